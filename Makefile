@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Every target makes the environment that it needs (see tools/environment.sh) and leaves a complete one alone.
+# BPY=4.2, 4.5, 5.0 or 5.2 chooses the Blender; without it, the newest that the Python found can run.
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check test-blender test-gui bench zip format clean
+
+in_blender = python=$$(tools/environment.sh bpy $(BPY)) &&
+in_checks = python=$$(tools/environment.sh check) &&
+
+help:
+	@echo "make demo      bake the example scene, print a table, save the .blend, a plot and a picture"
+	@echo "make test      format, lint, types, and all tests in Blender"
+	@echo "make check     format, lint and types only"
+	@echo "make test-gui  tests in a graphical Blender, where one is set up"
+	@echo "make bench     speed of the interpolation, and of its peers"
+	@echo "make zip       build the extension into dist/"
+	@echo "make format    put the code into its format"
+	@echo "make clean     remove what was built; the environments stay (.venv*)"
+	@echo "BPY=4.2|4.5|5.0|5.2 chooses the Blender, as in: make test BPY=4.2"
+
+demo:
+	@$(in_blender) "$$python" examples/demo.py
+
+test: check test-blender
+
+check:
+	@$(in_blender) "$$python" -c "import bpy; print('Blender', bpy.app.version_string)"
+	@$(in_checks) "$$python" -m ruff format --check . && "$$python" -m ruff check . && "$$python" tools/check_types.py
+
+test-blender:
+	@$(in_blender) "$$python" -m pytest tests --ignore tests/gui $(PYTEST)
+
+test-gui:
+	@echo later
+
+bench:
+	@python=$$(tools/environment.sh bench $(BPY)) && "$$python" tools/bench.py
+
+zip:
+	@$(in_blender) "$$python" tools/build_zip.py
+
+format:
+	@$(in_checks) "$$python" -m ruff check --fix . && "$$python" -m ruff format .
+
+clean:
+	rm -rf build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -not -path './.venv*' -prune -exec rm -rf {} +

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Fixtures. Tests in Blender use the product: the extension is built, and installed from its zip into an empty folder.
+
+`tcb_animation`: the installed package. `scene`: the same in a new, empty file; the scene of that file.
+`shared_data`: the folder of real .3ds files. `extension_zip`: the zip. Tests that ask for none of them, such as those of
+`interp`, run without Blender.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    import bpy
+
+ROOT = Path(__file__).resolve().parent.parent
+INSTALLED_PACKAGE = "bl_ext.user_default.tcb_animation"
+SHARED = Path(os.environ.get("TCB_SHARED", ROOT.parent / "shared"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # Blender looks at this when it is imported, and a test module may import it while it is collected.
+    folder = tempfile.TemporaryDirectory(prefix="tcb-blender-user-", ignore_cleanup_errors=True)
+    os.environ["BLENDER_USER_RESOURCES"] = folder.name
+    config.add_cleanup(folder.cleanup)
+
+
+def pytest_report_header() -> list[str]:
+    try:
+        blender = importlib.metadata.version("bpy")
+    except importlib.metadata.PackageNotFoundError:
+        blender = "not installed, so what needs it is skipped"
+    data = "found" if (SHARED / "data").is_dir() else "not there, so tests on real .3ds files are skipped"
+    return [f"bpy: {blender}", f"shared data: {data}"]
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real .3ds files; tests that need it are skipped where it is not."""
+    if not (SHARED / "data").is_dir():
+        pytest.skip("the shared data folder is not there (TCB_SHARED names its parent)")
+    return SHARED / "data"
+
+
+@pytest.fixture(scope="session")
+def extension_zip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The extension's zip, built and validated by Blender's own tool."""
+    pytest.importorskip("bpy")
+    folder = tmp_path_factory.mktemp("zip")
+    build = [sys.executable, str(ROOT / "tools" / "build_zip.py"), str(folder)]
+    result = subprocess.run(build, capture_output=True, text=True)
+    if result.returncode:
+        pytest.fail(f"the zip could not be built:\n{result.stderr}", pytrace=False)
+    return Path(result.stdout.strip())
+
+
+@pytest.fixture(scope="session")
+def tcb_animation(extension_zip: Path) -> ModuleType:
+    """The package as a user has it: installed from the zip, and enabled."""
+    import addon_utils
+    import bpy
+
+    bpy.ops.extensions.package_install_files(filepath=str(extension_zip), repo="user_default", enable_on_install=True)
+    _default, enabled = addon_utils.check(INSTALLED_PACKAGE)
+    if not enabled:
+        pytest.fail("the extension was installed but could not be enabled (see what Blender printed)", pytrace=False)
+    return importlib.import_module(INSTALLED_PACKAGE)
+
+
+@pytest.fixture
+def scene(tcb_animation: ModuleType) -> Iterator[bpy.types.Scene]:
+    """The scene of a new, empty file, with the extension enabled."""
+    import bpy
+
+    # Not read_factory_settings, which disables every extension.
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    yield bpy.context.scene

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The zip that users install."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+NOT_RUN_IN_BLENDER = {"tests", "tools", "docs", "examples", "build", "dist"}
+
+
+@pytest.fixture(scope="module")
+def names(extension_zip: Path) -> set[str]:
+    with zipfile.ZipFile(extension_zip) as archive:
+        return set(archive.namelist())
+
+
+def test_the_zip_holds_only_what_runs(names: set[str]) -> None:
+    def runs(name: str) -> bool:
+        path = PurePosixPath(name)
+        is_module = path.suffix == ".py" and all(part.isidentifier() for part in path.with_suffix("").parts)
+        return name in {"blender_manifest.toml", "LICENSE"} or (is_module and path.parts[0] not in NOT_RUN_IN_BLENDER)
+
+    assert sorted(name for name in names if not runs(name)) == []
+
+
+def test_the_zip_holds_every_module_of_the_package(names: set[str]) -> None:
+    packages = {init.parent for init in ROOT.glob("*/__init__.py")} - {ROOT / name for name in NOT_RUN_IN_BLENDER}
+    modules = [*ROOT.glob("*.py"), *(module for package in packages for module in package.rglob("*.py"))]
+    assert sorted({module.relative_to(ROOT).as_posix() for module in modules} - names) == []
+
+
+def test_the_zip_holds_the_licence(names: set[str]) -> None:
+    assert "LICENSE" in names

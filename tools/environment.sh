@@ -1,0 +1,155 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# environment.sh bpy [VERSION]      a virtual environment with Blender VERSION as a Python module, ready to use; without
+#                                   VERSION the newest that `python3` can run, or failing that any Python found
+# environment.sh bench [VERSION]    the same, and what tools/bench.py measures against
+# environment.sh check              a virtual environment with the format, lint and type checkers
+# environment.sh versions           the Blender versions that this project is tested with
+# environment.sh runnable VERSION   exit status 0 if this machine has the Python which that Blender needs
+#
+# The first three print the path of the environment's Python; all else goes to stderr. An environment that is complete
+# is left alone; one whose requirements have changed since is brought up to date. Exit status 2: something is missing.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+versions="4.2 4.5 5.0 5.2"
+
+say() { printf '%s\n' "$*" >&2; }
+fail() { say "environment: $*"; exit 2; }
+
+# The Python that the bpy wheels of a Blender version are built for.
+python_of() {
+  case $1 in
+    4.2 | 4.5 | 5.0) echo 3.11 ;;
+    5.2) echo 3.13 ;;
+    *) fail "no Blender '$1' here: choose one of $versions" ;;
+  esac
+}
+
+# is_python EXECUTABLE VERSION: it runs, is of that version, and can make virtual environments.
+is_python() {
+  "$1" -c "import sys, venv, ensurepip; sys.exit('%d.%d' % sys.version_info[:2] != '$2')" </dev/null >/dev/null 2>&1
+}
+
+# find_python VERSION: print an executable of that version. A pyenv shim answers only for the versions that pyenv was told
+# to use, so whatever stands behind it in PATH and pyenv's own folder are looked at too.
+find_python() {
+  local pyenv_root candidate
+  pyenv_root=$(pyenv root 2>/dev/null || echo "${PYENV_ROOT:-$HOME/.pyenv}")
+  while IFS= read -r candidate; do
+    if is_python "$candidate" "$1"; then
+      echo "$candidate"
+      return
+    fi
+  done < <(type -ap python3 "python$1"; printf '%s\n' "$pyenv_root/versions/$1".*/bin/python)
+  return 1
+}
+
+# The newest Blender for the `python3` in PATH, else the newest for any Python that is found.
+default_version() {
+  if is_python python3 3.13; then echo 5.2
+  elif is_python python3 3.11; then echo 5.0
+  elif find_python 3.13 >/dev/null; then echo 5.2
+  elif find_python 3.11 >/dev/null; then echo 5.0
+  else fail "Python 3.11 or 3.13 is missing: Blender as a Python module needs one of them, with its venv module" \
+            "(on Debian: apt-get install python3.11-venv or python3.13-venv; anywhere: pyenv install 3.11)"
+  fi
+}
+
+# requirements_text FILE: the file and those that it includes, in one stream.
+requirements_text() {
+  local line
+  while IFS= read -r line || [[ -n $line ]]; do
+    if [[ $line == "-r "* ]]; then requirements_text "${line#-r }"; else printf '%s\n' "$line"; fi
+  done <"$root/tools/$1"
+}
+
+# set_up FOLDER PYTHON_VERSION REQUIREMENTS: make or update the environment. Its stamp is a copy of the requirements and
+# constraints that it fulfils.
+set_up() {
+  local folder=$root/$1 requirements=$3 wanted stamp python
+  stamp=$folder/$requirements
+  wanted=$(requirements_text "$requirements" && requirements_text constraints.txt)
+  if [[ -x $folder/bin/python && -f $stamp && $(<"$stamp") == "$wanted" ]]; then
+    return
+  fi
+  python=$(find_python "$2") || fail "Python $2 (with its venv module) is missing: $1 needs it" \
+    "(on Debian: apt-get install python$2-venv; anywhere: pyenv install $2)"
+  say "environment: filling $1 (Python $2) with tools/$requirements; the first time takes a few minutes"
+  is_python "$folder/bin/python" "$2" || "$python" -m venv --clear "$folder" >&2
+  "$folder/bin/python" -m pip install --quiet --disable-pip-version-check --constraint "$root/tools/constraints.txt" \
+    --requirement "$root/tools/$requirements" >&2 || fail "pip could not install tools/$requirements (see above)"
+  printf '%s\n' "$wanted" >"$stamp"
+}
+
+# The Debian package of a shared library that Blender's module links to.
+package_of() {
+  case $1 in
+    libEGL.so.1) echo libegl1 ;;
+    libGL.so.1) echo libgl1 ;;
+    libICE.so.6) echo libice6 ;;
+    libSM.so.6) echo libsm6 ;;
+    libX11.so.6) echo libx11-6 ;;
+    libXext.so.6) echo libxext6 ;;
+    libXfixes.so.3) echo libxfixes3 ;;
+    libXi.so.6) echo libxi6 ;;
+    libXrender.so.1) echo libxrender1 ;;
+    libXxf86vm.so.1) echo libxxf86vm1 ;;
+    libgomp.so.1) echo libgomp1 ;;
+    libxkbcommon.so.0) echo libxkbcommon0 ;;
+    *) echo "" ;;
+  esac
+}
+
+# blender_imports PYTHON: it does, or a line says which shared libraries are missing and where Debian has them.
+blender_imports() {
+  local trouble libraries packages="" library
+  trouble=$("$1" -c "import bpy" 2>&1 >/dev/null) && return
+  libraries=$(ldd "$(dirname "$1")"/../lib/python*/site-packages/bpy/__init__.so 2>/dev/null |
+    awk '/not found/ { print $1 }' | sort -u)
+  [[ -n $libraries ]] || fail "Blender's module does not import:"$'\n'"$trouble"
+  for library in $libraries; do
+    packages="$packages $(package_of "$library")"
+  done
+  fail "Blender's module needs shared libraries that are missing here:" $libraries \
+    $'\n'"on Debian: apt-get install --no-install-recommends" $packages
+}
+
+# blender_environment VERSION: print the path of its Python.
+blender_environment() {
+  local folder=.venv-bpy-$1 python_version
+  python_version=$(python_of "$1")
+  set_up "$folder" "$python_version" "requirements-bpy-$1.txt"
+  blender_imports "$root/$folder/bin/python"
+  echo "$root/$folder/bin/python"
+}
+
+case ${1:-} in
+  bpy)
+    version=${2:-$(default_version)}
+    blender_environment "$version"
+    ;;
+  bench)
+    version=${2:-$(default_version)}
+    python=$(blender_environment "$version")
+    set_up ".venv-bpy-$version" "$(python_of "$version")" requirements-bench.txt
+    echo "$python"
+    ;;
+  check)
+    python_version=$(python_of "$(default_version)")
+    set_up .venv-check "$python_version" requirements-check.txt
+    echo "$root/.venv-check/bin/python"
+    ;;
+  versions)
+    printf '%s\n' $versions
+    ;;
+  runnable)
+    python_version=$(python_of "${2:-}")
+    find_python "$python_version" >/dev/null
+    ;;
+  *)
+    sed -n '4,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+    exit 2
+    ;;
+esac
