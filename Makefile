@@ -4,13 +4,14 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check test-blender test-gui bench zip format clean
+.NOTPARALLEL:
 
 in_blender = python=$$(tools/environment.sh bpy $(BPY)) &&
 in_checks = python=$$(tools/environment.sh check) &&
 
 help:
 	@echo "make demo      bake the example scene, print a table, save the .blend, a plot and a picture"
-	@echo "make test      format, lint, types, and all tests in Blender"
+	@echo "make test      format, lint, types, and all tests in Blender (GUI=no: without test-gui)"
 	@echo "make check     format, lint and types only"
 	@echo "make test-gui  tests in a graphical Blender, where one is set up"
 	@echo "make bench     speed of the interpolation, and of its peers"
@@ -22,7 +23,8 @@ help:
 demo:
 	@$(in_blender) "$$python" examples/demo.py
 
-test: check test-blender
+# GUI=no leaves the graphical Blender out, so that a run for each BPY need not repeat it.
+test: check test-blender $(if $(filter no,$(GUI)),,test-gui)
 
 check:
 	@$(in_blender) "$$python" -c "import bpy; print('Blender', bpy.app.version_string)"
@@ -32,7 +34,9 @@ test-blender:
 	@$(in_blender) "$$python" -m pytest tests --ignore tests/gui $(PYTEST)
 
 test-gui:
-	@echo later
+	@if ls tests/gui/test_*.py >/dev/null 2>&1; then \
+		$(in_blender) tools/environment.sh graphical "$$python" -m pytest tests/gui $(PYTEST); \
+	else echo "There are no tests in tests/gui"; fi
 
 bench:
 	@python=$$(tools/environment.sh bench $(BPY)) && "$$python" tools/bench.py

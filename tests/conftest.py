@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fixtures. Tests in Blender use the product: the extension is built, and installed from its zip into an empty folder.
+"""Fixtures. Tests in Blender use the product: the extension, installed from its zip into an empty folder.
 
 `tcb_animation`: the installed package. `scene`: the same in a new, empty file; the scene of that file.
-`shared_data`: the folder of real .3ds files. `extension_zip`: the zip. Tests that ask for none of them, such as those of
-`interp`, run without Blender.
+`extension_zip`: the zip. `shared_data`: the folder of real .3ds files. Tests that need no Blender, such as those of
+`interp`, run without it.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+import hypothesis
 import pytest
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 INSTALLED_PACKAGE = "bl_ext.user_default.tcb_animation"
-SHARED = Path(os.environ.get("TCB_SHARED", ROOT.parent / "shared"))
+SHARED = Path(os.environ.get("TCB_SHARED", ROOT.parent / "shared")).resolve()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -34,6 +34,9 @@ def pytest_configure(config: pytest.Config) -> None:
     folder = tempfile.TemporaryDirectory(prefix="tcb-blender-user-", ignore_cleanup_errors=True)
     os.environ["BLENDER_USER_RESOURCES"] = folder.name
     config.add_cleanup(folder.cleanup)
+    # A busy machine is slow, not wrong.
+    hypothesis.settings.register_profile("without deadline", hypothesis.settings(deadline=None))
+    hypothesis.settings.load_profile("without deadline")
 
 
 def pytest_report_header() -> list[str]:
@@ -79,10 +82,11 @@ def tcb_animation(extension_zip: Path) -> ModuleType:
 
 
 @pytest.fixture
-def scene(tcb_animation: ModuleType) -> Iterator[bpy.types.Scene]:
+def scene(tcb_animation: ModuleType) -> bpy.types.Scene:
     """The scene of a new, empty file, with the extension enabled."""
     import bpy
 
     # Not read_factory_settings, which disables every extension.
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    yield bpy.context.scene
+    assert bpy.context.scene is not None
+    return bpy.context.scene

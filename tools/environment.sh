@@ -7,6 +7,7 @@
 # environment.sh check              a virtual environment with the format, lint and type checkers
 # environment.sh versions           the Blender versions that this project is tested with
 # environment.sh runnable VERSION   exit status 0 if this machine has the Python which that Blender needs
+# environment.sh graphical COMMAND  run COMMAND with BLENDER naming a graphical Blender, where ../shared/gui has one set up
 #
 # The first three print the path of the environment's Python; all else goes to stderr. An environment that is complete
 # is left alone; one whose requirements have changed since is brought up to date. Exit status 2: something is missing.
@@ -107,7 +108,7 @@ blender_imports() {
   local trouble libraries packages="" library
   trouble=$("$1" -c "import bpy" 2>&1 >/dev/null) && return
   libraries=$(ldd "$(dirname "$1")"/../lib/python*/site-packages/bpy/__init__.so 2>/dev/null |
-    awk '/not found/ { print $1 }' | sort -u)
+    awk '/not found/ { print $1 }' | sort -u) || true
   [[ -n $libraries ]] || fail "Blender's module does not import:"$'\n'"$trouble"
   for library in $libraries; do
     packages="$packages $(package_of "$library")"
@@ -123,6 +124,18 @@ blender_environment() {
   set_up "$folder" "$python_version" "requirements-bpy-$1.txt"
   blender_imports "$root/$folder/bin/python"
   echo "$root/$folder/bin/python"
+}
+
+# in_graphical COMMAND...: run it with BLENDER, what starts a graphical Blender, and GUI_BLENDER, the folder where that is
+# unpacked: the newest there is, unless GUI_BLENDER is set already. Where there is none, say so and leave it at that.
+in_graphical() {
+  local gui=${TCB_SHARED:-$root/../shared}/gui cache=$HOME/.cache/gui-blender tree
+  for tree in "${GUI_BLENDER:-$cache/sid}" "$cache/trixie"; do
+    if [[ -x $gui/blender && -f $tree/.complete ]]; then
+      BLENDER=$(cd "$gui" && pwd)/blender GUI_BLENDER=$tree exec "$@"
+    fi
+  done
+  echo "No graphical Blender is set up here (../shared/gui/setup does it), so its tests are not run"
 }
 
 case ${1:-} in
@@ -148,8 +161,11 @@ case ${1:-} in
     python_version=$(python_of "${2:-}")
     find_python "$python_version" >/dev/null
     ;;
+  graphical)
+    in_graphical "${@:2}"
+    ;;
   *)
-    sed -n '4,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+    sed -n '3,14s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
     exit 2
     ;;
 esac

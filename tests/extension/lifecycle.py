@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The life of the extension in a Blender of its own: `python lifecycle.py ZIP OUT`, run by test_lifecycle.py.
+
+Installs the zip, enables and disables it twice, uninstalls it, and writes to OUT, as JSON, what was seen at each stage.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+PACKAGE = "bl_ext.user_default.tcb_animation"
+REPOSITORY = "user_default"
+
+
+def registered() -> dict[str, list[str]]:
+    """What extensions register with Blender, all of it and whoever did."""
+    import bpy
+
+    types = {name: getattr(bpy.types, name) for name in dir(bpy.types)}
+    properties = [
+        f"{name}.{prop}"
+        for name, blender_type in types.items()
+        if hasattr(blender_type, "bl_rna")
+        for prop in blender_type.bl_rna.properties.keys()  # noqa: SIM118 - iterating gives the properties themselves
+    ]
+    operators = [f"{module}.{name}" for module in dir(bpy.ops) for name in dir(getattr(bpy.ops, module))]
+    handlers = [
+        f"{name}: {handler.__module__}.{handler.__qualname__}"
+        for name in dir(bpy.app.handlers)
+        if isinstance(getattr(bpy.app.handlers, name), list)
+        for handler in getattr(bpy.app.handlers, name)
+    ]
+    menu_entries = [
+        f"{name}: {function.__module__}.{function.__qualname__}"
+        for name, blender_type in types.items()
+        for function in getattr(getattr(blender_type, "draw", None), "_draw_funcs", ())
+        if function.__module__ != blender_type.__module__  # the first is the menu's own
+    ]
+    window_manager = bpy.context.window_manager
+    assert window_manager is not None
+    assert window_manager.keyconfigs.addon is not None
+    shortcuts = [
+        f"{keymap.name}: {item.idname}"
+        for keymap in window_manager.keyconfigs.addon.keymaps
+        for item in keymap.keymap_items
+    ]
+    found = {
+        "types": list(types),
+        "properties": properties,
+        "operators": operators,
+        "handlers": handlers,
+        "menu entries": menu_entries,
+        "shortcuts": shortcuts,
+    }
+    return {kind: sorted(names) for kind, names in found.items()}
+
+
+def seen() -> dict[str, Any]:
+    """The state of the extension now."""
+    import addon_utils
+    import bpy
+
+    _default, enabled = addon_utils.check(PACKAGE)
+    folder = Path(bpy.utils.user_resource("EXTENSIONS", path=REPOSITORY)) / "tcb_animation"
+    return {"enabled": bool(enabled), "on_disk": folder.exists(), "registered": registered()}
+
+
+def live(archive: str) -> dict[str, Any]:
+    import bpy
+
+    assert bpy.context.preferences is not None
+    repositories = [repository.module for repository in bpy.context.preferences.extensions.repos]
+    stages = {}
+    bpy.ops.extensions.package_install_files(filepath=archive, repo=REPOSITORY, enable_on_install=False)
+    stages["installed"] = seen()
+    for time in ("first", "second"):
+        bpy.ops.preferences.addon_enable(module=PACKAGE)
+        stages[f"enabled the {time} time"] = seen()
+        bpy.ops.preferences.addon_disable(module=PACKAGE)
+        stages[f"disabled the {time} time"] = seen()
+    bpy.ops.preferences.addon_enable(module=PACKAGE)
+    bpy.ops.extensions.package_uninstall(repo_index=repositories.index(REPOSITORY), pkg_id="tcb_animation")
+    stages["uninstalled"] = seen()
+    return stages
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as user_folder:
+        os.environ["BLENDER_USER_RESOURCES"] = user_folder  # before bpy is imported, hence the imports above
+        Path(sys.argv[2]).write_text(json.dumps(live(sys.argv[1])), encoding="utf-8")

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Install, enable, disable, uninstall: each does what it says and leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Stages = dict[str, dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def stages(extension_zip: Path, tmp_path_factory: pytest.TempPathFactory) -> Stages:
+    out = tmp_path_factory.mktemp("lifecycle") / "stages.json"
+    script = Path(__file__).with_name("lifecycle.py")
+    result = subprocess.run(
+        [sys.executable, str(script), str(extension_zip), str(out)], capture_output=True, text=True, timeout=120
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "Traceback" not in result.stdout + result.stderr, result.stdout + result.stderr
+    stages: Stages = json.loads(out.read_text(encoding="utf-8"))
+    return stages
+
+
+def test_installing_puts_it_on_disk_and_waits_to_be_enabled(stages: Stages) -> None:
+    assert stages["installed"]["on_disk"]
+    assert not stages["installed"]["enabled"]
+
+
+@pytest.mark.parametrize("time", ["first", "second"])
+def test_enabling_enables(stages: Stages, time: str) -> None:
+    assert stages[f"enabled the {time} time"]["enabled"]
+
+
+def test_enabling_again_registers_the_same(stages: Stages) -> None:
+    assert stages["enabled the second time"]["registered"] == stages["enabled the first time"]["registered"]
+
+
+@pytest.mark.parametrize("stage", ["disabled the first time", "disabled the second time", "uninstalled"])
+def test_nothing_stays_registered(stages: Stages, stage: str) -> None:
+    before, after = stages["installed"]["registered"], stages[stage]["registered"]
+    left_behind = {kind: sorted(set(after[kind]) - set(before[kind])) for kind in after}
+    assert {kind: names for kind, names in left_behind.items() if names} == {}
+
+
+def test_uninstalling_removes_it(stages: Stages) -> None:
+    assert not stages["uninstalled"]["on_disk"]
+    assert not stages["uninstalled"]["enabled"]
