@@ -43,7 +43,7 @@ find_python() {
       echo "$candidate"
       return
     fi
-  done < <(type -ap python3 "python$1"; printf '%s\n' "$pyenv_root/versions/$1".*/bin/python)
+  done < <(type -ap python3 "python$1" || true; printf '%s\n' "$pyenv_root/versions/$1".*/bin/python)
   return 1
 }
 
@@ -99,22 +99,22 @@ package_of() {
     libXxf86vm.so.1) echo libxxf86vm1 ;;
     libgomp.so.1) echo libgomp1 ;;
     libxkbcommon.so.0) echo libxkbcommon0 ;;
-    *) echo "" ;;
+    *) echo "(the package that has $1)" ;;
   esac
 }
 
 # blender_imports PYTHON: it does, or a line says which shared libraries are missing and where Debian has them.
 blender_imports() {
-  local trouble libraries packages="" library
+  local trouble libraries library packages=""
   trouble=$("$1" -c "import bpy" 2>&1 >/dev/null) && return
   libraries=$(ldd "$(dirname "$1")"/../lib/python*/site-packages/bpy/__init__.so 2>/dev/null |
     awk '/not found/ { print $1 }' | sort -u) || true
   [[ -n $libraries ]] || fail "Blender's module does not import:"$'\n'"$trouble"
   for library in $libraries; do
-    packages="$packages $(package_of "$library")"
+    packages+=" $(package_of "$library")"
   done
-  fail "Blender's module needs shared libraries that are missing here:" $libraries \
-    $'\n'"on Debian: apt-get install --no-install-recommends" $packages
+  say "environment: Blender's module needs shared libraries that are missing here:" $libraries
+  fail "on Debian these have them: apt-get install --no-install-recommends$packages"
 }
 
 # blender_environment VERSION: print the path of its Python.
