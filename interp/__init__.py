@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The mathematics of the add-on: keys in, motion out. NumPy only; imports nothing else of this project.
+
+>>> from interp import Keys, tcb
+>>> keys = Keys([0, 10, 30], [[0.0], [1.0], [0.0]], tension=[0, 0.5, 0])
+>>> tcb.VectorSpline(keys)([0, 5, 10]).shape
+(3, 1)
+"""
+
+from . import rotations, tcb
+from .keys import Keys, KeysError
+from .segments import evaluate_many
+
+__all__ = ["Keys", "KeysError", "evaluate_many", "rotations", "tcb"]

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ease to and ease from: how a segment's local parameter runs.
+
+Source: seeds/001, "Ease", with the misprint of its last branch put right (formulas.md, "Ease").
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .keys import FloatArray
+
+
+def normalised(ease_from: FloatArray, ease_to: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return both eases, scaled down where they would overlap (their sum is above 1)."""
+    total = np.maximum(ease_from + ease_to, 1.0)
+    return ease_from / total, ease_to / total
+
+
+def ease(u: FloatArray, ease_from: FloatArray, ease_to: FloatArray, nu: int = 0) -> FloatArray:
+    """Return the eased local parameter, or its derivative by u.
+
+    Parameters
+    ----------
+    u : ndarray
+        Local parameter, 0 at a segment's first key and 1 at its second.
+    ease_from, ease_to : ndarray
+        Ease from of the first key and ease to of the second, as `normalised` returns them.
+    nu : int
+        0, 1 or 2.
+
+    Notes
+    -----
+    C1, from 0 to 1, exact at both. The error is below 4e-16.
+    """
+    # k is the seed's, written as its inverse so that u = 1 gives exactly 1. With k / a taken first a tiny ease would
+    # overflow; u / a is at most 1 where it is used.
+    inverse_k = 2.0 - ease_from - ease_to
+    rest = 1.0 - u
+    starting = u < ease_from
+    ending = rest < ease_to
+    into = np.divide(u, ease_from, out=np.zeros_like(u), where=starting)
+    out_of = np.divide(rest, ease_to, out=np.zeros_like(u), where=ending)
+    if nu == 0:
+        middle = (2.0 * u - ease_from) / inverse_k
+        return np.where(starting, u * into / inverse_k, np.where(ending, 1.0 - rest * out_of / inverse_k, middle))
+    if nu == 1:
+        return 2.0 / inverse_k * np.where(starting, into, np.where(ending, out_of, 1.0))
+    at_start = np.divide(2.0 / inverse_k, ease_from, out=np.zeros_like(u), where=starting)
+    at_end = np.divide(-2.0 / inverse_k, ease_to, out=np.zeros_like(u), where=ending)
+    return np.where(starting, at_start, at_end)

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keys of one track: frames, values and the five parameters, checked once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
+_LOWEST = np.array([-1.0, -1.0, -1.0, 0.0, 0.0])[:, np.newaxis]
+_HIGHEST = 1.0
+
+
+class KeysError(ValueError):
+    """What is wrong with a track's keys.
+
+    Attributes
+    ----------
+    fault : str
+        What is wrong, in words.
+    key : int or None
+        Index of the first key at fault, counted from 0; None if the fault is not one key's.
+    frame : float or None
+        The frame of that key.
+    track : str or None
+        The track, named by whoever knows it: see `on_track`.
+    """
+
+    def __init__(
+        self, fault: str, key: int | None = None, frame: float | None = None, track: str | None = None
+    ) -> None:
+        super().__init__(fault, key, frame, track)
+        self.fault = fault
+        self.key = key
+        self.frame = frame
+        self.track = track
+
+    def __str__(self) -> str:
+        where = [] if self.track is None else [self.track]
+        if self.key is not None:
+            where.append(f"key {self.key}" if self.frame is None else f"key {self.key} at frame {self.frame:g}")
+        return ": ".join([*where, self.fault])
+
+    def on_track(self, track: str) -> KeysError:
+        """Return the same fault with the track named first."""
+        return KeysError(self.fault, self.key, self.frame, track)
+
+
+@dataclass(frozen=True, eq=False, init=False, slots=True)
+class Keys:
+    """Keys of one track.
+
+    Parameters
+    ----------
+    frames : array_like, shape (n,)
+        Frames of the keys, finite and strictly increasing, at least one. They need not be whole numbers.
+    values : array_like, shape (n, d) or (n,)
+        Values of the keys, finite. One dimension means one component.
+    tension, continuity, bias : float or array_like, shape (n,)
+        In [-1, 1]; one number for all keys, or one a key.
+    ease_to, ease_from : float or array_like, shape (n,)
+        In [0, 1]; the ease into the key and out of it.
+
+    Attributes
+    ----------
+    parameters : ndarray, shape (5, n)
+        The rows tension, continuity, bias, ease to, ease from, of which the attributes of those names are views.
+
+    Raises
+    ------
+    KeysError
+        Names the first key at fault, its frame and the fault.
+
+    Notes
+    -----
+    All arrays are float64 copies and read-only. Ranges as in the .3ds file (formulas.md, first paragraph).
+    """
+
+    frames: FloatArray
+    values: FloatArray
+    parameters: FloatArray
+
+    def __init__(
+        self,
+        frames: npt.ArrayLike,
+        values: npt.ArrayLike,
+        tension: npt.ArrayLike = 0.0,
+        continuity: npt.ArrayLike = 0.0,
+        bias: npt.ArrayLike = 0.0,
+        ease_to: npt.ArrayLike = 0.0,
+        ease_from: npt.ArrayLike = 0.0,
+    ) -> None:
+        checked_frames = _checked_frames(frames)
+        checked_values = _checked_values(values, checked_frames)
+        parameters = _checked_parameters((tension, continuity, bias, ease_to, ease_from), checked_frames)
+        self._set(checked_frames, checked_values, parameters)
+
+    def _set(self, frames: FloatArray, values: FloatArray, parameters: FloatArray) -> None:
+        for name, array in (("frames", frames), ("values", values), ("parameters", parameters)):
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+    @property
+    def tension(self) -> FloatArray:
+        """Tension a key, shape (n,)."""
+        return self.parameters[0]
+
+    @property
+    def continuity(self) -> FloatArray:
+        """Continuity a key, shape (n,)."""
+        return self.parameters[1]
+
+    @property
+    def bias(self) -> FloatArray:
+        """Bias a key, shape (n,)."""
+        return self.parameters[2]
+
+    @property
+    def ease_to(self) -> FloatArray:
+        """Ease into each key, shape (n,)."""
+        return self.parameters[3]
+
+    @property
+    def ease_from(self) -> FloatArray:
+        """Ease out of each key, shape (n,)."""
+        return self.parameters[4]
+
+    def error(self, fault: str, key: int) -> KeysError:
+        """Return the error that says what is wrong with a key."""
+        return KeysError(fault, key, float(self.frames[key]))
+
+    def with_values(self, values: FloatArray) -> Keys:
+        """Return the same keys with other values, which are taken as they are: finite, float64, shape (n, d)."""
+        keys = object.__new__(Keys)
+        keys._set(self.frames, values, self.parameters)
+        return keys
+
+
+def _numbers(data: npt.ArrayLike, what: str) -> FloatArray:
+    """Return a float64 copy, or say that these are no numbers."""
+    try:
+        return np.array(data, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise KeysError(f"{what} are not an array of numbers: {error}") from error
+
+
+def _checked_frames(data: npt.ArrayLike) -> FloatArray:
+    frames = _numbers(data, "frames")
+    if frames.ndim != 1:
+        raise KeysError(f"frames must have one dimension, not {frames.ndim}")
+    if not frames.size:
+        raise KeysError("a track needs at least one key")
+    finite = np.isfinite(frames)
+    if not finite.all():
+        key = int(np.argmin(finite))
+        raise KeysError("the frame is not a finite number", key, float(frames[key]))
+    rising = frames[1:] > frames[:-1]
+    if not rising.all():
+        key = int(np.argmin(rising)) + 1
+        before, frame = float(frames[key - 1]), float(frames[key])
+        fault = "shares its frame with the key before it" if frame == before else f"comes after frame {before:g}"
+        raise KeysError(f"{fault}; frames must be strictly increasing", key, frame)
+    return frames
+
+
+def _checked_values(data: npt.ArrayLike, frames: FloatArray) -> FloatArray:
+    values = _numbers(data, "values")
+    if values.ndim == 1:
+        values = values[:, np.newaxis]
+    if values.ndim != 2 or len(values) != len(frames) or not values.shape[1]:
+        raise KeysError(f"values must be one row a key: {len(frames)} frames, values of shape {np.shape(data)}")
+    finite = np.isfinite(values)
+    if not finite.all():
+        key, component = (int(index) for index in np.argwhere(~finite)[0])
+        fault = f"component {component} of the value is {values[key, component]}, not a finite number"
+        raise KeysError(fault, key, float(frames[key]))
+    return values
+
+
+def _checked_parameters(data: tuple[npt.ArrayLike, ...], frames: FloatArray) -> FloatArray:
+    parameters = np.empty((len(PARAMETERS), len(frames)))
+    for row, (name, numbers) in enumerate(zip(PARAMETERS, data, strict=True)):
+        try:
+            parameters[row] = numbers
+        except (TypeError, ValueError) as error:
+            raise KeysError(
+                f"{name.replace('_', ' ')} must be one number, or one for each of {len(frames)} keys"
+            ) from (error)
+    good = (parameters >= _LOWEST) & (parameters <= _HIGHEST)
+    if not good.all():
+        row, key = (int(index) for index in np.argwhere(~good)[0])
+        lowest = int(_LOWEST[row, 0])
+        name = PARAMETERS[row].replace("_", " ")
+        raise KeysError(f"{name} is {parameters[row, key]:g}, not in [{lowest}, 1]", key, float(frames[key]))
+    return parameters

@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Many tracks as one table of segments: who neighbours whom, which segment a frame falls in, and the evaluation.
+
+A character has hundreds of tracks, and a call of NumPy costs the same for ten numbers as for a thousand. So the keys
+of all tracks lie end to end, everything that is the same for every track is computed for all of them at once, and a
+single spline is a batch of one. Segment ``k`` runs from key ``k`` to the next; the last key of a track begins a
+segment of no length that holds its value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, Self, cast, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from . import ease
+from .keys import FloatArray, Keys
+
+IndexArray = npt.NDArray[np.intp]
+BoolArray = npt.NDArray[np.bool_]
+Cycle = Literal["SINGLE", "REPEAT", "LOOP"]
+
+# Samples evaluated at a time: their intermediate arrays stay in the processor's cache.
+_BLOCK = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Tracks:
+    """The keys of several tracks end to end, K in all, and their neighbours.
+
+    A track that is not a loop has no key before its first: there `previous` is the key itself and `before` is 0;
+    likewise `following` and `after` at its last key.
+    """
+
+    frames: FloatArray
+    parameters: FloatArray
+    values: FloatArray
+    first: IndexArray
+    last: IndexArray
+    previous: IndexArray
+    following: IndexArray
+    before: FloatArray
+    after: FloatArray
+    looped: BoolArray
+
+    @property
+    def open(self) -> tuple[IndexArray, IndexArray]:
+        """First and last keys of the tracks that have ends, which one key alone and a loop have not."""
+        ended = (self.last > self.first) & ~self.looped
+        return self.first[ended], self.last[ended]
+
+    @property
+    def segment_end(self) -> IndexArray:
+        """The key at which the segment that begins at each key ends; a track's last key is its own."""
+        end = np.arange(1, len(self.frames) + 1)
+        end[self.last] = self.last
+        return end
+
+
+class Curve(Protocol):
+    """The segments of several tracks, ready to be evaluated in their local parameter, 0 to 1."""
+
+    def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+        """Return values (nu = 0) or derivatives by u, shape (components, samples)."""
+        ...
+
+
+class Spline(Protocol):
+    """A track with its method. Splines of one `batch` go through one table; a method is two classes of this kind."""
+
+    @property
+    def keys(self) -> Keys: ...
+
+    @property
+    def cycle(self) -> Cycle: ...
+
+    @property
+    def batch(self) -> Hashable:
+        """What splines must share to be computed together, their class included."""
+        ...
+
+    @property
+    def derivatives(self) -> int:
+        """The highest derivative there is."""
+        ...
+
+    @classmethod
+    def curve(cls, splines: Sequence[Self], tracks: Tracks) -> Curve:
+        """Return the segments of all of them."""
+        ...
+
+
+def checked_cycle(cycle: str) -> Cycle:
+    """Return the cycle if it is one."""
+    return cast(Cycle, checked_choice("cycle", cycle, get_args(Cycle)))
+
+
+def checked_choice(name: str, choice: str, choices: Sequence[str]) -> str:
+    """Return the choice if it is one, or say what there is."""
+    if choice not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, not {choice!r}")
+    return choice
+
+
+def evaluate_many(
+    splines: Sequence[Spline], frames: npt.ArrayLike | Sequence[npt.ArrayLike], nu: int = 0
+) -> list[FloatArray]:
+    """Evaluate many tracks at once, which is several times faster than one after the other.
+
+    Parameters
+    ----------
+    splines : sequence of splines
+        Any mixture of classes, methods, cycles and numbers of components.
+    frames : array_like, shape (m,), or a sequence of such arrays, one a spline
+        Frames to evaluate at, finite, in any order; fastest where they rise and all splines share them.
+    nu : int
+        0 for values; the derivative otherwise, as the splines' own calls give it.
+
+    Returns
+    -------
+    list of ndarray
+        What each ``spline(frames, nu)`` returns, in the order of `splines`: the same numbers, bit for bit, with
+        two reservations for rotations (see `tcb.RotationSpline`). Arrays may share memory.
+
+    Raises
+    ------
+    ValueError
+        For frames that are not finite, a number of arrays that is not the number of splines, and a derivative that a
+        spline has not.
+    """
+    splines = list(splines)
+    shared, separate = _checked_frames(frames, len(splines))
+    batches: dict[Hashable, list[int]] = {}
+    for index, spline in enumerate(splines):
+        if not 0 <= nu <= spline.derivatives:
+            raise ValueError(f"{type(spline).__name__} has derivatives 0 to {spline.derivatives}, not nu={nu}")
+        batches.setdefault(spline.batch, []).append(index)
+    results: dict[int, FloatArray] = {}
+    for indices in batches.values():
+        batch = [splines[index] for index in indices]
+        samples = shared if separate is None else [separate[index] for index in indices]
+        results.update(zip(indices, _evaluate_batch(batch, samples, nu), strict=True))
+    return [results[index] for index in range(len(splines))]
+
+
+def _checked_frames(
+    frames: npt.ArrayLike | Sequence[npt.ArrayLike], count: int
+) -> tuple[FloatArray, list[FloatArray] | None]:
+    """Return one array for all splines, or a list of one each."""
+    is_separate = frames.ndim == 2 if isinstance(frames, np.ndarray) else _holds_arrays(frames)
+    if not is_separate:
+        shared = np.asarray(frames, dtype=np.float64)
+        if shared.ndim != 1:
+            raise ValueError(f"frames must have one dimension, not {shared.ndim}")
+        if not np.isfinite(shared).all():
+            raise ValueError("frames must be finite")
+        return shared, None
+    separate = [np.asarray(each, dtype=np.float64) for each in cast(Sequence[npt.ArrayLike], frames)]
+    if len(separate) != count:
+        raise ValueError(f"{len(separate)} arrays of frames for {count} splines")
+    for index, each in enumerate(separate):
+        if each.ndim != 1:
+            raise ValueError(f"frames of spline {index} must have one dimension, not {each.ndim}")
+        if not np.isfinite(each).all():
+            raise ValueError(f"frames of spline {index} must be finite")
+    return np.empty(0), separate
+
+
+def _holds_arrays(frames: object) -> bool:
+    """Tell a sequence of arrays from a sequence of frames."""
+    return isinstance(frames, Sequence) and len(frames) > 0 and np.ndim(frames[0]) > 0
+
+
+def _evaluate_batch(splines: Sequence[Spline], samples: FloatArray | list[FloatArray], nu: int) -> list[FloatArray]:
+    """Evaluate splines of one batch."""
+    tracks = _end_to_end(splines)
+    curve = type(splines[0]).curve(splines, tracks)
+    frames, segment, ends = _segments_of(splines, tracks, samples, nu)
+    values = _evaluate(tracks, curve, frames, segment, nu)
+    return [values[start:end] for start, end in zip(ends[:-1], ends[1:], strict=True)]
+
+
+def _end_to_end(splines: Sequence[Spline]) -> Tracks:
+    """Lay the keys of all tracks end to end and find every key's neighbours."""
+    keys = [spline.keys for spline in splines]
+    counts = np.array([len(each.frames) for each in keys])
+    frames = np.concatenate([each.frames for each in keys])
+    stop = np.cumsum(counts)
+    first, last = stop - counts, stop - 1
+    # A loop of two keys is a two-key track (formulas.md, "Track modes").
+    looped = np.array([spline.cycle == "LOOP" for spline in splines]) & (counts > 2)
+
+    key = np.arange(len(frames))
+    previous, following = key - 1, key + 1
+    previous[first], following[last] = first, last
+    before, after = frames - frames[previous], frames[following] - frames
+    start, end = first[looped], last[looped]
+    previous[start], following[end] = end - 1, start + 1
+    before[start] = before[end]
+    after[end] = after[start]
+    return Tracks(
+        frames=frames,
+        parameters=np.concatenate([each.parameters for each in keys], axis=1),
+        values=np.concatenate([each.values for each in keys]),
+        first=first,
+        last=last,
+        previous=previous,
+        following=following,
+        before=before,
+        after=after,
+        looped=looped,
+    )
+
+
+def _segments_of(
+    splines: Sequence[Spline], tracks: Tracks, samples: FloatArray | list[FloatArray], nu: int
+) -> tuple[FloatArray, IndexArray, list[int]]:
+    """Return the frames of all samples, wrapped by cycles, their segments, and where each track's samples end."""
+    if isinstance(samples, list):
+        sizes = [len(each) for each in samples]
+        frames = np.concatenate(samples)
+        segment = np.empty(len(frames), dtype=np.intp)
+        unsorted = range(len(splines))
+    else:
+        sizes = [len(samples)] * len(splines)
+        frames = np.tile(samples, len(splines))
+        unsorted = range(len(splines))
+        if (samples[1:] >= samples[:-1]).all():
+            # Thousands of keys looked up among the samples, instead of a million samples among the keys.
+            begins = np.searchsorted(samples, tracks.frames)
+            begins[tracks.first] = 0
+            ends = np.append(begins[1:], 0)
+            ends[tracks.last] = len(samples)
+            segment = np.repeat(np.arange(len(begins)), ends - begins)
+            unsorted = range(0)
+        else:
+            segment = np.empty(len(frames), dtype=np.intp)
+    bounds = [0, *np.cumsum(sizes).tolist()]
+    for index in range(len(splines)):
+        wraps = splines[index].cycle != "SINGLE"
+        if not wraps and index not in unsorted:
+            continue
+        first, last = int(tracks.first[index]), int(tracks.last[index])
+        own_frames = tracks.frames[first : last + 1]
+        part = slice(bounds[index], bounds[index + 1])
+        if wraps:
+            frames[part] = _wrapped(frames[part], own_frames[0], own_frames[-1])
+        found = np.searchsorted(own_frames, frames[part], side="right")
+        segment[part] = first + np.maximum(found - 1, 0)
+    if nu:
+        # The last key's derivative is the incoming one; the segment that it begins holds.
+        ends_segment = np.zeros(len(tracks.frames), dtype=np.bool_)
+        ends_segment[tracks.last[tracks.last > tracks.first]] = True
+        segment[ends_segment[segment] & (frames == tracks.frames[segment])] -= 1
+    return frames, segment, bounds
+
+
+def _wrapped(frames: FloatArray, first: float, last: float) -> FloatArray:
+    """Return frames brought into [first, last]; a whole number of periods away means the last key."""
+    outside = (frames < first) | (frames > last)
+    if last == first or not outside.any():
+        return frames
+    period = last - first
+    turned = np.mod(frames - first, period)
+    turned[turned == 0.0] = period
+    return np.where(outside, np.minimum(first + turned, last), frames)
+
+
+def _evaluate(tracks: Tracks, curve: Curve, frames: FloatArray, segment: IndexArray, nu: int) -> FloatArray:
+    """Return values or derivatives by frame, shape (samples, components)."""
+    end = tracks.segment_end
+    length = tracks.frames[end] - tracks.frames
+    holds = length == 0.0
+    length[holds] = np.inf
+    ease_from, ease_to = ease.normalised(tracks.parameters[4], tracks.parameters[3, end])
+    eased = ((ease_from > 0.0) | (ease_to > 0.0)) & ~holds
+    any_eased = bool(eased.any())
+
+    values: FloatArray | None = None
+    for start in range(0, len(frames), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        own = segment[block]
+        own_length = length[own]
+        u = (frames[block] - tracks.frames[own]) / own_length
+        rate = np.where(u < 0.0, 0.0, 1.0 / own_length) if nu else own_length
+        np.maximum(u, 0.0, out=u)
+        if any_eased and (own_eased := np.flatnonzero(eased[own])).size:
+            result = _through_ease(curve, own, u, rate, own_eased, ease_from, ease_to, nu)
+        else:
+            result = curve.evaluate(own, u, nu) * rate**nu if nu else curve.evaluate(own, u, 0)
+        if values is None:
+            values = np.empty((len(frames), len(result)))
+        values[block] = result.T
+    if values is None:
+        values = np.empty((0, len(curve.evaluate(segment, frames, nu))))
+    return values
+
+
+def _through_ease(
+    curve: Curve,
+    segment: IndexArray,
+    u: FloatArray,
+    rate: FloatArray,
+    eased: IndexArray,
+    ease_from: FloatArray,
+    ease_to: FloatArray,
+    nu: int,
+) -> FloatArray:
+    """Evaluate where some samples lie in eased segments, by the chain rule."""
+    own_from, own_to = ease_from[segment[eased]], ease_to[segment[eased]]
+    at = [ease.ease(u[eased], own_from, own_to, order) for order in range(nu + 1)]
+    s = u.copy()
+    s[eased] = at[0]
+    result = curve.evaluate(segment, s, nu)
+    if nu == 0:
+        return result
+    speed = rate.copy()
+    speed[eased] *= at[1]
+    result = result * speed**nu
+    if nu == 2:
+        acceleration = np.zeros_like(u)
+        acceleration[eased] = at[2] * rate[eased] ** 2
+        result = result + curve.evaluate(segment, s, 1) * acceleration
+    return result

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Curves on the sphere of quaternions from four control quaternions a segment: de Casteljau and squad.
+
+Both are slerps of slerps. Written so they cost two sines an arc and eight multiplications to build each quaternion
+between. The values here come from the Gram form instead: the sample is a weighted sum of the segment's four controls,
+and the weights need only the angles of the arcs, whose cosines are sums of weights times the six dot products of the
+controls. No quaternion between is built, and what depends on the segment alone is computed once a segment. Only
+near-antipodal arcs, where a cosine says too little about the angle, and derivatives go through the slerps as written.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import sphere
+from .keys import FloatArray
+from .segments import BoolArray, IndexArray
+
+# An angle from its cosine carries an error of 1e-16 / sin(angle), and slerp's weights divide by the sine once more:
+# down to this cosine (154 degrees on the sphere, 308 of rotation) the Gram form loses less than one digit.
+_LEAST_COSINE = -0.9
+# The largest cosine whose angle is not 0; slerp's weights at that angle, 1.5e-8, are the straight ones to the last bit.
+_MOST_COSINE = 1.0 - 2.0**-53
+
+
+def _ready_arcs(p: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return angles of arcs and 1 / sine, fit to be divided by: no angle is 0."""
+    apart, along = sphere.length(q - p), sphere.length(q + p)
+    angle = 2.0 * np.arctan2(apart, along)
+    sine = 0.5 * apart * along
+    none = angle < sphere.SMALLEST_ANGLE
+    angle[none] = sphere.SMALLEST_ANGLE
+    sine[none] = np.sin(sphere.SMALLEST_ANGLE)
+    return angle, np.divide(1.0, sine, out=np.zeros_like(sine), where=sine > 0.0)
+
+
+def _weights_of_angle(
+    angle: FloatArray, inverse_sine: FloatArray, u: FloatArray, v: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return slerp's weights at u = 1 - v for arcs whose sine is at hand."""
+    return np.sin(v * angle) * inverse_sine, np.sin(u * angle) * inverse_sine
+
+
+def _weights_of_cosine(cosine: FloatArray, u: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return slerp's weights at u = 1 - v for arcs of a known cosine, not near -1."""
+    cosine = np.clip(cosine, _LEAST_COSINE, _MOST_COSINE)
+    angle = np.arccos(cosine)
+    inverse_sine = 1.0 / np.sqrt((1.0 - cosine) * (1.0 + cosine))
+    return np.sin(v * angle) * inverse_sine, np.sin(u * angle) * inverse_sine
+
+
+def _blend(controls: FloatArray, weights: tuple[FloatArray, FloatArray, FloatArray, FloatArray]) -> FloatArray:
+    """Return the weighted sums of four controls, (4 controls, 4 components, samples) -> (4 components, samples)."""
+    total: FloatArray = controls[0] * weights[0]
+    for control, weight in zip(controls[1:], weights[1:], strict=True):
+        total += control * weight
+    return total
+
+
+class DeCasteljau:
+    """Segments of the de Casteljau construction (seeds/001, "Interpolation").
+
+    Parameters
+    ----------
+    controls : ndarray, shape (4, 4, K)
+        Control quaternions, components, segments: q[n], b[n], a[n+1], q[n+1].
+    """
+
+    def __init__(self, controls: FloatArray) -> None:
+        self._controls = controls
+        c0, c1, c2, c3 = controls
+        arcs = [_ready_arcs(c0, c1), _ready_arcs(c1, c2), _ready_arcs(c2, c3)]
+        dots = [sphere.dot(p, q) for p, q in ((c0, c1), (c1, c2), (c2, c3), (c0, c2), (c1, c3), (c0, c3))]
+        self._steep: BoolArray = np.minimum(np.minimum(dots[0], dots[1]), dots[2]) < _LEAST_COSINE
+        self._any_steep = bool(self._steep.any())
+        self._columns = np.concatenate(
+            [controls.reshape(16, -1), np.stack([*dots, *(arc[0] for arc in arcs), *(arc[1] for arc in arcs)])]
+        )
+
+    def value(self, segment: IndexArray, u: FloatArray) -> FloatArray:
+        """Return the quaternions at u, shape (4, samples)."""
+        columns = self._columns.take(segment, axis=1)
+        g01, g12, g23, g02, g13, g03, angle0, angle1, angle2, per_sine0, per_sine1, per_sine2 = columns[16:]
+        v = 1.0 - u
+        # First level: e0, e1, e2 between neighbouring controls; second: f0, f1 between those; third: the sample.
+        a0, b0 = _weights_of_angle(angle0, per_sine0, u, v)
+        a1, b1 = _weights_of_angle(angle1, per_sine1, u, v)
+        a2, b2 = _weights_of_angle(angle2, per_sine2, u, v)
+        e0_e1 = a0 * (a1 * g01 + b1 * g02) + b0 * (a1 + b1 * g12)
+        e1_e2 = a1 * (a2 * g12 + b2 * g13) + b1 * (a2 + b2 * g23)
+        e0_e2 = a0 * (a2 * g02 + b2 * g03) + b0 * (a2 * g12 + b2 * g13)
+        f0_0, f0_1 = _weights_of_cosine(e0_e1, u, v)
+        f1_1, f1_2 = _weights_of_cosine(e1_e2, u, v)
+        f0_f1 = f0_0 * (f1_1 * e0_e1 + f1_2 * e0_e2) + f0_1 * (f1_1 + f1_2 * e1_e2)
+        x0, x1 = _weights_of_cosine(f0_f1, u, v)
+        y0, y1, y2 = x0 * f0_0, x0 * f0_1 + x1 * f1_1, x1 * f1_2
+        values = _blend(columns[:16].reshape(4, 4, -1), (y0 * a0, y0 * b0 + y1 * a1, y1 * b1 + y2 * a2, y2 * b2))
+        least = np.minimum(np.minimum(e0_e1, e1_e2), f0_f1)
+        if self._any_steep or least.min(initial=1.0) < _LEAST_COSINE:
+            careful = np.flatnonzero((least < _LEAST_COSINE) | self._steep[segment])
+            values[:, careful] = self.value_and_rate(segment[careful], u[careful])[0]
+        return values
+
+    def value_and_rate(self, segment: IndexArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return quaternions and their derivatives by u, both of shape (4, samples), by slerps as written."""
+        points = list(self._controls.take(segment, axis=2))
+        rates = [np.zeros_like(points[0])] * len(points)
+        while len(points) > 1:
+            steps = [
+                sphere.slerp_with_rate(points[i], rates[i], points[i + 1], rates[i + 1], u, 1.0)
+                for i in range(len(points) - 1)
+            ]
+            points, rates = [step[0] for step in steps], [step[1] for step in steps]
+        return points[0], rates[0]
+
+
+class Squad:
+    """Segments of the squad construction (formulas.md, "squad"; Shoemake 1987).
+
+    Parameters
+    ----------
+    controls : ndarray, shape (4, 4, K)
+        Control quaternions, components, segments: q[n], out[n], in[n+1], q[n+1].
+    """
+
+    def __init__(self, controls: FloatArray) -> None:
+        self._controls = controls
+        c0, c1, c2, c3 = controls
+        arcs = [_ready_arcs(c0, c3), _ready_arcs(c1, c2)]
+        dots = [sphere.dot(p, q) for p, q in ((c0, c1), (c0, c2), (c3, c1), (c3, c2))]
+        self._steep: BoolArray = np.minimum(sphere.dot(c0, c3), sphere.dot(c1, c2)) < _LEAST_COSINE
+        self._any_steep = bool(self._steep.any())
+        self._columns = np.concatenate(
+            [controls.reshape(16, -1), np.stack([*dots, *(arc[0] for arc in arcs), *(arc[1] for arc in arcs)])]
+        )
+
+    def value(self, segment: IndexArray, u: FloatArray) -> FloatArray:
+        """Return the quaternions at u, shape (4, samples)."""
+        columns = self._columns.take(segment, axis=1)
+        g01, g02, g31, g32, angle0, angle1, per_sine0, per_sine1 = columns[16:]
+        v = 1.0 - u
+        a0, b0 = _weights_of_angle(angle0, per_sine0, u, v)
+        a1, b1 = _weights_of_angle(angle1, per_sine1, u, v)
+        e0_e1 = a0 * (a1 * g01 + b1 * g02) + b0 * (a1 * g31 + b1 * g32)
+        inward = 2.0 * u * v
+        x0, x1 = _weights_of_cosine(e0_e1, inward, 1.0 - inward)
+        values = _blend(columns[:16].reshape(4, 4, -1), (x0 * a0, x1 * a1, x1 * b1, x0 * b0))
+        if self._any_steep or e0_e1.min(initial=1.0) < _LEAST_COSINE:
+            careful = np.flatnonzero((e0_e1 < _LEAST_COSINE) | self._steep[segment])
+            values[:, careful] = self.value_and_rate(segment[careful], u[careful])[0]
+        return values
+
+    def value_and_rate(self, segment: IndexArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return quaternions and their derivatives by u, both of shape (4, samples), by slerps as written."""
+        c0, c1, c2, c3 = self._controls.take(segment, axis=2)
+        still = np.zeros_like(c0)
+        keys = sphere.slerp_with_rate(c0, still, c3, still, u, 1.0)
+        between = sphere.slerp_with_rate(c1, still, c2, still, u, 1.0)
+        return sphere.slerp_with_rate(*keys, *between, 2.0 * u * (1.0 - u), 2.0 - 4.0 * u)
