@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Blender's actions to arrays and back: what a bake reads, writes and takes away again.
+
+    from bl_ext.user_default.tcb_animation import animation
+
+    animation.enable(datablock)
+    animation.key_set(datablock, "location", 20, tension=1.0)
+    animation.bake(datablock, step=1.0)
+    animation.restore(datablock)
+
+`datablock` is any ID with animation of its own: an object, a camera, a material's node tree, a shape key block. No
+selection and no context is needed. Each raises `Refusal`, and then has changed nothing of what it names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import bpy
+
+from .baking import SAMPLE_LIMIT, Options
+from .baking import bake as bake_many
+from .datablocks import name_of, of_file, of_object
+from .enabling import choose, enable, key_set
+from .faults import Refusal
+from .report import Report
+from .restoring import remove, restore
+
+__all__ = [
+    "SAMPLE_LIMIT",
+    "Options",
+    "Refusal",
+    "Report",
+    "bake",
+    "bake_many",
+    "choose",
+    "enable",
+    "key_set",
+    "of_file",
+    "of_object",
+    "remove",
+    "restore",
+]
+
+
+def bake(
+    datablock: bpy.types.ID,
+    *,
+    target: str = "IN_PLACE",
+    step: float = 1.0,
+    frame_range: tuple[float, float] | None = None,
+    sample_limit: int = SAMPLE_LIMIT,
+    defaults: Mapping[str, float] | None = None,
+    prefixes: Iterable[str] | None = None,
+) -> Report:
+    """Bake the datablock's TCB tracks as samples; where it has none, all of its tracks, which become TCB.
+
+    Parameters
+    ----------
+    datablock : bpy.types.ID
+        An object, a camera, a node tree: whatever has animation of its own.
+    target : {"IN_PLACE", "NEW_ACTION"}
+        Generated keys beside the animator's, or plain keys in a copy of the action, which the datablock then uses.
+    step : float
+        Frames from sample to sample; below 1 too.
+    frame_range : (float, float), optional
+        Bake the segments that it touches, and cycles throughout it. Default: from the first to the last key.
+    sample_limit : int
+        More samples than this are refused.
+    defaults : mapping, optional
+        Parameters, by name, for keys that have none of their own.
+    prefixes : iterable of str, optional
+        Only tracks whose paths start with one of them: 'location', 'pose.bones["Arm"]'.
+
+    Returns
+    -------
+    Report
+        Counts, and notes on what was left alone.
+
+    Raises
+    ------
+    Refusal
+        Nothing was baked; the text names the track, the key and the fault.
+    ValueError
+        An option makes no sense.
+    """
+    options = Options(target, step, frame_range, sample_limit, defaults or {})
+    only = None if prefixes is None else {datablock: list(prefixes)}
+    report = bake_many([datablock], options, only)
+    if report.refused and not report.tracks:
+        raise Refusal.of_all(name_of(datablock), report.refused)
+    return report

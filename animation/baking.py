@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bake: from the animator's keys to F-curves that any Blender plays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import bpy
+import numpy as np
+
+from ..interp import evaluate_many
+from . import stamps
+from .channels import Channels, assign, channels_in, channels_of
+from .companions import SAVED, hold_numbers, make, track_and_field
+from .datablocks import name_of
+from .enabling import check_editable, editable_channels, enable_track
+from .faults import Refusal
+from .keyframes import HANDLE, INTERPOLATION, KEY_TYPE, Keyframes, merged, read, write
+from .motion import Motion, Written, plan
+from .originals import Originals, put_back
+from .reading import digest, read_originals
+from .report import Report
+from .restoring import unmake
+from .sampling import Sampling
+from .settings import write_settings
+from .tracks import Track, find_tracks, why_not
+
+SAMPLE_LIMIT = 10_000_000
+"""Samples in one bake, some 700 MB of keys: above it a bake is refused unless the limit is raised."""
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to bake.
+
+    Attributes
+    ----------
+    target : "IN_PLACE" or "NEW_ACTION"
+        Beside the animator's keys, or as plain keys into a copy of the action, which the object then uses.
+    step : float
+        Frames from sample to sample; below 1 too.
+    frame_range : (float, float) or None
+        The segments that this range touches; None: those between the first and the last key. Cycles go on as far as
+        the range does.
+    sample_limit : int
+        More samples than this are refused.
+    defaults : mapping of parameter name to float
+        For keys that have no parameters of their own.
+    """
+
+    target: str = "IN_PLACE"
+    step: float = 1.0
+    frame_range: tuple[float, float] | None = None
+    sample_limit: int = SAMPLE_LIMIT
+    defaults: Mapping[str, float] = ()  # type: ignore[assignment]
+
+    def check(self) -> None:
+        """Raises ValueError, naming the option at fault."""
+        if self.target not in ("IN_PLACE", "NEW_ACTION"):
+            raise ValueError(f"target {self.target!r} is neither IN_PLACE nor NEW_ACTION")
+        if not (math.isfinite(self.step) and self.step > 0):
+            raise ValueError(f"step {self.step:g} is not a positive number of frames")
+        if self.frame_range is not None:
+            start, end = self.frame_range
+            if not (math.isfinite(start) and math.isfinite(end) and start <= end):
+                raise ValueError(f"the frame range {start:g} to {end:g} is empty")
+
+
+@dataclass
+class _Job:
+    """One datablock's bake, all read and checked, before anything is written."""
+
+    datablocks: list[bpy.types.ID]
+    """Those that share the F-curves; the first one's rotation modes count."""
+    channels: Channels
+    kept: list[tuple[Track, dict[int, Originals]]]
+    """The tracks to bake with the animator's keys."""
+    notes: list[str]
+    motions: list[Motion] = field(default_factory=list)
+
+
+def bake(
+    datablocks: Iterable[bpy.types.ID],
+    options: Options,
+    prefixes: Mapping[bpy.types.ID, Sequence[str]] | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Bake the TCB tracks of the datablocks; of one that has none, all of its tracks, which become TCB.
+
+    Parameters
+    ----------
+    datablocks
+        What to bake. Those that share an action and slot are baked once.
+    options
+        How.
+    prefixes
+        For a datablock in it only the tracks whose paths start so.
+    progress
+        Called with the number of tracks done and in all.
+
+    Returns
+    -------
+    Report
+        A datablock that is at fault stands in `refused`, with the key, and is not changed; the others are baked.
+
+    Raises
+    ------
+    ValueError
+        An option makes no sense.
+    """
+    options.check()
+    report = Report()
+    jobs = _collected(datablocks, prefixes or {}, report)
+    asked = sum(_sampling(job, options).count(*_extent(kept)) * len(kept) for job in jobs for _, kept in job.kept)
+    if asked > options.sample_limit:
+        report.refused.append(
+            f"about {asked:,} samples were asked for, more than the limit of {options.sample_limit:,}: "
+            "take a larger step, a shorter range, fewer objects, or raise the sample limit"
+        )
+        return report
+    jobs = [job for job in jobs if _plan(job, options, report)]
+    requests = [request for job in jobs for motion in job.motions for request in motion.requests]
+    samples = iter(evaluate_many([spline for spline, _ in requests], [frames for _, frames in requests]))
+    total, done = sum(len(job.motions) for job in jobs), 0
+    written = [[motion.written([next(samples) for _ in motion.requests]) for motion in job.motions] for job in jobs]
+    if options.target == "NEW_ACTION":
+        report.add(_write_new_actions(jobs, written))
+        return report
+    for job, channels in zip(jobs, written, strict=True):
+        report.add(_write(job, channels))
+        done += len(job.motions)
+        if progress is not None:
+            progress(done, total)
+    return report
+
+
+def _collected(
+    datablocks: Iterable[bpy.types.ID], prefixes: Mapping[bpy.types.ID, Sequence[str]], report: Report
+) -> list[_Job]:
+    jobs: dict[tuple[int, int], _Job] = {}
+    for datablock in datablocks:
+        try:
+            check_editable(datablock)
+            channels = channels_of(datablock)
+            if channels.identity in jobs:
+                jobs[channels.identity].datablocks.append(datablock)
+            else:
+                jobs[channels.identity] = _collect(datablock, channels, prefixes.get(datablock), report)
+        except Refusal as refusal:
+            report.refused.append(str(refusal))
+    return list(jobs.values())
+
+
+def _collect(datablock: bpy.types.ID, channels: Channels, prefixes: Sequence[str] | None, report: Report) -> _Job:
+    """Raises Refusal where no track can be baked. What was enabled and can't be is an error; the rest is a note."""
+    tracks = find_tracks(datablock, channels, prefixes)
+    enabled = [track for track in tracks if track.enabled]
+    job = _Job([datablock], channels, [], [])
+    reasons = report.refused if enabled else job.notes
+    for track in enabled or tracks:
+        reason = why_not(datablock, track)
+        if reason:
+            reasons.append(str(track.refusal(reason)))
+            continue
+        kept = read_originals(track)
+        if kept:
+            job.kept.append((track, kept))
+    if not job.kept and not enabled:
+        raise Refusal(name_of(datablock), "; ".join(job.notes) or "it has no keys on a float property")
+    return job
+
+
+def _extent(kept: Mapping[int, Originals]) -> tuple[float, float]:
+    return (
+        min(float(original.keys.frames[0]) for original in kept.values()),
+        max(float(original.keys.frames[-1]) for original in kept.values()),
+    )
+
+
+def _sampling(job: _Job, options: Options) -> Sampling:
+    """Samples are counted from the start of the range, or from the whole frame at or before the earliest key."""
+    if options.frame_range is not None:
+        start, end = options.frame_range
+        return Sampling(options.step, start, start, end)
+    first = min((_extent(kept)[0] for _, kept in job.kept), default=0.0)
+    return Sampling(options.step, math.floor(first) if math.isfinite(first) else 0.0)
+
+
+def _plan(job: _Job, options: Options, report: Report) -> bool:
+    """Make the splines; False where a key is at fault, which the report names."""
+    try:
+        sampling = _sampling(job, options)
+        job.motions = [plan(track, track.settings, kept, sampling, options.defaults) for track, kept in job.kept]
+    except Refusal as refusal:
+        report.refused.append(str(refusal))
+        return False
+    return bool(job.motions)
+
+
+def _write(job: _Job, written: Sequence[Mapping[int, Written]]) -> Report:
+    report = Report(datablocks=len(job.datablocks), notes=list(job.notes))
+    if job.channels.action.library is not None:
+        job = _on_a_local_copy(job)
+    for motion, channels in zip(job.motions, written, strict=True):
+        _write_track(job.channels, job.datablocks[0], motion, channels)
+        _count(report, motion, channels)
+    job.channels.action.update_tag()
+    return report
+
+
+def _on_a_local_copy(job: _Job) -> _Job:
+    """The same job on the override's own copy of its linked action."""
+    channels = editable_channels(job.datablocks[0])
+    for other in job.datablocks[1:]:
+        assign(other, channels.action, channels.slot_handle)
+    tracks = {track.path: track for track in find_tracks(job.datablocks[0], channels)}
+    motions = [replace(motion, track=tracks[motion.track.path]) for motion in job.motions]
+    return replace(job, channels=channels, motions=motions)
+
+
+def _count(report: Report, motion: Motion, channels: Mapping[int, Written]) -> None:
+    report.tracks += 1
+    report.keys += len(motion.key_frames)
+    report.samples += sum(len(channel.keys) for channel in channels.values())
+    track = motion.track
+    report.notes += [str(track.refusal(note)) for note in motion.notes]
+    for fcurve in track.channels.values():
+        others = sorted({modifier.type for modifier in fcurve.modifiers if modifier.type != "CYCLES"})
+        if others:
+            reason = f"F-curve modifiers stay and act on the baked motion: {', '.join(others)}"
+            report.notes.append(str(track.refusal(f"{reason} (component {fcurve.array_index})")))
+    for original in motion.originals.values():
+        if original.edited and len(original.unrecorded):
+            frames = ", ".join(f"{frame:g}" for frame in original.unrecorded[:3])
+            report.notes.append(str(track.refusal(f"keys made since the last bake get automatic handles: {frames}")))
+            break
+
+
+def _write_track(channels: Channels, datablock: bpy.types.ID, motion: Motion, written: Mapping[int, Written]) -> None:
+    """Save the animator's curves and write the baked ones."""
+    track = motion.track
+    if not track.enabled:
+        enable_track(channels, track, motion.settings)
+    for index in [index for index in track.made if index not in written]:
+        unmake(channels, datablock, track, index)
+    for index, result in written.items():
+        original = motion.originals.get(index)
+        if original is None:
+            _write_made(channels, track, index, result)
+        else:
+            _write_channel(channels, track, index, original, result)
+    settings = replace(motion.settings, digest=digest(track, motion.settings, motion.originals))
+    write_settings(track.settings_curve, settings)
+
+
+def _write_made(channels: Channels, track: Track, index: int, result: Written) -> None:
+    """A channel that the motion needs and the animator never keyed: all of its keys are generated."""
+    if index not in track.channels:
+        saved = track.saved[index] = make(channels, track.path, SAVED, index, track.group)
+        hold_numbers(saved, [track.rest[index]])
+        track.channels[index] = channels.new(track.path, index, track.group)
+    write(track.channels[index], stamps.stamped(result.keys, stamps.GENERATED))
+    track.channels[index].extrapolation = "CONSTANT"
+
+
+def _write_channel(channels: Channels, track: Track, index: int, original: Originals, result: Written) -> None:
+    fcurve = track.channels[index]
+    saved = track.saved.get(index)
+    if saved is None:
+        saved = track.saved[index] = make(channels, track.path, SAVED, index, track.group)
+        saved.extrapolation = fcurve.extrapolation
+    own = put_back(saved, original)
+    kind = np.where(result.baked, np.float32(stamps.BAKED_KEY), np.float32(stamps.OUTSIDE_KEY))
+    baked = stamps.stamped(_baked_keys(own, result), kind)
+    write(fcurve, merged(baked, stamps.stamped(result.keys, stamps.GENERATED)))
+    fcurve.extrapolation = "CONSTANT"
+
+
+def _baked_keys(own: Keyframes, result: Written) -> Keyframes:
+    """The animator's keys as they stand among generated ones: linear where baked, and with handles that stay put."""
+    free = np.full(len(own), HANDLE["FREE"], dtype=np.uint8)
+    return own.with_(
+        interpolation=np.where(result.baked, np.uint8(INTERPOLATION["LINEAR"]), own.interpolation),
+        handle_left_type=free,
+        handle_right_type=free,
+    )
+
+
+def _write_new_actions(jobs: Sequence[_Job], written: Sequence[list[dict[int, Written]]]) -> Report:
+    """The same motion as plain keys in copies of the actions, which the datablocks then use."""
+    report = Report()
+    copies: dict[int, bpy.types.Action] = {}
+    for job, channels in zip(jobs, written, strict=True):
+        original = job.channels.action
+        action = copies.get(original.as_pointer())
+        if action is None:
+            action = copies[original.as_pointer()] = original.copy()
+            action.name = f"{original.name}.baked"
+        copy = next(bag for bag in channels_in(action) if bag.slot_handle == job.channels.slot_handle)
+        report.add(_write_plain(job, copy, channels))
+        for datablock in job.datablocks:
+            assign(datablock, action, job.channels.slot_handle)
+            report.notes.append(f'"{datablock.name}" now uses the action "{action.name}"; "{original.name}" is kept')
+        if original.library is None and not original.users:
+            original.use_fake_user = True
+    for action in copies.values():
+        for channels in channels_in(action):
+            _take_away_traces(channels)
+    return report
+
+
+def _write_plain(job: _Job, copy: Channels, written: Sequence[Mapping[int, Written]]) -> Report:
+    report = Report(datablocks=len(job.datablocks), notes=list(job.notes))
+    fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in copy}
+    for motion, channels in zip(job.motions, written, strict=True):
+        track = motion.track
+        for index, result in channels.items():
+            fcurve = fcurves.get((track.path, index)) or copy.new(track.path, index, track.group)
+            keys = result.keys.with_(type=np.full(len(result.keys), KEY_TYPE["KEYFRAME"], dtype=np.uint8))
+            original = motion.originals.get(index)
+            write(fcurve, keys if original is None else merged(_baked_keys(original.keys, result), keys))
+            fcurve.extrapolation = "CONSTANT"
+        _count(report, motion, channels)
+    return report
+
+
+def _take_away_traces(channels: Channels) -> None:
+    """Remove companions and, from tracks that were baked in place and left out of this bake, the stamps."""
+    for fcurve in [fcurve for fcurve in channels if track_and_field(fcurve.data_path)]:
+        channels.remove(fcurve)
+    for fcurve in channels:
+        keys = read(fcurve)
+        if stamps.has_stamp(keys).any():
+            write(fcurve, stamps.unstamped(keys))

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The F-curves that animate a datablock, whatever the Blender version: the only module that knows of slots.
+
+4.2 keeps F-curves in the action itself; 4.4 and later keep them per slot, in channelbags. The slot is always the one
+that the datablock's animation data names, never the first one of the action.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+
+from .datablocks import name_of
+from .faults import Refusal
+
+HAS_SLOTS = bpy.app.version >= (4, 4, 0)
+
+
+@dataclass(frozen=True)
+class Channels:
+    """The F-curves of one slot of one action (before slots: of the action)."""
+
+    action: bpy.types.Action
+    slot_handle: int
+    """0 where the action has no slots."""
+    bag: Any
+    """The channelbag, or on 4.2 the action: both hold `fcurves` and `groups`."""
+
+    @property
+    def identity(self) -> tuple[int, int]:
+        """Equal for two datablocks that share their F-curves."""
+        return self.action.as_pointer(), self.slot_handle
+
+    def __iter__(self) -> Iterator[bpy.types.FCurve]:
+        return iter(self.bag.fcurves)
+
+    def new(self, data_path: str, index: int, group: str = "") -> bpy.types.FCurve:
+        """Make an F-curve; in the channel group of that name, which is made where it is missing."""
+        if not HAS_SLOTS:
+            return self.bag.fcurves.new(data_path, index=index, action_group=group)
+        fcurve = self.bag.fcurves.new(data_path, index=index)
+        if group:
+            fcurve.group = self.bag.groups.get(group) or self.bag.groups.new(group)
+        return fcurve
+
+    def remove(self, fcurve: bpy.types.FCurve) -> None:
+        self.bag.fcurves.remove(fcurve)
+
+
+def channels_of(datablock: bpy.types.ID) -> Channels:
+    """The F-curves that animate `datablock` now (in NLA tweak mode: those of the strip being tweaked).
+
+    Raises Refusal where there are none, with the reason that a person needs.
+    """
+    animation = getattr(datablock, "animation_data", None)
+    if animation is None or animation.action is None:
+        if animation is not None and any(track.strips for track in animation.nla_tracks):
+            raise Refusal(name_of(datablock), "its animation is in NLA strips only; enter tweak mode on a strip first")
+        raise Refusal(name_of(datablock), "it has no animation")
+    action = animation.action
+    if not HAS_SLOTS:
+        return Channels(action, 0, action)
+    if animation.action_slot is None:
+        raise Refusal(name_of(datablock), f'its action "{action.name}" has no slot for it; choose a slot first')
+    bag = _channelbag(action, animation.action_slot)
+    if bag is None:
+        raise Refusal(name_of(datablock), f'its action "{action.name}" has no F-curves for it')
+    return Channels(action, animation.action_slot.handle, bag)
+
+
+def channels_in(action: bpy.types.Action) -> Iterator[Channels]:
+    """The F-curves of every slot of `action`."""
+    if not HAS_SLOTS:
+        yield Channels(action, 0, action)
+        return
+    for strip in _keyframe_strips(action):
+        for bag in strip.channelbags:
+            yield Channels(action, bag.slot_handle, bag)
+
+
+def assign(datablock: bpy.types.ID, action: bpy.types.Action, slot_handle: int) -> None:
+    """Let `action` (there: the slot of that handle) animate `datablock`."""
+    animation = datablock.animation_data
+    animation.action = action
+    if HAS_SLOTS:
+        animation.action_slot = next(slot for slot in action.slots if slot.handle == slot_handle)
+
+
+def _channelbag(action: bpy.types.Action, slot: Any) -> Any:
+    for strip in _keyframe_strips(action):
+        bag = strip.channelbag(slot)
+        if bag is not None:
+            return bag
+    return None
+
+
+def _keyframe_strips(action: bpy.types.Action) -> Iterator[Any]:
+    for layer in action.layers:
+        for strip in layer.strips:
+            if strip.type == "KEYFRAME":
+                yield strip

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Companion F-curves: what the add-on keeps with an action, as curves beside the curves that it speaks of.
+
+A companion's path is its track's path with the last part, the property, named inside `tcb_tracks[...]`:
+`pose.bones["Arm"].location` has `pose.bones["Arm"].tcb_tracks["location"].tension`. So the pairing needs no table,
+a rename of the bone, shape key or node retargets both alike, and both travel with the slot wherever it goes. Companions
+are muted: they are data, not motion, and cost nothing while playing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import bpy
+
+from .channels import Channels
+
+_COMPANION = re.compile(r'^(?P<owner>.*\.)?tcb_tracks\["(?P<name>(?:[^"\\]|\\.)*)"\]\.(?P<field>\w+)$')
+_CUSTOM_PROPERTY = re.compile(r'^(?P<owner>.*?)\.?\["(?P<name>(?:[^"\\]|\\.)*)"\]$')
+
+PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
+SETTINGS = "settings"
+SAVED = "saved"
+
+
+def companion_path(track: str, field: str) -> str:
+    """The path of the companion `field` of the track at path `track`."""
+    owner, name = split(track)
+    return f'{owner}tcb_tracks["{name}"].{field}'
+
+
+def split(track: str) -> tuple[str, str]:
+    """The path of what owns the animated property, ending in a dot where there is one, and the track's name there.
+
+    A custom property's name stands in square brackets: `pose.bones["Arm"]["grip"]` is named `[grip]`.
+    """
+    custom = _CUSTOM_PROPERTY.match(track)
+    if custom:
+        owner = custom["owner"]
+        return (owner + "." if owner else ""), f"[{custom['name']}]"
+    owner, dot, name = track.rpartition(".")
+    return owner + dot, name
+
+
+def track_and_field(data_path: str) -> tuple[str, str] | None:
+    """The track and the field that a companion's path speaks of, or None where it is another path."""
+    match = _COMPANION.match(data_path)
+    if match is None:
+        return None
+    owner, name = match["owner"] or "", match["name"]
+    if name.startswith("["):
+        return f'{owner.removesuffix(".")}["{name[1:-1]}"]', match["field"]
+    return owner + name, match["field"]
+
+
+def make(channels: Channels, track: str, field: str, index: int, group: str) -> bpy.types.FCurve:
+    """A new companion, out of the way: muted, and hidden in the Graph Editor, where it would be moved by accident."""
+    fcurve = channels.new(companion_path(track, field), index, group)
+    fcurve.mute = True
+    fcurve.hide = True
+    return fcurve
+
+
+def generator(fcurve: bpy.types.FCurve) -> Any:
+    """The Generator modifier of a companion that holds numbers instead of keys, or None."""
+    return next((modifier for modifier in fcurve.modifiers if modifier.type == "GENERATOR"), None)
+
+
+def hold_numbers(fcurve: bpy.types.FCurve, numbers: Sequence[float]) -> None:
+    """Keep the numbers as the coefficients of a Generator modifier: the one kind of array that an F-curve can carry.
+
+    A curve without keys has none that could be moved or deleted with others. float32: whole numbers up to 24 bits.
+    """
+    modifier = generator(fcurve) or fcurve.modifiers.new("GENERATOR")
+    modifier.poly_order = max(1, len(numbers) - 1)
+    modifier.coefficients = numbers if len(numbers) > 1 else [*numbers, 0.0]
+
+
+def saved_rest(saved: bpy.types.FCurve) -> float | None:
+    """The value that a component had before the bake made an F-curve for it; None where the F-curve is the animator's."""
+    modifier = generator(saved)
+    return None if modifier is None else float(modifier.coefficients[0])

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which datablocks carry the animation of an object or of a file, and what to call them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import bpy
+
+_NODE_OWNERS = ("materials", "worlds", "lights", "scenes", "linestyles")
+
+
+def of_object(item: bpy.types.Object) -> Iterator[bpy.types.ID]:
+    """The object and what it is made of, where animated: its data, shape keys, materials, and their nodes."""
+    yield from _animated(_parts(item))
+
+
+def of_file() -> Iterator[bpy.types.ID]:
+    """Every animated datablock of the open file: objects first, with what they are made of, then the rest."""
+    rest = [*bpy.data.scenes, *bpy.data.worlds, *bpy.data.materials, *bpy.data.node_groups]
+    parts = (part for item in bpy.data.objects for part in _parts(item))
+    yield from _animated([*parts, *rest, *(tree for owner in rest if (tree := _nodes(owner)))])
+
+
+def name_of(datablock: bpy.types.ID) -> str:
+    """The name that a person knows the datablock by: for the nodes inside a material, the material's."""
+    if not datablock.is_embedded_data:
+        return datablock.name
+    for owners in _NODE_OWNERS:
+        for owner in getattr(bpy.data, owners):
+            if _nodes(owner) == datablock:
+                return f"{owner.name} (nodes)"
+    return datablock.name
+
+
+def _parts(item: bpy.types.Object) -> Iterator[bpy.types.ID]:
+    yield item
+    data = item.data
+    if data is None:
+        return
+    yield data
+    yield from _present(getattr(data, "shape_keys", None), _nodes(data))
+    for slot in item.material_slots:
+        yield from _present(slot.material, slot.material and _nodes(slot.material))
+
+
+def _nodes(owner: bpy.types.ID) -> bpy.types.NodeTree | None:
+    # From 5.0 a scene's nodes are a node group of their own, and scene.node_tree is gone.
+    return getattr(owner, "node_tree", None)
+
+
+def _present(*datablocks: bpy.types.ID | None) -> Iterator[bpy.types.ID]:
+    yield from (datablock for datablock in datablocks if datablock is not None)
+
+
+def _animated(datablocks: Iterable[bpy.types.ID]) -> Iterator[bpy.types.ID]:
+    seen = set()
+    for datablock in datablocks:
+        if datablock.as_pointer() not in seen and getattr(datablock, "animation_data", None) is not None:
+            seen.add(datablock.as_pointer())
+            yield datablock

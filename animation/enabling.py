@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Making tracks TCB, and setting their keys' parameters and their choices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import bpy
+import numpy as np
+
+from .channels import Channels, assign, channels_of
+from .datablocks import name_of
+from .faults import Refusal
+from .parameters import check_parameter, set_parameter
+from .reading import read_originals
+from .report import Report
+from .settings import Settings, make_settings, write_settings
+from .stamps import SAME_FRAME
+from .tracks import Track, default_settings, find_tracks, why_not
+
+
+def editable_channels(datablock: bpy.types.ID) -> Channels:
+    """The F-curves of the datablock, to be written to.
+
+    A library override keeps its own copy of a linked action: the copy is made here. Raises Refusal for linked data.
+    """
+    check_editable(datablock)
+    channels = channels_of(datablock)
+    if channels.action.library is None:
+        return channels
+    copy = channels.action.copy()
+    assign(datablock, copy, channels.slot_handle)
+    return channels_of(datablock)
+
+
+def check_editable(datablock: bpy.types.ID) -> None:
+    """Raises Refusal where the datablock's animation can't be written to."""
+    if datablock.library is not None:
+        raise Refusal(name_of(datablock), "it is linked; make a library override of it, or open its own file")
+    action = channels_of(datablock).action
+    if action.library is not None and datablock.override_library is None:
+        raise Refusal(name_of(datablock), f'its action "{action.name}" is linked; make the action local first')
+
+
+def enable(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
+    """Make the datablock's tracks TCB (those under `prefixes`); their motion changes at the next bake.
+
+    Raises Refusal where there is nothing that can be.
+    """
+    channels = editable_channels(datablock)
+    report = Report()
+    tracks = find_tracks(datablock, channels, prefixes)
+    for track in tracks:
+        if track.enabled:
+            continue
+        reason = why_not(datablock, track)
+        if reason:
+            report.notes.append(str(track.refusal(reason)))
+            continue
+        enable_track(channels, track, default_settings(track))
+        report.tracks += 1
+        report.keys += key_count(track)
+    if not report.tracks and not any(track.enabled for track in tracks):
+        raise Refusal(name_of(datablock), "; ".join(report.notes) or "it has no animated float property")
+    report.datablocks = 1
+    return report
+
+
+def enable_track(channels: Channels, track: Track, settings: Settings) -> None:
+    track.settings_curve = make_settings(channels, track.path, track.group, settings)
+
+
+def key_count(track: Track) -> int:
+    """At how many frames the track has keys of the animator's."""
+    frames = [original.keys.frames for original in read_originals(track).values()]
+    return len(np.unique(np.concatenate(frames))) if frames else 0
+
+
+def find_track(datablock: bpy.types.ID, channels: Channels, name: str) -> Track:
+    """The track of that path; `rotation` is the one of the present rotation mode. Raises Refusal."""
+    tracks = find_tracks(datablock, channels)
+    owner, _, last = name.rpartition(".")
+    prefix = owner + "." if owner else ""
+    for track in tracks:
+        rotation = last == "rotation" and track.is_rotation and track.in_use and track.path.startswith(prefix + last)
+        if track.path == name or rotation:
+            return track
+    known = ", ".join(track.path for track in tracks) or "none"
+    raise Refusal(name_of(datablock), f"it has no track of this name; its tracks: {known}", name)
+
+
+def key_set(datablock: bpy.types.ID, track: str, frame: float, **parameters: float) -> None:
+    """Set parameters (tension, continuity, bias, ease_to, ease_from) of the key of `track` at `frame`.
+
+    The track is made TCB where it isn't. Raises Refusal where there is no such track or key, or a number is out of
+    range; then nothing is changed.
+    """
+    check_editable(datablock)
+    found = find_track(datablock, channels_of(datablock), track)
+    at = key_at(found, frame)
+    channels = editable_channels(datablock)
+    found = find_track(datablock, channels, track)
+    reason = why_not(datablock, found)
+    if reason:
+        raise found.refusal(reason)
+    for name, value in parameters.items():
+        check_parameter(found, name, value, at)
+    if not found.enabled:
+        enable_track(channels, found, default_settings(found))
+    for name, value in parameters.items():
+        set_parameter(channels, found, name, at, value, _is_selected(found, at))
+
+
+def key_at(track: Track, frame: float) -> float:
+    """The exact frame of the animator's key at `frame`. Raises Refusal where there is none."""
+    frames = key_frames(track)
+    near = frames[np.abs(frames - frame) <= SAME_FRAME]
+    if not len(near):
+        raise track.refusal("no key at this frame", frame)
+    return float(near[0])
+
+
+def _is_selected(track: Track, frame: float) -> bool:
+    return any(
+        point.select_control_point and abs(point.co.x - frame) <= SAME_FRAME
+        for fcurve in track.channels.values()
+        for point in fcurve.keyframe_points
+    )
+
+
+def key_frames(track: Track) -> np.ndarray:
+    """Frames of the animator's keys, all channels together, ascending."""
+    frames = [original.keys.frames for original in read_originals(track).values()]
+    return np.unique(np.concatenate(frames)) if frames else np.empty(0, dtype=np.float32)
+
+
+def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
+    """Set choices of a TCB track: cycle, ends, construction, path. Raises Refusal."""
+    channels = editable_channels(datablock)
+    found = find_track(datablock, channels, track)
+    if found.settings_curve is None:
+        raise found.refusal("not a TCB track; enable it first")
+    write_settings(found.settings_curve, replace(found.settings, **choices))

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The animator's keys as they stand without the bake.
+
+The first bake keeps a copy of each F-curve beside it, its saved curve, which every later edit that moves, duplicates,
+pastes or deletes keys takes along. A key's record is the saved key at its frame, to the last bit; what the animator
+changed since on the baked curve wins over the record.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from .keyframes import HANDLE, INTERPOLATION, BoolArray, FloatArray, IndexArray, Keyframes, read, write
+from .stamps import BAKED_KEY, SAME_FRAME, has_stamp, unstamped
+
+_HANDLE_MOVED = 1e-4
+"""Relative. Moving a key rounds its handles' offsets; only a larger change is an edit of the handle."""
+
+
+@dataclass(frozen=True)
+class Originals:
+    """One F-curve without its bake; `edited`: keys changed since, so Blender has to place automatic handles anew."""
+
+    keys: Keyframes
+    edited: bool
+    unrecorded: FloatArray
+    """Frames of keys that have no record, because they were made or pasted since."""
+
+
+def originals(keys: Keyframes, ours: BoolArray, saved: Keyframes | None) -> Originals:
+    """The animator's keys among `keys`, where `ours` marks the generated ones and `saved` holds the records."""
+    if saved is None and not has_stamp(keys).any():
+        return Originals(keys, edited=False, unrecorded=np.empty(0, dtype=np.float32))
+    own = keys.take(~ours)
+    if saved is None:
+        return Originals(_unrecorded(own), edited=True, unrecorded=own.frames)
+    record = _records(own, saved)
+    known = record >= 0
+    untouched = (
+        len(own) == len(saved)
+        and bool(known.all())
+        and bool((own.co.view(np.uint32) == saved.co.view(np.uint32)).all())
+    )
+    result = _unrecorded(own)
+    rows, records = np.flatnonzero(known), saved.take(record[known])
+    _put(result, rows, _restored(own.take(rows), records, whole=untouched))
+    return Originals(result, edited=not untouched, unrecorded=own.frames[~known])
+
+
+def put_back(fcurve: bpy.types.FCurve, original: Originals) -> Keyframes:
+    """Write the keys into `fcurve`; where they were edited, let Blender place its automatic handles."""
+    write(fcurve, original.keys)
+    if not original.edited:
+        return original.keys
+    fcurve.update()
+    return read(fcurve)
+
+
+def _records(own: Keyframes, saved: Keyframes) -> IndexArray:
+    """For each key the row of its record or -1: at its frame; else where it stood; else what is left, in order."""
+    record = np.full(len(own), -1, dtype=np.intp)
+    free = np.ones(len(saved), dtype=np.bool_)
+    for frames in (own.frames, np.where(has_stamp(own), own.period, np.nan)):
+        _pair_by_frame(record, free, frames, saved.frames)
+    lost, spare = np.flatnonzero((record < 0) & has_stamp(own)), np.flatnonzero(free)
+    if len(lost) == len(spare):
+        record[lost] = spare
+    return record
+
+
+def _pair_by_frame(record: IndexArray, free: BoolArray, frames: FloatArray, saved_frames: FloatArray) -> None:
+    spare = np.flatnonzero(free)
+    wanting = np.flatnonzero((record < 0) & np.isfinite(frames))
+    if not len(spare) or not len(wanting):
+        return
+    near = np.clip(np.searchsorted(saved_frames[spare], frames[wanting] - np.float32(SAME_FRAME)), 0, len(spare) - 1)
+    hit = np.abs(saved_frames[spare[near]] - frames[wanting]) <= SAME_FRAME
+    rows, taken = np.unique(spare[near[hit]], return_index=True)
+    record[wanting[hit][taken]] = rows
+    free[rows] = False
+
+
+def _unrecorded(own: Keyframes) -> Keyframes:
+    """What keys without a record become: smooth keys as Blender makes them; what was set since stays."""
+    inherited = own.interpolation == INTERPOLATION["LINEAR"]
+    automatic = np.uint8(HANDLE["AUTO_CLAMPED"])
+    return (
+        unstamped(own)
+        .with_(
+            interpolation=np.where(inherited, np.uint8(INTERPOLATION["BEZIER"]), own.interpolation),
+            handle_left_type=np.where(own.handle_left_type == HANDLE["FREE"], automatic, own.handle_left_type),
+            handle_right_type=np.where(own.handle_right_type == HANDLE["FREE"], automatic, own.handle_right_type),
+        )
+        .copy()
+    )
+
+
+def _restored(own: Keyframes, records: Keyframes, whole: bool) -> Keyframes:
+    """The keys with what the bake changed taken from their records, and what the animator changed since kept."""
+    stamped = has_stamp(own)
+    baked = (own.amplitude == BAKED_KEY) & (own.interpolation == INTERPOLATION["LINEAR"])
+    move = own.co - records.co
+    sides = {}
+    for side in ("handle_left", "handle_right"):
+        handle, kind = getattr(own, side), getattr(own, f"{side}_type")
+        old_handle, old_kind = getattr(records, side), getattr(records, f"{side}_type")
+        if whole:
+            dragged = (handle.view(np.uint32) != old_handle.view(np.uint32)).any(axis=1)
+        else:
+            # Blender has placed the automatic handles of the records anew: only free ones can be compared.
+            offset, old_offset = handle - own.co, old_handle - records.co
+            room = _HANDLE_MOVED * (1e-3 + np.abs(own.co) + np.abs(old_offset))
+            dragged = (old_kind == HANDLE["FREE"]) & (np.abs(offset - old_offset) > room).any(axis=1)
+        retyped = kind != HANDLE["FREE"]
+        kept_kind = np.where(retyped, kind, np.where(dragged & (old_kind != HANDLE["ALIGNED"]), kind, old_kind))
+        mine = (retyped | dragged)[:, np.newaxis]
+        # Adding a move of zero would turn -0.0 into 0.0.
+        moved = np.where(move == 0, old_handle, old_handle + move)
+        sides |= {side: np.where(mine, handle, moved), f"{side}_type": kept_kind}
+    return own.with_(
+        interpolation=np.where(baked, records.interpolation, own.interpolation),
+        back=np.where(stamped, records.back, own.back),
+        amplitude=np.where(stamped, records.amplitude, own.amplitude),
+        period=np.where(stamped, records.period, own.period),
+        **sides,
+    )
+
+
+def _put(target: Keyframes, rows: IndexArray, keys: Keyframes) -> None:
+    for name, array in vars(target).items():
+        array[rows] = getattr(keys, name)

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tension, continuity, bias and ease of keys: companion F-curves with a key at the frame of each key that has one set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from .channels import Channels
+from .companions import PARAMETERS, make
+from .keyframes import read
+from .stamps import SAME_FRAME
+from .tracks import Track
+
+LIMITS = {
+    "tension": (-1.0, 1.0),
+    "continuity": (-1.0, 1.0),
+    "bias": (-1.0, 1.0),
+    "ease_to": (0.0, 1.0),
+    "ease_from": (0.0, 1.0),
+}
+
+
+def read_parameters(
+    track: Track, frames: npt.NDArray[np.float32], defaults: Mapping[str, float]
+) -> dict[str, npt.NDArray[np.float64]]:
+    """For each parameter one number a key; a key without a companion has the default.
+
+    Raises Refusal, naming the key, where a companion holds a number out of range.
+    """
+    result = {}
+    for name in PARAMETERS:
+        numbers = np.full(len(frames), defaults.get(name, 0.0))
+        if name in track.parameters:
+            companion = read(track.parameters[name])
+            order = np.argsort(companion.frames, kind="stable")
+            at, values = companion.frames[order], companion.values[order]
+            near = np.clip(np.searchsorted(at, frames - np.float32(SAME_FRAME)), 0, max(0, len(at) - 1))
+            hit = np.abs(at[near] - frames) <= SAME_FRAME if len(at) else np.zeros(len(frames), dtype=np.bool_)
+            numbers[hit] = values[near[hit]]
+        low, high = LIMITS[name]
+        outside = ~((numbers >= low) & (numbers <= high))
+        if outside.any():
+            key = int(np.argmax(outside))
+            raise track.refusal(
+                f"{_words(name)} {numbers[key]:g} does not lie in {low:g} to {high:g}",
+                float(frames[key]),
+            )
+        result[name] = numbers
+    return result
+
+
+def check_parameter(track: Track, name: str, value: float, frame: float) -> None:
+    """Raises Refusal where there is no such parameter, or the number is out of its range."""
+    if name not in LIMITS:
+        raise track.refusal(f"{name!r} is none of {', '.join(LIMITS)}", frame)
+    low, high = LIMITS[name]
+    if not low <= value <= high:
+        raise track.refusal(f"{_words(name)} {value:g} does not lie in {low:g} to {high:g}", frame)
+
+
+def set_parameter(channels: Channels, track: Track, name: str, frame: float, value: float, selected: bool) -> None:
+    """Set one parameter of the key at `frame`, which is `selected` or not: the companion's key is moved with it.
+
+    The companion is made when a parameter first differs from its default.
+    """
+    check_parameter(track, name, value, frame)
+    companion = track.parameters.get(name)
+    if companion is None:
+        if value == 0.0:
+            return
+        companion = track.parameters[name] = make(channels, track.path, name, 0, track.group)
+    point = next((point for point in companion.keyframe_points if abs(point.co.x - frame) <= SAME_FRAME), None)
+    if point is None:
+        point = companion.keyframe_points.insert(frame, value)
+        point.interpolation = "CONSTANT"
+    point.co.y = value
+    point.select_control_point = point.select_left_handle = point.select_right_handle = selected
+    companion.update()
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The animator's keys of a track, read out of what the bake may have written among them."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+
+from .keyframes import BoolArray, Keyframes, read
+from .originals import Originals, originals
+from .parameters import read_parameters
+from .settings import Settings
+from .stamps import GENERATED, SAME_FRAME, generated_keys
+from .tracks import Track
+
+
+def read_originals(track: Track) -> dict[int, Originals]:
+    """The animator's keys for each channel that has any."""
+    baked = {index: read(fcurve) for index, fcurve in track.channels.items()}
+    ours = {index: generated_keys(keys) for index, keys in baked.items()}
+    _promote_poses(track, baked, ours)
+    result = {}
+    for index, keys in baked.items():
+        saved = track.saved.get(index)
+        original = originals(keys, ours[index], read(saved) if saved is not None else None)
+        if len(original.keys):
+            result[index] = original
+    return result
+
+
+def _promote_poses(track: Track, keys: dict[int, Keyframes], ours: dict[int, BoolArray]) -> None:
+    """Where one channel's generated key became the animator's, the others keyed with it became so too: those of a
+    rotation, which is one value, and those that keying has left selected."""
+    frames = [
+        keys[index].frames[(keys[index].amplitude == GENERATED) & ~ours[index]]
+        for index in keys
+        if not ours[index].all()
+    ]
+    keyed = np.unique(np.concatenate(frames)) if frames else np.empty(0, dtype=np.float32)
+    if not len(keyed):
+        return
+    for index, channel in keys.items():
+        row = np.clip(np.searchsorted(keyed, channel.frames - np.float32(SAME_FRAME)), 0, len(keyed) - 1)
+        there = np.abs(keyed[row] - channel.frames) <= SAME_FRAME
+        ours[index] &= ~(there & (track.is_rotation | channel.select_control_point))
+
+
+def digest(track: Track, settings: Settings, kept: dict[int, Originals]) -> int:
+    """A number, never 0, that changes with what a bake is made from: keys, their parameters, and the choices."""
+    shape = (settings.cycle, settings.ends, settings.construction, settings.path)
+    crc = zlib.crc32(repr(shape).encode())
+    for index in sorted(kept):
+        keys = kept[index].keys
+        crc = zlib.crc32(keys.co.tobytes(), crc)
+        for numbers in read_parameters(track, keys.frames, {}).values():
+            crc = zlib.crc32(numbers.tobytes(), crc)
+    return crc or 1
+
+
+def is_out_of_date(track: Track) -> bool:
+    """Whether a baked track's keys, parameters or choices are others than those that it was baked from."""
+    return track.settings.digest != digest(track, track.settings, read_originals(track))

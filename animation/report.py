@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an operation did, in numbers and in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Report:
+    """Adds up over datablocks."""
+
+    datablocks: int = 0
+    tracks: int = 0
+    keys: int = 0
+    """The animator's: frames at which a track has keys."""
+    samples: int = 0
+    """Generated keys, all channels together."""
+    refused: list[str] = field(default_factory=list)
+    """Errors: what was asked for and could not be done. What they name was not changed."""
+    notes: list[str] = field(default_factory=list)
+    """What was left alone, and what a person should know of what was done."""
+
+    def add(self, other: Report) -> None:
+        self.datablocks += other.datablocks
+        self.tracks += other.tracks
+        self.keys += other.keys
+        self.samples += other.samples
+        self.refused += other.refused
+        self.notes += other.notes
+
+    def summary(self, verb: str) -> str:
+        parts = [_count(self.datablocks, "object"), _count(self.tracks, "track"), _count(self.keys, "key")]
+        if self.samples:
+            parts.append(_count(self.samples, "sample"))
+        return f"{verb} {', '.join(parts)}"
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

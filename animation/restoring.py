@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Restore: take the bake away and put the animator's curves back, to the last bit where nothing was edited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+import bpy
+
+from .channels import Channels, channels_of
+from .companions import split
+from .datablocks import name_of
+from .enabling import check_editable, key_frames
+from .faults import Refusal
+from .keyframes import read
+from .originals import Originals, put_back
+from .reading import read_originals
+from .report import Report
+from .settings import write_settings
+from .stamps import has_stamp
+from .tracks import Track, find_tracks
+
+_Work = Callable[[Channels, bpy.types.ID, Track], str | None]
+
+
+def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
+    """Put the F-curves of the datablock's baked tracks back; edits made since the bake are kept.
+
+    Parameters and choices stay. Raises Refusal where nothing is baked, or it can't be written to.
+    """
+    report = _take_away(datablock, prefixes, _restore_track)
+    if not report.tracks and not report.refused:
+        raise Refusal(name_of(datablock), "nothing on it is baked")
+    return report
+
+
+def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
+    """Restore, and take the parameters and choices away too: the tracks are as if they had never been TCB.
+
+    Raises Refusal where no track is TCB, or it can't be written to.
+    """
+    report = _take_away(datablock, prefixes, _remove_track)
+    if not report.tracks and not report.refused:
+        raise Refusal(name_of(datablock), "it has no TCB track")
+    return report
+
+
+def _take_away(datablock: bpy.types.ID, prefixes: Iterable[str] | None, work: _Work) -> Report:
+    """Do the work on each track; one that is locked is refused and left alone."""
+    check_editable(datablock)
+    channels = channels_of(datablock)
+    if channels.action.library is not None:
+        raise Refusal(name_of(datablock), f'its action "{channels.action.name}" is linked; open its own file')
+    report = Report(datablocks=1)
+    for track in find_tracks(datablock, channels, prefixes):
+        if track.locked:
+            if track.enabled or track.saved:
+                report.refused.append(str(track.refusal("locked; unlock its channels first")))
+            continue
+        frames = key_frames(track)
+        note = work(channels, datablock, track)
+        if note is None:
+            continue
+        report.tracks += 1
+        report.keys += len(frames)
+        if note:
+            report.notes.append(str(track.refusal(note)))
+    channels.action.update_tag()
+    return report
+
+
+def _restore_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> str | None:
+    """What a person should know of it; None where the track is not baked."""
+    if not track.saved and not any(has_stamp(read(fcurve)).any() for fcurve in track.channels.values()):
+        return None
+    kept = read_originals(track)
+    note = ""
+    for index in list(track.channels):
+        if index in kept:
+            _put_channel_back(channels, track, index, kept[index])
+            if len(kept[index].unrecorded):
+                frames = ", ".join(f"{frame:g}" for frame in kept[index].unrecorded[:3])
+                note = f"keys made since the bake get automatic handles: frame {frames}"
+        elif index in track.made:
+            unmake(channels, datablock, track, index)
+        else:
+            channels.remove(track.channels.pop(index))
+            note = f"component {index} had no keys of its own any more, so its curve is gone"
+    for saved in track.saved.values():
+        channels.remove(saved)
+    track.saved.clear()
+    if track.settings_curve is not None:
+        write_settings(track.settings_curve, replace(track.settings, digest=0))
+    return note
+
+
+def _remove_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> str | None:
+    note = _restore_track(channels, datablock, track)
+    companions = list(track.companions)
+    for companion in companions:
+        channels.remove(companion)
+    return note if note is not None or not companions else ""
+
+
+def _put_channel_back(channels: Channels, track: Track, index: int, original: Originals) -> None:
+    fcurve = track.channels[index]
+    put_back(fcurve, original)
+    saved = track.saved.get(index)
+    if saved is not None and fcurve.extrapolation == "CONSTANT":
+        fcurve.extrapolation = saved.extrapolation
+
+
+def unmake(channels: Channels, datablock: bpy.types.ID, track: Track, index: int) -> None:
+    """Take away a channel that the bake made, and give the property its value back."""
+    rest = track.made[index]
+    channels.remove(track.channels.pop(index))
+    channels.remove(track.saved.pop(index))
+    owner_path, name = split(track.path)
+    owner = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
+    getattr(owner, name)[index] = rest

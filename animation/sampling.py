@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""At which frames a track is sampled."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .stamps import SAME_FRAME
+
+Frames = npt.NDArray[np.float32]
+
+GUARD = 1 / 32
+"""Frames. How close to a key a held sample stands where a channel has to jump: within it, motion blur sees the jump.
+Blender takes keys as one below 0.01 frame."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Samples every `step` frames, counted from `origin`; over `start` to `end`, or over each track's keys."""
+
+    step: float
+    origin: float
+    start: float | None = None
+    end: float | None = None
+
+    def count(self, first: float, last: float) -> int:
+        """How many samples a channel with keys from `first` to `last` would get, at most."""
+        low, high = self._bounds(first, last)
+        return max(0, math.floor((high - low) / self.step) + 1)
+
+    def _bounds(self, first: float, last: float) -> tuple[float, float]:
+        return (first if self.start is None else self.start), (last if self.end is None else self.end)
+
+    def segments(self, keys: Frames) -> npt.NDArray[np.bool_]:
+        """Of the segments that start at each key (the last key has none: False) those that the range touches.
+
+        Whole segments are baked: half a segment would bend the other half.
+        """
+        low, high = self._bounds(float(keys[0]), float(keys[-1]))
+        touched = np.zeros(len(keys), dtype=np.bool_)
+        touched[:-1] = (keys[1:] > low) & (keys[:-1] < high)
+        return touched
+
+    def samples(self, keys: Frames, baked: npt.NDArray[np.bool_], cycle: str) -> Frames:
+        """The frames to sample where the segments after the keys `baked` are to be: never at a key.
+
+        Unless the cycle is SINGLE, it goes on beyond the keys.
+        """
+        inside = np.empty(0, dtype=np.float32)
+        if baked.any():
+            inside = self._grid(float(keys[0]), float(keys[-1]))
+            inside = inside[baked[np.clip(np.searchsorted(keys, inside, side="right") - 1, 0, None)]]
+        if cycle != "SINGLE" and len(keys) > 1:
+            inside = np.concatenate((inside, self._beyond(keys, cycle)))
+        return away_from(np.unique(inside), keys)
+
+    def _beyond(self, keys: Frames, cycle: str) -> Frames:
+        """Samples of the cycles outside the keys, those where a new cycle starts among them."""
+        first, last = float(keys[0]), float(keys[-1])
+        low, high = self._bounds(first, last)
+        period = last - first
+        turns = np.arange(math.floor((low - first) / period), math.ceil((high - first) / period) + 1)
+        wraps = first + turns * period
+        frames = [self._grid(low, high), wraps, np.array([low, high])]
+        if cycle == "REPEAT":
+            frames.append(wraps + GUARD)
+        every = np.concatenate(frames)
+        return every[((every < first) | (every > last)) & (every >= low) & (every <= high)].astype(np.float32)
+
+    def _grid(self, low: float, high: float) -> Frames:
+        steps = np.arange(math.ceil((low - self.origin) / self.step), math.floor((high - self.origin) / self.step) + 1)
+        return (self.origin + steps * self.step).astype(np.float32)
+
+
+def away_from(frames: Frames, keys: Frames) -> Frames:
+    """Those of the frames at which no key stands."""
+    at = np.clip(np.searchsorted(keys, frames), 1, len(keys) - 1) if len(keys) > 1 else np.zeros(len(frames), np.intp)
+    gap = np.minimum(np.abs(frames - keys[at]), np.abs(frames - keys[at - 1]))
+    return frames[gap > SAME_FRAME]

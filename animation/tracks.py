@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which tracks a datablock has: the F-curves of one animated float property each, with their companions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import bpy
+
+from .channels import Channels
+from .companions import SAVED, SETTINGS, saved_rest, split, track_and_field
+from .datablocks import name_of
+from .faults import Refusal
+from .settings import Settings, read_settings
+
+EULER_ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
+
+_ROTATIONS = {
+    "rotation_quaternion": "QUATERNION",
+    "delta_rotation_quaternion": "QUATERNION",
+    "rotation_axis_angle": "AXIS_ANGLE",
+    "rotation_euler": "EULER",
+    "delta_rotation_euler": "EULER",
+}
+
+
+@dataclass
+class Track:
+    """The F-curves of one animated property, interpolated as one."""
+
+    name: str
+    """The datablock's."""
+    path: str
+    kind: str
+    """VECTOR (each component by itself), QUATERNION, AXIS_ANGLE or EULER."""
+    order: str = "XYZ"
+    """The Euler order."""
+    in_use: bool = True
+    """False for the curves of another rotation mode than the one that the object or bone has now."""
+    rest: tuple[float, ...] = ()
+    """The property's present components: those that no F-curve moves."""
+    channels: dict[int, bpy.types.FCurve] = field(default_factory=dict)
+    parameters: dict[str, bpy.types.FCurve] = field(default_factory=dict)
+    saved: dict[int, bpy.types.FCurve] = field(default_factory=dict)
+    settings_curve: bpy.types.FCurve | None = None
+
+    @property
+    def is_rotation(self) -> bool:
+        return self.kind != "VECTOR"
+
+    @property
+    def enabled(self) -> bool:
+        return self.settings_curve is not None
+
+    @property
+    def baked(self) -> bool:
+        return bool(self.saved)
+
+    @property
+    def locked(self) -> bool:
+        return any(fcurve.lock or (fcurve.group is not None and fcurve.group.lock) for fcurve in self.channels.values())
+
+    @property
+    def group(self) -> str:
+        """The channel group that its companions join."""
+        groups = (fcurve.group for fcurve in self.channels.values())
+        return next((group.name for group in groups if group is not None), "")
+
+    @property
+    def settings(self) -> Settings:
+        """The saved choices; for a track that was never enabled, those that Enable would make."""
+        if self.settings_curve is None:
+            return default_settings(self)
+        return read_settings(self.settings_curve, self.name, self.path)
+
+    @property
+    def made(self) -> dict[int, float]:
+        """The components whose F-curve the bake made, with the value that the property had before."""
+        return {index: rest for index, fcurve in self.saved.items() if (rest := saved_rest(fcurve)) is not None}
+
+    def component(self, index: int) -> float:
+        """The value of a component that none of the animator's F-curves moves."""
+        rest = self.made.get(index)
+        return self.rest[index] if rest is None else rest
+
+    @property
+    def companions(self) -> Iterator[bpy.types.FCurve]:
+        yield from self.parameters.values()
+        yield from self.saved.values()
+        if self.settings_curve is not None:
+            yield self.settings_curve
+
+    def refusal(self, reason: str, frame: float | None = None) -> Refusal:
+        return Refusal(self.name, reason, self.path, frame)
+
+
+def default_settings(track: Track) -> Settings:
+    """Turns of more than half a turn are kept where the keys say them: Euler angles and axis-angles can, quaternions
+    of either sign can't. A Cycles modifier on every channel means a cycle."""
+    path = "AS_KEYED" if track.kind in ("EULER", "AXIS_ANGLE") else "SHORTEST"
+    cycle = "SINGLE"
+    if track.channels and all(repeats(fcurve) for fcurve in track.channels.values()):
+        closed = all(_closes(fcurve) for fcurve in track.channels.values())
+        cycle = "LOOP" if closed else "REPEAT"
+    return Settings(cycle=cycle, path=path)
+
+
+def repeats(fcurve: bpy.types.FCurve) -> bool:
+    """Whether a Cycles modifier repeats the curve by itself."""
+    return any(modifier.type == "CYCLES" and not modifier.mute for modifier in fcurve.modifiers)
+
+
+def _closes(fcurve: bpy.types.FCurve) -> bool:
+    points = fcurve.keyframe_points
+    return len(points) > 1 and points[0].co.y == points[-1].co.y
+
+
+def find_tracks(datablock: bpy.types.ID, channels: Channels, prefixes: Iterable[str] | None = None) -> list[Track]:
+    """All float tracks of the datablock, in the order of their first F-curves.
+
+    `prefixes`: only those whose path starts with one of them (a bone's, say).
+    """
+    wanted: Callable[[str], bool] = (lambda path: True) if prefixes is None else _starts_with(tuple(prefixes))
+    tracks: dict[str, Track | None] = {}
+    companions: list[tuple[str, str, bpy.types.FCurve]] = []
+    for fcurve in channels:
+        path = fcurve.data_path
+        companion = track_and_field(path)
+        if companion is not None:
+            companions.append((*companion, fcurve))
+            continue
+        if not wanted(path):
+            continue
+        if path not in tracks:
+            tracks[path] = _track(datablock, path)
+        track = tracks[path]
+        if track is not None:
+            track.channels[fcurve.array_index] = fcurve
+    for path, kept, fcurve in companions:
+        track = tracks.get(path)
+        if track is not None:
+            _attach(track, kept, fcurve)
+    return [track for track in tracks.values() if track is not None]
+
+
+def _starts_with(prefixes: tuple[str, ...]) -> Callable[[str], bool]:
+    return lambda path: path.startswith(prefixes)
+
+
+def _attach(track: Track, kept: str, fcurve: bpy.types.FCurve) -> None:
+    if kept == SETTINGS:
+        track.settings_curve = fcurve
+    elif kept == SAVED:
+        track.saved[fcurve.array_index] = fcurve
+    else:
+        track.parameters[kept] = fcurve
+
+
+def _track(datablock: bpy.types.ID, path: str) -> Track | None:
+    """None where the path leads to no float property."""
+    owner_path, name = split(path)
+    try:
+        owner = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
+        rest = _components(owner, name)
+    except (ValueError, KeyError, TypeError):
+        return None
+    if rest is None:
+        return None
+    kind = _ROTATIONS.get(name, "VECTOR") if hasattr(owner, "rotation_mode") else "VECTOR"
+    track = Track(name_of(datablock), path, kind, rest=rest)
+    if track.is_rotation:
+        mode = owner.rotation_mode
+        track.order = mode if mode in EULER_ORDERS else "XYZ"
+        track.in_use = kind == ("EULER" if mode in EULER_ORDERS else mode)
+    return track
+
+
+def _components(owner: Any, name: str) -> tuple[float, ...] | None:
+    if name.startswith("["):
+        return _custom_components(owner[bpy.utils.unescape_identifier(name[1:-1])])
+    prop = owner.bl_rna.properties.get(name)
+    if prop is None or prop.type != "FLOAT":
+        return None
+    value = getattr(owner, name)
+    return tuple(value) if prop.is_array else (value,)
+
+
+def _custom_components(value: Any) -> tuple[float, ...] | None:
+    if isinstance(value, float):
+        return (value,)
+    if getattr(value, "typecode", "") in ("f", "d"):
+        return tuple(value)
+    return None
+
+
+def why_not(datablock: bpy.types.ID, track: Track) -> str:
+    """Why the track can't be baked as it is now; empty where it can."""
+    if not track.in_use:
+        return "not in use: the rotation mode is another"
+    if track.locked:
+        return "locked; unlock its channels first"
+    drivers = {(driver.data_path, driver.array_index) for driver in datablock.animation_data.drivers if not driver.mute}
+    for index, fcurve in track.channels.items():
+        group = fcurve.group
+        if fcurve.mute or (group is not None and group.mute):
+            return "muted; unmute its channels first"
+        if len(fcurve.sampled_points):
+            return "a sampled curve has no keys; convert it to keyframes first (Graph Editor, Channel menu)"
+        if (track.path, index) in drivers:
+            return "driven: the driver decides its value, not the keys"
+        if not len(fcurve.keyframe_points):
+            return "it has no keys"
+    return ""
