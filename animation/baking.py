@@ -243,8 +243,7 @@ def _count(report: Report, motion: Motion, channels: Mapping[int, Written]) -> N
 def _write_track(channels: Channels, datablock: bpy.types.ID, motion: Motion, written: Mapping[int, Written]) -> None:
     """Save the animator's curves and write the baked ones."""
     track = motion.track
-    if not track.enabled:
-        enable_track(channels, track, motion.settings)
+    settings_curve = track.settings_curve or enable_track(channels, track, motion.settings)
     for index in [index for index in track.made if index not in written]:
         unmake(channels, datablock, track, index)
     for index, result in written.items():
@@ -253,8 +252,7 @@ def _write_track(channels: Channels, datablock: bpy.types.ID, motion: Motion, wr
             _write_made(channels, track, index, result)
         else:
             _write_channel(channels, track, index, original, result)
-    settings = replace(motion.settings, digest=digest(track, motion.settings, motion.originals))
-    write_settings(track.settings_curve, settings)
+    write_settings(settings_curve, replace(motion.settings, digest=digest(track, motion.settings, motion.originals)))
 
 
 def _write_made(channels: Channels, track: Track, index: int, result: Written) -> None:
@@ -308,8 +306,8 @@ def _write_new_actions(jobs: Sequence[_Job], written: Sequence[list[dict[int, Wr
         if original.library is None and not original.users:
             original.use_fake_user = True
     for action in copies.values():
-        for channels in channels_in(action):
-            _take_away_traces(channels)
+        for bag in channels_in(action):
+            _take_away_traces(bag)
     return report
 
 

@@ -39,8 +39,10 @@ class Channels:
 
     def new(self, data_path: str, index: int, group: str = "") -> bpy.types.FCurve:
         """Make an F-curve; in the channel group of that name, which is made where it is missing."""
+        fcurve: bpy.types.FCurve
         if not HAS_SLOTS:
-            return self.bag.fcurves.new(data_path, index=index, action_group=group)
+            fcurve = self.bag.fcurves.new(data_path, index=index, action_group=group)
+            return fcurve
         fcurve = self.bag.fcurves.new(data_path, index=index)
         if group:
             fcurve.group = self.bag.groups.get(group) or self.bag.groups.new(group)
@@ -83,7 +85,7 @@ def channels_in(action: bpy.types.Action) -> Iterator[Channels]:
 
 def assign(datablock: bpy.types.ID, action: bpy.types.Action, slot_handle: int) -> None:
     """Let `action` (there: the slot of that handle) animate `datablock`."""
-    animation = datablock.animation_data
+    animation: Any = getattr(datablock, "animation_data")  # noqa: B009  not every ID has it
     animation.action = action
     if HAS_SLOTS:
         animation.action_slot = next(slot for slot in action.slots if slot.handle == slot_handle)

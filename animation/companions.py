@@ -73,12 +73,12 @@ def hold_numbers(fcurve: bpy.types.FCurve, numbers: Sequence[float]) -> None:
 
     A curve without keys has none that could be moved or deleted with others. float32: whole numbers up to 24 bits.
     """
-    modifier = generator(fcurve) or fcurve.modifiers.new("GENERATOR")
+    modifier: Any = generator(fcurve) or fcurve.modifiers.new("GENERATOR")
     modifier.poly_order = max(1, len(numbers) - 1)
     modifier.coefficients = numbers if len(numbers) > 1 else [*numbers, 0.0]
 
 
 def saved_rest(saved: bpy.types.FCurve) -> float | None:
-    """The value that a component had before the bake made an F-curve for it; None where the F-curve is the animator's."""
+    """The value that a component had before the bake made its F-curve; None where the F-curve is the animator's."""
     modifier = generator(saved)
     return None if modifier is None else float(modifier.coefficients[0])

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -12,10 +11,11 @@ import numpy as np
 from .channels import Channels, assign, channels_of
 from .datablocks import name_of
 from .faults import Refusal
+from .keyframes import FloatArray
 from .parameters import check_parameter, set_parameter
 from .reading import read_originals
 from .report import Report
-from .settings import Settings, make_settings, write_settings
+from .settings import Settings, chosen, make_settings, write_settings
 from .stamps import SAME_FRAME
 from .tracks import Track, default_settings, find_tracks, why_not
 
@@ -67,14 +67,15 @@ def enable(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
     return report
 
 
-def enable_track(channels: Channels, track: Track, settings: Settings) -> None:
+def enable_track(channels: Channels, track: Track, settings: Settings) -> bpy.types.FCurve:
+    """Make the track TCB; returns the companion that says so."""
     track.settings_curve = make_settings(channels, track.path, track.group, settings)
+    return track.settings_curve
 
 
 def key_count(track: Track) -> int:
     """At how many frames the track has keys of the animator's."""
-    frames = [original.keys.frames for original in read_originals(track).values()]
-    return len(np.unique(np.concatenate(frames))) if frames else 0
+    return len(key_frames(track))
 
 
 def find_track(datablock: bpy.types.ID, channels: Channels, name: str) -> Track:
@@ -129,16 +130,22 @@ def _is_selected(track: Track, frame: float) -> bool:
     )
 
 
-def key_frames(track: Track) -> np.ndarray:
+def key_frames(track: Track) -> FloatArray:
     """Frames of the animator's keys, all channels together, ascending."""
     frames = [original.keys.frames for original in read_originals(track).values()]
     return np.unique(np.concatenate(frames)) if frames else np.empty(0, dtype=np.float32)
 
 
 def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
-    """Set choices of a TCB track: cycle, ends, construction, path. Raises Refusal."""
+    """Set choices of a TCB track: cycle, ends, construction, path.
+
+    Raises Refusal where there is no such TCB track, ValueError where there is no such choice.
+    """
     channels = editable_channels(datablock)
     found = find_track(datablock, channels, track)
     if found.settings_curve is None:
         raise found.refusal("not a TCB track; enable it first")
-    write_settings(found.settings_curve, replace(found.settings, **choices))
+    settings = found.settings
+    for choice, option in choices.items():
+        settings = chosen(settings, choice, option)
+    write_settings(found.settings_curve, settings)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 
-class Refusal(Exception):
+class Refusal(Exception):  # noqa: N818  it names what happened, and to the user it is no error of the program's
     """A datablock, or one track of it, is left as it is; the text says which and why."""
 
     def __init__(self, name: str, reason: str, track: str = "", frame: float | None = None) -> None:

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import bpy
 import numpy as np
@@ -20,7 +21,8 @@ IndexArray = npt.NDArray[np.intp]
 
 
 def _enum(name: str) -> dict[str, int]:
-    return {item.identifier: item.value for item in bpy.types.Keyframe.bl_rna.properties[name].enum_items}
+    prop: Any = bpy.types.Keyframe.bl_rna.properties[name]
+    return {item.identifier: item.value for item in prop.enum_items}
 
 
 INTERPOLATION = _enum("interpolation")

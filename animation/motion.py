@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -162,7 +163,7 @@ def _whole_segments(
         wider = baked.copy()
         for original in originals.values():
             own = np.searchsorted(frames, original.keys.frames - np.float32(SAME_FRAME))
-            for left, right in zip(own[:-1], own[1:], strict=True):
+            for left, right in pairwise(own):
                 wider[left:right] |= baked[left:right].any()
         if (wider == baked).all():
             return baked
@@ -173,22 +174,32 @@ def _rotation_spline(
     motion: Motion, frames: FloatArray, raw: Float64Array, defaults: Mapping[str, float]
 ) -> tcb.RotationSpline:
     track, settings = motion.track, motion.settings
-    shape = {"cycle": settings.cycle, "ends": settings.ends, "construction": settings.construction}
-    if not np.isfinite(raw).all():
-        key = int(np.argmin(np.isfinite(raw).all(axis=1)))
-        raise track.refusal("its value is not a finite number", float(frames[key]))
+    finite = np.isfinite(raw).all(axis=1)
+    if not finite.all():
+        raise track.refusal("its value is not a finite number", float(frames[np.argmin(finite)]))
+    cycle, ends, construction = settings.cycle, settings.ends, settings.construction
     try:
         if track.kind == "QUATERNION" or settings.path == "SHORTEST":
             keys = _keys(motion, frames, _quaternions(track, raw), defaults)
-            path = settings.path if track.kind == "QUATERNION" else "SHORTEST"
-            return tcb.RotationSpline(keys, path=path, **shape)
-        parameters = read_parameters(track, frames, defaults)
+            return tcb.RotationSpline(keys, cycle, ends, construction, settings.path)
         if track.kind == "EULER":
             angles, axes = rotations.turns_of_euler(raw, track.order)
         else:
             angles, axes = rotations.turns_of_axis_angle(raw[:, 0], raw[:, 1:])
-        first = _quaternions(track, raw[:1])[0]
-        return tcb.RotationSpline.from_turns(frames, angles, axes, first=first, **parameters, **shape)
+        parameters = read_parameters(track, frames, defaults)
+        return tcb.RotationSpline.from_turns(
+            frames.astype(np.float64),
+            angles,
+            axes,
+            tension=parameters["tension"],
+            continuity=parameters["continuity"],
+            bias=parameters["bias"],
+            ease_to=parameters["ease_to"],
+            ease_from=parameters["ease_from"],
+            cycle=cycle,
+            ends=ends,
+            construction=construction,
+        )
     except KeysError as error:
         raise track.refusal(error.fault, error.frame) from error
 
@@ -270,7 +281,8 @@ def _followed(
 def _follow(track: Track, quaternions: Float64Array, start: Float64Array) -> Float64Array:
     if track.kind == "EULER":
         return rotations.follow_euler(quaternions, track.order, start)
-    return rotations.follow_axis_angle(quaternions, start)
+    axes, angles = rotations.follow_axis_angle(quaternions, start[1:], start[0])
+    return np.concatenate((angles[:, np.newaxis], axes), axis=1)
 
 
 def _own_numbers(track: Track, raw: Float64Array) -> Float64Array:
@@ -303,14 +315,14 @@ def _is_among(frames: FloatArray, own: FloatArray) -> npt.NDArray[np.bool_]:
     if not len(own):
         return np.zeros(len(frames), dtype=np.bool_)
     row = np.clip(np.searchsorted(own, frames - np.float32(SAME_FRAME)), 0, len(own) - 1)
-    return np.abs(own[row] - frames) <= SAME_FRAME
+    return np.less_equal(np.abs(own[row] - frames), SAME_FRAME)
 
 
 def _guards(samples: FloatArray, frames: FloatArray) -> FloatArray:
     """For each key but the first the frame close before it where a sample can be held."""
     every = np.unique(np.concatenate((samples, frames)))
     before = every[np.searchsorted(every, frames[1:]) - 1]
-    return np.maximum(frames[1:] - np.float32(GUARD), (frames[1:] + before) / 2).astype(np.float32)
+    return np.asarray(np.maximum(frames[1:] - np.float32(GUARD), (frames[1:] + before) / 2), dtype=np.float32)
 
 
 def _co(frames: npt.NDArray[np.floating], values: npt.NDArray[np.floating]) -> FloatArray:

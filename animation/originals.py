@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import bpy
 import numpy as np
+import numpy.typing as npt
 
 from .keyframes import HANDLE, INTERPOLATION, BoolArray, FloatArray, IndexArray, Keyframes, read, write
 from .stamps import BAKED_KEY, SAME_FRAME, has_stamp, unstamped
@@ -103,7 +104,7 @@ def _restored(own: Keyframes, records: Keyframes, whole: bool) -> Keyframes:
     stamped = has_stamp(own)
     baked = (own.amplitude == BAKED_KEY) & (own.interpolation == INTERPOLATION["LINEAR"])
     move = own.co - records.co
-    sides = {}
+    sides: dict[str, npt.NDArray[np.generic]] = {}
     for side in ("handle_left", "handle_right"):
         handle, kind = getattr(own, side), getattr(own, f"{side}_type")
         old_handle, old_kind = getattr(records, side), getattr(records, f"{side}_type")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tension, continuity, bias and ease of keys: companion F-curves with a key at the frame of each key that has one set."""
+"""Tension, continuity, bias and ease of keys: companion F-curves, with a key at the frame of each key that has one."""
 
 from __future__ import annotations
 

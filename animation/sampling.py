@@ -69,11 +69,12 @@ class Sampling:
         if cycle == "REPEAT":
             frames.append(wraps + GUARD)
         every = np.concatenate(frames)
-        return every[((every < first) | (every > last)) & (every >= low) & (every <= high)].astype(np.float32)
+        outside = ((every < first) | (every > last)) & (every >= low) & (every <= high)
+        return np.asarray(every[outside], dtype=np.float32)
 
     def _grid(self, low: float, high: float) -> Frames:
         steps = np.arange(math.ceil((low - self.origin) / self.step), math.floor((high - self.origin) / self.step) + 1)
-        return (self.origin + steps * self.step).astype(np.float32)
+        return np.asarray(self.origin + steps * self.step, dtype=np.float32)
 
 
 def away_from(frames: Frames, keys: Frames) -> Frames:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +25,7 @@ def evaluate(original: Originals, extrapolation: str, frames: npt.NDArray[np.flo
         bpy.data.actions.remove(action)
 
 
-def _fcurves(action: bpy.types.Action) -> bpy.types.ActionFCurves:
+def _fcurves(action: Any) -> Any:
     if not HAS_SLOTS:
         return action.fcurves
     slot = action.slots.new("OBJECT", "scratch")

@@ -6,10 +6,13 @@ A track is TCB where it has this companion.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import get_args
 
 import bpy
 
+from ..interp import tcb
+from ..interp.segments import Cycle
 from .channels import Channels
 from .companions import SETTINGS, generator, hold_numbers, make
 from .faults import Refusal
@@ -17,23 +20,25 @@ from .faults import Refusal
 SCHEMA = 1
 """Saved state of a newer schema is refused, never half read."""
 
-CYCLES = ("SINGLE", "REPEAT", "LOOP")
-ENDS = ("3DS", "TANGENT")
-CONSTRUCTIONS = ("DE_CASTELJAU", "SQUAD")
-PATHS = ("SHORTEST", "AS_KEYED")
-
-_CHOICES = (CYCLES, ENDS, CONSTRUCTIONS, PATHS)
-_COUNT = 1 + len(_CHOICES) + 2
+CHOICES: dict[str, tuple[str, ...]] = {
+    "cycle": get_args(Cycle),
+    "ends": get_args(tcb.Ends),
+    "construction": get_args(tcb.Construction),
+    "path": get_args(tcb.Path),
+}
+"""In the order in which they are saved; what is added to a choice goes to its end."""
+_COUNT = 1 + len(CHOICES) + 2
+_DAMAGED = "its TCB settings are damaged; Remove and Enable again"
 
 
 @dataclass(frozen=True)
 class Settings:
     """The choices for one track; `digest` tells what the last bake was made from (0: never baked)."""
 
-    cycle: str = "SINGLE"
-    ends: str = "3DS"
-    construction: str = "DE_CASTELJAU"
-    path: str = "SHORTEST"
+    cycle: Cycle = "SINGLE"
+    ends: tcb.Ends = "3DS"
+    construction: tcb.Construction = "DE_CASTELJAU"
+    path: tcb.Path = "SHORTEST"
     digest: int = 0
 
 
@@ -44,26 +49,31 @@ def read_settings(fcurve: bpy.types.FCurve, name: str, track: str) -> Settings:
     if not numbers or len(numbers) != _COUNT or numbers[0] != SCHEMA:
         if numbers and numbers[0] > SCHEMA:
             raise Refusal(name, f"saved by a newer TCB Animation (schema {numbers[0]}); this one reads {SCHEMA}", track)
-        raise Refusal(name, "its TCB settings are damaged; Remove and Enable again", track)
-    chosen = [_choice(choices, number, name, track) for choices, number in zip(_CHOICES, numbers[1:], strict=False)]
-    return Settings(*chosen, digest=numbers[-2] << 16 | numbers[-1])
+        raise Refusal(name, _DAMAGED, track)
+    settings = Settings(digest=numbers[-2] << 16 | numbers[-1])
+    for (choice, options), number in zip(CHOICES.items(), numbers[1:], strict=False):
+        if not 0 <= number < len(options):
+            raise Refusal(name, _DAMAGED, track)
+        settings = chosen(settings, choice, options[number])
+    return settings
+
+
+def chosen(settings: Settings, choice: str, option: str) -> Settings:
+    """The settings with one choice made. Raises ValueError where there is no such choice or option."""
+    if choice not in CHOICES:
+        raise ValueError(f"{choice!r} is none of {', '.join(CHOICES)}")
+    if option not in CHOICES[choice]:
+        raise ValueError(f"{choice} {option!r} is none of {', '.join(CHOICES[choice])}")
+    return replace(settings, **{choice: option})  # type: ignore[arg-type]
 
 
 def write_settings(fcurve: bpy.types.FCurve, settings: Settings) -> None:
-    chosen = (settings.cycle, settings.ends, settings.construction, settings.path)
-    numbers = [SCHEMA, *(choices.index(choice) for choices, choice in zip(_CHOICES, chosen, strict=True))]
+    numbers = [SCHEMA, *(options.index(getattr(settings, choice)) for choice, options in CHOICES.items())]
     # Coefficients are float32, exact up to 24 bits: the digest of 32 goes in two halves.
-    numbers += [settings.digest >> 16, settings.digest & 0xFFFF]
-    hold_numbers(fcurve, numbers)
+    hold_numbers(fcurve, [*numbers, settings.digest >> 16, settings.digest & 0xFFFF])
 
 
 def make_settings(channels: Channels, track: str, group: str, settings: Settings) -> bpy.types.FCurve:
     fcurve = make(channels, track, SETTINGS, 0, group)
     write_settings(fcurve, settings)
     return fcurve
-
-
-def _choice(choices: tuple[str, ...], number: int, name: str, track: str) -> str:
-    if not 0 <= number < len(choices):
-        raise Refusal(name, "its TCB settings are damaged; Remove and Enable again", track)
-    return choices[number]

@@ -10,11 +10,12 @@ around it went the same way: then all of them were moved, scaled, mirrored or pa
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
-from .keyframes import DEFAULT_AMPLITUDE, DEFAULT_BACK, DEFAULT_PERIOD, KEY_TYPE, BoolArray, FloatArray, Keyframes
+from .keyframes import DEFAULT_AMPLITUDE, DEFAULT_BACK, DEFAULT_PERIOD, KEY_TYPE, BoolArray, Keyframes
 
 # Amplitudes that nobody types; exact in float32.
 GENERATED = 1048583.0
@@ -59,12 +60,12 @@ def unstamped(keys: Keyframes) -> Keyframes:
 
 
 def has_stamp(keys: Keyframes) -> BoolArray:
-    return (keys.amplitude == GENERATED) | (keys.amplitude == BAKED_KEY) | (keys.amplitude == OUTSIDE_KEY)
+    return np.isin(keys.amplitude, (GENERATED, BAKED_KEY, OUTSIDE_KEY))
 
 
 def generated_keys(keys: Keyframes) -> BoolArray:
     """Which keys are still the add-on's own."""
-    ours = (keys.type == KEY_TYPE["GENERATED"]) & (keys.amplitude == GENERATED)
+    ours: BoolArray = (keys.type == KEY_TYPE["GENERATED"]) & (keys.amplitude == GENERATED)
     suspect = ours & ~_stands_at_its_stamp(keys)
     if suspect.any():
         ours[suspect] = _went_along(keys, ours, np.flatnonzero(suspect))
@@ -72,15 +73,9 @@ def generated_keys(keys: Keyframes) -> BoolArray:
 
 
 def _stands_at_its_stamp(keys: Keyframes) -> BoolArray:
-    return _same_frame(keys.frames, keys.period) & _same_value(keys.values, keys.back)
-
-
-def _same_frame(now: FloatArray, before: FloatArray) -> BoolArray:
-    return np.abs(now - before) <= SAME_FRAME + 2 * np.abs(np.spacing(before))
-
-
-def _same_value(now: FloatArray, before: FloatArray) -> BoolArray:
-    return np.abs(now - before) <= _SAME_VALUE * np.maximum(1e-3, np.abs(before))
+    moved = np.abs(keys.frames - keys.period) > SAME_FRAME + 2 * np.abs(np.spacing(keys.period))
+    changed = np.abs(keys.values - keys.back) > _SAME_VALUE * np.maximum(1e-3, np.abs(keys.back))
+    return np.logical_not(moved | changed)
 
 
 def _went_along(keys: Keyframes, ours: BoolArray, rows: npt.NDArray[np.intp]) -> BoolArray:
@@ -112,7 +107,7 @@ def _explained(
     expected = [start, *(start + now[near] - before[near])]
     if drift is not None:
         expected.append(start + drift)
-    for left, right in zip(near[:-1], near[1:], strict=True):
+    for left, right in pairwise(near):
         width = before[right] - before[left]
         if abs(width) > _SAME_VALUE * max(1.0, abs(before[left])):
             expected.append(now[left] + (start - before[left]) * (now[right] - now[left]) / width)

@@ -5,17 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 import bpy
 
+from ..interp import rotations, tcb
+from ..interp.segments import Cycle
 from .channels import Channels
 from .companions import SAVED, SETTINGS, saved_rest, split, track_and_field
 from .datablocks import name_of
 from .faults import Refusal
 from .settings import Settings, read_settings
 
-EULER_ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
+EULER_ORDERS: tuple[rotations.Order, ...] = get_args(rotations.Order)
 
 _ROTATIONS = {
     "rotation_quaternion": "QUATERNION",
@@ -35,7 +37,7 @@ class Track:
     path: str
     kind: str
     """VECTOR (each component by itself), QUATERNION, AXIS_ANGLE or EULER."""
-    order: str = "XYZ"
+    order: rotations.Order = "XYZ"
     """The Euler order."""
     in_use: bool = True
     """False for the curves of another rotation mode than the one that the object or bone has now."""
@@ -99,8 +101,8 @@ class Track:
 def default_settings(track: Track) -> Settings:
     """Turns of more than half a turn are kept where the keys say them: Euler angles and axis-angles can, quaternions
     of either sign can't. A Cycles modifier on every channel means a cycle."""
-    path = "AS_KEYED" if track.kind in ("EULER", "AXIS_ANGLE") else "SHORTEST"
-    cycle = "SINGLE"
+    path: tcb.Path = "AS_KEYED" if track.kind in ("EULER", "AXIS_ANGLE") else "SHORTEST"
+    cycle: Cycle = "SINGLE"
     if track.channels and all(repeats(fcurve) for fcurve in track.channels.values()):
         closed = all(_closes(fcurve) for fcurve in track.channels.values())
         cycle = "LOOP" if closed else "REPEAT"
@@ -162,7 +164,7 @@ def _track(datablock: bpy.types.ID, path: str) -> Track | None:
     """None where the path leads to no float property."""
     owner_path, name = split(path)
     try:
-        owner = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
+        owner: Any = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
         rest = _components(owner, name)
     except (ValueError, KeyError, TypeError):
         return None
@@ -197,11 +199,12 @@ def _custom_components(value: Any) -> tuple[float, ...] | None:
 
 def why_not(datablock: bpy.types.ID, track: Track) -> str:
     """Why the track can't be baked as it is now; empty where it can."""
+    animation: Any = getattr(datablock, "animation_data")  # noqa: B009  not every ID has it
     if not track.in_use:
         return "not in use: the rotation mode is another"
     if track.locked:
         return "locked; unlock its channels first"
-    drivers = {(driver.data_path, driver.array_index) for driver in datablock.animation_data.drivers if not driver.mute}
+    drivers = {(driver.data_path, driver.array_index) for driver in animation.drivers if not driver.mute}
     for index, fcurve in track.channels.items():
         group = fcurve.group
         if fcurve.mute or (group is not None and group.mute):
