@@ -83,6 +83,11 @@ class Keys:
     frames: FloatArray
     values: FloatArray
     parameters: FloatArray
+    tension: FloatArray
+    continuity: FloatArray
+    bias: FloatArray
+    ease_to: FloatArray
+    ease_from: FloatArray
 
     def __init__(
         self,
@@ -103,34 +108,11 @@ class Keys:
         for name, array in (("frames", frames), ("values", values), ("parameters", parameters)):
             array.flags.writeable = False
             object.__setattr__(self, name, array)
+        for name, row in zip(PARAMETERS, parameters, strict=True):
+            object.__setattr__(self, name, row)
 
     def __len__(self) -> int:
         return len(self.frames)
-
-    @property
-    def tension(self) -> FloatArray:
-        """Tension a key, shape (n,)."""
-        return self.parameters[0]
-
-    @property
-    def continuity(self) -> FloatArray:
-        """Continuity a key, shape (n,)."""
-        return self.parameters[1]
-
-    @property
-    def bias(self) -> FloatArray:
-        """Bias a key, shape (n,)."""
-        return self.parameters[2]
-
-    @property
-    def ease_to(self) -> FloatArray:
-        """Ease into each key, shape (n,)."""
-        return self.parameters[3]
-
-    @property
-    def ease_from(self) -> FloatArray:
-        """Ease out of each key, shape (n,)."""
-        return self.parameters[4]
 
     def error(self, fault: str, key: int) -> KeysError:
         """Return the error that says what is wrong with a key."""

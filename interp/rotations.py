@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rotations as arrays: quaternions w, x, y, z on the last axis, angles in radians, matrices for column vectors as Blender's.
+"""Rotations as arrays: quaternions w, x, y, z on the last axis, angles in radians, matrices for column vectors.
 
 A product ``multiply(p, q)`` turns by q first, then by p, both about the parent's axes. Functions broadcast over leading
 axes unless they say otherwise, and are exact to a few units in the last place, no worse near zero angles.
@@ -7,7 +7,7 @@ axes unless they say otherwise, and are exact to a few units in the last place, 
 
 from __future__ import annotations
 
-from typing import Literal, cast, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -55,7 +55,8 @@ def normalise(q: npt.ArrayLike) -> FloatArray:
         raise ValueError("a quaternion is zero or not finite")
     # Scaled first: squares of what a float holds can overflow or vanish.
     scaled = array / largest
-    return cast(FloatArray, scaled / np.linalg.norm(scaled, axis=-1, keepdims=True))
+    unit: FloatArray = scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
+    return unit
 
 
 def slerp(p: npt.ArrayLike, q: npt.ArrayLike, t: npt.ArrayLike) -> FloatArray:
@@ -72,8 +73,8 @@ def slerp(p: npt.ArrayLike, q: npt.ArrayLike, t: npt.ArrayLike) -> FloatArray:
     The angle is 2 atan2(|p-q|, |p+q|). The error is a few 1e-16, times 1 / (pi - angle) near antipodal ends; of exactly
     antipodal ends one of the many arcs is taken. Source: seeds/001, "Linear interpolation"; formulas.md.
     """
-    ends = np.broadcast_arrays(_rows(p), _rows(q))
-    return _columns(sphere.slerp(*ends, np.asarray(t, dtype=np.float64)))
+    start, end = np.broadcast_arrays(_rows(p), _rows(q))
+    return _columns(sphere.slerp(start, end, np.asarray(t, dtype=np.float64)))
 
 
 def shorter(q: npt.ArrayLike) -> FloatArray:
@@ -86,11 +87,12 @@ def angle_between(p: npt.ArrayLike, q: npt.ArrayLike) -> FloatArray:
     """Return the angles between orientations, 0 to pi, of unit quaternions (…, 4)."""
     a, b = np.broadcast_arrays(_rows(p), _rows(q))
     apart, along = sphere.length(b - a), sphere.length(b + a)
-    return cast(FloatArray, 4.0 * np.arctan2(np.minimum(apart, along), np.maximum(apart, along)))
+    angle: FloatArray = 4.0 * np.arctan2(np.minimum(apart, along), np.maximum(apart, along))
+    return angle
 
 
 def unroll_signs(q: npt.ArrayLike) -> FloatArray:
-    """Return quaternions (…, m, 4) with signs such that each is nearest to the one before it; the first keeps its own."""
+    """Return quaternions (…, m, 4), each of the sign nearer to the one before it; the first keeps its own."""
     array = np.array(q, dtype=np.float64)
     array[..., 1:, :] *= _flips(np.einsum("...i,...i->...", array[..., 1:, :], array[..., :-1, :]))[..., np.newaxis]
     return array
@@ -98,7 +100,7 @@ def unroll_signs(q: npt.ArrayLike) -> FloatArray:
 
 def _flips(dots: FloatArray) -> FloatArray:
     """Return running signs from the dot products of neighbours."""
-    return np.cumprod(np.where(dots < 0.0, -1.0, 1.0), axis=-1)
+    return np.multiply.accumulate(np.where(dots < 0.0, -1.0, 1.0), axis=-1)
 
 
 def from_rotation_vector(v: npt.ArrayLike) -> FloatArray:
@@ -112,9 +114,9 @@ def to_rotation_vector(q: npt.ArrayLike) -> FloatArray:
 
 
 def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> FloatArray:
-    """Return quaternions of axes (…, 3), of any length, and angles (…). A zero axis gives no rotation, as in Blender."""
+    """Return quaternions of axes (…, 3), of any length, and angles (…). A zero axis turns nothing, as in Blender."""
     half = np.asarray(angle, dtype=np.float64) / 2.0
-    unit, size = _unit(axis)
+    unit, size = unit_vectors(axis)
     cosine = np.where(size > 0.0, np.cos(half), 1.0)
     return np.concatenate([cosine[..., np.newaxis], unit * np.sin(half)[..., np.newaxis]], axis=-1)
 
@@ -125,12 +127,13 @@ def to_axis_angle(q: npt.ArrayLike, default_axis: npt.ArrayLike = (0.0, 0.0, 1.0
     Where there is no turn the axis is `default_axis`.
     """
     array = np.asarray(q, dtype=np.float64)
-    axis, sine = _unit(array[..., 1:])
+    axis, sine = unit_vectors(array[..., 1:])
     axis = np.where(sine[..., np.newaxis] > 0.0, axis, np.asarray(default_axis, dtype=np.float64))
-    return axis, cast(FloatArray, 2.0 * np.arctan2(sine, array[..., 0]))
+    angle: FloatArray = 2.0 * np.arctan2(sine, array[..., 0])
+    return axis, angle
 
 
-def _unit(vectors: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+def unit_vectors(vectors: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Return unit vectors, zero for zero, and lengths."""
     array = np.asarray(vectors, dtype=np.float64)
     largest = np.abs(array).max(axis=-1, keepdims=True)
@@ -141,7 +144,7 @@ def _unit(vectors: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
 
 
 def to_matrix(q: npt.ArrayLike) -> FloatArray:
-    """Return rotation matrices (…, 3, 3) for column vectors of unit quaternions. (The seed's matrix is the transpose.)"""
+    """Return matrices (…, 3, 3) for column vectors of unit quaternions. (The seed's matrix is the transpose.)"""
     w, x, y, z = _rows(q)
     entries = [
         (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)),
@@ -333,7 +336,7 @@ def follow_axis_angle(
     """
     samples = np.asarray(q, dtype=np.float64)
     axis, angle = to_axis_angle(samples)
-    begin, size = _unit(np.broadcast_to(np.asarray(start_axis, dtype=np.float64), (*samples.shape[:-2], 3)))
+    begin, size = unit_vectors(np.broadcast_to(np.asarray(start_axis, dtype=np.float64), (*samples.shape[:-2], 3)))
     begin = np.where(size[..., np.newaxis] > 0.0, begin, np.array([0.0, 1.0, 0.0]))
     sine = sphere.length(_rows(samples)[1:])
     unknown = np.concatenate([np.zeros_like(sine[..., :1], dtype=np.bool_), sine < _UNKNOWN], axis=-1)
@@ -479,7 +482,7 @@ def turns_of_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> tuple[Flo
     key_angles = np.asarray(angles, dtype=np.float64)
     key_axes = np.asarray(axes, dtype=np.float64)
     change, axis_change = key_angles[1:] - key_angles[:-1], key_axes[1:] - key_axes[:-1]
-    unit = _unit(key_axes)[0]
+    unit = unit_vectors(key_axes)[0]
     swing = 2.0 * np.linalg.norm(unit[1:] - unit[:-1], axis=-1)
     steps = np.maximum(np.ceil((np.abs(change) + swing) / _STEP), 1.0).astype(np.intp)
     pair, before, after = _steps_between(steps)
@@ -510,7 +513,7 @@ def _added_up(before: FloatArray, after: FloatArray, steps: npt.NDArray[np.intp]
 def _nearest_turns(q: FloatArray, walked: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the turns from key to key that are nearest to the rotation vectors that were walked."""
     angles, axes = rotations_to_turns(q)
-    along, walked_size = _unit(walked)
+    along, walked_size = unit_vectors(walked)
     # A turn of nothing but whole ones has the axis of the walk.
     bare = (angles[1:] < _NO_TURN) & (walked_size > np.pi)
     angles[1:][bare] = 0.0

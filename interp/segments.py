@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, Protocol, Self, cast, get_args
 
 import numpy as np
@@ -23,8 +24,8 @@ IndexArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
 Cycle = Literal["SINGLE", "REPEAT", "LOOP"]
 
-# Samples evaluated at a time: their intermediate arrays stay in the processor's cache.
-_BLOCK = 4096
+# Samples evaluated at a time: enough to make the calls of NumPy cheap, few enough for the processor's cache.
+_BLOCK = 8192
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +181,7 @@ def _evaluate_batch(splines: Sequence[Spline], samples: FloatArray | list[FloatA
     curve = type(splines[0]).curve(splines, tracks)
     frames, segment, ends = _segments_of(splines, tracks, samples, nu)
     values = _evaluate(tracks, curve, frames, segment, nu)
-    return [values[start:end] for start, end in zip(ends[:-1], ends[1:], strict=True)]
+    return [values[start:end] for start, end in pairwise(ends)]
 
 
 def _end_to_end(splines: Sequence[Spline]) -> Tracks:

@@ -61,7 +61,8 @@ def log(q: FloatArray) -> FloatArray:
     """Return the vectors (3, …) whose exp is q, of length 0 to pi: half the turn, literal, no shorter way."""
     sine = length(q[1:])
     angle = np.arctan2(sine, q[0])
-    return q[1:] * np.divide(angle, sine, out=np.ones_like(sine), where=sine > 0.0)
+    vector: FloatArray = q[1:] * np.divide(angle, sine, out=np.ones_like(sine), where=sine > 0.0)
+    return vector
 
 
 class Arc(NamedTuple):

@@ -10,6 +10,8 @@ near-antipodal arcs, where a cosine says too little about the angle, and derivat
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 
 from . import sphere
@@ -23,30 +25,39 @@ _LEAST_COSINE = -0.9
 _MOST_COSINE = 1.0 - 2.0**-53
 
 
-def _ready_arcs(p: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return angles of arcs and 1 / sine, fit to be divided by: no angle is 0."""
+def _ready_arcs(p: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return half the angles of arcs, their 1 / sine and cosines, fit for `_weights`: no angle is 0."""
     apart, along = sphere.length(q - p), sphere.length(q + p)
     angle = 2.0 * np.arctan2(apart, along)
     sine = 0.5 * apart * along
     none = angle < sphere.SMALLEST_ANGLE
     angle[none] = sphere.SMALLEST_ANGLE
     sine[none] = np.sin(sphere.SMALLEST_ANGLE)
-    return angle, np.divide(1.0, sine, out=np.zeros_like(sine), where=sine > 0.0)
+    return 0.5 * angle, np.divide(1.0, sine, out=np.zeros_like(sine), where=sine > 0.0), sphere.dot(p, q)
 
 
-def _weights_of_angle(
-    angle: FloatArray, inverse_sine: FloatArray, u: FloatArray, v: FloatArray
+def _weights(
+    half_angle: FloatArray, inverse_sine: FloatArray, cosine: FloatArray, u: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return slerp's weights at u = 1 - v for arcs whose sine is at hand."""
-    return np.sin(v * angle) * inverse_sine, np.sin(u * angle) * inverse_sine
+    """Return slerp's weights of an arc's start and end at u.
+
+    With angle a they are sin((1-u) a) / sin(a) = cos(u a) - cos(a) b and b = sin(u a) / sin(a). One tangent gives this
+    sine and cosine both, and where NumPy has a vector unit to use, it is eight times faster than its sine. At u = 0
+    they are exactly 1 and 0.
+    """
+    tangent = np.tan(u * half_angle)
+    versed = 2.0 / (1.0 + tangent * tangent)
+    end: FloatArray = tangent * versed
+    end *= inverse_sine
+    versed -= 1.0
+    versed -= cosine * end
+    return versed, end
 
 
-def _weights_of_cosine(cosine: FloatArray, u: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return slerp's weights at u = 1 - v for arcs of a known cosine, not near -1."""
-    cosine = np.clip(cosine, _LEAST_COSINE, _MOST_COSINE)
-    angle = np.arccos(cosine)
-    inverse_sine = 1.0 / np.sqrt((1.0 - cosine) * (1.0 + cosine))
-    return np.sin(v * angle) * inverse_sine, np.sin(u * angle) * inverse_sine
+def _weights_of_cosine(cosine: FloatArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return slerp's weights at u of an arc of which only the cosine is known, not near -1."""
+    cosine = np.minimum(np.maximum(cosine, _LEAST_COSINE), _MOST_COSINE)
+    return _weights(0.5 * np.arccos(cosine), 1.0 / np.sqrt((1.0 - cosine) * (1.0 + cosine)), cosine, u)
 
 
 def _blend(controls: FloatArray, weights: tuple[FloatArray, FloatArray, FloatArray, FloatArray]) -> FloatArray:
@@ -70,29 +81,26 @@ class DeCasteljau:
         self._controls = controls
         c0, c1, c2, c3 = controls
         arcs = [_ready_arcs(c0, c1), _ready_arcs(c1, c2), _ready_arcs(c2, c3)]
-        dots = [sphere.dot(p, q) for p, q in ((c0, c1), (c1, c2), (c2, c3), (c0, c2), (c1, c3), (c0, c3))]
-        self._steep: BoolArray = np.minimum(np.minimum(dots[0], dots[1]), dots[2]) < _LEAST_COSINE
+        dots = [sphere.dot(c0, c2), sphere.dot(c1, c3), sphere.dot(c0, c3)]
+        self._steep: BoolArray = np.minimum(np.minimum(arcs[0][2], arcs[1][2]), arcs[2][2]) < _LEAST_COSINE
         self._any_steep = bool(self._steep.any())
-        self._columns = np.concatenate(
-            [controls.reshape(16, -1), np.stack([*dots, *(arc[0] for arc in arcs), *(arc[1] for arc in arcs)])]
-        )
+        self._columns = np.concatenate([controls.reshape(16, -1), np.stack([*chain.from_iterable(arcs), *dots])])
 
     def value(self, segment: IndexArray, u: FloatArray) -> FloatArray:
         """Return the quaternions at u, shape (4, samples)."""
         columns = self._columns.take(segment, axis=1)
-        g01, g12, g23, g02, g13, g03, angle0, angle1, angle2, per_sine0, per_sine1, per_sine2 = columns[16:]
-        v = 1.0 - u
+        half0, per_sine0, g01, half1, per_sine1, g12, half2, per_sine2, g23, g02, g13, g03 = columns[16:]
         # First level: e0, e1, e2 between neighbouring controls; second: f0, f1 between those; third: the sample.
-        a0, b0 = _weights_of_angle(angle0, per_sine0, u, v)
-        a1, b1 = _weights_of_angle(angle1, per_sine1, u, v)
-        a2, b2 = _weights_of_angle(angle2, per_sine2, u, v)
+        a0, b0 = _weights(half0, per_sine0, g01, u)
+        a1, b1 = _weights(half1, per_sine1, g12, u)
+        a2, b2 = _weights(half2, per_sine2, g23, u)
         e0_e1 = a0 * (a1 * g01 + b1 * g02) + b0 * (a1 + b1 * g12)
         e1_e2 = a1 * (a2 * g12 + b2 * g13) + b1 * (a2 + b2 * g23)
         e0_e2 = a0 * (a2 * g02 + b2 * g03) + b0 * (a2 * g12 + b2 * g13)
-        f0_0, f0_1 = _weights_of_cosine(e0_e1, u, v)
-        f1_1, f1_2 = _weights_of_cosine(e1_e2, u, v)
+        f0_0, f0_1 = _weights_of_cosine(e0_e1, u)
+        f1_1, f1_2 = _weights_of_cosine(e1_e2, u)
         f0_f1 = f0_0 * (f1_1 * e0_e1 + f1_2 * e0_e2) + f0_1 * (f1_1 + f1_2 * e1_e2)
-        x0, x1 = _weights_of_cosine(f0_f1, u, v)
+        x0, x1 = _weights_of_cosine(f0_f1, u)
         y0, y1, y2 = x0 * f0_0, x0 * f0_1 + x1 * f1_1, x1 * f1_2
         values = _blend(columns[:16].reshape(4, 4, -1), (y0 * a0, y0 * b0 + y1 * a1, y1 * b1 + y2 * a2, y2 * b2))
         least = np.minimum(np.minimum(e0_e1, e1_e2), f0_f1)
@@ -127,23 +135,19 @@ class Squad:
         self._controls = controls
         c0, c1, c2, c3 = controls
         arcs = [_ready_arcs(c0, c3), _ready_arcs(c1, c2)]
-        dots = [sphere.dot(p, q) for p, q in ((c0, c1), (c0, c2), (c3, c1), (c3, c2))]
-        self._steep: BoolArray = np.minimum(sphere.dot(c0, c3), sphere.dot(c1, c2)) < _LEAST_COSINE
+        dots = [sphere.dot(c0, c1), sphere.dot(c0, c2), sphere.dot(c3, c1), sphere.dot(c3, c2)]
+        self._steep: BoolArray = np.minimum(arcs[0][2], arcs[1][2]) < _LEAST_COSINE
         self._any_steep = bool(self._steep.any())
-        self._columns = np.concatenate(
-            [controls.reshape(16, -1), np.stack([*dots, *(arc[0] for arc in arcs), *(arc[1] for arc in arcs)])]
-        )
+        self._columns = np.concatenate([controls.reshape(16, -1), np.stack([*chain.from_iterable(arcs), *dots])])
 
     def value(self, segment: IndexArray, u: FloatArray) -> FloatArray:
         """Return the quaternions at u, shape (4, samples)."""
         columns = self._columns.take(segment, axis=1)
-        g01, g02, g31, g32, angle0, angle1, per_sine0, per_sine1 = columns[16:]
-        v = 1.0 - u
-        a0, b0 = _weights_of_angle(angle0, per_sine0, u, v)
-        a1, b1 = _weights_of_angle(angle1, per_sine1, u, v)
+        half0, per_sine0, g03, half1, per_sine1, g12, g01, g02, g31, g32 = columns[16:]
+        a0, b0 = _weights(half0, per_sine0, g03, u)
+        a1, b1 = _weights(half1, per_sine1, g12, u)
         e0_e1 = a0 * (a1 * g01 + b1 * g02) + b0 * (a1 * g31 + b1 * g32)
-        inward = 2.0 * u * v
-        x0, x1 = _weights_of_cosine(e0_e1, inward, 1.0 - inward)
+        x0, x1 = _weights_of_cosine(e0_e1, 2.0 * u * (1.0 - u))
         values = _blend(columns[:16].reshape(4, 4, -1), (x0 * a0, x1 * a1, x1 * b1, x0 * b0))
         if self._any_steep or e0_e1.min(initial=1.0) < _LEAST_COSINE:
             careful = np.flatnonzero((e0_e1 < _LEAST_COSINE) | self._steep[segment])

@@ -39,7 +39,7 @@ class Adjust(NamedTuple):
 
 
 def adjust(tracks: Tracks) -> Adjust:
-    """Return the adjust values (seeds/001, "Parameters"): each side's share of the frames around a key, levelled by |C|."""
+    """Return the adjust values (seeds/001, "Parameters"): a side's share of the frames, levelled by |C|."""
     around = tracks.before + tracks.after
     share = np.divide(tracks.before, around, out=np.full_like(around, 0.5), where=around > 0.0)
     level = 1.0 - np.abs(tracks.parameters[1])
@@ -100,11 +100,14 @@ class _Hermite:
     def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
         coefficients = self._coefficients.take(segment, axis=1)
         p, linear, square, cube = coefficients.reshape(4, self._components, -1)
+        result: FloatArray
         if nu == 0:
-            return ((cube * u + square) * u + linear) * u + p
-        if nu == 1:
-            return (3.0 * cube * u + 2.0 * square) * u + linear
-        return 6.0 * cube * u + 2.0 * square
+            result = ((cube * u + square) * u + linear) * u + p
+        elif nu == 1:
+            result = (3.0 * cube * u + 2.0 * square) * u + linear
+        else:
+            result = 6.0 * cube * u + 2.0 * square
+        return result
 
 
 class VectorSpline:
@@ -188,13 +191,13 @@ class _Rotating:
 class _WholeTurns(NamedTuple):
     """The whole turns of each segment, shape (n-1,), and their unit axes, shape (n-1, 3)."""
 
-    count: FloatArray
+    number: FloatArray
     axis: FloatArray
 
     @property
     def signs(self) -> FloatArray:
         """What they do to the sign of each key's quaternion, shape (n,)."""
-        return np.append(1.0, np.cumprod(1.0 - 2.0 * np.mod(self.count, 2.0)))
+        return np.append(1.0, np.cumprod(1.0 - 2.0 * np.mod(self.number, 2.0)))
 
 
 class RotationSpline:
@@ -413,13 +416,11 @@ def _turn_axes(keys: Keys, axes: npt.ArrayLike) -> FloatArray:
     values = Keys(keys.frames, axes).values
     if values.shape[1] != 3:
         raise KeysError(f"an axis has the components x, y, z, not {values.shape[1]}")
-    largest = np.abs(values).max(axis=1)
-    missing = (largest == 0.0) & (keys.values[:, 0] != 0.0)
+    unit, size = rotations.unit_vectors(values)
+    missing = (size == 0.0) & (keys.values[:, 0] != 0.0)
     if missing.any():
         raise keys.error("turns, but its axis is zero", int(np.argmax(missing)))
-    scaled = values / np.where(largest > 0.0, largest, 1.0)[:, np.newaxis]
-    size = np.linalg.norm(scaled, axis=1, keepdims=True)
-    return np.divide(scaled, size, out=np.zeros_like(scaled), where=size > 0.0)
+    return unit
 
 
 def _signs(splines: Sequence[RotationSpline], tracks: Tracks) -> FloatArray:
@@ -520,7 +521,7 @@ def _windup(splines: Sequence[RotationSpline], tracks: Tracks) -> Windup | None:
     axis = np.zeros((3, len(tracks.frames)))
     for spline, first, last in zip(splines, tracks.first, tracks.last, strict=True):
         if spline._turns is not None:
-            count[first:last] = spline._turns.count
+            count[first:last] = spline._turns.number
             axis[:, first:last] = spline._turns.axis.T
     if not count.any():
         return None

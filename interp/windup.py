@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whole turns, which an arc on the sphere can't hold, laid over the curve that can't (formulas.md, "Turns over half a turn").
+"""Whole turns, laid over a curve on the sphere, which can't hold them (formulas.md, "Turns over half a turn").
 
 Each segment's whole turns are a chord, 2 pi times their number along their axis; the chords of a track have tangents
 like any vector track. Along the segment's own axis the turn runs from 0 to all of them, across it from 0 back to 0,
@@ -87,7 +87,7 @@ def _turned(turn: FloatArray, vectors: FloatArray) -> FloatArray:
 
 
 def _velocity_of_exp(turn: FloatArray, rate: FloatArray) -> FloatArray:
-    """Return the angular velocity of exp(turn(u) / 2) in the parent's frame: the left Jacobian of SO(3) times the rate."""
+    """Return exp(turn(u) / 2)'s angular velocity in the parent's frame: the left Jacobian of SO(3) times the rate."""
     angle = sphere.length(turn)
     square = angle * angle
     # (angle - sin) / angle³ loses the digits of 1 / angle² near 0; there its series, whose next term is angle⁴ / 5040.
