@@ -11,9 +11,8 @@ import numpy as np
 from .channels import Channels, assign, channels_of
 from .datablocks import name_of
 from .faults import Refusal
-from .keyframes import FloatArray
 from .parameters import check_parameter, set_parameter
-from .reading import read_originals
+from .reading import key_frames
 from .report import Report
 from .settings import Settings, chosen, make_settings, write_settings
 from .stamps import SAME_FRAME
@@ -128,12 +127,6 @@ def _is_selected(track: Track, frame: float) -> bool:
         for fcurve in track.channels.values()
         for point in fcurve.keyframe_points
     )
-
-
-def key_frames(track: Track) -> FloatArray:
-    """Frames of the animator's keys, all channels together, ascending."""
-    frames = [original.keys.frames for original in read_originals(track).values()]
-    return np.unique(np.concatenate(frames)) if frames else np.empty(0, dtype=np.float32)
 
 
 def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:

@@ -7,10 +7,11 @@ import zlib
 
 import numpy as np
 
-from .keyframes import BoolArray, Keyframes, read
+from .keyframes import BoolArray, FloatArray, Keyframes, read
 from .originals import Originals, originals
 from .parameters import read_parameters
 from .settings import Settings
+from .splines import union
 from .stamps import GENERATED, SAME_FRAME, generated_keys
 from .tracks import Track
 
@@ -27,6 +28,11 @@ def read_originals(track: Track) -> dict[int, Originals]:
         if len(original.keys):
             result[index] = original
     return result
+
+
+def key_frames(track: Track) -> FloatArray:
+    """Frames of the animator's keys, all channels together, ascending."""
+    return union([original.keys.frames for original in read_originals(track).values()])
 
 
 def _promote_poses(track: Track, keys: dict[int, Keyframes], ours: dict[int, BoolArray]) -> None:
@@ -56,8 +62,3 @@ def digest(track: Track, settings: Settings, kept: dict[int, Originals]) -> int:
         for numbers in read_parameters(track, keys.frames, {}).values():
             crc = zlib.crc32(numbers.tobytes(), crc)
     return crc or 1
-
-
-def is_out_of_date(track: Track) -> bool:
-    """Whether a baked track's keys, parameters or choices are others than those that it was baked from."""
-    return track.settings.digest != digest(track, track.settings, read_originals(track))

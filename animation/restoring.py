@@ -11,11 +11,11 @@ import bpy
 from .channels import Channels, channels_of
 from .companions import split
 from .datablocks import name_of
-from .enabling import check_editable, key_frames
+from .enabling import check_editable
 from .faults import Refusal
 from .keyframes import read
 from .originals import Originals, put_back
-from .reading import read_originals
+from .reading import key_frames, read_originals
 from .report import Report
 from .settings import write_settings
 from .stamps import has_stamp

@@ -30,6 +30,8 @@ class Sampling:
     def count(self, first: float, last: float) -> int:
         """How many samples a channel with keys from `first` to `last` would get, at most."""
         low, high = self._bounds(first, last)
+        if not (math.isfinite(low) and math.isfinite(high)):
+            return 0
         return max(0, math.floor((high - low) / self.step) + 1)
 
     def _bounds(self, first: float, last: float) -> tuple[float, float]:
@@ -81,4 +83,5 @@ def away_from(frames: Frames, keys: Frames) -> Frames:
     """Those of the frames at which no key stands."""
     at = np.clip(np.searchsorted(keys, frames), 1, len(keys) - 1) if len(keys) > 1 else np.zeros(len(frames), np.intp)
     gap = np.minimum(np.abs(frames - keys[at]), np.abs(frames - keys[at - 1]))
-    return frames[gap > SAME_FRAME]
+    apart: Frames = frames[gap > SAME_FRAME]
+    return apart

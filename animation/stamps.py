@@ -75,7 +75,8 @@ def generated_keys(keys: Keyframes) -> BoolArray:
 def _stands_at_its_stamp(keys: Keyframes) -> BoolArray:
     moved = np.abs(keys.frames - keys.period) > SAME_FRAME + 2 * np.abs(np.spacing(keys.period))
     changed = np.abs(keys.values - keys.back) > _SAME_VALUE * np.maximum(1e-3, np.abs(keys.back))
-    return np.logical_not(moved | changed)
+    stands: BoolArray = ~(moved | changed)
+    return stands
 
 
 def _went_along(keys: Keyframes, ours: BoolArray, rows: npt.NDArray[np.intp]) -> BoolArray:

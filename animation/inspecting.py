@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a person asks of a track: its keys and their parameters, its state, its value now."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..interp import tcb
+from .channels import channels_of
+from .companions import PARAMETERS
+from .faults import Refusal
+from .parameters import read_parameters
+from .reading import digest, key_frames, read_originals
+from .splines import TrackSpline, track_splines
+from .tracks import Track, find_tracks
+
+_AT = 0.02
+"""Frames: near enough to the current frame to be meant by it."""
+
+STATES = {"PLAIN": "not TCB", "TCB": "TCB", "BAKED": "baked", "OUT_OF_DATE": "out of date"}
+
+
+@dataclass(frozen=True)
+class KeyInfo:
+    """One key of a track: `number` counts from 1, `where` tells how it lies to the frame that was asked for."""
+
+    frame: float
+    number: int
+    count: int
+    where: str
+    """AT, BEFORE or AFTER."""
+    parameters: dict[str, float]
+
+
+def tracks_of(datablock: bpy.types.ID, prefixes: list[str] | None = None) -> list[Track]:
+    """The datablock's tracks that are in use; none where nothing animates it."""
+    try:
+        return [track for track in find_tracks(datablock, channels_of(datablock), prefixes) if track.in_use]
+    except Refusal:
+        return []
+
+
+def state(track: Track) -> str:
+    """PLAIN, TCB, BAKED, or OUT_OF_DATE where keys, parameters or choices changed since the bake."""
+    if not track.enabled:
+        return "PLAIN"
+    if not track.saved:
+        return "TCB"
+    try:
+        current = digest(track, track.settings, read_originals(track)) == track.settings.digest
+    except Refusal:
+        current = False
+    return "BAKED" if current else "OUT_OF_DATE"
+
+
+def key_near(track: Track, frame: float) -> KeyInfo | None:
+    """The key at `frame`, or else the last one before it, or else the first one after."""
+    frames = key_frames(track)
+    if not len(frames):
+        return None
+    row = max(0, int(np.searchsorted(frames, frame + _AT)) - 1)
+    found = float(frames[row])
+    where = "AT" if abs(found - frame) <= _AT else "BEFORE" if found < frame else "AFTER"
+    try:
+        parameters = {name: float(n[0]) for name, n in read_parameters(track, frames[row : row + 1], {}).items()}
+    except Refusal:
+        parameters = dict.fromkeys(PARAMETERS, math.nan)
+    return KeyInfo(found, row + 1, len(frames), where, parameters)
+
+
+def neighbour(track: Track, frame: float, direction: int) -> float | None:
+    """The frame of the next key (`direction` 1) or the previous one (-1)."""
+    frames = key_frames(track)
+    there = frames[frames > frame + _AT] if direction > 0 else frames[frames < frame - _AT]
+    return float(there[0 if direction > 0 else -1]) if len(there) else None
+
+
+def values_now(track: Track, frame: float) -> dict[int, float]:
+    """The splines' value at `frame` of each component of a value track. Raises Refusal where the keys make none."""
+    result: dict[int, float] = {}
+    for spline in _splines(track):
+        result |= zip(spline.components, map(float, spline.spline([frame])[0]), strict=True)
+    return dict(sorted(result.items()))
+
+
+def turn_now(track: Track, frame: float) -> tuple[float, tuple[float, float, float]]:
+    """Of a rotation track at `frame` the turn from the key before it: angle in radians, and axis. Raises Refusal."""
+    (spline,) = _splines(track)
+    assert isinstance(spline.spline, tcb.RotationSpline)
+    angle, axis = spline.spline.turn_from_key([frame])
+    return float(angle[0]), (float(axis[0, 0]), float(axis[0, 1]), float(axis[0, 2]))
+
+
+def _splines(track: Track) -> list[TrackSpline]:
+    return track_splines(track, track.settings, read_originals(track), {})

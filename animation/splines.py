@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From the animator's keys of a track to its splines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..interp import Keys, KeysError, rotations, tcb
+from . import scratch
+from .keyframes import FloatArray, Keyframes
+from .originals import Originals
+from .parameters import read_parameters
+from .settings import Settings
+from .stamps import SAME_FRAME
+from .tracks import Track
+
+Float64Array = npt.NDArray[np.float64]
+Spline = tcb.VectorSpline | tcb.RotationSpline
+
+
+@dataclass(frozen=True)
+class TrackSpline:
+    """One spline of a track: a rotation's only one, or that of the components keyed at the same frames."""
+
+    components: list[int]
+    frames: FloatArray
+    """The keys', shape (n,)."""
+    values: Float64Array
+    """The keys' as the channels hold them, shape (n, components)."""
+    spline: Spline
+
+
+def track_splines(
+    track: Track, settings: Settings, originals: Mapping[int, Originals], defaults: Mapping[str, float]
+) -> list[TrackSpline]:
+    """The splines of the track; `defaults` are the parameters of keys that have none of their own.
+
+    Raises Refusal, naming the key, where the keys or their parameters make no spline.
+    """
+    for original in originals.values():
+        _check_frames(track, original.keys)
+    if track.is_rotation:
+        return [_rotation(track, settings, originals, defaults)]
+    alike: dict[bytes, list[int]] = {}
+    for index, original in originals.items():
+        alike.setdefault(original.keys.frames.tobytes(), []).append(index)
+    return [_vector(track, settings, originals, components, defaults) for components in alike.values()]
+
+
+def union(arrays: list[FloatArray]) -> FloatArray:
+    """The frames of all, each once, ascending."""
+    frames = np.unique(np.concatenate(arrays)) if arrays else np.empty(0, dtype=np.float32)
+    return frames[np.concatenate(([True], np.diff(frames) > SAME_FRAME))] if len(frames) else frames
+
+
+def _check_frames(track: Track, keys: Keyframes) -> None:
+    if not np.isfinite(keys.frames).all():
+        raise track.refusal("a key stands at a frame that is not a finite number")
+    same = np.flatnonzero(np.diff(keys.frames) <= SAME_FRAME)
+    if len(same):
+        raise track.refusal("two keys at one frame; delete or move one of them", float(keys.frames[same[0]]))
+
+
+def _vector(
+    track: Track,
+    settings: Settings,
+    originals: Mapping[int, Originals],
+    components: list[int],
+    defaults: Mapping[str, float],
+) -> TrackSpline:
+    frames = originals[components[0]].keys.frames
+    values = np.stack([originals[index].keys.values for index in components], axis=1).astype(np.float64)
+    spline = tcb.VectorSpline(_keys(track, frames, values, defaults), settings.cycle)
+    return TrackSpline(components, frames, values, spline)
+
+
+def _rotation(
+    track: Track, settings: Settings, originals: Mapping[int, Originals], defaults: Mapping[str, float]
+) -> TrackSpline:
+    """A rotation's keys stand at the union of its channels' frames."""
+    frames = union([original.keys.frames for original in originals.values()])
+    components = list(range(len(track.rest)))
+    values = np.empty((len(frames), len(components)))
+    for index in components:
+        original = originals.get(index)
+        values[:, index] = track.component(index) if original is None else _values_at(track, index, original, frames)
+    return TrackSpline(components, frames, values, _rotation_spline(track, settings, frames, values, defaults))
+
+
+def _rotation_spline(
+    track: Track, settings: Settings, frames: FloatArray, raw: Float64Array, defaults: Mapping[str, float]
+) -> tcb.RotationSpline:
+    finite = np.isfinite(raw).all(axis=1)
+    if not finite.all():
+        raise track.refusal("its value is not a finite number", float(frames[np.argmin(finite)]))
+    cycle, ends, construction = settings.cycle, settings.ends, settings.construction
+    try:
+        if track.kind == "QUATERNION" or settings.path == "SHORTEST":
+            keys = _keys(track, frames, _quaternions(track, raw), defaults)
+            return tcb.RotationSpline(keys, cycle, ends, construction, settings.path)
+        if track.kind == "EULER":
+            angles, axes = rotations.turns_of_euler(raw, track.order)
+        else:
+            angles, axes = rotations.turns_of_axis_angle(raw[:, 0], raw[:, 1:])
+        parameters = read_parameters(track, frames, defaults)
+        return tcb.RotationSpline.from_turns(
+            frames.astype(np.float64),
+            angles,
+            axes,
+            tension=parameters["tension"],
+            continuity=parameters["continuity"],
+            bias=parameters["bias"],
+            ease_to=parameters["ease_to"],
+            ease_from=parameters["ease_from"],
+            cycle=cycle,
+            ends=ends,
+            construction=construction,
+        )
+    except KeysError as error:
+        raise track.refusal(error.fault, error.frame) from error
+
+
+def _quaternions(track: Track, raw: Float64Array) -> Float64Array:
+    if track.kind == "EULER":
+        return rotations.from_euler(raw, track.order)
+    if track.kind == "AXIS_ANGLE":
+        return rotations.from_axis_angle(raw[:, 1:], raw[:, 0])
+    return raw
+
+
+def _values_at(track: Track, index: int, original: Originals, frames: FloatArray) -> Float64Array:
+    """The channel's value at each frame: its key's, or what the animator's own curve plays there."""
+    own = original.keys.frames
+    values = np.empty(len(frames))
+    row = np.clip(np.searchsorted(own, frames - np.float32(SAME_FRAME)), 0, len(own) - 1)
+    hit = np.abs(own[row] - frames) <= SAME_FRAME
+    values[hit] = original.keys.values[row[hit]]
+    if not hit.all():
+        curve = track.saved.get(index) or track.channels[index]
+        values[~hit] = scratch.evaluate(original, curve.extrapolation, frames[~hit])
+    return values
+
+
+def _keys(track: Track, frames: FloatArray, values: Float64Array, defaults: Mapping[str, float]) -> Keys:
+    parameters = read_parameters(track, frames, defaults)
+    try:
+        return Keys(frames.astype(np.float64), values, **parameters)
+    except KeysError as error:
+        raise track.refusal(error.fault, error.frame) from error
