@@ -134,7 +134,7 @@ def to_axis_angle(q: npt.ArrayLike, default_axis: npt.ArrayLike = (0.0, 0.0, 1.0
 
 
 def unit_vectors(vectors: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Return unit vectors, zero for zero, and lengths."""
+    """Return unit vectors (…, d), zero for zero, and lengths (…)."""
     array = np.asarray(vectors, dtype=np.float64)
     largest = np.abs(array).max(axis=-1, keepdims=True)
     scaled = np.divide(array, largest, out=np.zeros_like(array), where=largest > 0.0)
@@ -461,7 +461,7 @@ def turns_of_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> tuple[FloatAr
         from_euler(keys[pair] + change[pair] * after, order),
         steps,
     )
-    return _nearest_turns(from_euler(keys, order), walked)
+    return _nearest_to_walk(from_euler(keys, order), walked)
 
 
 def turns_of_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -491,7 +491,7 @@ def turns_of_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> tuple[Flo
         from_axis_angle(key_axes[pair] + axis_change[pair] * after, key_angles[pair] + change[pair] * after[:, 0]),
         steps,
     )
-    return _nearest_turns(from_axis_angle(key_axes, key_angles), walked)
+    return _nearest_to_walk(from_axis_angle(key_axes, key_angles), walked)
 
 
 def _steps_between(steps: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], FloatArray, FloatArray]:
@@ -510,14 +510,32 @@ def _added_up(before: FloatArray, after: FloatArray, steps: npt.NDArray[np.intp]
     return np.add.reduceat(turns, np.cumsum(steps) - steps)
 
 
-def _nearest_turns(q: FloatArray, walked: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the turns from key to key that are nearest to the rotation vectors that were walked."""
+def _nearest_to_walk(q: FloatArray, walked: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return keys' turns, each the nearest to the rotation vector that was walked from the key before."""
     angles, axes = rotations_to_turns(q)
-    along, walked_size = unit_vectors(walked)
-    # A turn of nothing but whole ones has the axis of the walk.
-    bare = (angles[1:] < _NO_TURN) & (walked_size > np.pi)
-    angles[1:][bare] = 0.0
-    axes[1:][bare] = along[bare]
-    projected = np.einsum("ij,ij->i", walked, axes[1:])
-    angles[1:] += 2.0 * np.pi * np.rint((projected - angles[1:]) / (2.0 * np.pi))
+    angles[1:], axes[1:] = nearest_turns(angles[1:], axes[1:], walked)
     return angles, axes
+
+
+def nearest_turns(angles: FloatArray, axes: FloatArray, walked: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return turns that differ from those given by whole turns, and are the nearest to some rotation vectors.
+
+    Parameters
+    ----------
+    angles, axes : ndarray, shape (n,) and (n, 3)
+        Turns in radians, about unit axes.
+    walked : ndarray, shape (n, 3)
+        Rotation vectors of any length.
+
+    Returns
+    -------
+    angles, axes : ndarray, shape (n,) and (n, 3)
+        Where nothing but whole turns is left, the axis is that of the rotation vector.
+    """
+    along, size = unit_vectors(walked)
+    left = _wrapped(angles)
+    bare = (np.abs(left) < _NO_TURN) & (size > np.pi)
+    axes = np.where(bare[:, np.newaxis], along, axes)
+    left[bare] = 0.0
+    projected = np.einsum("ij,ij->i", walked, axes)
+    return left + 2.0 * np.pi * np.rint((projected - left) / (2.0 * np.pi)), axes

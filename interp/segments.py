@@ -270,59 +270,60 @@ def _wrapped(frames: FloatArray, first: float, last: float) -> FloatArray:
     return np.where(outside, np.minimum(first + turned, last), frames)
 
 
+class _Timing:
+    """How the local parameter of every segment runs with the frame, ease included."""
+
+    def __init__(self, tracks: Tracks) -> None:
+        end = tracks.segment_end
+        self._start = tracks.frames
+        self._length = tracks.frames[end] - tracks.frames
+        holds = self._length == 0.0
+        self._length[holds] = np.inf
+        self._ease_from, self._ease_to = ease.normalised(tracks.parameters[4], tracks.parameters[3, end])
+        self._eased = ((self._ease_from > 0.0) | (self._ease_to > 0.0)) & ~holds
+        self._any_eased = bool(self._eased.any())
+
+    def at(self, frames: FloatArray, segment: IndexArray, nu: int) -> list[FloatArray]:
+        """Return the local parameter and its derivatives by frame, the first `nu` of them."""
+        length = self._length[segment]
+        u = (frames - self._start[segment]) / length
+        derivatives = [np.maximum(u, 0.0)]
+        if nu >= 1:
+            derivatives.append(np.where(u < 0.0, 0.0, 1.0 / length))
+        if nu == 2:
+            derivatives.append(np.zeros_like(u))
+        if self._any_eased and (eased := np.flatnonzero(self._eased[segment])).size:
+            own = segment[eased]
+            parameter, per_frame = derivatives[0][eased], derivatives[1][eased] if nu else None
+            for order, derivative in enumerate(derivatives):
+                value = ease.ease(parameter, self._ease_from[own], self._ease_to[own], order)
+                derivative[eased] = value if per_frame is None else value * per_frame**order
+        return derivatives
+
+
 def _evaluate(tracks: Tracks, curve: Curve, frames: FloatArray, segment: IndexArray, nu: int) -> FloatArray:
     """Return values or derivatives by frame, shape (samples, components)."""
-    end = tracks.segment_end
-    length = tracks.frames[end] - tracks.frames
-    holds = length == 0.0
-    length[holds] = np.inf
-    ease_from, ease_to = ease.normalised(tracks.parameters[4], tracks.parameters[3, end])
-    eased = ((ease_from > 0.0) | (ease_to > 0.0)) & ~holds
-    any_eased = bool(eased.any())
-
+    timing = _Timing(tracks)
     values: FloatArray | None = None
-    for start in range(0, len(frames), _BLOCK):
+    for start in range(0, max(len(frames), 1), _BLOCK):
         block = slice(start, start + _BLOCK)
         own = segment[block]
-        own_length = length[own]
-        u = (frames[block] - tracks.frames[own]) / own_length
-        rate = np.where(u < 0.0, 0.0, 1.0 / own_length) if nu else own_length
-        np.maximum(u, 0.0, out=u)
-        if any_eased and (own_eased := np.flatnonzero(eased[own])).size:
-            result = _through_ease(curve, own, u, rate, own_eased, ease_from, ease_to, nu)
-        else:
-            result = curve.evaluate(own, u, nu) * rate**nu if nu else curve.evaluate(own, u, 0)
+        u, *rates = timing.at(frames[block], own, nu)
+        result = curve.evaluate(own, u, nu)
+        # The chain rule.
+        if nu == 1:
+            result = result * rates[0]
+        elif nu == 2:
+            result = result * rates[0] ** 2 + curve.evaluate(own, u, 1) * rates[1]
         if values is None:
             values = np.empty((len(frames), len(result)))
         values[block] = result.T
-    if values is None:
-        values = np.empty((0, len(curve.evaluate(segment, frames, nu))))
+    assert values is not None
     return values
 
 
-def _through_ease(
-    curve: Curve,
-    segment: IndexArray,
-    u: FloatArray,
-    rate: FloatArray,
-    eased: IndexArray,
-    ease_from: FloatArray,
-    ease_to: FloatArray,
-    nu: int,
-) -> FloatArray:
-    """Evaluate where some samples lie in eased segments, by the chain rule."""
-    own_from, own_to = ease_from[segment[eased]], ease_to[segment[eased]]
-    at = [ease.ease(u[eased], own_from, own_to, order) for order in range(nu + 1)]
-    s = u.copy()
-    s[eased] = at[0]
-    result = curve.evaluate(segment, s, nu)
-    if nu == 0:
-        return result
-    speed = rate.copy()
-    speed[eased] *= at[1]
-    result = result * speed**nu
-    if nu == 2:
-        acceleration = np.zeros_like(u)
-        acceleration[eased] = at[2] * rate[eased] ** 2
-        result = result + curve.evaluate(segment, s, 1) * acceleration
-    return result
+def locate(spline: Spline, frames: FloatArray) -> tuple[Curve, IndexArray, FloatArray]:
+    """Return one spline's curve, and the segments of frames with their local parameters, for what isn't evaluation."""
+    tracks = _end_to_end([spline])
+    at, segment, _ = _segments_of([spline], tracks, frames, 0)
+    return type(spline).curve([spline], tracks), segment, _Timing(tracks).at(at, segment, 0)[0]

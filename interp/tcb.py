@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from . import rotations, sphere
 from .keys import FloatArray, Keys, KeysError
-from .segments import Cycle, IndexArray, Tracks, checked_choice, checked_cycle, evaluate_many
+from .segments import Cycle, IndexArray, Tracks, checked_choice, checked_cycle, evaluate_many, locate
 from .sphere_curves import DeCasteljau, Squad
 from .windup import Windup
 
@@ -176,16 +176,16 @@ class _Rotating:
 
     def __init__(self, curve: DeCasteljau | Squad, windup: Windup | None) -> None:
         self._curve = curve
-        self._windup = windup
+        self.windup = windup
 
     def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
         if nu == 0:
             values = self._curve.value(segment, u)
-            return values if self._windup is None else self._windup.onto_values(values, segment, u)
+            return values if self.windup is None else self.windup.onto_values(values, segment, u)
         values, rates = self._curve.value_and_rate(segment, u)
         # q' = w q / 2 with the angular velocity w in the parent's frame.
         velocity = 2.0 * sphere.product(rates, sphere.conjugate(values))[1:]
-        return velocity if self._windup is None else self._windup.onto_velocities(velocity, segment, u)
+        return velocity if self.windup is None else self.windup.onto_velocities(velocity, segment, u)
 
 
 class _WholeTurns(NamedTuple):
@@ -355,14 +355,23 @@ class RotationSpline:
         Source: seeds/001, "Debugging".
         """
         at = np.atleast_1d(np.asarray(frames, dtype=np.float64))
+        curve, segment, u = locate(self, at)
+        at_key = (u == 0.0) | (segment == len(self.keys) - 1)
+        key = np.where(at_key, segment - 1, segment)
+        absolute = (key < 0)[:, np.newaxis]
+        starts = self(self.keys.frames)[key]
         values = self(at)
-        key = np.searchsorted(self.keys.frames[:-1], at) - 1
-        start = np.where((key < 0)[:, np.newaxis], np.array([1.0, 0.0, 0.0, 0.0]), self(self.keys.frames)[key])
-        turn = rotations.multiply(values, rotations.conjugate(start))
+        turns = rotations.multiply(values, rotations.conjugate(starts))
         if self.path == "SHORTEST":
-            turn = rotations.shorter(turn)
-        axis, angle = rotations.to_axis_angle(turn)
-        return angle, axis
+            turns = rotations.shorter(turns)
+        turns = np.where(absolute, rotations.shorter(values), turns)
+        axes, angles = rotations.to_axis_angle(turns)
+        if isinstance(curve, _Rotating) and curve.windup is not None:
+            walked = curve.windup.walked(turns, np.maximum(key, 0), np.where(at_key, 1.0, u))
+            angles, axes = rotations.nearest_turns(
+                angles, axes, np.where(absolute, axes * angles[:, np.newaxis], walked)
+            )
+        return angles, axes
 
     @property
     def loop_gap(self) -> float:

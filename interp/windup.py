@@ -56,6 +56,17 @@ class Windup:
             start * leave_rate + end * arrive_rate,
         )
 
+    def walked(self, turns: FloatArray, segment: IndexArray, u: FloatArray) -> FloatArray:
+        """Return how far was turned since the segment's key, as rotation vectors (samples, 3).
+
+        `turns` (samples, 4) are the same up to whole turns. The sum is exact about one axis and else near enough to
+        count them.
+        """
+        along, across, _, _ = self.turns(segment, u)
+        winding = sphere.product(sphere.exp(along / 2.0), sphere.exp(across / 2.0))
+        rest = 2.0 * sphere.log(sphere.product(sphere.conjugate(winding), turns.T))
+        return (along + across + rest).T
+
     def onto_values(self, values: FloatArray, segment: IndexArray, u: FloatArray) -> FloatArray:
         """Return the quaternions with whole turns laid over them."""
         at = np.flatnonzero(self._turns[segment])
