@@ -17,7 +17,7 @@ from .companions import SAVED, hold_numbers, make, track_and_field
 from .datablocks import name_of
 from .enabling import check_editable, editable_channels, enable_track
 from .faults import Refusal
-from .keyframes import HANDLE, INTERPOLATION, KEY_TYPE, Keyframes, merged, read, write
+from .keyframes import HANDLE, INTERPOLATION, KEY_TYPE, Keyframes, extrapolate, merged, read, write
 from .motion import Motion, Written, plan
 from .originals import Originals, put_back
 from .reading import digest, read_originals
@@ -117,8 +117,8 @@ def bake(
     jobs = _collected(datablocks, prefixes or {}, report)
     asked = sum(_sampling(job, options).count(*_extent(kept)) * len(kept) for job in jobs for _, kept in job.kept)
     if asked > options.sample_limit:
-        report.refused.append(
-            f"about {asked:,} samples were asked for, more than the limit of {options.sample_limit:,}: "
+        report.refusals.append(
+            Refusal("", f"about {asked:,} samples were asked for, more than the limit of {options.sample_limit:,}: "
             "take a larger step, a shorter range, fewer objects, or raise the sample limit"
         )
         return report
@@ -151,7 +151,7 @@ def _collected(
             else:
                 jobs[channels.identity] = _collect(datablock, channels, prefixes.get(datablock), report)
         except Refusal as refusal:
-            report.refused.append(str(refusal))
+            report.refusals.append(refusal)
     return list(jobs.values())
 
 
@@ -160,17 +160,20 @@ def _collect(datablock: bpy.types.ID, channels: Channels, prefixes: Sequence[str
     tracks = find_tracks(datablock, channels, prefixes)
     enabled = [track for track in tracks if track.enabled]
     job = _Job([datablock], channels, [], [])
-    reasons = report.refused if enabled else job.notes
+    refusals = []
     for track in enabled or tracks:
         reason = why_not(datablock, track)
-        if reason:
-            reasons.append(str(track.refusal(reason)))
-            continue
-        kept = read_originals(track)
+        kept = {} if reason else read_originals(track)
         if kept:
             job.kept.append((track, kept))
-    if not job.kept and not enabled:
-        raise Refusal(name_of(datablock), "; ".join(job.notes) or "it has no keys on a float property")
+        else:
+            refusals.append(track.refusal(reason or "it has no keys"))
+    if not tracks:
+        raise Refusal(name_of(datablock), "it has no keys on a float property", nothing_to_do=True)
+    if enabled or not job.kept:
+        report.refusals += refusals
+    else:
+        job.notes += map(str, refusals)
     return job
 
 
@@ -196,7 +199,7 @@ def _plan(job: _Job, options: Options, report: Report) -> bool:
         sampling = _sampling(job, options)
         job.motions = [plan(track, track.settings, kept, sampling, options.defaults) for track, kept in job.kept]
     except Refusal as refusal:
-        report.refused.append(str(refusal))
+        report.refusals.append(refusal)
         return False
     return bool(job.motions)
 
@@ -261,8 +264,8 @@ def _write_made(channels: Channels, track: Track, index: int, result: Written) -
         saved = track.saved[index] = make(channels, track.path, SAVED, index, track.group)
         hold_numbers(saved, [track.rest[index]])
         track.channels[index] = channels.new(track.path, index, track.group)
+    extrapolate(track.channels[index], "CONSTANT")
     write(track.channels[index], stamps.stamped(result.keys, stamps.GENERATED))
-    track.channels[index].extrapolation = "CONSTANT"
 
 
 def _write_channel(channels: Channels, track: Track, index: int, original: Originals, result: Written) -> None:
@@ -274,8 +277,8 @@ def _write_channel(channels: Channels, track: Track, index: int, original: Origi
     own = put_back(saved, original)
     kind = np.where(result.baked, np.float32(stamps.BAKED_KEY), np.float32(stamps.OUTSIDE_KEY))
     baked = stamps.stamped(_baked_keys(own, result), kind)
+    extrapolate(fcurve, "CONSTANT")
     write(fcurve, merged(baked, stamps.stamped(result.keys, stamps.GENERATED)))
-    fcurve.extrapolation = "CONSTANT"
 
 
 def _baked_keys(own: Keyframes, result: Written) -> Keyframes:
@@ -320,8 +323,8 @@ def _write_plain(job: _Job, copy: Channels, written: Sequence[Mapping[int, Writt
             fcurve = fcurves.get((track.path, index)) or copy.new(track.path, index, track.group)
             keys = result.keys.with_(type=np.full(len(result.keys), KEY_TYPE["KEYFRAME"], dtype=np.uint8))
             original = motion.originals.get(index)
+            extrapolate(fcurve, "CONSTANT")
             write(fcurve, keys if original is None else merged(_baked_keys(original.keys, result), keys))
-            fcurve.extrapolation = "CONSTANT"
         _count(report, motion, channels)
     return report
 

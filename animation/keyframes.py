@@ -133,3 +133,9 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
         points.add(len(keys))
     for name in NAMES:
         points.foreach_set(name, np.ascontiguousarray(getattr(keys, name)).reshape(-1))
+
+
+def extrapolate(fcurve: bpy.types.FCurve, extrapolation: str) -> None:
+    """Set what the curve does outside its keys. Before they are written: Blender updates the curve at this."""
+    if fcurve.extrapolation != extrapolation:
+        fcurve.extrapolation = extrapolation

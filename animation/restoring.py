@@ -13,7 +13,7 @@ from .companions import split
 from .datablocks import name_of
 from .enabling import check_editable
 from .faults import Refusal
-from .keyframes import read
+from .keyframes import extrapolate, read
 from .originals import Originals, put_back
 from .reading import key_frames, read_originals
 from .report import Report
@@ -30,8 +30,8 @@ def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> R
     Parameters and choices stay. Raises Refusal where nothing is baked, or it can't be written to.
     """
     report = _take_away(datablock, prefixes, _restore_track)
-    if not report.tracks and not report.refused:
-        raise Refusal(name_of(datablock), "nothing on it is baked")
+    if not report.tracks and not report.refusals:
+        raise Refusal(name_of(datablock), "nothing on it is baked", nothing_to_do=True)
     return report
 
 
@@ -41,8 +41,8 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
     Raises Refusal where no track is TCB, or it can't be written to.
     """
     report = _take_away(datablock, prefixes, _remove_track)
-    if not report.tracks and not report.refused:
-        raise Refusal(name_of(datablock), "it has no TCB track")
+    if not report.tracks and not report.refusals:
+        raise Refusal(name_of(datablock), "it has no TCB track", nothing_to_do=True)
     return report
 
 
@@ -56,7 +56,7 @@ def _take_away(datablock: bpy.types.ID, prefixes: Iterable[str] | None, work: _W
     for track in find_tracks(datablock, channels, prefixes):
         if track.locked:
             if track.enabled or track.saved:
-                report.refused.append(str(track.refusal("locked; unlock its channels first")))
+                report.refusals.append(track.refusal("locked; unlock its channels first"))
             continue
         frames = key_frames(track)
         note = work(channels, datablock, track)
@@ -105,10 +105,10 @@ def _remove_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> 
 
 def _put_channel_back(channels: Channels, track: Track, index: int, original: Originals) -> None:
     fcurve = track.channels[index]
-    put_back(fcurve, original)
     saved = track.saved.get(index)
     if saved is not None and fcurve.extrapolation == "CONSTANT":
-        fcurve.extrapolation = saved.extrapolation
+        extrapolate(fcurve, saved.extrapolation)
+    put_back(fcurve, original)
 
 
 def unmake(channels: Channels, datablock: bpy.types.ID, track: Track, index: int) -> None:
