@@ -10,11 +10,19 @@ import numpy as np
 
 from .keys import FloatArray
 
+# No sample falls within an ease as short as this, but the acceleration there, 1 / ease, could overflow.
+_SMALLEST = 1e-100
+
 
 def normalised(ease_from: FloatArray, ease_to: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return both eases, scaled down where they would overlap (their sum is above 1)."""
     total = np.maximum(ease_from + ease_to, 1.0)
-    return ease_from / total, ease_to / total
+    return _seen(ease_from / total), _seen(ease_to / total)
+
+
+def _seen(eases: FloatArray) -> FloatArray:
+    """Return eases, 0 for those too small to be divided by."""
+    return np.where(eases < _SMALLEST, 0.0, eases)
 
 
 def ease(u: FloatArray, ease_from: FloatArray, ease_to: FloatArray, nu: int = 0) -> FloatArray:
