@@ -30,6 +30,9 @@ from .tracks import Track, find_tracks, why_not
 SAMPLE_LIMIT = 10_000_000
 """Samples in one bake, some 700 MB of keys: above it a bake is refused unless the limit is raised."""
 
+_SHAPED = (INTERPOLATION["BACK"], INTERPOLATION["ELASTIC"])
+_STAMPED = ("back", "amplitude", "period")
+
 Progress = Callable[[int, int], None]
 
 
@@ -56,7 +59,7 @@ class Options:
     step: float = 1.0
     frame_range: tuple[float, float] | None = None
     sample_limit: int = SAMPLE_LIMIT
-    defaults: Mapping[str, float] = ()  # type: ignore[assignment]
+    defaults: Mapping[str, float] = field(default_factory=dict)
 
     def check(self) -> None:
         """Raises ValueError, naming the option at fault."""
@@ -117,10 +120,11 @@ def bake(
     jobs = _collected(datablocks, prefixes or {}, report)
     asked = sum(_sampling(job, options).count(*_extent(kept)) * len(kept) for job in jobs for _, kept in job.kept)
     if asked > options.sample_limit:
-        report.refusals.append(
-            Refusal("", f"about {asked:,} samples were asked for, more than the limit of {options.sample_limit:,}: "
-            "take a larger step, a shorter range, fewer objects, or raise the sample limit"
+        reason = (
+            f"about {asked:,} samples were asked for, more than the limit of {options.sample_limit:,}: "
+            "take a larger step, a shorter range or fewer objects, or raise the sample limit"
         )
+        report.refusals += [Refusal(name_of(job.datablocks[0]), reason) for job in jobs]
         return report
     jobs = [job for job in jobs if _plan(job, options, report)]
     requests = [request for job in jobs for motion in job.motions for request in motion.requests]
@@ -277,6 +281,11 @@ def _write_channel(channels: Channels, track: Track, index: int, original: Origi
     own = put_back(saved, original)
     kind = np.where(result.baked, np.float32(stamps.BAKED_KEY), np.float32(stamps.OUTSIDE_KEY))
     baked = stamps.stamped(_baked_keys(own, result), kind)
+    # Outside the baked range these play by the numbers that the stamp would replace.
+    shaped = ~result.baked & np.isin(own.interpolation, _SHAPED)
+    shaped[-1:] = False
+    if shaped.any():
+        baked = baked.with_(**{name: np.where(shaped, getattr(own, name), getattr(baked, name)) for name in _STAMPED})
     extrapolate(fcurve, "CONSTANT")
     write(fcurve, merged(baked, stamps.stamped(result.keys, stamps.GENERATED)))
 

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .stamps import SAME_FRAME
-
 Frames = npt.NDArray[np.float32]
 
 GUARD = 1 / 32
-"""Frames. How close to a key a held sample stands where a channel has to jump: within it, motion blur sees the jump.
-Blender takes keys as one below 0.01 frame."""
+"""Frames. How close to a key a held sample stands where a channel has to jump: within it, motion blur sees the jump."""
+_APART = 0.0125
+"""Frames. Blender takes keys nearer than 0.01 frame as one, and may keep the sample of the two."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +79,8 @@ class Sampling:
 
 
 def away_from(frames: Frames, keys: Frames) -> Frames:
-    """Those of the frames at which no key stands."""
+    """Those of the frames near which no key stands."""
     at = np.clip(np.searchsorted(keys, frames), 1, len(keys) - 1) if len(keys) > 1 else np.zeros(len(frames), np.intp)
     gap = np.minimum(np.abs(frames - keys[at]), np.abs(frames - keys[at - 1]))
-    apart: Frames = frames[gap > SAME_FRAME]
+    apart: Frames = frames[gap > _APART]
     return apart
