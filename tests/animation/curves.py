@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Making, reading and comparing F-curves in tests, in every Blender: to the last bit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import bpy
+import numpy as np
+
+HAS_SLOTS = bpy.app.version >= (4, 4, 0)
+MODES = ("QUATERNION", "AXIS_ANGLE", "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
+ORDERS = MODES[2:]
+PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
+
+_FLOATS = ("co", "handle_left", "handle_right", "back", "amplitude", "period")
+_REST = (
+    "handle_left_type",
+    "handle_right_type",
+    "interpolation",
+    "easing",
+    "type",
+    "select_control_point",
+    "select_left_handle",
+    "select_right_handle",
+)
+
+
+def rotation_path(mode: str) -> str:
+    return {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(mode, "rotation_euler")
+
+
+def new_object(name: str = "Thing", mode: str = "XYZ") -> bpy.types.Object:
+    thing = bpy.data.objects.new(name, None)
+    bpy.context.scene.collection.objects.link(thing)
+    thing.rotation_mode = mode
+    return thing
+
+
+def bag_of(datablock: bpy.types.ID) -> Any:
+    """What holds the F-curves that animate the datablock: made where it is missing."""
+    animation = datablock.animation_data or datablock.animation_data_create()
+    if animation.action is None:
+        animation.action = bpy.data.actions.new(f"{datablock.name}Action")
+    action = animation.action
+    if not HAS_SLOTS:
+        return action
+    if animation.action_slot is None:
+        animation.action_slot = action.slots.new(datablock.id_type, datablock.name)
+    layer = action.layers[0] if action.layers else action.layers.new("Layer")
+    strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
+    return strip.channelbag(animation.action_slot, ensure=True)
+
+
+def fcurves(datablock: bpy.types.ID) -> list[bpy.types.FCurve]:
+    return list(bag_of(datablock).fcurves)
+
+
+def bags_in(action: bpy.types.Action) -> list[Any]:
+    if not HAS_SLOTS:
+        return [action]
+    return [bag for layer in action.layers for strip in layer.strips for bag in strip.channelbags]
+
+
+def curve(datablock: bpy.types.ID, path: str, index: int = 0) -> bpy.types.FCurve:
+    found = bag_of(datablock).fcurves.find(path, index=index)
+    assert found is not None, f"{path}[{index}]"
+    return found
+
+
+def key(
+    datablock: bpy.types.ID, path: str, keys: Sequence[tuple[float, Any]], group: str = "", channels: Iterable[int] = ()
+) -> None:
+    """Key the property at `path`: (frame, value or values) each; `channels`: those components only."""
+    bag = bag_of(datablock)
+    rows = [(frame, value if isinstance(value, (tuple, list, np.ndarray)) else (value,)) for frame, value in keys]
+    for index in list(channels) or range(len(rows[0][1])):
+        fcurve = bag.fcurves.find(path, index=index)
+        if fcurve is None:
+            fcurve = bag.fcurves.new(path, index=index)
+            if group:
+                fcurve.group = bag.groups.get(group) or bag.groups.new(group)
+        for frame, values in rows:
+            fcurve.keyframe_points.insert(frame, values[index], options={"FAST"})
+        fcurve.update()
+
+
+def is_companion(fcurve: bpy.types.FCurve) -> bool:
+    return 'tcb_tracks["' in fcurve.data_path
+
+
+def bits(fcurve: bpy.types.FCurve) -> dict[str, Any]:
+    """All that an F-curve holds; floats as bytes."""
+    points = fcurve.keyframe_points
+    state: dict[str, Any] = {"path": (fcurve.data_path, fcurve.array_index), "keys": len(points)}
+    for name in _FLOATS:
+        values = np.empty(len(points) * (1 if name in ("back", "amplitude", "period") else 2), dtype=np.float32)
+        points.foreach_get(name, values)
+        state[name] = values.tobytes()
+    for name in _REST:
+        state[name] = [getattr(point, name) for point in points]
+    state["extrapolation"] = fcurve.extrapolation
+    state["flags"] = (fcurve.mute, fcurve.hide, fcurve.lock, fcurve.select, fcurve.color_mode, fcurve.auto_smoothing)
+    state["group"] = fcurve.group.name if fcurve.group is not None else None
+    state["modifiers"] = [_modifier(modifier) for modifier in fcurve.modifiers]
+    return state
+
+
+def _modifier(modifier: bpy.types.FModifier) -> dict[str, Any]:
+    properties = [prop for prop in modifier.bl_rna.properties if prop.identifier not in ("rna_type", "control_points")]
+    return {prop.identifier: _plain(getattr(modifier, prop.identifier)) for prop in properties}
+
+
+def _plain(value: Any) -> Any:
+    return tuple(value) if hasattr(value, "__len__") and not isinstance(value, str) else value
+
+
+def snapshot(datablock: bpy.types.ID, companions: bool = True) -> list[dict[str, Any]]:
+    """The bits of all F-curves of the datablock in their order; without `companions`, of those that are the user's."""
+    return [bits(fcurve) for fcurve in fcurves(datablock) if companions or not is_companion(fcurve)]
+
+
+def action_bits(action: bpy.types.Action) -> list[dict[str, Any]]:
+    return [bits(fcurve) for bag in bags_in(action) for fcurve in bag.fcurves]
+
+
+def differences(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> list[Any]:
+    """What differs: path, field, and where its first number does, before and after."""
+    if [state["path"] for state in before] != [state["path"] for state in after]:
+        return [[state["path"] for state in before], [state["path"] for state in after]]
+    return [
+        (old["path"], name, *_first_difference(name, old[name], new[name]))
+        for old, new in zip(before, after, strict=True)
+        for name in old
+        if old[name] != new[name]
+    ]
+
+
+def _first_difference(name: str, old: Any, new: Any) -> tuple[Any, ...]:
+    if name in _FLOATS:
+        old, new = (np.frombuffer(value, dtype=np.float32).tolist() for value in (old, new))
+    if not isinstance(old, list) or len(old) != len(new):
+        return old, new
+    return next((n, a, b) for n, (a, b) in enumerate(zip(old, new, strict=True)) if a != b or str(a) != str(b))
+
+
+def co(fcurve: bpy.types.FCurve) -> np.ndarray:
+    """(n, 2) float32: frames and values of the keys."""
+    values = np.empty(2 * len(fcurve.keyframe_points), dtype=np.float32)
+    fcurve.keyframe_points.foreach_get("co", values)
+    return values.reshape(-1, 2)
+
+
+def play(frame: float) -> None:
+    whole = int(np.floor(frame))
+    bpy.context.scene.frame_set(whole, subframe=frame - whole)
+
+
+def seen(frame: float, datablock: bpy.types.ID) -> bpy.types.ID:
+    """The datablock as it is rendered at `frame`."""
+    play(frame)
+    return datablock.evaluated_get(bpy.context.evaluated_depsgraph_get())

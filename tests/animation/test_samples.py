@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Samples of vector tracks, as Blender plays them, against an independent evaluation: within one unit in the last place."""
+
+from __future__ import annotations
+
+import random
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.animation import reference
+from tests.animation.curves import PARAMETERS, co, curve, key, new_object, play, seen
+
+VALUES = [(0.0, -1.5, 2.0), (3.5, 0.1, 2.0), (-2.0, 7.25, 2.0), (0.5, 0.7, -4.0), (1.0, 1.0, 1.0)]
+FRAMES = [1.0, 6.0, 18.5, 21.25, 40.0]
+
+
+def ulp(expected: float) -> float:
+    """One unit in the last place of float32, and what doubles lose to cancellation."""
+    return float(np.spacing(np.float32(abs(expected)))) + 1e-13
+
+
+def keyed(thing, animation, frames=FRAMES, values=VALUES, path: str = "location", **parameters) -> list[tuple]:
+    """Keys with parameters; returns the keys of each component, as `reference` takes them."""
+    key(thing, path, list(zip(frames, values, strict=True)))
+    animation.enable(thing)
+    rows = []
+    for n, frame in enumerate(frames):
+        row = {name: float(np.float32(numbers[n])) for name, numbers in parameters.items()}
+        if row:
+            animation.key_set(thing, path, frame, **row)
+        rows.append((float(np.float32(frame)), *(row.get(name, 0.0) for name in PARAMETERS)))
+    return rows
+
+
+def expected_at(rows, component: int, frame: float, values=VALUES, cycle: str = "SINGLE") -> float:
+    keys = [(row[0], float(np.float32(value[component])), *row[1:]) for row, value in zip(rows, values, strict=True)]
+    return reference.scalar(keys, frame, cycle)
+
+
+ALL_PARAMETERS = {
+    "tension": [0.3, -0.5, 1.0, 0.2, -1.0],
+    "continuity": [0.0, 0.75, -0.4, 1.0, 0.6],
+    "bias": [0.9, -0.3, 0.5, -1.0, 0.1],
+    "ease_to": [0.0, 0.5, 0.0, 0.9, 0.25],
+    "ease_from": [0.4, 0.0, 0.7, 0.8, 0.0],
+}
+
+
+@pytest.mark.parametrize("step", [0.25, 1.0, 3.0])
+@pytest.mark.parametrize("parameters", [{}, *({name: ALL_PARAMETERS[name]} for name in PARAMETERS), ALL_PARAMETERS])
+def test_generated_keys_stand_on_the_spline(animation, step: float, parameters: dict) -> None:
+    thing = new_object()
+    rows = keyed(thing, animation, **parameters)
+    animation.bake(thing, step=step)
+    for component in range(3):
+        for frame, value in co(curve(thing, "location", component)).tolist():
+            wanted = expected_at(rows, component, frame)
+            assert abs(value - wanted) <= ulp(wanted), (frame, component)
+
+
+@pytest.mark.parametrize("step", [0.25, 1.0, 3.0])
+def test_there_is_a_key_every_step_and_at_each_of_the_animators_frames(animation, step: float) -> None:
+    thing = new_object()
+    keyed(thing, animation)
+    animation.bake(thing, step=step)
+    grid = [1 + n * step for n in range(int(39 / step) + 1)]
+    assert co(curve(thing, "location"))[:, 0].tolist() == sorted({*grid, *FRAMES})
+
+
+@pytest.mark.parametrize("step", [0.25, 1.0])
+def test_blender_plays_the_spline_at_each_sample(animation, step: float) -> None:
+    thing = new_object()
+    rows = keyed(thing, animation, **ALL_PARAMETERS)
+    animation.bake(thing, step=step)
+    for frame in np.arange(-3, 45, step).tolist():
+        shown = seen(frame, thing).matrix_world.translation
+        for component in range(3):
+            wanted = expected_at(rows, component, frame)
+            assert abs(shown[component] - wanted) <= ulp(wanted), (frame, component)
+
+
+def test_channels_with_keys_at_other_frames_each_follow_their_own(animation) -> None:
+    thing = new_object()
+    own = {0: [(1, 0.0), (10, 3.0), (30, -1.0)], 1: [(-4, 2.0), (12, 5.0)], 2: [(7, 1.0)]}
+    for component, keys in own.items():
+        key(thing, "location", [(frame, (value,) * 3) for frame, value in keys], channels=[component])
+    animation.bake(thing)
+    for component, keys in own.items():
+        for frame, value in co(curve(thing, "location", component)).tolist():
+            wanted = reference.scalar(keys, frame)
+            assert abs(value - wanted) <= ulp(wanted)
+
+
+def test_a_parameter_reaches_only_the_channels_keyed_at_its_frame(animation) -> None:
+    thing = new_object()
+    own = {0: [(0, 0.0), (10, 3.0), (30, -1.0)], 1: [(0, 2.0), (12, 5.0), (30, 0.0)]}
+    for component, keys in own.items():
+        key(thing, "location", [(frame, (value,) * 3) for frame, value in keys], channels=[component])
+    animation.key_set(thing, "location", 10, bias=1.0)
+    animation.bake(thing)
+    own[0][1] = (10, 3.0, 0.0, 0.0, 1.0)
+    for component, keys in own.items():
+        for frame, value in co(curve(thing, "location", component)).tolist():
+            wanted = reference.scalar(keys, frame)
+            assert abs(value - wanted) <= ulp(wanted)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_few_keys_play_as_the_seed_says(animation, count: int) -> None:
+    thing = new_object()
+    parameters = {"tension": [0.5, -0.25][:count], "ease_from": [0.3, 0.0][:count], "ease_to": [0.1, 0.4][:count]}
+    rows = keyed(thing, animation, FRAMES[:count], VALUES[:count], **parameters)
+    animation.bake(thing)
+    for frame in range(-2, 12):
+        play(frame)
+        for component in range(3):
+            wanted = expected_at(rows, component, frame, VALUES[:count])
+            assert abs(thing.location[component] - wanted) <= ulp(wanted)
+
+
+@pytest.mark.parametrize("cycle", ["SINGLE", "REPEAT", "LOOP"])
+@pytest.mark.parametrize("step", [0.5, 1.0])
+def test_cycles_go_on_beyond_the_keys_as_far_as_the_range(animation, cycle: str, step: float) -> None:
+    values = [*VALUES[:4], VALUES[0]]
+    thing = new_object()
+    rows = keyed(thing, animation, values=values, **ALL_PARAMETERS)
+    animation.choose(thing, "location", cycle=cycle)
+    animation.bake(thing, step=step, frame_range=(-90, 131))
+    for frame in np.arange(-90, 131, step).tolist():
+        play(frame)
+        for component in range(3):
+            wanted = expected_at(rows, component, frame, values, cycle)
+            assert abs(thing.location[component] - wanted) <= ulp(wanted) + 1e-11, (frame, component)
+
+
+def test_a_repeat_that_does_not_close_jumps_at_the_seam_only(animation) -> None:
+    thing = new_object()
+    rows = keyed(thing, animation)
+    animation.choose(thing, "location", cycle="REPEAT")
+    animation.bake(thing, frame_range=(1, 118))
+    for frame in range(1, 119):
+        wanted = expected_at(rows, 0, frame, VALUES, "REPEAT")
+        assert abs(curve(thing, "location").evaluate(frame) - wanted) <= ulp(wanted), frame
+
+
+def test_a_range_bakes_the_segments_that_it_touches(animation) -> None:
+    thing = new_object()
+    rows = keyed(thing, animation)
+    plain = new_object()
+    key(plain, "location", list(zip(FRAMES, VALUES, strict=True)))
+    animation.bake(thing, frame_range=(8, 12))
+    for frame in np.arange(1, 40, 0.5).tolist():
+        shown = curve(thing, "location").evaluate(frame)
+        if 6 <= frame <= 18.5:
+            if frame in (6, 18.5) or frame == int(frame):
+                assert abs(shown - expected_at(rows, 0, frame)) <= ulp(shown)
+        else:
+            assert shown == curve(plain, "location").evaluate(frame), frame
+
+
+def _shaped(thing: bpy.types.Object, interpolation: str) -> None:
+    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
+    for component in range(3):
+        for point in curve(thing, "location", component).keyframe_points:
+            point.interpolation, point.easing = interpolation, "EASE_IN_OUT"
+            point.back, point.amplitude, point.period = 2.5, 1.5, 3.0
+
+
+@pytest.mark.parametrize("interpolation", ["BEZIER", "LINEAR", "CONSTANT", "BACK", "ELASTIC", "BOUNCE", "SINE"])
+def test_segments_outside_the_range_play_as_before(animation, interpolation: str) -> None:
+    thing, plain = new_object(), new_object()
+    _shaped(thing, interpolation)
+    _shaped(plain, interpolation)
+    animation.bake(thing, frame_range=(8, 12))
+    for frame in [*np.arange(1, 6, 0.25), *np.arange(18.5, 40, 0.25)]:
+        assert curve(thing, "location").evaluate(frame) == curve(plain, "location").evaluate(frame), frame
+
+
+def test_the_value_is_held_outside_the_keys(animation) -> None:
+    thing = new_object()
+    keyed(thing, animation)
+    curve(thing, "location").extrapolation = "LINEAR"
+    animation.bake(thing)
+    assert curve(thing, "location").evaluate(-100) == VALUES[0][0]
+    assert curve(thing, "location").evaluate(1000) == VALUES[-1][0]
+
+
+def test_no_sample_stands_so_near_a_key_that_blender_would_merge_them(animation) -> None:
+    thing = new_object()
+    frames = [0.0, 5.0 - 0.004, 9.008, 14.5]
+    key(thing, "location", [(frame, (n % 2,) * 3) for n, frame in enumerate(frames)])
+    animation.bake(thing, step=0.25)
+    curve(thing, "location").update()
+    at = co(curve(thing, "location"))[:, 0]
+    assert set(np.float32(frames)) <= set(at)
+    assert np.diff(at).min() > 0.01
+
+
+def test_random_tracks_stand_on_their_splines(animation) -> None:
+    for seed in range(40):
+        dice = random.Random(seed)
+        frames = np.float32(np.cumsum([dice.uniform(0.1, 30) for _ in range(dice.randint(1, 9))]) - 50).tolist()
+        values = [tuple(np.float32(dice.uniform(-100, 100)).item() for _ in range(3)) for _ in frames]
+        parameters = {
+            name: [dice.choice([0, dice.uniform(0 if "ease" in name else -1, 1)]) for _ in frames]
+            for name in PARAMETERS
+        }
+        thing = new_object()
+        rows = keyed(thing, animation, frames, values, **parameters)
+        animation.bake(thing, step=dice.choice([0.5, 1, 2.5]))
+        for component in range(3):
+            for frame, value in co(curve(thing, "location", component)).tolist():
+                wanted = expected_at(rows, component, frame, values)
+                assert abs(value - wanted) <= ulp(wanted) + 1e-11, (seed, frame, component)
+
+
+def test_cycles_modifiers_repeat_the_baked_motion(animation) -> None:
+    thing = new_object()
+    rows = keyed(thing, animation)
+    for component in range(3):
+        curve(thing, "location", component).modifiers.new("CYCLES")
+    animation.bake(thing)
+    for frame in range(2, 40):
+        assert curve(thing, "location").evaluate(frame + 39) == pytest.approx(expected_at(rows, 0, frame), abs=1e-5)
