@@ -1,10 +1,26 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """TCB Animation: tension, continuity, bias and ease for Blender's keyframes."""
 
+# The interpolation core works without Blender, and so must importing a package that contains it.
+from __future__ import annotations
+
+from types import ModuleType
+
+
+def _modules() -> tuple[ModuleType, ...]:
+    """The modules that register something, in that order."""
+    from . import operators, panels, properties
+
+    return properties, operators, panels
+
 
 def register() -> None:
     """Called by Blender when the extension is enabled."""
+    for module in _modules():
+        module.register()
 
 
 def unregister() -> None:
     """Called by Blender when the extension is disabled."""
+    for module in reversed(_modules()):
+        module.unregister()

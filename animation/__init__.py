@@ -20,8 +20,8 @@ import bpy
 
 from .baking import SAMPLE_LIMIT, Options
 from .baking import bake as bake_many
-from .datablocks import name_of, of_file, of_object
-from .enabling import choose, enable, key_set
+from .datablocks import of_file, of_object
+from .enabling import choose, enable, find_track, key_set
 from .faults import Refusal
 from .report import Report
 from .restoring import remove, restore
@@ -35,6 +35,7 @@ __all__ = [
     "bake_many",
     "choose",
     "enable",
+    "find_track",
     "key_set",
     "of_file",
     "of_object",
@@ -87,6 +88,6 @@ def bake(
     options = Options(target, step, frame_range, sample_limit, defaults or {})
     only = None if prefixes is None else {datablock: list(prefixes)}
     report = bake_many([datablock], options, only)
-    if report.refused and not report.tracks:
-        raise Refusal.of_all(name_of(datablock), report.refused)
+    if report.refusals and not report.tracks:
+        raise Refusal.of_all(report.refusals)
     return report

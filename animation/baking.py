@@ -250,7 +250,7 @@ def _count(report: Report, motion: Motion, channels: Mapping[int, Written]) -> N
 def _write_track(channels: Channels, datablock: bpy.types.ID, motion: Motion, written: Mapping[int, Written]) -> None:
     """Save the animator's curves and write the baked ones."""
     track = motion.track
-    settings_curve = track.settings_curve or enable_track(channels, track, motion.settings)
+    settings_curve = track.settings_curve or enable_track(datablock, channels, track, motion.settings)
     for index in [index for index in track.made if index not in written]:
         unmake(channels, datablock, track, index)
     for index, result in written.items():

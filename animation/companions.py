@@ -82,3 +82,25 @@ def saved_rest(saved: bpy.types.FCurve) -> float | None:
     """The value that a component had before the bake made its F-curve; None where the F-curve is the animator's."""
     modifier = generator(saved)
     return None if modifier is None else float(modifier.coefficients[0])
+
+
+def give_names(datablock: bpy.types.ID, track: str) -> None:
+    """Give the track's companions properties to name, so that their rows in the Dope Sheet read "Tension".
+
+    Only an ID and a pose bone can have these; the companions of nodes and shape keys show their paths.
+    """
+    items, name = _named_items(datablock, track)
+    if items is not None and name not in items:
+        items.add().name = name
+
+
+def take_names(datablock: bpy.types.ID, track: str) -> None:
+    items, name = _named_items(datablock, track)
+    if items is not None and name in items:
+        items.remove(items.find(name))
+
+
+def _named_items(datablock: bpy.types.ID, track: str) -> tuple[Any, str]:
+    owner_path, name = split(track)
+    owner = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
+    return getattr(owner, "tcb_tracks", None), name

@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 
 from .channels import Channels, assign, channels_of
+from .companions import give_names
 from .datablocks import name_of
 from .faults import Refusal
 from .parameters import check_parameter, set_parameter
@@ -47,39 +48,38 @@ def enable(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
 
     Raises Refusal where there is nothing that can be.
     """
-    channels = editable_channels(datablock)
-    report = Report()
-    tracks = find_tracks(datablock, channels, prefixes)
+    check_editable(datablock)
+    report = Report(datablocks=1)
+    tracks = find_tracks(datablock, channels_of(datablock), prefixes)
+    wanted = set()
     for track in tracks:
-        if track.enabled:
-            continue
         reason = why_not(datablock, track)
-        if reason:
+        if reason and not track.enabled:
             report.notes.append(str(track.refusal(reason)))
-            continue
-        enable_track(channels, track, default_settings(track))
-        report.tracks += 1
-        report.keys += key_count(track)
-    if not report.tracks and not any(track.enabled for track in tracks):
-        raise Refusal(name_of(datablock), "; ".join(report.notes) or "it has no animated float property")
-    report.datablocks = 1
+        elif not track.enabled:
+            wanted.add(track.path)
+    if not wanted and not any(track.enabled for track in tracks):
+        reasons = "; ".join(report.notes)
+        raise Refusal(name_of(datablock), reasons or "it has no animated float property", nothing_to_do=not reasons)
+    channels = editable_channels(datablock)
+    for track in find_tracks(datablock, channels, prefixes):
+        if track.path in wanted:
+            enable_track(datablock, channels, track, default_settings(track))
+            report.tracks += 1
+            report.keys += len(key_frames(track))
     return report
 
 
-def enable_track(channels: Channels, track: Track, settings: Settings) -> bpy.types.FCurve:
+def enable_track(datablock: bpy.types.ID, channels: Channels, track: Track, settings: Settings) -> bpy.types.FCurve:
     """Make the track TCB; returns the companion that says so."""
+    give_names(datablock, track.path)
     track.settings_curve = make_settings(channels, track.path, track.group, settings)
     return track.settings_curve
 
 
-def key_count(track: Track) -> int:
-    """At how many frames the track has keys of the animator's."""
-    return len(key_frames(track))
-
-
-def find_track(datablock: bpy.types.ID, channels: Channels, name: str) -> Track:
+def find_track(datablock: bpy.types.ID, name: str) -> Track:
     """The track of that path; `rotation` is the one of the present rotation mode. Raises Refusal."""
-    tracks = find_tracks(datablock, channels)
+    tracks = find_tracks(datablock, channels_of(datablock))
     owner, _, last = name.rpartition(".")
     prefix = owner + "." if owner else ""
     for track in tracks:
@@ -97,17 +97,17 @@ def key_set(datablock: bpy.types.ID, track: str, frame: float, **parameters: flo
     range; then nothing is changed.
     """
     check_editable(datablock)
-    found = find_track(datablock, channels_of(datablock), track)
+    found = find_track(datablock, track)
     at = key_at(found, frame)
-    channels = editable_channels(datablock)
-    found = find_track(datablock, channels, track)
     reason = why_not(datablock, found)
     if reason:
         raise found.refusal(reason)
     for name, value in parameters.items():
         check_parameter(found, name, value, at)
+    channels = editable_channels(datablock)
+    found = find_track(datablock, found.path)
     if not found.enabled:
-        enable_track(channels, found, default_settings(found))
+        enable_track(datablock, channels, found, default_settings(found))
     for name, value in parameters.items():
         set_parameter(channels, found, name, at, value, _is_selected(found, at))
 
@@ -134,11 +134,14 @@ def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
 
     Raises Refusal where there is no such TCB track, ValueError where there is no such choice.
     """
-    channels = editable_channels(datablock)
-    found = find_track(datablock, channels, track)
-    if found.settings_curve is None:
+    check_editable(datablock)
+    found = find_track(datablock, track)
+    if not found.enabled:
         raise found.refusal("not a TCB track; enable it first")
     settings = found.settings
     for choice, option in choices.items():
         settings = chosen(settings, choice, option)
-    write_settings(found.settings_curve, settings)
+    editable_channels(datablock)
+    companion = find_track(datablock, found.path).settings_curve
+    assert companion is not None
+    write_settings(companion, settings)

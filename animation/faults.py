@@ -7,11 +7,15 @@ from __future__ import annotations
 class Refusal(Exception):  # noqa: N818  it names what happened, and to the user it is no error of the program's
     """A datablock, or one track of it, is left as it is; the text says which and why."""
 
-    def __init__(self, name: str, reason: str, track: str = "", frame: float | None = None) -> None:
+    def __init__(
+        self, name: str, reason: str, track: str = "", frame: float | None = None, nothing_to_do: bool = False
+    ) -> None:
         self.name = name
         self.track = track
         self.frame = frame
         self.reason = reason
+        self.nothing_to_do = nothing_to_do
+        """An error only where nothing else was done either: of several objects some have nothing to work on."""
         place = [f'"{name}"']
         if track:
             place.append(track)
@@ -20,8 +24,8 @@ class Refusal(Exception):  # noqa: N818  it names what happened, and to the user
         super().__init__(f"{', '.join(place)}: {reason}")
 
     @classmethod
-    def of_all(cls, name: str, texts: list[str]) -> Refusal:
+    def of_all(cls, refusals: list[Refusal]) -> Refusal:
         """One refusal that says all of these, each of which names its track by itself."""
-        refusal = cls(name, "; ".join(texts))
-        refusal.args = ("; ".join(texts),)
-        return refusal
+        whole = cls(refusals[0].name, "; ".join(refusal.reason for refusal in refusals))
+        whole.args = ("; ".join(map(str, refusals)),)
+        return whole

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Literal
 
 import bpy
 import numpy as np
@@ -135,7 +135,7 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
         points.foreach_set(name, np.ascontiguousarray(getattr(keys, name)).reshape(-1))
 
 
-def extrapolate(fcurve: bpy.types.FCurve, extrapolation: str) -> None:
+def extrapolate(fcurve: bpy.types.FCurve, extrapolation: Literal["CONSTANT", "LINEAR"]) -> None:
     """Set what the curve does outside its keys. Before they are written: Blender updates the curve at this."""
     if fcurve.extrapolation != extrapolation:
         fcurve.extrapolation = extrapolation

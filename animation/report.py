@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from .faults import Refusal
+
 
 @dataclass
 class Report:
@@ -16,8 +18,8 @@ class Report:
     """The animator's: frames at which a track has keys."""
     samples: int = 0
     """Generated keys, all channels together."""
-    refused: list[str] = field(default_factory=list)
-    """Errors: what was asked for and could not be done. What they name was not changed."""
+    refusals: list[Refusal] = field(default_factory=list)
+    """What was asked for and could not be done; what they name was not changed."""
     notes: list[str] = field(default_factory=list)
     """What was left alone, and what a person should know of what was done."""
 
@@ -26,8 +28,13 @@ class Report:
         self.tracks += other.tracks
         self.keys += other.keys
         self.samples += other.samples
-        self.refused += other.refused
+        self.refusals += other.refusals
         self.notes += other.notes
+
+    @property
+    def refused(self) -> list[str]:
+        """The errors, in words."""
+        return [str(refusal) for refusal in self.refusals if not (refusal.nothing_to_do and self.tracks)]
 
     def summary(self, verb: str) -> str:
         parts = [_count(self.datablocks, "object"), _count(self.tracks, "track"), _count(self.keys, "key")]

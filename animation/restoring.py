@@ -9,7 +9,7 @@ from dataclasses import replace
 import bpy
 
 from .channels import Channels, channels_of
-from .companions import split
+from .companions import split, take_names
 from .datablocks import name_of
 from .enabling import check_editable
 from .faults import Refusal
@@ -100,6 +100,7 @@ def _remove_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> 
     companions = list(track.companions)
     for companion in companions:
         channels.remove(companion)
+    take_names(datablock, track.path)
     return note if note is not None or not companions else ""
 
 

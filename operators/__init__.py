@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Verbs: what a person or a script can do. Each chooses, checks, calls `animation` and reports."""
+
+from __future__ import annotations
+
+import bpy
+
+from .bake import TCB_OT_bake
+from .enable import TCB_OT_enable
+from .key_jump import TCB_OT_key_jump
+from .key_set import TCB_OT_key_set
+from .remove import TCB_OT_remove
+from .restore import TCB_OT_restore
+from .track_choose import TCB_OT_track_choose
+from .track_select import TCB_OT_track_select
+
+_CLASSES = (
+    TCB_OT_enable,
+    TCB_OT_key_set,
+    TCB_OT_key_jump,
+    TCB_OT_track_select,
+    TCB_OT_track_choose,
+    TCB_OT_bake,
+    TCB_OT_restore,
+    TCB_OT_remove,
+)
+
+
+def register() -> None:
+    for cls in _CLASSES:
+        bpy.utils.register_class(cls)
+
+
+def unregister() -> None:
+    for cls in reversed(_CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bake the motion of the selected objects or bones."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
+
+from .. import selection
+from ..animation import SAMPLE_LIMIT, Options, bake_many
+from ..properties import OUTPUT_ITEMS, RANGE_ITEMS, TARGET_ITEMS
+from .reporting import Status, finish, poll_selection
+
+_SECONDS_BETWEEN_LINES = 2.0
+
+
+class TCB_OT_bake(bpy.types.Operator):
+    """Write the TCB motion of the selected objects (in Pose mode: bones) into F-curves that any Blender plays"""
+
+    bl_idname = "tcb.bake"
+    bl_label = "Bake TCB"
+    bl_options = {"REGISTER", "UNDO"}
+
+    output: EnumProperty(name="Output", description="What the baked curves are made of", items=OUTPUT_ITEMS)
+    target: EnumProperty(name="Target", description="Where the baked keys go", items=TARGET_ITEMS)
+    step: FloatProperty(
+        name="Step", description="Frames from sample to sample", default=1.0, soft_min=0.05, soft_max=10
+    )
+    frames: EnumProperty(name="Frames", description="What to bake", items=RANGE_ITEMS)
+    frame_start: FloatProperty(name="Start", description="First frame of a custom range", default=1.0)
+    frame_end: FloatProperty(name="End", description="Last frame of a custom range", default=250.0)
+    use_data: BoolProperty(
+        name="Object Data",
+        description="Also what the objects are made of: cameras, lights, shape keys, materials and their nodes",
+        default=True,
+    )
+    sample_limit: IntProperty(
+        name="Sample Limit", description="Refuse to make more samples than this", default=SAMPLE_LIMIT, min=1
+    )
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return poll_selection(cls, context)
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout: Any = self.layout
+        layout.use_property_split = True
+        for name in ("output", "target", "step", "frames"):
+            layout.prop(self, name)
+        if self.frames == "CUSTOM":
+            layout.prop(self, "frame_start")
+            layout.prop(self, "frame_end")
+        layout.prop(self, "use_data")
+        layout.prop(self, "sample_limit")
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        selected = selection.selected_datablocks(context, self.use_data)
+        only = {datablock: prefixes for datablock, prefixes in selected.items() if prefixes is not None}
+        options = Options(self.target, self.step, self._frame_range(context), self.sample_limit)
+        progress = _Progress(context.window_manager)
+        try:
+            report = bake_many(selected, options, only, progress)
+        except ValueError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        finally:
+            progress.end()
+        return finish(self, report, "Baked")
+
+    def _frame_range(self, context: bpy.types.Context) -> tuple[float, float] | None:
+        scene: Any = context.scene
+        if self.frames == "SCENE":
+            return float(scene.frame_start), float(scene.frame_end)
+        return (self.frame_start, self.frame_end) if self.frames == "CUSTOM" else None
+
+
+class _Progress:
+    """Shows how far a bake is: at the mouse pointer, and without a window in lines."""
+
+    def __init__(self, window_manager: Any) -> None:
+        self.window_manager = window_manager
+        self.said = time.monotonic()
+        window_manager.progress_begin(0, 100)
+
+    def __call__(self, done: int, total: int) -> None:
+        self.window_manager.progress_update(100 * done // max(1, total))
+        if bpy.app.background and time.monotonic() - self.said > _SECONDS_BETWEEN_LINES:
+            self.said = time.monotonic()
+            print(f"TCB: {done} of {total} tracks baked", flush=True)
+
+    def end(self) -> None:
+        self.window_manager.progress_end()

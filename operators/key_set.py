@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Set the parameters of one key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import bpy
+from bpy.props import FloatProperty, StringProperty
+
+from .. import selection
+from ..animation import Report, key_set
+from ..animation.companions import PARAMETERS
+from ..properties import parameter
+from .reporting import Status, finish, for_each, poll_selection
+
+
+class TCB_OT_key_set(bpy.types.Operator):
+    """Set tension, continuity, bias and ease of the key at a frame, on the selected objects (in Pose mode: bones)"""
+
+    bl_idname = "tcb.key_set"
+    bl_label = "Set TCB Key"
+    bl_options = {"REGISTER", "UNDO"}
+
+    track: StringProperty(
+        name="Track", description="Path of the animated property; 'rotation' means that of the rotation mode"
+    )
+    frame: FloatProperty(name="Frame", description="Where the key stands; left out: the current frame")
+    tension: parameter("tension")
+    continuity: parameter("continuity")
+    bias: parameter("bias")
+    ease_to: parameter("ease_to")
+    ease_from: parameter("ease_from")
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return poll_selection(cls, context)
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        given = {name: getattr(self, name) for name in PARAMETERS if self.properties.is_property_set(name)}
+        if not given:
+            self.report({"ERROR"}, f"none of {', '.join(PARAMETERS)} is given")
+            return {"CANCELLED"}
+
+        def set_on(datablock: bpy.types.ID, prefixes: Iterable[str] | None) -> Report:
+            frame = self.frame
+            if not self.properties.is_property_set("frame"):
+                frame = selection.action_frame(context, datablock)
+            paths = [f"{prefix}.{self.track}" for prefix in prefixes] if prefixes else [self.track]
+            for path in paths:
+                key_set(datablock, path, frame, **given)
+            return Report(datablocks=1, tracks=len(paths), keys=len(paths))
+
+        return finish(self, for_each(selection.owners_of(context, self.track), set_on), "Set")

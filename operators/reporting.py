@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How an operator ends: what it says, and whether there is something to undo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+import bpy
+
+from .. import selection
+from ..animation import Refusal, Report
+
+if TYPE_CHECKING:
+    from bpy.stub_internal.rna_enums import OperatorReturnItems
+
+    Status = set[OperatorReturnItems]
+else:
+    Status = set
+
+SHOWN_NOTES = 5
+"""Notes that a person is shown one by one; the rest is counted."""
+
+Selected = dict[bpy.types.ID, list[str] | None]
+
+
+def for_each(selected: Selected, work: Callable[[bpy.types.ID, Iterable[str] | None], Report]) -> Report:
+    """Add up the work on each datablock; one that refuses does not keep the others from it."""
+    report = Report()
+    for datablock, prefixes in selected.items():
+        try:
+            report.add(work(datablock, prefixes))
+        except Refusal as refusal:
+            report.refusals.append(refusal)
+    return report
+
+
+def finish(operator: bpy.types.Operator, report: Report, verb: str) -> Status:
+    """Say what was done and what was refused; the status to return.
+
+    Where something was done there is an undo step, whatever else was refused.
+    """
+    for note in report.notes[:SHOWN_NOTES]:
+        operator.report({"INFO"}, note)
+    if len(report.notes) > SHOWN_NOTES:
+        operator.report({"INFO"}, f"… and {len(report.notes) - SHOWN_NOTES} notes more")
+    if report.tracks:
+        operator.report({"INFO"}, report.summary(verb))
+    if report.refused:
+        operator.report({"ERROR"}, "\n".join(report.refused))
+    return {"FINISHED"} if report.tracks else {"CANCELLED"}
+
+
+def poll_selection(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
+    """Whether something is selected that can be worked on; the greyed button says why not."""
+    reason = selection.why_nothing_is_selected(context)
+    if reason:
+        operator.poll_message_set(reason)
+    return not reason

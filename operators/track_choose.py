@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Set the choices of a track: cycle, ends, construction, way of turning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import bpy
+from bpy.props import EnumProperty, StringProperty
+
+from .. import selection
+from ..animation import Report, choose
+from ..animation.settings import CHOICES
+from ..properties import CHOICE_ITEMS
+from .reporting import Status, finish, for_each, poll_selection
+
+
+class TCB_OT_track_choose(bpy.types.Operator):
+    """Set cycle, ends, construction and way of turning of a TCB track, on the selected objects (in Pose mode: bones)"""
+
+    bl_idname = "tcb.track_choose"
+    bl_label = "Set TCB Track"
+    bl_options = {"REGISTER", "UNDO"}
+
+    track: StringProperty(
+        name="Track", description="Path of the animated property; 'rotation' means that of the rotation mode"
+    )
+    cycle: EnumProperty(name="Cycle", items=CHOICE_ITEMS["cycle"])
+    ends: EnumProperty(name="Ends", items=CHOICE_ITEMS["ends"])
+    construction: EnumProperty(name="Construction", items=CHOICE_ITEMS["construction"])
+    path: EnumProperty(name="Turns", items=CHOICE_ITEMS["path"])
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return poll_selection(cls, context)
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        given = {name: getattr(self, name) for name in CHOICES if self.properties.is_property_set(name)}
+        if not given:
+            self.report({"ERROR"}, f"none of {', '.join(CHOICES)} is given")
+            return {"CANCELLED"}
+
+        def choose_on(datablock: bpy.types.ID, prefixes: Iterable[str] | None) -> Report:
+            paths = [f"{prefix}.{self.track}" for prefix in prefixes] if prefixes else [self.track]
+            for path in paths:
+                choose(datablock, path, **given)
+            return Report(datablocks=1, tracks=len(paths))
+
+        return finish(self, for_each(selection.owners_of(context, self.track), choose_on), "Set")

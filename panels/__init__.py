@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a person sees."""
+
+from __future__ import annotations
+
+import bpy
+
+from .sidebar import TCB_PT_bake, TCB_PT_key, TCB_PT_track, TCB_PT_tracks
+
+_CLASSES = (TCB_PT_tracks, TCB_PT_key, TCB_PT_track, TCB_PT_bake)
+
+
+def register() -> None:
+    for cls in _CLASSES:
+        bpy.utils.register_class(cls)
+
+
+def unregister() -> None:
+    for cls in reversed(_CLASSES):
+        bpy.utils.unregister_class(cls)

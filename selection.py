@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a person means: the selected objects or bones, the active track, the key at the current frame."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from .animation import Refusal, find_track, of_object
+from .animation.inspecting import KeyInfo, key_near, tracks_of
+from .animation.tracks import Track
+
+
+def selected_datablocks(context: bpy.types.Context, use_data: bool) -> dict[bpy.types.ID, list[str] | None]:
+    """The datablocks to work on; to each the paths that tracks must start with, None for all.
+
+    In Pose mode the selected bones of each armature; else the selected objects, with `use_data` what they are made of.
+    """
+    if context.mode == "POSE":
+        bones: dict[bpy.types.ID, list[str] | None] = {}
+        for bone in context.selected_pose_bones or ():
+            armature: Any = bone.id_data
+            paths = bones.setdefault(armature, [])
+            assert paths is not None
+            paths.append(bone_path(bone))
+        return bones
+    chosen: dict[bpy.types.ID, list[str] | None] = {}
+    for item in context.selected_objects:
+        parts = list(of_object(item)) if use_data else []
+        chosen |= dict.fromkeys(parts or [item])
+    return chosen
+
+
+def owners_of(context: bpy.types.Context, track: str) -> dict[bpy.types.ID, list[str] | None]:
+    """The selected datablocks, as `selected_datablocks` gives them: for an object that which has the track, be it the
+    object itself or something that it is made of."""
+    if context.mode == "POSE":
+        return selected_datablocks(context, use_data=False)
+    return {_owner(item, track): None for item in context.selected_objects}
+
+
+def _owner(item: bpy.types.Object, track: str) -> bpy.types.ID:
+    for datablock in of_object(item):
+        try:
+            find_track(datablock, track)
+        except Refusal:
+            continue
+        return datablock
+    return item
+
+
+def why_nothing_is_selected(context: bpy.types.Context) -> str:
+    """Why there is nothing to work on; empty where there is something."""
+    if context.mode == "POSE":
+        return "" if context.selected_pose_bones else "Select a bone with keyframes"
+    if not context.selected_objects:
+        return "Select an object with keyframes"
+    if not any(any(True for _ in of_object(item)) for item in context.selected_objects):
+        return "No selected object has keyframes"
+    return ""
+
+
+def bone_path(bone: bpy.types.PoseBone) -> str:
+    return f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"]'
+
+
+def active_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
+    """The tracks that the sidebar lists: the active bone's in Pose mode, else the active object's and its data's."""
+    item = context.object
+    if item is None:
+        return []
+    if context.mode == "POSE":
+        bone = context.active_pose_bone
+        return [(item, track) for track in tracks_of(item, [bone_path(bone)])] if bone else []
+    return [(datablock, track) for datablock in of_object(item) for track in tracks_of(datablock)]
+
+
+def track_identifier(datablock: bpy.types.ID, track: Track) -> str:
+    return f"{datablock.name_full}/{track.path}"
+
+
+def active_track(context: bpy.types.Context) -> tuple[bpy.types.ID, Track] | None:
+    """The track chosen in the list, or else its first."""
+    tracks = active_tracks(context)
+    wanted = getattr(context.window_manager, "tcb_track", "")
+    found = next((pair for pair in tracks if track_identifier(*pair) == wanted), None)
+    return found or next(iter(tracks), None)
+
+
+def action_frame(context: bpy.types.Context, datablock: bpy.types.ID) -> float:
+    """The current frame in the time of the datablock's action, which an NLA strip in tweak mode may shift."""
+    scene: Any = context.scene
+    frame = float(scene.frame_current_final)
+    animation: Any = getattr(datablock, "animation_data", None)
+    if animation is None or not animation.use_tweak_mode:
+        return frame
+    return float(animation.nla_tweak_strip_time_to_scene(frame, invert=True))
+
+
+def scene_frame(datablock: bpy.types.ID, frame: float) -> float:
+    """A frame of the datablock's action in the time of the scene."""
+    animation: Any = getattr(datablock, "animation_data", None)
+    if animation is None or not animation.use_tweak_mode:
+        return frame
+    return float(animation.nla_tweak_strip_time_to_scene(frame))
+
+
+def active_key(context: bpy.types.Context) -> tuple[bpy.types.ID, Track, KeyInfo] | None:
+    """The active track's key at, before or after the current frame."""
+    found = active_track(context)
+    if found is None:
+        return None
+    datablock, track = found
+    key = key_near(track, action_frame(context, datablock))
+    return None if key is None else (datablock, track, key)
