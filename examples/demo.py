@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bake the example scene without a window, as a script would, and show what came of it: `make demo`.
+
+    python examples/demo.py [--output FOLDER] [--no-render]
+
+Prints a table of tracks, and saves the scene before and after the bake, a plot and a rendered picture. The distances are
+between what Blender plays of the baked scene and exact.py. Exit status 1: a distance is above its bound, or Remove has
+left something behind.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import bpy
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from examples import exact, pictures
+from examples.make_scene import END, START, TRACKS, Track, make_scene
+
+VALUE_BOUND = 1.0
+"""Units in the last place of float32, which F-curves are made of: a sample is the exact value, rounded once."""
+ROTATION_BOUND = 1e-6
+"""Radians: four float32 components, each rounded, turn an orientation by some 1e-7."""
+QUARTER = 0.25
+
+Recording = dict[Track, dict[float, tuple[float, ...]]]
+"""What Blender plays of each track, by frame."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table."""
+
+    track: Track
+    samples: int
+    seconds: float
+    at_frames: float
+    """Worst distance from the exact spline: float32 ulps for values, radians for rotations."""
+    between: float
+    """The same between frames, in the track's own units or radians: a sample a frame is joined by straight lines."""
+
+    @property
+    def is_good(self) -> bool:
+        return self.at_frames <= (ROTATION_BOUND if is_rotation(self.track) else VALUE_BOUND)
+
+
+def load_package() -> ModuleType:
+    """The checkout, whatever its folder is called, as the package tcb_animation: nothing needs to be installed."""
+    spec = importlib.util.spec_from_file_location(
+        "tcb_animation", ROOT / "__init__.py", submodule_search_locations=[str(ROOT)]
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    package = sys.modules["tcb_animation"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(package)
+    return package
+
+
+def is_rotation(track: Track) -> bool:
+    return "rotation" in track.path
+
+
+def record(scene: bpy.types.Scene, step: float) -> Recording:
+    """Play the scene, and note each track every `step` frames."""
+    result: Recording = {track: {} for track in TRACKS}
+    for frame in np.arange(START, END + step / 2, step).tolist():
+        scene.frame_set(int(frame), subframe=frame % 1)
+        for track in TRACKS:
+            result[track][frame] = track.value()
+    return result
+
+
+def orientation(track: Track, value: Sequence[float]) -> exact.Quaternion:
+    return exact.of_euler(value) if track.path.endswith("euler") else exact.unit(value)
+
+
+def distances(track: Track, played: dict[float, tuple[float, ...]]) -> tuple[float, float]:
+    """The worst distance at whole frames and the worst between them, as in Row."""
+    keys = [replace(key, value=tuple(np.float32(key.value).tolist())) for key in track.keys]
+    keys = [replace(key, **{name: float(np.float32(number)) for name, number in key.parameters.items()}) for key in keys]
+    at_frames, between = [0.0], [0.0]
+    if is_rotation(track):
+        keys = [replace(key, value=orientation(track, key.value)) for key in keys]
+        for frame, value in played.items():
+            angle = exact.angle_between(orientation(track, value), exact.rotation_at(keys, frame))
+            (between if frame % 1 else at_frames).append(angle)
+        return max(at_frames), max(between)
+    for frame, value in played.items():
+        wanted = np.array(exact.value_at(keys, frame))
+        apart = np.abs(np.array(value) - wanted)
+        if frame % 1:
+            between.append(float(apart.max()))
+        else:
+            at_frames.append(float((apart / np.spacing(np.abs(wanted).astype(np.float32))).max()))
+    return max(at_frames), max(between)
+
+
+def bake(animation: ModuleType) -> dict[Track, tuple[int, float]]:
+    """Make the tracks TCB, set their keys' parameters, and bake; for each the samples and the seconds."""
+    for track in TRACKS:
+        animation.enable(track.datablock, prefixes=[track.path])
+        for key in track.keys:
+            if key.parameters:
+                animation.key_set(track.datablock, track.path, key.frame, **key.parameters)
+    result = {}
+    for track in TRACKS:
+        start = time.perf_counter()
+        report = animation.bake(track.datablock, prefixes=[track.path])
+        result[track] = report.samples, time.perf_counter() - start
+        for note in report.notes:
+            print(note)
+    return result
+
+
+def fcurves() -> Iterator[bpy.types.FCurve]:
+    """Every F-curve of the file; before 5.0 an action lists them, since then they lie by layer, strip and slot."""
+    for action in bpy.data.actions:
+        if hasattr(action, "fcurves"):
+            yield from action.fcurves
+        else:
+            for layer in action.layers:
+                for strip in layer.strips:
+                    for bag in strip.channelbags:
+                        yield from bag.fcurves
+
+
+def snapshot() -> list[tuple[Any, ...]]:
+    """All that an animator made, to the last bit."""
+    return [
+        (fcurve.id_data.name, fcurve.data_path, fcurve.array_index, fcurve.extrapolation, fcurve.mute, *_keys(fcurve))
+        for fcurve in fcurves()
+    ]
+
+
+def _keys(fcurve: bpy.types.FCurve) -> Iterator[tuple[Any, ...]]:
+    for point in fcurve.keyframe_points:
+        yield tuple(point.co), tuple(point.handle_left), tuple(point.handle_right)
+        yield point.interpolation, point.easing, point.type, point.handle_left_type, point.handle_right_type
+        yield point.select_control_point, point.select_left_handle, point.select_right_handle
+
+
+def print_table(rows: Sequence[Row]) -> None:
+    print(f"{'object':<14}{'track':<34}{'keys':>5}{'samples':>9}{'ms':>7}   {'at frames':<14}between frames")
+    for row in rows:
+        unit, number = ("rad", f"{row.at_frames:.1e}") if is_rotation(row.track) else ("ulp", f"{row.at_frames:.2f}")
+        flaw = "" if row.is_good else "   ABOVE THE BOUND"
+        print(
+            f"{row.track.owner:<14}{row.track.label:<34}{len(row.track.keys):>5}{row.samples:>9}{1e3 * row.seconds:>7.1f}"
+            f"   {number + ' ' + unit:<14}{row.between:.1e}{' rad' if is_rotation(row.track) else ''}{flaw}"
+        )
+    samples, seconds = sum(row.samples for row in rows), sum(row.seconds for row in rows)
+    keys = sum(len(row.track.keys) for row in rows)
+    print(f"{'together':<14}{f'{len(rows)} tracks':<34}{keys:>5}{samples:>9}{1e3 * seconds:>7.1f}")
+    print(
+        "\nDistances are the worst between what Blender plays and the exact spline: at whole frames, where the samples"
+        f"\nare, bounded by {VALUE_BOUND:g} float32 ulp and {ROTATION_BOUND:g} radian; between them, where a sample every frame is"
+        "\njoined by straight lines, for information."
+    )
+
+
+def save(path: Path) -> Path:
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=True, copy=True)
+    return path
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Bake the example scene and show what came of it.")
+    parser.add_argument("--output", type=Path, default=ROOT / "build" / "demo", help="folder for files and pictures")
+    parser.add_argument("--no-render", action="store_true", help="leave the rendered picture out")
+    arguments = parser.parse_args()
+    folder: Path = arguments.output.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+
+    print(f"Blender {bpy.app.version_string}\n")
+    load_package()
+    animation = importlib.import_module("tcb_animation.animation")
+    scene = make_scene()
+    saved = [save(folder / "scene.blend")]
+    untouched, blender = snapshot(), record(scene, 1.0)
+    blender_flight = pictures.flight(scene)
+    baked = bake(animation)
+    saved.append(save(folder / "baked.blend"))
+    ours = record(scene, QUARTER)
+    rows = [Row(track, *baked[track], *distances(track, ours[track])) for track in TRACKS]
+    print_table(rows)
+
+    saved.append(pictures.plot(folder / "plot.png", blender, ours))
+    if not arguments.no_render:
+        saved.append(pictures.render(folder / "picture.png", scene, blender_flight))
+    for datablock in dict.fromkeys(track.datablock for track in TRACKS):
+        animation.remove(datablock)
+    removed = snapshot() == untouched
+    print("\nRemove gave every F-curve back, bit for bit." if removed else "\nRemove has LEFT SOMETHING BEHIND.")
+    print("\nSaved:", *saved, sep="\n  ")
+    return 0 if removed and all(row.is_good for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
