@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import importlib.metadata
 import os
@@ -37,6 +38,19 @@ def pytest_configure(config: pytest.Config) -> None:
     # A busy machine is slow, not wrong.
     hypothesis.settings.register_profile("without deadline", hypothesis.settings(deadline=None))
     hypothesis.settings.load_profile("without deadline")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    # Blender 4.2 and 4.5 as Python modules crash, or wait for ever, while the process ends, once an add-on registered a
+    # property with an update function. The verdict is known by now: leave with it before Blender's own exit runs.
+    if "bpy" in sys.modules:
+        atexit.register(_leave, session)
+
+
+def _leave(session: pytest.Session) -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(int(session.exitstatus))
 
 
 def pytest_report_header() -> list[str]:
@@ -74,10 +88,15 @@ def tcb_animation(extension_zip: Path) -> ModuleType:
     import addon_utils
     import bpy
 
-    bpy.ops.extensions.package_install_files(filepath=str(extension_zip), repo="user_default", enable_on_install=True)
+    try:
+        bpy.ops.extensions.package_install_files(
+            filepath=str(extension_zip), repo="user_default", enable_on_install=True
+        )
+    except RuntimeError as error:
+        pytest.fail(f"the extension could not be installed or enabled: {error}", pytrace=False)
     _default, enabled = addon_utils.check(INSTALLED_PACKAGE)
     if not enabled:
-        pytest.fail("the extension was installed but could not be enabled (see what Blender printed)", pytrace=False)
+        pytest.fail("the extension was installed but is not enabled (see what Blender printed)", pytrace=False)
     return importlib.import_module(INSTALLED_PACKAGE)
 
 

@@ -93,3 +93,5 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as user_folder:
         os.environ["BLENDER_USER_RESOURCES"] = user_folder  # before bpy is imported, hence the imports above
         Path(sys.argv[2]).write_text(json.dumps(live(sys.argv[1])), encoding="utf-8")
+    sys.stdout.flush()
+    os._exit(0)  # Blender 4.2 as a module may crash while the process ends (see conftest.py)

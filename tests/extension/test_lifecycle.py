@@ -21,8 +21,9 @@ def stages(extension_zip: Path, tmp_path_factory: pytest.TempPathFactory) -> Sta
     result = subprocess.run(
         [sys.executable, str(script), str(extension_zip), str(out)], capture_output=True, text=True, timeout=120
     )
-    assert result.returncode == 0, result.stdout + result.stderr
-    assert "Traceback" not in result.stdout + result.stderr, result.stdout + result.stderr
+    printed = result.stdout + result.stderr
+    if result.returncode or "Traceback" in printed:
+        pytest.fail(f"exit status {result.returncode}\n{printed}", pytrace=False)
     stages: Stages = json.loads(out.read_text(encoding="utf-8"))
     return stages
 
