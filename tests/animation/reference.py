@@ -7,6 +7,7 @@ import math
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import reduce
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -159,7 +160,7 @@ def rotation(keys: list[Key], frame: float, cycle: str = "SINGLE", shortest: boo
 
     points = [quaternions[n], control(n, False), control(n + 1, True), quaternions[n + 1]]
     while len(points) > 1:
-        points = [slerp(left, right, u) for left, right in zip(points[:-1], points[1:], strict=True)]
+        points = [slerp(left, right, u) for left, right in pairwise(points)]
     return points[0]
 
 

@@ -1,0 +1,369 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rotation tracks, as Blender plays them, against an independent evaluation: within a millionth of a radian."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Quaternion
+
+from tests.animation import reference
+from tests.animation.curves import MODES, ORDERS, PARAMETERS, co, curve, fcurves, key, new_object, play, rotation_path
+
+RADIAN = 1e-6
+FRAMES = [0.0, 7.0, 12.5, 30.0, 36.0]
+
+
+def values_of(mode: str, quaternions) -> list[tuple[float, ...]]:
+    """Numbers as the mode's channels hold them, float32."""
+    rows = []
+    for q in quaternions:
+        turn = Quaternion(q)
+        if mode == "QUATERNION":
+            row = tuple(turn)
+        elif mode == "AXIS_ANGLE":
+            axis, angle = turn.to_axis_angle()
+            row = (angle, *axis)
+        else:
+            row = tuple(turn.to_euler(mode) if not rows else turn.to_euler(mode, _euler(rows[-1], mode)))
+        rows.append(tuple(float(np.float32(number)) for number in row))
+    return rows
+
+
+def _euler(row, mode):
+    from mathutils import Euler
+
+    return Euler(row, mode)
+
+
+def quaternion_of(mode: str, row) -> np.ndarray:
+    if mode == "QUATERNION":
+        return np.asarray(row, dtype=np.float64)
+    if mode == "AXIS_ANGLE":
+        return reference.of_axis_angle(row[0], row[1:])
+    return reference.of_euler(row, mode)
+
+
+def rotations_near_each_other(dice: random.Random, count: int, most: float) -> list[np.ndarray]:
+    q, result = np.array([1.0, 0, 0, 0]), []
+    for _ in range(count):
+        axis = [dice.gauss(0, 1) for _ in range(3)]
+        q = reference.product(reference.of_axis_angle(dice.uniform(0.05, most), axis), q)
+        result.append(q)
+    return result
+
+
+def keyed(animation, thing, mode: str, frames, rows, path: str = "", prefix: str = "", **parameters):
+    path = prefix + (path or rotation_path(mode))
+    key(thing, path, list(zip(frames, rows, strict=True)))
+    animation.enable(thing)
+    keys = []
+    for n, (frame, row) in enumerate(zip(frames, rows, strict=True)):
+        numbers = {name: float(np.float32(values[n])) for name, values in parameters.items()}
+        if numbers:
+            animation.key_set(thing, path, frame, **numbers)
+        rest = [numbers.get(name, 0.0) for name in PARAMETERS]
+        keys.append(reference.Key(float(np.float32(frame)), tuple(quaternion_of(mode, row)), *rest))
+    return keys
+
+
+def channels_at(thing, path: str, width: int, frame: float) -> list[float]:
+    return [curve(thing, path, index).evaluate(frame) for index in range(width)]
+
+
+def sampled_frames(thing, path: str) -> list[float]:
+    return sorted({frame for f in fcurves(thing) if f.data_path == path for frame in co(f)[:, 0].tolist()})
+
+
+ALL_PARAMETERS = {
+    "tension": [0.3, -0.5, 0.5, 0.2, -1.0],
+    "continuity": [0.0, 0.75, -0.4, 1.0, 0.6],
+    "bias": [0.9, -0.3, 0.5, -1.0, 0.1],
+    "ease_to": [0.0, 0.5, 0.0, 0.9, 0.25],
+    "ease_from": [0.4, 0.0, 0.7, 0.8, 0.0],
+}
+
+
+@pytest.mark.parametrize("step", [0.25, 1.0, 3.0])
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("parameters", [{}, ALL_PARAMETERS], ids=["defaults", "parameters"])
+def test_samples_lie_on_the_spline(animation, mode: str, step: float, parameters: dict) -> None:
+    rows = values_of(mode, rotations_near_each_other(random.Random(3), 5, 1.2))
+    thing = new_object("Thing", mode)
+    keys = keyed(animation, thing, mode, FRAMES, rows, **parameters)
+    animation.bake(thing, step=step)
+    path = rotation_path(mode)
+    for frame in sampled_frames(thing, path):
+        shown = quaternion_of(mode, channels_at(thing, path, len(rows[0]), frame))
+        assert reference.apart(shown, reference.rotation(keys, frame)) < RADIAN, frame
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_blender_shows_the_spline(animation, mode: str) -> None:
+    rows = values_of(mode, rotations_near_each_other(random.Random(5), 5, 1.2))
+    thing = new_object("Thing", mode)
+    keys = keyed(animation, thing, mode, FRAMES, rows, **ALL_PARAMETERS)
+    animation.bake(thing, step=0.25)
+    for frame in np.arange(-1, 38, 0.25).tolist():
+        play(frame)
+        shown = np.array(thing.matrix_world.to_3x3())
+        wanted = np.array(Quaternion(reference.rotation(keys, frame)).to_matrix())
+        assert np.abs(shown - wanted).max() < 2 * RADIAN, frame
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_pose_bones_turn_as_objects_do(animation, mode: str) -> None:
+    armature = bpy.data.armatures.new("Rig")
+    rig = bpy.data.objects.new("Rig", armature)
+    bpy.context.scene.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    bone = armature.edit_bones.new('An "arm"')
+    bone.tail = (0, 0, 1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    rig.pose.bones[0].rotation_mode = mode
+    prefix = f"{rig.pose.bones[0].path_from_id()}."
+    rows = values_of(mode, rotations_near_each_other(random.Random(7), 5, 1.2))
+    keys = keyed(animation, rig, mode, FRAMES, rows, prefix=prefix, **ALL_PARAMETERS)
+    animation.bake(rig)
+    for frame in range(37):
+        play(frame)
+        shown = np.array(rig.pose.bones[0].matrix_basis.to_quaternion(), dtype=np.float64)
+        assert reference.apart(shown, reference.rotation(keys, frame)) < 2 * RADIAN, frame
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_random_tracks_lie_on_their_splines(animation, mode: str) -> None:
+    path = rotation_path(mode)
+    for seed in range(12):
+        dice = random.Random(seed)
+        count = dice.randint(1, 7)
+        frames = np.float32(np.cumsum([dice.uniform(0.3, 20) for _ in range(count)]) - 30).tolist()
+        rows = values_of(mode, rotations_near_each_other(dice, count, 1.5))
+        parameters = {
+            name: [dice.choice([0, dice.uniform(0 if "ease" in name else -1, 1)]) for _ in frames]
+            for name in PARAMETERS
+        }
+        thing = new_object("Thing", mode)
+        keys = keyed(animation, thing, mode, frames, rows, **parameters)
+        animation.bake(thing)
+        for frame in sampled_frames(thing, path):
+            shown = quaternion_of(mode, channels_at(thing, path, len(rows[0]), frame))
+            assert reference.apart(shown, reference.rotation(keys, frame)) < RADIAN, (seed, frame)
+
+
+@pytest.mark.parametrize("cycle", ["SINGLE", "REPEAT", "LOOP"])
+@pytest.mark.parametrize("mode", MODES)
+def test_cycles_go_on_beyond_the_keys(animation, mode: str, cycle: str) -> None:
+    turns = rotations_near_each_other(random.Random(11), 4, 1.0)
+    rows = values_of(mode, turns)
+    rows.append(rows[0])
+    thing = new_object("Thing", mode)
+    path = rotation_path(mode)
+    keys = keyed(animation, thing, mode, FRAMES, rows, **ALL_PARAMETERS)
+    animation.choose(thing, path, cycle=cycle)
+    animation.bake(thing, frame_range=(-80, 110))
+    for frame in range(-80, 111):
+        shown = quaternion_of(mode, channels_at(thing, path, len(rows[0]), frame))
+        assert reference.apart(shown, reference.rotation(keys, frame, cycle)) < RADIAN, frame
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("degrees", [450.0, -450.0, 1080.0, 359.0, 360.0, 180.0])
+def test_one_euler_channel_turns_as_far_as_its_keys_say(animation, order: str, axis: int, degrees: float) -> None:
+    thing = new_object("Thing", order)
+    angles = [0.0, math.radians(degrees), math.radians(30)]
+    rows = [tuple(angle if index == axis else 0.0 for index in range(3)) for angle in angles]
+    key(thing, "rotation_euler", list(zip([0, 40, 60], rows, strict=True)))
+    animation.bake(thing)
+    keys = [(frame, float(np.float32(angle))) for frame, angle in zip([0, 40, 60], angles, strict=True)]
+    for frame in range(61):
+        wanted = reference.scalar(keys, frame, ends="3DS")
+        assert curve(thing, "rotation_euler", axis).evaluate(frame) == pytest.approx(wanted, abs=2e-6), frame
+
+
+@pytest.mark.parametrize("degrees", [450.0, 720.0, -900.0, 300.0])
+def test_axis_angle_turns_as_far_as_its_keys_say(animation, degrees: float) -> None:
+    thing = new_object("Thing", "AXIS_ANGLE")
+    axis = (2 / 3, -1 / 3, 2 / 3)
+    key(thing, "rotation_axis_angle", [(0, (0.0, *axis)), (40, (math.radians(degrees), *axis))])
+    animation.bake(thing)
+    keys = [(0, 0.0), (40, float(np.float32(math.radians(degrees))))]
+    for frame in range(41):
+        angle, *shown = channels_at(thing, "rotation_axis_angle", 4, frame)
+        wanted = reference.scalar(keys, frame, ends="3DS")
+        assert angle == pytest.approx(wanted, abs=4e-6), frame
+        assert shown == pytest.approx(axis, abs=1e-6), frame
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_no_channel_jumps_between_keys(animation, mode: str) -> None:
+    """A rotation of some 6 degrees a frame: Euler angles go faster near gimbal lock, but by no half turn a frame."""
+    path = rotation_path(mode)
+    for seed in range(10):
+        rows = values_of(mode, rotations_near_each_other(random.Random(100 + seed), 6, 1.4))
+        thing = new_object("Thing", mode)
+        keyed(animation, thing, mode, [n * 25.0 for n in range(6)], rows)
+        animation.bake(thing)
+        for index in range(len(rows[0])):
+            for start in range(0, 125, 25):
+                values = [curve(thing, path, index).evaluate(frame) for frame in range(start, start + 25)]
+                assert np.abs(np.diff(values)).max() < 2.5, (seed, index)
+
+
+def test_euler_keys_that_name_another_way_round_are_met_without_turning_there(animation) -> None:
+    """The same orientations, but the last key's numbers are a turn away: the channel holds, then stands at the key."""
+    thing = new_object("Thing", "XYZ")
+    rows = [(0.0, 0.0, 0.0), (0.5, 0.4, 0.3), (0.5 + math.pi, math.pi - 0.4, 0.3 + math.pi)]
+    keys = keyed(animation, thing, "XYZ", [0.0, 10.0, 20.0], rows)
+    animation.choose(thing, "rotation_euler", path="SHORTEST")
+    report = animation.bake(thing)
+    for frame in np.arange(0, 20.001, 0.125):
+        row = channels_at(thing, "rotation_euler", 3, frame)
+        assert reference.apart(reference.of_euler(row), reference.rotation(keys, frame)) < 0.01, frame
+    assert any("another way round" in note and "frame 20" in note for note in report.notes)
+
+
+def test_quaternion_samples_keep_their_sign_through_a_key_of_the_other_sign(animation) -> None:
+    turns = rotations_near_each_other(random.Random(2), 4, 1.0)
+    turns[2] = -turns[2]
+    thing = new_object("Thing", "QUATERNION")
+    keys = keyed(animation, thing, "QUATERNION", [0.0, 10.0, 20.0, 30.0], [tuple(map(float, q)) for q in turns])
+    animation.bake(thing, step=0.5)
+    frames = sampled_frames(thing, "rotation_quaternion")
+    rows = np.array([channels_at(thing, "rotation_quaternion", 4, frame) for frame in frames])
+    flips = [
+        (left, right)
+        for left, right, a, b in zip(frames[:-1], frames[1:], rows[:-1], rows[1:], strict=True)
+        if a @ b < 0 and right - left > 0.05
+    ]
+    assert flips == []
+    for frame, row in zip(frames, rows, strict=True):
+        assert reference.apart(row, reference.rotation(keys, frame)) < RADIAN
+
+
+def test_between_samples_a_key_of_the_other_sign_does_no_harm(animation) -> None:
+    """Blender plays each channel by itself between two keys: through a flip it would shrink to nothing and back."""
+    turns = rotations_near_each_other(random.Random(2), 4, 1.0)
+    turns[2] = -turns[2]
+    thing = new_object("Thing", "QUATERNION")
+    keys = keyed(animation, thing, "QUATERNION", [0.0, 10.0, 20.0, 30.0], [tuple(map(float, q)) for q in turns])
+    animation.bake(thing)
+    for frame in np.arange(0, 30, 0.125):
+        row = channels_at(thing, "rotation_quaternion", 4, frame)
+        assert reference.apart(row, reference.rotation(keys, frame)) < 0.02, frame
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_through_gimbal_lock_the_rotation_stays_right(animation, order: str) -> None:
+    middle = "XYZ".index(order[1])
+    rows = []
+    for outer, locked in [(0.2, 0.3), (0.4, math.pi / 2), (0.7, 2.2), (0.1, math.pi / 2), (0.0, 0.0)]:
+        row = [outer, outer / 2, -outer]
+        row[middle] = locked
+        rows.append(tuple(row))
+    thing = new_object("Thing", order)
+    keys = keyed(animation, thing, order, FRAMES, rows)
+    animation.bake(thing)
+    for frame in sampled_frames(thing, "rotation_euler"):
+        row = channels_at(thing, "rotation_euler", 3, frame)
+        assert reference.apart(reference.of_euler(row, order), reference.rotation(keys, frame)) < RADIAN, frame
+
+
+def test_keys_that_stand_at_a_gimbal_lock_bake_without_a_turn_too_many(animation) -> None:
+    thing = new_object("Thing", "XYZ")
+    key(thing, "rotation_euler", [(0, (0.3, math.pi / 2, 0.0)), (10, (0.3, math.pi / 2, 1.0))])
+    animation.bake(thing)
+    for index in range(3):
+        values = [curve(thing, "rotation_euler", index).evaluate(frame) for frame in range(11)]
+        assert np.abs(np.diff(values)).max() < 0.7
+
+
+def test_shortest_path_takes_the_short_way_between_euler_keys(animation) -> None:
+    thing = new_object("Thing", "XYZ")
+    key(thing, "rotation_euler", [(0, (0, 0, 0)), (10, (0, 0, math.radians(350)))])
+    animation.enable(thing)
+    animation.choose(thing, "rotation_euler", path="SHORTEST")
+    animation.bake(thing)
+    row = channels_at(thing, "rotation_euler", 3, 5)
+    assert reference.apart(reference.of_euler(row), reference.of_euler((0, 0, math.radians(-5)))) < RADIAN
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_channels_keyed_at_other_frames_meet_at_the_union(animation, mode: str) -> None:
+    """The value that a channel lacks is what its own curve plays there before the bake."""
+    path, width = rotation_path(mode), 4 if mode in ("QUATERNION", "AXIS_ANGLE") else 3
+    thing, plain = new_object("Thing", mode), new_object("Plain", mode)
+    dice = random.Random(4)
+    own = {index: [0, dice.choice([8, 10, 14]), 20 + index] for index in range(width)}
+    for item in (thing, plain):
+        dice = random.Random(5)
+        for index, frames in own.items():
+            keys = [(frame, (dice.uniform(0.2, 1.0),) * width) for frame in frames]
+            key(item, path, keys, channels=[index])
+    union = sorted({frame for frames in own.values() for frame in frames})
+    keys = [reference.Key(frame, tuple(quaternion_of(mode, channels_at(plain, path, width, frame)))) for frame in union]
+    animation.bake(thing)
+    for frame in range(union[-1] + 1):
+        shown = quaternion_of(mode, channels_at(thing, path, width, frame))
+        assert reference.apart(shown, reference.rotation(keys, frame)) < RADIAN, frame
+
+
+def test_the_loop_of_a_full_turn_about_one_axis_is_even(animation) -> None:
+    """Keys 0, 90, 180, 270, 360 degrees end at minus the first quaternion."""
+    thing = new_object("Thing", "QUATERNION")
+    rows = [tuple(reference.of_euler((0, 0, math.radians(90 * n)))) for n in range(5)]
+    key(thing, "rotation_quaternion", [(10 * n, row) for n, row in enumerate(rows)])
+    animation.enable(thing)
+    animation.choose(thing, "rotation_quaternion", cycle="LOOP")
+    animation.bake(thing, frame_range=(-40, 80))
+    for frame in range(-40, 81):
+        row = channels_at(thing, "rotation_quaternion", 4, frame)
+        assert reference.apart(row, reference.of_euler((0, 0, math.radians(9 * frame)))) < RADIAN, frame
+
+
+@pytest.mark.parametrize("construction", ["DE_CASTELJAU", "SQUAD"])
+@pytest.mark.parametrize("ends", ["3DS", "TANGENT"])
+def test_about_one_axis_every_method_is_the_spline_of_the_angle(animation, construction: str, ends: str) -> None:
+    thing = new_object("Thing", "QUATERNION")
+    angles = [0.0, 1.0, 0.2, 2.0]
+    key(thing, "rotation_quaternion", [(10 * n, tuple(reference.of_euler((0, a, 0)))) for n, a in enumerate(angles)])
+    animation.enable(thing)
+    animation.choose(thing, "rotation_quaternion", construction=construction, ends=ends)
+    animation.key_set(thing, "rotation_quaternion", 10, tension=0.4, continuity=0.3, bias=-0.6)
+    animation.bake(thing)
+    keys = [(10 * n, a, *([0.0] * 5)) for n, a in enumerate(angles)]
+    keys[1] = (10, 1.0, *(float(np.float32(number)) for number in (0.4, 0.3, -0.6)))
+    for frame in range(31):
+        row = channels_at(thing, "rotation_quaternion", 4, frame)
+        wanted = reference.scalar(keys, frame, ends=ends)
+        assert reference.apart(row, reference.of_euler((0, wanted, 0))) < RADIAN, frame
+
+
+@pytest.mark.parametrize("path", ["delta_rotation_euler", "delta_rotation_quaternion"])
+def test_delta_rotations_are_rotations(animation, path: str) -> None:
+    mode = "QUATERNION" if path.endswith("quaternion") else "XYZ"
+    rows = values_of(mode, rotations_near_each_other(random.Random(8), 5, 1.2))
+    thing = new_object("Thing", mode)
+    keys = keyed(animation, thing, mode, FRAMES, rows, path=path)
+    animation.bake(thing)
+    for frame in sampled_frames(thing, path):
+        shown = quaternion_of(mode, channels_at(thing, path, len(rows[0]), frame))
+        assert reference.apart(shown, reference.rotation(keys, frame)) < RADIAN, frame
+
+
+@pytest.mark.parametrize("length", [0.01, 3.0, 1e15])
+def test_quaternion_keys_need_not_be_of_unit_length(animation, length: float) -> None:
+    thing = new_object("Thing", "QUATERNION")
+    turns = rotations_near_each_other(random.Random(9), 4, 1.0)
+    rows = [tuple(float(np.float32(length * number)) for number in q) for q in turns]
+    keys = keyed(animation, thing, "QUATERNION", FRAMES[:4], rows)
+    animation.bake(thing)
+    for frame in sampled_frames(thing, "rotation_quaternion"):
+        shown = channels_at(thing, "rotation_quaternion", 4, frame)
+        assert reference.apart(shown, reference.rotation(keys, frame)) < RADIAN, frame
