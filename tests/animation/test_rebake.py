@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A bake is a function of the keys: baking again, wherever the action has been meanwhile, gives the same bits."""
+
+from __future__ import annotations
+
+import random
+
+import bpy
+import pytest
+
+from tests.animation.curves import (
+    MODES,
+    bag_of,
+    bits,
+    co,
+    curve,
+    differences,
+    fcurves,
+    key,
+    new_object,
+    rotation_path,
+    snapshot,
+)
+
+
+def mixed(mode: str, seed: int = 0) -> bpy.types.Object:
+    """An object with channels at different frames, in every kind of track."""
+    dice = random.Random(seed)
+    thing = new_object("Thing", mode)
+    thing["grip"] = 0.5
+    paths = {"location": 3, rotation_path(mode): 4 if mode in MODES[:2] else 3, "scale": 3, '["grip"]': 1}
+    for path, width in paths.items():
+        for index in range(width):
+            frames = sorted(dice.sample(range(-20, 60), dice.randint(2, 5)))
+            rows = [(frame + dice.choice([0, 0.25, 0.1]), (dice.uniform(0.2, 3),) * width) for frame in frames]
+            key(thing, path, rows, channels=[index])
+    return thing
+
+
+def parametrised(animation, thing: bpy.types.Object) -> None:
+    animation.enable(thing)
+    for fcurve in fcurves(thing):
+        if "tcb_tracks" not in fcurve.data_path:
+            animation.key_set(thing, fcurve.data_path, co(fcurve)[1, 0], tension=0.5, bias=-0.25, ease_to=0.3)
+
+
+@pytest.mark.parametrize("step", [1.0, 0.25, 3.0])
+@pytest.mark.parametrize("mode", MODES)
+def test_baking_twice_gives_the_same_bits(animation, mode: str, step: float) -> None:
+    thing = mixed(mode)
+    parametrised(animation, thing)
+    animation.bake(thing, step=step)
+    first = snapshot(thing)
+    animation.bake(thing, step=step)
+    assert differences(first, snapshot(thing)) == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_another_step_and_back_gives_the_same_bits(animation, mode: str) -> None:
+    thing = mixed(mode)
+    animation.bake(thing)
+    first = snapshot(thing)
+    animation.bake(thing, step=0.3, frame_range=(-50, 7))
+    animation.bake(thing)
+    assert differences(first, snapshot(thing)) == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_baking_again_after_a_restore_gives_the_same_bits(animation, mode: str) -> None:
+    thing = mixed(mode)
+    parametrised(animation, thing)
+    animation.bake(thing)
+    first = {state["path"]: state for state in snapshot(thing)}
+    animation.restore(thing)
+    animation.bake(thing)
+    assert {state["path"]: state for state in snapshot(thing)} == first
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_restore_after_many_bakes_gives_the_first_bits(animation, mode: str) -> None:
+    thing = mixed(mode)
+    before = snapshot(thing)
+    for step in (1, 0.25, 3, 1):
+        animation.bake(thing, step=step)
+    animation.restore(thing)
+    assert differences(before, snapshot(thing, companions=False)) == []
+
+
+def test_blenders_own_update_of_a_baked_curve_changes_nothing_of_that(animation) -> None:
+    """Blender calls it after nearly every edit, of any key of the curve."""
+    for mode in MODES:
+        thing = mixed(mode)
+        for fcurve in fcurves(thing):
+            fcurve.update()
+        before = snapshot(thing)
+        animation.bake(thing)
+        for fcurve in fcurves(thing):
+            fcurve.update()
+        animation.bake(thing)
+        for fcurve in fcurves(thing):
+            fcurve.update()
+        animation.restore(thing)
+        assert differences(before, snapshot(thing, companions=False)) == []
+
+
+@pytest.fixture
+def saved_and_loaded(tmp_path):
+    def reload() -> None:
+        path = str(tmp_path / "file.blend")
+        bpy.ops.wm.save_as_mainfile(filepath=path)
+        bpy.ops.wm.open_mainfile(filepath=path)
+
+    return reload
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_baking_again_after_save_and_load_gives_the_same_bits(animation, saved_and_loaded, mode: str) -> None:
+    thing = mixed(mode)
+    parametrised(animation, thing)
+    animation.bake(thing)
+    first = snapshot(thing)
+    saved_and_loaded()
+    thing = bpy.data.objects["Thing"]
+    assert differences(first, snapshot(thing)) == []
+    animation.bake(thing)
+    assert differences(first, snapshot(thing)) == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_restore_after_save_and_load_gives_the_first_bits(animation, saved_and_loaded, mode: str) -> None:
+    thing = mixed(mode)
+    before = snapshot(thing)
+    animation.bake(thing)
+    saved_and_loaded()
+    animation.restore(bpy.data.objects["Thing"])
+    assert differences(before, snapshot(bpy.data.objects["Thing"], companions=False)) == []
+
+
+def copied_action(thing: bpy.types.Object) -> bpy.types.Object:
+    other = new_object("Other", thing.rotation_mode)
+    other["grip"] = 0.5
+    animation = other.animation_data_create()
+    animation.action = thing.animation_data.action.copy()
+    if bpy.app.version >= (4, 4, 0):
+        handle = thing.animation_data.action_slot.handle
+        animation.action_slot = next(slot for slot in animation.action.slots if slot.handle == handle)
+    return other
+
+
+def copied_object(thing: bpy.types.Object) -> bpy.types.Object:
+    other = thing.copy()
+    bpy.context.scene.collection.objects.link(other)
+    if other.animation_data.action == thing.animation_data.action:
+        other.animation_data.action = thing.animation_data.action.copy()
+    return other
+
+
+@pytest.mark.parametrize("copy", [copied_action, copied_object])
+@pytest.mark.parametrize("mode", ["QUATERNION", "XYZ"])
+def test_a_copy_of_a_baked_action_bakes_to_the_same_bits(animation, copy, mode: str) -> None:
+    thing = mixed(mode)
+    parametrised(animation, thing)
+    animation.bake(thing)
+    other = copy(thing)
+    animation.bake(other)
+    assert differences(snapshot(thing), snapshot(other)) == []
+
+
+@pytest.mark.parametrize("copy", [copied_action, copied_object])
+@pytest.mark.parametrize("mode", ["QUATERNION", "XYZ"])
+def test_a_copy_of_a_baked_action_restores_to_the_first_bits(animation, copy, mode: str) -> None:
+    thing = mixed(mode)
+    before = snapshot(thing)
+    animation.bake(thing)
+    baked = snapshot(thing)
+    other = copy(thing)
+    animation.restore(other)
+    assert differences(before, snapshot(other, companions=False)) == []
+    assert differences(baked, snapshot(thing)) == []
+
+
+def test_the_order_of_objects_changes_no_bit(animation) -> None:
+    things = [mixed(mode, seed) for seed, mode in enumerate(MODES)]
+    options = animation.Options()
+    animation.bake_many(things, options)
+    together = [snapshot(thing) for thing in things]
+    for thing, state in zip(reversed(things), reversed(together), strict=True):
+        animation.remove(thing)
+        animation.bake(thing)
+        own = {row["path"]: row for row in snapshot(thing)}
+        for row in state:
+            if "tcb_tracks" not in row["path"][0]:
+                assert own[row["path"]] == row
+
+
+def test_a_baked_channels_generated_keys_are_not_selected(animation) -> None:
+    thing = mixed("XYZ")
+    for fcurve in fcurves(thing):
+        for point in fcurve.keyframe_points:
+            point.select_control_point = point.select_left_handle = point.select_right_handle = True
+    animation.bake(thing)
+    for fcurve in bag_of(thing).fcurves:
+        for point in fcurve.keyframe_points:
+            flags = {point.select_control_point, point.select_left_handle, point.select_right_handle}
+            if "tcb_tracks" not in fcurve.data_path:
+                assert flags == {point.type != "GENERATED"}
+
+
+def test_generated_keys_of_other_tools_count_as_the_animators(animation) -> None:
+    thing = new_object()
+    key(thing, "location", [(0, (0, 0, 0)), (5, (3, 3, 3)), (10, (0, 0, 0))])
+    for component in range(3):
+        curve(thing, "location", component).keyframe_points[1].type = "GENERATED"
+    before = bits(curve(thing, "location"))
+    animation.bake(thing)
+    assert curve(thing, "location").evaluate(5) == 3
+    animation.bake(thing)
+    assert curve(thing, "location").evaluate(5) == 3
+    animation.restore(thing)
+    assert bits(curve(thing, "location")) == before
