@@ -73,8 +73,9 @@ def slerp(p: npt.ArrayLike, q: npt.ArrayLike, t: npt.ArrayLike) -> FloatArray:
     The angle is 2 atan2(|p-q|, |p+q|). The error is a few 1e-16, times 1 / (pi - angle) near antipodal ends; of exactly
     antipodal ends one of the many arcs is taken. Source: seeds/001, "Linear interpolation"; formulas.md.
     """
-    start, end = np.broadcast_arrays(_rows(p), _rows(q))
-    return _columns(sphere.slerp(start, end, np.asarray(t, dtype=np.float64)))
+    at = np.asarray(t, dtype=np.float64)
+    start, end, _ = np.broadcast_arrays(p, q, at[..., np.newaxis])
+    return _columns(sphere.slerp(_rows(start), _rows(end), at))
 
 
 def shorter(q: npt.ArrayLike) -> FloatArray:
@@ -85,7 +86,7 @@ def shorter(q: npt.ArrayLike) -> FloatArray:
 
 def angle_between(p: npt.ArrayLike, q: npt.ArrayLike) -> FloatArray:
     """Return the angles between orientations, 0 to pi, of unit quaternions (…, 4)."""
-    a, b = np.broadcast_arrays(_rows(p), _rows(q))
+    a, b = (_rows(each) for each in np.broadcast_arrays(p, q))
     apart, along = sphere.length(b - a), sphere.length(b + a)
     angle: FloatArray = 4.0 * np.arctan2(np.minimum(apart, along), np.maximum(apart, along))
     return angle

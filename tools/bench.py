@@ -193,9 +193,9 @@ def _scipy_rows(pairs: Sequence[tuple[FloatArray, FloatArray]], frames: FloatArr
     total = len(pairs) * len(frames)
     rows = []
     for name, kind in (("Slerp", Slerp), ("RotationSpline", RotationSpline)):
-        calls = made(kind)
-        rows.append(Row(f"scipy {name}, made", best_of(repeat, lambda c=calls: [call() for call in c]), total))  # type: ignore[misc]
-        rows.append(Row(f"scipy {name}, keys to samples", best_of(1, lambda k=kind: run(k)), total))  # type: ignore[misc]
+        calls = made(kind) rows.append(Row(f"scipy {name}, made", best_of(repeat, lambda c=calls: [call() for call in
+        c]), total))  # type: ignore[misc] rows.append(Row(f"scipy {name}, keys to samples", best_of(1, lambda k=kind:
+        run(k)), total))  # type: ignore[misc]
     return rows
 
 

@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rotation tracks against formulas.md at 50 digits, scipy, vector tracks and symmetries."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation, Slerp
+
+from interp import Keys, evaluate_many, rotations, tcb
+from tests.interp import exact
+
+CYCLES = ["SINGLE", "REPEAT", "LOOP"]
+ENDS = ["3DS", "TANGENT"]
+CONSTRUCTIONS = ["DE_CASTELJAU", "SQUAD"]
+PATHS = ["SHORTEST", "AS_KEYED"]
+# As RotationSpline's docstring states it; to be multiplied by 1 / (pi - angle) of the flattest arc.
+BOUND = 1e-12
+
+
+def random_parameters(generator, keys):
+    """Parameters, a third of them at their limits or 0."""
+    parameters = generator.uniform(-1.0, 1.0, (5, keys))
+    special = generator.choice([-1.0, 0.0, 1.0], (5, keys))
+    parameters = np.where(generator.random((5, keys)) < 1 / 3, special, parameters)
+    parameters[3:] = np.abs(parameters[3:])
+    return parameters
+
+
+def random_rotations(generator, keys, step):
+    """Orientations, each a turn of about `step` radians from the one before, with any signs."""
+    turns = generator.normal(size=(keys, 3))
+    turns *= step * generator.uniform(0.5, 1.0, (keys, 1)) / np.linalg.norm(turns, axis=1, keepdims=True)
+    q = rotations.turns_to_rotations(np.linalg.norm(turns, axis=1), turns, first=generator.normal(size=4))
+    return q * generator.choice([-1.0, 1.0], (keys, 1))
+
+
+def off(found, expected):
+    """Distances between quaternions, signs included."""
+    return np.linalg.norm(found - expected, axis=1)
+
+
+def one_axis(angles, axis):
+    """Quaternions of turns about one axis, signs kept."""
+    return rotations.from_axis_angle(np.broadcast_to(axis, (len(angles), 3)), np.asarray(angles))
+
+
+def about_axis(q, axis):
+    """Angles about a known axis of a continuous sequence."""
+    return np.unwrap(2.0 * np.arctan2(q[:, 1:] @ axis, q[:, 0]), period=4.0 * np.pi)
+
+
+def exact_rotation_track(frames, q, parameters, **options):
+    track = exact.Track(frames, q, parameters, **options)
+    track.prepare_rotations()
+    return track
+
+
+@pytest.mark.parametrize("construction", CONSTRUCTIONS)
+@pytest.mark.parametrize("cycle", CYCLES)
+@pytest.mark.parametrize("keys", [1, 2, 3, 6])
+@pytest.mark.parametrize("seed", range(4))
+def test_samples_agree_with_the_formulas_at_50_digits(construction, cycle, keys, seed):
+    generator = np.random.default_rng([seed, keys])
+    # Squad in formulas.md turns each neighbour to the shorter way by itself; as keyed is de Casteljau's.
+    path = "AS_KEYED" if seed % 2 and construction == "DE_CASTELJAU" else "SHORTEST"
+    ends = "TANGENT" if seed > 1 and construction == "DE_CASTELJAU" else "3DS"
+    options = {"cycle": cycle, "construction": construction, "path": path, "ends": ends}
+    frames = np.cumsum(generator.uniform(0.5, 40.0, keys))
+    q = random_rotations(generator, keys, [0.3, 1.0, 2.0, 3.0][seed])
+    parameters = random_parameters(generator, keys)
+    beyond = 0.1 if cycle == "SINGLE" else 1.5
+    span = frames[-1] - frames[0] + 1.0
+    at = np.concatenate([generator.uniform(frames[0] - beyond * span, frames[-1] + beyond * span, 8), frames])
+    track = exact_rotation_track(frames, q, parameters, **options)
+    expected = exact.rows([track.rotation(frame) for frame in at])
+    found = tcb.RotationSpline(Keys(frames, q, *parameters), **options)(at)
+    assert off(found, expected).max() < BOUND / track.flattest
+
+
+@pytest.mark.parametrize("construction", CONSTRUCTIONS)
+@pytest.mark.parametrize("step", [0.0, 1e-300, 1e-16, 1e-12, 1e-9, 1e-8, 1e-7, 1e-5, 1e-3])
+def test_the_bound_holds_near_zero_angles(construction, step):
+    generator = np.random.default_rng(7)
+    frames = np.array([0.0, 1.0, 5.0, 6.0, 20.0])
+    q = random_rotations(generator, 5, step)
+    parameters = random_parameters(generator, 5)
+    track = exact_rotation_track(frames, q, parameters, construction=construction)
+    at = np.linspace(0.0, 20.0, 23)
+    found = tcb.RotationSpline(Keys(frames, q, *parameters), construction=construction)(at)
+    assert off(found, exact.rows([track.rotation(frame) for frame in at])).max() < BOUND
+
+
+@pytest.mark.parametrize("gap", [1e-2, 1e-4, 1e-6, 1e-8])
+def test_nearly_antipodal_keys_lose_no_more_than_the_condition_of_their_arc(gap):
+    axis = np.array([0.6, 0.0, 0.8])
+    q = rotations.multiply(one_axis([0.0, 2.0 * np.pi - 2.0 * gap, 2.0 * np.pi], axis), [0.5, 0.5, 0.5, 0.5])
+    frames, parameters = np.array([0.0, 10.0, 15.0]), np.full((5, 3), 0.2)
+    track = exact_rotation_track(frames, q, parameters, path="AS_KEYED")
+    at = np.linspace(0.0, 15.0, 31)
+    found = tcb.RotationSpline(Keys(frames, q, *parameters), path="AS_KEYED")(at)
+    expected = exact.rows([track.rotation(frame) for frame in at])
+    assert track.flattest == pytest.approx(gap, rel=1e-6)
+    assert off(found, expected).max() < BOUND / gap
+
+
+@pytest.mark.parametrize("limit", [-1.0, 1.0])
+@pytest.mark.parametrize("row", range(5))
+@pytest.mark.parametrize("construction", CONSTRUCTIONS)
+def test_the_bound_holds_with_each_parameter_at_its_limits(limit, row, construction):
+    generator = np.random.default_rng(row)
+    frames = np.array([0.0, 1.0, 30.0, 33.0])
+    q = random_rotations(generator, 4, 1.2)
+    parameters = np.zeros((5, 4))
+    parameters[row] = abs(limit) if row > 2 else limit
+    track = exact_rotation_track(frames, q, parameters, construction=construction)
+    at = np.linspace(0.0, 33.0, 23)
+    found = tcb.RotationSpline(Keys(frames, q, *parameters), construction=construction)(at)
+    assert off(found, exact.rows([track.rotation(frame) for frame in at])).max() < BOUND / track.flattest
+
+
+@pytest.mark.parametrize("frames", [np.arange(4) * 1e-3, np.arange(4) * 1e6, np.array([0.0, 1e-3, 1e6, 1e6 + 1e-3])])
+def test_the_bound_holds_for_segments_from_a_thousandth_of_a_frame_to_a_million(frames):
+    generator = np.random.default_rng(5)
+    q, parameters = random_rotations(generator, 4, 1.0), random_parameters(generator, 4)
+    track = exact_rotation_track(frames, q, parameters)
+    at = np.concatenate([np.linspace(a, b, 7) for a, b in zip(frames[:-1], frames[1:], strict=True)])
+    found = tcb.RotationSpline(Keys(frames, q, *parameters))(at)
+    assert off(found, exact.rows([track.rotation(frame) for frame in at])).max() < BOUND / track.flattest
+
+
+@pytest.mark.parametrize("construction", CONSTRUCTIONS)
+@pytest.mark.parametrize("cycle", CYCLES)
+@pytest.mark.parametrize("step", [0.0, 1e-6, 0.5, 1.5])
+def test_angular_velocities_agree_with_differences_at_50_digits(construction, cycle, step):
+    generator = np.random.default_rng(11)
+    frames = np.array([0.0, 4.0, 5.0, 12.0])
+    q, parameters = random_rotations(generator, 4, step), random_parameters(generator, 4)
+    parameters[3:] = np.maximum(parameters[3:], 0.05)
+    at = generator.uniform(-3.0, 20.0, 12)
+    track = exact_rotation_track(frames, q, parameters, construction=construction, cycle=cycle)
+    expected = exact.rows([track.angular_velocity(frame) for frame in at])
+    found = tcb.RotationSpline(Keys(frames, q, *parameters), cycle, construction=construction)(at, 1)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11 / track.flattest**2)
+
+
+def test_angular_velocity_is_in_the_parents_frame_as_scipys_rotations_compose():
+    frames = np.array([0.0, 5.0, 9.0, 20.0])
+    q = random_rotations(np.random.default_rng(2), 4, 1.0)
+    spline = tcb.RotationSpline(Keys(frames, q, 0.1, 0.2, 0.3, 0.4, 0.3))
+    at, step = np.array([1.0, 6.0, 12.0]), 1e-6
+    now, soon = (Rotation.from_quat(spline(at + shift)[:, [1, 2, 3, 0]]) for shift in (-step / 2, step / 2))
+    np.testing.assert_allclose(spline(at, 1), (soon * now.inv()).as_rotvec() / step, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("nu", [-1, 2])
+def test_a_derivative_that_there_is_not_is_refused(nu):
+    with pytest.raises(ValueError, match="derivatives 0 to 1"):
+        tcb.RotationSpline(Keys([0], [[1, 0, 0, 0]]))([0.0], nu)
+
+
+@pytest.mark.parametrize("construction", CONSTRUCTIONS)
+@pytest.mark.parametrize("ends", ENDS)
+def test_two_plain_keys_are_scipys_slerp(construction, ends):
+    q = random_rotations(np.random.default_rng(4), 2, 2.0)
+    spline = tcb.RotationSpline(Keys([0.0, 10.0], q), ends=ends, construction=construction)
+    at = np.linspace(0.0, 10.0, 21)
+    expected = Slerp([0.0, 10.0], Rotation.from_quat(q[:, [1, 2, 3, 0]]))(at)
+    turned = Rotation.from_quat(spline(at)[:, [1, 2, 3, 0]]) * expected.inv()
+    assert turned.magnitude().max() < 1e-14
+
+
+@pytest.mark.parametrize("construction", CONSTRUCTIONS)
+@settings(max_examples=50)
+@given(
+    steps=st.lists(st.floats(-170, 170), min_size=2, max_size=6),
+    lengths=st.lists(st.floats(0.1, 50), min_size=6, max_size=6),
+    parameters=st.lists(st.floats(-1, 1), min_size=30, max_size=30),
+)
+def test_turns_about_one_axis_are_the_vector_spline_of_the_angle(construction, steps, lengths, parameters):
+    axis = np.array([2.0, -3.0, 6.0]) / 7.0
+    keys = len(steps)
+    frames, angles = np.cumsum(lengths[:keys]), np.radians(np.cumsum(steps))
+    all_parameters = np.array(parameters).reshape(5, 6)[:, :keys]
+    # Controls of at most half a turn of the sphere from their keys, beyond which literal slerp means another arc.
+    all_parameters[0] = np.abs(all_parameters[0])
+    all_parameters[3:] = np.abs(all_parameters[3:])
+    at = np.linspace(frames[0], frames[-1], 60)
+    expected = tcb.VectorSpline(Keys(frames, angles, *all_parameters))(at)[:, 0]
+    rotating = Keys(frames, one_axis(angles, axis), *all_parameters)
+    found = tcb.RotationSpline(rotating, ends="TANGENT", construction=construction)(at)
+    apart = rotations.angle_between(found, one_axis(expected, axis))
+    assert apart.max() < 1e-11
+
+
+@pytest.mark.parametrize("ends", ENDS)
+def test_both_constructions_agree_at_keys_at_their_velocities_and_nearly_between(ends):
+    generator = np.random.default_rng(9)
+    frames = np.array([0.0, 6.0, 10.0, 21.0, 30.0])
+    q, parameters = random_rotations(generator, 5, np.radians(30)), generator.uniform(-0.5, 0.5, (5, 5))
+    parameters[3:] = 0.0
+    keys = Keys(frames, q, *parameters)
+    casteljau, squad = (tcb.RotationSpline(keys, ends=ends, construction=each) for each in CONSTRUCTIONS)
+    at = np.linspace(0.0, 30.0, 400)
+    assert off(casteljau(frames), squad(frames)).max() < 1e-14
+    # Velocities at keys are made of the same turns, added on the sphere or in its tangent space.
+    np.testing.assert_allclose(casteljau(frames, 1), squad(frames, 1), rtol=0, atol=2e-3)
+    apart = np.degrees(rotations.angle_between(casteljau(at), squad(at))).max()
+    assert 1e-3 < apart < 0.1
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 10**6), st.sampled_from(CYCLES), st.sampled_from(CONSTRUCTIONS), st.sampled_from(ENDS))
+def test_turning_the_parent_or_the_body_turns_every_sample(seed, cycle, construction, ends):
+    generator = np.random.default_rng(seed)
+    frames = np.cumsum(generator.uniform(1.0, 20.0, 5))
+    q, parameters = random_rotations(generator, 5, 1.0), random_parameters(generator, 5)
+    # Full negative tension would overshoot to near-antipodal arcs, which no symmetry survives to 1e-11.
+    parameters[0] = np.maximum(parameters[0], -0.5)
+    parent, body = rotations.normalise(generator.normal(size=(2, 4)))
+    options = {"cycle": cycle, "construction": construction, "ends": ends}
+    at = np.linspace(frames[0] - 5.0, frames[-1] + 5.0, 30)
+    plain = tcb.RotationSpline(Keys(frames, q, *parameters), **options)
+    turned = tcb.RotationSpline(
+        Keys(frames, rotations.multiply(rotations.multiply(parent, q), body), *parameters), **options
+    )
+    expected = rotations.multiply(rotations.multiply(parent, plain(at)), body)
+    assert rotations.angle_between(turned(at), expected).max() < 1e-11
+    carried = rotations.multiply(parent, np.insert(plain(at, 1), 0, 0.0, axis=1))
+    carried = rotations.multiply(carried, rotations.conjugate(parent))[:, 1:]
+    np.testing.assert_allclose(turned(at, 1), carried, rtol=0, atol=1e-10)
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 10**6), st.sampled_from(CONSTRUCTIONS), st.floats(1e-3, 1e3))
+def test_stretching_time_stretches_the_motion(seed, construction, factor):
+    generator = np.random.default_rng(seed)
+    frames = np.cumsum(generator.uniform(1.0, 20.0, 4))
+    q, parameters = random_rotations(generator, 4, 1.0), random_parameters(generator, 4)
+    at = np.linspace(frames[0], frames[-1], 30)
+    plain = tcb.RotationSpline(Keys(frames, q, *parameters), construction=construction)(at)
+    slow = tcb.RotationSpline(Keys(frames * factor, q, *parameters), construction=construction)(at * factor)
+    assert off(plain, slow).max() < 1e-9
+
+
+@pytest.mark.parametrize("construction", CONSTRUCTIONS)
+def test_without_continuity_the_velocity_does_not_jump_at_inner_keys(construction):
+    generator = np.random.default_rng(8) frames = np.cumsum(generator.uniform(1.0, 20.0, 8)) parameters =
+    random_parameters(generator, 8) parameters[[1, 3, 4]] = 0.0 spline = tcb.RotationSpline(Keys(frames,
+    random_rotations(generator, 8, 1.0), *parameters), construction=construction) before = np.nextafter(frames[1:-1],
+    -np.inf) np.testing.assert_allclose(spline(before, 1), spline(frames[1:-1], 1), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("construction", CONSTRUCTIONS)
+@pytest.mark.parametrize("path", PATHS)
+def test_a_loop_whose_signs_do_not_close_is_smooth_across_its_seam(construction, path):
+    # formulas.md, "Signs in a loop": 0 to 360 degrees ends at -q0.
+    q = one_axis(np.radians([0, 90, 180, 270, 360]), [0, 0, 1])
+    spline = tcb.RotationSpline(Keys([0, 10, 20, 30, 40], q), "LOOP", construction=construction, path=path)
+    at = np.linspace(0.0, 40.0, 81)
+    np.testing.assert_allclose(spline(at, 1)[:, 2], np.pi / 20.0, rtol=0, atol=1e-14)
+    assert rotations.angle_between(spline(at), one_axis(at * np.pi / 20.0, [0, 0, 1])).max() < 1e-14
+    assert spline.loop_gap < 1e-15
+
+
+def test_a_loop_that_does_not_close_says_by_what_angle():
+    q = one_axis(np.radians([0, 90, 200]), [0, 0, 1])
+    assert tcb.RotationSpline(Keys([0, 1, 2], q), "LOOP").loop_gap == pytest.approx(np.radians(160))
+
+
+def test_the_shortest_way_ignores_signs_and_as_keyed_obeys_them():
+    q = one_axis(np.radians([0, 100, 60]), [0, 1, 0])
+    flipped = q * [[1.0], [-1.0], [1.0]]
+    at = np.linspace(0.0, 10.0, 21)
+    plain, shortest, keyed = (
+        tcb.RotationSpline(Keys([0, 5, 10], values), path=path)(at)
+        for values, path in ((q, "SHORTEST"), (flipped, "SHORTEST"), (flipped, "AS_KEYED"))
+    )
+    assert (plain == shortest).all()
+    # As keyed the arc from 0 goes the long way, over -130 degrees of the sphere's 360: 260 of rotation.
+    assert np.degrees(about_axis(keyed, np.array([0, 1, 0]))[10]) == pytest.approx(-260.0)
+
+
+def test_signs_are_continuous_over_all_samples():
+    generator = np.random.default_rng(12)
+    spline = tcb.RotationSpline(Keys(np.arange(20.0), random_rotations(generator, 20, 2.5)))
+    q = spline(np.linspace(0.0, 19.0, 2000))
+    assert (np.einsum("ij,ij->i", q[1:], q[:-1]) > 0.9).all()
+
+
+def test_samples_are_unit_quaternions():
+    generator = np.random.default_rng(13)
+    splines = [
+        tcb.RotationSpline(
+            Keys(np.arange(8.0), random_rotations(generator, 8, 2.5), *random_parameters(generator, 8)),
+            construction=construction,
+        )
+        for construction in CONSTRUCTIONS * 20
+    ]
+    q = np.concatenate(evaluate_many(splines, np.linspace(0.0, 7.0, 300)))
+    np.testing.assert_allclose(np.linalg.norm(q, axis=1), 1.0, rtol=0, atol=1e-11)
+
+
+def test_keys_that_are_all_the_same_stand_still():
+    q = np.tile(rotations.normalise([1.0, 2.0, 3.0, 4.0]), (4, 1))
+    for construction in CONSTRUCTIONS:
+        spline = tcb.RotationSpline(Keys([0, 1, 5, 6], q, 0.5, 0.5, 0.5), construction=construction)
+        np.testing.assert_allclose(spline(np.linspace(0, 6, 50)), q[0] + np.zeros((50, 1)), rtol=0, atol=1e-15)
+        np.testing.assert_allclose(spline(np.linspace(0, 6, 50), 1), 0.0, atol=1e-15)
+
+
+def test_key_info_shows_the_turn_from_the_key_before():
+    q = one_axis(np.radians([20, 80, 50]), [0, 0, 1])
+    spline = tcb.RotationSpline(Keys([0, 10, 20], q, 1.0), ends="TANGENT")
+    angles, axes = spline.turn_from_key([-5, 0, 5, 10, 15, 20, 30])
+    np.testing.assert_allclose(np.degrees(angles * axes[:, 2]), [20, 20, 30, 60, -15, -30, -30], rtol=0, atol=1e-12)
+    assert (angles >= 0.0).all()
+
+
+def test_key_info_of_cycles_is_that_of_their_first_round():
+    q = random_rotations(np.random.default_rng(3), 4, 1.0)
+    spline = tcb.RotationSpline(Keys([0, 10, 20, 30], q), "REPEAT")
+    first, later = spline.turn_from_key([5.0, 10.0, 25.0]), spline.turn_from_key([65.0, 70.0, 85.0])
+    np.testing.assert_allclose(first[0], later[0], rtol=0, atol=1e-13)
+    np.testing.assert_allclose(first[1], later[1], rtol=0, atol=1e-13)

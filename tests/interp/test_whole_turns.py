@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keys that are turns: whole turns, the conventions of files, and what Euler and axis-angle keys mean."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+from interp import Keys, evaluate_many, rotations, tcb
+
+AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
+ENDS = ["3DS", "TANGENT"]
+CONSTRUCTIONS = ["DE_CASTELJAU", "SQUAD"]
+
+
+def turned_about(spline, frames, axis=AXIS):
+    """The angle of a spline about a known axis, continuous over dense frames."""
+    q = spline(frames)
+    assert np.abs(np.cross(q[:, 1:], axis)).max() < 1e-11
+    return np.unwrap(2.0 * np.arctan2(q[:, 1:] @ axis, q[:, 0]), period=4.0 * np.pi)
+
+
+@pytest.mark.parametrize("construction", CONSTRUCTIONS)
+def test_450_degrees_are_a_turn_and_a_quarter(construction):
+    spline = tcb.RotationSpline.from_turns(
+        [0, 10], np.radians([0, 450]), [AXIS, AXIS], tension=1.0, construction=construction
+    )
+    frames = np.linspace(0, 10, 201)
+    u = frames / 10.0
+    np.testing.assert_allclose(turned_about(spline, frames), np.radians(450) * (3 * u**2 - 2 * u**3), atol=1e-12)
+
+
+@pytest.mark.parametrize("construction", CONSTRUCTIONS)
+@settings(max_examples=50)
+@given(
+    # Remainders below 170 degrees: beyond, controls may lie more than half the sphere's circle from their keys.
+    turns=st.lists(st.tuples(st.integers(-3, 3), st.floats(0, 170)), min_size=2, max_size=6),
+    lengths=st.lists(st.floats(0.1, 50), min_size=6, max_size=6),
+    parameters=st.lists(st.floats(-1, 1), min_size=30, max_size=30),
+)
+def test_turns_of_any_size_about_one_axis_are_the_vector_spline_of_the_angle(
+    construction, turns, lengths, parameters
+):
+    keys = len(turns)
+    angles = np.array([2 * np.pi * whole + np.copysign(np.radians(part), whole) for whole, part in turns])
+    all_parameters = np.array(parameters).reshape(5, 6)[:, :keys]
+    all_parameters[0] = np.abs(all_parameters[0])
+    all_parameters[3:] = np.abs(all_parameters[3:])
+    frames = np.cumsum(lengths[:keys])
+    at = np.linspace(frames[0], frames[-1], 60)
+    expected = tcb.VectorSpline(Keys(frames, np.cumsum(angles), *all_parameters))(at)
+    spline = tcb.RotationSpline.from_turns(
+        frames, angles, np.tile(AXIS, (keys, 1)), *all_parameters, ends="TANGENT", construction=construction
+    )
+    assert rotations.angle_between(spline(at), rotations.from_rotation_vector(expected * AXIS)).max() < 1e-10
+    velocity = tcb.VectorSpline(Keys(frames, np.cumsum(angles), *all_parameters))(at, 1) * AXIS
+    np.testing.assert_allclose(spline(at, 1), velocity, rtol=0, atol=1e-9 * max(1.0, np.abs(velocity).max()))
+
+
+@pytest.mark.parametrize("continuity", [0.0, 0.6])
+def test_3ds_ends_scale_whole_turns_as_they_scale_parts(continuity):
+    # (1-T)(1+C B) of the whole turn away from the first key, (1-T)(1-C B) into the last.
+    spline = tcb.RotationSpline.from_turns(
+        [0, 8], np.radians([0, 800]), [AXIS, AXIS], tension=0.25, continuity=continuity, bias=0.5
+    )
+    chord = np.radians(800) / 8.0
+    assert spline(0.0, 1) @ AXIS == pytest.approx(0.75 * (1 + continuity * 0.5) * chord, rel=1e-12)
+    assert spline(8.0, 1) @ AXIS == pytest.approx(0.75 * (1 - continuity * 0.5) * chord, rel=1e-12)
+
+
+@pytest.mark.parametrize("construction", CONSTRUCTIONS)
+@pytest.mark.parametrize("ends", ENDS)
+@pytest.mark.parametrize("cycle", ["SINGLE", "LOOP"])
+@pytest.mark.parametrize("seed", range(4))
+def test_whole_turns_about_several_axes_meet_the_keys_and_do_not_jump(construction, ends, cycle, seed):
+    generator = np.random.default_rng(seed)
+    frames = np.cumsum(generator.uniform(2.0, 20.0, 7))
+    angles = generator.uniform(-12.0, 12.0, 7)
+    axes = generator.normal(size=(7, 3))
+    spline = tcb.RotationSpline.from_turns(
+        frames, angles, axes, *generator.uniform(-0.5, 0.5, (2, 7)) * [[1], [0]], bias=0.3, cycle=cycle, ends=ends,
+        construction=construction,
+    )  # fmt: skip
+    expected = Rotation.from_rotvec(axes[0] / np.linalg.norm(axes[0]) * angles[0])
+    for key in range(7):
+        if key:
+            expected = Rotation.from_rotvec(axes[key] / np.linalg.norm(axes[key]) * angles[key]) * expected
+        found = Rotation.from_quat(spline(frames[key])[[1, 2, 3, 0]])
+        assert (found * expected.inv()).magnitude() < 1e-13
+    before = np.nextafter(frames[1:-1], -np.inf)
+    np.testing.assert_allclose(spline(before), spline(frames[1:-1]), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(spline(before, 1), spline(frames[1:-1], 1), rtol=0, atol=1e-10)
+
+
+def test_angular_velocity_with_whole_turns_agrees_with_differences():
+    generator = np.random.default_rng(5)
+    frames = np.array([0.0, 9.0, 15.0, 30.0])
+    spline = tcb.RotationSpline.from_turns(
+        frames, [1.0, 14.0, -9.0, 20.0], generator.normal(size=(4, 3)), 0.1, 0.2, 0.3, 0.4, 0.5
+    )
+    at, step = np.linspace(0.1, 29.9, 40), 1e-5
+    now, soon = (Rotation.from_quat(spline(at + shift)[:, [1, 2, 3, 0]]) for shift in (-step / 2, step / 2))
+    np.testing.assert_allclose(spline(at, 1), (soon * now.inv()).as_rotvec() / step, rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize("angle", [359.0, 359.88, 359.9, 360.0 - 1e-9, 360.0, 360.0 + 1e-9, 361.0, 719.95, -360.0])
+def test_turns_at_and_around_whole_ones_are_exact_because_their_axis_is_named(angle):
+    spline = tcb.RotationSpline.from_turns([0, 10], np.radians([0, angle]), [AXIS, AXIS])
+    frames = np.linspace(0, 10, 101)
+    np.testing.assert_allclose(turned_about(spline, frames), np.radians(angle) * frames / 10.0, rtol=0, atol=1e-10)
+
+
+def test_a_loop_of_whole_turns_is_smooth_across_its_seam():
+    spline = tcb.RotationSpline.from_turns([0, 10, 20], np.radians([0, 540, 540]), [AXIS] * 3, cycle="LOOP")
+    assert spline.loop_gap < 1e-14
+    np.testing.assert_allclose(spline(np.linspace(-20, 40, 50), 1), np.tile(AXIS * np.radians(54), (50, 1)), atol=1e-12)
+
+
+def test_signs_are_continuous_through_whole_turns():
+    spline = tcb.RotationSpline.from_turns([0, 10, 20, 30], np.radians([0, 450, -800, 90]), [AXIS, [0, 0, 1], AXIS,
+    AXIS]) q = spline(np.linspace(0, 30, 3000)) assert (np.einsum("ij,ij->i", q[1:], q[:-1]) > 0.99).all()
+
+
+def test_the_shorter_way_can_be_asked_for():
+    # Exporters wrote turns of -3 degrees as 357.
+    spline = tcb.RotationSpline.from_turns([0, 10], np.radians([0, 357]), [AXIS, AXIS], path="SHORTEST")
+    assert np.degrees(turned_about(spline, np.linspace(0, 10, 11)))[-1] == pytest.approx(-3.0)
+
+
+def test_whole_turns_do_not_disturb_other_tracks_of_the_batch():
+    plain = tcb.RotationSpline.from_turns([0, 10, 20], [0.1, 1.0, 2.0], [AXIS, [0, 1, 0], AXIS])
+    wound = tcb.RotationSpline.from_turns([0, 5, 30], [0.1, 10.0, 20.0], [AXIS, [0, 1, 0], AXIS])
+    keyed = tcb.RotationSpline(plain.keys)
+    frames = np.linspace(-1, 31, 100)
+    together = evaluate_many([plain, wound, keyed], frames)
+    for found, spline in zip(together, (plain, wound, keyed), strict=True):
+        np.testing.assert_allclose(found, spline(frames), rtol=0, atol=1e-14)
+
+
+def test_key_info_counts_whole_turns():
+    spline = tcb.RotationSpline.from_turns([0, 10, 20], np.radians([30, 450, -720]), [AXIS] * 3, tension=1.0)
+    angles, axes = spline.turn_from_key([0.0, 5.0, 10.0, 15.0, 20.0, 25.0])
+    np.testing.assert_allclose(np.degrees(angles * (axes @ AXIS)), [30, 225, 450, -360, -720, -720], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("convention", ["BLENDER", "3DS"])
+def test_turns_become_rotations_and_back(convention):
+    generator = np.random.default_rng(1)
+    angles, axes = generator.uniform(0.1, 3.0, 9), generator.normal(size=(9, 3))
+    axes /= np.linalg.norm(axes, axis=1, keepdims=True)
+    sign = 1.0 if convention == "BLENDER" else -1.0
+    q = rotations.turns_to_rotations(angles * sign, axes, convention)
+    found_angles, found_axes = rotations.rotations_to_turns(q, convention)
+    np.testing.assert_allclose(found_angles, angles * sign, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(found_axes, axes, rtol=0, atol=1e-13)
+    by_scipy = Rotation.from_rotvec(axes[0] * angles[0])
+    for angle, axis in zip(angles[1:], axes[1:], strict=True):
+        by_scipy = Rotation.from_rotvec(axis * angle) * by_scipy
+    assert (Rotation.from_quat(q[-1, [1, 2, 3, 0]]) * by_scipy.inv()).magnitude() < 1e-14
+
+
+def test_turns_as_keyed_keep_the_long_way():
+    q = rotations.turns_to_rotations(np.radians([10, 300]), [AXIS, AXIS])
+    angles, axes = rotations.rotations_to_turns(q, path="AS_KEYED")
+    assert np.degrees(angles) == pytest.approx([10, 300])
+    assert np.degrees(rotations.rotations_to_turns(q)[0]) == pytest.approx([10, 60])
+    assert axes[1] == pytest.approx(AXIS)
+
+
+def test_a_jaw_that_opens_and_shuts_by_its_files_turns_returns_to_its_start(shared_data: Path):
+    # The three relative rotation keys of skull.3ds, read from the bytes: ROT track B021, flags, 2 x u32, count; each
+    # key i32 frame, u16 flags (0 here), angle and axis in float32 (field-notes.md, ".3ds keyframer").
+    data = (shared_data / "skull.3ds").read_bytes()
+    found = []
+    for at in range(len(data) - 6):
+        if data[at : at + 2] != b"\x21\xb0":
+            continue
+        size, count = (int.from_bytes(data[at + skip : at + skip + 4], "little") for skip in (2, 16))
+        if size == 20 + 22 * count and count == 3:
+            keys = np.frombuffer(data, "<i4,<u2,4<f4", 3, at + 20)
+            found.append((keys["f0"].astype(float), keys["f2"].astype(float)))
+    frames, turns = found[0]
+    opening, shutting = turns[1:, :1] * turns[1:, 1:]
+    assert np.degrees(np.linalg.norm(opening)) == pytest.approx(54.0, abs=1e-4)
+    np.testing.assert_allclose(shutting, -opening, atol=1e-6)
+    spline = tcb.RotationSpline.from_turns(frames, turns[:, 0], turns[:, 1:], convention="3DS")
+    assert rotations.angle_between(spline(frames[0]), spline(frames[-1])) < 1e-6
+    assert rotations.angle_between(spline(frames[0]), spline(frames[1])) == pytest.approx(abs(turns[1, 0]), abs=1e-6)
+
+
+@pytest.mark.parametrize("order", ["XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"])
+@pytest.mark.parametrize("channel", [0, 1, 2])
+@pytest.mark.parametrize("change", [450.0, -180.0, 180.0, 360.0, -720.0, 1000.5, 0.0, 1e-7])
+def test_one_euler_channel_that_changes_is_a_turn_of_that_size(order, channel, change):
+    start = np.radians([20.0, -35.0, 50.0])
+    end = start.copy()
+    end[channel] += np.radians(change)
+    angles, axes = rotations.turns_of_euler([start, end], order)
+    assert abs(angles[1]) == pytest.approx(np.radians(abs(change)), abs=1e-13)
+    # A small piece of the way there, by scipy, shows the axis with its sign. Blender's orders are scipy's fixed axes.
+    if change:
+        piece = start.copy()
+        piece[channel] += np.copysign(0.1, change)
+        by_scipy = [
+            Rotation.from_euler(order.lower(), each[["XYZ".index(letter) for letter in order]])
+            for each in (start, piece)
+        ]
+        axis = (by_scipy[1] * by_scipy[0].inv()).as_rotvec() / 0.1
+        np.testing.assert_allclose(axes[1] * np.sign(angles[1]), axis, rtol=0, atol=1e-6 if change < 1 else 1e-12)
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.lists(st.floats(-20, 20), min_size=3, max_size=3), min_size=1, max_size=5),
+    st.sampled_from(["XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"]),
+)
+def test_turns_of_euler_keys_reach_their_orientations(triples, order):
+    angles, axes = rotations.turns_of_euler(triples, order)
+    reached = rotations.turns_to_rotations(angles, axes)
+    assert rotations.angle_between(reached, rotations.from_euler(triples, order)).max() < 1e-9
+
+
+def test_turns_of_axis_angle_keys_are_counted_too():
+    angles, axes = rotations.turns_of_axis_angle(
+        np.radians([10, 460, 100, 820]), [[0, 0, 1], [0, 0, 2], [0, 0, 1], [0, 0, 0.5]]
+    )
+    np.testing.assert_allclose(np.degrees(angles * axes[:, 2]), [10, 450, -360, 720], rtol=0, atol=1e-10)
+
+
+def test_turns_of_axis_angle_keys_reach_their_orientations():
+    generator = np.random.default_rng(2)
+    key_angles, key_axes = generator.uniform(-20, 20, 30), generator.normal(size=(30, 3))
+    reached = rotations.turns_to_rotations(*rotations.turns_of_axis_angle(key_angles, key_axes))
+    assert rotations.angle_between(reached, rotations.from_axis_angle(key_axes, key_angles)).max() < 1e-12
+
+
+def test_one_key_has_its_orientation_for_a_turn():
+    angles, axes = rotations.turns_of_euler([[0.0, 0.0, 0.5]])
+    assert (angles * axes[:, 2]).tolist() == pytest.approx([0.5])
+    assert tcb.RotationSpline.from_turns([3], angles, axes)(0.0) == pytest.approx(
+        [float(mp.cos(0.25)), 0, 0, float(mp.sin(0.25))]
+    )
