@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the command was asked to do."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..animation import SAMPLE_LIMIT, Options
+from ..animation.parameters import LIMITS
+
+_EPILOG = """\
+exit status: 0 if all went well; 1 if a file failed or something in it was refused; 2 if the command makes no sense
+"""
+_EXAMPLES = """\
+examples:
+  {program} bake walk.blend --output baked/
+  {program} bake shots/*.blend --in-place --objects 'Prop_*' --step 0.5
+  {program} bake walk.blend --output walk_export.blend --target NEW_ACTION --tension 0.3
+
+"""
+
+
+@dataclass(frozen=True)
+class Job:
+    """Attributes are the arguments; `targets` holds for each file where its result goes, links resolved."""
+
+    verb: str
+    files: list[Path]
+    targets: list[Path]
+    """None for info."""
+    in_place: bool
+    makes_folder: bool
+    """The folder of the results may be made."""
+    patterns: list[str]
+    options: Options
+    as_json: bool
+
+
+def parse(arguments: Sequence[str], program: str) -> Job:
+    """Raises SystemExit, after a usage message, where the arguments make no sense."""
+    parser, verbs = _parsers(program)
+    given = parser.parse_args(arguments)
+    verb = verbs[given.verb]
+    files = [Path(name) for name in given.files]
+    patterns = given.objects or []
+    options = _options(verb, given)
+    if given.verb == "info":
+        return Job("info", files, [], False, False, patterns, options, given.json)
+    if given.output is None and not given.in_place:
+        verb.error("say where the result goes: --output DIR or FILE; or --in-place, to replace the files themselves")
+    if given.output is not None and given.in_place:
+        verb.error("give --output or --in-place, not both")
+    into_folder = given.output is not None and (
+        len(files) > 1 or given.output.endswith(("/", os.sep)) or os.path.isdir(given.output)
+    )
+    targets = _targets(verb, files, given.output, into_folder)
+    return Job(given.verb, files, targets, given.in_place, into_folder, patterns, options, given.json)
+
+
+def _options(verb: argparse.ArgumentParser, given: argparse.Namespace) -> Options:
+    if given.verb != "bake":
+        return Options()
+    options = Options(
+        target=given.target,
+        step=given.step,
+        frame_range=None if given.range is None else (given.range[0], given.range[1]),
+        sample_limit=given.sample_limit,
+        defaults={name: value for name in LIMITS if (value := getattr(given, name)) is not None},
+    )
+    try:
+        options.check()
+    except ValueError as error:
+        verb.error(str(error))
+    return options
+
+
+def _targets(verb: argparse.ArgumentParser, files: list[Path], output: str | None, into_folder: bool) -> list[Path]:
+    """Each file's target: no other file's and, unless the files are replaced, none of them."""
+    if output is None:
+        targets = [Path(os.path.realpath(file)) for file in files]
+    elif into_folder:
+        if os.path.exists(output) and not os.path.isdir(output):
+            verb.error(f"--output {output} is a file, and the results need a folder")
+        targets = [Path(os.path.realpath(Path(output, file.name))) for file in files]
+    elif output.lower().endswith(".blend"):
+        targets = [Path(os.path.realpath(output))]
+    else:
+        verb.error(f"--output {output} is neither a folder nor a .blend; for a new folder, end it with a slash")
+    writers: dict[str, Path] = {}
+    for file, target in zip(files, targets, strict=True):
+        other = writers.setdefault(os.path.normcase(target), file)
+        if other is not file:
+            verb.error(f"{other} and {file} would both be written to {target}")
+    if output is not None:
+        for file in files:
+            if os.path.normcase(os.path.realpath(file)) in writers:
+                verb.error(f"--output would replace {file}, which is read; if you mean that, say --in-place")
+    return targets
+
+
+def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """The parser of the whole command, and those of its verbs."""
+    parser = argparse.ArgumentParser(
+        prog=program,
+        description="Tension, continuity, bias and ease, as 3D Studio plays them, in .blend files.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+
+    def add(name: str, summary: str, examples: str = "") -> argparse.ArgumentParser:
+        verb = subparsers.add_parser(
+            name,
+            help=summary,
+            description=summary,
+            epilog=examples.format(program=program) + _EPILOG,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        _add_common(verb)
+        return verb
+
+    bake = add("bake", "Write the motion between the keys, so that any Blender plays it.", _EXAMPLES)
+    restore = add("restore", "Take the baked motion away; the parameters stay.")
+    remove = add("remove", "Take the baked motion and all TCB parameters away.")
+    enable = add("enable", "Make the tracks TCB, without baking them yet.")
+    info = add("info", "Show the tracks, their keys, parameters and state; nothing is written.")
+    for verb in (bake, restore, remove, enable):
+        _add_output(verb)
+    _add_bake_options(bake)
+    return parser, {"bake": bake, "restore": restore, "remove": remove, "enable": enable, "info": info}
+
+
+def _add_common(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("files", nargs="+", metavar="FILE", help="a .blend file; several are done in turn")
+    verb.add_argument(
+        "--objects",
+        action="append",
+        metavar="GLOB",
+        help="only the objects of this name, each with the data, shape keys, materials and nodes that it is made of; "
+        "* and ? stand for any characters; may be repeated",
+    )
+    verb.add_argument("--json", action="store_true", help="print one JSON object a file, each on a line of its own")
+
+
+def _add_output(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        "--output",
+        metavar="DIR|FILE",
+        help="where to write: a folder (one that is there, or that ends with a slash and is made), or for one FILE a "
+        ".blend",
+    )
+    verb.add_argument("--in-place", action="store_true", help="replace each FILE by its result")
+
+
+def _add_bake_options(bake: argparse.ArgumentParser) -> None:
+    how = bake.add_argument_group("how to bake")
+    how.add_argument(
+        "--output-mode",
+        choices=["SAMPLES"],
+        default="SAMPLES",
+        help="SAMPLES: a linear key every --step frames (default: %(default)s)",
+    )
+    how.add_argument(
+        "--target",
+        choices=["IN_PLACE", "NEW_ACTION"],
+        default="IN_PLACE",
+        help="IN_PLACE: beside the keys, and restore takes it away again; NEW_ACTION: plain keys in a copy of the "
+        "action, for export (default: %(default)s)",
+    )
+    how.add_argument("--step", type=float, default=1.0, metavar="FRAMES", help="from sample to sample (default: 1)")
+    how.add_argument(
+        "--range",
+        type=float,
+        nargs=2,
+        metavar=("START", "END"),
+        help="the segments that these frames touch, and cycles throughout them (default: first to last key)",
+    )
+    how.add_argument(
+        "--sample-limit",
+        type=int,
+        default=SAMPLE_LIMIT,
+        metavar="N",
+        help="refuse a file that would get more samples than this (default: %(default)s)",
+    )
+    parameters = bake.add_argument_group("parameters, in this bake, of keys that have none set")
+    for name, (low, high) in LIMITS.items():
+        parameters.add_argument(
+            f"--{name.replace('_', '-')}", type=_within(low, high), metavar="NUMBER", help=f"{low:g} to {high:g}"
+        )
+
+
+def _within(low: float, high: float) -> Callable[[str], float]:
+    def number(text: str) -> float:
+        value = float(text)
+        if not low <= value <= high:
+            raise argparse.ArgumentTypeError(f"{text} does not lie in {low:g} to {high:g}")
+        return value
+
+    return number

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading and writing .blend files so that no work is lost."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+import bpy
+
+_COMPRESSED = {b"BLENDER": False, b"\x28\xb5\x2f\xfd": True, b"\x1f\x8b": True}
+"""How a .blend begins: plain, by Zstandard, by gzip."""
+
+
+class UnusableError(Exception):
+    """A file, or the place for its result, that nothing can be done with. Nothing was changed."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that was read."""
+
+    compressed: bool
+    version: tuple[int, int]
+    """Time and size when it was read: another version is someone else's work."""
+
+
+def open_file(file: Path, notes: list[str], writes: bool) -> Source:
+    """Let Blender read the file, and run nothing that is in it. Raises UnusableError."""
+    try:
+        status = file.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise UnusableError("not a file")
+        with file.open("rb") as stream:
+            head = stream.read(max(map(len, _COMPRESSED)))
+    except OSError as error:
+        raise UnusableError(f"can't be read: {error.strerror}") from error
+    compressed = next((packed for magic, packed in _COMPRESSED.items() if head.startswith(magic)), None)
+    if compressed is None:
+        raise UnusableError("not a .blend file" if head else "not a .blend file: it is empty")
+    try:
+        # With its interface: else the result would have Blender's default windows in place of the animator's.
+        bpy.ops.wm.open_mainfile(filepath=str(file.absolute()), load_ui=True, use_scripts=False)
+    except RuntimeError as error:
+        raise UnusableError(
+            f"Blender {_release(bpy.app.version)} can't open it; it is damaged, or of a newer Blender: "
+            f"{_blender_says(error)}"
+        ) from error
+    _check_release(notes, writes)
+    for library in bpy.data.libraries:
+        if library.is_missing:
+            notes.append(f"the library {library.filepath} is missing: what is linked from it is left as it is")
+    return Source(compressed, _version(status))
+
+
+def check_target(target: Path, makes_folder: bool) -> None:
+    """Raises UnusableError where it can be told beforehand that the result can't be written."""
+    folder = target.parent
+    try:
+        if target.exists() and not target.is_file():
+            raise UnusableError(f"{target} is there, and is not a file")
+        if target.exists() and not os.access(target, os.W_OK):
+            raise UnusableError(f"{target} is write-protected")
+        if not makes_folder and not folder.is_dir():
+            raise UnusableError(f"the folder {folder} does not exist")
+        while not folder.exists() and folder.parent != folder:
+            folder = folder.parent
+        if not folder.is_dir():
+            raise UnusableError(f"{folder} is not a folder")
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise UnusableError(f"the folder {folder} can't be written to: permission denied")
+    except OSError as error:
+        raise UnusableError(f"{target} can't be written: {error.strerror}") from error
+
+
+def check_no_library(target: Path) -> None:
+    """Raises UnusableError where the result would replace a file that the open file links from."""
+    for library in bpy.data.libraries:
+        if os.path.realpath(bpy.path.abspath(library.filepath, library=library.parent)) == str(target):
+            raise UnusableError(f"{target} is a library that the file links from, and would be replaced")
+
+
+def save(source: Source, target: Path, in_place: bool) -> None:
+    """Write the open file beside the target under another name, then rename it.
+
+    Whenever this is stopped, the target is the old file or the new one. Raises UnusableError.
+    """
+    temporary = target.with_name(f".{target.stem[:40]}.tcb-{secrets.token_hex(4)}.blend")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _write(temporary, source, in_place)
+        if target.exists():
+            _take_over_rights(target, temporary)
+        if in_place and _version(target.stat()) != source.version:
+            raise UnusableError("it was written to by someone else meanwhile, and is left as it is now")
+        os.replace(temporary, target)
+        _force_to_disk(target.parent)
+    except OSError as error:
+        raise UnusableError(f"{target} can't be written: {error.strerror}{_free_space(target.parent)}") from error
+    finally:
+        for leftover in (temporary, Path(f"{temporary}@")):  # Blender itself writes to the second first
+            with contextlib.suppress(OSError):
+                leftover.unlink()
+
+
+def _check_release(notes: list[str], writes: bool) -> None:
+    """Raises UnusableError where writing the open file would lose what a newer Blender has put into it."""
+    saved, here = _release(bpy.data.version), _release(bpy.app.version)
+    if tuple(bpy.data.version) > tuple(bpy.app.version_file):
+        if writes:
+            raise UnusableError(f"saved by Blender {saved}: this is {here}, which could lose some of it when writing")
+        notes.append(f"saved by Blender {saved}: this is {here}, which may not see all of it")
+    elif writes and saved != here:
+        notes.append(f"saved by Blender {saved}; the result is a file of Blender {here}")
+
+
+def _release(version: tuple[int, int, int]) -> str:
+    return f"{version[0]}.{version[1]}"
+
+
+def _blender_says(error: RuntimeError) -> str:
+    """Blender's reports, in one line."""
+    return "; ".join(line.removeprefix("Error: ") for line in str(error).strip().splitlines() if line)
+
+
+def _write(temporary: Path, source: Source, in_place: bool) -> None:
+    try:
+        bpy.ops.wm.save_as_mainfile(
+            filepath=str(temporary),
+            check_existing=False,
+            copy=True,
+            compress=source.compressed,
+            # A file that stays where it is keeps its relative paths, also where it was opened through a link.
+            relative_remap=not in_place,
+        )
+    except RuntimeError as error:
+        folder = temporary.parent
+        raise UnusableError(
+            f"Blender could not write to {folder}{_free_space(folder)}: {_blender_says(error)}"
+        ) from error
+    _force_to_disk(temporary)
+
+
+def _force_to_disk(path: Path) -> None:
+    """A file's content; of a folder the names in it."""
+    if path.is_dir() and os.name == "nt":
+        return  # where a folder can't be opened
+    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _take_over_rights(target: Path, temporary: Path) -> None:
+    shutil.copymode(target, temporary)
+    old, new = target.stat(), temporary.stat()
+    if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
+        with contextlib.suppress(OSError):  # only root may give a file to another owner
+            os.chown(temporary, old.st_uid, old.st_gid)
+
+
+def _version(status: os.stat_result) -> tuple[int, int]:
+    return status.st_mtime_ns, status.st_size
+
+
+def _free_space(folder: Path) -> str:
+    """To say so is worth it: on a full disk Blender's own message speaks of a file that is not there."""
+    try:
+        return f" ({shutil.disk_usage(folder).free / 1e6:,.0f} MB free)"
+    except OSError:
+        return ""

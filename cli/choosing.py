@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which datablocks of the open file to work on."""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import bpy
+
+from .. import animation
+from ..animation.channels import HAS_SLOTS, channels_of
+from ..animation.datablocks import name_of
+from ..animation.keyframes import read
+from ..animation.stamps import has_stamp
+from ..animation.tracks import Track, find_tracks
+from .arguments import Job
+from .outcome import Outcome
+
+NOTHING_TO_DO = {
+    "bake": "nothing to bake: none of it has keys on a float property",
+    "restore": "nothing to restore: none of it is baked",
+    "remove": "nothing to remove: none of it is TCB",
+    "enable": "nothing to enable: it has no track with keys that is not TCB already",
+}
+
+_NAMED = 3
+"""So many of many are named in a message."""
+
+
+def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
+    """The datablocks with something to do; of those asked for by name also the others, which are refused in time.
+
+    Linked ones are left to their own files, unless they are asked for by name.
+    """
+    overridden = {item.override_library.reference for item in bpy.data.objects if item.override_library is not None}
+    local: dict[bpy.types.ID, None] = {}
+    linked: dict[bpy.types.ID, None] = {}
+
+    def consider(datablocks: Iterable[bpy.types.ID]) -> bool:
+        """Whether there is something to do in them."""
+        found = [datablock for datablock in datablocks if _has_work(datablock, job.verb)]
+        for datablock in found:
+            (local if datablock.library is None else linked)[datablock] = None
+        return bool(found)
+
+    if not job.patterns:
+        consider(datablock for datablock in animation.of_file() if datablock not in overridden)
+    for pattern in job.patterns:
+        for item in named(pattern, outcome):
+            something = consider(animation.of_object(item))
+            if item.name == pattern and (item.library is not None or not something):
+                local[item] = None
+    left_out = [f'"{name_of(datablock)}"' for datablock in linked if datablock not in local]
+    if left_out:
+        more = f" and {len(left_out) - _NAMED} more" if len(left_out) > _NAMED else ""
+        outcome.notes.append(f"linked, so left to their own files: {', '.join(left_out[:_NAMED])}{more}")
+    return list(local)
+
+
+def named(pattern: str, outcome: Outcome) -> list[bpy.types.Object]:
+    """The file's own objects of that name, or else those linked into it; where there is none, the outcome says so."""
+    found = [item for item in bpy.data.objects if item.name == pattern or fnmatch.fnmatchcase(item.name, pattern)]
+    if not found:
+        names = [item.name for item in bpy.data.objects]
+        near = difflib.get_close_matches(pattern, names, n=_NAMED, cutoff=0.5) or names[:_NAMED]
+        known = ", ".join(f'"{name}"' for name in near) + (", …" if len(names) > len(near) else "")
+        outcome.errors.append(f'no object matches "{pattern}"; there is {known or "none at all"}')
+    return [item for item in found if item.library is None] or found
+
+
+def tracks_of(datablock: bpy.types.ID) -> list[Track]:
+    """Also those of a rotation mode that is not in use; none where nothing animates the datablock."""
+    try:
+        return find_tracks(datablock, channels_of(datablock))
+    except animation.Refusal:
+        return []
+
+
+def has_keys(track: Track) -> bool:
+    return any(len(fcurve.keyframe_points) or len(fcurve.sampled_points) for fcurve in track.channels.values())
+
+
+def _is_baked(track: Track) -> bool:
+    return track.baked or any(has_stamp(read(fcurve)).any() for fcurve in track.channels.values())
+
+
+_WORTH_THE_WORK: dict[str, Callable[[Track], bool]] = {
+    "bake": has_keys,
+    "enable": lambda track: has_keys(track) and not track.enabled,
+    "restore": _is_baked,
+    "remove": lambda track: any(True for _ in track.companions) or _is_baked(track),
+}
+
+
+def _has_work(datablock: bpy.types.ID, verb: str) -> bool:
+    data: Any = datablock.animation_data  # type: ignore[attr-defined]
+    if HAS_SLOTS and data.action is not None and data.action_slot is None:
+        # Which curves are its own can't be told: to bake that is an error, and there is nothing to take away.
+        return verb in ("bake", "enable")
+    return any(map(_WORTH_THE_WORK[verb], tracks_of(datablock)))

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The verb `info`: what the open file has."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import bpy
+import numpy as np
+
+from .. import animation
+from ..animation.channels import channels_of
+from ..animation.datablocks import name_of
+from ..animation.inspecting import STATES, state
+from ..animation.parameters import read_parameters
+from ..animation.reading import key_frames, read_originals
+from ..animation.tracks import Track
+from .arguments import Job
+from .choosing import named, tracks_of
+from .outcome import Outcome
+
+
+def inform(job: Job, outcome: Outcome) -> None:
+    """Let the outcome say what each animated datablock has: of the objects asked for, or of the whole file."""
+    for datablock in _datablocks(job, outcome):
+        data: Any = datablock.animation_data  # type: ignore[attr-defined]
+        if data.action is None and not any(track.strips for track in data.nla_tracks):
+            continue  # drivers, or an action that was taken away
+        try:
+            channels_of(datablock)
+        except animation.Refusal as refusal:
+            outcome.notes.append(str(refusal))
+            continue
+        tracks = [row for track in tracks_of(datablock) if (row := _row(track, outcome)) is not None]
+        outcome.report.datablocks += 1
+        outcome.datablocks.append(
+            {
+                "name": name_of(datablock),
+                "type": datablock.id_type,
+                "action": data.action.name,
+                "linked": datablock.library is not None,
+                "tracks": tracks,
+            }
+        )
+    if not outcome.datablocks and not outcome.errors:
+        outcome.notes.append("nothing in it is animated")
+
+
+def _datablocks(job: Job, outcome: Outcome) -> dict[bpy.types.ID, None]:
+    if not job.patterns:
+        return dict.fromkeys(animation.of_file())
+    objects = [item for pattern in job.patterns for item in named(pattern, outcome)]
+    return dict.fromkeys(part for item in objects for part in animation.of_object(item))
+
+
+def _row(track: Track, outcome: Outcome) -> dict[str, Any] | None:
+    """What info shows of a track; None, and an error, where what is saved with it can't be understood."""
+    try:
+        frames = key_frames(track)
+        parameters = read_parameters(track, frames, {})
+        settings = track.settings
+        condition = STATES[state(track)]
+    except animation.Refusal as refusal:
+        outcome.errors.append(str(refusal))
+        return None
+    own = sum(len(original.keys) for original in read_originals(track).values())
+    generated = sum(len(fcurve.keyframe_points) for fcurve in track.channels.values()) - own
+    outcome.report.tracks += 1
+    outcome.report.keys += len(frames)
+    outcome.report.samples += generated
+    return {
+        "track": track.path,
+        "kind": track.kind,
+        "in_use": track.in_use,
+        "state": condition,
+        "keys": len(frames),
+        "first": _finite(frames[0]) if len(frames) else None,
+        "last": _finite(frames[-1]) if len(frames) else None,
+        "samples": generated,
+        "parameters": {name: n for name, values in parameters.items() if (n := int(np.count_nonzero(values)))},
+        "cycle": settings.cycle,
+        "ends": settings.ends,
+        "construction": settings.construction,
+        "path": settings.path,
+    }
+
+
+def _finite(number: float) -> float | None:
+    """JSON has no NaN."""
+    return float(number) if math.isfinite(number) else None

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What became of one file, and how it is told."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TextIO
+
+from ..animation import Report
+from .arguments import Job
+
+_PROGRESS_PERIOD = 1.0
+"""Seconds between two lines on the progress of one file."""
+_DONE = {"bake": "Baked", "restore": "Restored", "remove": "Removed TCB from", "enable": "Made TCB", "info": "Has"}
+
+
+@dataclass
+class Outcome:
+    """What became of one file; it went well if there are no errors."""
+
+    file: Path
+    report: Report = field(default_factory=Report)
+    errors: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    output: Path | None = None
+    datablocks: list[dict[str, Any]] = field(default_factory=list)
+    """What info shows of each."""
+    seconds: float = 0.0
+
+    @property
+    def well(self) -> bool:
+        return not self.errors
+
+
+class Ticker:
+    """Lines on the progress of one file, but not many."""
+
+    def __init__(self, file: Path, things: str) -> None:
+        self.file = file
+        self.things = things
+        self.last = time.monotonic()
+
+    def __call__(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now - self.last >= _PROGRESS_PERIOD:
+            self.last = now
+            say(self.file, f"{done:,} of {total:,} {self.things}")
+
+
+def say(file: Path, text: str) -> None:
+    print(f"tcb: {file}: {text}", file=sys.stderr, flush=True)
+
+
+def tell(outcome: Outcome, job: Job, results: TextIO) -> None:
+    """Notes and errors to standard error, and the result to `results`."""
+    for note in outcome.notes:
+        say(outcome.file, f"note: {note}")
+    for error in outcome.errors:
+        say(outcome.file, f"error: {error}")
+    if job.as_json:
+        results.write(json.dumps(_as_json(outcome, job), allow_nan=False) + "\n")
+    elif job.verb == "info" and outcome.datablocks:
+        results.write(_table(outcome))
+    elif outcome.output is not None:
+        done = outcome.report.summary(_DONE[job.verb])
+        results.write(f"{outcome.file}: {done} -> {outcome.output} ({outcome.seconds:.1f} s)\n")
+    results.flush()
+
+
+def _as_json(outcome: Outcome, job: Job) -> dict[str, Any]:
+    counted = ("datablocks", "tracks", "keys", "samples")
+    result: dict[str, Any] = {
+        "command": job.verb,
+        "file": str(outcome.file),
+        "ok": outcome.well,
+        "errors": outcome.errors,
+        "notes": outcome.notes,
+        "counts": {name: getattr(outcome.report, name) for name in counted},
+        "seconds": round(outcome.seconds, 3),
+        "output": None if outcome.output is None else str(outcome.output),
+    }
+    if job.verb == "info":
+        result["datablocks"] = outcome.datablocks
+    return result
+
+
+def _table(outcome: Outcome) -> str:
+    """The tracks under their datablocks, in columns."""
+    blocks = [(_title(datablock), list(map(_cells, datablock["tracks"]))) for datablock in outcome.datablocks]
+    heads = ("track", "keys", "frames", "samples", "parameters set", "state")
+    rows = [heads, *(row for _, block in blocks for row in block)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+
+    def line(row: Sequence[str]) -> str:
+        return "    " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+    lines = [f"{outcome.file}: {outcome.report.summary(_DONE['info'])}", line(heads)]
+    for title, block in blocks:
+        lines += [title, *map(line, block)]
+    return "\n".join(lines) + "\n"
+
+
+def _title(datablock: dict[str, Any]) -> str:
+    linked = ", linked" if datablock["linked"] else ""
+    return f'  "{datablock["name"]}" ({datablock["type"]}{linked}), action "{datablock["action"]}"'
+
+
+def _cells(track: dict[str, Any]) -> tuple[str, ...]:
+    ends = ["?" if track[end] is None else f"{track[end]:g}" for end in ("first", "last")]
+    parameters = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in track["parameters"].items())
+    state = track["state"] if track["in_use"] else f"{track['state']}, not in use"
+    return track["track"], str(track["keys"]), " to ".join(ends), str(track["samples"]), parameters or "-", state

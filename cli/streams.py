@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the process shares with whoever started it: standard output, and the signals to stop."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from typing import TextIO
+
+_TERMINATED = 143
+"""Exit status by the custom of shells: 128 and the number of the signal."""
+
+
+@contextlib.contextmanager
+def only_results_on_standard_output() -> Iterator[TextIO]:
+    """Yield standard output; what Blender prints there by itself goes to standard error meanwhile."""
+    _flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        # A file's name may hold bytes that are no text.
+        with open(kept, "w", encoding="utf-8", errors="backslashreplace", closefd=False) as results:
+            yield results
+    finally:
+        _flush()
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def _flush() -> None:
+    """Blender prints through C's standard output, which must not hold anything back when the direction changes."""
+    sys.stdout.flush()
+    ctypes.CDLL("ucrtbase" if os.name == "nt" else None).fflush(None)
+
+
+@contextlib.contextmanager
+def terminated_like_interrupted() -> Iterator[None]:
+    """Let a process that is terminated take away what is half written, as one that is interrupted does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread hears signals
+        return
+
+    def stop(_number: int, _frame: object) -> None:
+        raise SystemExit(_TERMINATED)
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

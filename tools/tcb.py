@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The extension's command from a checkout, without installing it.
+
+    python tools/tcb.py bake FILE… --output DIR
+    blender --background --python tools/tcb.py -- bake FILE… --output DIR
+
+The first needs Blender as a Python module; a Python that has none runs this again in the project's own environment (see
+tools/environment.sh), which is made if need be. BPY=4.2, 4.5, 5.0 or 5.2 in the environment chooses the Blender there.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import NoReturn
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = "tcb_animation"
+MISSING = 2
+"""Exit status where there is no Blender to run in."""
+
+
+def load_package() -> ModuleType:
+    """The checkout as the package `tcb_animation`, whatever its folder is called.
+
+    It is not registered: what the command does needs no operator, and a live update must not bake by itself meanwhile.
+    """
+    spec = importlib.util.spec_from_file_location(PACKAGE, ROOT / "__init__.py", submodule_search_locations=[str(ROOT)])
+    assert spec is not None
+    assert spec.loader is not None
+    package = importlib.util.module_from_spec(spec)
+    sys.modules[PACKAGE] = package
+    spec.loader.exec_module(package)
+    return package
+
+
+def run_again_with_blender() -> NoReturn:
+    """Replace this process by one in the project's environment."""
+    chosen = [version] if (version := os.environ.get("BPY")) else []
+    script = str(ROOT / "tools" / "environment.sh")
+    try:
+        found = subprocess.run(["bash", script, "bpy", *chosen], stdout=subprocess.PIPE, text=True)
+    except OSError as error:
+        print(f"tcb: this Python has no bpy, and {script} needs bash: {error.strerror}", file=sys.stderr)
+        sys.exit(MISSING)
+    if found.returncode:
+        print("tcb: this Python has no bpy, and the environment that would have it can't be used", file=sys.stderr)
+        sys.exit(MISSING)
+    python = found.stdout.strip()
+    os.execv(python, [python, __file__, *sys.argv[1:]])
+
+
+def main() -> int:
+    # Blender has bpy loaded when it runs a script, and leaves its own arguments before the two dashes.
+    inside_blender = "bpy" in sys.modules
+    if inside_blender:
+        arguments = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
+        program = "blender --background --python tools/tcb.py --"
+    else:
+        arguments = sys.argv[1:]
+        program = "python tools/tcb.py"
+        try:
+            import bpy  # noqa: F401
+        except ImportError:
+            run_again_with_blender()
+    load_package()
+    command = importlib.import_module(f"{PACKAGE}.cli")
+    status: int = command.main(arguments, program)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
