@@ -181,22 +181,24 @@ def bench_interp(tracks: int, keys: int, samples: int, repeat: int) -> tuple[lis
 def _scipy_rows(pairs: Sequence[tuple[FloatArray, FloatArray]], frames: FloatArray, repeat: int) -> list[Row]:
     from scipy.spatial.transform import Rotation, RotationSpline, Slerp
 
-    def made(kind: Callable[[FloatArray, Rotation], Callable[[FloatArray], Rotation]]) -> list[Callable[[], object]]:
-        splines = [kind(f, Rotation.from_quat(q[:, [1, 2, 3, 0]])) for f, q in pairs]
-        inside = [np.clip(frames, f[0], f[-1]) for f, _ in pairs]
-        return [lambda s=s, i=i: s(i).as_quat() for s, i in zip(splines, inside, strict=True)]  # type: ignore[misc]
-
-    def run(kind: Callable[[FloatArray, Rotation], Callable[[FloatArray], Rotation]]) -> None:
-        for call in made(kind):
-            call()
-
+    inside = [np.clip(frames, f[0], f[-1]) for f, _ in pairs]
     total = len(pairs) * len(frames)
-    rows = []
-    for name, kind in (("Slerp", Slerp), ("RotationSpline", RotationSpline)):
-        calls = made(kind) rows.append(Row(f"scipy {name}, made", best_of(repeat, lambda c=calls: [call() for call in
-        c]), total))  # type: ignore[misc] rows.append(Row(f"scipy {name}, keys to samples", best_of(1, lambda k=kind:
-        run(k)), total))  # type: ignore[misc]
-    return rows
+
+    def evaluate(splines: Sequence[Slerp | RotationSpline]) -> list[FloatArray]:
+        return [spline(each).as_quat() for spline, each in zip(splines, inside, strict=True)]
+
+    def row_pair(name: str, make: Callable[[], Sequence[Slerp | RotationSpline]]) -> list[Row]:
+        splines = make()
+        return [
+            Row(f"scipy {name}, made", best_of(repeat, lambda: evaluate(splines)), total),
+            Row(f"scipy {name}, keys to samples", best_of(repeat, lambda: evaluate(make())), total),
+        ]
+
+    keys = [(f, q[:, [1, 2, 3, 0]]) for f, q in pairs]
+    return [
+        *row_pair("Slerp", lambda: [Slerp(f, Rotation.from_quat(q)) for f, q in keys]),
+        *row_pair("RotationSpline", lambda: [RotationSpline(f, Rotation.from_quat(q)) for f, q in keys]),
+    ]
 
 
 def _numpy_quaternion_rows(

@@ -30,7 +30,7 @@ def test_keys_are_copies_that_cannot_be_changed():
     with pytest.raises(ValueError, match="read-only"):
         keys.values[0] = 9.0
     with pytest.raises(dataclasses.FrozenInstanceError):
-        keys.frames = np.zeros(2)  # type: ignore[misc]
+        keys.frames = np.zeros(2)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -126,7 +128,7 @@ def test_the_bound_holds_for_segments_from_a_thousandth_of_a_frame_to_a_million(
     generator = np.random.default_rng(5)
     q, parameters = random_rotations(generator, 4, 1.0), random_parameters(generator, 4)
     track = exact_rotation_track(frames, q, parameters)
-    at = np.concatenate([np.linspace(a, b, 7) for a, b in zip(frames[:-1], frames[1:], strict=True)])
+    at = np.concatenate([np.linspace(a, b, 7) for a, b in itertools.pairwise(frames)])
     found = tcb.RotationSpline(Keys(frames, q, *parameters))(at)
     assert off(found, exact.rows([track.rotation(frame) for frame in at])).max() < BOUND / track.flattest
 
@@ -247,10 +249,14 @@ def test_stretching_time_stretches_the_motion(seed, construction, factor):
 
 @pytest.mark.parametrize("construction", CONSTRUCTIONS)
 def test_without_continuity_the_velocity_does_not_jump_at_inner_keys(construction):
-    generator = np.random.default_rng(8) frames = np.cumsum(generator.uniform(1.0, 20.0, 8)) parameters =
-    random_parameters(generator, 8) parameters[[1, 3, 4]] = 0.0 spline = tcb.RotationSpline(Keys(frames,
-    random_rotations(generator, 8, 1.0), *parameters), construction=construction) before = np.nextafter(frames[1:-1],
-    -np.inf) np.testing.assert_allclose(spline(before, 1), spline(frames[1:-1], 1), rtol=0, atol=1e-12)
+    generator = np.random.default_rng(8)
+    frames = np.cumsum(generator.uniform(1.0, 20.0, 8))
+    parameters = random_parameters(generator, 8)
+    parameters[[1, 3, 4]] = 0.0
+    keys = Keys(frames, random_rotations(generator, 8, 1.0), *parameters)
+    spline = tcb.RotationSpline(keys, construction=construction)
+    before = np.nextafter(frames[1:-1], -np.inf)
+    np.testing.assert_allclose(spline(before, 1), spline(frames[1:-1], 1), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("construction", CONSTRUCTIONS)

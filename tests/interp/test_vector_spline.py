@@ -57,8 +57,9 @@ def test_values_agree_with_the_formulas_at_50_digits(cycle, keys, seed):
     track = exact.Track(frames, values, parameters, cycle)
     found = tcb.VectorSpline(Keys(frames, values, *parameters), cycle)(at)
     # A cycle's frames are rounded when they are wrapped: half a unit in the last place of the frame, times the speed.
-    slack = 1.0 if cycle == "SINGLE" else 100.0 np.testing.assert_allclose(found, exact.rows([track.vector(frame) for
-    frame in at]), rtol=0, atol=BOUND * 40 * slack)
+    slack = 1.0 if cycle == "SINGLE" else 100.0
+    expected = exact.rows([track.vector(frame) for frame in at])
+    np.testing.assert_allclose(found, expected, rtol=0, atol=BOUND * 40 * slack)
 
 
 @pytest.mark.parametrize("longest", [1e-3, 1e6])

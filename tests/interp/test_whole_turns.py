@@ -44,9 +44,7 @@ def test_450_degrees_are_a_turn_and_a_quarter(construction):
     lengths=st.lists(st.floats(0.1, 50), min_size=6, max_size=6),
     parameters=st.lists(st.floats(-1, 1), min_size=30, max_size=30),
 )
-def test_turns_of_any_size_about_one_axis_are_the_vector_spline_of_the_angle(
-    construction, turns, lengths, parameters
-):
+def test_turns_of_any_size_about_one_axis_are_the_vector_spline_of_the_angle(construction, turns, lengths, parameters):
     keys = len(turns)
     angles = np.array([2 * np.pi * whole + np.copysign(np.radians(part), whole) for whole, part in turns])
     all_parameters = np.array(parameters).reshape(5, 6)[:, :keys]
@@ -123,8 +121,10 @@ def test_a_loop_of_whole_turns_is_smooth_across_its_seam():
 
 
 def test_signs_are_continuous_through_whole_turns():
-    spline = tcb.RotationSpline.from_turns([0, 10, 20, 30], np.radians([0, 450, -800, 90]), [AXIS, [0, 0, 1], AXIS,
-    AXIS]) q = spline(np.linspace(0, 30, 3000)) assert (np.einsum("ij,ij->i", q[1:], q[:-1]) > 0.99).all()
+    axes = [AXIS, [0, 0, 1], AXIS, AXIS]
+    spline = tcb.RotationSpline.from_turns([0, 10, 20, 30], np.radians([0, 450, -800, 90]), axes)
+    q = spline(np.linspace(0, 30, 3000))
+    assert (np.einsum("ij,ij->i", q[1:], q[:-1]) > 0.99).all()
 
 
 def test_the_shorter_way_can_be_asked_for():
