@@ -223,10 +223,12 @@ class RotationSpline:
 
     Notes
     -----
-    The error of a sample is below 1e-12, times 1 / (pi - angle) of the flattest arc in its construction: keys nearly
-    antipodal say that little about their arc. For angular velocities it is below 1e-11 a segment's length, times that
-    factor squared. Evaluated in a batch of other size, a sample may differ in its last digits. Source: seeds/001,
-    "Rotation track"; formulas.md, "Rotation tracks".
+    The error of a sample is below 1e-12, times 1 / (pi - angle) of the flattest arc in its construction, an angle on
+    the sphere, half that of the rotation: nearly antipodal quaternions say that little about their arc. Of angular
+    velocities it is below 1e-11 radian a segment's length, times that factor squared. About one axis the motion is the
+    vector spline of the angle as long as every arc of the construction is below 360 degrees of rotation: with no
+    negative tension, for steps up to 130 degrees, and 78 by squad, whatever the other parameters.
+    Source: seeds/001, "Rotation track"; formulas.md, "Rotation tracks".
     """
 
     derivatives = 1

@@ -174,19 +174,20 @@ def test_two_plain_keys_are_scipys_slerp(construction, ends):
     assert turned.magnitude().max() < 1e-14
 
 
-@pytest.mark.parametrize("construction", CONSTRUCTIONS)
+# Up to these steps every arc of the construction is below 360 degrees of rotation, whatever continuity, bias, spacing
+# and tension from 0: tangents are at most 2.6 steps, the arc between inner controls 1 + 2 x 2.6 / 3 or 2 + 2.6 of them.
+@pytest.mark.parametrize(("construction", "largest"), [("DE_CASTELJAU", 130), ("SQUAD", 78)])
 @settings(max_examples=50)
 @given(
-    steps=st.lists(st.floats(-170, 170), min_size=2, max_size=6),
+    steps=st.lists(st.floats(-1, 1), min_size=2, max_size=6),
     lengths=st.lists(st.floats(0.1, 50), min_size=6, max_size=6),
     parameters=st.lists(st.floats(-1, 1), min_size=30, max_size=30),
 )
-def test_turns_about_one_axis_are_the_vector_spline_of_the_angle(construction, steps, lengths, parameters):
+def test_turns_about_one_axis_are_the_vector_spline_of_the_angle(construction, largest, steps, lengths, parameters):
     axis = np.array([2.0, -3.0, 6.0]) / 7.0
     keys = len(steps)
-    frames, angles = np.cumsum(lengths[:keys]), np.radians(np.cumsum(steps))
+    frames, angles = np.cumsum(lengths[:keys]), np.radians(largest * np.cumsum(steps))
     all_parameters = np.array(parameters).reshape(5, 6)[:, :keys]
-    # Controls of at most half a turn of the sphere from their keys, beyond which literal slerp means another arc.
     all_parameters[0] = np.abs(all_parameters[0])
     all_parameters[3:] = np.abs(all_parameters[3:])
     at = np.linspace(frames[0], frames[-1], 60)

@@ -127,7 +127,9 @@ def test_euler_orders_turn_about_the_parents_axes_in_the_sequence_of_their_lette
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_euler_orders_are_blenders(order, some):
-    mathutils = pytest.importorskip("mathutils")
+    pytest.importorskip("bpy")  # mathutils is part of it
+    import mathutils
+
     for angles in np.random.default_rng(5).uniform(-7, 7, (20, 3)):
         # mathutils computes with float32.
         expected = np.array(mathutils.Euler(angles, order).to_quaternion())

@@ -36,17 +36,19 @@ def test_450_degrees_are_a_turn_and_a_quarter(construction):
     np.testing.assert_allclose(turned_about(spline, frames), np.radians(450) * (3 * u**2 - 2 * u**3), atol=1e-12)
 
 
-@pytest.mark.parametrize("construction", CONSTRUCTIONS)
+# What is left of the turns is limited as in test_rotation_spline's test of one axis, and for its reason.
+@pytest.mark.parametrize(("construction", "largest"), [("DE_CASTELJAU", 130), ("SQUAD", 78)])
 @settings(max_examples=50)
 @given(
-    # Remainders below 170 degrees: beyond, controls may lie more than half the sphere's circle from their keys.
-    turns=st.lists(st.tuples(st.integers(-3, 3), st.floats(0, 170)), min_size=2, max_size=6),
+    turns=st.lists(st.tuples(st.integers(-3, 3), st.floats(0, 1)), min_size=2, max_size=6),
     lengths=st.lists(st.floats(0.1, 50), min_size=6, max_size=6),
     parameters=st.lists(st.floats(-1, 1), min_size=30, max_size=30),
 )
-def test_turns_of_any_size_about_one_axis_are_the_vector_spline_of_the_angle(construction, turns, lengths, parameters):
+def test_turns_of_any_size_about_one_axis_are_the_vector_spline_of_the_angle(
+    construction, largest, turns, lengths, parameters
+):
     keys = len(turns)
-    angles = np.array([2 * np.pi * whole + np.copysign(np.radians(part), whole) for whole, part in turns])
+    angles = np.array([2 * np.pi * whole + np.copysign(np.radians(largest * part), whole) for whole, part in turns])
     all_parameters = np.array(parameters).reshape(5, 6)[:, :keys]
     all_parameters[0] = np.abs(all_parameters[0])
     all_parameters[3:] = np.abs(all_parameters[3:])
