@@ -3,18 +3,20 @@
 
     python examples/demo.py [--output FOLDER] [--no-render]
 
-Prints a table of tracks, and saves the scene before and after the bake, a plot and a rendered picture. The distances are
-between what Blender plays of the baked scene and exact.py. Exit status 1: a distance is above its bound, or Remove has
-left something behind.
+Prints a table of tracks, and saves the scene before and after the bake, a plot and a rendered picture. The distances
+are between what Blender plays of the baked scene and exact.py. Exit status 1: a distance is above its bound, or Remove
+has left something behind.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
+import importlib
+import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
@@ -23,11 +25,11 @@ from typing import Any
 import bpy
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from examples import exact, pictures
-from examples.make_scene import END, START, TRACKS, Track, make_scene
+from examples.make_scene import END, START, TRACKS, Key, Track, make_scene
+from tools.tcb import ROOT, load_package
 
 VALUE_BOUND = 1.0
 """Units in the last place of float32, which F-curves are made of: a sample is the exact value, rounded once."""
@@ -56,18 +58,6 @@ class Row:
         return self.at_frames <= (ROTATION_BOUND if is_rotation(self.track) else VALUE_BOUND)
 
 
-def load_package() -> ModuleType:
-    """The checkout, whatever its folder is called, as the package tcb_animation: nothing needs to be installed."""
-    spec = importlib.util.spec_from_file_location(
-        "tcb_animation", ROOT / "__init__.py", submodule_search_locations=[str(ROOT)]
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    package = sys.modules["tcb_animation"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(package)
-    return package
-
-
 def is_rotation(track: Track) -> bool:
     return "rotation" in track.path
 
@@ -86,15 +76,20 @@ def orientation(track: Track, value: Sequence[float]) -> exact.Quaternion:
     return exact.of_euler(value) if track.path.endswith("euler") else exact.unit(value)
 
 
+def _as_stored(key: Key) -> Key:
+    """The key's numbers as F-curves hold them, in float32."""
+    parameters: dict[str, Any] = {name: float(np.float32(number)) for name, number in key.parameters.items()}
+    return replace(key, value=tuple(float(np.float32(number)) for number in key.value), **parameters)
+
+
 def distances(track: Track, played: dict[float, tuple[float, ...]]) -> tuple[float, float]:
     """The worst distance at whole frames and the worst between them, as in Row."""
-    keys = [replace(key, value=tuple(np.float32(key.value).tolist())) for key in track.keys]
-    keys = [replace(key, **{name: float(np.float32(number)) for name, number in key.parameters.items()}) for key in keys]
+    keys = [_as_stored(key) for key in track.keys]
     at_frames, between = [0.0], [0.0]
     if is_rotation(track):
-        keys = [replace(key, value=orientation(track, key.value)) for key in keys]
+        rotations = [replace(key, value=orientation(track, key.value)) for key in keys]
         for frame, value in played.items():
-            angle = exact.angle_between(orientation(track, value), exact.rotation_at(keys, frame))
+            angle = exact.angle_between(orientation(track, value), exact.rotation_at(rotations, frame))
             (between if frame % 1 else at_frames).append(angle)
         return max(at_frames), max(between)
     for frame, value in played.items():
@@ -126,7 +121,8 @@ def bake(animation: ModuleType) -> dict[Track, tuple[int, float]]:
 
 def fcurves() -> Iterator[bpy.types.FCurve]:
     """Every F-curve of the file; before 5.0 an action lists them, since then they lie by layer, strip and slot."""
-    for action in bpy.data.actions:
+    actions: Any = bpy.data.actions
+    for action in actions:
         if hasattr(action, "fcurves"):
             yield from action.fcurves
         else:
@@ -139,12 +135,12 @@ def fcurves() -> Iterator[bpy.types.FCurve]:
 def snapshot() -> list[tuple[Any, ...]]:
     """All that an animator made, to the last bit."""
     return [
-        (fcurve.id_data.name, fcurve.data_path, fcurve.array_index, fcurve.extrapolation, fcurve.mute, *_keys(fcurve))
+        (fcurve.data_path, fcurve.array_index, fcurve.extrapolation, fcurve.mute, *_keys(fcurve))
         for fcurve in fcurves()
     ]
 
 
-def _keys(fcurve: bpy.types.FCurve) -> Iterator[tuple[Any, ...]]:
+def _keys(fcurve: Any) -> Iterator[tuple[Any, ...]]:
     for point in fcurve.keyframe_points:
         yield tuple(point.co), tuple(point.handle_left), tuple(point.handle_right)
         yield point.interpolation, point.easing, point.type, point.handle_left_type, point.handle_right_type
@@ -154,24 +150,43 @@ def _keys(fcurve: bpy.types.FCurve) -> Iterator[tuple[Any, ...]]:
 def print_table(rows: Sequence[Row]) -> None:
     print(f"{'object':<14}{'track':<34}{'keys':>5}{'samples':>9}{'ms':>7}   {'at frames':<14}between frames")
     for row in rows:
-        unit, number = ("rad", f"{row.at_frames:.1e}") if is_rotation(row.track) else ("ulp", f"{row.at_frames:.2f}")
+        track = row.track
+        if is_rotation(track):
+            at_frames, between = f"{row.at_frames:.1e} rad", f"{row.between:.1e} rad"
+        else:
+            at_frames, between = f"{row.at_frames:.2f} ulp", f"{row.between:.1e}"
         flaw = "" if row.is_good else "   ABOVE THE BOUND"
         print(
-            f"{row.track.owner:<14}{row.track.label:<34}{len(row.track.keys):>5}{row.samples:>9}{1e3 * row.seconds:>7.1f}"
-            f"   {number + ' ' + unit:<14}{row.between:.1e}{' rad' if is_rotation(row.track) else ''}{flaw}"
+            f"{track.owner:<14}{track.label:<34}{len(track.keys):>5}{row.samples:>9}{1e3 * row.seconds:>7.1f}"
+            f"   {at_frames:<14}{between}{flaw}"
         )
-    samples, seconds = sum(row.samples for row in rows), sum(row.seconds for row in rows)
-    keys = sum(len(row.track.keys) for row in rows)
+    keys, samples = sum(len(row.track.keys) for row in rows), sum(row.samples for row in rows)
+    seconds = sum(row.seconds for row in rows)
     print(f"{'together':<14}{f'{len(rows)} tracks':<34}{keys:>5}{samples:>9}{1e3 * seconds:>7.1f}")
     print(
-        "\nDistances are the worst between what Blender plays and the exact spline: at whole frames, where the samples"
-        f"\nare, bounded by {VALUE_BOUND:g} float32 ulp and {ROTATION_BOUND:g} radian; between them, where a sample every frame is"
-        "\njoined by straight lines, for information."
+        "\nThe last two columns are the worst distance between what Blender plays and the exact spline. At whole"
+        f"\nframes, where the samples are, the bound is {VALUE_BOUND:g} float32 ulp or {ROTATION_BOUND:g} radian."
+        "\nBetween them straight lines join the samples: that depends on the step, here 1 frame, and has no bound."
     )
 
 
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Without what Blender itself prints, a line for every tile that it renders."""
+    sys.stdout.flush()
+    terminal = os.dup(1)
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+    try:
+        yield
+    finally:
+        os.dup2(terminal, 1)
+        os.close(terminal)
+
+
 def save(path: Path) -> Path:
-    bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=True, copy=True)
+    with quietly():
+        bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=True, copy=True)
     return path
 
 
@@ -198,7 +213,9 @@ def main() -> int:
 
     saved.append(pictures.plot(folder / "plot.png", blender, ours))
     if not arguments.no_render:
-        saved.append(pictures.render(folder / "picture.png", scene, blender_flight))
+        print("\nRendering ...")
+        with quietly():
+            saved.append(pictures.render(folder / "picture.png", scene, blender_flight))
     for datablock in dict.fromkeys(track.datablock for track in TRACKS):
         animation.remove(datablock)
     removed = snapshot() == untouched

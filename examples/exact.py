@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Protocol
 
 Vector = tuple[float, ...]
@@ -54,7 +55,7 @@ def rotation_at(keys: Sequence[Key], frame: float) -> Quaternion:
         return q[0]
     points = [q[left], _control(keys, q, left, 1), _control(keys, q, left + 1, -1), q[left + 1]]
     while len(points) > 1:
-        points = [slerp(a, b, u) for a, b in zip(points[:-1], points[1:], strict=True)]
+        points = [slerp(a, b, u) for a, b in pairwise(points)]
     return points[0]
 
 
@@ -75,7 +76,9 @@ def ease(u: float, ease_from: float, ease_to: float) -> float:
 
 def slerp(p: Quaternion, q: Quaternion, t: float) -> Quaternion:
     """Along the arc from p to q as they stand: no change of sign, any t."""
-    angle = 2 * math.atan2(_length([a - b for a, b in zip(p, q, strict=True)]), _length([a + b for a, b in zip(p, q, strict=True)]))
+    angle = 2 * math.atan2(
+        _length([a - b for a, b in zip(p, q, strict=True)]), _length([a + b for a, b in zip(p, q, strict=True)])
+    )
     if angle == 0:
         return p
     at_p, at_q = math.sin((1 - t) * angle) / math.sin(angle), math.sin(t * angle) / math.sin(angle)
@@ -118,7 +121,7 @@ def _segment(keys: Sequence[Key], frame: float) -> tuple[int, float]:
     """The key before the frame, and how far the motion is from it to the next one, 0 to 1."""
     if frame <= keys[0].frame:
         return 0, 0.0
-    for left, (start, end) in enumerate(zip(keys[:-1], keys[1:], strict=True)):
+    for left, (start, end) in enumerate(pairwise(keys)):
         if frame <= end.frame:
             return left, ease((frame - start.frame) / (end.frame - start.frame), start.ease_from, end.ease_to)
     return max(0, len(keys) - 2), 1.0

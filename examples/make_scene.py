@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,15 @@ import bmesh
 import bpy
 from mathutils import Euler, Matrix, Vector
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from examples import shapes
+from examples.shapes import material
+
 START, END = 1, 112
 
-PLANE, PLANE_SIZE = "Paper plane", 1.0
-BALL, CARRIER, LAMP, CAMERA, LIGHT = "Ball", "Ball carrier", "Desk lamp", "Camera", "Lamp light"
-BALL_RADIUS = 0.22
+PLANE, BALL, CARRIER = "Paper plane", "Ball", "Ball carrier"
+LAMP, LIGHT, CAMERA = "Desk lamp", "Lamp light", "Camera"
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,8 @@ class Track:
 
     @property
     def datablock(self) -> bpy.types.ID:
-        return bpy.data.objects[self.owner].data if self.path in _OF_DATA else bpy.data.objects[self.owner]
+        item = bpy.data.objects[self.owner]
+        return item.data if item.data is not None and self.path in _OF_DATA else item
 
     def value(self) -> tuple[float, ...]:
         """What the property is now."""
@@ -71,15 +76,20 @@ _OF_DATA = ("lens", "energy")
 
 def _turned(heading: float, pitch: float, bank: float) -> tuple[float, ...]:
     """The quaternion of a plane that flies along its X: degrees, nose up and right wing down are positive."""
-    return tuple(Euler((math.radians(bank), math.radians(-pitch), math.radians(heading)), "XYZ").to_quaternion())
+    return _quaternion(bank, -pitch, heading)
 
 
 def _bent(bend: float, twist: float = 0.0) -> tuple[float, ...]:
     """The quaternion of a bone: degrees about its X and along it."""
-    return tuple(Euler((math.radians(bend), math.radians(twist), 0.0), "XYZ").to_quaternion())
+    return _quaternion(bend, twist, 0.0)
 
 
-def _euler(x: float, y: float, z: float) -> tuple[float, ...]:
+def _quaternion(x: float, y: float, z: float) -> tuple[float, ...]:
+    q = Euler(_euler(x, y, z), "XYZ").to_quaternion()
+    return q.w, q.x, q.y, q.z
+
+
+def _euler(x: float, y: float, z: float) -> tuple[float, float, float]:
     return math.radians(x), math.radians(y), math.radians(z)
 
 
@@ -103,8 +113,8 @@ TRACKS = (
             Key(48, (1.0, 0.6, 4.1), tension=-0.6),
             Key(57, (-0.75, -0.3, 4.1), tension=-0.6),
             Key(65, (-0.85, -0.1, 2.2), tension=-0.5),
-            Key(86, (3.5, 0.9, 2.5), bias=0.2),
-            Key(112, (7.0, -1.6, 3.9)),
+            Key(86, (3.3, 0.7, 2.9), bias=0.2),
+            Key(112, (6.5, -1.2, 4.7)),
         ),
     ),
     Track(
@@ -190,9 +200,9 @@ TRACKS = (
         (
             Key(1, _euler(0, -25, 0)),
             Key(34, _euler(0, 12, 0), bias=-0.4),
-            Key(60, _euler(0, -4, 0)),
-            Key(84, _euler(0, 30, 0), tension=-0.3),
-            Key(112, _euler(0, 100, 0), tension=0.5),
+            Key(60, _euler(0, -8, 0)),
+            Key(84, _euler(0, -32, 0), tension=-0.3),
+            Key(112, _euler(0, 34, 0), tension=0.5),
         ),
     ),
     Track(
@@ -257,121 +267,46 @@ TRACKS = (
 def make_scene() -> bpy.types.Scene:
     """Put the scene into a new, empty file."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    scene = bpy.context.scene
-    assert scene is not None
+    scene: Any = bpy.context.scene
     scene.frame_start, scene.frame_end = START, END
     _make_room(scene)
-    add(PLANE, paper_plane(), material("Paper", (0.93, 0.92, 0.88), 0.7), material("Fold", (0.95, 0.3, 0.08), 0.6))
+    paper, fold = material("Paper", (0.93, 0.92, 0.88), 0.7), material("Fold", (0.95, 0.3, 0.08), 0.6)
+    shapes.add(PLANE, shapes.paper_plane(), paper, fold).rotation_mode = "QUATERNION"
     _make_ball()
     _make_lamp()
-    camera = bpy.data.objects.new(CAMERA, bpy.data.cameras.new(CAMERA))
-    scene.collection.objects.link(camera)
-    scene.camera = camera
+    scene.camera = shapes.link(CAMERA, bpy.data.cameras.new(CAMERA))
     for track in TRACKS:
         _set_keys(track)
     scene.frame_set(START)
-    return scene
-
-
-def add(name: str, mesh: bmesh.types.BMesh, *materials: bpy.types.Material, smooth: bool = False) -> bpy.types.Object:
-    """A new object of that shape in the scene."""
-    data = bpy.data.meshes.new(name)
-    mesh.to_mesh(data)
-    mesh.free()
-    for entry in materials:
-        data.materials.append(entry)
-    if smooth:
-        data.polygons.foreach_set("use_smooth", [True] * len(data.polygons))
-    item = bpy.data.objects.new(name, data)
-    item.rotation_mode = "QUATERNION"
-    bpy.context.scene.collection.objects.link(item)
-    return item
-
-
-def material(name: str, colour: Sequence[float], roughness: float, metallic: float = 0.0) -> bpy.types.Material:
-    result = bpy.data.materials.new(name)
-    result.use_nodes = True
-    surface = result.node_tree.nodes["Principled BSDF"]
-    surface.inputs["Base Color"].default_value = (*colour, 1.0)
-    surface.inputs["Roughness"].default_value = roughness
-    surface.inputs["Metallic"].default_value = metallic
+    result: bpy.types.Scene = scene
     return result
 
 
-WING_TIPS = (Vector((-0.62, 0.52, 0.05)) * PLANE_SIZE, Vector((-0.62, -0.52, 0.05)) * PLANE_SIZE)
-
-
-def paper_plane() -> bmesh.types.BMesh:
-    """A folded dart that points along X: two wings, and the two sides of its keel, which get the second material."""
-    mesh = bmesh.new()
-    nose, keel = Vector((0.75, 0.0, 0.0)) * PLANE_SIZE, Vector((-0.62, 0.0, -0.24)) * PLANE_SIZE
-    for side, tip in zip((1, -1), WING_TIPS, strict=True):
-        fold = Vector((-0.62, side * 0.05, 0.0)) * PLANE_SIZE
-        wing = [mesh.verts.new(corner) for corner in (nose, fold, tip)]
-        flank = [mesh.verts.new(corner) for corner in (nose, keel, fold)]
-        mesh.faces.new(wing)
-        mesh.faces.new(flank).material_index = 1
-    return mesh
-
-
-def _make_room(scene: bpy.types.Scene) -> None:
-    add("Backdrop", _backdrop(), material("Backdrop", (0.035, 0.085, 0.17), 0.6), smooth=True)
+def _make_room(scene: Any) -> None:
+    shapes.add("Backdrop", shapes.backdrop(), material("Backdrop", (0.035, 0.085, 0.17), 0.6), smooth=True)
     wood = material("Steps", (0.55, 0.27, 0.1), 0.45)
     for n, (x, height) in enumerate(((-5.15, 1.2), (-3.2, 0.8), (-1.2, 0.4))):
-        add(f"Step {n + 1}", _box((x, -2.4, height / 2), (1.5, 1.6, height)), wood)
-    world = bpy.data.worlds.new("Sky")
+        shapes.add(f"Step {n + 1}", shapes.box((x, -2.4, height / 2), (1.5, 1.6, height)), wood)
+    world: Any = bpy.data.worlds.new("Sky")
     world.use_nodes = True
-    world.node_tree.nodes["Background"].inputs["Color"].default_value = (0.4, 0.56, 0.85, 1.0)
-    world.node_tree.nodes["Background"].inputs["Strength"].default_value = 0.35
+    sky = world.node_tree.nodes["Background"].inputs
+    sky["Color"].default_value, sky["Strength"].default_value = (0.4, 0.56, 0.85, 1.0), 0.35
     scene.world = world
     scene.view_settings.view_transform = "Khronos PBR Neutral"
-    sun = bpy.data.lights.new("Sun", "SUN")
+    sun: Any = bpy.data.lights.new("Sun", "SUN")
     sun.energy, sun.angle, sun.color = 3.6, math.radians(5), (1.0, 0.91, 0.78)
-    item = bpy.data.objects.new("Sun", sun)
-    item.rotation_euler = _euler(40, 10, -38)
-    scene.collection.objects.link(item)
-
-
-def _backdrop() -> bmesh.types.BMesh:
-    """A floor that bends up behind everything, so that no horizon cuts through the picture."""
-    radius, back, steps = 9.0, 9.0, 24
-    bend = [math.pi / 2 * n / steps for n in range(steps + 1)]
-    profile = [(back + radius * math.sin(turn), radius * (1 - math.cos(turn))) for turn in bend]
-    profile = [(-30.0, 0.0), *profile, (back + radius, 30.0)]
-    mesh = bmesh.new()
-    rows = [[mesh.verts.new((x, y, z)) for x in (-50.0, 50.0)] for y, z in profile]
-    for (a, b), (c, d) in zip(rows[:-1], rows[1:], strict=True):
-        mesh.faces.new((a, b, d, c))
-    return mesh
-
-
-def _box(centre: Sequence[float], size: Sequence[float]) -> bmesh.types.BMesh:
-    mesh = bmesh.new()
-    bmesh.ops.create_cube(mesh, size=1.0, matrix=Matrix.LocRotScale(Vector(centre), None, Vector(size)))
-    bmesh.ops.bevel(mesh, geom=mesh.edges[:], offset=0.04, segments=2, affect="EDGES", profile=0.5)
-    return mesh
-
-
-def ball() -> bmesh.types.BMesh:
-    """It stands on its origin, so that it is squashed onto the floor; the stripe is of the second material."""
-    mesh = bmesh.new()
-    centre = Matrix.Translation((0, 0, BALL_RADIUS))
-    bmesh.ops.create_uvsphere(mesh, u_segments=32, v_segments=18, radius=BALL_RADIUS, matrix=centre)
-    for face in mesh.faces:
-        face.material_index = int(abs(face.calc_center_median().z - BALL_RADIUS) < 0.3 * BALL_RADIUS)
-    return mesh
+    shapes.link("Sun", sun).rotation_euler = _euler(40, 10, -38)
 
 
 def _make_ball() -> None:
-    item = add(BALL, ball(), material("Rubber", (0.75, 0.05, 0.09), 0.3), material("Stripe", (0.9, 0.8, 0.5), 0.3))
-    item.data.polygons.foreach_set("use_smooth", [True] * len(item.data.polygons))
-    carrier = bpy.data.objects.new(CARRIER, None)
+    """The ball goes up and down; what carries it travels."""
+    carrier = shapes.link(CARRIER, None)
     carrier.empty_display_size = 0.4
-    bpy.context.scene.collection.objects.link(carrier)
-    item.parent = carrier
+    rubber, stripe = material("Rubber", (0.75, 0.05, 0.09), 0.3), material("Stripe", (0.9, 0.8, 0.5), 0.3)
+    shapes.add(BALL, shapes.ball(), rubber, stripe, smooth=True).parent = carrier
 
 
-_LAMP_AT = Vector((4.1, 1.6, 0.0))
+_LAMP_AT = Vector((5.5, -0.9, 0.0))
 _JOINTS = {
     "base": (Vector((0, 0, 0)), Vector((0, 0, 0.35))),
     "lower": (Vector((0, 0, 0.35)), Vector((0.75, 0, 1.65))),
@@ -382,10 +317,22 @@ _JOINTS = {
 
 
 def _make_lamp() -> None:
-    rig = bpy.data.objects.new(LAMP, bpy.data.armatures.new(LAMP))
+    rig: Any = shapes.link(LAMP, bpy.data.armatures.new(LAMP))
     rig.location = _LAMP_AT
-    bpy.context.scene.collection.objects.link(rig)
-    bpy.context.view_layer.objects.active = rig
+    _make_bones(rig)
+    rig.pose.bones["base"].rotation_mode = "XYZ"
+    enamel, brass = material("Enamel", (0.03, 0.26, 0.27), 0.3, 0.2), material("Brass", (0.8, 0.55, 0.22), 0.28, 0.9)
+    for bone, part, finish in _lamp_parts(enamel, brass):
+        item: Any = shapes.add(f"Lamp {bone}", part, finish, smooth=bone != "base")
+        item.parent = rig
+        item.vertex_groups.new(name=bone).add(range(len(item.data.vertices)), 1.0, "REPLACE")
+        item.modifiers.new("Bones", "ARMATURE").object = rig
+    _make_light(rig)
+
+
+def _make_bones(rig: Any) -> None:
+    view_layer: Any = bpy.context.view_layer
+    view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="EDIT")
     parent = None
     for name, (start, end) in _JOINTS.items():
@@ -394,50 +341,29 @@ def _make_lamp() -> None:
         bone.align_roll((0, -1, 0))
         parent = bone
     bpy.ops.object.mode_set(mode="OBJECT")
-    rig.pose.bones["base"].rotation_mode = "XYZ"
-    rig.hide_render = True
-    metal = material("Enamel", (0.03, 0.26, 0.27), 0.3, 0.2)
-    brass = material("Brass", (0.8, 0.55, 0.22), 0.28, 0.9)
-    for name, part, finish in _lamp_parts(metal, brass):
-        item = add(f"Lamp {name}", part, finish, smooth=name != "base")
-        item.parent = rig
-        item.vertex_groups.new(name=name).add(range(len(item.data.vertices)), 1.0, "REPLACE")
-        item.modifiers.new("Bones", "ARMATURE").object = rig
-    _make_light(rig)
 
 
 def _lamp_parts(
-    metal: bpy.types.Material, brass: bpy.types.Material
+    enamel: bpy.types.Material, brass: bpy.types.Material
 ) -> Iterator[tuple[str, bmesh.types.BMesh, bpy.types.Material]]:
-    yield "base", _cone(Vector((0, 0, 0)), Vector((0, 0, 0.14)), 0.62, 0.55), metal
-    yield "base", _cone(Vector((0, 0, 0.14)), Vector((0, 0, 0.35)), 0.12, 0.1), brass
+    yield "base", shapes.cone(Vector((0, 0, 0)), Vector((0, 0, 0.14)), 0.62, 0.55), enamel
+    yield "base", shapes.cone(Vector((0, 0, 0.14)), Vector((0, 0, 0.35)), 0.12, 0.1), brass
     for name in ("lower", "upper"):
         start, end = _JOINTS[name]
-        yield name, _cone(start, end, 0.06, 0.06), metal
+        yield name, shapes.cone(start, end, 0.06, 0.06), enamel
         joint = bmesh.new()
         bmesh.ops.create_uvsphere(joint, u_segments=24, v_segments=12, radius=0.13, matrix=Matrix.Translation(end))
         yield name, joint, brass
     start, end = _JOINTS["head"]
-    yield "head", _cone(start, end, 0.16, 0.5, capped=False), metal
-
-
-def _cone(start: Vector, end: Vector, r1: float, r2: float, capped: bool = True) -> bmesh.types.BMesh:
-    mesh = bmesh.new()
-    along = end - start
-    place = Matrix.LocRotScale((start + end) / 2, along.to_track_quat("Z", "Y"), None)
-    bmesh.ops.create_cone(
-        mesh, cap_ends=capped, segments=32, radius1=r1, radius2=r2, depth=along.length, matrix=place
-    )
-    return mesh
+    yield "head", shapes.cone(start, end, 0.16, 0.5, capped=False), enamel
 
 
 def _make_light(rig: bpy.types.Object) -> None:
     """A spot that hangs on the head's bone, and shines along it."""
-    spot = bpy.data.lights.new(LIGHT, "SPOT")
+    spot: Any = bpy.data.lights.new(LIGHT, "SPOT")
     spot.spot_size, spot.spot_blend, spot.shadow_soft_size = math.radians(75), 0.6, 0.1
     spot.color = (1.0, 0.78, 0.45)
-    item = bpy.data.objects.new(LIGHT, spot)
-    bpy.context.scene.collection.objects.link(item)
+    item = shapes.link(LIGHT, spot)
     item.parent, item.parent_type, item.parent_bone = rig, "BONE", "head"
     item.location = (0.0, -0.35, 0.0)
     item.rotation_euler = _euler(-90, 0, 0)
@@ -445,7 +371,7 @@ def _make_light(rig: bpy.types.Object) -> None:
 
 def _set_keys(track: Track) -> None:
     owner_path, _, name = track.path.rpartition(".")
-    owner = track.datablock.path_resolve(owner_path) if owner_path else track.datablock
+    owner: Any = track.datablock.path_resolve(owner_path) if owner_path else track.datablock
     for key in track.keys:
         setattr(owner, name, key.value if len(key.value) > 1 else key.value[0])
         owner.keyframe_insert(name, frame=key.frame)

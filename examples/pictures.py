@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import bmesh
 import bpy
@@ -13,7 +16,8 @@ import numpy as np
 from mathutils import Matrix, Vector
 
 from examples import exact
-from examples.make_scene import BALL, CAMERA, END, PLANE, START, TRACKS, WING_TIPS, Track, material
+from examples.make_scene import BALL, CAMERA, END, PLANE, START, TRACKS, Track
+from examples.shapes import WING_TIPS, add, link, material
 
 mpl.use("Agg")
 
@@ -22,41 +26,79 @@ from matplotlib.axes import Axes
 
 Played = Mapping[float, tuple[float, ...]]
 
-RIBBON_START, RIBBON_END = (0.02, 0.45, 0.75, 1.0), (1.0, 0.28, 0.03, 1.0)
+RIBBON = ((0.02, 0.45, 0.8), (0.55, 0.08, 0.6), (1.0, 0.3, 0.02))
+"""Colours at the start, in the middle and at the end of the way."""
+_BELOW = Vector((0.0, 0.0, -0.07))
+"""Keeps the ribbon clear of the wings that it passes through."""
 OURS, BLENDERS, KEYS = "#e0592a", "#7d8fa3", "#1d2733"
 PLANE_GHOSTS = (4, 11, 18, 25, 31, 36, 41, 46, 52, 58, 63, 68, 73, 78, 83, 88, 93, 98, 103, 108)
-BALL_GHOSTS = (1, 4, 7, 9, 11, 13, 16, 20, 24, 27, 29, 31, 33, 36, 40, 44, 47, 49, 51, 53, 56, 60, 64, 67, 69, 71, 74, 79, 84, 87, 92, 97)
-"""Frames at which the pictures shows a pose: closer together where the motion is faster, and at each bounce."""
+BALL_GHOSTS = (
+    1,
+    4,
+    7,
+    9,
+    11,
+    13,
+    16,
+    20,
+    24,
+    27,
+    29,
+    31,
+    33,
+    36,
+    40,
+    44,
+    47,
+    49,
+    51,
+    53,
+    56,
+    60,
+    64,
+    67,
+    69,
+    71,
+    74,
+    79,
+    84,
+    87,
+    92,
+    97,
+)
+"""Frames at which the picture shows a pose: closer together where the motion is faster, and at each bounce."""
 STILL_FRAME = 112
 
 
 def plot(path: Path, blender: Mapping[Track, Played], ours: Mapping[Track, Played]) -> Path:
-    """Four views: the plane's path and its turning, the ball's height, the camera's way."""
+    """Four views: the plane's path and its turning, the ball's height, the camera's pace."""
     plane, turning = _tracks(PLANE)
-    height = _tracks(BALL)[0]
-    camera = _tracks(CAMERA)[0]
-    figure, ((a, b), (c, d)) = plt.subplots(2, 2, figsize=(12, 7.4), constrained_layout=True)
+    height, camera = _tracks(BALL)[0], _tracks(CAMERA)[0]
+    figure, views = plt.subplot_mosaic("AAA;BCD", figsize=(13, 8.4), height_ratios=(1.15, 1), layout="constrained")
+    figure.suptitle("The same keys: as Blender interpolates them, and as TCB does")
 
-    a.set(title="Paper plane: its path, from the front", xlabel="x", ylabel="z", aspect="equal")
-    _draw(a, [(v[0], v[2]) for v in blender[plane].values()], [(v[0], v[2]) for v in ours[plane].values()])
-    a.plot([key.value[0] for key in plane.keys], [key.value[2] for key in plane.keys], "o", color=KEYS, label="keys")
+    axes = views["A"]
+    axes.set(title="Paper plane: path, seen from the front", xlabel="x", ylabel="z", aspect="equal")
+    _draw(axes, [(v[0], v[2]) for v in blender[plane].values()], [(v[0], v[2]) for v in ours[plane].values()])
+    axes.plot([key.value[0] for key in plane.keys], [key.value[2] for key in plane.keys], "o", color=KEYS, label="keys")
+    axes.legend(frameon=False, loc="center right")
 
-    b.set(title="Paper plane: how fast it turns", xlabel="frame", ylabel="degrees a frame")
-    _draw(b, _speeds(blender[turning]), _speeds(ours[turning]))
-    for key in turning.keys:
-        b.axvline(key.frame, color=KEYS, lw=0.6, ls=":")
+    axes = views["B"]
+    axes.set(title="Paper plane: how fast it turns", xlabel="frame", ylabel="degrees a frame")
+    _draw(axes, _changes(blender[turning], _turn), _changes(ours[turning], _turn))
+    _mark_keys(axes, turning)
 
-    c.set(title="Ball: height; tension and continuity -1 at the floor", xlabel="frame", ylabel="z")
-    _draw(c, [(f, v[2]) for f, v in blender[height].items()], [(f, v[2]) for f, v in ours[height].items()])
-    c.plot([key.frame for key in height.keys], [key.value[2] for key in height.keys], "o", color=KEYS, label="keys")
+    axes = views["C"]
+    axes.set(title="Ball: height", xlabel="frame", ylabel="z")
+    _draw(axes, [(f, v[2]) for f, v in blender[height].items()], [(f, v[2]) for f, v in ours[height].items()])
+    axes.plot([key.frame for key in height.keys], [key.value[2] for key in height.keys], "o", color=KEYS)
 
-    d.set(title="Camera: speed; ease from the first key and to the last", xlabel="frame", ylabel="units a frame")
-    _draw(d, _paces(blender[camera]), _paces(ours[camera]))
-    for key in camera.keys:
-        d.axvline(key.frame, color=KEYS, lw=0.6, ls=":")
+    axes = views["D"]
+    axes.set(title="Camera: speed, eased at both ends", xlabel="frame", ylabel="units a frame")
+    _draw(axes, _changes(blender[camera], math.dist), _changes(ours[camera], math.dist))
+    _mark_keys(axes, camera)
 
-    a.legend(frameon=False)
-    for axes in (a, b, c, d):
+    for axes in views.values():
         axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=100)
     plt.close(figure)
@@ -72,22 +114,19 @@ def _draw(axes: Axes, blender: Sequence[tuple[float, float]], ours: Sequence[tup
     axes.plot(*zip(*ours, strict=True), color=OURS, lw=1.8, label="TCB")
 
 
-def _whole_frames(played: Played) -> list[tuple[float, tuple[float, ...]]]:
-    return [(frame, value) for frame, value in played.items() if not frame % 1]
+def _mark_keys(axes: Axes, track: Track) -> None:
+    for key in track.keys:
+        axes.axvline(key.frame, color=KEYS, lw=0.7, ls=":")
 
 
-def _speeds(played: Played) -> list[tuple[float, float]]:
-    """Degrees from each frame to the next."""
-    frames = _whole_frames(played)
-    pairs = zip(frames[:-1], frames[1:], strict=True)
-    return [(f + 0.5, float(np.degrees(exact.angle_between(p, q)))) for (f, p), (_, q) in pairs]
+def _turn(p: Sequence[float], q: Sequence[float]) -> float:
+    return math.degrees(exact.angle_between(p, q))
 
 
-def _paces(played: Played) -> list[tuple[float, float]]:
-    """Distance from each frame to the next."""
-    frames = _whole_frames(played)
-    pairs = zip(frames[:-1], frames[1:], strict=True)
-    return [(f + 0.5, float(np.linalg.norm(np.subtract(q, p)))) for (f, p), (_, q) in pairs]
+def _changes(played: Played, measure: Callable[[Sequence[float], Sequence[float]], float]) -> list[tuple[float, float]]:
+    """How far it goes from each whole frame to the next."""
+    whole = [(frame, value) for frame, value in played.items() if not frame % 1]
+    return [((f + g) / 2, measure(p, q)) for (f, p), (g, q) in pairwise(whole)]
 
 
 def flight(scene: bpy.types.Scene, step: float = 0.5) -> list[Matrix]:
@@ -101,8 +140,10 @@ def flight(scene: bpy.types.Scene, step: float = 0.5) -> list[Matrix]:
 
 
 def render(path: Path, scene: bpy.types.Scene, blender_flight: Sequence[Matrix]) -> Path:
-    """The scene at one frame with the poses of others: the ribbon is what the wings sweep, the line is how Blender alone
-    flies the same keys."""
+    """The scene at one frame with the poses of others.
+
+    The ribbon is what the wings sweep; the white line is the way that Blender alone takes through the same keys.
+    """
     places = flight(scene)
     added = [
         _ribbon("Swept by the wings", places),
@@ -111,17 +152,21 @@ def render(path: Path, scene: bpy.types.Scene, blender_flight: Sequence[Matrix])
         *_ghosts(scene, BALL, BALL_GHOSTS),
     ]
     scene.frame_set(STILL_FRAME)
-    settings = scene.render
-    settings.engine = "CYCLES"
-    settings.resolution_x, settings.resolution_y, settings.resolution_percentage = 960, 540, 100
-    settings.image_settings.file_format = "PNG"
-    settings.filepath = str(path)
-    scene.cycles.device, scene.cycles.samples, scene.cycles.use_denoising = "CPU", 24, True
-    scene.cycles.max_bounces, scene.cycles.transparent_max_bounces = 4, 16
+    _set_up_cycles(scene, path)
     bpy.ops.render.render(write_still=True)
     for item in added:
         bpy.data.objects.remove(item)
     return path
+
+
+def _set_up_cycles(scene: Any, path: Path) -> None:
+    """Small and quick, and on the processor: Blender's other engines need a graphics card."""
+    scene.render.engine = "CYCLES"
+    scene.render.resolution_x, scene.render.resolution_y, scene.render.resolution_percentage = 960, 540, 100
+    scene.render.image_settings.file_format = "PNG"
+    scene.render.filepath = str(path)
+    scene.cycles.device, scene.cycles.samples, scene.cycles.use_denoising = "CPU", 16, True
+    scene.cycles.max_bounces, scene.cycles.transparent_max_bounces = 3, 12
 
 
 def _ghosts(scene: bpy.types.Scene, name: str, frames: Sequence[int]) -> list[bpy.types.Object]:
@@ -130,53 +175,46 @@ def _ghosts(scene: bpy.types.Scene, name: str, frames: Sequence[int]) -> list[bp
     ghosts = []
     for frame in frames:
         scene.frame_set(frame)
-        ghost = bpy.data.objects.new(f"{name} at {frame}", item.data)
+        ghost = link(f"{name} at {frame}", item.data)
         ghost.matrix_world = item.matrix_world
-        scene.collection.objects.link(ghost)
         ghosts.append(ghost)
     return ghosts
 
 
 def _ribbon(name: str, places: Sequence[Matrix]) -> bpy.types.Object:
-    """What the wings sweep, with the part of the way as a colour from 0 to 1."""
-    mesh = bmesh.new()
-    rows = [[mesh.verts.new(place @ tip) for tip in WING_TIPS] for place in places]
-    for (a, b), (c, d) in zip(rows[:-1], rows[1:], strict=True):
-        mesh.faces.new((a, b, d, c))
-    data = bpy.data.meshes.new(name)
-    mesh.to_mesh(data)
-    mesh.free()
-    data.polygons.foreach_set("use_smooth", [True] * len(data.polygons))
-    shades = np.linspace(RIBBON_START, RIBBON_END, len(places)).repeat(2, axis=0)
-    data.color_attributes.new("Way", "FLOAT_COLOR", "POINT").data.foreach_set("color", shades.ravel())
-    data.materials.append(_film())
-    return _link(name, data)
+    """What the wings sweep, coloured by the part of the way."""
+    shape = bmesh.new()
+    rows = [[shape.verts.new(place @ (tip + _BELOW)) for tip in WING_TIPS] for place in places]
+    for (a, b), (c, d) in pairwise(rows):
+        shape.faces.new((a, b, d, c))
+    ribbon = add(name, shape, _film(), smooth=True)
+    way = np.linspace(0.0, len(RIBBON) - 1, len(places))
+    shades = np.ones((len(places), 4))
+    for channel, stops in enumerate(zip(*RIBBON, strict=True)):
+        shades[:, channel] = np.interp(way, range(len(RIBBON)), stops)
+    mesh: Any = ribbon.data
+    colours = mesh.color_attributes.new("Way", "FLOAT_COLOR", "POINT")
+    colours.data.foreach_set("color", shades.repeat(2, axis=0).ravel())
+    return ribbon
 
 
 def _film() -> bpy.types.Material:
-    """Glows a little, and lets most light through."""
+    """Glows a little, and lets half of the light through."""
     film = material("Film", (1.0, 1.0, 1.0), 0.4)
-    nodes, links = film.node_tree.nodes, film.node_tree.links
-    surface, way = nodes["Principled BSDF"], nodes.new("ShaderNodeVertexColor")
+    tree: Any = film.node_tree
+    surface, way = tree.nodes["Principled BSDF"].inputs, tree.nodes.new("ShaderNodeVertexColor")
     way.layer_name = "Way"
-    links.new(way.outputs["Color"], surface.inputs["Base Color"])
-    links.new(way.outputs["Color"], surface.inputs["Emission Color"])
-    surface.inputs["Alpha"].default_value = 0.5
-    surface.inputs["Emission Strength"].default_value = 0.7
+    for name in ("Base Color", "Emission Color"):
+        tree.links.new(way.outputs["Color"], surface[name])
+    surface["Alpha"].default_value, surface["Emission Strength"].default_value = 0.5, 0.7
     return film
 
 
 def _line(name: str, points: Sequence[Vector], radius: float, colour: Sequence[float]) -> bpy.types.Object:
-    data = bpy.data.curves.new(name, "CURVE")
+    data: Any = bpy.data.curves.new(name, "CURVE")
     data.dimensions, data.bevel_depth = "3D", radius
     spline = data.splines.new("POLY")
     spline.points.add(len(points) - 1)
-    spline.points.foreach_set("co", [number for point in points for number in (*point, 1.0)])
+    spline.points.foreach_set("co", [number for point in points for number in (point.x, point.y, point.z, 1.0)])
     data.materials.append(material(name, colour, 0.5))
-    return _link(name, data)
-
-
-def _link(name: str, data: bpy.types.ID) -> bpy.types.Object:
-    item = bpy.data.objects.new(name, data)
-    bpy.context.scene.collection.objects.link(item)
-    return item
+    return link(name, data)
