@@ -148,9 +148,8 @@ class TCB_PT_bake(_Sidebar):
         bake = layout.operator("tcb.bake", icon="KEYFRAME_HLT")
         for name in ("target", "step", "frames", "frame_start", "frame_end"):
             setattr(bake, name, getattr(options, name))
-        row = layout.row(align=True)
-        row.operator("tcb.restore", icon="LOOP_BACK")
-        row.operator("tcb.remove", icon="X")
+        layout.operator("tcb.restore", icon="LOOP_BACK")
+        layout.operator("tcb.remove", icon="X")
 
 
 def _sidebar(context: bpy.types.Context) -> Any:

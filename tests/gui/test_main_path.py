@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The main job by hand: enable, type a tension, bake, play, undo, restore."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .conftest import PICTURES
+
+# All that an F-curve is, as text, so that two states can be compared to the last bit.
+CURVES = """
+def fcurves():
+    animation = bpy.data.objects['Cube'].animation_data
+    if bpy.app.version < (4, 4):
+        return animation.action.fcurves
+    return animation.action.layers[0].strips[0].channelbag(animation.action_slot).fcurves
+
+def everything():
+    names = [p.identifier for p in bpy.types.Keyframe.bl_rna.properties]
+    names = ['co'] + [name for name in names if name not in ('rna_type', 'co_ui', 'co')]
+    def plain(value):
+        return value if isinstance(value, (str, float, bool)) else tuple(value)
+    return [(c.data_path, c.array_index, c.extrapolation,
+             tuple(tuple(plain(getattr(k, name)) for name in names) for k in c.keyframe_points)) for c in fcurves()]
+"""
+
+
+def curves(window: Any, path: str = "location") -> list[Any]:
+    code = f"{CURVES}\nresult = [c for c in everything() if c[0] == {path!r}]"
+    return list(window.run(code))
+
+
+def place(buttons: dict[str, Any], part: str) -> Any:
+    """Where the button of the sidebar is whose Python call, or whose data path, contains `part`."""
+    name = next((name for name in buttons if part in name), None)
+    assert name is not None, f"no button {part} among {sorted(buttons)}"
+    return buttons[name]
+
+
+def test_enable_type_a_tension_bake_play_undo_and_restore(window):
+    before = curves(window)
+    buttons = window.buttons("VIEW_3D")
+    window.click(place(buttons, "tcb.enable("))
+    window.type_value(place(buttons, "tcb.tension"), "0.75")
+    assert window.run("result = round(bpy.context.scene.tcb.tension, 4)") == 0.75
+    buttons = window.buttons("VIEW_3D")
+    window.click(place(buttons, "tcb.bake("))
+    window.shot(PICTURES / "baked.png")
+
+    baked = curves(window)
+    assert [len(curve[3]) for curve in baked] == [50, 50, 50]
+    # Half way from key 1 to key 20 by the formulas: T = 0.75 at key 20 shortens its tangents, and with them key 1's.
+    x = [
+        window.run(f"s = bpy.context.scene; s.frame_set({f}); result = bpy.data.objects['Cube'].location.x")
+        for f in (10, 11)
+    ]
+    expected = [hermite_first_segment(f) for f in (10, 11)]
+    assert max(abs(a - b) for a, b in zip(x, expected, strict=True)) < 1e-6
+
+    window.run("""
+def steps():
+    bpy.context.scene.frame_set(1)
+    bpy.ops.screen.animation_play()
+    yield 1.0
+    global played
+    played = bpy.context.scene.frame_current
+    bpy.ops.screen.animation_cancel(restore_frame=False)
+    return played
+""")
+    assert window.run("result = bpy.context.scene.frame_current") > 1
+
+    window.click(place(buttons, "tcb.restore("))
+    assert curves(window) == before
+    window.key("ctrl+z", at=(500, 500))
+    assert curves(window) == baked
+    window.key("ctrl+z")
+    assert curves(window) == before
+    window.click(place(buttons, "tcb.remove("))
+    assert window.run(f"{CURVES}\nresult = [c.data_path for c in fcurves() if 'tcb' in c.data_path]") == []
+    window.shot(PICTURES / "removed.png")
+
+
+def hermite_first_segment(frame: int) -> float:
+    """x of the cube between frames 1 and 20, from formulas by hand: keys 0, 4, 0 at 1, 20, 50; T = 0.75 at 20."""
+    first, second = 19.0, 30.0
+    arriving = 0.25 * first / (first + second) * (4.0 - 4.0)
+    leaving = 1.5 * 4.0 - 0.5 * arriving
+    u = (frame - 1.0) / first
+    return leaving * (u**3 - 2 * u**2 + u) + 4.0 * (3 * u**2 - 2 * u**3) + arriving * (u**3 - u**2)
+
+
+def test_keys_moved_in_the_dope_sheet_take_their_parameters_and_generated_keys_along(window):
+    window.run("bpy.ops.tcb.key_set(track='location', frame=20, tension=0.5); bpy.ops.tcb.bake()")
+    before = curves(window)
+    at = window.run("""
+def steps():
+    a = area('DOPESHEET_EDITOR') if any(x.type == 'DOPESHEET_EDITOR' for x in win().screen.areas) else area('VIEW_3D')
+    a.type = 'DOPESHEET_EDITOR'; a.ui_type = 'DOPESHEET'
+    yield .5
+    big = area('VIEW_3D'); big.type = 'DOPESHEET_EDITOR'; big.ui_type = 'DOPESHEET'
+    yield .5
+    r = region(big, 'WINDOW')
+    with bpy.context.temp_override(window=win(), area=big, region=r):
+        bpy.ops.action.view_all()
+    bpy.ops.ed.undo_push(message='editors')
+    yield .5
+    return (r.x + r.width // 2, win().height - (r.y + r.height // 2))
+""")
+    window.shot(PICTURES / "dope_sheet.png")
+    window.key("a", at=at)
+    for key in ("g", "7"):
+        window.key(key)
+    window.key("Return")
+    moved = curves(window)
+    window.shot(PICTURES / "dope_sheet_moved.png")
+    frames = [[key_co(key)[0] for key in curve[3]] for curve in moved]
+    assert frames == [[key_co(key)[0] + 7 for key in curve[3]] for curve in before]
+    tension = (
+        f"{CURVES}\nresult = [k.co.x for c in fcurves() if c.data_path.endswith('.tension') for k in c.keyframe_points]"
+    )
+    assert window.run(tension) == [27.0]
+    window.run("bpy.ops.tcb.bake()")
+    assert [key_co(key) for curve in curves(window) for key in curve[3]] == [
+        key_co(key) for curve in moved for key in curve[3]
+    ]
+    window.run("bpy.ops.tcb.restore()")
+    assert [[key_co(key)[0] for key in curve[3]] for curve in curves(window)] == [[8.0, 27.0, 57.0]] * 3
+
+
+def key_co(key: Any) -> tuple[float, float]:
+    """Frame and value of a key as `CURVES` gives it."""
+    frame, value = key[0]
+    return frame, value
