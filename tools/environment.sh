@@ -129,7 +129,13 @@ blender_environment() {
 # in_graphical COMMAND...: run it with BLENDER, what starts a graphical Blender, and GUI_BLENDER, the folder where that is
 # unpacked: the newest there is, unless GUI_BLENDER is set already. Where there is none, say so and leave it at that.
 in_graphical() {
-  local gui=${TCB_SHARED:-$root/../shared}/gui cache=$HOME/.cache/gui-blender tree
+  local gui=${TCB_SHARED:-$root/../shared}/gui cache=$HOME/.cache/gui-blender tree program
+  for program in Xvfb xdotool import; do
+    if ! command -v "$program" >/dev/null; then
+      echo "No graphical Blender can be driven here for lack of $program, so its tests are not run"
+      return
+    fi
+  done
   for tree in "${GUI_BLENDER:-$cache/sid}" "$cache/trixie"; do
     if [[ -x $gui/blender && -f $tree/.complete ]]; then
       BLENDER=$(cd "$gui" && pwd)/blender GUI_BLENDER=$tree exec "$@"
