@@ -9,9 +9,9 @@ from types import ModuleType
 
 def _modules() -> tuple[ModuleType, ...]:
     """The modules that register something, in that order."""
-    from . import operators, panels, properties
+    from . import cli, operators, panels, properties
 
-    return properties, operators, panels
+    return properties, operators, panels, cli
 
 
 def register() -> None:
