@@ -3,7 +3,7 @@
 # BPY=4.2, 4.5, 5.0 or 5.2 chooses the Blender; without it, the newest that the Python found can run.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check test-blender test-gui bench zip format clean
+.PHONY: help demo test version check test-blender test-gui bench zip format clean
 .NOTPARALLEL:
 
 in_blender = python=$$(tools/environment.sh bpy $(BPY)) &&
@@ -24,10 +24,12 @@ demo:
 	@$(in_blender) "$$python" examples/demo.py
 
 # GUI=no leaves the graphical Blender out, so that a run for each BPY need not repeat it.
-test: check test-blender $(if $(filter no,$(GUI)),,test-gui)
+test: version check test-blender $(if $(filter no,$(GUI)),,test-gui)
+
+version:
+	@$(in_blender) "$$python" -c "import bpy; print('Blender', bpy.app.version_string)"
 
 check:
-	@$(in_blender) "$$python" -c "import bpy; print('Blender', bpy.app.version_string)"
 	@$(in_checks) "$$python" -m ruff format --check . && "$$python" -m ruff check . && "$$python" tools/check_types.py
 
 test-blender:
