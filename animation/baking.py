@@ -13,7 +13,7 @@ import numpy as np
 from ..interp import evaluate_many
 from . import stamps
 from .channels import Channels, assign, channels_in, channels_of
-from .companions import SAVED, hold_numbers, make, track_and_field
+from .companions import SAVED, hold_count, hold_numbers, make, track_and_field
 from .datablocks import name_of
 from .enabling import check_editable, editable_channels, enable_track
 from .faults import Refusal
@@ -118,7 +118,7 @@ def bake(
     options.check()
     report = Report()
     jobs = _collected(datablocks, prefixes or {}, report)
-    asked = sum(_sampling(job, options).count(*_extent(kept)) * len(kept) for job in jobs for _, kept in job.kept)
+    asked = sum(_asked(job, options) for job in jobs)
     if asked > options.sample_limit:
         reason = (
             f"about {asked:,} samples were asked for, more than the limit of {options.sample_limit:,}: "
@@ -195,6 +195,12 @@ def _sampling(job: _Job, options: Options) -> Sampling:
         return Sampling(options.step, start, start, end)
     first = min((_extent(kept)[0] for _, kept in job.kept), default=0.0)
     return Sampling(options.step, math.floor(first) if math.isfinite(first) else 0.0)
+
+
+def _asked(job: _Job, options: Options) -> int:
+    """How many samples the job comes to, at most; known before any frame is."""
+    sampling = _sampling(job, options)
+    return sum(sampling.count(*_extent(kept)) * len(kept) for _, kept in job.kept)
 
 
 def _plan(job: _Job, options: Options, report: Report) -> bool:
@@ -279,6 +285,7 @@ def _write_channel(channels: Channels, track: Track, index: int, original: Origi
         saved = track.saved[index] = make(channels, track.path, SAVED, index, track.group)
         saved.extrapolation = fcurve.extrapolation
     own = put_back(saved, original)
+    hold_count(saved, len(own))
     kind = np.where(result.baked, np.float32(stamps.BAKED_KEY), np.float32(stamps.OUTSIDE_KEY))
     baked = stamps.stamped(_baked_keys(own, result), kind)
     # Outside the baked range these play by the numbers that the stamp would replace.

@@ -122,15 +122,16 @@ def _plan_rotation(motion: Motion, spline: TrackSpline, sampling: Sampling, beyo
 
 def _whole_segments(baked: BoolArray, frames: FloatArray, originals: Mapping[int, Originals]) -> BoolArray:
     """The baked segments and all that share a segment of some channel with one of them."""
-    while True:
+    while not baked[:-1].all():
         wider = baked.copy()
         for original in originals.values():
             own = np.searchsorted(frames, original.keys.frames - np.float32(SAME_FRAME))
             for left, right in pairwise(own):
                 wider[left:right] |= baked[left:right].any()
         if (wider == baked).all():
-            return baked
+            break
         baked = wider
+    return baked
 
 
 def _rotation_channels(
@@ -149,7 +150,8 @@ def _rotation_channels(
         fill = bounds & ~_is_among(spline.frames, own)
         co = np.concatenate((co, _co(spline.frames[fill], spline.values[fill, component])))
         keys = generated(co[np.argsort(co[:, 0], kind="stable")])
-        keys.interpolation[np.isin(keys.frames, held)] = INTERPOLATION["CONSTANT"]
+        if len(held):
+            keys.interpolation[np.isin(keys.frames, held)] = INTERPOLATION["CONSTANT"]
         result[component] = Written(keys, baked[np.searchsorted(spline.frames, own - np.float32(SAME_FRAME))])
     return result
 

@@ -60,7 +60,9 @@ def unstamped(keys: Keyframes) -> Keyframes:
 
 
 def has_stamp(keys: Keyframes) -> BoolArray:
-    return np.isin(keys.amplitude, (GENERATED, BAKED_KEY, OUTSIDE_KEY))
+    amplitude = keys.amplitude
+    marked: BoolArray = (amplitude == GENERATED) | (amplitude == BAKED_KEY) | (amplitude == OUTSIDE_KEY)
+    return marked
 
 
 def generated_keys(keys: Keyframes) -> BoolArray:
