@@ -80,8 +80,22 @@ def hold_numbers(fcurve: bpy.types.FCurve, numbers: Sequence[float]) -> None:
 
 def saved_rest(saved: bpy.types.FCurve) -> float | None:
     """The value that a component had before the bake made its F-curve; None where the F-curve is the animator's."""
+    rest, count = _saved_numbers(saved)
+    return None if count else rest
+
+
+def saved_count(saved: bpy.types.FCurve) -> int:
+    """How many keys the animator's F-curve had at the bake: deleting one takes its record along, and leaves no gap."""
+    return round(_saved_numbers(saved)[1])
+
+
+def hold_count(saved: bpy.types.FCurve, count: int) -> None:
+    hold_numbers(saved, [0.0, count])
+
+
+def _saved_numbers(saved: bpy.types.FCurve) -> tuple[float, float]:
     modifier = generator(saved)
-    return None if modifier is None else float(modifier.coefficients[0])
+    return (0.0, -1.0) if modifier is None else (float(modifier.coefficients[0]), float(modifier.coefficients[1]))
 
 
 def give_names(datablock: bpy.types.ID, track: str) -> None:

@@ -19,6 +19,8 @@ from .stamps import BAKED_KEY, SAME_FRAME, has_stamp, unstamped
 
 _HANDLE_MOVED = 1e-4
 """Relative. Moving a key rounds its handles' offsets; only a larger change is an edit of the handle."""
+_HANDLE_ROUNDING = 2e-5
+"""Relative. Where no key has moved: Blender may still have placed an automatic handle of the record anew."""
 
 
 @dataclass(frozen=True)
@@ -31,19 +33,23 @@ class Originals:
     """Frames of keys that have no record, because they were made or pasted since."""
 
 
-def originals(keys: Keyframes, ours: BoolArray, saved: Keyframes | None) -> Originals:
-    """The animator's keys among `keys`, where `ours` marks the generated ones and `saved` holds the records."""
-    if saved is None and not has_stamp(keys).any():
+def originals(keys: Keyframes, ours: BoolArray, kept: tuple[Keyframes, int] | None) -> Originals:
+    """The animator's keys among `keys`, where `ours` marks the generated ones and `kept` holds the records that are
+    left, and how many there were."""
+    if kept is None and not has_stamp(keys).any():
         return Originals(keys, edited=False, unrecorded=np.empty(0, dtype=np.float32))
     own = keys.take(~ours)
-    if saved is None:
+    if kept is None:
         return Originals(_unrecorded(own), edited=True, unrecorded=own.frames)
+    saved, count = kept
     record = _records(own, saved)
     known = record >= 0
     untouched = (
-        len(own) == len(saved)
+        len(own) == len(saved) == count
         and bool(known.all())
         and bool((own.co.view(np.uint32) == saved.co.view(np.uint32)).all())
+        and bool(_stands_as_baked(own).all())
+        and bool(((own.handle_left_type == HANDLE["FREE"]) & (own.handle_right_type == HANDLE["FREE"])).all())
     )
     result = _unrecorded(own)
     rows, records = np.flatnonzero(known), saved.take(record[known])
@@ -108,14 +114,15 @@ def _restored(own: Keyframes, records: Keyframes, whole: bool) -> Keyframes:
     for side in ("handle_left", "handle_right"):
         handle, kind = getattr(own, side), getattr(own, f"{side}_type")
         old_handle, old_kind = getattr(records, side), getattr(records, f"{side}_type")
-        if whole:
-            dragged = (handle.view(np.uint32) != old_handle.view(np.uint32)).any(axis=1)
-        else:
+        offset, old_offset = handle - own.co, old_handle - records.co
+        size = 1e-3 + np.abs(own.co) + np.abs(old_offset)
+        dragged = (np.abs(offset - old_offset) > (_HANDLE_ROUNDING if whole else _HANDLE_MOVED) * size).any(axis=1)
+        if not whole:
             # Blender has placed the automatic handles of the records anew: only free ones can be compared.
-            offset, old_offset = handle - own.co, old_handle - records.co
-            room = _HANDLE_MOVED * (1e-3 + np.abs(own.co) + np.abs(old_offset))
-            dragged = (old_kind == HANDLE["FREE"]) & (np.abs(offset - old_offset) > room).any(axis=1)
-        retyped = kind != HANDLE["FREE"]
+            dragged &= old_kind == HANDLE["FREE"]
+        # A retyped handle was placed between generated keys; where the record was retyped with it, that one is right.
+        dragged &= np.isin(kind, (HANDLE["FREE"], HANDLE["ALIGNED"]))
+        retyped = (kind != HANDLE["FREE"]) & (kind != old_kind)
         kept_kind = np.where(retyped, kind, np.where(dragged & (old_kind != HANDLE["ALIGNED"]), kind, old_kind))
         mine = (retyped | dragged)[:, np.newaxis]
         # Adding a move of zero would turn -0.0 into 0.0.
@@ -128,6 +135,13 @@ def _restored(own: Keyframes, records: Keyframes, whole: bool) -> Keyframes:
         period=np.where(stamped, records.period, own.period),
         **sides,
     )
+
+
+def _stands_as_baked(own: Keyframes) -> BoolArray:
+    """Which keys have not moved since the bake; one that a bake left without a stamp can't tell."""
+    stamp = np.stack((own.period, own.back), axis=1)
+    stands: BoolArray = (own.co == stamp).all(axis=1) | ~has_stamp(own)
+    return stands
 
 
 def _put(target: Keyframes, rows: IndexArray, keys: Keyframes) -> None:

@@ -7,6 +7,7 @@ import zlib
 
 import numpy as np
 
+from .companions import saved_count
 from .keyframes import BoolArray, FloatArray, Keyframes, read
 from .originals import Originals, originals
 from .parameters import read_parameters
@@ -24,7 +25,8 @@ def read_originals(track: Track) -> dict[int, Originals]:
     result = {}
     for index, keys in baked.items():
         saved = track.saved.get(index)
-        original = originals(keys, ours[index], read(saved) if saved is not None else None)
+        record = (read(saved), saved_count(saved)) if saved is not None else None
+        original = originals(keys, ours[index], record)
         if len(original.keys):
             result[index] = original
     return result
