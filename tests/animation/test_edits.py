@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an animator does to a baked action in the Dope Sheet, held against the same done to an unbaked twin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.animation.curves import co, fcurves, is_companion, key, new_object, snapshot
+
+FRAMES = [0.0, 10.0, 25.0, 40.0, 44.0]
+LOCATIONS = [(0, 1, 2), (5, -1, 2), (1, 1, 2.5), (-3, 0, 2), (0, 1, 0)]
+TURNS = [(0, 0, 0), (0.5, 0.2, 0), (1.0, 0, -0.4), (0.3, -0.6, 0.2), (0, 0.1, 0.9)]
+QUATERNIONS = [(1, 0, 0, 0), (0.9, 0.1, 0.3, 0), (0.7, 0.2, 0.1, -0.5), (0.8, 0.1, -0.4, 0.2), (0.9, 0, 0, 0.3)]
+OUR_TYPE = "GENERATED"
+
+Edit = Callable[[], object]
+
+
+@contextmanager
+def dope_sheet() -> Iterator[None]:
+    window = bpy.context.window_manager.windows[0]
+    area = max(window.screen.areas, key=lambda area: area.width * area.height)
+    area.ui_type = "DOPESHEET"
+    region = next(region for region in area.regions if region.type == "WINDOW")
+    with bpy.context.temp_override(window=window, screen=window.screen, area=area, region=region):
+        yield
+
+
+def keyed(name: str, mode: str) -> bpy.types.Object:
+    thing = new_object(name, mode)
+    path, turns = ("rotation_quaternion", QUATERNIONS) if mode == "QUATERNION" else ("rotation_euler", TURNS)
+    key(thing, "location", list(zip(FRAMES, LOCATIONS, strict=True)), group="Transform")
+    key(thing, path, list(zip(FRAMES, turns, strict=True)), group="Transform")
+    shape = {1: ("BEZIER", "FREE"), 2: ("BEZIER", "ALIGNED"), 3: ("ELASTIC", "VECTOR")}
+    for fcurve in fcurves(thing):
+        for row, (interpolation, handle) in shape.items():
+            point = fcurve.keyframe_points[row]
+            point.interpolation = interpolation
+            point.handle_left_type = point.handle_right_type = handle
+        fcurve.keyframe_points[1].handle_right = (13, fcurve.keyframe_points[1].co.y + 1)
+        fcurve.update()
+    thing.select_set(True)
+    bpy.context.view_layer.objects.active = thing
+    return thing
+
+
+@pytest.fixture(params=["QUATERNION", "XYZ"])
+def twins(request, animation) -> tuple[bpy.types.Object, bpy.types.Object]:
+    """The same keys and parameters twice; the first one is baked."""
+    things = keyed("Baked", request.param), keyed("Plain", request.param)
+    for thing in things:
+        animation.enable(thing)
+        for path in ("location", "rotation"):
+            animation.key_set(thing, path, 10, tension=0.5, bias=0.25)
+            animation.key_set(thing, path, 25, continuity=-0.5, ease_to=0.4)
+    animation.bake(things[0])
+    return things
+
+
+def select(things, *frames: float) -> None:
+    """What clicking the summary's diamonds at these frames selects; no frames: all."""
+    for thing in things:
+        for fcurve in fcurves(thing):
+            for point in fcurve.keyframe_points:
+                chosen = not frames or any(abs(point.co.x - frame) < 0.01 for frame in frames)
+                point.select_control_point = point.select_left_handle = point.select_right_handle = chosen
+
+
+def do(edit: Edit) -> None:
+    with dope_sheet():
+        assert edit() == {"FINISHED"}
+
+
+def move(frames: float) -> Edit:
+    return lambda: bpy.ops.transform.transform(mode="TIME_TRANSLATE", value=(frames, 0, 0, 0))
+
+
+def scale(factor: float) -> Edit:
+    return lambda: bpy.ops.transform.transform(mode="TIME_SCALE", value=(factor, 0, 0, 0))
+
+
+def duplicate(frames: float) -> Edit:
+    def edit():
+        bpy.ops.action.duplicate()
+        return move(frames)()
+
+    return edit
+
+
+def paste(at: int, **options) -> Edit:
+    def edit():
+        bpy.ops.action.copy()
+        bpy.context.scene.frame_set(at)
+        return bpy.ops.action.paste(**options)
+
+    return edit
+
+
+def mirror() -> object:
+    bpy.context.scene.frame_set(20)
+    return bpy.ops.action.mirror(type="CFRA")
+
+
+def unlike(wanted: bpy.types.Object, got: bpy.types.Object, handles: bool = True) -> list:
+    """What differs between the user's F-curves: handles by more than the rounding of moving them, the rest at all."""
+    right = {state["path"]: state for state in snapshot(got, companions=False)}
+    left = snapshot(wanted, companions=False)
+    assert {state["path"] for state in left} == set(right)
+    pairs = [(state, right[state["path"]]) for state in left]
+    if not handles:
+        pairs = [({name: old[name] for name in old if "handle" not in name}, new) for old, new in pairs]
+    return [(old["path"][0], *difference) for old, new in pairs for difference in _unlike(old, new)]
+
+
+def _unlike(old: dict, new: dict) -> list:
+    result = []
+    for name, value in old.items():
+        a, b = value, new[name]
+        if isinstance(a, bytes):
+            a, b = (np.frombuffer(number, dtype=np.float32).tolist() for number in (a, b))
+        near = 1e-4 if name in ("handle_left", "handle_right") else 0
+        if isinstance(a, list) and len(a) == len(b):
+            result += [
+                (name, n, x, y)
+                for n, (x, y) in enumerate(zip(a, b, strict=True))
+                if x != y and not (near and abs(x - y) <= near * (1 + abs(x)))
+            ]
+        elif a != b:
+            result.append((name, a, b))
+    return result
+
+
+EDITS = {
+    "move all": ([], move(7)),
+    "move all by a fraction": ([], move(0.4)),
+    "move all to negative frames": ([], move(-1000)),
+    "scale all": ([], scale(2.0)),
+    "mirror all": ([], mirror),
+    "duplicate all behind": ([], duplicate(60)),
+    "duplicate all before": ([], duplicate(-60)),
+    "paste all behind": ([], paste(100)),
+    "paste all over the middle, replacing": ([], paste(20, merge="OVER_RANGE_ALL")),
+    "move a key onto a sample": ([10], move(3)),
+    "move a key between samples": ([10], move(2.5)),
+    "move a key past another": ([10], move(18)),
+    "move a key beyond the last": ([25], move(60)),
+    "move a key onto another": ([10], move(15)),
+    "move the first key back": ([0], move(-20)),
+    "move the first key in": ([0], move(4)),
+    "move the last key out": ([44], move(6)),
+    "move two keys": ([10, 25], move(-3)),
+    "scale two keys": ([10, 25, 40], scale(1.5)),
+    "duplicate a key": ([10], duplicate(4)),
+    "paste a key": ([25], paste(33)),
+    "delete a key": ([25], lambda: bpy.ops.action.delete(confirm=False)),
+    "delete the first key": ([0], lambda: bpy.ops.action.delete(confirm=False)),
+    "delete the last key": ([44], lambda: bpy.ops.action.delete(confirm=False)),
+    "delete all keys but one": ([0, 10, 40, 44], lambda: bpy.ops.action.delete(confirm=False)),
+    "retype a key": ([25], lambda: bpy.ops.action.keyframe_type(type="EXTREME")),
+    "interpolate otherwise": ([10], lambda: bpy.ops.action.interpolation_type(type="CONSTANT")),
+    "ease otherwise": ([40], lambda: bpy.ops.action.easing_type(type="EASE_IN")),
+    "handles otherwise": ([25], lambda: bpy.ops.action.handle_type(type="AUTO")),
+    "handles to vector": ([10], lambda: bpy.ops.action.handle_type(type="VECTOR")),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_baking_again_after_an_edit_is_a_fresh_bake_of_the_edited_keys(animation, twins, name: str) -> None:
+    frames, edit = EDITS[name]
+    select(twins, *frames)
+    do(edit)
+    for thing in twins:
+        animation.bake(thing)
+    assert unlike(twins[1], twins[0], handles=False) == []
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_restore_after_an_edit_gives_the_edited_keys(animation, twins, name: str) -> None:
+    frames, edit = EDITS[name]
+    select(twins, *frames)
+    do(edit)
+    animation.restore(twins[0])
+    assert unlike(twins[1], twins[0]) == []
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_parameters_follow_their_keys(animation, twins, name: str) -> None:
+    frames, edit = EDITS[name]
+    select(twins, *frames)
+    do(edit)
+    parameters = [
+        {
+            f.data_path: co(f).tolist()
+            for f in fcurves(thing)
+            if is_companion(f) and not f.data_path.endswith(("saved", "settings"))
+        }
+        for thing in twins
+    ]
+    assert parameters[0] == parameters[1]
