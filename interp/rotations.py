@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import sphere
-from .keys import FloatArray
+from .keys import FloatArray, KeysError
 
 Convention = Literal["BLENDER", "3DS"]
 Order = Literal["XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"]
@@ -25,6 +25,8 @@ _NO_TURN = 1e-10
 _UNKNOWN = 1e-7
 # Steps in which a path between keys is followed to count its turns; any below half a turn would do for one axis.
 _STEP = np.pi / 8.0
+# Some 12 000 turns from key to key: what has more is a mistake, and following it would fill the memory.
+_MOST_STEPS = 200_000
 
 
 def _rows(q: npt.ArrayLike) -> FloatArray:
@@ -447,6 +449,11 @@ def turns_of_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> tuple[FloatAr
     axes : ndarray, shape (n, 3)
         Unit axes in the parent's frame.
 
+    Raises
+    ------
+    KeysError
+        For values that are not finite, and for some 10 000 turns and more from one key to the next.
+
     Notes
     -----
     Between keys the channels are followed in straight lines and the turn on the way is added up; of the turns that
@@ -454,8 +461,9 @@ def turns_of_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> tuple[FloatAr
     channel's turn.
     """
     keys = np.asarray(angles, dtype=np.float64)
+    _check_finite(keys)
     change = keys[1:] - keys[:-1]
-    steps = np.maximum(np.ceil(np.abs(change).sum(axis=-1) / _STEP), 1.0).astype(np.intp)
+    steps = _steps_for(np.abs(change).sum(axis=-1))
     pair, before, after = _steps_between(steps)
     walked = _added_up(
         from_euler(keys[pair] + change[pair] * before, order),
@@ -482,10 +490,11 @@ def turns_of_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> tuple[Flo
     """
     key_angles = np.asarray(angles, dtype=np.float64)
     key_axes = np.asarray(axes, dtype=np.float64)
+    _check_finite(np.column_stack([key_angles, key_axes]))
     change, axis_change = key_angles[1:] - key_angles[:-1], key_axes[1:] - key_axes[:-1]
     unit = unit_vectors(key_axes)[0]
     swing = 2.0 * np.linalg.norm(unit[1:] - unit[:-1], axis=-1)
-    steps = np.maximum(np.ceil((np.abs(change) + swing) / _STEP), 1.0).astype(np.intp)
+    steps = _steps_for(np.abs(change) + swing)
     pair, before, after = _steps_between(steps)
     walked = _added_up(
         from_axis_angle(key_axes[pair] + axis_change[pair] * before, key_angles[pair] + change[pair] * before[:, 0]),
@@ -493,6 +502,20 @@ def turns_of_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> tuple[Flo
         steps,
     )
     return _nearest_to_walk(from_axis_angle(key_axes, key_angles), walked)
+
+
+def _check_finite(keys: FloatArray) -> None:
+    finite = np.isfinite(keys).all(axis=1)
+    if not finite.all():
+        raise KeysError("the value is not finite", int(np.argmin(finite)))
+
+
+def _steps_for(way: FloatArray) -> npt.NDArray[np.intp]:
+    """Return in how many steps to follow ways of some length, in radians, from each key to the next."""
+    steps = np.maximum(np.ceil(way / _STEP), 1.0)
+    if (steps > _MOST_STEPS).any():
+        raise KeysError("turns too often from the key before it to be counted", int(np.argmax(steps > _MOST_STEPS)) + 1)
+    return steps.astype(np.intp)
 
 
 def _steps_between(steps: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], FloatArray, FloatArray]:

@@ -123,8 +123,8 @@ def evaluate_many(
     Returns
     -------
     list of ndarray
-        What each ``spline(frames, nu)`` returns, in the order of `splines`: the same numbers, bit for bit, with
-        two reservations for rotations (see `tcb.RotationSpline`). Arrays may share memory.
+        What each ``spline(frames, nu)`` returns, in the order of `splines`: the same numbers, bit for bit, so that it
+        does not matter which tracks are baked together. Arrays share memory.
 
     Raises
     ------

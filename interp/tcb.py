@@ -214,7 +214,8 @@ class RotationSpline:
     construction : "DE_CASTELJAU" or "SQUAD"
         The seed's construction, or that of 3D Studio R3 and 3ds Max. They agree at keys and about one axis.
     path : "SHORTEST" or "AS_KEYED"
-        From key to key by the shorter way, or by the arc between the quaternions as they are, up to 360 degrees.
+        From key to key by the shorter way, or by the arc between the quaternions as they are, up to 360 degrees; squad
+        then negates no neighbour.
 
     Raises
     ------

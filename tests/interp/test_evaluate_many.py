@@ -51,12 +51,12 @@ FRAMES = {
 
 @pytest.mark.parametrize("nu", [0, 1])
 @pytest.mark.parametrize("frames", FRAMES.values(), ids=FRAMES.keys())
-def test_a_mixture_at_once_equals_one_by_one(frames, nu):
+def test_a_mixture_at_once_equals_one_by_one_to_the_bit(frames, nu):
     splines = mixture()
     for spline, found in zip(splines, evaluate_many(splines, frames, nu), strict=True):
         expected = spline(frames, nu)
         assert found.shape == expected.shape
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+        assert (found == expected).all()
 
 
 def test_the_order_of_frames_does_not_matter():
@@ -64,7 +64,7 @@ def test_the_order_of_frames_does_not_matter():
     order = np.random.default_rng(1).permutation(401)
     rising = evaluate_many(splines, FRAMES["rising"])
     for found, expected in zip(evaluate_many(splines, FRAMES["rising"][order]), rising, strict=True):
-        np.testing.assert_allclose(found, expected[order], rtol=0, atol=1e-9)
+        assert (found == expected[order]).all()
 
 
 def test_every_spline_may_have_its_own_frames():
@@ -72,26 +72,13 @@ def test_every_spline_may_have_its_own_frames():
     generator = np.random.default_rng(2)
     frames = [generator.uniform(-100.0, 200.0, generator.integers(0, 50)) for _ in splines]
     for spline, own, found in zip(splines, frames, evaluate_many(splines, frames), strict=True):
-        np.testing.assert_allclose(found, spline(own), rtol=0, atol=1e-9)
+        assert (found == spline(own)).all()
 
 
 def test_rows_of_a_matrix_are_frames_of_their_own():
     splines = [tcb.VectorSpline(Keys([0, 1], [0.0, 1.0])), tcb.VectorSpline(Keys([0, 1], [5.0, 6.0]))]
     found = evaluate_many(splines, np.array([[0.0, 1.0], [1.0, 0.0]]))
     assert [each[:, 0].tolist() for each in found] == [[0.0, 1.0], [6.0, 5.0]]
-
-
-def test_vector_tracks_are_the_same_to_the_bit():
-    generator = np.random.default_rng(3)
-    splines = [
-        tcb.VectorSpline(
-            Keys(np.cumsum(generator.uniform(1, 9, 12)), generator.normal(size=(12, 3)), 0.1, 0.2, 0.3, 0.4)
-        )
-        for _ in range(30)
-    ]
-    frames = np.linspace(0.0, 100.0, 777)
-    for spline, found in zip(splines, evaluate_many(splines, frames), strict=True):
-        assert (found == spline(frames)).all()
 
 
 def test_nothing_gives_nothing():

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from interp import Keys, evaluate_many, rotations, tcb
+from interp import Keys, KeysError, evaluate_many, rotations, tcb
 
 AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
 ENDS = ["3DS", "TANGENT"]
@@ -142,7 +142,7 @@ def test_whole_turns_do_not_disturb_other_tracks_of_the_batch():
     frames = np.linspace(-1, 31, 100)
     together = evaluate_many([plain, wound, keyed], frames)
     for found, spline in zip(together, (plain, wound, keyed), strict=True):
-        np.testing.assert_allclose(found, spline(frames), rtol=0, atol=1e-14)
+        assert (found == spline(frames)).all()
 
 
 def test_key_info_counts_whole_turns():
@@ -248,3 +248,14 @@ def test_one_key_has_its_orientation_for_a_turn():
     assert tcb.RotationSpline.from_turns([3], angles, axes)(0.0) == pytest.approx(
         [float(mp.cos(0.25)), 0, 0, float(mp.sin(0.25))]
     )
+
+
+def test_keys_that_are_no_numbers_or_turn_beyond_counting_are_refused_by_name():
+    with pytest.raises(KeysError, match="key 1: the value is not finite"):
+        rotations.turns_of_euler([[0.0, 0, 0], [0, np.nan, 0]])
+    with pytest.raises(KeysError, match="key 2: turns too often from the key before it"):
+        rotations.turns_of_euler([[0.0, 0, 0], [0, 1, 0], [1e9, 0, 0]])
+    with pytest.raises(KeysError, match="key 1: the value is not finite"):
+        rotations.turns_of_axis_angle([0.0, np.inf], [[0, 0, 1], [0, 0, 1]])
+    with pytest.raises(KeysError, match="key 0: the value is not finite"):
+        rotations.turns_of_axis_angle([0.0, 1.0], [[0, 0, np.nan], [0, 0, 1]])
