@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import bpy
 
@@ -18,10 +18,21 @@ from .originals import Originals, put_back
 from .reading import key_frames, read_originals
 from .report import Report
 from .settings import write_settings
+from .splines import union
 from .stamps import has_stamp
 from .tracks import Track, find_tracks
 
-_Work = Callable[[Channels, bpy.types.ID, Track], str | None]
+
+@dataclass(frozen=True)
+class _Done:
+    """What was put back: at how many frames there are keys, and what a person should know."""
+
+    keys: int
+    note: str
+
+
+_Work = Callable[[Channels, bpy.types.ID, Track], _Done | None]
+"""None: there was nothing to do."""
 
 
 def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
@@ -58,20 +69,18 @@ def _take_away(datablock: bpy.types.ID, prefixes: Iterable[str] | None, work: _W
             if track.enabled or track.saved:
                 report.refusals.append(track.refusal("locked; unlock its channels first"))
             continue
-        frames = key_frames(track)
-        note = work(channels, datablock, track)
-        if note is None:
+        done = work(channels, datablock, track)
+        if done is None:
             continue
         report.tracks += 1
-        report.keys += len(frames)
-        if note:
-            report.notes.append(str(track.refusal(note)))
+        report.keys += done.keys
+        if done.note:
+            report.notes.append(str(track.refusal(done.note)))
     channels.action.update_tag()
     return report
 
 
-def _restore_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> str | None:
-    """What a person should know of it; None where the track is not baked."""
+def _restore_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> _Done | None:
     if not track.saved and not any(has_stamp(read(fcurve)).any() for fcurve in track.channels.values()):
         return None
     kept = read_originals(track)
@@ -92,16 +101,18 @@ def _restore_track(channels: Channels, datablock: bpy.types.ID, track: Track) ->
     track.saved.clear()
     if track.settings_curve is not None:
         write_settings(track.settings_curve, replace(track.settings, digest=0))
-    return note
+    return _Done(len(union([original.keys.frames for original in kept.values()])), note)
 
 
-def _remove_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> str | None:
-    note = _restore_track(channels, datablock, track)
+def _remove_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> _Done | None:
+    done = _restore_track(channels, datablock, track)
     companions = list(track.companions)
+    if done is None and companions:
+        done = _Done(len(key_frames(track)), "")
     for companion in companions:
         channels.remove(companion)
     take_names(datablock, track.path)
-    return note if note is not None or not companions else ""
+    return done
 
 
 def _put_channel_back(channels: Channels, track: Track, index: int, original: Originals) -> None:
