@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Literal, Protocol, Self, cast, get_args
 
 import numpy as np
@@ -220,37 +220,34 @@ def _segments_of(
     splines: Sequence[Spline], tracks: Tracks, samples: FloatArray | list[FloatArray], nu: int
 ) -> tuple[FloatArray, IndexArray, list[int]]:
     """Return the frames of all samples, wrapped by cycles, their segments, and where each track's samples end."""
+    rising = False
     if isinstance(samples, list):
         sizes = [len(each) for each in samples]
         frames = np.concatenate(samples)
-        segment = np.empty(len(frames), dtype=np.intp)
-        unsorted = range(len(splines))
     else:
         sizes = [len(samples)] * len(splines)
         frames = np.tile(samples, len(splines))
-        unsorted = range(len(splines))
-        if (samples[1:] >= samples[:-1]).all():
-            # Thousands of keys looked up among the samples, instead of a million samples among the keys.
-            begins = np.searchsorted(samples, tracks.frames)
-            begins[tracks.first] = 0
-            ends = np.append(begins[1:], 0)
-            ends[tracks.last] = len(samples)
-            segment = np.repeat(np.arange(len(begins)), ends - begins)
-            unsorted = range(0)
-        else:
-            segment = np.empty(len(frames), dtype=np.intp)
+        rising = bool((samples[1:] >= samples[:-1]).all())
     bounds = [0, *np.cumsum(sizes).tolist()]
-    for index in range(len(splines)):
-        wraps = splines[index].cycle != "SINGLE"
-        if not wraps and index not in unsorted:
+    if rising:
+        # Thousands of keys looked up among the samples, instead of a million samples among the keys.
+        begins = np.searchsorted(samples, tracks.frames)
+        begins[tracks.first] = 0
+        ends = np.append(begins[1:], 0)
+        ends[tracks.last] = len(samples)
+        segment = np.repeat(np.arange(len(begins)), ends - begins)
+    else:
+        segment = np.empty(len(frames), dtype=np.intp)
+    for index, spline in enumerate(splines):
+        wraps = spline.cycle != "SINGLE"
+        if rising and not wraps:
             continue
-        first, last = int(tracks.first[index]), int(tracks.last[index])
-        own_frames = tracks.frames[first : last + 1]
+        own = tracks.frames[tracks.first[index] : tracks.last[index] + 1]
         part = slice(bounds[index], bounds[index + 1])
         if wraps:
-            frames[part] = _wrapped(frames[part], own_frames[0], own_frames[-1])
-        found = np.searchsorted(own_frames, frames[part], side="right")
-        segment[part] = first + np.maximum(found - 1, 0)
+            frames[part] = _wrapped(frames[part], own[0], own[-1])
+        found = np.searchsorted(own, frames[part], side="right")
+        segment[part] = tracks.first[index] + np.maximum(found - 1, 0)
     if nu:
         # The last key's derivative is the incoming one; the segment that it begins holds.
         ends_segment = np.zeros(len(tracks.frames), dtype=np.bool_)
@@ -304,22 +301,23 @@ class _Timing:
 def _evaluate(tracks: Tracks, curve: Curve, frames: FloatArray, segment: IndexArray, nu: int) -> FloatArray:
     """Return values or derivatives by frame, shape (samples, components)."""
     timing = _Timing(tracks)
-    values: FloatArray | None = None
-    for start in range(0, max(len(frames), 1), _BLOCK):
-        block = slice(start, start + _BLOCK)
-        own = segment[block]
-        u, *rates = timing.at(frames[block], own, nu)
-        result = curve.evaluate(own, u, nu)
-        # The chain rule.
-        if nu == 1:
-            result = result * rates[0]
-        elif nu == 2:
-            result = result * rates[0] ** 2 + curve.evaluate(own, u, 1) * rates[1]
-        if values is None:
-            values = np.empty((len(frames), len(result)))
+    blocks = [slice(start, start + _BLOCK) for start in range(0, max(len(frames), 1), _BLOCK)]
+    results = (_derivative(timing, curve, frames[block], segment[block], nu) for block in blocks)
+    first = next(results)
+    values = np.empty((len(frames), len(first)))
+    for block, result in zip(blocks, chain([first], results), strict=True):
         values[block] = result.T
-    assert values is not None
     return values
+
+
+def _derivative(timing: _Timing, curve: Curve, frames: FloatArray, segment: IndexArray, nu: int) -> FloatArray:
+    """Return values or derivatives by frame, shape (components, samples), by the chain rule."""
+    u, *rates = timing.at(frames, segment, nu)
+    result = curve.evaluate(segment, u, nu)
+    if nu == 0:
+        return result
+    result = result * rates[0] ** nu
+    return result + curve.evaluate(segment, u, 1) * rates[1] if nu == 2 else result
 
 
 def locate(spline: Spline, frames: FloatArray) -> tuple[Curve, IndexArray, FloatArray]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.spatial.transform import Rotation, Slerp
+from scipy.spatial.transform import Rotation, RotationSpline, Slerp
 
 from interp import Keys, evaluate_many, rotations, tcb
 from tests.interp import exact
@@ -155,6 +155,16 @@ def test_angular_velocity_is_in_the_parents_frame_as_scipys_rotations_compose():
     at, step = np.array([1.0, 6.0, 12.0]), 1e-6
     now, soon = (Rotation.from_quat(spline(at + shift)[:, [1, 2, 3, 0]]) for shift in (-step / 2, step / 2))
     np.testing.assert_allclose(spline(at, 1), (soon * now.inv()).as_rotvec() / step, rtol=0, atol=1e-8)
+
+
+def test_scipys_rotation_spline_has_the_same_velocity_in_the_bodys_frame():
+    # About one axis with evenly turned keys both are uniform; a turn of the parent tells the frames apart.
+    q = rotations.multiply([0.5, 0.5, 0.5, 0.5], one_axis([0.0, 0.5, 1.0, 1.5], [0.0, 0.0, 1.0]))
+    frames = np.array([0.0, 10.0, 20.0, 30.0])
+    ours = tcb.RotationSpline(Keys(frames, q))(15.0, 1)
+    scipys = RotationSpline(frames, Rotation.from_quat(q[:, [1, 2, 3, 0]]))
+    np.testing.assert_allclose(scipys(15.0).apply(scipys(15.0, 1)), ours, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(ours, [0.05, 0.0, 0.0], rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize("nu", [-1, 2])
