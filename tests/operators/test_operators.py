@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The operators on what is selected, as scripts and buttons call them."""
+
+from __future__ import annotations
+
+import math
+
+import bpy
+import pytest
+
+
+@pytest.fixture
+def animation(tcb_animation):
+    return tcb_animation.animation
+
+
+@pytest.fixture
+def curve(animation):
+    """curve(datablock, path, index): that F-curve, or None."""
+
+    def find(datablock, path, index=0):
+        channels = animation.channels.channels_of(datablock)
+        return next((c for c in channels if c.data_path == path and c.array_index == index), None)
+
+    return find
+
+
+@pytest.fixture
+def bits(animation):
+    """bits(datablock): every F-curve of it, to the last bit."""
+
+    def read(datablock):
+        keyframes = animation.keyframes
+        return [
+            (c.data_path, c.array_index, c.extrapolation, *(a.tobytes() for a in vars(keyframes.read(c)).values()))
+            for c in animation.channels.channels_of(datablock)
+        ]
+
+    return read
+
+
+def test_enable_bake_restore_and_remove_leave_the_curves_as_they_were(keyed, bits):
+    cube = keyed("Cube")
+    before = bits(cube)
+    assert bpy.ops.tcb.enable() == {"FINISHED"}
+    assert bpy.ops.tcb.key_set(track="location", frame=11, tension=0.5) == {"FINISHED"}
+    assert bpy.ops.tcb.bake(step=0.5) == {"FINISHED"}
+    assert bits(cube) != before
+    assert bpy.ops.tcb.restore() == {"FINISHED"}
+    assert [curve for curve in bits(cube) if "tcb_tracks" not in curve[0]] == before
+    assert bpy.ops.tcb.remove() == {"FINISHED"}
+    assert bits(cube) == before
+    assert not cube.tcb_tracks
+
+
+def test_a_baked_value_is_the_hermite_splines(keyed):
+    keyed("Cube")
+    bpy.ops.tcb.key_set(track="location", frame=11, tension=1.0)
+    bpy.ops.tcb.bake()
+    bpy.context.scene.frame_set(21)
+    # Tension 1 at 11 leaves no tangent there, so at the last key it is 1.5 of the chord; u = 1/2.
+    leaving, arriving = 0.0, 1.5 * (2.0 - 5.0)
+    assert bpy.context.object.location.x == pytest.approx((5.0 + 2.0) / 2 + (leaving - arriving) / 8, abs=1e-6)
+
+
+def test_every_selected_object_is_baked_and_no_other(keyed, curve):
+    first, second, third = keyed("First"), keyed("Second"), keyed("Third")
+    second.select_set(False)
+    bpy.ops.tcb.bake()
+    assert [len(curve(item, "location").keyframe_points) for item in (first, second, third)] == [31, 3, 31]
+
+
+def test_what_objects_are_made_of_is_baked_with_them_unless_left_out(keyed, curve):
+    camera = bpy.data.cameras.new("Camera")
+    for frame, lens in ((1, 35.0), (21, 50.0)):
+        camera.lens = lens
+        camera.keyframe_insert("lens", frame=frame)
+    keyed("Eye", camera)
+    bpy.ops.tcb.bake(use_data=False)
+    assert len(curve(camera, "lens").keyframe_points) == 2
+    bpy.ops.tcb.bake()
+    assert len(curve(camera, "lens").keyframe_points) == 21
+
+
+def test_a_lens_has_parameters_through_the_object_that_is_selected(keyed, curve):
+    camera = bpy.data.cameras.new("Camera")
+    for frame, lens in ((1, 35.0), (21, 50.0)):
+        camera.lens = lens
+        camera.keyframe_insert("lens", frame=frame)
+    keyed("Eye", camera)
+    assert bpy.ops.tcb.key_set(track="lens", frame=21, ease_to=0.5) == {"FINISHED"}
+    assert curve(camera, 'tcb_tracks["lens"].ease_to').keyframe_points[0].co[:] == (21.0, 0.5)
+
+
+def test_in_pose_mode_only_the_selected_bones_are_baked(posed, curve):
+    assert bpy.ops.tcb.bake() == {"FINISHED"}
+    lengths = [len(curve(posed, f'pose.bones["{name}"].rotation_euler').keyframe_points) for name in ("left", "right")]
+    assert lengths == [3, 41]
+
+
+def test_in_pose_mode_a_key_is_set_on_the_selected_bone(posed, curve):
+    bpy.ops.tcb.key_set(track="rotation", frame=21, bias=-0.25)
+    assert curve(posed, 'pose.bones["right"].tcb_tracks["rotation_euler"].bias').keyframe_points[0].co.y == -0.25
+    assert curve(posed, 'pose.bones["left"].tcb_tracks["rotation_euler"].bias') is None
+
+
+def test_key_set_without_a_frame_means_the_current_one(keyed, curve):
+    cube = keyed("Cube")
+    bpy.context.scene.frame_set(11)
+    bpy.ops.tcb.key_set(track="location", continuity=1.0)
+    assert curve(cube, 'tcb_tracks["location"].continuity').keyframe_points[0].co[:] == (11.0, 1.0)
+
+
+def test_a_parameter_that_is_not_given_stays(keyed, curve):
+    cube = keyed("Cube")
+    bpy.ops.tcb.key_set(track="location", frame=11, tension=0.5)
+    bpy.ops.tcb.key_set(track="location", frame=11, bias=0.25)
+    assert curve(cube, 'tcb_tracks["location"].tension').keyframe_points[0].co.y == 0.5
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        (lambda: bpy.ops.tcb.key_set(track="location", frame=12, tension=0.5), '"Cube", location, frame 12: no key'),
+        (lambda: bpy.ops.tcb.key_set(track="scale", frame=11, tension=0.5), '"Cube", scale: it has no track'),
+        (lambda: bpy.ops.tcb.key_set(track="location", frame=11), "none of tension"),
+        (lambda: bpy.ops.tcb.bake(step=0.0), "step 0"),
+        (lambda: bpy.ops.tcb.bake(step=-1.0), "step -1"),
+        (lambda: bpy.ops.tcb.bake(frames="CUSTOM", frame_start=20, frame_end=10), "20 to 10 is empty"),
+        (lambda: bpy.ops.tcb.bake(sample_limit=10), "limit of 10"),
+        (lambda: bpy.ops.tcb.restore(), "nothing on it is baked"),
+        (lambda: bpy.ops.tcb.remove(), "no TCB track"),
+        (lambda: bpy.ops.tcb.track_choose(track="location", cycle="LOOP"), "not a TCB track"),
+    ],
+)
+def test_what_cannot_be_done_is_said_and_changes_nothing(keyed, bits, call, reason):
+    cube = keyed("Cube")
+    before = bits(cube)
+    with pytest.raises(RuntimeError, match=reason.replace("(", r"\(")):
+        call()
+    assert bits(cube) == before
+
+
+def test_one_object_at_fault_is_named_and_the_others_are_baked(keyed, curve, bits):
+    good, bad = keyed("Good"), keyed("Bad")
+    curve(bad, "location").keyframe_points[1].co.y = math.nan
+    before = bits(bad)
+    with pytest.raises(RuntimeError, match='"Bad", location, frame 11'):
+        bpy.ops.tcb.bake()
+    assert bits(bad) == before
+    assert len(curve(good, "location").keyframe_points) == 31
+
+
+def test_an_object_without_animation_is_named(keyed, scene):
+    keyed("Good")
+    still = bpy.data.objects.new("Still", None)
+    scene.collection.objects.link(still)
+    still.select_set(True)
+    with pytest.raises(RuntimeError, match='"Still": it has no animation'):
+        bpy.ops.tcb.bake()
+
+
+def test_nothing_selected_greys_the_button_out(keyed):
+    keyed("Cube").select_set(False)
+    assert not bpy.ops.tcb.bake.poll()
+
+
+def test_each_operator_is_one_undo_step(keyed, bits):
+    cube = keyed("Cube")
+    bpy.ops.ed.undo_push(message="set up")
+    before = bits(cube)
+    bpy.ops.tcb.bake("EXEC_DEFAULT", True)
+    assert bits(bpy.data.objects["Cube"]) != before
+    bpy.ops.ed.undo()
+    assert bits(bpy.data.objects["Cube"]) == before
+    bpy.ops.ed.redo()
+    assert bits(bpy.data.objects["Cube"]) != before
+
+
+def test_the_scene_range_bakes_cycles_throughout_it(keyed, curve, scene):
+    cube = keyed("Cube")
+    scene.frame_start, scene.frame_end = 1, 91
+    bpy.ops.tcb.enable()
+    bpy.ops.tcb.track_choose(track="location", cycle="REPEAT")
+    bpy.ops.tcb.bake(frames="SCENE")
+    location = curve(cube, "location")
+    assert [round(location.evaluate(frame), 5) for frame in (11, 41, 71)] == [5.0, 5.0, 5.0]
+
+
+def test_a_new_action_leaves_the_old_one_alone(keyed, bits):
+    cube = keyed("Cube")
+    old, before = cube.animation_data.action, bits(cube)
+    bpy.ops.tcb.bake(target="NEW_ACTION")
+    new = cube.animation_data.action
+    assert new != old
+    cube.animation_data.action = old
+    assert bits(cube) == before
+
+
+def test_jumping_between_keys_passes_over_generated_ones(keyed, scene):
+    keyed("Cube")
+    bpy.ops.tcb.bake()
+    scene.frame_set(1)
+    bpy.ops.tcb.key_jump(direction="NEXT")
+    assert scene.frame_current == 11
+    bpy.ops.tcb.key_jump(direction="NEXT")
+    bpy.ops.tcb.key_jump(direction="PREVIOUS")
+    assert scene.frame_current == 11

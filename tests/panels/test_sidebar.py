@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The sidebar, drawn into a real layout, and its sliders."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+
+import bpy
+import pytest
+
+
+@pytest.fixture
+def drawn(tcb_animation):
+    """drawn("TCB_PT_key"): what that panel shows: a list of texts, operator calls and property paths."""
+
+    def draw(name):
+        window = bpy.context.window_manager.windows[0]
+        area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
+        region = next(region for region in area.regions if region.type == "UI")
+        panel = getattr(tcb_animation.panels.sidebar, name)
+        with bpy.context.temp_override(window=window, area=area, region=region):
+            if hasattr(panel, "poll") and not panel.poll(bpy.context):
+                return None
+            popup = bpy.context.window_manager.popmenu_begin__internal(name)
+            panel.draw(SimpleNamespace(layout=popup.layout), bpy.context)
+            return list(_shown(popup.layout.introspect()))
+
+    return draw
+
+
+def _shown(items):
+    for item in items:
+        for kind in ("draw_string", "operator", "rna"):
+            if item.get(kind):
+                yield item[kind]
+        yield from _shown(item.get("items", ()))
+
+
+@pytest.fixture
+def cube(scene):
+    item = bpy.data.objects.new("Cube", None)
+    scene.collection.objects.link(item)
+    item.rotation_mode = "QUATERNION"
+    for frame, turns in ((1, 0.0), (11, 0.1), (31, 0.2)):
+        item.location = (turns, 0.0, 0.0)
+        item.keyframe_insert("location", frame=frame)
+        item.rotation_quaternion = (math.cos(math.pi * turns), 0.0, 0.0, math.sin(math.pi * turns))
+        item.keyframe_insert("rotation_quaternion", frame=frame)
+    item.select_set(True)
+    bpy.context.view_layer.objects.active = item
+    bpy.context.window_manager.tcb_track = ""
+    return item
+
+
+def test_without_an_object_the_tab_says_so(scene, drawn):
+    assert "No active object" in drawn("TCB_PT_tracks")
+
+
+def test_an_object_without_keys_is_named(scene, drawn):
+    item = bpy.data.objects.new("Still", None)
+    scene.collection.objects.link(item)
+    bpy.context.view_layer.objects.active = item
+    assert "Still has no keyframes" in drawn("TCB_PT_tracks")
+
+
+def test_tracks_are_listed_with_their_states(cube, drawn):
+    shown = drawn("TCB_PT_tracks")
+    assert shown.count("not TCB") == 2
+    assert {"Location", "Rotation Quaternion", "bpy.ops.tcb.enable()"} <= set(shown)
+    bpy.ops.tcb.enable()
+    assert drawn("TCB_PT_tracks").count("TCB") == 2
+    bpy.ops.tcb.bake()
+    assert drawn("TCB_PT_tracks").count("baked") == 2
+    bpy.ops.tcb.key_set(track="location", frame=11, tension=0.5)
+    shown = drawn("TCB_PT_tracks")
+    assert shown.count("out of date") == 1
+    assert shown.count("baked") == 1
+
+
+def test_the_key_panel_shows_five_sliders_and_where_the_key_is(cube, drawn, scene):
+    scene.frame_set(11)
+    shown = drawn("TCB_PT_key")
+    assert "Key: frame 11 (2 of 3)" in shown
+    sliders = [f"TCBSidebar.{name}[0]" for name in ("tension", "continuity", "bias", "ease_to", "ease_from")]
+    assert [name for name in shown if name.startswith("TCBSidebar")] == sliders
+    scene.frame_set(20)
+    assert "Key before: frame 11 (2 of 3)" in drawn("TCB_PT_key")
+    scene.frame_set(0)
+    assert "Key after: frame 1 (1 of 3)" in drawn("TCB_PT_key")
+
+
+def test_the_sliders_set_the_key_that_they_show(cube, scene):
+    scene.frame_set(15)
+    scene.tcb.tension = 0.5
+    scene.tcb.ease_from = 0.25
+    scene.frame_set(31)
+    assert (scene.tcb.tension, scene.tcb.ease_from) == (0.0, 0.0)
+    scene.frame_set(11)
+    assert (scene.tcb.tension, scene.tcb.ease_from) == (0.5, 0.25)
+
+
+def test_key_info_shows_the_value_now(cube, drawn, scene):
+    scene.frame_set(11)
+    assert "X 0.1" in drawn("TCB_PT_key")
+
+
+def test_key_info_shows_a_rotations_turn_from_the_key_before(cube, drawn, scene):
+    bpy.context.window_manager.tcb_track = "Cube/rotation_quaternion"
+    scene.frame_set(11)
+    shown = drawn("TCB_PT_key")
+    # A tenth of a turn about z from the key before.
+    assert "Angle 36.000°" in shown
+    assert "Axis 0.0000, 0.0000, 1.0000" in shown
+
+
+def test_a_rotations_choices_are_shown_once_it_is_tcb(cube, drawn, scene):
+    bpy.context.window_manager.tcb_track = "Cube/rotation_quaternion"
+    assert "Enable TCB to choose" in drawn("TCB_PT_track")
+    bpy.ops.tcb.enable()
+    names = {f"TCBSidebar.{name}[0]" for name in ("cycle", "ends", "construction", "path")}
+    assert names <= set(drawn("TCB_PT_track"))
+    scene.tcb.construction = "SQUAD"
+    assert scene.tcb.construction == "SQUAD"
+    bpy.context.window_manager.tcb_track = "Cube/location"
+    assert names & set(drawn("TCB_PT_track")) == {"TCBSidebar.cycle[0]"}
+
+
+def test_a_locked_track_says_why_its_sliders_are_grey(cube, drawn, tcb_animation):
+    for curve in tcb_animation.animation.channels.channels_of(cube):
+        curve.lock = True
+    assert any("locked" in text for text in drawn("TCB_PT_key"))
+
+
+def test_the_bake_panel_passes_its_options_on(cube, drawn, scene):
+    scene.tcb.step = 0.5
+    scene.tcb.frames = "CUSTOM"
+    shown = drawn("TCB_PT_bake")
+    assert any(text.startswith("bpy.ops.tcb.bake(") and "step=0.5" in text and "CUSTOM" in text for text in shown)
+    assert {"TCBSidebar.frame_start[0]", "TCBSidebar.frame_end[0]"} <= set(shown)
+    assert {"bpy.ops.tcb.restore()", "bpy.ops.tcb.remove()"} <= set(shown)
+
+
+def test_in_pose_mode_the_active_bones_tracks_are_listed(scene, drawn):
+    armature = bpy.data.armatures.new("Rig")
+    rig = bpy.data.objects.new("Rig", armature)
+    scene.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    for name in ("upper", "lower"):
+        armature.edit_bones.new(name).tail = (0, 1, 0)
+    bpy.ops.object.mode_set(mode="POSE")
+    rig.pose.bones["upper"].keyframe_insert("location", frame=1)
+    rig.pose.bones["lower"].keyframe_insert("scale", frame=1)
+    armature.bones.active = armature.bones["lower"]
+    shown = drawn("TCB_PT_tracks")
+    assert "Scale" in shown
+    assert "Location" not in shown
+    bpy.ops.object.mode_set(mode="OBJECT")
