@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import importlib.util
 import os
 import sys
 import time
@@ -29,8 +30,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from examples import exact, pictures
 from examples.make_scene import END, START, TRACKS, Key, Track, make_scene
-from tools.tcb import ROOT, load_package
 
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = "tcb_animation"
 VALUE_BOUND = 1.0
 """Units in the last place of float32, which F-curves are made of: a sample is the exact value, rounded once."""
 ROTATION_BOUND = 1e-6
@@ -56,6 +58,16 @@ class Row:
     @property
     def is_good(self) -> bool:
         return self.at_frames <= (ROTATION_BOUND if is_rotation(self.track) else VALUE_BOUND)
+
+
+def load_package() -> ModuleType:
+    """The checkout, whatever its folder is called, as a package: it need not be installed."""
+    spec = importlib.util.spec_from_file_location(PACKAGE, ROOT / "__init__.py", submodule_search_locations=[str(ROOT)])
+    assert spec is not None
+    assert spec.loader is not None
+    package = sys.modules[PACKAGE] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(package)
+    return package
 
 
 def is_rotation(track: Track) -> bool:
@@ -185,6 +197,7 @@ def quietly() -> Iterator[None]:
 
 
 def save(path: Path) -> Path:
+    path.unlink(missing_ok=True)  # else Blender keeps the last run's as a backup
     with quietly():
         bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=True, copy=True)
     return path
@@ -200,12 +213,13 @@ def main() -> int:
 
     print(f"Blender {bpy.app.version_string}\n")
     load_package()
-    animation = importlib.import_module("tcb_animation.animation")
+    animation = importlib.import_module(f"{PACKAGE}.animation")
     scene = make_scene()
     saved = [save(folder / "scene.blend")]
     untouched, blender = snapshot(), record(scene, 1.0)
     blender_flight = pictures.flight(scene)
     baked = bake(animation)
+    scene.frame_set(START)
     saved.append(save(folder / "baked.blend"))
     ours = record(scene, QUARTER)
     rows = [Row(track, *baked[track], *distances(track, ours[track])) for track in TRACKS]
