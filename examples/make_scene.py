@@ -15,16 +15,18 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import bmesh
 import bpy
-from mathutils import Euler, Matrix, Vector
+from mathutils import Euler, Vector
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from examples import shapes
 from examples.shapes import material
+
+if TYPE_CHECKING:
+    import bmesh
 
 START, END = 1, 112
 
@@ -288,7 +290,7 @@ def _make_room(scene: Any) -> None:
     for n, (x, height) in enumerate(((-5.15, 1.2), (-3.2, 0.8), (-1.2, 0.4))):
         shapes.add(f"Step {n + 1}", shapes.box((x, -2.4, height / 2), (1.5, 1.6, height)), wood)
     world: Any = bpy.data.worlds.new("Sky")
-    world.use_nodes = True
+    shapes.use_nodes(world)
     sky = world.node_tree.nodes["Background"].inputs
     sky["Color"].default_value, sky["Strength"].default_value = (0.4, 0.56, 0.85, 1.0), 0.35
     scene.world = world
@@ -351,9 +353,7 @@ def _lamp_parts(
     for name in ("lower", "upper"):
         start, end = _JOINTS[name]
         yield name, shapes.cone(start, end, 0.06, 0.06), enamel
-        joint = bmesh.new()
-        bmesh.ops.create_uvsphere(joint, u_segments=24, v_segments=12, radius=0.13, matrix=Matrix.Translation(end))
-        yield name, joint, brass
+        yield name, shapes.sphere(end, 0.13), brass
     start, end = _JOINTS["head"]
     yield "head", shapes.cone(start, end, 0.16, 0.5, capped=False), enamel
 

@@ -37,13 +37,19 @@ def link(name: str, data: bpy.types.ID | None) -> bpy.types.Object:
 
 def material(name: str, colour: Sequence[float], roughness: float, metallic: float = 0.0) -> bpy.types.Material:
     result = bpy.data.materials.new(name)
-    result.use_nodes = True
+    use_nodes(result)
     nodes: Any = result.node_tree
     surface = nodes.nodes["Principled BSDF"].inputs
     surface["Base Color"].default_value = (*colour, 1.0)
     surface["Roughness"].default_value = roughness
     surface["Metallic"].default_value = metallic
     return result
+
+
+def use_nodes(owner: Any) -> None:
+    """Give a material or a world nodes; from 5.0 they have them from the start."""
+    if bpy.app.version < (5, 0, 0):
+        owner.use_nodes = True
 
 
 def paper_plane() -> bmesh.types.BMesh:
@@ -59,11 +65,15 @@ def paper_plane() -> bmesh.types.BMesh:
     return shape
 
 
+def sphere(centre: Vector, radius: float) -> bmesh.types.BMesh:
+    shape = bmesh.new()
+    bmesh.ops.create_uvsphere(shape, u_segments=32, v_segments=18, radius=radius, matrix=Matrix.Translation(centre))
+    return shape
+
+
 def ball() -> bmesh.types.BMesh:
     """It stands on its origin, so that it is squashed onto the floor; the stripe is of the second material."""
-    shape = bmesh.new()
-    centre = Matrix.Translation((0, 0, BALL_RADIUS))
-    bmesh.ops.create_uvsphere(shape, u_segments=32, v_segments=18, radius=BALL_RADIUS, matrix=centre)
+    shape = sphere(Vector((0.0, 0.0, BALL_RADIUS)), BALL_RADIUS)
     for face in shape.faces:
         face.material_index = int(abs(face.calc_center_median().z - BALL_RADIUS) < 0.3 * BALL_RADIUS)
     return shape
