@@ -2,6 +2,7 @@
 """Measure how fast the add-on is, against what else there is, in one run: ratios count, host noise is up to twofold.
 
     python tools/bench.py interp [--tracks 250] [--keys 20] [--samples 1000] [--repeat 5] [--json]
+    python tools/bench.py bake [--bones 250] [--keys 34] [--frames 1000] [--json]
 
 Peers that are not installed (scipy, splines, numpy-quaternion) are left out of the table and named below it.
 """
@@ -244,11 +245,22 @@ def main() -> int:
     interp.add_argument("--keys", type=int, default=20)
     interp.add_argument("--samples", type=int, default=1000)
     interp.add_argument("--repeat", type=int, default=5)
-    interp.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    bake = sections.add_parser("bake", help="an armature, in Blender, beside Blender's own tools")
+    bake.add_argument("--bones", type=int, default=250)
+    bake.add_argument("--keys", type=int, default=34)
+    bake.add_argument("--frames", type=int, default=1000)
+    for section in (interp, bake):
+        section.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     options = parser.parse_args()
-    rows, missing = bench_interp(options.tracks, options.keys, options.samples, options.repeat)
+    missing: list[str] = []
+    if options.section == "bake":
+        from bench_bake import bench_bake
+
+        rows = [Row(*row) for row in bench_bake(options.bones, options.keys, options.frames)]
+    else:
+        rows, missing = bench_interp(options.tracks, options.keys, options.samples, options.repeat)
     if options.json:
-        print(json.dumps({"interp": [asdict(row) for row in rows], "missing": missing}))
+        print(json.dumps({options.section: [asdict(row) for row in rows], "missing": missing}))
     else:
         print_rows(rows, missing)
     return 0

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The section `bake` of bench.py: an armature in Blender, baked by the add-on and by Blender's own tools."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+import numpy as np
+import tcb as checkout
+
+FLOOR = "floor: the bare write of the same keys"
+
+
+def bench_bake(bones: int, keys: int, frames: int) -> list[tuple[str, float, int, str]]:
+    """Return name, seconds, samples and note of each way to bake quaternion tracks, one a bone."""
+    package = checkout.load(checkout.PACKAGE, "__init__.py", [str(checkout.ROOT)])
+    animation = importlib.import_module(f"{package.__name__}.animation")
+    rig = make_rig(bones, keys, frames)
+    samples = 4 * bones * frames
+    rows = []
+
+    def measure(name: str, run: Callable[[], object], note: str = "") -> None:
+        start = time.perf_counter()
+        run()
+        rows.append((name, time.perf_counter() - start, samples, note))
+
+    measure("bake, samples, first time", lambda: animation.bake(rig))
+    measure("bake, samples, again", lambda: animation.bake(rig))
+    written = written_keys(animation, rig)
+    measure(FLOOR, lambda: write_bare(rig, written), "same attributes")
+    rig = make_rig(bones, keys, frames)
+    animation.bake(rig)
+    measure("restore", lambda: animation.restore(rig))
+    measure("bake, samples, new action", lambda: animation.bake(rig, target="NEW_ACTION"))
+    for visual in (False, True):
+        make_rig(bones, keys, frames)
+        bpy.ops.pose.select_all(action="SELECT")
+
+        def nla_bake(visual: bool = visual) -> None:
+            bpy.ops.nla.bake(
+                frame_start=1,
+                frame_end=frames,
+                only_selected=True,
+                visual_keying=visual,
+                bake_types={"POSE"},
+                channel_types={"ROTATION"},
+            )
+
+        measure(f"nla.bake, rotations, visual keying {'on' if visual else 'off'}", nla_bake, "joins straight lines")
+    return rows
+
+
+def make_rig(bones: int, keys: int, frames: int) -> bpy.types.Object:
+    """A new file with an armature in Pose mode; each bone turns every way, with keys about evenly spread."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    armature = bpy.data.armatures.new("Rig")
+    rig = bpy.data.objects.new("Rig", armature)
+    context: Any = bpy.context
+    context.scene.collection.objects.link(rig)
+    context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    for number in range(bones):
+        bone = armature.edit_bones.new(f"bone {number}")
+        bone.head, bone.tail = (number, 0.0, 0.0), (number, 1.0, 0.0)
+    bpy.ops.object.mode_set(mode="POSE")
+    at = np.unique(np.linspace(1, frames, keys).round())
+    random = np.random.default_rng(7)
+    pose: Any = rig.pose
+    for bone in pose.bones:
+        bone.rotation_mode = "QUATERNION"
+        quaternions = random.normal(loc=(3.0, 0.0, 0.0, 0.0), size=(len(at), 4))
+        quaternions /= np.linalg.norm(quaternions, axis=1, keepdims=True)
+        bone.rotation_quaternion = quaternions[0]
+        bone.keyframe_insert("rotation_quaternion", frame=1)
+        rows = {fcurve.array_index: fcurve for fcurve in fcurves(rig)[-4:]}
+        for index, fcurve in rows.items():
+            points = fcurve.keyframe_points
+            points.add(len(at) - 1)
+            points.foreach_set("co", np.stack((at, quaternions[:, index]), axis=1).astype(np.float32).reshape(-1))
+            fcurve.update()
+    return rig
+
+
+def fcurves(rig: bpy.types.Object) -> list[Any]:
+    animation: Any = rig.animation_data
+    if bpy.app.version < (4, 4, 0):
+        return list(animation.action.fcurves)
+    return list(animation.action.layers[0].strips[0].channelbag(animation.action_slot).fcurves)
+
+
+def written_keys(animation: Any, rig: bpy.types.Object) -> list[tuple[Any, Any]]:
+    """The bake's result as arrays: each baked curve's path and index with all that its keys hold."""
+    keyframes = importlib.import_module(f"{animation.__name__}.keyframes")
+    baked = [curve for curve in fcurves(rig) if "tcb_tracks" not in curve.data_path]
+    return [((curve.data_path, curve.array_index), keyframes.read(curve)) for curve in baked]
+
+
+def write_bare(rig: bpy.types.Object, written: list[tuple[Any, Any]]) -> None:
+    """Write the arrays into the same curves: what no bake can do without."""
+    curves = {(curve.data_path, curve.array_index): curve for curve in fcurves(rig)}
+    for name, keys in written:
+        points = curves[name].keyframe_points
+        points.clear()
+        points.add(len(keys))
+        for attribute, values in vars(keys).items():
+            points.foreach_set(attribute, values.reshape(-1))
