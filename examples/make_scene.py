@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -335,14 +336,21 @@ def _make_lamp() -> None:
 def _make_bones(rig: Any) -> None:
     view_layer: Any = bpy.context.view_layer
     view_layer.objects.active = rig
-    bpy.ops.object.mode_set(mode="EDIT")
-    parent = None
-    for name, (start, end) in _JOINTS.items():
-        bone = rig.data.edit_bones.new(name)
-        bone.head, bone.tail, bone.parent = start, end, parent
-        bone.align_roll((0, -1, 0))
-        parent = bone
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with _window():
+        bpy.ops.object.mode_set(mode="EDIT")
+        parent = None
+        for name, (start, end) in _JOINTS.items():
+            bone = rig.data.edit_bones.new(name)
+            bone.head, bone.tail, bone.parent = start, end, parent
+            bone.align_roll((0, -1, 0))
+            parent = bone
+        bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def _window() -> AbstractContextManager[Any]:
+    """Operators need a window where there is one, and a script that has opened a file has lost it."""
+    windows: Any = bpy.context.window_manager.windows
+    return bpy.context.temp_override(window=windows[0]) if windows else nullcontext()
 
 
 def _lamp_parts(
