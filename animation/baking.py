@@ -121,7 +121,7 @@ def bake(
     asked = sum(_asked(job, options) for job in jobs)
     if asked > options.sample_limit:
         reason = (
-            f"about {asked:,} samples were asked for, more than the limit of {options.sample_limit:,}: "
+            f"about {_number(asked)} samples were asked for, more than the limit of {options.sample_limit:,}: "
             "take a larger step, a shorter range or fewer objects, or raise the sample limit"
         )
         report.refusals += [Refusal(name_of(job.datablocks[0]), reason) for job in jobs]
@@ -197,10 +197,24 @@ def _sampling(job: _Job, options: Options) -> Sampling:
     return Sampling(options.step, math.floor(first) if math.isfinite(first) else 0.0)
 
 
-def _asked(job: _Job, options: Options) -> int:
-    """How many samples the job comes to, at most; known before any frame is."""
+def _number(count: float) -> str:
+    return f"{count:,.0f}" if count < 1e15 else f"{count:.3g}"
+
+
+def _asked(job: _Job, options: Options) -> float:
+    """About how many samples the job comes to; known before any is made."""
     sampling = _sampling(job, options)
-    return sum(sampling.count(*_extent(kept)) * len(kept) for _, kept in job.kept)
+    return sum(
+        sampling.count(original.keys.frames, _cycle(track)) for track, kept in job.kept for original in kept.values()
+    )
+
+
+def _cycle(track: Track) -> str:
+    try:
+        return track.settings.cycle
+    except Refusal:
+        # Said when the track is planned.
+        return "SINGLE"
 
 
 def _plan(job: _Job, options: Options, report: Report) -> bool:

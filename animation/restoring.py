@@ -17,7 +17,7 @@ from .keyframes import extrapolate, read
 from .originals import Originals, put_back
 from .reading import key_frames, read_originals
 from .report import Report
-from .settings import write_settings
+from .settings import check_schema, write_settings
 from .splines import union
 from .stamps import has_stamp
 from .tracks import Track, find_tracks
@@ -64,7 +64,11 @@ def _take_away(datablock: bpy.types.ID, prefixes: Iterable[str] | None, work: _W
     if channels.action.library is not None:
         raise Refusal(name_of(datablock), f'its action "{channels.action.name}" is linked; open its own file')
     report = Report(datablocks=1)
-    for track in find_tracks(datablock, channels, prefixes):
+    tracks = find_tracks(datablock, channels, prefixes)
+    for track in tracks:
+        if track.settings_curve is not None:
+            check_schema(track.settings_curve, track.name, track.path)
+    for track in tracks:
         if track.locked:
             if track.enabled or track.saved:
                 report.refusals.append(track.refusal("locked; unlock its channels first"))
@@ -100,7 +104,10 @@ def _restore_track(channels: Channels, datablock: bpy.types.ID, track: Track) ->
         channels.remove(saved)
     track.saved.clear()
     if track.settings_curve is not None:
-        write_settings(track.settings_curve, replace(track.settings, digest=0))
+        try:
+            write_settings(track.settings_curve, replace(track.settings, digest=0))
+        except Refusal as refusal:
+            note = refusal.reason
     return _Done(len(union([original.keys.frames for original in kept.values()])), note)
 
 

@@ -26,12 +26,19 @@ class Sampling:
     start: float | None = None
     end: float | None = None
 
-    def count(self, first: float, last: float) -> int:
-        """How many samples a channel with keys from `first` to `last` would get, at most."""
-        low, high = self._bounds(first, last)
-        if not (math.isfinite(low) and math.isfinite(high)):
-            return 0
-        return max(0, math.floor((high - low) / self.step) + 1)
+    def count(self, keys: Frames, cycle: str) -> float:
+        """About how many samples a channel with these keys would get; 0 where they make no track."""
+        if not np.isfinite(keys).all():
+            return 0.0
+        first, last = float(keys[0]), float(keys[-1])
+        frames = float(np.diff(keys)[self.segments(keys)[:-1]].sum(dtype=np.float64))
+        seams = 0.0
+        if cycle != "SINGLE" and last > first:
+            low, high = self._bounds(first, last)
+            outside = max(0.0, first - low) + max(0.0, high - last)
+            frames += outside
+            seams = 2 * outside / (last - first)
+        return frames / self.step + seams
 
     def _bounds(self, first: float, last: float) -> tuple[float, float]:
         return (first if self.start is None else self.start), (last if self.end is None else self.end)

@@ -6,6 +6,7 @@ A track is TCB where it has this companion.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import get_args
 
@@ -44,11 +45,9 @@ class Settings:
 
 def read_settings(fcurve: bpy.types.FCurve, name: str, track: str) -> Settings:
     """Raises Refusal where what is saved there can't be understood."""
-    modifier = generator(fcurve)
-    numbers = [round(number) for number in modifier.coefficients] if modifier else []
-    if not numbers or len(numbers) != _COUNT or numbers[0] != SCHEMA:
-        if numbers and numbers[0] > SCHEMA:
-            raise Refusal(name, f"saved by a newer TCB Animation (schema {numbers[0]}); this one reads {SCHEMA}", track)
+    check_schema(fcurve, name, track)
+    numbers = _numbers(fcurve)
+    if len(numbers) != _COUNT or numbers[0] != SCHEMA:
         raise Refusal(name, _DAMAGED, track)
     settings = Settings(digest=numbers[-2] << 16 | numbers[-1])
     for (choice, options), number in zip(CHOICES.items(), numbers[1:], strict=False):
@@ -56,6 +55,20 @@ def read_settings(fcurve: bpy.types.FCurve, name: str, track: str) -> Settings:
             raise Refusal(name, _DAMAGED, track)
         settings = chosen(settings, choice, options[number])
     return settings
+
+
+def check_schema(fcurve: bpy.types.FCurve, name: str, track: str) -> None:
+    """Raises Refusal where a newer add-on saved it."""
+    numbers = _numbers(fcurve)
+    if numbers and numbers[0] > SCHEMA:
+        raise Refusal(name, f"saved by a newer TCB Animation (schema {numbers[0]}); this one reads {SCHEMA}", track)
+
+
+def _numbers(fcurve: bpy.types.FCurve) -> list[int]:
+    """What is saved there; empty where there are no numbers."""
+    modifier = generator(fcurve)
+    numbers = list(modifier.coefficients) if modifier else []
+    return [round(number) for number in numbers] if all(map(math.isfinite, numbers)) else []
 
 
 def chosen(settings: Settings, choice: str, option: str) -> Settings:

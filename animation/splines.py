@@ -21,6 +21,9 @@ from .tracks import Track
 Float64Array = npt.NDArray[np.float64]
 Spline = tcb.VectorSpline | tcb.RotationSpline
 
+_LARGEST = 1e37
+"""A spline overshoots its keys by less than ten times their size, and float32 ends at 3.4e38."""
+
 
 @dataclass(frozen=True)
 class TrackSpline:
@@ -74,6 +77,12 @@ def _vector(
 ) -> TrackSpline:
     frames = originals[components[0]].keys.frames
     values = np.stack([originals[index].keys.values for index in components], axis=1).astype(np.float64)
+    # Infinite and undefined values are named by the keys themselves.
+    large = np.isfinite(values).all(axis=1) & (np.abs(values).max(axis=1) > _LARGEST)
+    if large.any():
+        raise track.refusal(
+            "its value is so large that the motion could leave float32", float(frames[np.argmax(large)])
+        )
     spline = tcb.VectorSpline(_keys(track, frames, values, defaults), settings.cycle)
     return TrackSpline(components, frames, values, spline)
 
@@ -121,7 +130,8 @@ def _rotation_spline(
             construction=construction,
         )
     except KeysError as error:
-        raise track.refusal(error.fault, error.frame) from error
+        frame = error.frame if error.key is None else float(frames[error.key])
+        raise track.refusal(error.fault, frame) from error
 
 
 def _quaternions(track: Track, raw: Float64Array) -> Float64Array:
