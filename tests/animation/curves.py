@@ -107,9 +107,10 @@ def bits(fcurve: bpy.types.FCurve) -> dict[str, Any]:
     return state
 
 
-def _modifier(modifier: bpy.types.FModifier) -> dict[str, Any]:
+def _modifier(modifier: bpy.types.FModifier) -> dict[str, str]:
+    """As texts: one that is not a number equals itself."""
     properties = [prop for prop in modifier.bl_rna.properties if prop.identifier not in ("rna_type", "control_points")]
-    return {prop.identifier: _plain(getattr(modifier, prop.identifier)) for prop in properties}
+    return {prop.identifier: repr(_plain(getattr(modifier, prop.identifier))) for prop in properties}
 
 
 def _plain(value: Any) -> Any:

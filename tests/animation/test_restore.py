@@ -41,7 +41,8 @@ def _random_curve(dice: random.Random, bag, path: str, index: int, frames: list[
             point.handle_right = (point.co.x + dice.uniform(0, 30), dice.uniform(-40, 40))
     if dice.random() < 0.7:
         fcurve.update()
-    fcurve.extrapolation = dice.choice(["CONSTANT", "LINEAR"])
+    # Beyond its keys a rotation's steep line, met at another channel's keys, can be too many turns to count.
+    fcurve.extrapolation = dice.choice(["CONSTANT", "LINEAR"]) if "rotation" not in path else "CONSTANT"
     fcurve.auto_smoothing = dice.choice(["NONE", "CONT_ACCEL"])
     if dice.random() < 0.15:
         modifier = fcurve.modifiers.new(dice.choice(["CYCLES", "NOISE", "STEPPED", "LIMITS"]))

@@ -1,0 +1,420 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What bad input gets: words that name the object, the track, the key and the reason; and nothing changed."""
+
+from __future__ import annotations
+
+import math
+
+import bpy
+import pytest
+
+from tests.animation.curves import bits, co, curve, fcurves, key, new_object, rotation_path, snapshot
+
+KEYS = [(0, (0, 0, 0)), (10, (1, 2, 3)), (25, (-1, 0, 2))]
+
+
+@pytest.fixture
+def thing():
+    item = new_object("Ball")
+    key(item, "location", KEYS)
+    return item
+
+
+def refused(animation, datablock, *words: str, **options) -> None:
+    """A bake is refused with all these words, and no F-curve and no action is another than before."""
+    before, actions = snapshot(datablock), len(bpy.data.actions)
+    with pytest.raises(animation.Refusal) as refusal:
+        animation.bake(datablock, **options)
+    assert [word for word in words if word not in str(refusal.value)] == [], str(refusal.value)
+    assert snapshot(datablock) == before
+    assert len(bpy.data.actions) == actions
+
+
+def set_frames(fcurve, frames) -> None:
+    values = co(fcurve)
+    values[:, 0] = frames
+    fcurve.keyframe_points.foreach_set("co", values.reshape(-1))
+
+
+def set_value(fcurve, row: int, value: float) -> None:
+    values = co(fcurve)
+    values[row, 1] = value
+    fcurve.keyframe_points.foreach_set("co", values.reshape(-1))
+
+
+def test_an_object_without_animation(animation) -> None:
+    item = new_object("Ball")
+    with pytest.raises(animation.Refusal, match='"Ball": it has no animation'):
+        animation.bake(item)
+    assert item.animation_data is None
+
+
+def test_an_action_without_keys_on_floats(animation) -> None:
+    item = new_object("Ball")
+    key(item, "hide_viewport", [(0, 0), (10, 1)])
+    refused(animation, item, "Ball", "no keys on a float property")
+
+
+def test_one_key_is_a_constant(animation) -> None:
+    item = new_object("Ball")
+    key(item, "location", [(5, (1, 2, 3))])
+    report = animation.bake(item)
+    assert (report.tracks, report.keys, report.samples) == (1, 1, 0)
+    assert curve(item, "location", 1).evaluate(100) == 2
+
+
+def test_two_keys_at_one_frame(animation, thing) -> None:
+    set_frames(curve(thing, "location", 1), [0, 10, 10])
+    refused(animation, thing, "Ball", "location", "frame 10", "two keys at one frame")
+
+
+def test_two_keys_nearly_at_one_frame(animation, thing) -> None:
+    set_frames(curve(thing, "location", 1), [0, 10, 10.0005])
+    refused(animation, thing, "Ball", "location", "frame 10", "two keys at one frame")
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("row", [0, 1, 2])
+def test_a_value_that_is_not_finite(animation, thing, value: float, row: int) -> None:
+    set_value(curve(thing, "location", 1), row, value)
+    refused(animation, thing, "Ball", "location", f"frame {KEYS[row][0]}", "not a finite number")
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "AXIS_ANGLE", "XYZ"])
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_rotation_that_is_not_finite(animation, mode: str, value: float) -> None:
+    item, path = new_object("Ball", mode), rotation_path(mode)
+    key(item, path, [(0, (1, 0, 0, 0)), (10, (1, 1, 0, 0)), (20, (1, 0, 1, 0))][:3], channels=range(3))
+    set_value(curve(item, path, 1), 1, value)
+    refused(animation, item, "Ball", path, "frame 10", "not a finite number")
+
+
+@pytest.mark.parametrize("frame", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("row", [0, 2])
+def test_a_frame_that_is_not_finite(animation, thing, frame: float, row: int) -> None:
+    frames = [0.0, 10.0, 25.0]
+    frames[row] = frame
+    set_frames(curve(thing, "location", 1), frames)
+    refused(animation, thing, "Ball", "location", "not a finite number")
+
+
+def test_frames_out_of_order(animation, thing) -> None:
+    set_frames(curve(thing, "location", 1), [0, 25, 10])
+    refused(animation, thing, "Ball", "location")
+
+
+def test_a_locked_channel(animation, thing) -> None:
+    curve(thing, "location", 1).lock = True
+    refused(animation, thing, "Ball", "location", "locked")
+
+
+def test_a_locked_group(animation) -> None:
+    item = new_object("Ball")
+    key(item, "location", KEYS, group="Places")
+    curve(item, "location").group.lock = True
+    refused(animation, item, "Ball", "location", "locked")
+
+
+def test_a_muted_channel(animation, thing) -> None:
+    curve(thing, "location", 1).mute = True
+    refused(animation, thing, "Ball", "location", "muted")
+
+
+def test_a_muted_group(animation) -> None:
+    item = new_object("Ball")
+    key(item, "location", KEYS, group="Places")
+    curve(item, "location").group.mute = True
+    refused(animation, item, "Ball", "location", "muted")
+
+
+def test_a_driven_channel(animation, thing) -> None:
+    thing.driver_add("location", 1).driver.expression = "1.0"
+    refused(animation, thing, "Ball", "location", "driven")
+
+
+def test_a_sampled_curve(animation, thing) -> None:
+    curve(thing, "location", 1).convert_to_samples(0, 25)
+    before = len(curve(thing, "location", 1).sampled_points)
+    refused(animation, thing, "Ball", "location", "sampled curve")
+    assert len(curve(thing, "location", 1).sampled_points) == before
+
+
+@pytest.mark.parametrize("kind", ["NOISE", "LIMITS", "STEPPED", "GENERATOR", "ENVELOPE", "FNGENERATOR"])
+def test_modifiers_stay_and_are_named(animation, thing, kind: str) -> None:
+    curve(thing, "location", 1).modifiers.new(kind)
+    before = bits(curve(thing, "location", 1))["modifiers"]
+    report = animation.bake(thing)
+    assert any("Ball" in note and "location" in note and kind in note for note in report.notes)
+    assert bits(curve(thing, "location", 1))["modifiers"] == before
+
+
+def test_cycles_modifiers_are_not_complained_of(animation, thing) -> None:
+    for component in range(3):
+        curve(thing, "location", component).modifiers.new("CYCLES")
+    assert not any("CYCLES" in note for note in animation.bake(thing).notes)
+
+
+def test_a_zero_quaternion(animation) -> None:
+    item = new_object("Ball", "QUATERNION")
+    key(item, "rotation_quaternion", [(0, (1, 0, 0, 0)), (10, (0, 0, 0, 0)), (20, (0, 1, 0, 0))])
+    refused(animation, item, "Ball", "rotation_quaternion", "frame 10", "zero")
+
+
+def test_negative_scale_is_scale(animation) -> None:
+    item = new_object("Ball")
+    key(item, "scale", [(0, (1, 1, 1)), (10, (-1, -2, -3))])
+    animation.bake(item)
+    assert curve(item, "scale", 2).evaluate(5) == -1
+
+
+@pytest.mark.parametrize("step", [0.0, -1.0, math.nan, math.inf, -math.inf])
+def test_a_step_that_is_no_step(animation, thing, step: float) -> None:
+    before = snapshot(thing)
+    with pytest.raises(ValueError, match="step"):
+        animation.bake(thing, step=step)
+    assert snapshot(thing) == before
+
+
+@pytest.mark.parametrize("frame_range", [(5, 3), (math.nan, 3), (0, math.inf), (-math.inf, 0)])
+def test_a_range_that_is_no_range(animation, thing, frame_range) -> None:
+    before = snapshot(thing)
+    with pytest.raises(ValueError, match="range"):
+        animation.bake(thing, frame_range=frame_range)
+    assert snapshot(thing) == before
+
+
+def test_a_target_that_is_none(animation, thing) -> None:
+    with pytest.raises(ValueError, match="target"):
+        animation.bake(thing, target="ELSEWHERE")
+
+
+def test_ten_million_samples_are_refused_with_their_number(animation, thing) -> None:
+    refused(animation, thing, "75,000,000", "10,000,000", step=1e-6)
+
+
+def test_the_sample_limit_counts_the_whole_segments_of_a_range(animation, thing) -> None:
+    """Whole segments are baked, and a segment may be longer than the range."""
+    key(thing, "location", [(30_000_000, (0, 0, 0))])
+    refused(animation, thing, "10,000,000", frame_range=(26, 30))
+
+
+@pytest.mark.parametrize("step", [1e-30, 1e-300, 5e-324])
+def test_a_step_next_to_nothing_is_refused(animation, thing, step: float) -> None:
+    refused(animation, thing, "10,000,000", step=step)
+
+
+def test_the_sample_limit_can_be_raised_and_lowered(animation, thing) -> None:
+    refused(animation, thing, "75", "50", sample_limit=50)
+    assert animation.bake(thing, sample_limit=100).samples == 69
+
+
+def test_many_cycles_of_few_frames_count_as_samples(animation) -> None:
+    item = new_object("Ball")
+    key(item, "location", [(0, (0, 0, 0)), (0.05, (1, 1, 1))])
+    animation.enable(item)
+    animation.choose(item, "location", cycle="REPEAT")
+    refused(animation, item, "samples", frame_range=(0, 1_000_000), step=1000)
+
+
+@pytest.mark.parametrize("name", ["tension", "continuity", "bias", "ease_to", "ease_from"])
+@pytest.mark.parametrize("value", [1.01, -1.5, math.nan, math.inf])
+def test_a_companion_out_of_range(animation, thing, name: str, value: float) -> None:
+    animation.key_set(thing, "location", 10, **{name: 0.5})
+    companion = next(fcurve for fcurve in fcurves(thing) if fcurve.data_path.endswith(name))
+    set_value(companion, 0, value)
+    refused(animation, thing, "Ball", "location", "frame 10", name.replace("_", " "))
+
+
+@pytest.mark.parametrize("name", ["tension", "continuity", "bias", "ease_to", "ease_from"])
+@pytest.mark.parametrize("value", [1.01, -1.5, math.nan])
+def test_a_parameter_out_of_range_is_not_set(animation, thing, name: str, value: float) -> None:
+    before = snapshot(thing)
+    with pytest.raises(animation.Refusal, match=r'"Ball", location, frame 10: .*' + name.replace("_", " ")):
+        animation.key_set(thing, "location", 10, **{name: value})
+    assert snapshot(thing) == before
+
+
+def test_a_good_parameter_beside_a_bad_one_is_not_set_either(animation, thing) -> None:
+    before = snapshot(thing)
+    with pytest.raises(animation.Refusal):
+        animation.key_set(thing, "location", 10, tension=0.5, bias=2)
+    assert snapshot(thing) == before
+
+
+def test_a_parameter_that_is_none(animation, thing) -> None:
+    with pytest.raises(animation.Refusal, match="'slack' is none of tension"):
+        animation.key_set(thing, "location", 10, slack=0.5)
+
+
+def test_a_track_that_is_none(animation, thing) -> None:
+    with pytest.raises(animation.Refusal, match=r'"Ball", scale: .*its tracks: location'):
+        animation.key_set(thing, "scale", 10, tension=0.5)
+
+
+def test_a_frame_without_a_key(animation, thing) -> None:
+    with pytest.raises(animation.Refusal, match='"Ball", location, frame 11: no key'):
+        animation.key_set(thing, "location", 11, tension=0.5)
+
+
+def test_a_generated_key_takes_no_parameters(animation, thing) -> None:
+    animation.bake(thing)
+    with pytest.raises(animation.Refusal, match="frame 11: no key"):
+        animation.key_set(thing, "location", 11, tension=0.5)
+
+
+def settings_of(thing):
+    return next(fcurve for fcurve in fcurves(thing) if fcurve.data_path.endswith("settings"))
+
+
+def change_settings(thing, row: int, value: float) -> None:
+    modifier = settings_of(thing).modifiers[0]
+    numbers = list(modifier.coefficients)
+    numbers[row] = value
+    modifier.coefficients = numbers
+
+
+@pytest.mark.parametrize("bake_first", [False, True])
+def test_settings_of_a_newer_schema(animation, thing, bake_first: bool) -> None:
+    animation.enable(thing)
+    if bake_first:
+        animation.bake(thing)
+    change_settings(thing, 0, 2)
+    refused(animation, thing, "Ball", "location", "newer", "schema 2")
+
+
+def other_modifier(fcurve) -> None:
+    fcurve.modifiers.remove(fcurve.modifiers[0])
+    fcurve.modifiers.new("NOISE")
+
+
+DAMAGE = {
+    "a choice that is none": lambda thing: change_settings(thing, 1, 7),
+    "a negative choice": lambda thing: change_settings(thing, 3, -1),
+    "not a number": lambda thing: change_settings(thing, 1, math.nan),
+    "infinite": lambda thing: change_settings(thing, 2, math.inf),
+    "schema 0": lambda thing: change_settings(thing, 0, 0),
+    "schema not a number": lambda thing: change_settings(thing, 0, math.nan),
+    "too few": lambda thing: setattr(settings_of(thing).modifiers[0], "poly_order", 2),
+    "none": lambda thing: settings_of(thing).modifiers.remove(settings_of(thing).modifiers[0]),
+    "another modifier": lambda thing: other_modifier(settings_of(thing)),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damaged_settings(animation, thing, damage: str) -> None:
+    animation.enable(thing)
+    DAMAGE[damage](thing)
+    refused(animation, thing, "Ball", "location", "damaged", "Remove")
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("bake_first", [False, True])
+def test_remove_takes_damaged_settings_away(animation, thing, damage: str, bake_first: bool) -> None:
+    before = snapshot(thing)
+    animation.enable(thing)
+    if bake_first:
+        animation.bake(thing)
+    DAMAGE[damage](thing)
+    animation.remove(thing)
+    assert snapshot(thing) == before
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_track_with_damaged_settings_is_restored_all_the_same(animation, thing, damage: str) -> None:
+    before = snapshot(thing)
+    animation.bake(thing)
+    DAMAGE[damage](thing)
+    report = animation.restore(thing)
+    assert snapshot(thing, companions=False) == before
+    assert any("damaged" in note for note in report.notes)
+
+
+def test_restore_of_a_newer_schema_changes_nothing(animation, thing) -> None:
+    animation.bake(thing)
+    change_settings(thing, 0, 2)
+    before = snapshot(thing)
+    with pytest.raises(animation.Refusal, match="newer"):
+        animation.restore(thing)
+    assert snapshot(thing) == before
+
+
+def test_remove_of_a_newer_schema_changes_nothing(animation, thing) -> None:
+    animation.bake(thing)
+    change_settings(thing, 0, 2)
+    before = snapshot(thing)
+    with pytest.raises(animation.Refusal, match="newer"):
+        animation.remove(thing)
+    assert snapshot(thing) == before
+
+
+def test_a_locked_track_is_not_restored(animation, thing) -> None:
+    animation.bake(thing)
+    curve(thing, "location", 2).lock = True
+    before = snapshot(thing)
+    report = animation.restore(thing)
+    assert any(str(refusal).startswith('"Ball", location: locked') for refusal in report.refusals)
+    assert snapshot(thing) == before
+
+
+def test_a_rotation_of_too_many_turns(animation) -> None:
+    item = new_object("Ball")
+    key(item, "rotation_euler", [(0, (0, 0, 0)), (10, (0, 0, 1e30))])
+    refused(animation, item, "Ball", "rotation_euler", "frame 10", "turns")
+
+
+def test_one_bad_object_leaves_the_others_to_be_baked(animation, thing) -> None:
+    bad = new_object("Cube")
+    key(bad, "location", KEYS)
+    set_value(curve(bad, "location"), 1, math.nan)
+    before = snapshot(bad)
+    report = animation.bake_many([new_object("Empty"), bad, thing], animation.Options())
+    assert (report.datablocks, report.tracks) == (1, 1)
+    assert ["Empty" in str(report.refusals[0]), "Cube" in str(report.refusals[1])] == [True, True]
+    assert snapshot(bad) == before
+    assert len(co(curve(thing, "location"))) == 26
+
+
+def test_one_bad_track_of_an_object_that_was_never_enabled_is_left_out(animation, thing) -> None:
+    key(thing, "scale", KEYS)
+    curve(thing, "scale", 0).mute = True
+    before = [state for state in snapshot(thing) if state["path"][0] == "scale"]
+    report = animation.bake(thing)
+    assert report.tracks == 1
+    assert any("scale" in note and "muted" in note for note in report.notes)
+    assert [state for state in snapshot(thing) if state["path"][0] == "scale"] == before
+
+
+def test_a_bad_key_in_one_track_leaves_the_whole_object(animation, thing) -> None:
+    key(thing, "scale", KEYS)
+    set_value(curve(thing, "scale"), 1, math.nan)
+    refused(animation, thing, "Ball", "scale", "frame 10")
+
+
+def test_a_baked_track_whose_own_keys_are_all_gone_is_named(animation, thing) -> None:
+    animation.bake(thing)
+    for fcurve in fcurves(thing):
+        for point in reversed(list(fcurve.keyframe_points)):
+            if point.type != "GENERATED":
+                fcurve.keyframe_points.remove(point)
+    refused(animation, thing, "Ball", "location")
+
+
+def test_a_curve_of_another_rotation_mode_is_left_alone_and_named(animation, thing) -> None:
+    key(thing, "rotation_quaternion", [(0, (1, 0, 0, 0)), (10, (0, 1, 0, 0))])
+    before = bits(curve(thing, "rotation_quaternion"))
+    report = animation.bake(thing)
+    assert bits(curve(thing, "rotation_quaternion")) == before
+    assert any("rotation_quaternion" in note and "rotation mode" in note for note in report.notes)
+
+
+def test_a_curve_of_a_property_that_is_gone_is_left_alone(animation, thing) -> None:
+    key(thing, '["gone"]', [(0, 1.0), (10, 2.0)])
+    before = bits(curve(thing, '["gone"]'))
+    animation.bake(thing)
+    assert bits(curve(thing, '["gone"]')) == before
+
+
+def test_a_value_whose_spline_would_leave_float32(animation) -> None:
+    item = new_object("Ball")
+    key(item, "location", [(0, (3e38,) * 3), (10, (3e38,) * 3), (20, (-3e38,) * 3)])
+    refused(animation, item, "Ball", "location", "frame 0", "large")
