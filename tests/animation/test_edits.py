@@ -77,11 +77,21 @@ def do(edit: Edit) -> None:
 
 
 def move(frames: float) -> Edit:
-    return lambda: bpy.ops.transform.transform(mode="TIME_TRANSLATE", value=(frames, 0, 0, 0))
+    return _transform("TIME_TRANSLATE", frames, snap=float(frames).is_integer())
 
 
-def scale(factor: float) -> Edit:
-    return lambda: bpy.ops.transform.transform(mode="TIME_SCALE", value=(factor, 0, 0, 0))
+def scale(factor: float, snap: bool = True) -> Edit:
+    return _transform("TIME_SCALE", factor, snap)
+
+
+def _transform(mode: str, amount: float, snap: bool) -> Edit:
+    """Blender snaps to whole frames unless told otherwise, headless too."""
+
+    def edit():
+        bpy.context.scene.tool_settings.use_snap_anim = snap
+        return bpy.ops.transform.transform(mode=mode, value=(amount, 0, 0, 0))
+
+    return edit
 
 
 def duplicate(frames: float) -> Edit:
@@ -140,6 +150,9 @@ EDITS = {
     "move all by a fraction": ([], move(0.4)),
     "move all to negative frames": ([], move(-1000)),
     "scale all": ([], scale(2.0)),
+    "scale all by a fraction, unsnapped": ([], scale(1.3, snap=False)),
+    "scale all down, unsnapped": ([], scale(0.5, snap=False)),
+    "turn all around": ([], scale(-1.0)),
     "mirror all": ([], mirror),
     "duplicate all behind": ([], duplicate(60)),
     "duplicate all before": ([], duplicate(-60)),
@@ -147,6 +160,7 @@ EDITS = {
     "paste all over the middle, replacing": ([], paste(20, merge="OVER_RANGE_ALL")),
     "move a key onto a sample": ([10], move(3)),
     "move a key between samples": ([10], move(2.5)),
+    "move a key by a fraction": ([10], move(0.3)),
     "move a key past another": ([10], move(18)),
     "move a key beyond the last": ([25], move(60)),
     "move a key onto another": ([10], move(15)),
