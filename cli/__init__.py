@@ -53,6 +53,8 @@ def main(arguments: Sequence[str], program: str = PROGRAM) -> int:
                 tell(outcome, job, results)
                 all_well &= outcome.well
         return 0 if all_well else 1
+    except BrokenPipeError:
+        return 1  # nobody reads the results any more
     except KeyboardInterrupt:
         print("tcb: interrupted", file=sys.stderr)
         return _INTERRUPTED

@@ -8,6 +8,7 @@ import os
 import secrets
 import shutil
 import stat
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -110,7 +111,7 @@ def save(source: Source, target: Path, in_place: bool) -> None:
 
 def _check_release(notes: list[str], writes: bool) -> None:
     """Raises UnusableError where writing the open file would lose what a newer Blender has put into it."""
-    saved, here = _release(bpy.data.version), _release(bpy.app.version)
+    saved, here = _release(tuple(bpy.data.version)), _release(bpy.app.version)
     if tuple(bpy.data.version) > tuple(bpy.app.version_file):
         if writes:
             raise UnusableError(f"saved by Blender {saved}: this is {here}, which could lose some of it when writing")
@@ -119,7 +120,7 @@ def _check_release(notes: list[str], writes: bool) -> None:
         notes.append(f"saved by Blender {saved}; the result is a file of Blender {here}")
 
 
-def _release(version: tuple[int, int, int]) -> str:
+def _release(version: Sequence[int]) -> str:
     return f"{version[0]}.{version[1]}"
 
 

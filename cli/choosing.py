@@ -38,13 +38,18 @@ def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
     overridden = {item.override_library.reference for item in bpy.data.objects if item.override_library is not None}
     local: dict[bpy.types.ID, None] = {}
     linked: dict[bpy.types.ID, None] = {}
+    in_strips: dict[bpy.types.ID, str] = {}
 
     def consider(datablocks: Iterable[bpy.types.ID]) -> bool:
         """Whether there is something to do in them."""
-        found = [datablock for datablock in datablocks if _has_work(datablock, job.verb)]
-        for datablock in found:
-            (local if datablock.library is None else linked)[datablock] = None
-        return bool(found)
+        something = False
+        for datablock in datablocks:
+            if _has_work(datablock, job.verb):
+                something = True
+                (local if datablock.library is None else linked)[datablock] = None
+            elif only_in_strips(datablock):
+                in_strips[datablock] = why_without_channels(datablock)
+        return something
 
     if not job.patterns:
         consider(datablock for datablock in animation.of_file() if datablock not in overridden)
@@ -53,6 +58,7 @@ def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
             something = consider(animation.of_object(item))
             if item.name == pattern and (item.library is not None or not something):
                 local[item] = None
+    outcome.notes += [reason for datablock, reason in in_strips.items() if datablock not in local]
     left_out = [f'"{name_of(datablock)}"' for datablock in linked if datablock not in local]
     if left_out:
         more = f" and {len(left_out) - _NAMED} more" if len(left_out) > _NAMED else ""
@@ -69,6 +75,21 @@ def named(pattern: str, outcome: Outcome) -> list[bpy.types.Object]:
         known = ", ".join(f'"{name}"' for name in near) + (", …" if len(names) > len(near) else "")
         outcome.errors.append(f'no object matches "{pattern}"; there is {known or "none at all"}')
     return [item for item in found if item.library is None] or found
+
+
+def only_in_strips(datablock: bpy.types.ID) -> bool:
+    """Whether nothing but NLA strips animates it."""
+    data: Any = datablock.animation_data  # type: ignore[attr-defined]
+    return data.action is None and any(track.strips for track in data.nla_tracks)
+
+
+def why_without_channels(datablock: bpy.types.ID) -> str:
+    """Why no F-curves animate the datablock; empty where some do."""
+    try:
+        channels_of(datablock)
+    except animation.Refusal as refusal:
+        return str(refusal)
+    return ""
 
 
 def tracks_of(datablock: bpy.types.ID) -> list[Track]:

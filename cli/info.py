@@ -10,14 +10,13 @@ import bpy
 import numpy as np
 
 from .. import animation
-from ..animation.channels import channels_of
 from ..animation.datablocks import name_of
 from ..animation.inspecting import STATES, state
 from ..animation.parameters import read_parameters
 from ..animation.reading import key_frames, read_originals
 from ..animation.tracks import Track
 from .arguments import Job
-from .choosing import named, tracks_of
+from .choosing import named, only_in_strips, tracks_of, why_without_channels
 from .outcome import Outcome
 
 
@@ -25,12 +24,11 @@ def inform(job: Job, outcome: Outcome) -> None:
     """Let the outcome say what each animated datablock has: of the objects asked for, or of the whole file."""
     for datablock in _datablocks(job, outcome):
         data: Any = datablock.animation_data  # type: ignore[attr-defined]
-        if data.action is None and not any(track.strips for track in data.nla_tracks):
-            continue  # drivers, or an action that was taken away
-        try:
-            channels_of(datablock)
-        except animation.Refusal as refusal:
-            outcome.notes.append(str(refusal))
+        if data.action is None and not only_in_strips(datablock):
+            continue  # it has drivers, or had an action
+        trouble = why_without_channels(datablock)
+        if trouble:
+            outcome.notes.append(trouble)
             continue
         tracks = [row for track in tracks_of(datablock) if (row := _row(track, outcome)) is not None]
         outcome.report.datablocks += 1

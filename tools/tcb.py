@@ -25,18 +25,15 @@ MISSING = 2
 """Exit status where there is no Blender to run in."""
 
 
-def load_package() -> ModuleType:
-    """The checkout as the package `tcb_animation`, whatever its folder is called.
-
-    It is not registered: what the command does needs no operator, and a live update must not bake by itself meanwhile.
-    """
-    spec = importlib.util.spec_from_file_location(PACKAGE, ROOT / "__init__.py", submodule_search_locations=[str(ROOT)])
+def load(name: str, file: str, folders: list[str] | None = None) -> ModuleType:
+    """A file of the checkout as the module `name`; with `folders` as a package that has them."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / file, submodule_search_locations=folders)
     assert spec is not None
     assert spec.loader is not None
-    package = importlib.util.module_from_spec(spec)
-    sys.modules[PACKAGE] = package
-    spec.loader.exec_module(package)
-    return package
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 def run_again_with_blender() -> NoReturn:
@@ -65,10 +62,14 @@ def main() -> int:
         arguments = sys.argv[1:]
         program = "python tools/tcb.py"
         try:
-            import bpy  # noqa: F401
+            # Blender may have something to say while it starts, too.
+            with load("streams", "cli/streams.py").only_results_on_standard_output():
+                import bpy  # noqa: F401
         except ImportError:
             run_again_with_blender()
-    load_package()
+    # Whatever the checkout's folder is called. The package is not registered: the command needs no operators, and
+    # nothing must bake by itself while it works.
+    load(PACKAGE, "__init__.py", [str(ROOT)])
     command = importlib.import_module(f"{PACKAGE}.cli")
     status: int = command.main(arguments, program)
     return status

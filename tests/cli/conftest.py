@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`tcb`: the command of the installed extension, in this process. `walk`: a file with two animated objects."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What came of one call of the command."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """Standard output, which has to be JSON and nothing else."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+    @property
+    def errors(self) -> list[str]:
+        return [line for line in self.err.splitlines() if ": error: " in line]
+
+    @property
+    def notes(self) -> list[str]:
+        return [line for line in self.err.splitlines() if ": note: " in line]
+
+
+@pytest.fixture
+def cli(tcb_animation: ModuleType, scene) -> ModuleType:
+    return importlib.import_module(f"{tcb_animation.__name__}.cli")
+
+
+@pytest.fixture
+def tcb(cli: ModuleType, capfd: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
+    def run(*arguments: object) -> Ran:
+        capfd.readouterr()
+        status = cli.main([str(argument) for argument in arguments])
+        return Ran(status, *capfd.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def walk(cli: ModuleType, tmp_path: Path) -> Path:
+    from tests.cli.scenes import save, thing
+
+    thing("Hips", "location")
+    thing("Head", "rotation_quaternion")
+    return save(tmp_path / "walk.blend")

@@ -1,0 +1,340 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What can't be done is said, with the place and the reason; nothing of it is changed, and the status tells."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+import bpy
+import pytest
+
+from tests.animation.curves import HAS_SLOTS, curve
+from tests.cli.scenes import key_count, load, names_in, save, state, thing
+
+NOBODY = 65534
+
+
+def refused(ran, *words: str) -> bool:
+    """Whether it is one error, with these words in it, and the exit status of a failure."""
+    assert ran.status == 1
+    assert len(ran.errors) == 1, ran.err
+    missing = [word for word in words if word not in ran.errors[0]]
+    assert not missing, ran.errors[0]
+    return True
+
+
+USAGE = [
+    ("no verb", []),
+    ("no file", ["bake", "--in-place"]),
+    ("nothing that says where the result goes", ["bake", "walk.blend"]),
+    ("both ways to say where", ["bake", "walk.blend", "--in-place", "--output", "out/"]),
+    ("an output that is neither folder nor .blend", ["bake", "walk.blend", "--output", "out"]),
+    ("an output that is the file read", ["bake", "walk.blend", "--output", "walk.blend"]),
+    ("an output folder that is the file's own", ["bake", "walk.blend", "--output", "."]),
+    ("two results of one name", ["bake", "walk.blend", "other/walk.blend", "--output", "out/"]),
+    ("a file given twice", ["bake", "walk.blend", "./walk.blend", "--in-place"]),
+    ("a step of 0", ["bake", "walk.blend", "--in-place", "--step", "0"]),
+    ("an empty range", ["bake", "walk.blend", "--in-place", "--range", "20", "10"]),
+    ("a tension out of range", ["bake", "walk.blend", "--in-place", "--tension", "1.5"]),
+    ("an ease that is no number", ["bake", "walk.blend", "--in-place", "--ease-to", "nan"]),
+    ("an output mode that there is not", ["bake", "walk.blend", "--in-place", "--output-mode", "WAVES"]),
+    ("info that should write", ["info", "walk.blend", "--in-place"]),
+]
+
+
+@pytest.mark.parametrize("arguments", [pytest.param(case, id=name) for name, case in USAGE])
+def test_what_makes_no_sense_is_a_usage_error(tcb, walk, monkeypatch, arguments):
+    before = walk.read_bytes()
+    monkeypatch.chdir(walk.parent)
+    ran = tcb(*arguments)
+    assert ran.status == 2
+    assert ran.err.startswith("usage: ")
+    assert (names_in(walk.parent), walk.read_bytes()) == (["walk.blend"], before)
+
+
+def test_the_usage_error_says_how_to_say_where_the_result_goes(tcb, walk):
+    message = tcb("bake", walk).err.splitlines()[-1]
+    assert "--output" in message
+    assert "--in-place" in message
+
+
+def test_help_is_no_error(tcb):
+    ran = tcb("bake", "--help")
+    assert (ran.status, ran.err) == (0, "")
+    assert "--sample-limit" in ran.out
+
+
+FILES = {
+    "empty": b"",
+    "a text": b"import bpy\n" * 1000,
+    "cut off": None,
+    "only its first bytes right": b"BLENDER-v402" + b"\0" * 5000,
+    "only its compression right": b"\x28\xb5\x2f\xfd" + b"\0" * 5000,
+}
+
+
+@pytest.mark.parametrize("content", FILES)
+def test_what_is_no_blend_file_is_refused(tcb, walk, tmp_path, content):
+    file = tmp_path / "bad.blend"
+    file.write_bytes(walk.read_bytes()[: walk.stat().st_size // 2] if FILES[content] is None else FILES[content])
+    before = file.read_bytes()
+    assert refused(tcb("bake", file, "--in-place"), str(file))
+    assert (file.read_bytes(), names_in(tmp_path)) == (before, ["bad.blend", "walk.blend"])
+
+
+def test_a_file_that_is_not_there_is_refused(tcb, tmp_path):
+    assert refused(tcb("info", tmp_path / "gone.blend"), "gone.blend", "No such file")
+
+
+def test_a_folder_is_no_file(tcb, tmp_path):
+    assert refused(tcb("info", tmp_path), "not a file")
+
+
+def test_a_file_of_a_newer_blender_is_not_written(tcb, cli, walk, monkeypatch):
+    before = walk.read_bytes()
+    monkeypatch.setattr(cli.blend_files, "bpy", Older())
+    assert refused(tcb("bake", walk, "--in-place"), "saved by Blender", "could lose")
+    assert walk.read_bytes() == before
+
+
+class Older:
+    """Blender, but an older one than it is."""
+
+    class app:  # noqa: N801  as Blender names it
+        version = (4, 1, 0)
+        version_file = (4, 1, 0)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(bpy, name)
+
+
+def test_an_output_folder_that_is_not_there_is_refused(tcb, walk, tmp_path):
+    ran = tcb("bake", walk, "--output", tmp_path / "typo" / "out.blend")
+    assert refused(ran, str(tmp_path / "typo"), "does not exist")
+    assert names_in(tmp_path) == ["walk.blend"]
+
+
+def test_an_output_folder_below_a_file_is_refused(tcb, walk, tmp_path):
+    (tmp_path / "note.txt").write_text("")
+    assert refused(tcb("bake", walk, "--output", f"{tmp_path}/note.txt/out/"), "note.txt")
+
+
+@contextlib.contextmanager
+def as_a_plain_user():
+    """Nothing is forbidden to root: where tests run as root, be someone else for a while."""
+    if os.geteuid() == 0:
+        os.setresuid(NOBODY, NOBODY, 0)
+        try:
+            yield
+        finally:
+            os.setresuid(0, 0, 0)
+    else:
+        yield
+
+
+@pytest.fixture
+def others_file(walk):
+    """The file in a folder that a plain user can look into and not write to, unlike those that pytest makes."""
+    with tempfile.TemporaryDirectory(prefix="tcb-others-") as name:
+        file = walk.rename(Path(name, walk.name))
+        Path(name).chmod(0o555)
+        yield file
+        Path(name).chmod(0o755)
+
+
+def test_a_file_that_cant_be_read_is_refused(tcb, others_file):
+    others_file.chmod(0)
+    with as_a_plain_user():
+        ran = tcb("info", others_file)
+    assert refused(ran, str(others_file), "Permission denied")
+
+
+def test_a_write_protected_file_is_refused(tcb, others_file):
+    before = others_file.read_bytes()
+    others_file.chmod(0o444)
+    with as_a_plain_user():
+        ran = tcb("bake", others_file, "--in-place")
+    assert refused(ran, "walk.blend is write-protected")
+    assert others_file.read_bytes() == before
+
+
+@pytest.mark.parametrize("output", ["baked.blend", "new/folder/"])
+def test_an_output_folder_that_cant_be_written_to_is_refused(tcb, others_file, output):
+    with as_a_plain_user():
+        ran = tcb("bake", others_file, "--output", f"{others_file.parent}/{output}")
+    assert refused(ran, f"the folder {others_file.parent} can't be written to")
+    assert names_in(others_file.parent) == ["walk.blend"]
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs a folder in which nobody can make a file")
+def test_an_output_that_blender_cant_make_is_refused(tcb, walk):
+    assert refused(tcb("bake", walk, "--output", "/proc/out.blend"), "/proc")
+
+
+def test_an_output_that_is_no_file_is_refused(tcb, walk, tmp_path):
+    (tmp_path / "out" / "walk.blend").mkdir(parents=True)
+    assert refused(tcb("bake", walk, "--output", tmp_path / "out"), "not a file")
+
+
+def test_objects_that_match_nothing_are_refused_and_near_names_told(tcb, walk):
+    before = walk.read_bytes()
+    assert refused(tcb("bake", walk, "--in-place", "--objects", "Hip"), '"Hip"', '"Hips"')
+    assert walk.read_bytes() == before
+
+
+def test_an_object_without_keys_is_refused_when_asked_for_by_name(tcb, walk):
+    load(walk)
+    thing("Still")
+    save(walk)
+    ran = tcb("bake", walk, "--in-place", "--objects", "Still", "--objects", "Hips")
+    assert refused(ran, '"Still"', "no animation")
+    assert state(walk) == "baked"
+
+
+@pytest.mark.parametrize("verb", ["bake", "restore", "remove", "enable"])
+def test_a_file_with_nothing_to_do_in_it_is_refused(tcb, cli, tmp_path, verb):
+    thing("Still")
+    file = save(tmp_path / "still.blend")
+    before = file.read_bytes()
+    assert refused(tcb(verb, file, "--in-place"), f"nothing to {verb}")
+    assert file.read_bytes() == before
+
+
+def test_a_locked_track_is_refused_and_the_others_baked(tcb, walk):
+    load(walk)
+    curve(bpy.data.objects["Head"], "rotation_quaternion").lock = True
+    save(walk)
+    ran = tcb("bake", walk, "--in-place")
+    assert refused(ran, '"Head"', "rotation_quaternion", "locked")
+    load(walk)
+    assert (key_count("Hips"), key_count("Head", "rotation_quaternion")) == (40, 4)
+
+
+def test_a_locked_track_beside_one_that_is_baked_is_an_error_too(tcb, cli, tmp_path):
+    both = thing("Both", "location", "rotation_quaternion")
+    curve(both, "location").lock = True
+    file = save(tmp_path / "both.blend")
+    assert refused(tcb("bake", file, "--in-place"), '"Both"', "location", "locked")
+
+
+def test_a_key_at_fault_is_named_with_its_track_and_object(tcb, walk):
+    load(walk)
+    curve(bpy.data.objects["Hips"], "location", 1).keyframe_points[2].co.y = float("nan")
+    save(walk)
+    assert refused(tcb("bake", walk, "--in-place"), str(walk), '"Hips"', "location", "frame 25")
+    load(walk)
+    assert key_count("Head", "rotation_quaternion") == 40
+
+
+def test_too_many_samples_are_refused_unless_the_limit_is_raised(tcb, walk):
+    before = walk.read_bytes()
+    ran = tcb("bake", walk, "--in-place", "--objects", "Hips", "--step", "0.01", "--sample-limit", "1000")
+    assert refused(ran, "1,000")
+    assert walk.read_bytes() == before
+    assert tcb("bake", walk, "--in-place", "--objects", "Hips", "--step", "0.01", "--sample-limit", "1e5").status == 2
+    assert tcb("bake", walk, "--in-place", "--objects", "Hips", "--step", "0.01", "--sample-limit", "99999").status == 0
+
+
+def in_strips_only(name: str) -> None:
+    """An object whose action was pushed down into the NLA."""
+    animation = thing(name, "location").animation_data
+    animation.nla_tracks.new().strips.new("Strip", 1, animation.action)
+    animation.action = None
+
+
+def test_what_only_nla_strips_animate_is_told(tcb, walk):
+    load(walk)
+    in_strips_only("Hat")
+    save(walk)
+    ran = tcb("bake", walk, "--in-place")
+    assert ran.status == 0
+    assert [('"Hat"' in note, "NLA" in note) for note in ran.notes] == [(True, True)]
+
+
+def test_what_only_nla_strips_animate_is_refused_when_asked_for_by_name(tcb, walk):
+    load(walk)
+    in_strips_only("Hat")
+    save(walk)
+    ran = tcb("bake", walk, "--in-place", "--objects", "Hat")
+    assert refused(ran, '"Hat"', "NLA")
+    assert ran.notes == []
+
+
+@pytest.mark.skipif(not HAS_SLOTS, reason="this Blender's actions have no slots")
+def test_an_action_without_a_slot_is_refused_and_the_others_baked(tcb, walk):
+    load(walk)
+    bpy.data.objects["Head"].animation_data.action_slot = None
+    save(walk)
+    assert refused(tcb("bake", walk, "--in-place"), '"Head"', "slot")
+    assert state(walk) == "baked"
+
+
+def test_a_linked_object_is_left_to_its_own_file(tcb, walk, tmp_path):
+    file = linked_from(walk, tmp_path / "shot.blend")
+    ran = tcb("bake", file, "--in-place")
+    assert (ran.status, ran.errors) == (0, [])
+    assert ['linked, so left to their own files: "Hips"' in note for note in ran.notes] == [True]
+    assert state(file, "Prop") == "baked"
+
+
+def test_a_linked_object_asked_for_by_name_is_refused(tcb, walk, tmp_path):
+    file = linked_from(walk, tmp_path / "shot.blend")
+    assert refused(tcb("bake", file, "--in-place", "--objects", "Hips"), '"Hips"', "linked")
+
+
+def test_an_override_of_a_linked_object_is_baked(tcb, walk, tmp_path):
+    linked_from(walk, tmp_path / "shot.blend")
+    override = bpy.data.objects["Hips"].override_create()
+    bpy.context.scene.collection.objects.link(override)
+    file = save(tmp_path / "shot.blend")
+    ran = tcb("bake", file, "--in-place", "--objects", "Hips")
+    assert (ran.status, ran.errors) == (0, [])
+    load(file)
+    baked = next(item for item in bpy.data.objects if item.name == "Hips" and item.library is None)
+    assert len(curve(baked, "location").keyframe_points) == 40
+
+
+def linked_from(library, file):
+    """Save as `file` a scene with an animated object of its own and one that is linked from `library`."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    save(file)
+    with bpy.data.libraries.load(str(library), link=True, relative=True) as (_there, here):
+        here.objects = ["Hips"]
+    bpy.context.scene.collection.objects.link(bpy.data.objects["Hips"])
+    thing("Prop", "location")
+    return save(file)
+
+
+def test_a_missing_library_is_told(tcb, walk, tmp_path):
+    file = linked_from(walk, tmp_path / "shot.blend")
+    walk.unlink()
+    ran = tcb("bake", file, "--in-place")
+    assert ran.status == 0
+    assert any("walk.blend is missing" in note for note in ran.notes)
+    assert state(file, "Prop") == "baked"
+
+
+def test_a_library_is_not_replaced_by_what_links_from_it(tcb, walk, tmp_path):
+    file = linked_from(walk, tmp_path / "shot.blend")
+    before = walk.read_bytes()
+    assert refused(tcb("bake", file, "--output", walk), "library")
+    assert walk.read_bytes() == before
+
+
+def test_an_error_of_the_add_ons_own_fails_one_file_only(tcb, cli, walk, tmp_path, monkeypatch):
+    load(walk)
+    save(tmp_path / "run.blend")
+    choose = cli.choose
+
+    def broken(job, outcome):
+        if outcome.file == walk:
+            raise RuntimeError("out of luck")
+        return choose(job, outcome)
+
+    monkeypatch.setattr(cli, "choose", broken)
+    ran = tcb("bake", walk, tmp_path / "run.blend", "--output", tmp_path / "baked")
+    assert refused(ran, str(walk), "out of luck")
+    assert names_in(tmp_path / "baked") == ["run.blend"]

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`python tools/tcb.py`: the command from a checkout, in a process of its own that may be stopped, or find no room."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import DEVNULL, PIPE
+
+import bpy
+import pytest
+
+from tests.cli.scenes import load, names_in, save, state
+
+ROOT = Path(__file__).resolve().parents[2]
+TOOL = [sys.executable, str(ROOT / "tools" / "tcb.py")]
+
+
+def run(*arguments: object, **options) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*TOOL, *map(str, arguments)], capture_output=True, text=True, timeout=120, **options)
+
+
+def test_it_needs_no_installed_extension_and_prints_nothing_but_json(walk, tmp_path):
+    arguments = ("bake", walk, tmp_path / "gone.blend", "--output", tmp_path / "baked", "--json")
+    ran = run(*arguments, env={**os.environ, "BLENDER_USER_RESOURCES": str(tmp_path / "new user")})
+    assert ran.returncode == 1
+    assert [json.loads(line)["ok"] for line in ran.stdout.splitlines()] == [True, False]
+    assert state(tmp_path / "baked" / "walk.blend") == "baked"
+
+
+def test_a_usage_error_names_the_tool(walk):
+    ran = run("bake", walk)
+    assert ran.returncode == 2
+    assert "python tools/tcb.py bake: error: " in ran.stderr
+
+
+def test_a_reader_that_goes_away_is_no_trouble(walk):
+    process = subprocess.Popen([*TOOL, "info", str(walk), "--json"], stdout=PIPE, stderr=PIPE, text=True)
+    process.stdout.close()
+    assert "Traceback" not in process.stderr.read()
+    assert process.wait(timeout=60) == 1
+
+
+def test_a_python_without_blender_runs_it_in_the_projects_environment(walk):
+    """An isolated interpreter of the same version, which sees no installed packages."""
+    command = [sys.executable, "-I", "-S", TOOL[1], "info", str(walk), "--json"]
+    environment = {**os.environ, "BPY": "{}.{}".format(*bpy.app.version)}
+    ran = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120)
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout)["counts"]["tracks"] == 2
+
+
+def test_a_blender_that_the_project_does_not_know_is_named(walk):
+    command = [sys.executable, "-I", "-S", TOOL[1], "info", str(walk)]
+    ran = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "BPY": "2.79"}, timeout=120)
+    assert ran.returncode == 2
+    assert "2.79" in ran.stderr
+    assert "no bpy" in ran.stderr
+
+
+def test_a_full_disk_leaves_the_file_as_it_was(walk):
+    """A limit on the size of files stands in for the disk: writes fail in the middle alike."""
+    before = walk.read_bytes()
+
+    def small_files_only() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))
+
+    ran = run("bake", walk, "--in-place", preexec_fn=small_files_only)
+    assert ran.returncode == 1
+    assert "could not write" in ran.stderr
+    assert (walk.read_bytes(), names_in(walk.parent)) == (before, ["walk.blend"])
+
+
+# Killed
+
+
+def large(walk: Path) -> Path:
+    """The same with 12 MB of mesh, so that writing it takes a while."""
+    load(walk)
+    mesh = bpy.data.meshes.new("Large")
+    mesh.vertices.add(1_000_000)
+    mesh.use_fake_user = True
+    return save(walk)
+
+
+def writing_began(folder: Path) -> bool:
+    return any(name.endswith(".blend@") for name in os.listdir(folder))
+
+
+def writing_ended(folder: Path) -> bool:
+    return any(".tcb-" in name and name.endswith(".blend") for name in os.listdir(folder))
+
+
+MOMENTS = {"while Blender writes": writing_began, "before the result gets its name": writing_ended}
+
+
+def stop_when(walk: Path, moment: Callable[[Path], bool], number: int) -> int:
+    """Bake in place, send the signal at the moment, and return the exit status."""
+    process = subprocess.Popen([*TOOL, "bake", str(walk), "--in-place"], stdout=DEVNULL, stderr=DEVNULL)
+    deadline = time.monotonic() + 60
+    while process.poll() is None and not moment(walk.parent):
+        assert time.monotonic() < deadline
+    process.send_signal(number)
+    return process.wait(timeout=60)
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_killed_it_leaves_the_old_file_and_a_name_that_tells_what_it_is(walk, moment):
+    before = large(walk).read_bytes()
+    assert stop_when(walk, MOMENTS[moment], signal.SIGKILL) == -signal.SIGKILL
+    assert walk.read_bytes() == before or state(walk) == "baked"
+    (*leftovers, own) = names_in(walk.parent)
+    assert own == "walk.blend"
+    assert all(name.startswith(".walk.tcb-") for name in leftovers)
+    assert run("bake", walk, "--in-place").returncode == 0
+    assert state(walk) == "baked"
+
+
+@pytest.mark.parametrize("seconds", [0.4, 0.7, 1.0])
+def test_killed_at_any_time_it_leaves_the_old_file_or_the_new_one(walk, seconds):
+    before = large(walk).read_bytes()
+    end = time.monotonic() + seconds
+    stop_when(walk, lambda _folder: time.monotonic() >= end, signal.SIGKILL)
+    assert walk.read_bytes() == before or state(walk) == "baked"
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_asked_to_stop_it_takes_away_what_is_half_written(walk, number, status):
+    before = large(walk).read_bytes()
+    ended = stop_when(walk, writing_began, number)
+    assert names_in(walk.parent) == ["walk.blend"]
+    if walk.read_bytes() == before:
+        assert ended == status
+    else:
+        assert state(walk) == "baked"

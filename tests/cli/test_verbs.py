@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the command's verbs do to files, and what they print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+import pytest
+
+from tests.animation.curves import bits, curve, fcurves
+from tests.cli.scenes import FRAMES, VALUES, key_count, keys_of, load, save, state, thing
+
+
+def bits_in(path: Path, name: str) -> list[dict]:
+    load(path)
+    return [bits(fcurve) for fcurve in fcurves(bpy.data.objects[name])]
+
+
+def test_bake_writes_a_sample_every_frame_into_the_output(tcb, walk, tmp_path):
+    ran = tcb("bake", walk, "--output", tmp_path / "baked.blend")
+    assert (ran.status, ran.errors) == (0, [])
+    load(tmp_path / "baked.blend")
+    assert key_count("Hips") == key_count("Head", "rotation_quaternion") == 40
+
+
+def test_bake_leaves_the_file_that_it_reads_alone(tcb, walk, tmp_path):
+    before = walk.read_bytes()
+    assert tcb("bake", walk, "--output", tmp_path / "baked.blend").status == 0
+    assert walk.read_bytes() == before
+
+
+def test_bake_in_place_replaces_the_file(tcb, walk):
+    assert tcb("bake", walk, "--in-place").status == 0
+    assert state(walk) == "baked"
+
+
+def test_restore_gives_the_curves_back_to_the_bit(tcb, walk):
+    before = bits_in(walk, "Hips")
+    assert tcb("bake", walk, "--in-place").status == 0
+    assert tcb("remove", walk, "--in-place").status == 0
+    assert bits_in(walk, "Hips") == before
+
+
+def test_restore_takes_samples_away_and_keeps_the_tracks_tcb(tcb, walk):
+    tcb("bake", walk, "--in-place")
+    assert tcb("restore", walk, "--in-place").status == 0
+    assert state(walk) == "as keyed"
+    (line,) = tcb("info", walk, "--json").lines
+    assert {track["state"] for datablock in line["datablocks"] for track in datablock["tracks"]} == {"TCB"}
+
+
+def test_enable_makes_tracks_tcb_and_bakes_nothing(tcb, walk):
+    assert tcb("enable", walk, "--in-place", "--objects", "Hips").status == 0
+    (line,) = tcb("info", walk, "--json").lines
+    assert {one["name"]: one["tracks"][0]["state"] for one in line["datablocks"]} == {"Hips": "TCB", "Head": "not TCB"}
+
+
+def test_info_writes_nothing(tcb, walk, tmp_path):
+    before = walk.read_bytes()
+    assert tcb("info", walk).status == 0
+    assert [walk.read_bytes(), list(tmp_path.iterdir())] == [before, [walk]]
+
+
+def test_info_shows_tracks_keys_parameters_and_state(tcb, walk):
+    load(walk)
+    from bl_ext.user_default.tcb_animation import animation
+
+    animation.key_set(bpy.data.objects["Hips"], "location", 10, tension=0.5, bias=-1)
+    animation.key_set(bpy.data.objects["Hips"], "location", 25, tension=1)
+    save(walk)
+    tcb("bake", walk, "--in-place", "--objects", "Hips")
+    (line,) = tcb("info", walk, "--json").lines
+    hips = next(one for one in line["datablocks"] if one["name"] == "Hips")
+    (track,) = hips["tracks"]
+    assert hips["type"] == "OBJECT"
+    assert {name: track[name] for name in ("track", "state", "keys", "first", "last", "samples", "parameters")} == {
+        "track": "location",
+        "state": "baked",
+        "keys": 4,
+        "first": 1.0,
+        "last": 40.0,
+        "samples": 3 * 36,
+        "parameters": {"tension": 2, "bias": 1},
+    }
+
+
+def test_info_sees_that_a_key_has_moved_since_the_bake(tcb, walk):
+    tcb("bake", walk, "--in-place")
+    load(walk)
+    moved = next(point for point in curve(bpy.data.objects["Hips"], "location").keyframe_points if point.co.x == 10)
+    moved.co.y = 9
+    save(walk)
+    table = tcb("info", walk).out.splitlines()
+    assert [line.split()[-3:] for line in table if line.strip().startswith("location")] == [["out", "of", "date"]]
+
+
+def test_tension_for_keys_that_have_none_is_that_of_the_option(tcb, walk, tmp_path):
+    """At tension 1 a key's tangents vanish: midway between two such keys stands the mean of their values."""
+    assert tcb("bake", walk, "--output", tmp_path / "tense.blend", "--tension", "1", "--step", "0.5").status == 0
+    load(tmp_path / "tense.blend")
+    middle = keys_of(bpy.data.objects["Hips"], "location", 1)[32.5]
+    assert middle == pytest.approx((VALUES["location"][2][1] + VALUES["location"][3][1]) / 2, abs=1e-6)
+
+
+def test_a_keys_own_tension_goes_before_that_of_the_option(tcb, walk, tmp_path):
+    load(walk)
+    from bl_ext.user_default.tcb_animation import animation
+
+    for frame in FRAMES:
+        animation.key_set(bpy.data.objects["Hips"], "location", frame, tension=1, continuity=0.5)
+    save(walk)
+    assert tcb("bake", walk, "--output", tmp_path / "tense.blend", "--tension=-1", "--step", "0.5").status == 0
+    load(tmp_path / "tense.blend")
+    middle = keys_of(bpy.data.objects["Hips"], "location", 1)[32.5]
+    assert middle == pytest.approx((VALUES["location"][2][1] + VALUES["location"][3][1]) / 2, abs=1e-6)
+
+
+def test_step_and_range_choose_the_samples(tcb, walk, tmp_path):
+    options = ("--step", "3", "--range", "10", "25")
+    assert tcb("bake", walk, "--output", tmp_path / "some.blend", *options).status == 0
+    load(tmp_path / "some.blend")
+    frames = list(keys_of(bpy.data.objects["Hips"], "location"))
+    assert frames == [1, 10, 13, 16, 19, 22, 25, 40]
+
+
+def test_a_new_action_leaves_the_old_one_in_the_file(tcb, walk, tmp_path):
+    options = ("--target", "NEW_ACTION", "--objects", "Hips")
+    assert tcb("bake", walk, "--output", tmp_path / "export.blend", *options).status == 0
+    load(tmp_path / "export.blend")
+    assert bpy.data.objects["Hips"].animation_data.action.name == "HipsAction.baked"
+    assert bpy.data.actions.get("HipsAction") is not None
+
+
+def test_objects_picks_what_is_baked(tcb, walk, tmp_path):
+    assert tcb("bake", walk, "--output", tmp_path / "hips.blend", "--objects", "Hi*").status == 0
+    load(tmp_path / "hips.blend")
+    assert (key_count("Hips"), key_count("Head", "rotation_quaternion")) == (40, 4)
+
+
+def test_objects_may_be_repeated(tcb, walk, tmp_path):
+    options = ("--objects", "Hips", "--objects", "Head")
+    assert tcb("bake", walk, "--output", tmp_path / "both.blend", *options).status == 0
+    load(tmp_path / "both.blend")
+    assert (key_count("Hips"), key_count("Head", "rotation_quaternion")) == (40, 40)
+
+
+def test_a_name_with_brackets_is_found_as_it_is_written(tcb, cli, tmp_path):
+    thing("Arm[L]", "location")
+    file = save(tmp_path / "arm.blend")
+    assert tcb("bake", file, "--in-place", "--objects", "Arm[L]").status == 0
+    assert state(file, "Arm[L]") == "baked"
+
+
+def test_objects_brings_along_what_an_object_is_made_of(tcb, cli, tmp_path):
+    camera = bpy.data.cameras.new("Lens")
+    bpy.context.scene.collection.objects.link(bpy.data.objects.new("Camera", camera))
+    for frame, lens in ((1, 20.0), (11, 80.0)):
+        camera.lens = lens
+        camera.keyframe_insert("lens", frame=frame)
+    file = save(tmp_path / "camera.blend")
+    assert tcb("bake", file, "--in-place", "--objects", "Camera").status == 0
+    load(file)
+    assert len(curve(bpy.data.cameras["Lens"], "lens").keyframe_points) == 11
+
+
+def test_objects_without_keys_are_passed_over(tcb, walk, tmp_path):
+    load(walk)
+    thing("Still")
+    save(walk)
+    ran = tcb("bake", walk, "--output", tmp_path / "baked.blend")
+    assert (ran.status, ran.errors, ran.notes) == (0, [], [])
+
+
+def test_a_pattern_may_match_objects_without_keys(tcb, walk, tmp_path):
+    load(walk)
+    thing("Hat")
+    save(walk)
+    assert tcb("bake", walk, "--output", tmp_path / "baked.blend", "--objects", "H*").status == 0
+
+
+def test_several_files_are_done_in_turn(tcb, walk, tmp_path):
+    load(walk)
+    save(tmp_path / "run.blend")
+    ran = tcb("bake", walk, tmp_path / "run.blend", "--output", tmp_path / "baked", "--json")
+    assert ran.status == 0
+    assert [Path(line["output"]) for line in ran.lines] == [
+        tmp_path / "baked" / "walk.blend",
+        tmp_path / "baked" / "run.blend",
+    ]
+    assert [state(tmp_path / "baked" / name) for name in ("walk.blend", "run.blend")] == ["baked", "baked"]
+
+
+def test_a_file_that_fails_does_not_stop_the_next(tcb, walk, tmp_path):
+    ran = tcb("bake", tmp_path / "gone.blend", walk, "--output", tmp_path / "baked", "--json")
+    assert ran.status == 1
+    assert [line["ok"] for line in ran.lines] == [False, True]
+    assert state(tmp_path / "baked" / "walk.blend") == "baked"
+
+
+def test_json_counts_what_was_done(tcb, walk, tmp_path):
+    (line,) = tcb("bake", walk, "--output", tmp_path / "baked.blend", "--json").lines
+    assert {name: line[name] for name in ("command", "file", "ok", "errors", "notes", "output")} == {
+        "command": "bake",
+        "file": str(walk),
+        "ok": True,
+        "errors": [],
+        "notes": [],
+        "output": str(tmp_path / "baked.blend"),
+    }
+    assert line["counts"] == {"datablocks": 2, "tracks": 2, "keys": 8, "samples": 3 * 36 + 4 * 36}
+    assert line["seconds"] > 0
+
+
+def test_without_json_a_line_tells_what_was_done(tcb, walk, tmp_path):
+    ran = tcb("bake", walk, "--output", tmp_path / "baked.blend")
+    (line,) = ran.out.splitlines()
+    assert line.startswith(f"{walk}: Baked 2 objects, 2 tracks, 8 keys, 252 samples -> {tmp_path / 'baked.blend'}")
+
+
+def test_progress_is_told_on_standard_error(tcb, walk, tmp_path):
+    ran = tcb("bake", walk, tmp_path / "gone.blend", "--output", tmp_path / "baked")
+    assert f"tcb: {walk}: bake, file 1 of 2" in ran.err
+    assert f"tcb: {tmp_path / 'gone.blend'}: bake, file 2 of 2" in ran.err
+
+
+def test_blender_calls_the_command_that_was_registered(cli, monkeypatch):
+    commands = {}
+    monkeypatch.setattr(bpy.utils, "register_cli_command", commands.setdefault)
+    monkeypatch.setattr(bpy.utils, "unregister_cli_command", lambda _command: commands.clear())
+    cli.register()
+    assert commands["tcb"](["info"]) == 2
+    cli.unregister()
+    assert not commands
