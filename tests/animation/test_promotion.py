@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Generated keys that the animator keys over, moves alone or retypes become keys; values and handles edited stay edited."""
+"""Generated keys that the animator keys over, moves alone or retypes become keys; edited values and handles stay."""
 
 from __future__ import annotations
 

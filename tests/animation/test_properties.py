@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Any animated float property of any datablock is a track; renames keep its parameters."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.animation import reference
+from tests.animation.curves import co, curve, differences, fcurves, key, new_object, seen, snapshot
+
+FRAMES = (0, 10, 25, 40)
+NUMBERS = (0.5, 0.9, 0.2, 0.7)
+
+
+def keys_of(width: int) -> list:
+    return [
+        (frame, tuple(number + 0.01 * n for n in range(width))) for frame, number in zip(FRAMES, NUMBERS, strict=True)
+    ]
+
+
+def check(animation, datablock: bpy.types.ID, path: str, width: int = 1) -> None:
+    """Bake with a parameter, compare with the reference, bake again, restore."""
+    key(datablock, path, keys_of(width))
+    before = snapshot(datablock)
+    animation.key_set(datablock, path, 10, tension=0.5, bias=-0.75)
+    animation.bake(datablock)
+    check_motion(datablock, path, width)
+    first = snapshot(datablock)
+    animation.bake(datablock)
+    assert differences(first, snapshot(datablock)) == []
+    animation.restore(datablock)
+    assert differences(before, snapshot(datablock, companions=False)) == []
+
+
+def check_motion(datablock: bpy.types.ID, path: str, width: int) -> None:
+    for index in range(width):
+        keys = [(frame, float(np.float32(values[index]))) for frame, values in keys_of(width)]
+        keys[1] = (*keys[1], 0.5, 0.0, -0.75)
+        baked = co(curve(datablock, path, index)).tolist()
+        assert len(baked) == 41
+        for frame, value in baked:
+            assert value == pytest.approx(reference.scalar(keys, frame), abs=1e-7)
+
+
+def camera() -> tuple[bpy.types.ID, str, int]:
+    return bpy.data.cameras.new("Camera"), "lens", 1
+
+
+def focus() -> tuple[bpy.types.ID, str, int]:
+    return bpy.data.cameras.new("Camera"), "dof.focus_distance", 1
+
+
+def light() -> tuple[bpy.types.ID, str, int]:
+    return bpy.data.lights.new("Lamp", "SPOT"), "energy", 1
+
+
+def light_colour() -> tuple[bpy.types.ID, str, int]:
+    return bpy.data.lights.new("Lamp", "SPOT"), "color", 3
+
+
+def object_colour() -> tuple[bpy.types.ID, str, int]:
+    return new_object(), "color", 4
+
+
+def shape_key() -> tuple[bpy.types.ID, str, int]:
+    thing = bpy.data.objects.new("Mesh", bpy.data.meshes.new("Mesh"))
+    bpy.context.scene.collection.objects.link(thing)
+    thing.shape_key_add(name="Basis")
+    thing.shape_key_add(name='Wide "smile"')
+    block = thing.data.shape_keys.key_blocks[1]
+    return thing.data.shape_keys, block.path_from_id("value"), 1
+
+
+def material() -> bpy.types.Material:
+    result = bpy.data.materials.new("Paint")
+    if bpy.app.version < (5, 0, 0):
+        result.use_nodes = True
+    return result
+
+
+def node_number() -> tuple[bpy.types.ID, str, int]:
+    tree = material().node_tree
+    node = tree.nodes.new("ShaderNodeValue")
+    return tree, node.outputs[0].path_from_id("default_value"), 1
+
+
+def node_colour() -> tuple[bpy.types.ID, str, int]:
+    tree = material().node_tree
+    node = tree.nodes.new("ShaderNodeRGB")
+    return tree, node.outputs[0].path_from_id("default_value"), 4
+
+
+def world_colour() -> tuple[bpy.types.ID, str, int]:
+    return bpy.data.worlds.new("World"), "color", 3
+
+
+def scene_gravity() -> tuple[bpy.types.ID, str, int]:
+    return bpy.context.scene, "gravity", 3
+
+
+def modifier() -> tuple[bpy.types.ID, str, int]:
+    thing = bpy.data.objects.new("Mesh", bpy.data.meshes.new("Mesh"))
+    bpy.context.scene.collection.objects.link(thing)
+    wave = thing.modifiers.new("My wave", "WAVE")
+    return thing, wave.path_from_id("height") if hasattr(wave, "path_from_id") else 'modifiers["My wave"].height', 1
+
+
+def constraint() -> tuple[bpy.types.ID, str, int]:
+    thing = new_object()
+    thing.constraints.new("COPY_LOCATION").name = "Follow"
+    return thing, 'constraints["Follow"].influence', 1
+
+
+def delta_location() -> tuple[bpy.types.ID, str, int]:
+    return new_object(), "delta_location", 3
+
+
+def custom(name: str, value, on=new_object):
+    def make() -> tuple[bpy.types.ID, str, int]:
+        item = on()
+        item[name] = value
+        width = len(value) if isinstance(value, list) else 1
+        return item, f'["{bpy.utils.escape_identifier(name)}"]', width
+
+    make.__name__ = f"custom property {name}"
+    return make
+
+
+def bone_location() -> tuple[bpy.types.ID, str, int]:
+    return rig(), 'pose.bones["Arm.L"].location', 3
+
+
+def bone_custom() -> tuple[bpy.types.ID, str, int]:
+    item = rig()
+    item.pose.bones[0]["grip"] = 0.5
+    return item, 'pose.bones["Arm.L"]["grip"]', 1
+
+
+def bendy_bone() -> tuple[bpy.types.ID, str, int]:
+    return rig(), 'pose.bones["Arm.L"].bbone_curveinx', 1
+
+
+def armature_custom() -> tuple[bpy.types.ID, str, int]:
+    item = rig().data
+    item["grip"] = 0.5
+    return item, '["grip"]', 1
+
+
+def rig() -> bpy.types.Object:
+    armature = bpy.data.armatures.new("Rig")
+    item = bpy.data.objects.new("Rig", armature)
+    bpy.context.scene.collection.objects.link(item)
+    bpy.context.view_layer.objects.active = item
+    bpy.ops.object.mode_set(mode="EDIT")
+    armature.edit_bones.new("Arm.L").tail = (0, 0, 1)
+    armature.edit_bones.new("Arm.R").tail = (0, 0, 1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    return item
+
+
+PROPERTIES = [
+    camera, focus, light, light_colour, object_colour, shape_key, node_number, node_colour, world_colour,
+    scene_gravity, modifier, constraint, delta_location, bone_location, bone_custom, bendy_bone, armature_custom,
+    custom("grip", 0.5), custom("sway", [0.1, 0.2, 0.3, 0.4, 0.5]), custom('an "odd" name', 0.5),
+    custom("a.dotted.name", 0.5), custom("ein schöner Name", 0.5), custom("back\\slash", 0.5), custom("a]b[c", 0.5),
+    custom("x", 0.5), custom("tension", 0.5), custom("tcb_tracks", 0.5), custom("location", 0.5),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("make", PROPERTIES, ids=lambda make: make.__name__)
+def test_a_float_property_bakes_and_is_restored(animation, make) -> None:
+    check(animation, *make())
+
+
+@pytest.mark.parametrize("make", [camera, shape_key, node_number, bone_location, light_colour, custom("grip", 0.5)])
+def test_baked_properties_survive_save_and_load(animation, make, tmp_path) -> None:
+    datablock, path, width = make()
+    collection, name = type(datablock).__name__, datablock.name
+    datablock.use_fake_user = True
+    if datablock.is_embedded_data:
+        bpy.data.materials["Paint"].use_fake_user = True
+    key(datablock, path, keys_of(width))
+    animation.key_set(datablock, path, 10, tension=0.5, bias=-0.75)
+    animation.bake(datablock)
+    before = snapshot(datablock)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "file.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "file.blend"))
+    if collection == "ShaderNodeTree":
+        datablock = bpy.data.materials["Paint"].node_tree
+    else:
+        owners = {"Camera": "cameras", "Key": "shape_keys", "SpotLight": "lights", "Object": "objects"}
+        datablock = getattr(bpy.data, owners[collection])[name]
+    assert differences(before, snapshot(datablock)) == []
+    animation.bake(datablock)
+    assert differences(before, snapshot(datablock)) == []
+
+
+def test_integers_and_booleans_are_left_alone(animation) -> None:
+    thing = new_object()
+    thing["count"] = 3
+    key(thing, '["count"]', [(0, 1), (10, 5)])
+    key(thing, "pass_index", [(0, 1), (10, 5)])
+    key(thing, "location", [(0, (0, 0, 0)), (10, (1, 1, 1))])
+    before = {state["path"]: state for state in snapshot(thing)}
+    assert animation.bake(thing).tracks == 1
+    after = {state["path"]: state for state in snapshot(thing)}
+    for path in (('["count"]', 0), ("pass_index", 0)):
+        assert after[path] == before[path]
+
+
+def test_tracks_of_a_bones_name_do_not_reach_its_neighbours(animation) -> None:
+    item = rig()
+    for bone in ("Arm.L", "Arm.R"):
+        key(item, f'pose.bones["{bone}"].location', keys_of(3))
+    before = [state for state in snapshot(item) if "Arm.R" in state["path"][0]]
+    animation.bake(item, prefixes=['pose.bones["Arm.L"]'])
+    assert [state for state in snapshot(item) if "Arm.R" in state["path"][0]] == before
+    assert len(co(curve(item, 'pose.bones["Arm.L"].location'))) == 41
+
+
+def rename_bone(item: bpy.types.Object) -> str:
+    item.data.bones["Arm.L"].name = 'Left "arm"'
+    return item.pose.bones[0].path_from_id("location")
+
+
+RENAMES = [(bone_location, rename_bone)]
+
+
+@pytest.mark.parametrize("bake_first", [False, True])
+@pytest.mark.parametrize(("make", "rename"), RENAMES)
+def test_after_a_rename_parameters_still_count(animation, make, rename, bake_first: bool) -> None:
+    datablock, path, width = make()
+    key(datablock, path, keys_of(width))
+    animation.key_set(datablock, path, 10, tension=0.5, bias=-0.75)
+    if bake_first:
+        animation.bake(datablock)
+    path = rename(datablock)
+    animation.bake(datablock)
+    check_motion(datablock, path, width)
+
+
+@pytest.mark.parametrize(("make", "rename"), RENAMES)
+def test_after_a_rename_remove_leaves_nothing(animation, make, rename) -> None:
+    datablock, path, width = make()
+    key(datablock, path, keys_of(width))
+    before = snapshot(datablock)
+    animation.key_set(datablock, path, 10, tension=0.5, bias=-0.75)
+    animation.bake(datablock)
+    rename(datablock)
+    animation.remove(datablock)
+    for old, new in zip(before, snapshot(datablock), strict=True):
+        assert {**old, "path": 0, "group": 0} == {**new, "path": 0, "group": 0}
+
+
+def test_the_depsgraph_shows_a_baked_shape_key(animation) -> None:
+    keys, path, _ = shape_key()
+    key(keys, path, keys_of(1))
+    animation.bake(keys)
+    thing = bpy.data.objects["Mesh"]
+    wanted = reference.scalar(
+        [(frame, float(np.float32(number))) for frame, number in zip(FRAMES, NUMBERS, strict=True)], 17
+    )
+    assert seen(17, thing).data.shape_keys.key_blocks[1].value == pytest.approx(wanted, abs=1e-6)
+
+
+def test_companions_move_nothing_while_playing(animation) -> None:
+    thing = new_object()
+    key(thing, "location", keys_of(3))
+    animation.key_set(thing, "location", 10, tension=0.5)
+    animation.bake(thing)
+    assert all(fcurve.mute for fcurve in fcurves(thing) if "tcb_tracks" in fcurve.data_path)
+
+
+@pytest.mark.parametrize("make", [camera, light, shape_key, node_number])
+def test_parts_of_an_object_are_found(animation, make) -> None:
+    datablock, path, width = make()
+    key(datablock, path, keys_of(width))
+    if make in (camera, light):
+        item = bpy.data.objects.new("Holder", datablock)
+    else:
+        item = bpy.data.objects.get("Mesh") or bpy.data.objects.new("Mesh", bpy.data.meshes.new("Mesh"))
+        if make is node_number:
+            item.data.materials.append(bpy.data.materials["Paint"])
+    assert list(animation.of_object(item)) == [datablock]
+    assert list(animation.of_file()).count(datablock) == 1
