@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import bpy
-import numpy as np
 
 from ..interp import evaluate_many
 from . import stamps
 from .channels import Channels, assign, channels_in, channels_of
 from .companions import SAVED, hold_count, hold_numbers, make, track_and_field
+from .composing import baked_keys, plain_keys
 from .datablocks import name_of
 from .enabling import check_editable, editable_channels, enable_track
 from .faults import Refusal
-from .keyframes import HANDLE, INTERPOLATION, KEY_TYPE, Keyframes, extrapolate, merged, read, write
+from .keyframes import NO_KEYS, extrapolate, read, write
 from .motion import Motion, Written, plan
 from .originals import Originals, put_back
 from .reading import digest, read_originals
@@ -30,8 +30,6 @@ from .tracks import Track, find_tracks, why_not
 SAMPLE_LIMIT = 10_000_000
 """Samples in one bake, some 700 MB of keys: above it a bake is refused unless the limit is raised."""
 
-_SHAPED = (INTERPOLATION["BACK"], INTERPOLATION["ELASTIC"])
-_STAMPED = ("back", "amplitude", "period")
 
 Progress = Callable[[int, int], None]
 
@@ -252,7 +250,7 @@ def _on_a_local_copy(job: _Job) -> _Job:
 def _count(report: Report, motion: Motion, channels: Mapping[int, Written]) -> None:
     report.tracks += 1
     report.keys += len(motion.key_frames)
-    report.samples += sum(len(channel.keys) for channel in channels.values())
+    report.samples += sum(len(channel.co) for channel in channels.values())
     track = motion.track
     report.notes += [str(track.refusal(note)) for note in motion.notes]
     for fcurve in track.channels.values():
@@ -289,7 +287,7 @@ def _write_made(channels: Channels, track: Track, index: int, result: Written) -
         hold_numbers(saved, [track.rest[index]])
         track.channels[index] = channels.new(track.path, index, track.group)
     extrapolate(track.channels[index], "CONSTANT")
-    write(track.channels[index], stamps.stamped(result.keys, stamps.GENERATED))
+    write(track.channels[index], baked_keys(NO_KEYS, result))
 
 
 def _write_channel(channels: Channels, track: Track, index: int, original: Originals, result: Written) -> None:
@@ -300,25 +298,8 @@ def _write_channel(channels: Channels, track: Track, index: int, original: Origi
         saved.extrapolation = fcurve.extrapolation
     own = put_back(saved, original)
     hold_count(saved, len(own))
-    kind = np.where(result.baked, np.float32(stamps.BAKED_KEY), np.float32(stamps.OUTSIDE_KEY))
-    baked = stamps.stamped(_baked_keys(own, result), kind)
-    # Outside the baked range these play by the numbers that the stamp would replace.
-    shaped = ~result.baked & np.isin(own.interpolation, _SHAPED)
-    shaped[-1:] = False
-    if shaped.any():
-        baked = baked.with_(**{name: np.where(shaped, getattr(own, name), getattr(baked, name)) for name in _STAMPED})
     extrapolate(fcurve, "CONSTANT")
-    write(fcurve, merged(baked, stamps.stamped(result.keys, stamps.GENERATED)))
-
-
-def _baked_keys(own: Keyframes, result: Written) -> Keyframes:
-    """The animator's keys as they stand among generated ones: linear where baked, and with handles that stay put."""
-    free = np.full(len(own), HANDLE["FREE"], dtype=np.uint8)
-    return own.with_(
-        interpolation=np.where(result.baked, np.uint8(INTERPOLATION["LINEAR"]), own.interpolation),
-        handle_left_type=free,
-        handle_right_type=free,
-    )
+    write(fcurve, baked_keys(own, result))
 
 
 def _write_new_actions(jobs: Sequence[_Job], written: Sequence[list[dict[int, Written]]]) -> Report:
@@ -351,10 +332,9 @@ def _write_plain(job: _Job, copy: Channels, written: Sequence[Mapping[int, Writt
         track = motion.track
         for index, result in channels.items():
             fcurve = fcurves.get((track.path, index)) or copy.new(track.path, index, track.group)
-            keys = result.keys.with_(type=np.full(len(result.keys), KEY_TYPE["KEYFRAME"], dtype=np.uint8))
             original = motion.originals.get(index)
             extrapolate(fcurve, "CONSTANT")
-            write(fcurve, keys if original is None else merged(_baked_keys(original.keys, result), keys))
+            write(fcurve, plain_keys(NO_KEYS if original is None else original.keys, result))
         _count(report, motion, channels)
     return report
 
@@ -364,6 +344,5 @@ def _take_away_traces(channels: Channels) -> None:
     for fcurve in [fcurve for fcurve in channels if track_and_field(fcurve.data_path)]:
         channels.remove(fcurve)
     for fcurve in channels:
-        keys = read(fcurve)
-        if stamps.has_stamp(keys).any():
-            write(fcurve, stamps.unstamped(keys))
+        if stamps.is_stamped(fcurve):
+            write(fcurve, stamps.unstamped(read(fcurve)))

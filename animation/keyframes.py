@@ -88,30 +88,16 @@ _DTYPES: dict[str, type[np.generic]] = {
 _PAIRS = frozenset({"co", "handle_left", "handle_right"})
 
 
-def generated(co: FloatArray) -> Keyframes:
-    """New linear keys at `co`, as the add-on writes them: not selected, of the type GENERATED."""
-    n = len(co)
-
-    def filled(value: float, name: str) -> npt.NDArray[np.generic]:
-        return np.full(n, value, dtype=_DTYPES[name])
-
-    values: dict[str, npt.NDArray[np.generic]] = {
-        "handle_left_type": filled(HANDLE["VECTOR"], "handle_left_type"),
-        "handle_right_type": filled(HANDLE["VECTOR"], "handle_right_type"),
-        "interpolation": filled(INTERPOLATION["LINEAR"], "interpolation"),
-        "type": filled(KEY_TYPE["GENERATED"], "type"),
-        "back": filled(DEFAULT_BACK, "back"),
-        "amplitude": filled(DEFAULT_AMPLITUDE, "amplitude"),
-        "period": filled(DEFAULT_PERIOD, "period"),
-    }
-    rest = {name: filled(0, name) for name in NAMES if name not in values and name not in _PAIRS}
-    return Keyframes(co=co, handle_left=co.copy(), handle_right=co.copy(), **values, **rest)  # type: ignore[arg-type]
+NO_KEYS = Keyframes(
+    **{name: np.empty((0, 2) if name in _PAIRS else 0, dtype=_DTYPES[name]) for name in NAMES}  # type: ignore[arg-type]
+)
 
 
-def merged(first: Keyframes, second: Keyframes) -> Keyframes:
-    """The keys of both, in order of frame."""
-    order = np.argsort(np.concatenate((first.frames, second.frames)), kind="stable")
-    return Keyframes(**{name: np.concatenate((getattr(first, name), getattr(second, name)))[order] for name in NAMES})
+def read_amplitudes(fcurve: bpy.types.FCurve) -> FloatArray:
+    """Only these: a quick look at what a curve is."""
+    amplitudes = np.empty(len(fcurve.keyframe_points), dtype=np.float32)
+    fcurve.keyframe_points.foreach_get("amplitude", amplitudes)
+    return amplitudes
 
 
 def read(fcurve: bpy.types.FCurve) -> Keyframes:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .components import followed
-from .keyframes import INTERPOLATION, FloatArray, Keyframes, generated
+from .keyframes import FloatArray
 from .originals import Originals
 from .sampling import GUARD, Sampling
 from .settings import Settings
@@ -32,7 +32,10 @@ _LOOP_GAP = 1e-4
 class Written:
     """What one channel gets: generated keys, and which of the animator's segments they fill."""
 
-    keys: Keyframes
+    co: FloatArray
+    """Frames and values of the generated keys, shape (n, 2), ascending."""
+    held: BoolArray
+    """Which of them are held up to the next key: close before a jump."""
     baked: BoolArray
     """For each of the animator's keys: the segment after it is baked."""
 
@@ -93,10 +96,11 @@ def plan(
 def _plan_vector(spline: TrackSpline, sampling: Sampling, beyond: str) -> tuple[FloatArray, Finish]:
     baked = sampling.segments(spline.frames)
     samples = sampling.samples(spline.frames, baked, beyond)
+    none_held = np.zeros(len(samples), dtype=np.bool_)
 
     def finish(values: Float64Array) -> dict[int, Written]:
         columns = zip(spline.components, values.T, strict=True)
-        return {index: Written(generated(_co(samples, column)), baked) for index, column in columns}
+        return {index: Written(_co(samples, column), none_held, baked) for index, column in columns}
 
     return samples, finish
 
@@ -114,7 +118,7 @@ def _plan_rotation(motion: Motion, spline: TrackSpline, sampling: Sampling, beyo
             frames = ", ".join(f"{frame:g}" for frame in spline.frames[jumps][:3])
             motion.notes.append(f"its Euler angles name another way round than the rotation takes to frame {frames}")
         held = guards[jumps[1:]]
-        rows = np.searchsorted(every, np.union1d(samples, held))
+        rows = np.searchsorted(every, np.union1d(samples, held) if len(held) else samples)
         return _rotation_channels(motion, spline, baked, _co_rows(every[rows], numbers[rows]), held)
 
     return every, finish
@@ -148,11 +152,12 @@ def _rotation_channels(
             continue
         own = original.keys.frames if original is not None else np.empty(0, dtype=np.float32)
         fill = bounds & ~_is_among(spline.frames, own)
-        co = np.concatenate((co, _co(spline.frames[fill], spline.values[fill, component])))
-        keys = generated(co[np.argsort(co[:, 0], kind="stable")])
-        if len(held):
-            keys.interpolation[np.isin(keys.frames, held)] = INTERPOLATION["CONSTANT"]
-        result[component] = Written(keys, baked[np.searchsorted(spline.frames, own - np.float32(SAME_FRAME))])
+        if fill.any():
+            co = np.concatenate((co, _co(spline.frames[fill], spline.values[fill, component])))
+            co = co[np.argsort(co[:, 0], kind="stable")]
+        at_jump = np.isin(co[:, 0], held) if len(held) else np.zeros(len(co), dtype=np.bool_)
+        own_baked = baked[np.searchsorted(spline.frames, own - np.float32(SAME_FRAME))]
+        result[component] = Written(co, at_jump, own_baked)
     return result
 
 

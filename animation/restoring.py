@@ -13,13 +13,13 @@ from .companions import split, take_names
 from .datablocks import name_of
 from .enabling import check_editable
 from .faults import Refusal
-from .keyframes import extrapolate, read
+from .keyframes import extrapolate
 from .originals import Originals, put_back
 from .reading import key_frames, read_originals
 from .report import Report
 from .settings import check_schema, write_settings
 from .splines import union
-from .stamps import has_stamp
+from .stamps import is_stamped
 from .tracks import Track, find_tracks
 
 
@@ -85,7 +85,7 @@ def _take_away(datablock: bpy.types.ID, prefixes: Iterable[str] | None, work: _W
 
 
 def _restore_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> _Done | None:
-    if not track.saved and not any(has_stamp(read(fcurve)).any() for fcurve in track.channels.values()):
+    if not track.saved and not any(is_stamped(fcurve) for fcurve in track.channels.values()):
         return None
     kept = read_originals(track)
     note = ""

@@ -12,10 +12,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 
+import bpy
 import numpy as np
 import numpy.typing as npt
 
-from .keyframes import DEFAULT_AMPLITUDE, DEFAULT_BACK, DEFAULT_PERIOD, KEY_TYPE, BoolArray, Keyframes
+from .keyframes import (
+    DEFAULT_AMPLITUDE,
+    DEFAULT_BACK,
+    DEFAULT_PERIOD,
+    KEY_TYPE,
+    BoolArray,
+    FloatArray,
+    Keyframes,
+    read_amplitudes,
+)
 
 # Amplitudes that nobody types; exact in float32.
 GENERATED = 1048583.0
@@ -59,8 +69,16 @@ def unstamped(keys: Keyframes) -> Keyframes:
     )
 
 
+def is_stamped(fcurve: bpy.types.FCurve) -> bool:
+    """Whether any key of the curve has a stamp."""
+    return bool(_marked(read_amplitudes(fcurve)).any())
+
+
 def has_stamp(keys: Keyframes) -> BoolArray:
-    amplitude = keys.amplitude
+    return _marked(keys.amplitude)
+
+
+def _marked(amplitude: FloatArray) -> BoolArray:
     marked: BoolArray = (amplitude == GENERATED) | (amplitude == BAKED_KEY) | (amplitude == OUTSIDE_KEY)
     return marked
 
