@@ -285,13 +285,14 @@ def test_a_linked_object_asked_for_by_name_is_refused(tcb, walk, tmp_path):
     assert refused(tcb("bake", file, "--in-place", "--objects", "Hips"), '"Hips"', "linked")
 
 
-def test_an_override_of_a_linked_object_is_baked(tcb, walk, tmp_path):
+@pytest.mark.parametrize("options", [(), ("--objects", "Hips")])
+def test_an_override_of_a_linked_object_is_baked(tcb, walk, tmp_path, options):
     linked_from(walk, tmp_path / "shot.blend")
     override = bpy.data.objects["Hips"].override_create()
     bpy.context.scene.collection.objects.link(override)
     file = save(tmp_path / "shot.blend")
-    ran = tcb("bake", file, "--in-place", "--objects", "Hips")
-    assert (ran.status, ran.errors) == (0, [])
+    ran = tcb("bake", file, "--in-place", *options)
+    assert (ran.status, ran.errors, ran.notes) == (0, [], [])
     load(file)
     baked = next(item for item in bpy.data.objects if item.name == "Hips" and item.library is None)
     assert len(curve(baked, "location").keyframe_points) == 40

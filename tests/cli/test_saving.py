@@ -89,6 +89,7 @@ def test_the_animators_windows_and_scene_stay_in_the_file(tcb, walk):
     bpy.context.window.scene = bpy.data.scenes.new("Shot")
     bpy.context.scene.frame_set(17)
     save(walk)
+    bpy.ops.wm.read_homefile(use_factory_startup=True)
     assert tcb("bake", walk, "--in-place").status == 0
     load(walk)
     assert "My own layout" in bpy.data.workspaces
@@ -130,3 +131,31 @@ def test_a_name_as_long_as_names_may_be_is_no_trouble(tcb, walk, tmp_path):
     long = walk.rename(tmp_path / ("w" * 249 + ".blend"))
     assert tcb("bake", long, "--in-place").status == 0
     assert names_in(tmp_path) == [long.name]
+
+
+def test_the_result_is_on_the_disk_before_it_takes_the_name_of_the_old(tcb, walk, monkeypatch):
+    before, on_disk, replaced = walk.read_bytes(), set(), []
+    fsync, replace = os.fsync, os.replace
+
+    def note_file(descriptor):
+        on_disk.add(os.fstat(descriptor).st_ino)
+        fsync(descriptor)
+
+    def check_and_replace(source, target):
+        assert os.stat(source).st_ino in on_disk
+        assert walk.read_bytes() == before
+        replaced.append(target)
+        replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", note_file)
+    monkeypatch.setattr(os, "replace", check_and_replace)
+    assert tcb("bake", walk, "--in-place").status == 0
+    assert replaced == [walk]
+    assert os.stat(walk.parent).st_ino in on_disk
+
+
+def test_a_name_that_is_no_text_is_no_trouble(tcb, walk, tmp_path):
+    odd = walk.rename(os.fsdecode(os.fsencode(tmp_path) + b"/w\xe4lk \xff.blend"))
+    ran = tcb("bake", odd, "--in-place")
+    assert (ran.status, ran.errors) == (0, [])
+    assert "w\\udce4lk" in ran.out
