@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The bake travels with the action's slot: shared, swapped, copied, linked, overridden, in the NLA, merged, separated."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+
+from tests.animation.curves import (
+    HAS_SLOTS,
+    action_bits,
+    bag_of,
+    co,
+    curve,
+    differences,
+    fcurves,
+    key,
+    new_object,
+    snapshot,
+)
+
+KEYS = [(0, (0, 0, 0)), (10, (5, 2, 3)), (25, (-1, 0, 2)), (40, (0, 4, -2))]
+with_slots = pytest.mark.skipif(not HAS_SLOTS, reason="this Blender has no slots")
+
+
+def keyed(name: str = "Ball") -> bpy.types.Object:
+    item = new_object(name)
+    key(item, "location", KEYS, group="Places")
+    return item
+
+
+def share(action: bpy.types.Action, item: bpy.types.Object, slot=None) -> None:
+    item.animation_data_create().action = action
+    if HAS_SLOTS:
+        item.animation_data.action_slot = slot or action.slots[0]
+
+
+def baked_frames(item: bpy.types.Object) -> int:
+    return len(co(curve(item, "location")))
+
+
+def test_a_shared_action_is_baked_once(animation) -> None:
+    one, two = keyed("One"), new_object("Two")
+    share(one.animation_data.action, two)
+    report = animation.bake_many([one, two], animation.Options())
+    assert (report.tracks, report.samples, report.datablocks) == (1, 3 * 37, 2)
+    assert report.refusals == []
+
+
+def test_a_shared_action_is_restored_for_all(animation) -> None:
+    one, two = keyed("One"), new_object("Two")
+    share(one.animation_data.action, two)
+    before = snapshot(one)
+    animation.bake(two)
+    animation.restore(one)
+    assert differences(before, snapshot(two, companions=False)) == []
+
+
+def test_swapping_actions_takes_the_bake_along(animation) -> None:
+    item, other = keyed(), keyed("Other")
+    before = snapshot(item)
+    animation.bake(item)
+    baked = item.animation_data.action
+    share(other.animation_data.action, item)
+    assert baked_frames(item) == 4
+    with pytest.raises(animation.Refusal, match="nothing on it is baked"):
+        animation.restore(item)
+    share(baked, item)
+    animation.restore(item)
+    assert differences(before, snapshot(item, companions=False)) == []
+
+
+def test_a_baked_action_on_another_object_is_restored_there(animation) -> None:
+    item, other = keyed(), new_object("Other")
+    before = snapshot(item)
+    animation.bake(item)
+    share(item.animation_data.action, other)
+    bpy.data.objects.remove(item)
+    animation.restore(other)
+    assert differences(before, snapshot(other, companions=False)) == []
+
+
+def test_a_duplicate_with_its_own_action_is_baked_by_itself(animation) -> None:
+    item = keyed()
+    animation.bake(item)
+    other = item.copy()
+    bpy.context.scene.collection.objects.link(other)
+    other.animation_data.action = item.animation_data.action.copy()
+    if HAS_SLOTS:
+        other.animation_data.action_slot = other.animation_data.action.slots[0]
+    before = snapshot(item)
+    animation.remove(other)
+    assert snapshot(item) == before
+    assert baked_frames(other) == 4
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_duplicating_an_object_in_the_viewport_keeps_the_bake(animation, linked: bool) -> None:
+    item = keyed()
+    before = snapshot(item)
+    animation.bake(item)
+    baked = snapshot(item)
+    item.select_set(True)
+    bpy.context.view_layer.objects.active = item
+    bpy.ops.object.duplicate(linked=linked)
+    other = bpy.context.view_layer.objects.active
+    assert other != item
+    assert differences(baked, snapshot(other)) == []
+    animation.bake(other)
+    assert differences(baked, snapshot(other)) == []
+    animation.restore(other)
+    assert differences(before, snapshot(other, companions=False)) == []
+
+
+def test_two_objects_bake_as_each_by_itself(animation) -> None:
+    one, two, alone = keyed("One"), keyed("Two"), keyed("Alone")
+    key(two, "scale", KEYS)
+    animation.bake_many([one, two], animation.Options())
+    animation.bake(alone)
+    assert differences(snapshot(alone), snapshot(one)) == []
+
+
+# Slots
+
+
+@with_slots
+def test_the_objects_own_slot_is_used_not_the_first(animation) -> None:
+    one, two = keyed("One"), new_object("Two")
+    action = one.animation_data.action
+    slot = action.slots.new("OBJECT", "Two")
+    share(action, two, slot)
+    key(two, "location", [(frame, (9, 9, 9)) for frame, _ in KEYS])
+    before = snapshot(one)
+    animation.bake(two)
+    assert snapshot(one) == before
+    assert baked_frames(two) == 41
+    animation.restore(two)
+    assert snapshot(one) == before
+    assert baked_frames(two) == 4
+
+
+@with_slots
+def test_each_slot_is_baked(animation) -> None:
+    one, two = keyed("One"), new_object("Two")
+    action = one.animation_data.action
+    share(action, two, action.slots.new("OBJECT", "Two"))
+    key(two, "location", KEYS)
+    report = animation.bake_many([one, two], animation.Options())
+    assert report.tracks == 2
+    assert [state["co"] for state in snapshot(one)] == [state["co"] for state in snapshot(two)]
+
+
+@with_slots
+def test_no_slot_is_refused(animation) -> None:
+    item = keyed()
+    item.animation_data.action_slot = None
+    before = action_bits(item.animation_data.action)
+    with pytest.raises(animation.Refusal, match=r'"Ball": its action "BallAction" has no slot for it'):
+        animation.bake(item)
+    assert action_bits(item.animation_data.action) == before
+
+
+@with_slots
+def test_an_empty_slot_is_refused(animation) -> None:
+    item, other = keyed(), new_object("Other")
+    action = item.animation_data.action
+    share(action, other, action.slots.new("OBJECT", "Other"))
+    with pytest.raises(animation.Refusal, match='"Other": .*has no F-curves'):
+        animation.bake(other)
+
+
+@with_slots
+def test_separating_slots_keeps_each_bake(animation) -> None:
+    one, two = keyed("One"), new_object("Two")
+    action = one.animation_data.action
+    share(action, two, action.slots.new("OBJECT", "Two"))
+    key(two, "location", KEYS)
+    before = snapshot(one), snapshot(two)
+    animation.bake_many([one, two], animation.Options())
+    bpy.context.view_layer.objects.active = one
+    one.select_set(True)
+    assert bpy.ops.anim.separate_slots() == {"FINISHED"}
+    assert one.animation_data.action != two.animation_data.action
+    for item, state in zip((one, two), before, strict=True):
+        animation.restore(item)
+        assert differences(state, snapshot(item, companions=False)) == []
+
+
+@with_slots
+def test_merging_actions_keeps_each_bake(animation) -> None:
+    one, two = keyed("One"), keyed("Two")
+    before = snapshot(one), snapshot(two)
+    animation.bake_many([one, two], animation.Options())
+    for item in (two, one):
+        item.select_set(True)
+    bpy.context.view_layer.objects.active = one
+    assert bpy.ops.anim.merge_animation() == {"FINISHED"}
+    assert one.animation_data.action == two.animation_data.action
+    for item, state in zip((one, two), before, strict=True):
+        animation.restore(item)
+        assert differences(state, snapshot(item, companions=False)) == []
+
+
+# NLA
+
+
+def push_down(item: bpy.types.Object) -> bpy.types.NlaStrip:
+    data = item.animation_data
+    slot = data.action_slot if HAS_SLOTS else None
+    strip = data.nla_tracks.new().strips.new("Strip", 0, data.action)
+    if HAS_SLOTS:
+        strip.action_slot = slot
+    data.action = None
+    return strip
+
+
+def tweak(item: bpy.types.Object) -> None:
+    item.animation_data.nla_tracks[0].select = True
+    item.animation_data.nla_tracks.active = item.animation_data.nla_tracks[0]
+    item.animation_data.nla_tracks[0].strips[0].select = True
+    item.animation_data.use_tweak_mode = True
+
+
+def test_animation_in_the_nla_only_is_refused(animation) -> None:
+    item = keyed()
+    action = item.animation_data.action
+    push_down(item)
+    before = action_bits(action)
+    with pytest.raises(animation.Refusal, match='"Ball": its animation is in NLA strips only; enter tweak mode'):
+        animation.bake(item)
+    assert action_bits(action) == before
+
+
+def test_in_tweak_mode_the_strips_action_is_baked(animation) -> None:
+    item = keyed()
+    before = action_bits(item.animation_data.action)
+    strip = push_down(item)
+    tweak(item)
+    animation.bake(item)
+    assert len(co(next(f for f in fcurves(item) if f.data_path == "location"))) == 41
+    animation.remove(item)
+    item.animation_data.use_tweak_mode = False
+    assert action_bits(strip.action) == before
+
+
+def test_a_baked_action_that_is_pushed_down_plays_and_is_restored_in_tweak_mode(animation) -> None:
+    item = keyed()
+    before = snapshot(item)
+    animation.bake(item)
+    wanted = curve(item, "location").evaluate(17)
+    push_down(item)
+    bpy.context.scene.frame_set(17)
+    assert item.location.x == wanted
+    tweak(item)
+    animation.restore(item)
+    assert differences(before, snapshot(item, companions=False)) == []
+
+
+# Libraries
+
+
+@pytest.fixture
+def library(animation, tmp_path) -> str:
+    """A file with an animated object, baked, and its action."""
+    path = str(tmp_path / "library.blend")
+    item = keyed()
+    animation.key_set(item, "location", 10, tension=0.5)
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    return path
+
+
+@pytest.fixture
+def baked_library(animation, library) -> str:
+    bpy.ops.wm.open_mainfile(filepath=library)
+    animation.bake(bpy.data.objects["Ball"])
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    return library
+
+
+def load(path: str, link: bool) -> bpy.types.Object:
+    with bpy.data.libraries.load(path, link=link) as (_source, target):
+        target.objects = ["Ball"]
+    bpy.context.scene.collection.objects.link(target.objects[0])
+    return target.objects[0]
+
+
+@pytest.mark.parametrize("verb", ["bake", "enable", "restore", "remove"])
+def test_linked_objects_are_refused(animation, baked_library, verb: str) -> None:
+    item = load(baked_library, link=True)
+    before = action_bits(item.animation_data.action)
+    with pytest.raises(animation.Refusal, match='"Ball": it is linked; make a library override'):
+        getattr(animation, verb)(item)
+    assert action_bits(item.animation_data.action) == before
+
+
+def test_a_linked_action_on_a_local_object_is_refused(animation, library) -> None:
+    action = load(library, link=True).animation_data.action
+    item = new_object("Local")
+    share(action, item)
+    before = action_bits(action)
+    with pytest.raises(animation.Refusal, match='"Local": its action "BallAction" is linked; make the action local'):
+        animation.bake(item)
+    assert action_bits(action) == before
+
+
+def test_an_override_is_baked_into_a_local_copy(animation, library) -> None:
+    linked = load(library, link=True)
+    original, before = linked.animation_data.action, action_bits(linked.animation_data.action)
+    item = linked.override_create()
+    animation.bake(item)
+    assert item.animation_data.action.library is None
+    assert baked_frames(item) == 41
+    assert action_bits(original) == before
+    assert linked.animation_data.action == original
+
+
+def test_a_baked_override_survives_save_and_load(animation, library, tmp_path) -> None:
+    item = load(library, link=True).override_create()
+    bpy.context.scene.collection.objects.link(item)
+    animation.bake(item)
+    before = snapshot(item)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    item = next(item for item in bpy.data.objects if item.override_library)
+    assert differences(before, snapshot(item)) == []
+    animation.bake(item)
+    assert differences(before, snapshot(item)) == []
+
+
+def test_a_refused_bake_of_an_override_leaves_the_linked_action_in_use(animation, library) -> None:
+    item = load(library, link=True).override_create()
+    original = item.animation_data.action
+    with pytest.raises(animation.Refusal):
+        animation.bake(item, sample_limit=3)
+    assert item.animation_data.action == original
+    assert len(bpy.data.actions) == 1
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_a_baked_object_from_a_library_plays_its_bake(animation, baked_library, link: bool) -> None:
+    item = load(baked_library, link=link)
+    assert baked_frames(item) == 41
+
+
+def test_an_appended_bake_is_restored_and_baked_again(animation, baked_library) -> None:
+    item = load(baked_library, link=False)
+    baked = snapshot(item)
+    animation.bake(item)
+    assert differences(baked, snapshot(item)) == []
+    animation.restore(item)
+    assert baked_frames(item) == 4
+
+
+def test_an_action_that_nobody_uses_is_left_alone(animation) -> None:
+    item = keyed()
+    animation.bake(item)
+    action = item.animation_data.action
+    action.use_fake_user = True
+    bpy.data.objects.remove(item)
+    before = action_bits(action)
+    with pytest.raises(animation.Refusal):
+        animation.bake(new_object("Other"))
+    assert action_bits(action) == before
+
+
+def test_bag_of_a_bone_group_holds_its_companions(animation) -> None:
+    """A group that is dragged or deleted in the Dope Sheet takes them along."""
+    item = keyed()
+    animation.key_set(item, "location", 10, tension=0.5)
+    animation.bake(item)
+    assert {fcurve.group.name for fcurve in bag_of(item).fcurves} == {"Places"}
