@@ -17,7 +17,7 @@ from .composing import baked_keys, plain_keys
 from .datablocks import name_of
 from .enabling import check_editable, editable_channels, enable_track
 from .faults import Refusal
-from .keyframes import NO_KEYS, extrapolate, read, write
+from .keyframes import NO_KEYS, Keyframes, extrapolate, read, write
 from .motion import Motion, Written, plan
 from .originals import Originals, put_back
 from .reading import digest, read_originals
@@ -226,7 +226,7 @@ def _plan(job: _Job, options: Options, report: Report) -> bool:
     return bool(job.motions)
 
 
-def _write(job: _Job, written: Sequence[Mapping[int, Written]]) -> Report:
+def _write(job: _Job, written: Sequence[list[Written]]) -> Report:
     report = Report(datablocks=len(job.datablocks), notes=list(job.notes))
     if job.channels.action.library is not None:
         job = _on_a_local_copy(job)
@@ -247,10 +247,10 @@ def _on_a_local_copy(job: _Job) -> _Job:
     return replace(job, channels=channels, motions=motions)
 
 
-def _count(report: Report, motion: Motion, channels: Mapping[int, Written]) -> None:
+def _count(report: Report, motion: Motion, written: Sequence[Written]) -> None:
     report.tracks += 1
     report.keys += len(motion.key_frames)
-    report.samples += sum(len(channel.co) for channel in channels.values())
+    report.samples += sum(group.values.size for group in written)
     track = motion.track
     report.notes += [str(track.refusal(note)) for note in motion.notes]
     for fcurve in track.channels.values():
@@ -265,44 +265,42 @@ def _count(report: Report, motion: Motion, channels: Mapping[int, Written]) -> N
             break
 
 
-def _write_track(channels: Channels, datablock: bpy.types.ID, motion: Motion, written: Mapping[int, Written]) -> None:
+def _write_track(channels: Channels, datablock: bpy.types.ID, motion: Motion, written: Sequence[Written]) -> None:
     """Save the animator's curves and write the baked ones."""
     track = motion.track
     settings_curve = track.settings_curve or enable_track(datablock, channels, track, motion.settings)
-    for index in [index for index in track.made if index not in written]:
+    needed = {index for group in written for index in group.components}
+    for index in set(track.made) - needed:
         unmake(channels, datablock, track, index)
-    for index, result in written.items():
-        original = motion.originals.get(index)
-        if original is None:
-            _write_made(channels, track, index, result)
-        else:
-            _write_channel(channels, track, index, original, result)
+    for group in written:
+        own = [_save(channels, track, index, motion.originals.get(index)) for index in group.components]
+        for index, keys in zip(group.components, baked_keys(own, group), strict=True):
+            extrapolate(track.channels[index], "CONSTANT")
+            write(track.channels[index], keys)
     write_settings(settings_curve, replace(motion.settings, digest=digest(track, motion.settings, motion.originals)))
 
 
-def _write_made(channels: Channels, track: Track, index: int, result: Written) -> None:
-    """A channel that the motion needs and the animator never keyed: all of its keys are generated."""
-    if index not in track.channels:
-        saved = track.saved[index] = make(channels, track.path, SAVED, index, track.group)
-        hold_numbers(saved, [track.rest[index]])
-        track.channels[index] = channels.new(track.path, index, track.group)
-    extrapolate(track.channels[index], "CONSTANT")
-    write(track.channels[index], baked_keys(NO_KEYS, result))
+def _save(channels: Channels, track: Track, index: int, original: Originals | None) -> Keyframes:
+    """Keep a channel's own keys in its saved curve; returns them as they are kept.
 
-
-def _write_channel(channels: Channels, track: Track, index: int, original: Originals, result: Written) -> None:
-    fcurve = track.channels[index]
+    A channel that the motion needs and the animator never keyed is made.
+    """
     saved = track.saved.get(index)
+    if original is None:
+        if saved is None:
+            saved = track.saved[index] = make(channels, track.path, SAVED, index, track.group)
+            hold_numbers(saved, [track.rest[index]])
+            track.channels[index] = channels.new(track.path, index, track.group)
+        return NO_KEYS
     if saved is None:
         saved = track.saved[index] = make(channels, track.path, SAVED, index, track.group)
-        saved.extrapolation = fcurve.extrapolation
+        saved.extrapolation = track.channels[index].extrapolation
     own = put_back(saved, original)
     hold_count(saved, len(own))
-    extrapolate(fcurve, "CONSTANT")
-    write(fcurve, baked_keys(own, result))
+    return own
 
 
-def _write_new_actions(jobs: Sequence[_Job], written: Sequence[list[dict[int, Written]]]) -> Report:
+def _write_new_actions(jobs: Sequence[_Job], written: Sequence[list[list[Written]]]) -> Report:
     """The same motion as plain keys in copies of the actions, which the datablocks then use."""
     report = Report()
     copies: dict[int, bpy.types.Action] = {}
@@ -325,16 +323,17 @@ def _write_new_actions(jobs: Sequence[_Job], written: Sequence[list[dict[int, Wr
     return report
 
 
-def _write_plain(job: _Job, copy: Channels, written: Sequence[Mapping[int, Written]]) -> Report:
+def _write_plain(job: _Job, copy: Channels, written: Sequence[list[Written]]) -> Report:
     report = Report(datablocks=len(job.datablocks), notes=list(job.notes))
     fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in copy}
     for motion, channels in zip(job.motions, written, strict=True):
         track = motion.track
-        for index, result in channels.items():
-            fcurve = fcurves.get((track.path, index)) or copy.new(track.path, index, track.group)
-            original = motion.originals.get(index)
-            extrapolate(fcurve, "CONSTANT")
-            write(fcurve, plain_keys(NO_KEYS if original is None else original.keys, result))
+        for group in channels:
+            own = [motion.originals[i].keys if i in motion.originals else NO_KEYS for i in group.components]
+            for index, keys in zip(group.components, plain_keys(own, group), strict=True):
+                fcurve = fcurves.get((track.path, index)) or copy.new(track.path, index, track.group)
+                extrapolate(fcurve, "CONSTANT")
+                write(fcurve, keys)
         _count(report, motion, channels)
     return report
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -16,77 +16,72 @@ from .keyframes import (
     HANDLE,
     INTERPOLATION,
     KEY_TYPE,
-    BoolArray,
     IndexArray,
     Keyframes,
 )
 from .motion import Written
 
-T = TypeVar("T", bound=np.generic)
-
 _SHAPED = (INTERPOLATION["BACK"], INTERPOLATION["ELASTIC"])
 """Interpolations that play by `back`, `amplitude` and `period`."""
 
 
-def baked_keys(own: Keyframes, written: Written) -> Keyframes:
-    """The animator's keys among the generated ones, all stamped: linear where baked, with handles that stay put."""
-    keys, rows = _composed(own, written, "GENERATED")
+def baked_keys(own: Sequence[Keyframes], written: Written) -> list[Keyframes]:
+    """For each channel the animator's keys, at the same frames in all, among the generated ones, and all stamped:
+    linear where baked, with handles that stay put."""
+    arrays, rows = _composed(own, written, "GENERATED")
+    co = arrays["co"]
+    amplitude = np.full(co.shape[:2], stamps.GENERATED, dtype=np.float32)
+    amplitude[:, rows] = np.where(written.baked, np.float32(stamps.BAKED_KEY), np.float32(stamps.OUTSIDE_KEY))
+    period, back = co[:, :, 0].copy(), co[:, :, 1].copy()
     # Outside the baked range a key may play by the numbers that the stamp would replace.
-    stampable = written.baked | ~np.isin(own.interpolation, _SHAPED)
-    stampable[-1:] = True
-    marks = np.where(written.baked, np.float32(stamps.BAKED_KEY), np.float32(stamps.OUTSIDE_KEY))
-    amplitude = np.full(len(keys), stamps.GENERATED, dtype=np.float32)
-    amplitude[rows] = np.where(stampable, marks, own.amplitude)
-    period, back = keys.frames.copy(), keys.values.copy()
-    unstamped = rows[~stampable]
-    period[unstamped], back[unstamped] = own.period[~stampable], own.back[~stampable]
-    return keys.with_(amplitude=amplitude, period=period, back=back)
+    interpolation = arrays["interpolation"][:, rows[:-1]]
+    channel, key = np.nonzero(~written.baked[:-1] & np.isin(interpolation, _SHAPED))
+    for stamp, name in ((amplitude, "amplitude"), (period, "period"), (back, "back")):
+        stamp[channel, rows[key]] = arrays[name][channel, rows[key]]
+    return _channels(arrays | {"amplitude": amplitude, "period": period, "back": back})
 
 
-def plain_keys(own: Keyframes, written: Written) -> Keyframes:
+def plain_keys(own: Sequence[Keyframes], written: Written) -> list[Keyframes]:
     """The same motion as keys that nothing tells from others."""
-    keys, _rows = _composed(own, written, "KEYFRAME")
-    return keys
+    return _channels(_composed(own, written, "KEYFRAME")[0])
 
 
-def _composed(own: Keyframes, written: Written, key_type: str) -> tuple[Keyframes, IndexArray]:
-    """The keys in order, and the rows of the animator's among them."""
-    n = len(own) + len(written.co)
-    rows = np.searchsorted(written.co[:, 0], own.frames) + np.arange(len(own))
+def _composed(
+    own: Sequence[Keyframes], written: Written, key_type: str
+) -> tuple[dict[str, npt.NDArray[np.generic]], IndexArray]:
+    """The keys' attributes, shape (channels, n) or (channels, n, 2), and the columns of the animator's among them."""
+    count, n = len(own), len(own[0]) + len(written.frames)
+    rows = np.searchsorted(written.frames, own[0].frames) + np.arange(len(own[0]))
     between = np.ones(n, dtype=np.bool_)
     between[rows] = False
-    co = np.empty((n, 2), dtype=np.float32)
-    co[between], co[rows] = written.co, own.co
+    generated = np.flatnonzero(between)
+    co = np.empty((count, n, 2), dtype=np.float32)
+    co[:, generated, 0], co[:, generated, 1] = written.frames, written.values
+    interpolation = np.full((count, n), INTERPOLATION["LINEAR"], dtype=np.uint8)
+    interpolation[:, generated[written.held]] = INTERPOLATION["CONSTANT"]
     handle_left, handle_right = co.copy(), co.copy()
-    handle_left[rows], handle_right[rows] = own.handle_left, own.handle_right
-    interpolation = np.full(n, INTERPOLATION["LINEAR"], dtype=np.uint8)
-    interpolation[rows[~written.baked]] = own.interpolation[~written.baked]
-    if written.held.any():
-        interpolation[np.flatnonzero(between)[written.held]] = INTERPOLATION["CONSTANT"]
-    free = np.full(n, HANDLE["FREE"], dtype=np.uint8)
-    keys = Keyframes(
-        co=co,
-        handle_left=handle_left,
-        handle_right=handle_right,
-        handle_left_type=free,
-        handle_right_type=free,
-        interpolation=interpolation,
-        easing=_put(np.zeros(n, dtype=np.uint8), rows, own.easing),
-        type=_put(np.full(n, KEY_TYPE[key_type], dtype=np.uint8), rows, own.type),
-        back=_put(np.full(n, DEFAULT_BACK, dtype=np.float32), rows, own.back),
-        amplitude=_put(np.full(n, DEFAULT_AMPLITUDE, dtype=np.float32), rows, own.amplitude),
-        period=_put(np.full(n, DEFAULT_PERIOD, dtype=np.float32), rows, own.period),
-        select_control_point=_put(_none(n), rows, own.select_control_point),
-        select_left_handle=_put(_none(n), rows, own.select_left_handle),
-        select_right_handle=_put(_none(n), rows, own.select_right_handle),
-    )
-    return keys, rows
+    arrays: dict[str, npt.NDArray[np.generic]] = {
+        "co": co,
+        "handle_left": handle_left,
+        "handle_right": handle_right,
+        "interpolation": interpolation,
+        "easing": np.zeros((count, n), dtype=np.uint8),
+        "type": np.full((count, n), KEY_TYPE[key_type], dtype=np.uint8),
+        "back": np.full((count, n), DEFAULT_BACK, dtype=np.float32),
+        "amplitude": np.full((count, n), DEFAULT_AMPLITUDE, dtype=np.float32),
+        "period": np.full((count, n), DEFAULT_PERIOD, dtype=np.float32),
+        "select_control_point": np.zeros((count, n), dtype=np.bool_),
+        "select_left_handle": np.zeros((count, n), dtype=np.bool_),
+        "select_right_handle": np.zeros((count, n), dtype=np.bool_),
+    }
+    for channel, keys in enumerate(own):
+        for name, array in arrays.items():
+            array[channel, rows] = getattr(keys, name)
+    interpolation[:, rows[written.baked]] = INTERPOLATION["LINEAR"]
+    free = np.full((count, n), HANDLE["FREE"], dtype=np.uint8)
+    return arrays | {"handle_left_type": free, "handle_right_type": free}, rows
 
 
-def _none(n: int) -> BoolArray:
-    return np.zeros(n, dtype=np.bool_)
-
-
-def _put(target: npt.NDArray[T], rows: IndexArray, values: npt.NDArray[T]) -> npt.NDArray[T]:
-    target[rows] = values
-    return target
+def _channels(arrays: Mapping[str, npt.NDArray[np.generic]]) -> list[Keyframes]:
+    count = len(arrays["co"])
+    return [Keyframes(**{name: array[channel] for name, array in arrays.items()}) for channel in range(count)]

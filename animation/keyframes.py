@@ -88,9 +88,7 @@ _DTYPES: dict[str, type[np.generic]] = {
 _PAIRS = frozenset({"co", "handle_left", "handle_right"})
 
 
-NO_KEYS = Keyframes(
-    **{name: np.empty((0, 2) if name in _PAIRS else 0, dtype=_DTYPES[name]) for name in NAMES}  # type: ignore[arg-type]
-)
+NO_KEYS = Keyframes(**{name: np.empty((0, 2) if name in _PAIRS else 0, dtype=_DTYPES[name]) for name in NAMES})
 
 
 def read_amplitudes(fcurve: bpy.types.FCurve) -> FloatArray:

@@ -30,17 +30,20 @@ _LOOP_GAP = 1e-4
 
 @dataclass(frozen=True)
 class Written:
-    """What one channel gets: generated keys, and which of the animator's segments they fill."""
+    """What channels with the animator's keys at the same frames get: generated keys, and the segments they fill."""
 
-    co: FloatArray
-    """Frames and values of the generated keys, shape (n, 2), ascending."""
+    components: list[int]
+    frames: FloatArray
+    """The generated keys', shape (n,), ascending."""
+    values: FloatArray
+    """Shape (components, n)."""
     held: BoolArray
     """Which of them are held up to the next key: close before a jump."""
     baked: BoolArray
     """For each of the animator's keys: the segment after it is baked."""
 
 
-Finish = Callable[[Float64Array], dict[int, Written]]
+Finish = Callable[[Float64Array], list[Written]]
 """From the values at the frames asked for to the channels' generated keys."""
 
 
@@ -57,11 +60,8 @@ class Motion:
     """One for each request."""
     notes: list[str] = field(default_factory=list)
 
-    def written(self, samples: list[Float64Array]) -> dict[int, Written]:
-        result: dict[int, Written] = {}
-        for finish, values in zip(self.finish, samples, strict=True):
-            result |= finish(values)
-        return result
+    def written(self, samples: list[Float64Array]) -> list[Written]:
+        return [written for finish, values in zip(self.finish, samples, strict=True) for written in finish(values)]
 
 
 def plan(
@@ -98,9 +98,8 @@ def _plan_vector(spline: TrackSpline, sampling: Sampling, beyond: str) -> tuple[
     samples = sampling.samples(spline.frames, baked, beyond)
     none_held = np.zeros(len(samples), dtype=np.bool_)
 
-    def finish(values: Float64Array) -> dict[int, Written]:
-        columns = zip(spline.components, values.T, strict=True)
-        return {index: Written(_co(samples, column), none_held, baked) for index, column in columns}
+    def finish(values: Float64Array) -> list[Written]:
+        return [Written(spline.components, samples, values.T.astype(np.float32), none_held, baked)]
 
     return samples, finish
 
@@ -111,7 +110,7 @@ def _plan_rotation(motion: Motion, spline: TrackSpline, sampling: Sampling, beyo
     guards = _guards(samples, spline.frames)
     every = np.unique(np.concatenate((samples, spline.frames, guards)))
 
-    def finish(quaternions: Float64Array) -> dict[int, Written]:
+    def finish(quaternions: Float64Array) -> list[Written]:
         numbers, jumps = followed(motion.track, quaternions, spline.values, np.searchsorted(every, spline.frames))
         jumps[1:] &= baked[:-1]
         if jumps.any() and motion.track.kind == "EULER":
@@ -119,7 +118,9 @@ def _plan_rotation(motion: Motion, spline: TrackSpline, sampling: Sampling, beyo
             motion.notes.append(f"its Euler angles name another way round than the rotation takes to frame {frames}")
         held = guards[jumps[1:]]
         rows = np.searchsorted(every, np.union1d(samples, held) if len(held) else samples)
-        return _rotation_channels(motion, spline, baked, _co_rows(every[rows], numbers[rows]), held)
+        samples_only = len(rows) == len(samples)
+        at_jump = np.zeros(len(rows), dtype=np.bool_) if samples_only else np.isin(every[rows], held)
+        return _rotation_channels(motion, spline, baked, every[rows], numbers[rows].T, at_jump)
 
     return every, finish
 
@@ -139,26 +140,41 @@ def _whole_segments(baked: BoolArray, frames: FloatArray, originals: Mapping[int
 
 
 def _rotation_channels(
-    motion: Motion, spline: TrackSpline, baked: BoolArray, samples: list[FloatArray], held: FloatArray
-) -> dict[int, Written]:
-    """Each component's generated keys: its samples, of which those at `held` are held up to a jump, and the keys of
-    the union at which it has none of its own."""
+    motion: Motion,
+    spline: TrackSpline,
+    baked: BoolArray,
+    frames: FloatArray,
+    numbers: Float64Array,
+    held: BoolArray,
+) -> list[Written]:
+    """The generated keys of each component: its samples, and the keys of the union at which it has none of its own."""
     bounds = baked | np.concatenate(([False], baked[:-1]))
-    result = {}
+    alike: dict[bytes, list[int]] = {}
     for component in spline.components:
-        original = motion.originals.get(component)
-        co = samples[component]
-        if original is None and np.abs(co[:, 1] - motion.track.component(component)).max(initial=0.0) <= _STILL:
-            continue
-        own = original.keys.frames if original is not None else np.empty(0, dtype=np.float32)
+        own = _own_frames(motion, component)
+        departure = np.abs(numbers[component] - motion.track.component(component)).max(initial=0.0)
+        if len(own) or departure > _STILL:
+            alike.setdefault(own.tobytes(), []).append(component)
+    result = []
+    for components in alike.values():
+        own = _own_frames(motion, components[0])
         fill = bounds & ~_is_among(spline.frames, own)
+        values = numbers[components].astype(np.float32)
+        at, at_held = frames, held
         if fill.any():
-            co = np.concatenate((co, _co(spline.frames[fill], spline.values[fill, component])))
-            co = co[np.argsort(co[:, 0], kind="stable")]
-        at_jump = np.isin(co[:, 0], held) if len(held) else np.zeros(len(co), dtype=np.bool_)
+            order = np.argsort(np.concatenate((frames, spline.frames[fill])), kind="stable")
+            at = np.concatenate((frames, spline.frames[fill]))[order]
+            filled = spline.values[fill][:, components].T.astype(np.float32)
+            values = np.concatenate((values, filled), axis=1)[:, order]
+            at_held = np.concatenate((held, np.zeros(len(at) - len(held), dtype=np.bool_)))[order]
         own_baked = baked[np.searchsorted(spline.frames, own - np.float32(SAME_FRAME))]
-        result[component] = Written(co, at_jump, own_baked)
+        result.append(Written(components, at, values, at_held, own_baked))
     return result
+
+
+def _own_frames(motion: Motion, component: int) -> FloatArray:
+    original = motion.originals.get(component)
+    return np.empty(0, dtype=np.float32) if original is None else original.keys.frames
 
 
 def _is_among(frames: FloatArray, own: FloatArray) -> npt.NDArray[np.bool_]:
@@ -174,11 +190,3 @@ def _guards(samples: FloatArray, frames: FloatArray) -> FloatArray:
     every = np.unique(np.concatenate((samples, frames)))
     before = every[np.searchsorted(every, frames[1:]) - 1]
     return np.asarray(np.maximum(frames[1:] - np.float32(GUARD), (frames[1:] + before) / 2), dtype=np.float32)
-
-
-def _co_rows(frames: FloatArray, numbers: Float64Array) -> list[FloatArray]:
-    return [_co(frames, column) for column in numbers.T]
-
-
-def _co(frames: npt.NDArray[np.floating], values: npt.NDArray[np.floating]) -> FloatArray:
-    return np.stack((frames, values), axis=1).astype(np.float32)

@@ -61,6 +61,6 @@ def digest(track: Track, settings: Settings, kept: dict[int, Originals]) -> int:
     for index in sorted(kept):
         keys = kept[index].keys
         crc = zlib.crc32(keys.co.tobytes(), crc)
-        for numbers in read_parameters(track, keys.frames, {}).values():
+        for numbers in read_parameters(track, keys.frames, {}).values() if track.parameters else ():
             crc = zlib.crc32(numbers.tobytes(), crc)
     return crc or 1
