@@ -43,7 +43,11 @@ def baked_keys(own: Sequence[Keyframes], written: Written) -> list[Keyframes]:
 
 def plain_keys(own: Sequence[Keyframes], written: Written) -> list[Keyframes]:
     """The same motion as keys that nothing tells from others."""
-    return _channels(_composed(own, written, "KEYFRAME")[0])
+    arrays, _ = _composed(own, written, "KEYFRAME")
+    if len(written.baked) > 1 and written.baked[-2]:
+        # The last key begins no segment, but glTF's exporter resamples a curve of mixed interpolation.
+        arrays["interpolation"][:, -1] = INTERPOLATION["LINEAR"]
+    return _channels(arrays)
 
 
 def _composed(

@@ -42,19 +42,19 @@ def originals(keys: Keyframes, ours: BoolArray, kept: tuple[Keyframes, int] | No
     if kept is None:
         return Originals(_unrecorded(own), edited=True, unrecorded=own.frames)
     saved, count = kept
-    record = _records(own, saved)
-    known = record >= 0
-    untouched = (
+    if (
         len(own) == len(saved) == count
-        and bool(known.all())
-        and bool((own.co.view(np.uint32) == saved.co.view(np.uint32)).all())
+        and own.co.tobytes() == saved.co.tobytes()
         and bool(_stands_as_baked(own).all())
         and bool(((own.handle_left_type == HANDLE["FREE"]) & (own.handle_right_type == HANDLE["FREE"])).all())
-    )
+    ):
+        return Originals(_restored(own, saved, whole=True), edited=False, unrecorded=own.frames[:0])
+    record = _records(own, saved)
+    known = record >= 0
     result = _unrecorded(own)
     rows, records = np.flatnonzero(known), saved.take(record[known])
-    _put(result, rows, _restored(own.take(rows), records, whole=untouched))
-    return Originals(result, edited=not untouched, unrecorded=own.frames[~known])
+    _put(result, rows, _restored(own.take(rows), records, whole=False))
+    return Originals(result, edited=True, unrecorded=own.frames[~known])
 
 
 def put_back(fcurve: bpy.types.FCurve, original: Originals) -> Keyframes:
@@ -114,6 +114,9 @@ def _restored(own: Keyframes, records: Keyframes, whole: bool) -> Keyframes:
     for side in ("handle_left", "handle_right"):
         handle, kind = getattr(own, side), getattr(own, f"{side}_type")
         old_handle, old_kind = getattr(records, side), getattr(records, f"{side}_type")
+        if whole and handle.tobytes() == old_handle.tobytes():
+            sides |= {side: old_handle, f"{side}_type": old_kind}
+            continue
         offset, old_offset = handle - own.co, old_handle - records.co
         size = 1e-3 + np.abs(own.co) + np.abs(old_offset)
         dragged = (np.abs(offset - old_offset) > (_HANDLE_ROUNDING if whole else _HANDLE_MOVED) * size).any(axis=1)
@@ -121,7 +124,7 @@ def _restored(own: Keyframes, records: Keyframes, whole: bool) -> Keyframes:
             # Blender has placed the automatic handles of the records anew: only free ones can be compared.
             dragged &= old_kind == HANDLE["FREE"]
         # A retyped handle was placed between generated keys; where the record was retyped with it, that one is right.
-        dragged &= np.isin(kind, (HANDLE["FREE"], HANDLE["ALIGNED"]))
+        dragged &= (kind == HANDLE["FREE"]) | (kind == HANDLE["ALIGNED"])
         retyped = (kind != HANDLE["FREE"]) & (kind != old_kind)
         kept_kind = np.where(retyped, kind, np.where(dragged & (old_kind != HANDLE["ALIGNED"]), kind, old_kind))
         mine = (retyped | dragged)[:, np.newaxis]
