@@ -16,6 +16,7 @@ from .keyframes import (
     HANDLE,
     INTERPOLATION,
     KEY_TYPE,
+    BoolArray,
     IndexArray,
     Keyframes,
 )
@@ -28,10 +29,10 @@ _SHAPED = (INTERPOLATION["BACK"], INTERPOLATION["ELASTIC"])
 def baked_keys(own: Sequence[Keyframes], written: Written) -> list[Keyframes]:
     """For each channel the animator's keys, at the same frames in all, among the generated ones, and all stamped:
     linear where baked, with handles that stay put."""
-    arrays, rows = _composed(own, written, "GENERATED")
+    arrays, rows, baked = _composed(own, written, "GENERATED")
     co = arrays["co"]
     amplitude = np.full(co.shape[:2], stamps.GENERATED, dtype=np.float32)
-    amplitude[:, rows] = np.where(written.baked, np.float32(stamps.BAKED_KEY), np.float32(stamps.OUTSIDE_KEY))
+    amplitude[:, rows] = np.where(baked, np.float32(stamps.BAKED_KEY), np.float32(stamps.OUTSIDE_KEY))
     period, back = co[:, :, 0].copy(), co[:, :, 1].copy()
     # Outside the baked range a key may play by the numbers that the stamp would replace.
     interpolation = arrays["interpolation"][:, rows[:-1]]
@@ -43,8 +44,8 @@ def baked_keys(own: Sequence[Keyframes], written: Written) -> list[Keyframes]:
 
 def plain_keys(own: Sequence[Keyframes], written: Written) -> list[Keyframes]:
     """The same motion as keys that nothing tells from others."""
-    arrays, _ = _composed(own, written, "KEYFRAME")
-    if len(written.baked) > 1 and written.baked[-2]:
+    arrays, _, baked = _composed(own, written, "KEYFRAME")
+    if len(baked) > 1 and baked[-2]:
         # The last key begins no segment, but glTF's exporter resamples a curve of mixed interpolation.
         arrays["interpolation"][:, -1] = INTERPOLATION["LINEAR"]
     return _channels(arrays)
@@ -52,8 +53,9 @@ def plain_keys(own: Sequence[Keyframes], written: Written) -> list[Keyframes]:
 
 def _composed(
     own: Sequence[Keyframes], written: Written, key_type: str
-) -> tuple[dict[str, npt.NDArray[np.generic]], IndexArray]:
-    """The keys' attributes, shape (channels, n) or (channels, n, 2), and the columns of the animator's among them."""
+) -> tuple[dict[str, npt.NDArray[np.generic]], IndexArray, BoolArray]:
+    """The keys' attributes, shape (channels, n) or (channels, n, 2); the columns of the animator's among them; and
+    which of these a baked segment follows."""
     count, n = len(own), len(own[0]) + len(written.frames)
     rows = np.searchsorted(written.frames, own[0].frames) + np.arange(len(own[0]))
     between = np.ones(n, dtype=np.bool_)
@@ -81,9 +83,12 @@ def _composed(
     for channel, keys in enumerate(own):
         for name, array in arrays.items():
             array[channel, rows] = getattr(keys, name)
-    interpolation[:, rows[written.baked]] = INTERPOLATION["LINEAR"]
+    baked = written.baked.copy()
+    # Where a cycle goes on after the last key, the first sample of that follows it.
+    baked[-1:] |= rows[-1:] < n - 1
+    interpolation[:, rows[baked]] = INTERPOLATION["LINEAR"]
     free = np.full((count, n), HANDLE["FREE"], dtype=np.uint8)
-    return arrays | {"handle_left_type": free, "handle_right_type": free}, rows
+    return arrays | {"handle_left_type": free, "handle_right_type": free}, rows, baked
 
 
 def _channels(arrays: Mapping[str, npt.NDArray[np.generic]]) -> list[Keyframes]:
