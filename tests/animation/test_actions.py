@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The bake travels with the action's slot: shared, swapped, copied, linked, overridden, in the NLA, merged, separated."""
+"""The bake travels with the action's slot: shared, swapped, linked, overridden, in the NLA, merged, separated."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def test_an_empty_slot_is_refused(animation) -> None:
     item, other = keyed(), new_object("Other")
     action = item.animation_data.action
     share(action, other, action.slots.new("OBJECT", "Other"))
-    with pytest.raises(animation.Refusal, match='"Other": .*has no F-curves'):
+    with pytest.raises(animation.Refusal, match=r'"Other": .*has no F-curves'):
         animation.bake(other)
 
 

@@ -135,6 +135,22 @@ def test_cycles_go_on_beyond_the_keys_as_far_as_the_range(animation, cycle: str,
             assert abs(thing.location[component] - wanted) <= ulp(wanted) + 1e-11, (frame, component)
 
 
+@pytest.mark.parametrize("interpolation", ["BEZIER", "CONSTANT", "ELASTIC"])
+@pytest.mark.parametrize("target", ["IN_PLACE", "NEW_ACTION"])
+def test_after_the_last_key_a_cycle_goes_on_in_straight_lines(animation, interpolation: str, target: str) -> None:
+    thing = new_object()
+    rows = keyed(thing, animation, values=[*VALUES[:4], VALUES[0]])
+    curve(thing, "location").keyframe_points[-1].interpolation = interpolation
+    animation.choose(thing, "location", cycle="LOOP")
+    animation.bake(thing, frame_range=(1, 90), target=target)
+    for frame in np.arange(40, 50, 0.25).tolist():
+        left, right = (
+            expected_at(rows, 0, at, [*VALUES[:4], VALUES[0]], "LOOP") for at in (frame // 1, frame // 1 + 1)
+        )
+        wanted = left + (right - left) * (frame % 1)
+        assert curve(thing, "location").evaluate(frame) == pytest.approx(wanted, abs=1e-5), frame
+
+
 def test_a_repeat_that_does_not_close_jumps_at_the_seam_only(animation) -> None:
     thing = new_object()
     rows = keyed(thing, animation)
