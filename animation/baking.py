@@ -181,8 +181,8 @@ def _collect(datablock: bpy.types.ID, channels: Channels, prefixes: Sequence[str
 
 def _extent(kept: Mapping[int, Originals]) -> tuple[float, float]:
     return (
-        min(float(original.keys.frames[0]) for original in kept.values()),
-        max(float(original.keys.frames[-1]) for original in kept.values()),
+        min(float(original.keys.co[0, 0]) for original in kept.values()),
+        max(float(original.keys.co[-1, 0]) for original in kept.values()),
     )
 
 
@@ -227,7 +227,8 @@ def _plan(job: _Job, options: Options, report: Report) -> bool:
 
 
 def _write(job: _Job, written: Sequence[list[Written]]) -> Report:
-    report = Report(datablocks=len(job.datablocks), notes=list(job.notes))
+    report = Report.on(job.datablocks)
+    report.notes += job.notes
     if job.channels.action.library is not None:
         job = _on_a_local_copy(job)
     for motion, channels in zip(job.motions, written, strict=True):
@@ -324,7 +325,8 @@ def _write_new_actions(jobs: Sequence[_Job], written: Sequence[list[list[Written
 
 
 def _write_plain(job: _Job, copy: Channels, written: Sequence[list[Written]]) -> Report:
-    report = Report(datablocks=len(job.datablocks), notes=list(job.notes))
+    report = Report.on(job.datablocks)
+    report.notes += job.notes
     fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in copy}
     for motion, channels in zip(job.motions, written, strict=True):
         track = motion.track

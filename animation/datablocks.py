@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import bpy
 
@@ -23,9 +24,15 @@ def of_file() -> Iterator[bpy.types.ID]:
 
 
 def name_of(datablock: bpy.types.ID) -> str:
-    """The name that a person knows the datablock by: for the nodes inside a material, the material's."""
-    if not datablock.is_embedded_data:
+    """The name that a person knows the datablock by: for the nodes inside a material, the material's.
+
+    What is no object says what it is: a camera object and its camera often have one name.
+    """
+    if isinstance(datablock, bpy.types.Object):
         return datablock.name
+    if not datablock.is_embedded_data:
+        kind: Any = datablock.bl_rna
+        return f"{datablock.name} ({kind.name.lower()})"
     for owners in _NODE_OWNERS:
         for owner in getattr(bpy.data, owners):
             if _nodes(owner) == datablock:

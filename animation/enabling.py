@@ -49,7 +49,7 @@ def enable(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
     Raises Refusal where there is nothing that can be.
     """
     check_editable(datablock)
-    report = Report(datablocks=1)
+    report = Report()
     tracks = find_tracks(datablock, channels_of(datablock), prefixes)
     wanted = set()
     for track in tracks:
@@ -67,6 +67,8 @@ def enable(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
             enable_track(datablock, channels, track, default_settings(track))
             report.tracks += 1
             report.keys += len(key_frames(track))
+    if report.tracks:
+        report.add(Report.on([datablock]))
     return report
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .keyframes import HANDLE, INTERPOLATION, BoolArray, FloatArray, IndexArray, Keyframes, read, write
-from .stamps import BAKED_KEY, SAME_FRAME, has_stamp, unstamped
+from .stamps import BAKED_KEY, SAME_FRAME, averaged_keys, has_stamp, unstamped
 
 _HANDLE_MOVED = 1e-4
 """Relative. Moving a key rounds its handles' offsets; only a larger change is an edit of the handle."""
@@ -51,9 +51,13 @@ def originals(keys: Keyframes, ours: BoolArray, kept: tuple[Keyframes, int] | No
         return Originals(_restored(own, saved, whole=True), edited=False, unrecorded=own.frames[:0])
     record = _records(own, saved)
     known = record >= 0
+    own = _values_unmixed(own, saved, record, averaged_keys(keys)[~ours])
     result = _unrecorded(own)
     rows, records = np.flatnonzero(known), saved.take(record[known])
     _put(result, rows, _restored(own.take(rows), records, whole=False))
+    overwritten = _overwritten(keys.take(ours), saved, record)
+    if overwritten.any():
+        result = merged(result, saved.take(overwritten))
     return Originals(result, edited=True, unrecorded=own.frames[~known])
 
 
@@ -138,6 +142,30 @@ def _restored(own: Keyframes, records: Keyframes, whole: bool) -> Keyframes:
         period=np.where(stamped, records.period, own.period),
         **sides,
     )
+
+
+def _overwritten(generated: Keyframes, saved: Keyframes, record: IndexArray) -> BoolArray:
+    """Which records lost their keys to a sample: scaled or pasted onto a key's frame, it may be the one that stays."""
+    moved = generated.frames[np.abs(generated.frames - generated.period) > SAME_FRAME]
+    lost = np.ones(len(saved), dtype=np.bool_)
+    lost[record[record >= 0]] = False
+    if not len(moved) or not lost.any():
+        return np.zeros(len(saved), dtype=np.bool_)
+    near = np.clip(np.searchsorted(moved, saved.frames - np.float32(SAME_FRAME)), 0, len(moved) - 1)
+    taken: BoolArray = lost & (np.abs(moved[near] - saved.frames) <= SAME_FRAME)
+    return taken
+
+
+def _values_unmixed(own: Keyframes, saved: Keyframes, record: IndexArray, averaged: BoolArray) -> Keyframes:
+    """The keys, those that became one with samples with the values of their records, which went along by themselves."""
+    rows = np.flatnonzero(averaged & (record >= 0))
+    rows = rows[(saved.co[record[rows], 0] == own.co[rows, 0]) & (saved.co[record[rows], 1] == own.back[rows])]
+    if not len(rows):
+        return own
+    co, handle_left, handle_right = own.co.copy(), own.handle_left.copy(), own.handle_right.copy()
+    co[rows] = saved.co[record[rows]]
+    handle_left[rows], handle_right[rows] = saved.handle_left[record[rows]], saved.handle_right[record[rows]]
+    return own.with_(co=co, handle_left=handle_left, handle_right=handle_right)
 
 
 def _stands_as_baked(own: Keyframes) -> BoolArray:

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+
+import bpy
 
 from .faults import Refusal
 
@@ -13,6 +16,9 @@ class Report:
     """Adds up over datablocks."""
 
     datablocks: int = 0
+    """Objects, and what they are made of."""
+    objects: int = 0
+    """The objects among them."""
     tracks: int = 0
     keys: int = 0
     """The animator's: frames at which a track has keys."""
@@ -25,11 +31,17 @@ class Report:
 
     def add(self, other: Report) -> None:
         self.datablocks += other.datablocks
+        self.objects += other.objects
         self.tracks += other.tracks
         self.keys += other.keys
         self.samples += other.samples
         self.refusals += other.refusals
         self.notes += other.notes
+
+    @classmethod
+    def on(cls, datablocks: Sequence[bpy.types.ID]) -> Report:
+        """The report of something that was done to these."""
+        return cls(len(datablocks), sum(isinstance(datablock, bpy.types.Object) for datablock in datablocks))
 
     @property
     def refused(self) -> list[str]:
@@ -37,7 +49,10 @@ class Report:
         return [str(refusal) for refusal in self.refusals if not (refusal.nothing_to_do and self.tracks)]
 
     def summary(self, verb: str) -> str:
-        parts = [_count(self.datablocks, "object"), _count(self.tracks, "track"), _count(self.keys, "key")]
+        parts = [_count(self.objects, "object")] if self.objects else []
+        if self.datablocks > self.objects:
+            parts.append(_count(self.datablocks - self.objects, "other datablock" if parts else "datablock"))
+        parts += [_count(self.tracks, "track"), _count(self.keys, "key")]
         if self.samples:
             parts.append(_count(self.samples, "sample"))
         return f"{verb} {', '.join(parts)}"

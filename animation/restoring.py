@@ -63,7 +63,7 @@ def _take_away(datablock: bpy.types.ID, prefixes: Iterable[str] | None, work: _W
     channels = channels_of(datablock)
     if channels.action.library is not None:
         raise Refusal(name_of(datablock), f'its action "{channels.action.name}" is linked; open its own file')
-    report = Report(datablocks=1)
+    report = Report.on([datablock])
     tracks = find_tracks(datablock, channels, prefixes)
     for track in tracks:
         if track.settings_curve is not None:

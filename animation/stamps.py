@@ -9,7 +9,7 @@ around it went the same way: then all of them were moved, scaled, mirrored or pa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from itertools import pairwise
 
 import bpy
@@ -23,6 +23,7 @@ from .keyframes import (
     KEY_TYPE,
     BoolArray,
     FloatArray,
+    IndexArray,
     Keyframes,
     read_amplitudes,
 )
@@ -45,7 +46,6 @@ _SNAP = 0.51
 """Frames. Blender snaps each moved key by itself to a whole frame."""
 
 Float64Array = npt.NDArray[np.float64]
-_Fits = Callable[[float, float, float], bool]
 
 
 def stamped(keys: Keyframes, kind: float | npt.NDArray[np.float32]) -> Keyframes:
@@ -99,56 +99,112 @@ def _stands_at_its_stamp(keys: Keyframes) -> BoolArray:
     return stands
 
 
-def _went_along(keys: Keyframes, ours: BoolArray, rows: npt.NDArray[np.intp]) -> BoolArray:
+def _went_along(keys: Keyframes, ours: BoolArray, rows: IndexArray) -> BoolArray:
     """Whether each of the generated keys `rows` stands where the map that the keys near it underwent puts it."""
+    anchors = np.flatnonzero((keys.amplitude == BAKED_KEY) | (keys.amplitude == OUTSIDE_KEY))
     frames, values = keys.frames.astype(np.float64), keys.values.astype(np.float64)
     frames_before, values_before = keys.period.astype(np.float64), keys.back.astype(np.float64)
-    anchors = np.flatnonzero((keys.amplitude == BAKED_KEY) | (keys.amplitude == OUTSIDE_KEY))
-    result = np.zeros(len(rows), dtype=np.bool_)
-    for i, row in enumerate(rows):
-        after = int(np.searchsorted(anchors, row))
-        near = anchors[max(0, after - 2) : after + 2]
-        drift = _shared_move(frames, frames_before, np.flatnonzero(ours), row)
-        result[i] = _explained(frames, frames_before, near, row, _frame_fits, drift) and _explained(
-            values, values_before, near, row, _value_fits, None
-        )
+    near = _near(anchors, rows)
+    along = _moved_together(frames - frames_before, ours, rows) | _frames_fit(frames, frames_before, near, rows)
+    room = np.where(_shrunk(frames, frames_before, near), _steps_beside(values_before, rows), 0.0)
+    return along & _values_fit(values, values_before, near, rows, room)
+
+
+def _near(anchors: IndexArray, rows: IndexArray) -> IndexArray:
+    """The animator's keys nearest to each row, two on each side, shape (4, rows): -1 where there are fewer."""
+    place = np.searchsorted(anchors, rows) + np.array([[-2], [-1], [0], [1]])
+    there = (place >= 0) & (place < len(anchors))
+    near = np.full(place.shape, -1, dtype=np.intp)
+    near[there] = anchors[place[there]]
+    return near
+
+
+def _moved_together(moves: Float64Array, ours: BoolArray, rows: IndexArray) -> BoolArray:
+    """Whether most generated keys of the curve made the same move: then its row was moved alone."""
+    every = np.sort(moves[ours])
+    room = 10 * SAME_FRAME
+    together = np.searchsorted(every, moves[rows] + room, "right") - np.searchsorted(every, moves[rows] - room, "left")
+    most: BoolArray = (together >= 3) & (2 * together > len(every))
+    return most
+
+
+def _frames_fit(now: Float64Array, before: Float64Array, near: IndexArray, rows: IndexArray) -> BoolArray:
+    """Whether the frames are those that standing still, going with a key near by, or a scaling give."""
+    here, start = now[rows], before[rows]
+    rounding = 2 * np.abs(np.spacing(before[rows].astype(np.float32))).astype(np.float64)
+    # A move by less than half a frame can't come from snapping.
+    snapped = np.where(np.abs(here - start) > _SNAP, _SNAP, 10 * SAME_FRAME)
+    fits: BoolArray = np.abs(here - start) <= SAME_FRAME + rounding
+    for place, moved in _moves(now, before, near, start):
+        fits |= moved & (np.abs(here - place) <= snapped + rounding)
+    # Snapping rounds the two keys that give the scale as well as the one between.
+    whole = np.abs(here - np.rint(here)) <= SAME_FRAME
+    for place, scaled in _scalings(now, before, near, start):
+        fits |= scaled & (np.abs(here - place) <= np.where(whole, 2 * _SNAP, 10 * SAME_FRAME) + rounding)
+    return fits
+
+
+def _values_fit(
+    now: Float64Array, before: Float64Array, near: IndexArray, rows: IndexArray, room: Float64Array
+) -> BoolArray:
+    """Whether the values are those that no change, the move of a key near by, or a scaling give, within `room`."""
+    here, start = now[rows], before[rows]
+    size = np.maximum(1e-3, np.maximum(np.abs(here), np.abs(start)))
+    fits: BoolArray = np.abs(here - start) <= _MAPPED_VALUE * size + room
+    for place, there in (*_moves(now, before, near, start), *_scalings(now, before, near, start)):
+        fits |= there & (np.abs(here - place) <= _MAPPED_VALUE * np.maximum(size, np.abs(place)))
+    return fits
+
+
+_Places = Iterator[tuple[Float64Array, BoolArray]]
+"""Where rows are expected, and for which of them the expectation holds."""
+
+
+def _moves(now: Float64Array, before: Float64Array, near: IndexArray, start: Float64Array) -> _Places:
+    for anchor in near:
+        shift = now[anchor] - before[anchor]
+        yield start + shift, (anchor >= 0) & (np.abs(shift) > _SAME_VALUE * np.maximum(1e-3, np.abs(before[anchor])))
+
+
+def _scalings(now: Float64Array, before: Float64Array, near: IndexArray, start: Float64Array) -> _Places:
+    for left, right in pairwise(near):
+        width, width_now = before[right] - before[left], now[right] - now[left]
+        least = _SAME_VALUE * np.maximum(1.0, np.abs(before[left]))
+        scaled = (left >= 0) & (right >= 0) & (np.abs(width) > least) & (np.abs(width_now - width) > least)
+        ratio = np.divide(width_now, width, out=np.zeros_like(width), where=scaled)
+        yield now[left] + (start - before[left]) * ratio, scaled
+
+
+def _shrunk(frames: Float64Array, before: Float64Array, near: IndexArray) -> BoolArray:
+    """Whether the keys around each row came nearer to each other: keys that meet there become one of their average."""
+    result = np.zeros(near.shape[1], dtype=np.bool_)
+    for left, right in pairwise(near):
+        narrower = np.abs(frames[right] - frames[left]) < np.abs(before[right] - before[left]) - SAME_FRAME
+        result |= (left >= 0) & (right >= 0) & narrower
     return result
 
 
-def _explained(
-    now: Float64Array,
-    before: Float64Array,
-    near: npt.NDArray[np.intp],
-    row: np.intp,
-    fits: _Fits,
-    drift: float | None,
-) -> bool:
-    """Whether one of: no change, the move of a key near by, the scaling that two neighbouring keys underwent, fits."""
-    start = before[row]
-    expected = [start, *(start + now[near] - before[near])]
-    if drift is not None:
-        expected.append(start + drift)
-    for left, right in pairwise(near):
-        width = before[right] - before[left]
-        if abs(width) > _SAME_VALUE * max(1.0, abs(before[left])):
-            expected.append(now[left] + (start - before[left]) * (now[right] - now[left]) / width)
-    return any(fits(float(now[row]), float(place), float(start)) for place in expected)
+def _steps_beside(before: Float64Array, rows: IndexArray) -> Float64Array:
+    """How far each row's value was from those beside it: an average with keys in between is no farther off."""
+    after, ahead = np.minimum(rows + 1, len(before) - 1), np.maximum(rows - 1, 0)
+    beside = np.maximum(np.abs(before[after] - before[rows]), np.abs(before[ahead] - before[rows]))
+    steps: Float64Array = beside * (1 + _MAPPED_VALUE)
+    return steps
 
 
-def _frame_fits(now: float, expected: float, before: float) -> bool:
-    moved = abs(expected - before) > SAME_FRAME
-    # A move by less than half a frame can't come from snapping.
-    tolerance = _SNAP if moved and abs(now - before) > _SNAP else 10 * SAME_FRAME if moved else SAME_FRAME
-    return abs(now - expected) <= tolerance + 2 * abs(float(np.spacing(np.float32(before))))
+def averaged_keys(keys: Keyframes) -> BoolArray:
+    """Which of the animator's keys may have another value only because Blender made one key of them and samples.
 
-
-def _value_fits(now: float, expected: float, before: float) -> bool:
-    return abs(now - expected) <= _MAPPED_VALUE * max(1e-3, abs(now), abs(before), abs(expected))
-
-
-def _shared_move(frames: Float64Array, before: Float64Array, ours: npt.NDArray[np.intp], row: np.intp) -> float | None:
-    """The move in frames of `row`, where most generated keys of the curve made the same one: a row moved alone."""
-    moves = frames[ours] - before[ours]
-    move = float(frames[row] - before[row])
-    together = int(np.count_nonzero(np.abs(moves - move) <= 10 * SAME_FRAME))
-    return move if together >= 3 and 2 * together > len(ours) else None
+    It does so where snapping brings selected keys to one frame, as when all are scaled to half the time.
+    """
+    own = np.flatnonzero((keys.amplitude == BAKED_KEY) | (keys.amplitude == OUTSIDE_KEY))
+    result = np.zeros(len(keys), dtype=np.bool_)
+    if len(own) < 2:
+        return result
+    frames, before = keys.frames.astype(np.float64), keys.period.astype(np.float64)
+    values, values_before = keys.values.astype(np.float64), keys.back.astype(np.float64)
+    narrower = np.abs(np.diff(frames[own])) < np.abs(np.diff(before[own])) - SAME_FRAME
+    beside = np.concatenate(([False], narrower)) | np.concatenate((narrower, [False]))
+    change = np.abs(values[own] - values_before[own])
+    result[own] = beside & (change > 0) & (change <= _steps_beside(values_before, own))
+    return result

@@ -30,4 +30,4 @@ class TCB_OT_enable(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> Status:
         report = for_each(selection.selected_datablocks(context, self.use_data), enable)
-        return finish(self, report, "Enabled")
+        return finish(self, report, "Enabled", otherwise="Everything that is selected is TCB already")

@@ -49,6 +49,8 @@ class TCB_OT_key_set(bpy.types.Operator):
             paths = [f"{prefix}.{self.track}" for prefix in prefixes] if prefixes else [self.track]
             for path in paths:
                 key_set(datablock, path, frame, **given)
-            return Report(datablocks=1, tracks=len(paths), keys=len(paths))
+            report = Report.on([datablock])
+            report.tracks, report.keys = len(paths), len(paths)
+            return report
 
         return finish(self, for_each(selection.owners_of(context, self.track), set_on), "Set")

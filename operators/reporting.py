@@ -35,8 +35,8 @@ def for_each(selected: Selected, work: Callable[[bpy.types.ID, Iterable[str] | N
     return report
 
 
-def finish(operator: bpy.types.Operator, report: Report, verb: str) -> Status:
-    """Say what was done and what was refused; the status to return.
+def finish(operator: bpy.types.Operator, report: Report, verb: str, otherwise: str = "") -> Status:
+    """Say what was done and what was refused, or `otherwise` where there was nothing of either; the status to return.
 
     Where something was done there is an undo step, whatever else was refused.
     """
@@ -46,6 +46,8 @@ def finish(operator: bpy.types.Operator, report: Report, verb: str) -> Status:
         operator.report({"INFO"}, f"… and {len(report.notes) - SHOWN_NOTES} notes more")
     if report.tracks:
         operator.report({"INFO"}, report.summary(verb))
+    elif otherwise and not report.refused:
+        operator.report({"INFO"}, otherwise)
     if report.refused:
         operator.report({"ERROR"}, "\n".join(report.refused))
     return {"FINISHED"} if report.tracks else {"CANCELLED"}

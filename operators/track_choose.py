@@ -44,6 +44,8 @@ class TCB_OT_track_choose(bpy.types.Operator):
             paths = [f"{prefix}.{self.track}" for prefix in prefixes] if prefixes else [self.track]
             for path in paths:
                 choose(datablock, path, **given)
-            return Report(datablocks=1, tracks=len(paths))
+            report = Report.on([datablock])
+            report.tracks, report.keys = len(paths), 0
+            return report
 
         return finish(self, for_each(selection.owners_of(context, self.track), choose_on), "Set")
