@@ -14,7 +14,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from .keyframes import HANDLE, INTERPOLATION, BoolArray, FloatArray, IndexArray, Keyframes, read, write
+from .keyframes import HANDLE, INTERPOLATION, BoolArray, FloatArray, IndexArray, Keyframes, merged, read, write
 from .stamps import BAKED_KEY, SAME_FRAME, averaged_keys, has_stamp, unstamped
 
 _HANDLE_MOVED = 1e-4

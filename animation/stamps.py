@@ -185,10 +185,9 @@ def _shrunk(frames: Float64Array, before: Float64Array, near: IndexArray) -> Boo
 
 
 def _steps_beside(before: Float64Array, rows: IndexArray) -> Float64Array:
-    """How far each row's value was from those beside it: an average with keys in between is no farther off."""
-    after, ahead = np.minimum(rows + 1, len(before) - 1), np.maximum(rows - 1, 0)
-    beside = np.maximum(np.abs(before[after] - before[rows]), np.abs(before[ahead] - before[rows]))
-    steps: Float64Array = beside * (1 + _MAPPED_VALUE)
+    """Twice the range of the values that stood about each row: an average with keys in between is no farther off."""
+    about = before[np.clip(rows + np.arange(-3, 4)[:, np.newaxis], 0, len(before) - 1)]
+    steps: Float64Array = 2 * (about.max(axis=0) - about.min(axis=0))
     return steps
 
 
