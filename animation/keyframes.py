@@ -98,6 +98,12 @@ def read_amplitudes(fcurve: bpy.types.FCurve) -> FloatArray:
     return amplitudes
 
 
+def merged(first: Keyframes, second: Keyframes) -> Keyframes:
+    """The keys of both, in order of frame."""
+    order = np.argsort(np.concatenate((first.frames, second.frames)), kind="stable")
+    return Keyframes(**{name: np.concatenate((getattr(first, name), getattr(second, name)))[order] for name in NAMES})
+
+
 def read(fcurve: bpy.types.FCurve) -> Keyframes:
     points = fcurve.keyframe_points
     n = len(points)
