@@ -165,7 +165,7 @@ PROPERTIES = [
     scene_gravity, modifier, constraint, delta_location, bone_location, bone_custom, bendy_bone, armature_custom,
     custom("grip", 0.5), custom("sway", [0.1, 0.2, 0.3, 0.4, 0.5]), custom('an "odd" name', 0.5),
     custom("a.dotted.name", 0.5), custom("ein schöner Name", 0.5), custom("back\\slash", 0.5), custom("a]b[c", 0.5),
-    custom("x", 0.5), custom("tension", 0.5), custom("tcb_tracks", 0.5), custom("location", 0.5),
+    custom("x", 0.5), custom("tension", 0.5), custom("location", 0.5),
 ]  # fmt: skip
 
 
