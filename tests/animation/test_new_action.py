@@ -203,9 +203,9 @@ def check_read_back_from(item: bpy.types.Object, precision: float) -> None:
         play(frame + first)
         location, rotation, scale = wanted(frame + 1)
         shown = item.matrix_world
-        assert list(shown.translation) == pytest.approx(location, abs=precision), frame
+        assert tuple(shown.translation) == pytest.approx(tuple(location), abs=precision), frame
         assert reference.apart(np.array(shown.to_quaternion()), rotation) < precision, frame
-        assert list(shown.to_scale()) == pytest.approx([scale] * 3, abs=precision), frame
+        assert tuple(shown.to_scale()) == pytest.approx((scale,) * 3, abs=precision), frame
 
 
 def test_fbx_brings_the_motion_back(cube, tmp_path) -> None:

@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 import numpy as np
 import pytest
 
 from tests.animation import reference
 from tests.animation.curves import co, curve, differences, fcurves, key, new_object, seen, snapshot
+
+Animated = tuple[Any, str, int]
+"""A datablock, the path of a property of it, and how many components that has."""
 
 FRAMES = (0, 10, 25, 40)
 NUMBERS = (0.5, 0.9, 0.2, 0.7)
@@ -44,27 +49,27 @@ def check_motion(datablock: bpy.types.ID, path: str, width: int) -> None:
             assert value == pytest.approx(reference.scalar(keys, frame), abs=1e-7)
 
 
-def camera() -> tuple[bpy.types.ID, str, int]:
+def camera() -> Animated:
     return bpy.data.cameras.new("Camera"), "lens", 1
 
 
-def focus() -> tuple[bpy.types.ID, str, int]:
+def focus() -> Animated:
     return bpy.data.cameras.new("Camera"), "dof.focus_distance", 1
 
 
-def light() -> tuple[bpy.types.ID, str, int]:
+def light() -> Animated:
     return bpy.data.lights.new("Lamp", "SPOT"), "energy", 1
 
 
-def light_colour() -> tuple[bpy.types.ID, str, int]:
+def light_colour() -> Animated:
     return bpy.data.lights.new("Lamp", "SPOT"), "color", 3
 
 
-def object_colour() -> tuple[bpy.types.ID, str, int]:
+def object_colour() -> Animated:
     return new_object(), "color", 4
 
 
-def shape_key() -> tuple[bpy.types.ID, str, int]:
+def shape_key() -> Animated:
     thing = bpy.data.objects.new("Mesh", bpy.data.meshes.new("Mesh"))
     bpy.context.scene.collection.objects.link(thing)
     thing.shape_key_add(name="Basis")
@@ -80,45 +85,45 @@ def material() -> bpy.types.Material:
     return result
 
 
-def node_number() -> tuple[bpy.types.ID, str, int]:
+def node_number() -> Animated:
     tree = material().node_tree
     node = tree.nodes.new("ShaderNodeValue")
     return tree, node.outputs[0].path_from_id("default_value"), 1
 
 
-def node_colour() -> tuple[bpy.types.ID, str, int]:
+def node_colour() -> Animated:
     tree = material().node_tree
     node = tree.nodes.new("ShaderNodeRGB")
     return tree, node.outputs[0].path_from_id("default_value"), 4
 
 
-def world_colour() -> tuple[bpy.types.ID, str, int]:
+def world_colour() -> Animated:
     return bpy.data.worlds.new("World"), "color", 3
 
 
-def scene_gravity() -> tuple[bpy.types.ID, str, int]:
+def scene_gravity() -> Animated:
     return bpy.context.scene, "gravity", 3
 
 
-def modifier() -> tuple[bpy.types.ID, str, int]:
+def modifier() -> Animated:
     thing = bpy.data.objects.new("Mesh", bpy.data.meshes.new("Mesh"))
     bpy.context.scene.collection.objects.link(thing)
     wave = thing.modifiers.new("My wave", "WAVE")
     return thing, wave.path_from_id("height") if hasattr(wave, "path_from_id") else 'modifiers["My wave"].height', 1
 
 
-def constraint() -> tuple[bpy.types.ID, str, int]:
+def constraint() -> Animated:
     thing = new_object()
     thing.constraints.new("COPY_LOCATION").name = "Follow"
     return thing, 'constraints["Follow"].influence', 1
 
 
-def delta_location() -> tuple[bpy.types.ID, str, int]:
+def delta_location() -> Animated:
     return new_object(), "delta_location", 3
 
 
 def custom(name: str, value, on=new_object):
-    def make() -> tuple[bpy.types.ID, str, int]:
+    def make() -> Animated:
         item = on()
         item[name] = value
         width = len(value) if isinstance(value, list) else 1
@@ -128,22 +133,22 @@ def custom(name: str, value, on=new_object):
     return make
 
 
-def bone_location() -> tuple[bpy.types.ID, str, int]:
+def bone_location() -> Animated:
     return rig(), 'pose.bones["Arm.L"].location', 3
 
 
-def bone_custom() -> tuple[bpy.types.ID, str, int]:
+def bone_custom() -> Animated:
     item = rig()
     item.pose.bones[0]["grip"] = 0.5
     return item, 'pose.bones["Arm.L"]["grip"]', 1
 
 
-def bendy_bone() -> tuple[bpy.types.ID, str, int]:
+def bendy_bone() -> Animated:
     return rig(), 'pose.bones["Arm.L"].bbone_curveinx', 1
 
 
-def armature_custom() -> tuple[bpy.types.ID, str, int]:
-    item = rig().data
+def armature_custom() -> Animated:
+    item: Any = rig().data
     item["grip"] = 0.5
     return item, '["grip"]', 1
 

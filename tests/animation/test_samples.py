@@ -210,7 +210,7 @@ def test_no_sample_stands_so_near_a_key_that_blender_would_merge_them(animation)
     animation.bake(thing, step=0.25)
     curve(thing, "location").update()
     at = co(curve(thing, "location"))[:, 0]
-    assert set(np.float32(frames)) <= set(at)
+    assert set(np.array(frames, dtype=np.float32)) <= set(at)
     assert np.diff(at).min() > 0.01
 
 
