@@ -1,0 +1,674 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The fewest Bezier keys that play a spline within a tolerance, for many splines at once.
+
+Between two keys a channel plays a cubic in time if its handles stand at a third of the way, and with the exact values
+and derivatives at both keys that cubic is Hermite's. A vector segment without ease is such a cubic already. The others,
+eased segments and rotations, are divided by knots; each piece is proved on the spline itself, with handles rounded as
+Blender stores them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Self, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from . import dividing, ease, sphere
+from .holding import Holding, holding
+from .keys import FloatArray
+from .segments import _BLOCK, BoolArray, IndexArray, Spline, _end_to_end, _Timing
+
+VALUE_TOLERANCE = 1e-4
+"""Of a track's range: nobody sees it."""
+ROTATION_TOLERANCE = float(np.radians(0.01))
+"""Radians: nobody sees it."""
+
+# Frames. Blender takes keys nearer than 0.01 frame as one, and float32 frames have to tell the thirds of a piece apart.
+_LEAST_FRAMES = 0.0125
+_LEAST_STEPS = 12
+# What float32 makes of a number, relative, a few times over: pieces are not divided for less.
+_ROUNDING = 4.0 * 2.0**-24
+# Radians, or the same part of an axis: numbers farther off than this at a key are others than the key's.
+_ARRIVES = 1e-3
+_MOST_LEVELS = 40
+# Two neighbours are tried as one where the fourth power of their lengths lets expect at most this part of what may be.
+_HOPEFUL = 4.0
+
+
+@dataclass(frozen=True)
+class Request:
+    """A spline to be fitted.
+
+    Attributes
+    ----------
+    spline : Spline
+        A track of numbers, or of rotations: unit quaternions, whose derivative is the angular velocity in the parent's
+        frame.
+    tolerance : float or array_like, shape (d,)
+        The largest difference of a value, for all channels or one each; of a rotation, the angle in radians.
+    held : str or None
+        How channels hold a rotation: "QUATERNION" (w, x, y, z), "AXIS_ANGLE" (angle, x, y, z), or an Euler order such
+        as "XYZ". None for a track of numbers.
+    numbers : array_like, shape (n, channels), or None
+        A rotation's keys as the channels hold them: signs, whole turns and lengths go on from these. None: the
+        spline's own quaternions.
+    segments : array_like of bool, shape (n,), or None
+        Which of the segments that begin at each key to fit; the last counts for nothing. None: all.
+    """
+
+    spline: Spline
+    tolerance: float | npt.ArrayLike
+    held: str | None = None
+    numbers: npt.ArrayLike | None = None
+    segments: npt.ArrayLike | None = None
+
+
+@dataclass(frozen=True)
+class Knots:
+    """The m keys that one channel needs between the spline's own.
+
+    Attributes
+    ----------
+    frames : ndarray, shape (m,)
+        Ascending, each a float32 number.
+    values, derivatives : ndarray, shape (m,)
+        The channel's value there and its derivative a frame, the same on both sides.
+    """
+
+    frames: FloatArray
+    values: FloatArray
+    derivatives: FloatArray
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What one spline's channels need.
+
+    Attributes
+    ----------
+    knots : tuple of Knots, one a channel
+        A rotation's channels share their frames.
+    outgoing, incoming : ndarray, shape (n, channels)
+        Derivatives a frame on both sides of the spline's keys; 0 where there is no fitted segment.
+    arriving : ndarray, shape (n, channels)
+        What the channels come to each key with: its own numbers, but where `jumps`.
+    jumps : ndarray of bool, shape (n,)
+        A rotation's channels come to the key with other numbers than its own, which mean the same: another sign, or
+        another way to say an orientation.
+    errors : ndarray, shape (n, channels)
+        The largest difference from the spline in the segment that begins at each key: a value's, or for all channels
+        of a rotation the angle in radians.
+    tolerance : ndarray, shape (channels,)
+        What was asked for.
+    """
+
+    knots: tuple[Knots, ...]
+    outgoing: FloatArray
+    incoming: FloatArray
+    arriving: FloatArray
+    jumps: BoolArray
+    errors: FloatArray
+    tolerance: FloatArray
+
+    @property
+    def error(self) -> float:
+        """The largest of all errors."""
+        return float(self.errors.max(initial=0.0))
+
+    @property
+    def reached(self) -> bool:
+        """Whether every channel is as near as was asked for; if not, `errors` has where and by how much."""
+        return bool((self.errors <= self.tolerance).all())
+
+
+def handles(
+    frames: npt.ArrayLike, values: npt.ArrayLike, incoming: npt.ArrayLike, outgoing: npt.ArrayLike
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    """Return the handles that make Blender play the cubics between keys.
+
+    Parameters
+    ----------
+    frames, values : array_like, shape (k,)
+        Keys of one channel.
+    incoming, outgoing : array_like, shape (k,)
+        Derivatives a frame on both sides of each key.
+
+    Returns
+    -------
+    left, right : ndarray of float32, shape (k, 2)
+        Frame and value. The first left and the last right handle are as long as their neighbours.
+
+    Notes
+    -----
+    Handles stand at a third of the way, rounded to float32, and their values belong to the rounded frames: so what a
+    rounded frame does to the value is only the change of the derivative in that time, not the whole derivative.
+    """
+    f = np.asarray(frames, dtype=np.float64)
+    v = np.asarray(values, dtype=np.float64)
+    third = np.diff(f) / 3.0
+    third = np.pad(third, 1, mode="edge") if len(third) else np.ones(2)
+    left, right = (f - third[:-1]).astype(np.float32), (f + third[1:]).astype(np.float32)
+    return (
+        np.stack([left, v + np.asarray(incoming) * (left.astype(np.float64) - f)], axis=1).astype(np.float32),
+        np.stack([right, v + np.asarray(outgoing) * (right.astype(np.float64) - f)], axis=1).astype(np.float32),
+    )
+
+
+def fit_many(requests: Sequence[Request]) -> list[Fit]:
+    """Fit many splines at once.
+
+    Parameters
+    ----------
+    requests : sequence of Request
+        Any mixture.
+
+    Returns
+    -------
+    list of Fit
+        In the order of the requests. What a spline gets does not depend on the others.
+
+    Raises
+    ------
+    ValueError
+        For a tolerance that is not above 0, and numbers that are not the keys'.
+
+    Notes
+    -----
+    Every piece is compared with the spline at five places, with keys and handles as float32 has them. What is left over
+    has double zeros at the ends, so a polynomial of the eighth degree goes through the five; the error is its maximum,
+    with twice its last term for what it can't tell. On smooth motion that is within 2 % of the largest difference
+    there is. A piece with more is divided again, until it holds, or is too short to be: 1/80 frame, or twelve
+    float32 steps of the frame.
+    """
+    results: dict[int, Fit] = {}
+    groups: dict[Hashable, list[int]] = {}
+    for index, request in enumerate(requests):
+        groups.setdefault((request.spline.batch, request.held), []).append(index)
+    for indices in groups.values():
+        results.update(zip(indices, _Fitting([requests[index] for index in indices]).fits(), strict=True))
+    return [results[index] for index in range(len(requests))]
+
+
+@dataclass(frozen=True)
+class _Spans:
+    """Parts of segments; the last axis of each array runs over them."""
+
+    strand: IndexArray
+    """Which channel's or rotation's segment."""
+    frames: FloatArray
+    """Where it starts and ends, shape (2, n)."""
+    exact: FloatArray
+    """The spline's values at both, shape (2, a, n)."""
+    rates: FloatArray
+    """The spline's derivatives at both, shape (2, b, n)."""
+    numbers: FloatArray
+    """The channels' numbers at the start, of any that mean the same, shape (c, n)."""
+    stepped: BoolArray
+    """The knot at the start was only a step of the search, shape (n,)."""
+
+    def take(self, rows: IndexArray | BoolArray) -> Self:
+        return type(self)(**{field.name: getattr(self, field.name)[..., rows] for field in fields(self)})
+
+
+@dataclass(frozen=True)
+class _Cuts:
+    """Knots that divide spans."""
+
+    span: IndexArray
+    frames: FloatArray
+    stepped: BoolArray
+
+
+@dataclass(frozen=True)
+class _Pieces:
+    """Spans with the cubics that the channels play in them."""
+
+    strand: IndexArray
+    frames: FloatArray
+    values: FloatArray
+    """The channels' values at start and end, shape (2, c, n)."""
+    rates: FloatArray
+    """Their derivatives a frame, shape (2, c, n)."""
+    error: FloatArray
+    """Shape (n,)."""
+    points: FloatArray
+    """The cubics' Bezier points, shape (4, c, n)."""
+    rest: FloatArray
+    """What the channels should have more at `dividing.NODES`, shape (5, c, n)."""
+
+    def take(self, rows: IndexArray | BoolArray) -> Self:
+        return type(self)(**{field.name: getattr(self, field.name)[..., rows] for field in fields(self)})
+
+
+_Arrays = TypeVar("_Arrays", _Spans, _Pieces)
+
+
+def _concatenated(parts: Sequence[_Arrays]) -> _Arrays:
+    """Return the spans or pieces of all parts, one part after the other."""
+    kind = type(parts[0])
+    return kind(
+        **{field.name: np.concatenate([getattr(part, field.name) for part in parts], axis=-1) for field in fields(kind)}
+    )
+
+
+class _Fitting:
+    """Requests of one batch, whose channels hold the same kind of thing."""
+
+    def __init__(self, requests: Sequence[Request]) -> None:
+        splines = [request.spline for request in requests]
+        self._requests = requests
+        self._holding: Holding | None = holding(requests[0].held) if requests[0].held is not None else None
+        self._tracks = tracks = _end_to_end(splines)
+        self._curve = type(splines[0]).curve(splines, tracks)
+        self._timing = _Timing(tracks)
+        self._numbers = self._key_numbers()
+        self._channels = self._numbers.shape[1]
+        counts = tracks.last - tracks.first + 1
+        self._tolerance = np.array([_tolerance(request, self._channels) for request in requests])
+        self._key_tolerance = np.repeat(self._tolerance, counts, axis=0)
+
+        fitted = np.ones(len(tracks.frames), dtype=np.bool_)
+        for request, first, last in zip(requests, tracks.first, tracks.last, strict=True):
+            if request.segments is not None:
+                fitted[first : last + 1] = request.segments
+        fitted[tracks.last] = False
+        segment = np.flatnonzero(fitted)
+        shared = 1 if self._holding is not None else self._channels
+        self._component = np.tile(np.arange(shared), len(segment))
+        self._segment = np.repeat(segment, shared)
+        self._end = tracks.segment_end[self._segment]
+        self._goal = self._goals()
+        self._set_lengths()
+
+    def _key_numbers(self) -> FloatArray:
+        """Return the channels' numbers at all keys, shape (keys, channels)."""
+        rows = []
+        for request in self._requests:
+            keys = request.spline.keys
+            numbers = keys.values if request.numbers is None else np.asarray(request.numbers, dtype=np.float64)
+            channels = self._holding.components if self._holding is not None else keys.values.shape[1]
+            if numbers.shape != (len(keys), channels):
+                raise ValueError(f"numbers must have the shape {(len(keys), channels)}, not {numbers.shape}")
+            rows.append(numbers)
+        return np.concatenate(rows)
+
+    def _goals(self) -> FloatArray:
+        """Return how far off a piece of each strand may be: the tolerance, or what float32 makes of its numbers."""
+        size = np.maximum(np.abs(self._numbers[self._segment]), np.abs(self._numbers[self._end]))
+        if self._holding is None:
+            rows = np.arange(len(self._segment))
+            asked = self._key_tolerance[self._segment, self._component]
+            least = _ROUNDING * size[rows, self._component]
+        else:
+            asked = self._key_tolerance[self._segment, 0]
+            least = 2.0 * _ROUNDING * size.max(axis=1, initial=1.0)
+        goals: FloatArray = np.maximum(asked, least)
+        return goals
+
+    def _set_lengths(self) -> None:
+        """Find the lengths of quaternions and axes, which run from key to key in a line."""
+        self._start_length = np.ones(len(self._segment))
+        self._length_change = np.zeros(len(self._segment))
+        if self._holding is not None:
+            lengths = self._holding.lengths(self._numbers.T)
+            self._start_length = lengths[self._segment]
+            change = lengths[self._end] - self._start_length
+            self._length_change = change / (self._tracks.frames[self._end] - self._tracks.frames[self._segment])
+
+    def _spline(self, strand: IndexArray, frames: FloatArray, nu: int) -> FloatArray:
+        """Return the spline's values or derivatives, shape (a, n), those of a strand's own component for numbers."""
+        segment = self._segment[strand]
+        parts = []
+        for start in range(0, max(len(frames), 1), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            own = segment[block]
+            u, *rates = self._timing.at(frames[block], own, nu)
+            values = self._curve.evaluate(own, u, nu)
+            if self._holding is None:
+                values = values[self._component[strand[block]], np.arange(len(own))][np.newaxis]
+            parts.append(values * rates[0] if nu else values)
+        return np.concatenate(parts, axis=1)
+
+    def _whole_segments(self) -> _Spans:
+        strand = np.arange(len(self._segment))
+        frames = np.stack([self._tracks.frames[self._segment], self._tracks.frames[self._end]])
+        exact = np.stack([self._spline(strand, row, 0) for row in frames])
+        rates = np.stack([self._spline(strand, row, 1) for row in frames])
+        stepped = np.zeros(len(strand), dtype=np.bool_)
+        if self._holding is None:
+            return _Spans(strand, frames, exact, rates, exact[0], stepped)
+        numbers = self._numbers[self._segment].T.copy()
+        local = self._holding.local(exact[0], rates[0])
+        size = self._holding.lengths(numbers)
+        unit, _ = self._holding.stretched(
+            numbers, numbers, np.divide(1.0, size, out=np.zeros_like(size), where=size > 0.0), np.zeros_like(size)
+        )
+        # An axis of no length is no axis: there the motion's own.
+        unit[1:] = np.where(size > 0.0, unit[1:], local[1:])
+        return _Spans(strand, frames, exact, rates, unit, stepped)
+
+    def _tried(self, spans: _Spans) -> _Pieces:
+        """Return the cubics of spans, with their errors."""
+        first, last = spans.frames
+        third = (last - first) / 3.0
+        leave, arrive = (first + third).astype(np.float32), (last - third).astype(np.float32)
+        knots = np.stack([first, leave, arrive, last])
+        at = dividing.BERNSTEIN @ knots
+        strands = np.tile(spans.strand, len(at))
+        exact = self._spline(strands, at.ravel(), 0)
+        exact = exact.reshape(len(exact), *at.shape)
+        values, rates, between = self._channel_values(spans, at, exact)
+        points = np.stack(
+            [
+                values[0],
+                values[0] + rates[0] * (knots[1] - first),
+                values[1] - rates[1] * (last - knots[2]),
+                values[1],
+            ]
+        )
+        points = points.astype(np.float32).astype(np.float64)
+        played = dividing.along(dividing.BERNSTEIN, points)
+        rest = between - played
+        off = rest if self._holding is None else self._turns(self._holding, spans, values[0], played, exact)
+        return _Pieces(spans.strand, spans.frames, values, rates, _largest(off), points, rest)
+
+    def _channel_values(
+        self, spans: _Spans, at: FloatArray, exact: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the channels' values (2, c, n) and rates at the ends of spans, and their values (5, c, n) between."""
+        if self._holding is None:
+            return spans.exact, spans.rates, np.moveaxis(exact, 1, 0)
+        held = self._holding
+        onward = np.concatenate([exact, spans.exact[1][:, np.newaxis]], axis=1)
+        following = held.following(spans.numbers, spans.exact[0], onward)
+        numbers = np.stack([spans.numbers, following[:, -1]])
+        start, change = self._start_length[spans.strand], self._length_change[spans.strand]
+        since = spans.frames - self._tracks.frames[self._segment[spans.strand]]
+        values, rates = np.empty_like(numbers), np.empty_like(numbers)
+        for side in range(2):
+            own = held.rates(numbers[side], spans.exact[side], spans.rates[side])
+            length = start + change * since[side]
+            values[side], rates[side] = held.stretched(numbers[side], own, length, change)
+        lengths = start + change * (at - self._tracks.frames[self._segment[spans.strand]])
+        between, _ = held.stretched(following[:, :-1], following[:, :-1], lengths, np.zeros_like(lengths))
+        return values, rates, np.moveaxis(between, 1, 0)
+
+    def _turns(
+        self, held: Holding, spans: _Spans, start: FloatArray, played: FloatArray, exact: FloatArray
+    ) -> FloatArray:
+        """Return the rotation vectors (5, 3, n) from what is played to what is exact: literal, so no turn is lost."""
+        orientation = held.orientation(np.moveaxis(played, 0, 1))
+        sign = np.where(sphere.dot(held.orientation(start), spans.exact[0]) < 0.0, -1.0, 1.0)
+        turn = sphere.product(sphere.conjugate(orientation * sign), exact)
+        sine = sphere.length(turn[1:])
+        angle = 2.0 * np.arctan2(sine, turn[0])
+        vectors: FloatArray = turn[1:] * np.divide(angle, sine, out=np.full_like(sine, 2.0), where=sine > 0.0)
+        return np.moveaxis(vectors, 1, 0)
+
+    def _measure(self, strands: IndexArray) -> dividing.Measure:
+        goal = self._goal[strands]
+        held = self._holding
+
+        def measure(span: IndexArray, values: FloatArray, change: FloatArray) -> FloatArray:
+            off = np.abs(change[0]) if held is None else held.angle(values, change)
+            share: FloatArray = off / goal[span]
+            return share
+
+        return measure
+
+    def _breaks(self, strands: IndexArray) -> tuple[IndexArray, FloatArray]:
+        """Return the eased strands' frames at which the acceleration changes, as spans of `strands` and frames."""
+        key, end = self._segment[strands], self._end[strands]
+        eases = ease.normalised(self._tracks.parameters[4, key], self._tracks.parameters[3, end])
+        start, length = self._tracks.frames[key], self._tracks.frames[end] - self._tracks.frames[key]
+        span = np.concatenate([np.flatnonzero(each > 0.0) for each in eases])
+        frames = np.concatenate(
+            [
+                (start + eases[0] * length)[eases[0] > 0.0],
+                (start + (1.0 - eases[1]) * length)[eases[1] > 0.0],
+            ]
+        )
+        order = np.lexsort((frames, span))
+        return span[order], frames[order]
+
+    def _divided(self, spans: _Spans, pieces: _Pieces, whole: bool) -> _Cuts:
+        """Return the knots of spans that have to be divided, ascending."""
+        span, frames = np.empty(0, dtype=np.intp), np.empty(0)
+        if whole:
+            span, frames = self._breaks(spans.strand)
+            near = self._near(spans, span, frames)
+            span, frames = span[~near], frames[~near]
+        rest = np.ones(len(spans.strand), dtype=np.bool_)
+        rest[span] = False
+        unclear = np.flatnonzero(dividing.unresolved(pieces.rest) & rest)
+        rest[unclear] = False
+        known = np.flatnonzero(rest)
+        polynomial = dividing.polynomials(pieces.points[..., known], pieces.rest[..., known])
+        own, place = dividing.divided(polynomial, self._measure(spans.strand[known]))
+        start, end = spans.frames[:, known[own]]
+        span = np.concatenate([span, unclear, known[own]])
+        frames = np.concatenate([frames, spans.frames[:, unclear].mean(axis=0), start + place * (end - start)])
+        frames = frames.astype(np.float32).astype(np.float64)
+        stepped = (np.arange(len(span)) < len(span) - len(own)) | ~np.bool_(whole)
+        order = np.lexsort((frames, span))
+        near = self._near(spans, span[order], frames[order])
+        order = order[~near]
+        return _Cuts(span[order], frames[order], stepped[order])
+
+    def _near(self, spans: _Spans, span: IndexArray, frames: FloatArray) -> BoolArray:
+        """Return which knots, ascending, are too near to the one before or to an end."""
+        start, end = spans.frames[:, span]
+        least = np.maximum(_LEAST_FRAMES, _LEAST_STEPS * np.spacing(np.maximum(-start, end).astype(np.float32)))
+        before = start.copy()
+        same = span[1:] == span[:-1]
+        before[1:][same] = frames[:-1][same]
+        near: BoolArray = (frames - before < least) | (frames - start < least) | (end - frames < least)
+        return near
+
+    def _parts(self, spans: _Spans, cuts: _Cuts) -> _Spans:
+        """Return the parts of spans, each of which has a knot or more."""
+        span, frames = cuts.span, cuts.frames
+        strand = spans.strand[span]
+        exact, rates = self._spline(strand, frames, 0), self._spline(strand, frames, 1)
+        numbers = exact if self._holding is None else self._holding.local(exact, rates)
+        count = np.bincount(span, minlength=len(spans.strand)) + 1
+        owner = np.repeat(np.arange(len(count)), count)
+        stop = np.cumsum(count)
+        begins = np.ones(len(owner), dtype=np.bool_)
+        begins[stop - count] = False
+        ends = np.ones(len(owner), dtype=np.bool_)
+        ends[stop - 1] = False
+
+        def both(outer: FloatArray, inner: FloatArray) -> FloatArray:
+            sides = outer[..., owner]
+            sides[0][..., begins] = inner
+            sides[1][..., ends] = inner
+            return sides
+
+        first = spans.numbers[:, owner]
+        first[:, begins] = numbers
+        stepped = spans.stepped[owner]
+        stepped[begins] = cuts.stepped
+        return _Spans(
+            spans.strand[owner],
+            both(spans.frames, frames),
+            both(spans.exact, exact),
+            both(spans.rates, rates),
+            first,
+            stepped,
+        )
+
+    def _searched(self) -> _Pieces:
+        """Return the pieces of all strands, in order of strand and frame."""
+        spans = self._whole_segments()
+        done = []
+        for level in range(_MOST_LEVELS):
+            pieces = self._tried(spans)
+            poor = pieces.error > self._goal[spans.strand]
+            done.append((spans.take(~poor), pieces.take(~poor)))
+            if not poor.any():
+                break
+            spans, pieces = spans.take(poor), pieces.take(poor)
+            cuts = self._divided(spans, pieces, level == 0)
+            whole = np.ones(len(spans.strand), dtype=np.bool_)
+            whole[cuts.span] = False
+            done.append((spans.take(whole), pieces.take(whole)))
+            if whole.all():
+                break
+            number = np.cumsum(~whole) - 1
+            spans = self._parts(spans.take(~whole), replace(cuts, span=number[cuts.span]))
+        spans, pieces = _concatenated([each for each, _ in done]), _concatenated([each for _, each in done])
+        stepped = np.isin(pieces.strand, spans.strand[spans.stepped])
+        if stepped.any():
+            pieces = _concatenated([pieces.take(~stepped), self._joined(spans.take(stepped), pieces.take(stepped))])
+        return pieces.take(np.lexsort((pieces.frames[0], pieces.strand)))
+
+    def _joined(self, spans: _Spans, pieces: _Pieces) -> _Pieces:
+        """Return the pieces without knots that were only steps on the way: halvings, and the ends of eases."""
+        order = np.lexsort((spans.frames[0], spans.strand))
+        spans, pieces = spans.take(order), pieces.take(order)
+        tried = np.zeros(len(order), dtype=np.bool_)
+        while len(spans.strand) > 1:
+            length = spans.frames[1] - spans.frames[0]
+            share = pieces.error / self._goal[spans.strand]
+            both = length[1:] + length[:-1]
+            expected = np.maximum(share[1:] * (both / length[1:]) ** 4, share[:-1] * (both / length[:-1]) ** 4)
+            expected[(spans.strand[1:] != spans.strand[:-1]) | (expected > _HOPEFUL) | tried[:-1]] = np.inf
+            around = np.concatenate(([np.inf], expected, [np.inf]))
+            left = np.flatnonzero((expected < np.inf) & (expected < around[:-2]) & (expected <= around[2:]))
+            if not len(left):
+                break
+            joined = spans.take(left)
+            joined = _Spans(
+                joined.strand,
+                np.stack([joined.frames[0], spans.frames[1, left + 1]]),
+                np.stack([joined.exact[0], spans.exact[1][:, left + 1]]),
+                np.stack([joined.rates[0], spans.rates[1][:, left + 1]]),
+                joined.numbers,
+                joined.stepped,
+            )
+            attempt = self._tried(joined)
+            good = attempt.error <= self._goal[joined.strand]
+            tried[left] = True
+            if not good.any():
+                continue
+            left = left[good]
+            # A new neighbour is another attempt.
+            tried[np.maximum(left - 1, 0)] = False
+            tried[left] = False
+            kept = np.ones(len(spans.strand), dtype=np.bool_)
+            kept[left] = kept[left + 1] = False
+            order = np.argsort(np.concatenate((np.flatnonzero(kept), left)), kind="stable")
+            spans = _concatenated([spans.take(kept), joined.take(good)]).take(order)
+            pieces = _concatenated([pieces.take(kept), attempt.take(good)]).take(order)
+            tried = np.concatenate((tried[kept], tried[left]))[order]
+        return pieces
+
+    def _chained(self, pieces: _Pieces) -> tuple[FloatArray, FloatArray]:
+        """Return values and rates (2, c, n) in numbers that go on from each key's own."""
+        values, rates = pieces.values.copy(), pieces.rates.copy()
+        if self._holding is None:
+            return values, rates
+        begins = np.flatnonzero(np.diff(pieces.strand, prepend=-1))
+        lengths = np.diff(begins, append=len(pieces.strand))
+        for ordinal in range(1, int(lengths.max(initial=0))):
+            row = begins[lengths > ordinal] + ordinal
+            factors, terms = self._holding.onto(values[0][:, row], values[1][:, row - 1])
+            for side in range(2):
+                values[side][:, row] = factors * values[side][:, row] + terms
+                rates[side][:, row] *= factors
+        return values, rates
+
+    def fits(self) -> list[Fit]:
+        """Return what each request gets."""
+        pieces = self._searched()
+        values, rates = self._chained(pieces)
+        shared = self._holding is not None
+        keys = len(self._tracks.frames)
+        outgoing, incoming, errors = (np.zeros((keys, self._channels)) for _ in range(3))
+        arriving = self._numbers.copy()
+        begins = np.diff(pieces.strand, prepend=-1) != 0
+        ends = np.diff(pieces.strand, append=-1) != 0
+        first, last = self._segment[pieces.strand[begins]], self._end[pieces.strand[ends]]
+        starts = np.flatnonzero(begins)
+        worst = np.maximum.reduceat(pieces.error, starts) if len(starts) else np.empty(0)
+        # Numbers of many turns are coarser than those that the pieces were tried with.
+        place: tuple[IndexArray, slice | IndexArray] = (first, slice(None))
+        if shared:
+            outgoing[first], incoming[last] = rates[0][:, begins].T, rates[1][:, ends].T
+            arriving[last] = values[1][:, ends].T
+            errors[first] = worst[:, np.newaxis]
+        else:
+            component = self._component[pieces.strand[begins]]
+            place = first, component
+            outgoing[first, component], incoming[last, component] = rates[0][0, begins], rates[1][0, ends]
+            errors[place] = worst
+        jumps = np.zeros(keys, dtype=np.bool_)
+        if shared:
+            size = np.ones(keys)
+            jumps = np.abs(arriving - self._numbers).max(axis=1) > _ARRIVES * size
+            arriving = np.where(jumps[:, np.newaxis], arriving, self._numbers)
+        return self._per_request(pieces, values[0], rates[0], ~begins, outgoing, incoming, arriving, jumps, errors)
+
+    def _per_request(
+        self,
+        pieces: _Pieces,
+        values: FloatArray,
+        rates: FloatArray,
+        inner: BoolArray,
+        outgoing: FloatArray,
+        incoming: FloatArray,
+        arriving: FloatArray,
+        jumps: BoolArray,
+        errors: FloatArray,
+    ) -> list[Fit]:
+        shared = self._holding is not None
+        strand = pieces.strand[inner]
+        frames, values, rates = pieces.frames[0, inner], values[:, inner], rates[:, inner]
+        segment = self._segment[strand]
+        fits = []
+        for index, (low, high) in enumerate(zip(self._tracks.first, self._tracks.last + 1, strict=True)):
+            own = slice(*np.searchsorted(segment, (low, high)))
+            if shared:
+                knots = tuple(
+                    Knots(frames[own], values[channel, own], rates[channel, own]) for channel in range(self._channels)
+                )
+            else:
+                component = self._component[strand[own]]
+                knots = tuple(
+                    Knots(frames[own][mine], values[0, own][mine], rates[0, own][mine])
+                    for mine in (component == channel for channel in range(self._channels))
+                )
+            keys = slice(low, high)
+            fits.append(
+                Fit(
+                    knots,
+                    outgoing[keys],
+                    incoming[keys],
+                    arriving[keys],
+                    jumps[keys],
+                    errors[keys],
+                    self._tolerance[index],
+                )
+            )
+        return fits
+
+
+def _tolerance(request: Request, channels: int) -> FloatArray:
+    tolerance = np.broadcast_to(np.asarray(request.tolerance, dtype=np.float64), (channels,))
+    if not (tolerance > 0.0).all():
+        raise ValueError(f"a tolerance must be above 0, not {request.tolerance!r}")
+    return tolerance
+
+
+def _largest(off: FloatArray) -> FloatArray:
+    """Return the largest differences all along spans, shape (n,), from those at the nodes, shape (nodes, k, n)."""
+    dense = dividing.along(dividing.TO_DENSE, off)
+    square = np.einsum("ijk,ijk->ik", dense, dense).max(axis=0, initial=0.0)
+    at_nodes = np.einsum("ijk,ijk->ik", off, off).max(axis=0, initial=0.0)
+    unknown = dividing.along(dividing.TO_CHEBYSHEV[-1:], off)[0] / 8.0
+    largest: FloatArray = np.sqrt(np.maximum(square, at_nodes)) + np.sqrt(np.einsum("ik,ik->k", unknown, unknown))
+    return largest
