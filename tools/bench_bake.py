@@ -12,6 +12,8 @@ import bpy
 import numpy as np
 import tcb as checkout
 
+SKIN = 50_000
+"""Vertices of the character: what tools that step through the frames have to deform each time."""
 FLOOR = "floor: the bare write of the same keys"
 
 
@@ -36,26 +38,30 @@ def bench_bake(bones: int, keys: int, frames: int) -> list[tuple[str, float, int
     animation.bake(rig)
     measure("restore", lambda: animation.restore(rig))
     measure("bake, samples, new action", lambda: animation.bake(rig, target="NEW_ACTION"))
-    for visual in (False, True):
-        make_rig(bones, keys, frames)
+    rotations: dict[str, Any] = {"channel_types": {"ROTATION"}}
+    for name, vertices, settings in (
+        ("nla.bake, rotations only", 0, rotations),
+        ("nla.bake, rotations only, visual keying", 0, rotations | {"visual_keying": True}),
+        ("nla.bake, as it comes", 0, {}),
+        ("nla.bake, rotations only, on a character", SKIN, rotations),
+    ):
+        make_rig(bones, keys, frames, vertices)
         bpy.ops.pose.select_all(action="SELECT")
 
-        def nla_bake(visual: bool = visual) -> None:
-            bpy.ops.nla.bake(
-                frame_start=1,
-                frame_end=frames,
-                only_selected=True,
-                visual_keying=visual,
-                bake_types={"POSE"},
-                channel_types={"ROTATION"},
-            )
+        def nla_bake(settings: dict[str, Any] = settings) -> None:
+            bpy.ops.nla.bake(frame_start=1, frame_end=frames, bake_types={"POSE"}, **settings)
 
-        measure(f"nla.bake, rotations, visual keying {'on' if visual else 'off'}", nla_bake, "joins straight lines")
+        measure(name, nla_bake, f"skin of {vertices:,} vertices" if vertices else "")
+    rig = make_rig(bones, keys, frames, SKIN)
+    measure("bake, samples, on a character", lambda: animation.bake(rig), f"skin of {SKIN:,} vertices")
     return rows
 
 
-def make_rig(bones: int, keys: int, frames: int) -> bpy.types.Object:
-    """A new file with an armature in Pose mode; each bone turns every way, with keys about evenly spread."""
+def make_rig(bones: int, keys: int, frames: int, vertices: int = 0) -> bpy.types.Object:
+    """A new file with an armature in Pose mode; each bone turns every way, with keys about evenly spread.
+
+    `vertices`: of a skin that the bones deform, which Blender computes on every frame that it steps to.
+    """
     bpy.ops.wm.read_factory_settings(use_empty=True)
     armature = bpy.data.armatures.new("Rig")
     rig = bpy.data.objects.new("Rig", armature)
@@ -82,7 +88,22 @@ def make_rig(bones: int, keys: int, frames: int) -> bpy.types.Object:
             points.add(len(at) - 1)
             points.foreach_set("co", np.stack((at, quaternions[:, index]), axis=1).astype(np.float32).reshape(-1))
             fcurve.update()
+    if vertices:
+        add_skin(rig, bones, vertices)
     return rig
+
+
+def add_skin(rig: bpy.types.Object, bones: int, vertices: int) -> None:
+    """A mesh in rows along the bones; each vertex hangs on one of them."""
+    mesh = bpy.data.meshes.new("Skin")
+    mesh.from_pydata([(number % bones, number / vertices, 0.0) for number in range(vertices)], [], [])
+    skin = bpy.data.objects.new("Skin", mesh)
+    context: Any = bpy.context
+    context.scene.collection.objects.link(skin)
+    for number in range(bones):
+        skin.vertex_groups.new(name=f"bone {number}").add(range(number, vertices, bones), 1.0, "REPLACE")
+    modifier: Any = skin.modifiers.new("Armature", "ARMATURE")
+    modifier.object = rig
 
 
 def fcurves(rig: bpy.types.Object) -> list[Any]:
