@@ -122,7 +122,7 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
         points.clear()
         points.add(len(keys))
     for name in NAMES:
-        points.foreach_set(name, np.ascontiguousarray(getattr(keys, name)).reshape(-1))
+        points.foreach_set(name, getattr(keys, name).ravel())
 
 
 def extrapolate(fcurve: bpy.types.FCurve, extrapolation: Literal["CONSTANT", "LINEAR"]) -> None:
