@@ -254,7 +254,7 @@ def main() -> int:
     options = parser.parse_args()
     missing: list[str] = []
     if options.section == "bake":
-        from bench_bake import bench_bake
+        from tools.bench_bake import bench_bake
 
         rows = [Row(*row) for row in bench_bake(options.bones, options.keys, options.frames)]
     else:

@@ -10,7 +10,8 @@ from typing import Any
 
 import bpy
 import numpy as np
-import tcb as checkout
+
+from tools import tcb as checkout
 
 SKIN = 50_000
 """Vertices of the character: what tools that step through the frames have to deform each time."""
