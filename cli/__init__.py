@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """`blender --command tcb bake|restore|remove|enable|info FILE…`: .blend files without a window.
 
-Results go to standard output: a line a file, a table for info, or with --json one JSON object a line and nothing else.
+Results go to standard output: a line a file, a table for info, of several files the totals; or with --json one JSON
+object a line and nothing else.
 Progress, notes and errors go to standard error.
 """
 
 from __future__ import annotations
 
-import sys
+import contextlib
+import functools
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 import bpy
@@ -22,7 +24,9 @@ from .arguments import Job, parse
 from .blend_files import UnusableError, check_no_library, check_target, open_file, save
 from .choosing import NOTHING_TO_DO, choose, has_keys, tracks_of
 from .info import inform
-from .outcome import Outcome, Ticker, say, tell
+from .log import is_done, write_outcome, write_result
+from .outcome import Outcome, Ticker, Total, announce, say, tell
+from .processes import do_in_processes, serve
 from .streams import only_results_on_standard_output, terminated_like_interrupted
 
 PROGRAM = "blender --command tcb"
@@ -42,27 +46,56 @@ def unregister() -> None:
         bpy.utils.unregister_cli_command(_registered.pop())
 
 
-def main(arguments: Sequence[str], program: str = PROGRAM) -> int:
-    """Run the command and return its exit status: 0 all went well, 1 something did not, 2 it makes no sense."""
+def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] = ()) -> int:
+    """Run the command and return its exit status: 0 all went well, 1 something did not, 2 it makes no sense.
+
+    `start` is what starts it in another process, without its arguments.
+    """
     try:
         job = parse(arguments, program)
         with only_results_on_standard_output() as results, terminated_like_interrupted():
-            all_well = True
-            for number in range(len(job.files)):
-                outcome = _run(job, number)
-                tell(outcome, job, results)
-                all_well &= outcome.well
-        return 0 if all_well else 1
+            if job.is_worker:
+                serve(functools.partial(_do, job), results)
+                return 0
+            start = start or (bpy.app.binary_path, "--command", "tcb")
+            # The verb is the first; after the files there may be what ends the options.
+            command = [*start, arguments[0], "--worker", *arguments[1:]]
+            total = Total()
+            with contextlib.closing(_outcomes(job, command)) as outcomes:
+                for outcome in outcomes:
+                    total.add(outcome)
+                    tell(outcome, job, results)
+                    if len(job.files) > 1:
+                        announce(f"{total.files} of {len(job.files)} files, {total.failed} failed")
+            if len(job.files) > 1 and not job.as_json:
+                results.write(total.table())
+        return 1 if total.failed else 0
     except BrokenPipeError:
         return 1  # nobody reads the results any more
     except KeyboardInterrupt:
-        print("tcb: interrupted", file=sys.stderr)
+        announce("interrupted")
         return _INTERRUPTED
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 1
 
 
-def _run(job: Job, number: int) -> Outcome:
+def _outcomes(job: Job, command: Sequence[str]) -> Generator[Outcome, None, None]:
+    """Of all files of the job; those that are done already come first."""
+    to_do = []
+    for number, file in enumerate(job.files):
+        if is_done(job, number):
+            say(file, "done already")
+            yield Outcome(file, output=job.targets[number], skipped=True)
+        else:
+            to_do.append(number)
+    if job.processes > 1 and len(to_do) > 1:
+        yield from do_in_processes(job, to_do, command)
+    else:
+        for number in to_do:
+            yield _do(job, number)
+
+
+def _do(job: Job, number: int) -> Outcome:
     """Do one file of the job. What goes wrong stands in the outcome: the next file is still to be done."""
     outcome = Outcome(job.files[number])
     start = time.perf_counter()
@@ -78,6 +111,7 @@ def _run(job: Job, number: int) -> Outcome:
     except Exception as error:
         traceback.print_exc()
         outcome.errors.append(f"{type(error).__name__}: {error} (a fault of TCB Animation's; please report it)")
+    write_outcome(job, number, outcome)
     outcome.seconds = time.perf_counter() - start
     return outcome
 
@@ -94,7 +128,7 @@ def _change(job: Job, number: int, outcome: Outcome) -> None:
     else:
         _take_each(datablocks, job.verb, outcome)
     if outcome.report.tracks:
-        save(source, target, job.in_place)
+        save(source, target, job.in_place, functools.partial(write_result, job, number, outcome, source))
         outcome.output = target
     elif not outcome.errors:
         outcome.errors.append(NOTHING_TO_DO[job.verb])

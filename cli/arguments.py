@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..animation import SAMPLE_LIMIT, Options
 from ..animation.parameters import LIMITS
@@ -20,8 +23,10 @@ examples:
   {program} bake walk.blend --output baked/
   {program} bake shots/*.blend --in-place --objects 'Prop_*' --step 0.5
   {program} bake walk.blend --output walk_export.blend --target NEW_ACTION --tension 0.3
+  {program} bake shots/*.blend --output baked/ --jobs 4 --skip-done
 
 """
+_LOG = ".tcb-done.jsonl"
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,25 @@ class Job:
     patterns: list[str]
     options: Options
     as_json: bool
+    processes: int
+    """So many work at a time."""
+    log: Path | None
+    skip_done: bool
+    is_worker: bool
+    """This process was started by another, which says by number what to do."""
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """All that the result of a file depends on besides the file, as it comes out of JSON."""
+        options = dataclasses.asdict(self.options)
+        asked: dict[str, Any] = json.loads(json.dumps({"command": self.verb, "objects": self.patterns, **options}))
+        return asked
+
+    def log_of(self, number: int) -> Path | None:
+        """Where it is written down what became of the file; None: nowhere."""
+        if self.log is None and self.skip_done:
+            return self.targets[number].parent / _LOG
+        return self.log
 
 
 def parse(arguments: Sequence[str], program: str) -> Job:
@@ -48,8 +72,20 @@ def parse(arguments: Sequence[str], program: str) -> Job:
     files = [Path(name) for name in given.files]
     patterns = given.objects or []
     options = _options(verb, given)
+    common: dict[str, Any] = {
+        "verb": given.verb,
+        "files": files,
+        "patterns": patterns,
+        "options": options,
+        "as_json": given.json,
+        "processes": min(max(given.jobs, 1), len(files)),
+        "log": None if given.log is None else Path(given.log),
+        "is_worker": given.worker,
+    }
+    if given.log is not None and not os.path.isdir(os.path.dirname(given.log) or os.curdir):
+        verb.error(f"--log {given.log} lies in no folder that is there")
     if given.verb == "info":
-        return Job("info", files, [], False, False, patterns, options, given.json)
+        return Job(targets=[], in_place=False, makes_folder=False, skip_done=False, **common)
     if given.output is None and not given.in_place:
         verb.error("say where the result goes: --output DIR or FILE; or --in-place, to replace the files themselves")
     if given.output is not None and given.in_place:
@@ -58,7 +94,7 @@ def parse(arguments: Sequence[str], program: str) -> Job:
         len(files) > 1 or given.output.endswith(("/", os.sep)) or os.path.isdir(given.output)
     )
     targets = _targets(verb, files, given.output, into_folder)
-    return Job(given.verb, files, targets, given.in_place, into_folder, patterns, options, given.json)
+    return Job(targets=targets, in_place=given.in_place, makes_folder=into_folder, skip_done=given.skip_done, **common)
 
 
 def _options(verb: argparse.ArgumentParser, given: argparse.Namespace) -> Options:
@@ -135,7 +171,7 @@ def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.
 
 
 def _add_common(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("files", nargs="+", metavar="FILE", help="a .blend file; several are done in turn")
+    verb.add_argument("files", nargs="+", metavar="FILE", help="a .blend file, or several")
     verb.add_argument(
         "--objects",
         action="append",
@@ -144,6 +180,17 @@ def _add_common(verb: argparse.ArgumentParser) -> None:
         "* and ? stand for any characters; may be repeated",
     )
     verb.add_argument("--json", action="store_true", help="print one JSON object a file, each on a line of its own")
+    verb.add_argument(
+        "--jobs",
+        type=_count,
+        default=1,
+        metavar="N",
+        help="do so many files at once, each in a process of its own (default: 1); results come as they are ready",
+    )
+    verb.add_argument(
+        "--log", metavar="FILE", help="append one JSON object a file: what became of it, and what went wrong"
+    )
+    verb.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
 
 
 def _add_output(verb: argparse.ArgumentParser) -> None:
@@ -154,6 +201,13 @@ def _add_output(verb: argparse.ArgumentParser) -> None:
         ".blend",
     )
     verb.add_argument("--in-place", action="store_true", help="replace each FILE by its result")
+    verb.add_argument(
+        "--skip-done",
+        action="store_true",
+        help="leave out a FILE whose result is there, if neither has changed since (by time and size, and of the "
+        "libraries that it links from too), and the options, TCB Animation and Blender are the same; what is done is "
+        f"written down in --log, or in {_LOG} beside the results, so give this from the first run on",
+    )
 
 
 def _add_bake_options(bake: argparse.ArgumentParser) -> None:
@@ -191,6 +245,13 @@ def _add_bake_options(bake: argparse.ArgumentParser) -> None:
         parameters.add_argument(
             f"--{name.replace('_', '-')}", type=_within(low, high), metavar="NUMBER", help=f"{low:g} to {high:g}"
         )
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text} is below 0")
+    return value
 
 
 def _within(low: float, high: float) -> Callable[[str], float]:

@@ -8,7 +8,7 @@ import os
 import secrets
 import shutil
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,10 @@ import bpy
 
 _COMPRESSED = {b"BLENDER": False, b"\x28\xb5\x2f\xfd": True, b"\x1f\x8b": True}
 """How a .blend begins: plain, by Zstandard, by gzip."""
+
+
+Version = tuple[int, int]
+"""Time and size of a file: another version is someone else's work."""
 
 
 class UnusableError(Exception):
@@ -27,8 +31,9 @@ class Source:
     """A file that was read."""
 
     compressed: bool
-    version: tuple[int, int]
-    """Time and size when it was read: another version is someone else's work."""
+    version: Version
+    libraries: dict[str, Version | None]
+    """Those that the file links from; None: it is missing."""
 
 
 def open_file(file: Path, notes: list[str], writes: bool) -> Source:
@@ -56,7 +61,15 @@ def open_file(file: Path, notes: list[str], writes: bool) -> Source:
     for library in bpy.data.libraries:
         if library.is_missing:
             notes.append(f"the library {library.filepath} is missing: what is linked from it is left as it is")
-    return Source(compressed, _version(status))
+    return Source(compressed, _version(status), {path: version_of(path) for path in _libraries()})
+
+
+def version_of(path: str | Path) -> Version | None:
+    """None: it is not there."""
+    try:
+        return _version(os.stat(path))
+    except OSError:
+        return None
 
 
 def check_target(target: Path, makes_folder: bool) -> None:
@@ -81,17 +94,17 @@ def check_target(target: Path, makes_folder: bool) -> None:
 
 def check_no_library(target: Path) -> None:
     """Raises UnusableError where the result would replace a file that the open file links from."""
-    for library in bpy.data.libraries:
-        if os.path.realpath(bpy.path.abspath(library.filepath, library=library.parent)) == str(target):
-            raise UnusableError(f"{target} is a library that the file links from, and would be replaced")
+    if str(target) in _libraries():
+        raise UnusableError(f"{target} is a library that the file links from, and would be replaced")
 
 
-def save(source: Source, target: Path, in_place: bool) -> None:
+def save(source: Source, target: Path, in_place: bool, before_it_counts: Callable[[Version], None]) -> None:
     """Write the open file beside the target under another name, then rename it.
 
-    Whenever this is stopped, the target is the old file or the new one. Raises UnusableError.
+    Whenever this is stopped, the target is the old file or the new one. What the new one will be is told to
+    `before_it_counts`, which may still prevent it. Raises UnusableError.
     """
-    temporary = target.with_name(f".{target.stem[:40]}.tcb-{secrets.token_hex(4)}.blend")
+    temporary = target.with_name(f"{_prefix(target, os.getpid())}{secrets.token_hex(4)}.blend")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         _write(temporary, source, in_place)
@@ -99,6 +112,7 @@ def save(source: Source, target: Path, in_place: bool) -> None:
             _take_over_rights(target, temporary)
         if in_place and _version(target.stat()) != source.version:
             raise UnusableError("it was written to by someone else meanwhile, and is left as it is now")
+        before_it_counts(_version(temporary.stat()))
         os.replace(temporary, target)
         _force_to_disk(target.parent)
     except OSError as error:
@@ -107,6 +121,25 @@ def save(source: Source, target: Path, in_place: bool) -> None:
         for leftover in (temporary, Path(f"{temporary}@")):  # Blender itself writes to the second first
             with contextlib.suppress(OSError):
                 leftover.unlink()
+
+
+def remove_leftovers(target: Path, process: int) -> None:
+    """Take away what a process has left half written that was killed."""
+    prefix = _prefix(target, process)
+    with contextlib.suppress(OSError):
+        for name in os.listdir(target.parent):
+            if name.startswith(prefix):
+                target.with_name(name).unlink()
+
+
+def _prefix(target: Path, process: int) -> str:
+    """How the name begins under which that process writes."""
+    return f".{target.stem[:40]}.tcb-{process:x}-"
+
+
+def _libraries() -> Iterator[str]:
+    for library in bpy.data.libraries:
+        yield os.path.realpath(bpy.path.abspath(library.filepath, library=library.parent))
 
 
 def _check_release(notes: list[str], writes: bool) -> None:
@@ -166,7 +199,7 @@ def _take_over_rights(target: Path, temporary: Path) -> None:
             os.chown(temporary, old.st_uid, old.st_gid)
 
 
-def _version(status: os.stat_result) -> tuple[int, int]:
+def _version(status: os.stat_result) -> Version:
     return status.st_mtime_ns, status.st_size
 
 

@@ -7,7 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -16,6 +16,8 @@ from .arguments import Job
 
 _PROGRESS_PERIOD = 1.0
 """Seconds between two lines on the progress of one file."""
+_IN_WORDS = ("refusals", "notes")
+"""What the outcome holds as text, with the rest of its errors and notes."""
 _DONE = {"bake": "Baked", "restore": "Restored", "remove": "Removed TCB from", "enable": "Made TCB", "info": "Has"}
 
 
@@ -31,10 +33,68 @@ class Outcome:
     datablocks: list[dict[str, Any]] = field(default_factory=list)
     """What info shows of each."""
     seconds: float = 0.0
+    skipped: bool = False
+    """It had been done before."""
+    logged: list[str] | None = None
+    """The errors as they were written down; None: nothing was."""
 
     @property
     def well(self) -> bool:
         return not self.errors
+
+    def packed(self) -> dict[str, Any]:
+        """The same for JSON, to be told to another process."""
+        return {
+            "report": {one.name: getattr(self.report, one.name) for one in fields(Report) if one.name not in _IN_WORDS},
+            "errors": self.errors,
+            "notes": self.notes,
+            "output": None if self.output is None else str(self.output),
+            "datablocks": self.datablocks,
+            "seconds": self.seconds,
+            "logged": self.logged,
+        }
+
+    @classmethod
+    def unpacked(cls, file: Path, packed: dict[str, Any]) -> Outcome:
+        output = None if packed["output"] is None else Path(packed["output"])
+        return cls(file, **{**packed, "report": Report(**packed["report"]), "output": output})
+
+
+class Total:
+    """Of all files."""
+
+    def __init__(self) -> None:
+        self.ok = self.failed = self.skipped = 0
+        self.report = Report()
+        self.start = time.perf_counter()
+
+    @property
+    def files(self) -> int:
+        return self.ok + self.failed + self.skipped
+
+    def add(self, outcome: Outcome) -> None:
+        self.skipped += outcome.skipped
+        self.ok += outcome.well and not outcome.skipped
+        self.failed += not outcome.well
+        self.report.add(outcome.report)
+
+    def table(self) -> str:
+        counts = {
+            "files": self.files,
+            "ok": self.ok,
+            "failed": self.failed,
+            "skipped": self.skipped,
+            "tracks": self.report.tracks,
+            "keys": self.report.keys,
+            "samples": self.report.samples,
+        }
+        cells = {name: f"{count:,}" for name, count in counts.items()}
+        cells["seconds"] = f"{time.perf_counter() - self.start:.1f}"
+        widths = [max(len(name), len(cell)) for name, cell in cells.items()]
+        rows = (cells.keys(), cells.values())
+        return "".join(
+            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) + "\n" for row in rows
+        )
 
 
 class Ticker:
@@ -53,7 +113,13 @@ class Ticker:
 
 
 def say(file: Path, text: str) -> None:
-    print(f"tcb: {file}: {text}", file=sys.stderr, flush=True)
+    announce(f"{file}: {text}")
+
+
+def announce(text: str) -> None:
+    """To standard error, in one piece: others may write there too."""
+    sys.stderr.write(f"tcb: {text}\n")
+    sys.stderr.flush()
 
 
 def tell(outcome: Outcome, job: Job, results: TextIO) -> None:
@@ -66,7 +132,7 @@ def tell(outcome: Outcome, job: Job, results: TextIO) -> None:
         results.write(json.dumps(_as_json(outcome, job), allow_nan=False) + "\n")
     elif job.verb == "info" and outcome.datablocks:
         results.write(_table(outcome))
-    elif outcome.output is not None:
+    elif outcome.output is not None and not outcome.skipped:
         done = outcome.report.summary(_DONE[job.verb])
         results.write(f"{outcome.file}: {done} -> {outcome.output} ({outcome.seconds:.1f} s)\n")
     results.flush()
@@ -78,6 +144,7 @@ def _as_json(outcome: Outcome, job: Job) -> dict[str, Any]:
         "command": job.verb,
         "file": str(outcome.file),
         "ok": outcome.well,
+        "skipped": outcome.skipped,
         "errors": outcome.errors,
         "notes": outcome.notes,
         "counts": {name: getattr(outcome.report, name) for name in counted},

@@ -10,6 +10,7 @@ tools/environment.sh), which is made if need be. BPY=4.2, 4.5, 5.0 or 5.2 in the
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import os
@@ -19,7 +20,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
-ROOT = Path(__file__).resolve().parent.parent
+TOOL = Path(__file__).resolve()
+ROOT = TOOL.parent.parent
 PACKAGE = "tcb_animation"
 MISSING = 2
 """Exit status where there is no Blender to run in."""
@@ -58,9 +60,11 @@ def main() -> int:
     if inside_blender:
         arguments = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
         program = "blender --background --python tools/tcb.py --"
+        start = [sys.modules["bpy"].app.binary_path, "--background", "--python", str(TOOL), "--"]
     else:
         arguments = sys.argv[1:]
         program = "python tools/tcb.py"
+        start = [sys.executable, str(TOOL)]
         try:
             # Blender may have something to say while it starts, too.
             with load("streams", "cli/streams.py").only_results_on_standard_output():
@@ -71,8 +75,14 @@ def main() -> int:
     # nothing must bake by itself while it works.
     load(PACKAGE, "__init__.py", [str(ROOT)])
     command = importlib.import_module(f"{PACKAGE}.cli")
-    status: int = command.main(arguments, program)
-    return status
+    status: int = command.main(arguments, program, start)
+    if inside_blender:
+        return status
+    # Blender 4.2 and 4.5 as Python modules may crash, or wait for ever, while the process ends.
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(status)
 
 
 if __name__ == "__main__":

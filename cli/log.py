@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What became of each file, written down, so that the next run can leave out what is done."""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import json
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from .arguments import Job
+from .blend_files import Source, UnusableError, Version, version_of
+from .outcome import Outcome, say
+
+
+def write_result(job: Job, number: int, outcome: Outcome, source: Source, result: Version) -> None:
+    """Write down what the file's result will be as soon as it has its name. Raises UnusableError."""
+    inputs = {**source.libraries, os.path.realpath(outcome.file): source.version}
+    inputs.pop(str(job.targets[number]), None)  # where that is replaced by the result
+    try:
+        _append(job, number, outcome, {"result": result, "inputs": inputs, "asked": job.asked, "with": _with()})
+    except OSError as error:
+        raise UnusableError(f"the log {job.log_of(number)} can't be written: {error.strerror}") from error
+
+
+def write_outcome(job: Job, number: int, outcome: Outcome) -> None:
+    """Write down what became of the file, unless that has been done."""
+    if outcome.logged != outcome.errors:
+        try:
+            _append(job, number, outcome, {})
+        except OSError as error:
+            say(outcome.file, f"note: the log {job.log_of(number)} can't be written: {error.strerror}")
+
+
+def is_done(job: Job, number: int) -> bool:
+    """Whether the file's result is there, and would come out the same if it was done again."""
+    log = job.log_of(number)
+    if not job.skip_done or log is None:
+        return False
+    target = str(job.targets[number])
+    entry = _last_entries(log, version_of(log)).get(target, {})
+    if not entry.get("ok") or entry.get("asked") != job.asked or entry.get("with") != _with():
+        return False
+    files = {**entry["inputs"], target: entry["result"]}
+    return os.path.exists(job.files[number]) and all(
+        version_of(path) == (None if version is None else tuple(version)) for path, version in files.items()
+    )
+
+
+def _append(job: Job, number: int, outcome: Outcome, more: dict[str, Any]) -> None:
+    log = job.log_of(number)
+    if log is None:
+        return
+    entry = {
+        "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "command": job.verb,
+        "file": str(outcome.file),
+        "ok": outcome.well,
+        "errors": outcome.errors,
+        "output": str(job.targets[number]) if job.targets else None,
+        **more,
+    }
+    if job.makes_folder:
+        log.parent.mkdir(parents=True, exist_ok=True)
+    # In one piece, and at the end wherever that is by then: other processes write to it too.
+    descriptor = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+    try:
+        os.write(descriptor, (json.dumps(entry) + "\n").encode())
+    finally:
+        os.close(descriptor)
+    outcome.logged = list(outcome.errors)
+
+
+@functools.lru_cache(maxsize=1)
+def _last_entries(log: Path, _version: Version | None) -> dict[str, dict[str, Any]]:
+    """By result. A line that can't be understood, of a process that was killed, is as good as none."""
+    try:
+        lines = log.read_bytes().splitlines()
+    except OSError:
+        return {}
+    entries: dict[str, dict[str, Any]] = {}
+    for line in lines:
+        try:
+            entry = json.loads(line)
+            entries[entry["output"]] = entry
+        except (ValueError, TypeError, KeyError):
+            continue
+    return entries
+
+
+@functools.cache
+def _with() -> str:
+    manifest = tomllib.loads(Path(__file__).parents[1].joinpath("blender_manifest.toml").read_text(encoding="utf-8"))
+    return f"{manifest['name']} {manifest['version']}, Blender {bpy.app.version_string}"

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Several files at a time, in processes: the one that hands them out, and those that do them.
+
+A worker reads the number of a file from its standard input, does the file, and answers on standard output with a line:
+the record separator and JSON (RFC 7464), which tells it from what Blender prints while it starts.
+"""
+
+from __future__ import annotations
+
+import json
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import TextIO
+
+from .arguments import Job
+from .blend_files import remove_leftovers
+from .log import write_outcome
+from .outcome import Outcome
+
+_RECORD = "\x1e"
+_PATIENCE = 10.0
+"""Seconds that a worker has to take away what is half written before it is killed."""
+
+
+def serve(do: Callable[[int], Outcome], answers: TextIO) -> None:
+    """Be a worker, until whoever hands out the files is content or gone."""
+    for line in sys.stdin:
+        answers.write(f"{_RECORD}{json.dumps(do(int(line)).packed())}\n")
+        answers.flush()
+
+
+def do_in_processes(job: Job, numbers: Sequence[int], command: Sequence[str]) -> Iterator[Outcome]:
+    """Do these files of the job in several processes that the command starts; yield what is done as it is."""
+    waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
+    done: queue.SimpleQueue[tuple[int, Outcome]] = queue.SimpleQueue()
+    for number in numbers:
+        waiting.put(number)
+    workers = [_Worker(job, command) for _ in range(min(job.processes, len(numbers)))]
+    for worker in workers:
+        threading.Thread(target=worker.work_off, args=(waiting, done), daemon=True).start()
+    try:
+        for _ in numbers:
+            number, outcome = done.get()
+            write_outcome(job, number, outcome)  # of a worker that died before it could
+            yield outcome
+    finally:
+        for worker in workers:
+            worker.stop()
+        for worker in workers:
+            worker.wait()
+
+
+class _Worker:
+    """A process that does one file after the other; when it dies, another takes its place."""
+
+    def __init__(self, job: Job, command: Sequence[str]) -> None:
+        self.job = job
+        self.command = command
+        self.process: subprocess.Popen[str] | None = None
+        self.stopped = False
+        self.lock = threading.Lock()
+
+    def work_off(self, waiting: queue.SimpleQueue[int], done: queue.SimpleQueue[tuple[int, Outcome]]) -> None:
+        while not self.stopped:
+            try:
+                number = waiting.get_nowait()
+            except queue.Empty:
+                return
+            done.put((number, self._do(number)))
+
+    def _do(self, number: int) -> Outcome:
+        file = self.job.files[number]
+        start = time.perf_counter()
+        try:
+            process = self._started()
+            answer = _ask(process, number)
+        except OSError as error:
+            return Outcome(file, errors=[f"no process could be started for it: {error.strerror}"])
+        if answer:
+            return Outcome.unpacked(file, json.loads(answer))
+        self.process = None
+        outcome = Outcome(file, errors=[f"the process that worked on it {_end_of(process)}"])
+        if self.job.targets:
+            remove_leftovers(self.job.targets[number], process.pid)
+        outcome.seconds = time.perf_counter() - start
+        return outcome
+
+    def _started(self) -> subprocess.Popen[str]:
+        with self.lock:
+            if self.stopped:
+                raise InterruptedError
+            if self.process is None:
+                self.process = subprocess.Popen(
+                    self.command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    encoding="utf-8",
+                    errors="replace",
+                    # Ctrl-C in the terminal is for the process that hands out the files, which then stops the others.
+                    start_new_session=True,
+                )
+            return self.process
+
+    def stop(self) -> None:
+        with self.lock:
+            self.stopped = True
+            if self.process is not None:
+                self.process.terminate()
+
+    def wait(self) -> None:
+        if self.process is None:
+            return
+        try:
+            self.process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+def _ask(process: subprocess.Popen[str], number: int) -> str:
+    """The answer; empty where the worker died instead."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        process.stdin.write(f"{number}\n")
+        process.stdin.flush()
+    except BrokenPipeError:
+        return ""
+    for line in process.stdout:
+        _, separator, answer = line.partition(_RECORD)
+        if separator and answer.endswith("\n"):
+            return answer
+    return ""
+
+
+def _end_of(process: subprocess.Popen[str]) -> str:
+    status = process.wait()
+    if status >= 0:
+        return f"ended with status {status}"
+    name = signal.Signals(-status).name
+    return f"was killed ({name}); is memory short?" if -status == signal.SIGKILL else f"crashed ({name})"
