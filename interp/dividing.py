@@ -129,8 +129,7 @@ def divided(polynomial: FloatArray, measure: Measure) -> tuple[IndexArray, Float
         error = _errors(polynomial, measure, owner, edges)
         starts = np.concatenate(([0], np.cumsum(count[active])[:-1]))
         worst = np.maximum.reduceat(error, starts)
-        mass = np.sqrt(np.sqrt(error + 1e-4 * np.repeat(worst, count[active]) + 1e-30))
-        needed = np.add.reduceat(mass, starts) / _AIM**0.25
+        mass, needs = needed(error, starts)
         good = worst <= _AIM
         last = trial == _MOST_TRIALS - 1
         # What is kept: the smallest number of pieces that was good; failing that, the last that was tried.
@@ -145,8 +144,8 @@ def divided(polynomial: FloatArray, measure: Measure) -> tuple[IndexArray, Float
         if last:
             break
         now = count[active]
-        fewer = good & (now - 1 > failed[active]) & (needed <= now - 1 + 0.05)
-        again = ~good & (needed <= now + 0.02) & (balanced[active] < 3) & (best[active] > _MOST_PIECES)
+        fewer = good & (now - 1 > failed[active]) & (needs <= now - 1 + 0.05)
+        again = ~good & (needs <= now + 0.02) & (balanced[active] < 3) & (best[active] > _MOST_PIECES)
         more = ~good & ~again & (best[active] > _MOST_PIECES) & (now < _MOST_PIECES)
         hopeless = ~good & ~again & ~more & (best[active] > _MOST_PIECES)
         if hopeless.any():
@@ -154,13 +153,16 @@ def divided(polynomial: FloatArray, measure: Measure) -> tuple[IndexArray, Float
         failed[active] = np.where(~good & ~again, np.maximum(failed[active], now), failed[active])
         balanced[active] = np.where(again, balanced[active] + 1, 0)
         wanted = np.where(fewer, now - 1, now)
-        wanted = np.where(more, np.minimum(np.maximum(now + 1, np.ceil(needed - 0.02)), _MOST_PIECES), wanted)
+        wanted = np.where(more, np.minimum(np.maximum(now + 1, np.ceil(needs - 0.02)), _MOST_PIECES), wanted)
         goes_on = fewer | again | more
         if not goes_on.any():
             break
-        owner, edges = _redistributed(owner, edges, mass, active, now, wanted.astype(np.intp), goes_on)
+        wanted = wanted.astype(np.intp)
+        ends = edges[1:][owner[1:] == owner[:-1]]
+        number, place = evened(now, ends, mass, wanted, goes_on)
         count[active] = wanted
         active = active[goes_on]
+        owner, edges = _with_ends(active, number, place)
     for part_owner, part_place in knots.values():
         chosen_owner.append(part_owner)
         chosen_place.append(part_place)
@@ -208,28 +210,54 @@ def _errors(polynomial: FloatArray, measure: Measure, owner: IndexArray, edges: 
     return worst
 
 
-def _redistributed(
-    owner: IndexArray,
-    edges: FloatArray,
-    mass: FloatArray,
-    active: IndexArray,
-    count: IndexArray,
-    wanted: IndexArray,
-    goes_on: BoolArray,
+def _with_ends(spans: IndexArray, number: IndexArray, place: FloatArray) -> tuple[IndexArray, FloatArray]:
+    """Return the owners and places of knots with their spans' starts and ends."""
+    every = np.concatenate((np.arange(len(spans)), number, np.arange(len(spans))))
+    places = np.concatenate((np.zeros(len(spans)), place, np.ones(len(spans))))
+    order = np.argsort(every, kind="stable")
+    return spans[every[order]], places[order]
+
+
+def needed(share: FloatArray, starts: IndexArray) -> tuple[FloatArray, FloatArray]:
+    """Return the mass of pieces and how many pieces each span needs, which begin at `starts`.
+
+    `share` is how much of what may be a piece is off. The mass is its fourth root; a little is added to it, for
+    pieces that happen to be off by nothing.
+    """
+    worst = np.maximum.reduceat(share, starts)
+    sizes = np.diff(starts, append=len(share))
+    mass = np.sqrt(np.sqrt(share + 1e-4 * np.repeat(worst, sizes) + 1e-30))
+    return mass, np.add.reduceat(mass, starts) / _AIM**0.25
+
+
+def evened(
+    count: IndexArray, ends: FloatArray, mass: FloatArray, wanted: IndexArray, chosen: BoolArray
 ) -> tuple[IndexArray, FloatArray]:
-    """Return new edges of the spans that go on, between which the mass of the old pieces is even."""
-    number = np.repeat(np.arange(len(active)), count)
-    starts = np.concatenate(([0], np.cumsum(count)[:-1]))
-    share = mass / np.repeat(np.add.reduceat(mass, starts), count)
+    """Return knots between which the mass of the old pieces is even.
+
+    Parameters
+    ----------
+    count : ndarray, shape (spans,)
+        The old pieces of each span.
+    ends, mass : ndarray, shape (pieces,)
+        Where each piece ends, 0 to 1 in its span, and its mass.
+    wanted : ndarray, shape (spans,)
+        The new pieces of each span.
+    chosen : ndarray of bool, shape (spans,)
+        The spans that are asked for.
+
+    Returns
+    -------
+    number, place : ndarray, shape (knots,)
+        Which of the chosen spans, ascending, and where in it.
+    """
+    share = mass / np.repeat(np.add.reduceat(mass, np.cumsum(count) - count), count)
     # Span after span on one axis: its mass and its place both go from its number to the next.
     mass_axis = np.concatenate(([0.0], np.cumsum(share)))
-    piece_end = np.concatenate((edges[1:][owner[1:] == owner[:-1]], [0.0]))[: len(mass)]
-    place_axis = np.concatenate(([0.0], number + piece_end))
-    chosen = np.flatnonzero(goes_on)
-    sizes = wanted[chosen] + 1
-    new_owner = np.repeat(chosen, sizes)
-    step = np.arange(len(new_owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    fraction = step / np.repeat(wanted[chosen], sizes)
-    places = np.interp(new_owner + fraction, mass_axis, place_axis) - new_owner
-    places = np.where(step == 0, 0.0, np.where(fraction == 1.0, 1.0, places))
-    return active[new_owner], places
+    place_axis = np.concatenate(([0.0], np.repeat(np.arange(len(count)), count) + ends))
+    spans = np.flatnonzero(chosen)
+    sizes = wanted[spans] - 1
+    number = np.repeat(np.arange(len(spans)), sizes)
+    step = np.arange(len(number)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + 1
+    span = spans[number]
+    return number, np.interp(span + step / wanted[span], mass_axis, place_axis) - span

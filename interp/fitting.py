@@ -34,6 +34,9 @@ _ROUNDING = 4.0 * 2.0**-24
 # Radians, or the same part of an axis: numbers farther off than this at a key are others than the key's.
 _ARRIVES = 1e-3
 _MOST_LEVELS = 40
+# Radians. By how much the numbers of a rotation may change in a span and still be followed by what is nearest.
+_FAST = 1.0
+_MOST_EVENINGS = 3
 # Two neighbours are tried as one where the fourth power of their lengths lets expect at most this part of what may be.
 _HOPEFUL = 4.0
 
@@ -384,6 +387,10 @@ class _Fitting:
         held = self._holding
         onward = np.concatenate([exact, spans.exact[1][:, np.newaxis]], axis=1)
         following = held.following(spans.numbers, spans.exact[0], onward)
+        moved = np.abs(held.rates(spans.numbers, spans.exact[0], spans.rates[0]))
+        moved = np.maximum(moved, np.abs(held.rates(following[:, -1], spans.exact[1], spans.rates[1]))).max(axis=0)
+        if held.winds and (fast := np.flatnonzero(moved * (spans.frames[1] - spans.frames[0]) > _FAST)).size:
+            following[..., fast] = self._led(held, spans.take(fast), at[:, fast], onward[..., fast])
         numbers = np.stack([spans.numbers, following[:, -1]])
         start, change = self._start_length[spans.strand], self._length_change[spans.strand]
         since = spans.frames - self._tracks.frames[self._segment[spans.strand]]
@@ -395,6 +402,24 @@ class _Fitting:
         lengths = start + change * (at - self._tracks.frames[self._segment[spans.strand]])
         between, _ = held.stretched(following[:, :-1], following[:, :-1], lengths, np.zeros_like(lengths))
         return values, rates, np.moveaxis(between, 1, 0)
+
+    def _led(self, held: Holding, spans: _Spans, at: FloatArray, exact: FloatArray) -> FloatArray:
+        """Return the numbers (c, m, n) of orientations that are far apart, led from one to the next by their rates."""
+        frames = np.concatenate([at, spans.frames[1:]])
+        velocity = self._spline(np.tile(spans.strand, len(at)), at.ravel(), 1).reshape(3, *at.shape)
+        velocity = np.concatenate([velocity, spans.rates[1][:, np.newaxis]], axis=1)
+        now, frame = spans.numbers, spans.frames[0]
+        rates = held.rates(now, spans.exact[0], spans.rates[0])
+        led = np.empty((held.components, *frames.shape))
+        for row in range(len(frames)):
+            local = held.local(exact[:, row], velocity[:, row])
+            own = held.rates(local, exact[:, row], velocity[:, row])
+            factors, _ = held.onto(local, now)
+            half = 0.5 * (frames[row] - frame)
+            factors, terms = held.onto(local, now + half * (rates + factors * own))
+            now, rates, frame = factors * local + terms, factors * own, frames[row]
+            led[:, row] = now
+        return led
 
     def _turns(
         self, held: Holding, spans: _Spans, start: FloatArray, played: FloatArray, exact: FloatArray
@@ -504,6 +529,7 @@ class _Fitting:
     def _searched(self) -> _Pieces:
         """Return the pieces of all strands, in order of strand and frame."""
         spans = self._whole_segments()
+        self._whole = spans
         done = []
         for level in range(_MOST_LEVELS):
             pieces = self._tried(spans)
@@ -523,7 +549,8 @@ class _Fitting:
         spans, pieces = _concatenated([each for each, _ in done]), _concatenated([each for _, each in done])
         stepped = np.isin(pieces.strand, spans.strand[spans.stepped])
         if stepped.any():
-            pieces = _concatenated([pieces.take(~stepped), self._joined(spans.take(stepped), pieces.take(stepped))])
+            rest = self._joined(spans.take(stepped), pieces.take(stepped))
+            pieces = _concatenated([pieces.take(~stepped), self._evened(rest)])
         return pieces.take(np.lexsort((pieces.frames[0], pieces.strand)))
 
     def _joined(self, spans: _Spans, pieces: _Pieces) -> _Pieces:
@@ -565,6 +592,37 @@ class _Fitting:
             spans = _concatenated([spans.take(kept), joined.take(good)]).take(order)
             pieces = _concatenated([pieces.take(kept), attempt.take(good)]).take(order)
             tried = np.concatenate((tried[kept], tried[left]))[order]
+        return pieces
+
+    def _evened(self, pieces: _Pieces) -> _Pieces:
+        """Return the pieces, fewer where fewer of evener errors do: a search in steps rounds up at each of them."""
+        trial = pieces
+        for _ in range(_MOST_EVENINGS):
+            counts = np.bincount(trial.strand, minlength=len(self._segment))
+            starts = np.flatnonzero(np.diff(trial.strand, prepend=-1))
+            strand = trial.strand[starts]
+            mass, needed = dividing.needed(trial.error / self._goal[trial.strand], starts)
+            best = np.bincount(pieces.strand, minlength=len(self._segment))[strand]
+            wanted = np.minimum(np.maximum(np.ceil(needed - 0.02), 1), best).astype(np.intp)
+            fewer = np.flatnonzero(wanted < best)
+            if not len(fewer):
+                break
+            start, end = self._whole.frames[:, trial.strand]
+            number, place = dividing.evened(
+                counts[strand], (trial.frames[1] - start) / (end - start), mass, wanted, wanted < best
+            )
+            first, last = self._whole.frames[:, strand[fewer]]
+            spans = self._whole.take(strand[fewer])
+            frames = (first[number] + place * (last - first)[number]).astype(np.float32).astype(np.float64)
+            near = self._near(spans, number, frames)
+            trial = self._tried(self._parts(spans, _Cuts(number[~near], frames[~near], near[~near])))
+            bad = np.bincount(trial.strand, trial.error > self._goal[trial.strand], minlength=len(self._segment))
+            good = strand[fewer][bad[strand[fewer]] == 0]
+            if len(good):
+                pieces = _concatenated(
+                    [pieces.take(~np.isin(pieces.strand, good)), trial.take(np.isin(trial.strand, good))]
+                )
+                pieces = pieces.take(np.lexsort((pieces.frames[0], pieces.strand)))
         return pieces
 
     def _chained(self, pieces: _Pieces) -> tuple[FloatArray, FloatArray]:

@@ -27,6 +27,8 @@ class Holding(Protocol):
     """A way to hold a rotation in `components` channels."""
 
     components: int
+    winds: bool
+    """Whole turns have other numbers."""
 
     def local(self, q: FloatArray, velocity: FloatArray) -> FloatArray:
         """Return numbers (c, n) of orientations (4, n); the velocity (3, n) decides where these leave it open."""
@@ -70,6 +72,7 @@ class Quaternion:
     """w, x, y, z, of any length but 0."""
 
     components = 4
+    winds = False
 
     def local(self, q: FloatArray, velocity: FloatArray) -> FloatArray:
         return q
@@ -107,6 +110,7 @@ class Euler:
     """Angles about x, y, z in Blender's order; see `rotations.from_euler`."""
 
     components = 3
+    winds = True
 
     def __init__(self, order: rotations.Order) -> None:
         self.order = order
@@ -194,6 +198,7 @@ class AxisAngle:
     """The angle, then the axis x, y, z of any length, as Blender's channels have them."""
 
     components = 4
+    winds = True
 
     def local(self, q: FloatArray, velocity: FloatArray) -> FloatArray:
         sine = sphere.length(q[1:])
