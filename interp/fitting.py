@@ -549,9 +549,9 @@ class _Fitting:
         spans, pieces = _concatenated([each for each, _ in done]), _concatenated([each for _, each in done])
         stepped = np.isin(pieces.strand, spans.strand[spans.stepped])
         if stepped.any():
-            rest = self._joined(spans.take(stepped), pieces.take(stepped))
-            pieces = _concatenated([pieces.take(~stepped), self._evened(rest)])
-        return pieces.take(np.lexsort((pieces.frames[0], pieces.strand)))
+            joined = self._joined(spans.take(stepped), pieces.take(stepped))
+            pieces = _concatenated([pieces.take(~stepped), joined])
+        return self._evened(pieces.take(np.lexsort((pieces.frames[0], pieces.strand))))
 
     def _joined(self, spans: _Spans, pieces: _Pieces) -> _Pieces:
         """Return the pieces without knots that were only steps on the way: halvings, and the ends of eases."""
@@ -603,7 +603,8 @@ class _Fitting:
             strand = trial.strand[starts]
             mass, needed = dividing.needed(trial.error / self._goal[trial.strand], starts)
             best = np.bincount(pieces.strand, minlength=len(self._segment))[strand]
-            wanted = np.minimum(np.maximum(np.ceil(needed - 0.02), 1), best).astype(np.intp)
+            # One piece was what the search began with.
+            wanted = np.minimum(np.maximum(np.ceil(needed - 0.02), 2), best).astype(np.intp)
             fewer = np.flatnonzero(wanted < best)
             if not len(fewer):
                 break
