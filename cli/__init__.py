@@ -148,7 +148,7 @@ def _tracks_that_bake_leaves_alone(datablock: bpy.types.ID) -> Iterator[str]:
     if any(track.enabled for track in tracks):
         return  # then the others are not asked for, and bake counts what is wrong with these as errors by itself
     for track in tracks:
-        reason = why_not(datablock, track) if track.in_use and has_keys(track) else ""
+        reason = why_not(track) if track.in_use and has_keys(track) else ""
         if reason:
             yield str(track.refusal(reason))
 

@@ -142,5 +142,5 @@ def _end_of(process: subprocess.Popen[str]) -> str:
     status = process.wait()
     if status >= 0:
         return f"ended with status {status}"
-    name = signal.Signals(-status).name
-    return f"was killed ({name}); is memory short?" if -status == signal.SIGKILL else f"crashed ({name})"
+    hint = "; is memory short?" if -status == signal.SIGKILL else ""
+    return f"was ended by signal {-status} ({signal.strsignal(-status)}){hint}"

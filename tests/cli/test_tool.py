@@ -17,14 +17,8 @@ from subprocess import DEVNULL, PIPE
 import bpy
 import pytest
 
-from tests.cli.scenes import load, names_in, save, state
-
-ROOT = Path(__file__).resolve().parents[2]
-TOOL = [sys.executable, str(ROOT / "tools" / "tcb.py")]
-
-
-def run(*arguments: object, **options) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*TOOL, *map(str, arguments)], capture_output=True, text=True, timeout=120, **options)
+from tests.cli.scenes import names_in, state
+from tests.cli.tool import TOOL, large, run, writing_began, writing_ended
 
 
 def test_it_needs_no_installed_extension_and_prints_nothing_but_json(walk, tmp_path):
@@ -79,23 +73,6 @@ def test_a_full_disk_leaves_the_file_as_it_was(walk):
 
 
 # Killed
-
-
-def large(walk: Path) -> Path:
-    """The same with 12 MB of mesh, so that writing it takes a while."""
-    load(walk)
-    mesh = bpy.data.meshes.new("Large")
-    mesh.vertices.add(1_000_000)
-    mesh.use_fake_user = True
-    return save(walk)
-
-
-def writing_began(folder: Path) -> bool:
-    return any(name.endswith(".blend@") for name in os.listdir(folder))
-
-
-def writing_ended(folder: Path) -> bool:
-    return any(".tcb-" in name and name.endswith(".blend") for name in os.listdir(folder))
 
 
 MOMENTS = {"while Blender writes": writing_began, "before the result gets its name": writing_ended}

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Many files, several at a time: each has its result, whatever becomes of the others and of who works on them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from subprocess import DEVNULL, PIPE
+
+import bpy
+import pytest
+
+from tests.cli.scenes import load, names_in, save, state
+from tests.cli.tool import TOOL, children_of, is_alive, large, run, wait_until, writing_began
+
+needs_proc = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks at processes through /proc")
+
+
+def copies(walk: Path, count: int) -> list[Path]:
+    """The file under so many names, in a folder of its own."""
+    folder = walk.parent / "shots"
+    folder.mkdir()
+    return [Path(shutil.copy(walk, folder / f"shot{number:03}.blend")) for number in range(count)]
+
+
+def results(out: str) -> dict[str, dict]:
+    """By the name of the file."""
+    lines = [json.loads(line) for line in out.splitlines()]
+    return {Path(line["file"]).name: line for line in lines}
+
+
+def test_several_at_once_give_what_one_after_the_other_gives(walk, tmp_path):
+    files = [*copies(walk, 4), tmp_path / "gone.blend"]
+    said = {}
+    for jobs in ("1", "3"):
+        ran = run("bake", *files, "--output", tmp_path / jobs, "--json", "--jobs", jobs)
+        assert ran.returncode == 1
+        said[jobs] = {
+            name: (line["ok"], line["errors"], line["counts"], line["output"] and Path(line["output"]).name)
+            for name, line in results(ran.stdout).items()
+        }
+        assert names_in(tmp_path / jobs) == [file.name for file in files[:4]]
+    assert said["1"] == said["3"]
+    assert [state(tmp_path / "3" / file.name) for file in files[:4]] == ["baked"] * 4
+
+
+@pytest.mark.parametrize(
+    ("given", "processes"), [((), 1), (("--jobs", "0"), 1), (("--jobs", "2"), 2), (("--jobs", "9"), 3)]
+)
+def test_there_are_never_more_processes_than_files(cli, given, processes):
+    assert cli.parse(["info", "a.blend", "b.blend", "c.blend", *given], "tcb").processes == processes
+
+
+@pytest.mark.parametrize("count", ["-1", "1.5", "many"])
+def test_a_number_of_jobs_that_is_none_is_a_usage_error(tcb, walk, count):
+    assert tcb("info", walk, f"--jobs={count}").status == 2
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_totals_follow_the_results_of_several_files(walk, tmp_path, jobs):
+    ran = run("bake", *copies(walk, 3), tmp_path / "gone.blend", "--output", tmp_path / "baked", "--jobs", jobs)
+    heads, cells = map(str.split, ran.stdout.splitlines()[-2:])
+    total = dict(zip(heads, cells, strict=True))
+    assert float(total.pop("seconds")) >= 0
+    counts = {"files": 4, "ok": 3, "failed": 1, "skipped": 0, "tracks": 6, "keys": 24, "samples": 756}
+    assert total == {name: str(count) for name, count in counts.items()}
+    assert "tcb: 4 of 4 files, 1 failed" in ran.stderr.splitlines()
+
+
+def test_info_of_several_at_once_is_that_of_each(walk):
+    files = copies(walk, 3)
+    lines = results(run("info", *files, "--json", "--jobs", "2").stdout)
+    assert [len(lines[file.name]["datablocks"]) for file in files] == [2, 2, 2]
+
+
+def test_a_name_that_is_no_text_reaches_the_workers(walk, tmp_path):
+    odd = walk.rename(os.fsdecode(os.fsencode(tmp_path) + b"/w\xe4lk \xff.blend"))
+    ran = run("bake", odd, *copies(odd, 1), "--output", tmp_path / "baked", "--jobs", "2", "--json")
+    assert (ran.returncode, names_in(tmp_path / "baked")) == (0, ["shot000.blend", odd.name])
+
+
+# Workers that fail
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "signal 11"),
+        ("import os; os.kill(os.getpid(), 40)", "signal 40"),
+        ("raise SystemExit(3)", "status 3"),
+        ("print('{}')", "status 0"),
+    ],
+)
+def test_each_file_says_why_the_process_that_worked_on_it_is_gone(cli, walk, capfd, script, reason):
+    files = copies(walk, 2)
+    arguments = ["bake", *map(str, files), "--in-place", "--jobs", "2", "--json"]
+    assert cli.main(arguments, start=(sys.executable, "-c", script)) == 1
+    lines = results(capfd.readouterr().out)
+    assert [reason in lines[file.name]["errors"][0] for file in files] == [True, True]
+
+
+def test_processes_that_cant_be_started_fail_each_file(cli, walk, capfd):
+    arguments = ["bake", *map(str, copies(walk, 2)), "--in-place", "--jobs", "2"]
+    assert cli.main(arguments, start=("/nowhere/blender",)) == 1
+    assert capfd.readouterr().err.count("no process could be started for it: No such file") == 2
+
+
+def test_what_blender_prints_while_it_starts_is_no_answer(cli, walk, capfd):
+    script = (
+        "import runpy, sys; print('Read prefs', end='', flush=True); runpy.run_path(sys.argv[0], run_name='__main__')"
+    )
+    start = (sys.executable, "-c", script.replace("sys.argv[0]", f"{TOOL[1]!r}"))
+    files = copies(walk, 2)
+    assert cli.main(["bake", *map(str, files), "--in-place", "--jobs", "2", "--json"], start=start) == 0
+    assert [state(file) for file in files] == ["baked", "baked"]
+
+
+def start(files: list[Path], *options: object) -> subprocess.Popen[str]:
+    command = [*TOOL, "bake", *map(str, files), "--in-place", "--jobs", "2", "--json", *map(str, options)]
+    return subprocess.Popen(command, stdout=PIPE, stderr=DEVNULL, text=True)
+
+
+@needs_proc
+def test_a_worker_that_is_killed_fails_the_file_that_it_writes_and_no_other(walk):
+    files = copies(large(walk), 6)
+    before = files[0].read_bytes()
+    process = start(files)
+    wait_until(lambda: writing_began(files[0].parent))
+    victim = children_of(process.pid)[0]
+    os.kill(victim, signal.SIGKILL)
+    lines = results(process.communicate(timeout=60)[0])
+    failed = [name for name, line in lines.items() if not line["ok"]]
+    assert (process.returncode, len(failed), len(lines)) == (1, 1, 6)
+    assert "signal 9" in lines[failed[0]]["errors"][0]
+    assert names_in(files[0].parent) == [file.name for file in files]
+    for file in files:
+        assert file.read_bytes() == before if file.name == failed[0] else state(file) == "baked"
+
+
+@needs_proc
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)]
+)
+def test_stopped_it_takes_its_workers_along_and_leaves_every_file_whole(walk, number, status):
+    files = copies(large(walk), 6)
+    before = files[0].read_bytes()
+    process = start(files)
+    wait_until(lambda: writing_began(files[0].parent))
+    workers = children_of(process.pid)
+    process.send_signal(number)
+    assert process.wait(timeout=60) == status
+    wait_until(lambda: not any(map(is_alive, workers)))
+    process.stdout.close()
+    assert workers
+    assert names_in(files[0].parent) == [file.name for file in files]
+    assert state(files[-1]) != "baked"
+    for file in files:
+        assert file.read_bytes() == before or state(file) == "baked"
+
+
+def test_a_reader_that_goes_away_stops_the_workers_too(walk):
+    process = start(copies(walk, 20))
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.wait(timeout=60) == 1
+
+
+@needs_proc
+@pytest.mark.parametrize("who", ["a worker", "the command"])
+def test_a_hundred_files_killed_in_the_middle_are_finished_by_the_same_command(walk, who):
+    files = copies(walk, 100)
+    process = start(files, "--skip-done")
+    for _ in range(40):
+        process.stdout.readline()
+    os.kill(children_of(process.pid)[0] if who == "a worker" else process.pid, signal.SIGKILL)
+    process.communicate(timeout=60)
+    again = start(files, "--skip-done")
+    lines = results(again.communicate(timeout=60)[0])
+    assert (again.returncode, len(lines)) == (0, 100)
+    assert 40 <= sum(line["skipped"] for line in lines.values()) < 100
+    assert names_in(files[0].parent) == [".tcb-done.jsonl", *(file.name for file in files)]
+    assert {state(file) for file in files[::9]} == {"baked"}
+
+
+PEAK = """
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+"""
+
+
+def test_memory_stays_flat_over_a_hundred_files(walk, tmp_path):
+    load(walk)
+    mesh = bpy.data.meshes.new("Some")
+    mesh.vertices.add(30_000)
+    mesh.use_fake_user = True
+    files = copies(save(walk), 100)
+    assert files[0].stat().st_size > 300_000
+
+    def peak(count: int) -> int:
+        command = [*TOOL, "bake", *map(str, files[:count]), "--output", f"{tmp_path}/{count}/"]
+        ran = subprocess.run([sys.executable, "-c", PEAK, *command], capture_output=True, text=True, check=True)
+        return int(ran.stdout)
+
+    assert peak(100) < 1.05 * peak(10)

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is written down of each file, and what is left out because it is done."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import bpy
+import pytest
+
+from tests.cli.scenes import load, names_in, save, state, thing
+from tests.cli.test_bad_input import linked_from, refused
+
+LOG = ".tcb-done.jsonl"
+
+
+@pytest.fixture
+def bake(tcb, walk, tmp_path):
+    """Bake into a folder, with --skip-done and --json; the result's line."""
+
+    def run(*options: object, file=walk, output=tmp_path / "baked") -> dict:
+        where = ("--output", f"{output}/") if output else ("--in-place",)
+        (line,) = tcb("bake", file, *where, "--skip-done", "--json", *options).lines
+        return line
+
+    return run
+
+
+def entries(path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_what_is_done_is_not_done_again(bake, walk, tmp_path):
+    assert bake()["skipped"] is False
+    result = tmp_path / "baked" / "walk.blend"
+    before = result.stat()
+    line = bake()
+    assert (line["ok"], line["skipped"], line["output"]) == (True, True, str(result))
+    assert result.stat() == before
+
+
+def test_what_replaced_its_file_is_not_done_again(bake, walk):
+    assert bake(output=None)["skipped"] is False
+    assert bake(output=None)["skipped"] is True
+    assert state(walk) == "baked"
+
+
+def test_without_json_what_is_left_out_is_counted_and_told_as_progress(tcb, walk, tmp_path):
+    load(walk)
+    save(tmp_path / "run.blend")
+    command = ("bake", walk, tmp_path / "run.blend", "--output", f"{tmp_path}/baked/", "--skip-done")
+    tcb(*command)
+    ran = tcb(*command)
+    assert ran.out.splitlines()[1].split()[:4] == ["2", "0", "0", "2"]
+    assert f"tcb: {walk}: done already" in ran.err
+
+
+def touched(walk, tmp_path):
+    os.utime(walk, ns=(0, walk.stat().st_mtime_ns + 1))
+
+
+def gone(walk, tmp_path):
+    (tmp_path / "baked" / "walk.blend").unlink()
+
+
+def written_over(walk, tmp_path):
+    (tmp_path / "baked" / "walk.blend").write_bytes(walk.read_bytes())
+
+
+def log_cut_off(walk, tmp_path):
+    os.truncate(tmp_path / "baked" / LOG, 100)
+
+
+@pytest.mark.parametrize("change", [touched, gone, written_over, log_cut_off])
+def test_what_has_changed_since_is_done_again(bake, walk, tmp_path, change):
+    bake()
+    change(walk, tmp_path)
+    assert bake()["skipped"] is False
+    assert bake()["skipped"] is True or change is log_cut_off
+    assert state(tmp_path / "baked" / "walk.blend") == "baked"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--step", 2), ("--objects", "Hips"), ("--tension", 0.5), ("--range", 1, 25), ("--target", "NEW_ACTION")],
+)
+def test_with_other_options_it_is_done_again(bake, options):
+    bake()
+    assert bake(*options)["skipped"] is False
+    assert bake(*options)["skipped"] is True
+
+
+def test_another_version_does_it_again(bake, cli, monkeypatch):
+    bake()
+    monkeypatch.setattr(cli.log, "_with", lambda: "TCB Animation 99, Blender 99")
+    assert bake()["skipped"] is False
+
+
+def test_a_library_that_has_changed_does_it_again(bake, walk, tmp_path):
+    file = linked_from(walk, tmp_path / "shot.blend")
+    bake(file=file)
+    assert bake(file=file)["skipped"] is True
+    touched(walk, tmp_path)
+    assert bake(file=file)["skipped"] is False
+
+
+def test_what_failed_is_tried_again(bake, walk, tmp_path):
+    load(walk)
+    thing("Still")
+    save(walk)
+    assert bake("--objects", "Still")["ok"] is False
+    assert bake("--objects", "Still")["skipped"] is False
+
+
+def test_a_file_that_is_gone_is_an_error_though_its_result_is_there(bake, walk):
+    bake()
+    walk.unlink()
+    assert bake()["ok"] is False
+
+
+def test_what_never_got_its_name_is_done_again(bake, walk, monkeypatch):
+    def stopped(_source, _target):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", stopped)
+        with pytest.raises(ValueError, match="unpack"):
+            bake(output=None)
+    assert state(walk) == "as keyed"
+    assert bake(output=None)["skipped"] is False
+    assert state(walk) == "baked"
+
+
+def test_a_result_that_cant_be_put_in_place_is_written_down_as_failed(bake, walk, tmp_path, monkeypatch):
+    def refuse(_source, _target):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    assert bake(output=None)["ok"] is False
+    assert [entry["ok"] for entry in entries(tmp_path / LOG)] == [True, False]
+
+
+def test_no_log_is_kept_unless_it_is_asked_for(tcb, walk, tmp_path):
+    tcb("bake", walk, "--output", f"{tmp_path}/baked/")
+    assert names_in(tmp_path / "baked") == ["walk.blend"]
+
+
+def test_the_log_says_which_file_failed_and_why(tcb, walk, tmp_path):
+    log = tmp_path / "what became.jsonl"
+    command = ("bake", tmp_path / "gone.blend", walk, "--output", f"{tmp_path}/baked/", "--log", log)
+    tcb(*command)
+    tcb("info", walk, "--log", log)
+    said = [(entry["command"], os.path.basename(entry["file"]), entry["ok"], entry["errors"]) for entry in entries(log)]
+    assert said == [
+        ("bake", "gone.blend", False, ["can't be read: No such file or directory"]),
+        ("bake", "walk.blend", True, []),
+        ("info", "walk.blend", True, []),
+    ]
+    assert names_in(tmp_path / "baked") == ["walk.blend"]
+    ran = tcb(*command, "--skip-done", "--json")
+    assert [line["skipped"] for line in ran.lines] == [True, False]
+
+
+def test_a_file_of_which_something_was_refused_is_written_down_as_failed(tcb, walk, tmp_path):
+    log = tmp_path / "log.jsonl"
+    tcb("bake", walk, "--in-place", "--objects", "Hips", "--objects", "Hat", "--log", log)
+    (entry,) = entries(log)
+    assert (entry["ok"], '"Hat"' in entry["errors"][0], entry["output"]) == (False, True, str(walk))
+
+
+def test_a_log_that_cant_be_written_keeps_the_file_as_it_is(tcb, walk, tmp_path):
+    before = walk.read_bytes()
+    assert refused(tcb("bake", walk, "--in-place", "--log", tmp_path), "log", "Is a directory")
+    assert (walk.read_bytes(), names_in(tmp_path)) == (before, ["walk.blend"])
+
+
+def test_a_log_in_no_folder_is_a_usage_error(tcb, walk, tmp_path):
+    ran = tcb("bake", walk, "--in-place", "--log", tmp_path / "typo" / "log.jsonl")
+    assert ran.status == 2
+    assert "typo" in ran.err
+
+
+def test_a_log_with_lines_that_are_none_is_read(bake, walk, tmp_path):
+    bake()
+    with (tmp_path / "baked" / LOG).open("a") as stream:
+        stream.write('{"output": \n[1]\n"text"\n\n\x00\n')
+    assert bake()["skipped"] is True
+
+
+def test_info_has_no_result_that_could_be_there(tcb, walk):
+    assert tcb("info", walk, "--skip-done").status == 2
+    assert bpy.data.filepath == str(walk)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The command from a checkout, as a process of its own, and what can be seen of it from outside while it works."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import bpy
+
+from tests.cli.scenes import load, save
+
+ROOT = Path(__file__).resolve().parents[2]
+TOOL = [sys.executable, str(ROOT / "tools" / "tcb.py")]
+
+
+def run(*arguments: object, **options) -> subprocess.CompletedProcess[str]:
+    command = [*TOOL, *map(str, arguments)]
+    # A file's name may hold bytes that are no text.
+    return subprocess.run(
+        command, capture_output=True, encoding="utf-8", errors="surrogateescape", timeout=120, **options
+    )
+
+
+def large(walk: Path) -> Path:
+    """The same with 12 MB of mesh, so that writing it takes a while."""
+    load(walk)
+    mesh = bpy.data.meshes.new("Large")
+    mesh.vertices.add(1_000_000)
+    mesh.use_fake_user = True
+    return save(walk)
+
+
+def writing_began(folder: Path) -> bool:
+    return any(name.endswith(".blend@") for name in os.listdir(folder))
+
+
+def writing_ended(folder: Path) -> bool:
+    return any(".tcb-" in name and name.endswith(".blend") for name in os.listdir(folder))
+
+
+def wait_until(happened: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 60
+    while not happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+
+
+def children_of(process: int) -> list[int]:
+    """Those that are alive."""
+
+    def fields(child: str) -> list[str]:
+        try:
+            return Path("/proc", child, "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return []
+
+    numbers = [name for name in os.listdir("/proc") if name.isdigit()]
+    return [int(name) for name in numbers if fields(name)[:2] in ([state, str(process)] for state in "RSD")]
+
+
+def is_alive(process: int) -> bool:
+    try:
+        return Path("/proc", str(process), "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
