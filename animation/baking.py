@@ -23,7 +23,7 @@ from .originals import Originals, put_back
 from .reading import digest, read_originals
 from .report import Report
 from .restoring import unmake
-from .sampling import Sampling
+from .sampling import APART, Sampling
 from .settings import write_settings
 from .tracks import Track, find_tracks, why_not
 
@@ -124,6 +124,8 @@ def bake(
         )
         report.refusals += [Refusal(name_of(job.datablocks[0]), reason) for job in jobs]
         return report
+    if options.step < APART:
+        raise ValueError(f"step {options.step:g} is below {APART:g} frames: Blender takes keys that near for one")
     jobs = [job for job in jobs if _plan(job, options, report)]
     requests = [request for job in jobs for motion in job.motions for request in motion.requests]
     samples = iter(evaluate_many([spline for spline, _ in requests], [frames for _, frames in requests]))
@@ -164,7 +166,7 @@ def _collect(datablock: bpy.types.ID, channels: Channels, prefixes: Sequence[str
     job = _Job([datablock], channels, [], [])
     refusals = []
     for track in enabled or tracks:
-        reason = why_not(datablock, track)
+        reason = why_not(track)
         kept = {} if reason else read_originals(track)
         if kept:
             job.kept.append((track, kept))
@@ -269,6 +271,7 @@ def _count(report: Report, motion: Motion, written: Sequence[Written]) -> None:
 def _write_track(channels: Channels, datablock: bpy.types.ID, motion: Motion, written: Sequence[Written]) -> None:
     """Save the animator's curves and write the baked ones."""
     track = motion.track
+    track.follow_rename()
     settings_curve = track.settings_curve or enable_track(datablock, channels, track, motion.settings)
     needed = {index for group in written for index in group.components}
     for index in set(track.made) - needed:

@@ -53,7 +53,7 @@ def enable(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
     tracks = find_tracks(datablock, channels_of(datablock), prefixes)
     wanted = set()
     for track in tracks:
-        reason = why_not(datablock, track)
+        reason = why_not(track)
         if reason and not track.enabled:
             report.notes.append(str(track.refusal(reason)))
         elif not track.enabled:
@@ -101,13 +101,14 @@ def key_set(datablock: bpy.types.ID, track: str, frame: float, **parameters: flo
     check_editable(datablock)
     found = find_track(datablock, track)
     at = key_at(found, frame)
-    reason = why_not(datablock, found)
+    reason = why_not(found)
     if reason:
         raise found.refusal(reason)
     for name, value in parameters.items():
         check_parameter(found, name, value, at)
     channels = editable_channels(datablock)
     found = find_track(datablock, found.path)
+    found.follow_rename()
     if not found.enabled:
         enable_track(datablock, channels, found, default_settings(found))
     for name, value in parameters.items():

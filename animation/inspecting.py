@@ -16,7 +16,7 @@ from .faults import Refusal
 from .parameters import read_parameters
 from .reading import digest, key_frames, read_originals
 from .splines import TrackSpline, track_splines
-from .tracks import Track, find_tracks
+from .tracks import Track, find_tracks, tracks_under
 
 _AT = 0.02
 """Frames: near enough to the current frame to be meant by it."""
@@ -39,7 +39,9 @@ class KeyInfo:
 def tracks_of(datablock: bpy.types.ID, prefixes: list[str] | None = None) -> list[Track]:
     """The datablock's tracks that are in use; none where nothing animates it."""
     try:
-        return [track for track in find_tracks(datablock, channels_of(datablock), prefixes) if track.in_use]
+        channels = channels_of(datablock)
+        tracks = find_tracks(datablock, channels) if prefixes is None else tracks_under(datablock, channels, prefixes)
+        return [track for track in tracks if track.in_use]
     except Refusal:
         return []
 

@@ -86,6 +86,8 @@ def plan(
             frames, finish = _plan_rotation(motion, spline, sampling, beyond)
         else:
             frames, finish = _plan_vector(spline, sampling, beyond)
+        if len(spline.frames) > 1 and not sampling.touches(spline.frames, beyond):
+            motion.notes.append("the frame range touches none of its segments: nothing of it is baked")
         motion.requests.append((spline.spline, frames))
         motion.finish.append(finish)
         if settings.cycle == "LOOP" and spline.spline.loop_gap > _LOOP_GAP:

@@ -13,7 +13,7 @@ Frames = npt.NDArray[np.float32]
 
 GUARD = 1 / 32
 """Frames. How close to a key a held sample stands where a channel has to jump: within it, motion blur sees the jump."""
-_APART = 0.0125
+APART = 0.0125
 """Frames. Blender takes keys nearer than 0.01 frame as one, and may keep the sample of the two."""
 
 
@@ -53,6 +53,10 @@ class Sampling:
         touched[:-1] = (keys[1:] > low) & (keys[:-1] < high)
         return touched
 
+    def touches(self, keys: Frames, cycle: str) -> bool:
+        """Whether there is anything to bake: a segment, or cycles beyond the keys."""
+        return bool(self.segments(keys).any()) or cycle != "SINGLE"
+
     def samples(self, keys: Frames, baked: npt.NDArray[np.bool_], cycle: str) -> Frames:
         """The frames to sample where the segments after the keys `baked` are to be: never at a key.
 
@@ -89,5 +93,5 @@ def away_from(frames: Frames, keys: Frames) -> Frames:
     """Those of the frames near which no key stands."""
     at = np.clip(np.searchsorted(keys, frames), 1, len(keys) - 1) if len(keys) > 1 else np.zeros(len(frames), np.intp)
     gap = np.minimum(np.abs(frames - keys[at]), np.abs(frames - keys[at - 1]))
-    apart: Frames = frames[gap > _APART]
+    apart: Frames = frames[gap > APART]
     return apart

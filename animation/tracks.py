@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
@@ -12,9 +12,10 @@ import bpy
 from ..interp import rotations, tcb
 from ..interp.segments import Cycle
 from .channels import Channels
-from .companions import SAVED, SETTINGS, saved_rest, split, track_and_field
+from .companions import SAVED, SETTINGS, companion_path, saved_rest, split, track_and_field
 from .datablocks import name_of
 from .faults import Refusal
+from .renames import renamed
 from .settings import Settings, read_settings
 
 EULER_ORDERS: tuple[rotations.Order, ...] = get_args(rotations.Order)
@@ -47,6 +48,8 @@ class Track:
     parameters: dict[str, bpy.types.FCurve] = field(default_factory=dict)
     saved: dict[int, bpy.types.FCurve] = field(default_factory=dict)
     settings_curve: bpy.types.FCurve | None = None
+    driven: bool = False
+    """Some component's driver decides its value, not the keys."""
 
     @property
     def is_rotation(self) -> bool:
@@ -87,6 +90,15 @@ class Track:
         rest = self.made.get(index)
         return self.rest[index] if rest is None else rest
 
+    def follow_rename(self) -> None:
+        """Give companions that were found under another name the paths that belong to this track's."""
+        kept = [(SETTINGS, self.settings_curve)] if self.settings_curve is not None else []
+        kept += [*self.parameters.items(), *((SAVED, fcurve) for fcurve in self.saved.values())]
+        for name, fcurve in kept:
+            path = companion_path(self.path, name)
+            if fcurve.data_path != path:
+                fcurve.data_path = path
+
     @property
     def companions(self) -> Iterator[bpy.types.FCurve]:
         yield from self.parameters.values()
@@ -124,34 +136,64 @@ def find_tracks(datablock: bpy.types.ID, channels: Channels, prefixes: Iterable[
 
     `prefixes`: only those whose path starts with one of them (a bone's, say).
     """
-    wanted: Callable[[str], bool] = (lambda path: True) if prefixes is None else _starts_with(tuple(prefixes))
+    tracks = _tracks_among(datablock, channels)
+    if prefixes is None:
+        return tracks
+    starts = tuple(prefixes)
+    return [track for track in tracks if track.path.startswith(starts)]
+
+
+def tracks_under(datablock: bpy.types.ID, channels: Channels, prefixes: Iterable[str]) -> list[Track]:
+    """As `find_tracks`, without a look at the other curves: a sidebar asks on every redraw.
+
+    So the companions of a bone that was renamed while the extension was off are found by `find_tracks` alone.
+    """
+    starts = tuple(prefixes)
+    return _tracks_among(datablock, (fcurve for fcurve in channels if fcurve.data_path.startswith(starts)))
+
+
+def _tracks_among(datablock: bpy.types.ID, fcurves: Iterable[bpy.types.FCurve]) -> list[Track]:
     tracks: dict[str, Track | None] = {}
     companions: list[tuple[str, str, bpy.types.FCurve]] = []
-    for fcurve in channels:
+    for fcurve in fcurves:
         path = fcurve.data_path
         companion = track_and_field(path)
         if companion is not None:
             companions.append((*companion, fcurve))
-            continue
-        if not wanted(path):
             continue
         if path not in tracks:
             tracks[path] = _track(datablock, path)
         track = tracks[path]
         if track is not None:
             track.channels[fcurve.array_index] = fcurve
+    lost: dict[str, list[bpy.types.FCurve]] = {}
     for path, kept, fcurve in companions:
         track = tracks.get(path)
         if track is not None:
             _attach(track, kept, fcurve)
-    return [track for track in tracks.values() if track is not None]
+        else:
+            lost.setdefault(path, []).append(fcurve)
+    found = [track for track in tracks.values() if track is not None]
+    if lost:
+        bare = {track.path: track.channels.values() for track in found if not any(track.companions)}
+        moved = renamed(lost, bare, lambda path: _track(datablock, path) is not None)
+        for path, kept, fcurve in companions:
+            if path in moved:
+                _attach(tracks[moved[path]], kept, fcurve)
+    _mark_driven(datablock, found)
+    return found
 
 
-def _starts_with(prefixes: tuple[str, ...]) -> Callable[[str], bool]:
-    return lambda path: path.startswith(prefixes)
+def _mark_driven(datablock: bpy.types.ID, tracks: Iterable[Track]) -> None:
+    animation: Any = getattr(datablock, "animation_data")  # noqa: B009  not every ID has it
+    driven = {(driver.data_path, driver.array_index) for driver in animation.drivers if not driver.mute}
+    for track in tracks:
+        track.driven = any((track.path, index) in driven for index in track.channels)
 
 
-def _attach(track: Track, kept: str, fcurve: bpy.types.FCurve) -> None:
+def _attach(track: Track | None, kept: str, fcurve: bpy.types.FCurve) -> None:
+    if track is None:
+        return
     if kept == SETTINGS:
         track.settings_curve = fcurve
     elif kept == SAVED:
@@ -197,22 +239,20 @@ def _custom_components(value: Any) -> tuple[float, ...] | None:
     return None
 
 
-def why_not(datablock: bpy.types.ID, track: Track) -> str:
+def why_not(track: Track) -> str:
     """Why the track can't be baked as it is now; empty where it can."""
-    animation: Any = getattr(datablock, "animation_data")  # noqa: B009  not every ID has it
     if not track.in_use:
         return "not in use: the rotation mode is another"
     if track.locked:
         return "locked; unlock its channels first"
-    drivers = {(driver.data_path, driver.array_index) for driver in animation.drivers if not driver.mute}
+    if track.driven:
+        return "driven: the driver decides its value, not the keys"
     for index, fcurve in track.channels.items():
         group = fcurve.group
         if fcurve.mute or (group is not None and group.mute):
             return "muted; unmute its channels first"
         if len(fcurve.sampled_points):
             return "a sampled curve has no keys; convert it to keyframes first (Graph Editor, Channel menu)"
-        if (track.path, index) in drivers:
-            return "driven: the driver decides its value, not the keys"
         if not len(fcurve.keyframe_points):
-            return "it has no keys"
+            return f"its component {index} has an F-curve without keys; key it or delete it"
     return ""

@@ -85,7 +85,7 @@ class TCB_PT_key(_Sidebar):
         label.label(text=f"{_KEY_LABELS[key.where]}: frame {key.frame:g} ({key.number} of {key.count})")
         row.operator("tcb.key_jump", text="", icon="NEXT_KEYFRAME").direction = "NEXT"
 
-        reason = why_not(datablock, track)
+        reason = why_not(track)
         column = layout.column(align=True)
         column.enabled = not reason
         sidebar = _sidebar(context)

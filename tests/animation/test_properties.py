@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.animation import reference
-from tests.animation.curves import co, curve, differences, fcurves, key, new_object, seen, snapshot
+from tests.animation.curves import co, curve, differences, fcurves, is_companion, key, new_object, seen, snapshot
 
 Animated = tuple[Any, str, int]
 """A datablock, the path of a property of it, and how many components that has."""
@@ -230,7 +230,20 @@ def rename_bone(item: bpy.types.Object) -> str:
     return item.pose.bones[0].path_from_id("location")
 
 
-RENAMES = [(bone_location, rename_bone)]
+def rename_shape_key(keys: bpy.types.Key) -> str:
+    block = keys.key_blocks[-1]
+    block.name = 'Grin "wide"'
+    return f"{block.path_from_id()}.value"
+
+
+def rename_node(tree: bpy.types.NodeTree) -> str:
+    path = next(fcurve.data_path for fcurve in fcurves(tree) if not is_companion(fcurve))
+    node = tree.path_resolve(path.split("]", 1)[0] + "]")
+    node.name = "Renamed"
+    return f'nodes["Renamed"]{path.split("]", 1)[1]}'
+
+
+RENAMES = [(bone_location, rename_bone), (shape_key, rename_shape_key), (node_number, rename_node)]
 
 
 @pytest.mark.parametrize("bake_first", [False, True])

@@ -198,6 +198,17 @@ def test_the_sample_limit_counts_the_whole_segments_of_a_range(animation, thing)
     refused(animation, thing, "10,000,000", frame_range=(26, 30))
 
 
+def test_samples_that_blender_would_take_for_one_are_refused(animation, thing) -> None:
+    before = snapshot(thing)
+    with pytest.raises(ValueError, match="step 0.002 is below 0.0125 frames"):
+        animation.bake(thing, step=0.002)
+    assert snapshot(thing) == before
+
+
+def test_a_range_that_touches_no_key_is_said(animation, thing) -> None:
+    assert any("touches none" in note for note in animation.bake(thing, frame_range=(1000, 2000)).notes)
+
+
 @pytest.mark.parametrize("step", [1e-30, 1e-300, 5e-324])
 def test_a_step_next_to_nothing_is_refused(animation, thing, step: float) -> None:
     refused(animation, thing, "10,000,000", step=step)
