@@ -117,15 +117,17 @@ def bake(
     report = Report()
     jobs = _collected(datablocks, prefixes or {}, report)
     asked = sum(_asked(job, options) for job in jobs)
+    reason = ""
     if asked > options.sample_limit:
         reason = (
             f"about {_number(asked)} samples were asked for, more than the limit of {options.sample_limit:,}: "
             "take a larger step, a shorter range or fewer objects, or raise the sample limit"
         )
+    elif options.step < APART:
+        reason = f"a step of {options.step:g} is below {APART:g} frames: Blender takes keys that near for one"
+    if reason:
         report.refusals += [Refusal(name_of(job.datablocks[0]), reason) for job in jobs]
         return report
-    if options.step < APART:
-        raise ValueError(f"step {options.step:g} is below {APART:g} frames: Blender takes keys that near for one")
     jobs = [job for job in jobs if _plan(job, options, report)]
     requests = [request for job in jobs for motion in job.motions for request in motion.requests]
     samples = iter(evaluate_many([spline for spline, _ in requests], [frames for _, frames in requests]))

@@ -231,11 +231,11 @@ def test_a_key_at_fault_is_named_with_its_track_and_object(tcb, walk):
 
 def test_too_many_samples_are_refused_unless_the_limit_is_raised(tcb, walk):
     before = walk.read_bytes()
-    ran = tcb("bake", walk, "--in-place", "--objects", "Hips", "--step", "0.01", "--sample-limit", "1000")
+    ran = tcb("bake", walk, "--in-place", "--objects", "Hips", "--step", "0.02", "--sample-limit", "1000")
     assert refused(ran, "1,000")
     assert walk.read_bytes() == before
-    assert tcb("bake", walk, "--in-place", "--objects", "Hips", "--step", "0.01", "--sample-limit", "1e5").status == 2
-    assert tcb("bake", walk, "--in-place", "--objects", "Hips", "--step", "0.01", "--sample-limit", "99999").status == 0
+    assert tcb("bake", walk, "--in-place", "--objects", "Hips", "--step", "0.02", "--sample-limit", "1e5").status == 2
+    assert tcb("bake", walk, "--in-place", "--objects", "Hips", "--step", "0.02", "--sample-limit", "99999").status == 0
 
 
 def in_strips_only(name: str) -> None:
