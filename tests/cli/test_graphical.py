@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 import json
-import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.cli.graphical import ROOT, installed_blender
+
 MAKE_WALK = """
 import bpy, sys
 bpy.ops.wm.read_factory_settings(use_empty=True)
@@ -27,33 +28,17 @@ Blender = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="module")
-def blender(extension_zip: Path, tmp_path_factory: pytest.TempPathFactory) -> Blender:
+def command(extension_zip: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    return installed_blender(extension_zip, tmp_path_factory.mktemp("user"))
+
+
+@pytest.fixture(scope="module")
+def blender(command: list[str]) -> Blender:
     """Run Blender with these arguments, and the extension installed from its zip."""
-    command = [str(ROOT / "tools" / "environment.sh"), "graphical", "env"]
-    found = subprocess.run(command, capture_output=True, text=True).stdout
-    variables = dict(line.split("=", 1) for line in found.splitlines() if "=" in line)
-    if "BLENDER" not in variables:
-        pytest.skip(found.strip())
-    folder = tmp_path_factory.mktemp("user")
-    environment = {
-        **os.environ,
-        "GUI_BLENDER": variables["GUI_BLENDER"],
-        "GUI_BLENDER_HOME": str(folder),
-        "BLENDER_USER_RESOURCES": str(folder / "config"),
-    }
 
     def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-        call = [variables["BLENDER"], *map(str, arguments)]
-        return subprocess.run(call, capture_output=True, text=True, env=environment, timeout=120)
+        return subprocess.run([*command, *map(str, arguments)], capture_output=True, text=True, timeout=120)
 
-    # A Blender that was only unpacked doesn't know the Python that it runs its helpers with.
-    install = (
-        "import bpy, os, sys; sys.executable = sys.executable or os.environ['GUI_BLENDER_PYTHON'];"
-        f" bpy.ops.extensions.package_install_files(filepath={str(extension_zip)!r}, repo='user_default',"
-        " enable_on_install=True); bpy.ops.wm.save_userpref()"
-    )
-    installed = run("--background", "--python-exit-code", 3, "--python-expr", install)
-    assert installed.returncode == 0, installed.stdout + installed.stderr
     return run
 
 
@@ -82,3 +67,17 @@ def test_the_tool_runs_in_blender_too(blender, walk, tmp_path):
     assert ran.returncode == 1, ran.stdout + ran.stderr
     assert "gone.blend: error: " in ran.stderr
     assert (tmp_path / "walk.blend").exists()
+
+
+def test_several_blenders_work_at_once(blender, command, walk, tmp_path):
+    """Started by their command: one that was only unpacked does not know by itself how it was started."""
+    files = [str(shutil.copy(walk, tmp_path / f"{number}.blend")) for number in range(3)]
+    arguments = ["bake", *files, "--in-place", "--jobs", "2", "--json"]
+    script = (
+        "import sys; from bl_ext.user_default.tcb_animation import cli;"
+        f" sys.exit(cli.main({arguments!r}, start={[*command, '--command', 'tcb']!r}))"
+    )
+    ran = blender("--background", "--python-exit-code", 3, "--python-expr", script)
+    lines = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{")]
+    assert [line["errors"] for line in lines] == [[], [], []], ran.stderr
+    assert {line["counts"]["samples"] for line in lines} == {3 * 37}

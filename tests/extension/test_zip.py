@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-NOT_RUN_IN_BLENDER = {"tests", "tools", "docs", "examples", "build", "dist"}
+NOT_RUN_IN_BLENDER = {"tests", "tools", "docs", "examples", "farm", "build", "dist"}
 
 
 @pytest.fixture(scope="module")

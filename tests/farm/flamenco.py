@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What Flamenco does with a job beside compiling it: settings come from the add-on's form, variables go both ways, and
+a worker runs the commands. After Flamenco's documentation of variables, of commands and of job settings."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+
+def evaluated(expression: str, here: Path, settings: dict[str, Any]) -> Any:
+    """What the add-on makes of a setting's `eval`; `here` is the folder of the open file."""
+
+    def abspath(path: str | Path) -> Path:
+        text = str(path)
+        return Path(os.path.normpath(here / text[2:] if text.startswith("//") else Path.cwd() / text))
+
+    names = {"abspath": abspath, "settings": SimpleNamespace(**settings), "Path": Path, "jobname": "Bake"}
+    return eval(expression, {}, names)
+
+
+def submitted(settings: dict[str, Any], two_way: dict[str, str]) -> dict[str, Any]:
+    """The settings, with the variables in place of the values that they begin with."""
+
+    def replaced(value: Any) -> Any:
+        for name, path in two_way.items():
+            if isinstance(value, str) and value.lower().replace("\\", "/").startswith(path.lower().replace("\\", "/")):
+                return f"{{{name}}}{value[len(path) :]}"
+        return value
+
+    return {key: replaced(value) for key, value in settings.items()}
+
+
+def expanded(value: Any, one_way: dict[str, str], two_way: dict[str, str], separator: str = os.sep) -> Any:
+    """A command's parameter as a worker gets it. What holds a two-way variable is a path, and loses its last slash."""
+    if isinstance(value, list):
+        return [expanded(item, one_way, two_way, separator) for item in value]
+    for name, text in one_way.items():
+        value = value.replace(f"{{{name}}}", text)
+    plain = value
+    for name, text in two_way.items():
+        value = value.replace(f"{{{name}}}", text)
+    if value == plain:
+        return value
+    slashes = len(value) - len(value.lstrip("/\\"))
+    return separator * slashes + separator.join(filter(None, value.replace("\\", "/").split("/")))
+
+
+def command_line(parameters: dict[str, Any]) -> list[str]:
+    """Of blender-render: {exe} {exeArgs} {argsBefore} {blendfile} {args}."""
+    known = {"exe", "exeArgs", "argsBefore", "blendfile", "args"}
+    assert parameters.keys() <= known
+    before = [*shlex.split(parameters.get("exeArgs", "")), *parameters.get("argsBefore", [])]
+    return [parameters["exe"], *before, parameters["blendfile"], *parameters.get("args", [])]
+
+
+def work(task: dict[str, Any], one_way: dict[str, str], two_way: dict[str, str]) -> list[subprocess.CompletedProcess]:
+    """Run the task's commands, up to the first that fails."""
+    ran = []
+    for command in task["commands"]:
+        parameters = {key: expanded(value, one_way, two_way) for key, value in command["parameters"].items()}
+        if command["name"] == "make-directory":
+            os.makedirs(parameters["path"], exist_ok=True)
+            continue
+        assert command["name"] == "blender-render"
+        ran.append(subprocess.run(command_line(parameters), capture_output=True, text=True, timeout=120))
+        if ran[-1].returncode:
+            break
+    return ran
