@@ -72,7 +72,7 @@ def active_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]
         return []
     if context.mode == "POSE":
         bone = context.active_pose_bone
-        return [(item, track) for track in tracks_of(item, [bone_path(bone)])] if bone else []
+        return [(item, track) for track in tracks_of(item, bone_path(bone))] if bone else []
     return [(datablock, track) for datablock in of_object(item) for track in tracks_of(datablock)]
 
 

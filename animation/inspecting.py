@@ -16,7 +16,7 @@ from .faults import Refusal
 from .parameters import read_parameters
 from .reading import digest, key_frames, read_originals
 from .splines import TrackSpline, track_splines
-from .tracks import Track, find_tracks, tracks_under
+from .tracks import BONES, Track, tracks_shown
 
 _AT = 0.02
 """Frames: near enough to the current frame to be meant by it."""
@@ -36,14 +36,20 @@ class KeyInfo:
     parameters: dict[str, float]
 
 
-def tracks_of(datablock: bpy.types.ID, prefixes: list[str] | None = None) -> list[Track]:
-    """The datablock's tracks that are in use; none where nothing animates it."""
+def tracks_of(datablock: bpy.types.ID, bone: str = "") -> list[Track]:
+    """The tracks in use of one bone (its path), or of the datablock without its bones; none where nothing animates
+    it."""
     try:
-        channels = channels_of(datablock)
-        tracks = find_tracks(datablock, channels) if prefixes is None else tracks_under(datablock, channels, prefixes)
-        return [track for track in tracks if track.in_use]
+        return [track for track in tracks_shown(datablock, channels_of(datablock), bone) if track.in_use]
     except Refusal:
         return []
+
+
+def has_animated_bones(datablock: bpy.types.ID) -> bool:
+    try:
+        return any(fcurve.data_path.startswith(BONES) for fcurve in channels_of(datablock))
+    except Refusal:
+        return False
 
 
 def state(track: Track) -> str:

@@ -143,13 +143,18 @@ def find_tracks(datablock: bpy.types.ID, channels: Channels, prefixes: Iterable[
     return [track for track in tracks if track.path.startswith(starts)]
 
 
-def tracks_under(datablock: bpy.types.ID, channels: Channels, prefixes: Iterable[str]) -> list[Track]:
-    """As `find_tracks`, without a look at the other curves: a sidebar asks on every redraw.
+BONES = 'pose.bones["'
 
-    So the companions of a bone that was renamed while the extension was off are found by `find_tracks` alone.
+
+def tracks_shown(datablock: bpy.types.ID, channels: Channels, bone: str = "") -> list[Track]:
+    """As `find_tracks`, of one bone (its path), or of the datablock without its bones: what a sidebar lists.
+
+    The other curves are not looked at, because a sidebar asks on every redraw. So the companions of a bone that was
+    renamed while the extension was off are found by `find_tracks` alone.
     """
-    starts = tuple(prefixes)
-    return _tracks_among(datablock, (fcurve for fcurve in channels if fcurve.data_path.startswith(starts)))
+    if bone:
+        return _tracks_among(datablock, (fcurve for fcurve in channels if fcurve.data_path.startswith(bone)))
+    return _tracks_among(datablock, (fcurve for fcurve in channels if not fcurve.data_path.startswith(BONES)))
 
 
 def _tracks_among(datablock: bpy.types.ID, fcurves: Iterable[bpy.types.FCurve]) -> list[Track]:

@@ -12,7 +12,7 @@ import bpy
 from .. import selection
 from ..animation import Refusal
 from ..animation.companions import PARAMETERS
-from ..animation.inspecting import STATES, state, turn_now, values_now
+from ..animation.inspecting import STATES, has_animated_bones, state, turn_now, values_now
 from ..animation.tracks import Track, why_not
 
 _STATE_ICONS = {"PLAIN": "BLANK1", "TCB": "KEYFRAME", "BAKED": "KEYFRAME_HLT", "OUT_OF_DATE": "FILE_REFRESH"}
@@ -37,26 +37,14 @@ class TCB_PT_tracks(_Sidebar):
     def draw(self, context: bpy.types.Context) -> None:
         layout: Any = self.layout
         tracks = selection.active_tracks(context)
-        if not tracks:
+        bones = context.mode != "POSE" and context.object is not None and has_animated_bones(context.object)
+        if not tracks and not bones:
             layout.label(text=_why_no_tracks(context), icon="INFO")
             return
-        shown = selection.active_track(context)
-        assert shown is not None
-        several = len({datablock for datablock, _ in tracks}) > 1
-        column = layout.column(align=True)
-        for datablock, track in tracks:
-            current = _state(track)
-            row = column.row(align=True)
-            name = track_label(track)
-            label = f"{name} ({datablock.name})" if several and datablock != context.object else name
-            chosen = track.path == shown[1].path and datablock == shown[0]
-            select = row.operator(
-                "tcb.track_select", text=label, icon=_STATE_ICONS[current], depress=chosen, translate=False
-            )
-            select.track = selection.track_identifier(datablock, track)
-            state_row = row.row()
-            state_row.alignment = "RIGHT"
-            state_row.label(text=STATES[current])
+        if tracks:
+            _draw_list(context, layout, tracks)
+        if bones:
+            layout.label(text="Its bones' tracks: in Pose Mode", icon="BONE_DATA")
         layout.operator("tcb.enable")
 
 
@@ -150,6 +138,26 @@ class TCB_PT_bake(_Sidebar):
             setattr(bake, name, getattr(options, name))
         layout.operator("tcb.restore", icon="LOOP_BACK")
         layout.operator("tcb.remove", icon="X")
+
+
+def _draw_list(context: bpy.types.Context, layout: Any, tracks: list[tuple[bpy.types.ID, Track]]) -> None:
+    shown = selection.active_track(context)
+    assert shown is not None
+    several = len({datablock for datablock, _ in tracks}) > 1
+    column = layout.column(align=True)
+    for datablock, track in tracks:
+        current = _state(track)
+        row = column.row(align=True)
+        name = track_label(track)
+        label = f"{name} ({datablock.name})" if several and datablock != context.object else name
+        chosen = track.path == shown[1].path and datablock == shown[0]
+        select = row.operator(
+            "tcb.track_select", text=label, icon=_STATE_ICONS[current], depress=chosen, translate=False
+        )
+        select.track = selection.track_identifier(datablock, track)
+        state_row = row.row()
+        state_row.alignment = "RIGHT"
+        state_row.label(text=STATES[current])
 
 
 def _sidebar(context: bpy.types.Context) -> Any:

@@ -157,3 +157,6 @@ def test_in_pose_mode_the_active_bones_tracks_are_listed(scene, drawn):
     assert "Scale" in shown
     assert "Location" not in shown
     bpy.ops.object.mode_set(mode="OBJECT")
+    shown = drawn("TCB_PT_tracks")
+    assert "Its bones' tracks: in Pose Mode" in shown
+    assert "Scale" not in shown
