@@ -23,7 +23,8 @@ Measure = Callable[[IndexArray, FloatArray, FloatArray], FloatArray]
 
 # Zeros of the sixth derivative of Chebyshev's kind, all but the first and last: dense towards the ends, as g needs.
 NODES = 0.5 - 0.5 * np.cos(np.arange(2, 7) * np.pi / 8.0)
-_DENSE = np.linspace(0.0, 1.0, 19)[1:-1]
+# Between them, and between them and the ends.
+_BETWEEN = np.convolve(np.concatenate(([0.0], NODES, [1.0])), [0.5, 0.5], mode="valid")
 # Where t² (1-t)² is largest, and where it is if g is odd about the middle.
 _PROBES = (0.5 - np.sqrt(0.05), 0.5, 0.5 + np.sqrt(0.05))
 
@@ -63,20 +64,33 @@ BERNSTEIN = np.stack(
 """From four Bezier points to the values at the nodes, shape (nodes, 4)."""
 TO_CHEBYSHEV = np.linalg.inv(_chebyshev(NODES)) / _double_zeros(NODES)
 """From the rest at the nodes to g's Chebyshev coefficients, shape (nodes, nodes)."""
-TO_DENSE = _double_zeros(_DENSE)[:, np.newaxis] * (_chebyshev(_DENSE) @ TO_CHEBYSHEV)
-"""From the rest at the nodes to the rest all along, shape (17, nodes)."""
+PLACES = np.sort(np.concatenate(([0.0, 1.0], NODES, _BETWEEN)))
+"""The nodes, what is between them, and the ends."""
+TO_BETWEEN = _double_zeros(_BETWEEN)[:, np.newaxis] * (_chebyshev(_BETWEEN) @ TO_CHEBYSHEV)
+"""From the rest at the nodes to the rest between them, shape (6, nodes)."""
 _REST, _CUBIC = _powers_of_rest(), _powers_of_cubic()
 
 # A search aims at this part of what may be: the proof, on the curve itself, finds a little more here and there.
 _AIM = 0.97
 _MOST_TRIALS = 9
+# In so many parts a span's mass is told.
+_UNITS = 2.0**40
 # Pieces at most from one span: five samples tell no more of a curve.
 _MOST_PIECES = 24
 
 
 def along(matrix: FloatArray, samples: FloatArray) -> FloatArray:
-    """Return a matrix times samples (m, c, n), over the first axis."""
-    return (matrix @ samples.reshape(len(samples), -1)).reshape(len(matrix), *samples.shape[1:])
+    """Return a matrix times samples (m, c, n), over the first axis.
+
+    Row by row: what a product of matrices gives for one span depends, in the last bit, on how many others there are.
+    """
+    result = np.empty((len(matrix), *samples.shape[1:]))
+    for row, weights in zip(result, matrix, strict=True):
+        np.multiply(samples[0], weights[0], out=row)
+        for sample, weight in zip(samples[1:], weights[1:], strict=True):
+            if weight:
+                row += sample * weight
+    return result
 
 
 def polynomials(points: FloatArray, rest: FloatArray) -> FloatArray:
@@ -251,13 +265,20 @@ def evened(
     number, place : ndarray, shape (knots,)
         Which of the chosen spans, ascending, and where in it.
     """
-    share = mass / np.repeat(np.add.reduceat(mass, np.cumsum(count) - count), count)
-    # Span after span on one axis: its mass and its place both go from its number to the next.
-    mass_axis = np.concatenate(([0.0], np.cumsum(share)))
-    place_axis = np.concatenate(([0.0], np.repeat(np.arange(len(count)), count) + ends))
+    first = np.cumsum(count) - count
+    # Whole numbers add up to the same whatever other spans come before.
+    share = mass / np.repeat(np.add.reduceat(mass, first), count)
+    units = np.rint(share * _UNITS).astype(np.int64)
+    axis = np.concatenate(([0], np.cumsum(units)))
     spans = np.flatnonzero(chosen)
     sizes = wanted[spans] - 1
     number = np.repeat(np.arange(len(spans)), sizes)
     step = np.arange(len(number)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + 1
     span = spans[number]
-    return number, np.interp(span + step / wanted[span], mass_axis, place_axis) - span
+    begin = axis[first[span]]
+    target = begin + (axis[first[span] + count[span]] - begin) * step // wanted[span]
+    piece = np.searchsorted(axis, target, side="right") - 1
+    starts = np.concatenate(([0.0], ends[:-1]))
+    starts[first] = 0.0
+    inside = (target - axis[piece]) / units[piece]
+    return number, starts[piece] + inside * (ends[piece] - starts[piece])

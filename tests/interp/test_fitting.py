@@ -1,0 +1,421 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Cubic pieces follow splines within the tolerance, and there are hardly fewer that would.
+
+What pieces play is taken from scipy's CubicHermiteSpline here, and from Blender in test_fitting_in_blender.py.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.interpolate import CubicHermiteSpline
+
+from interp import Keys, rotations, tcb
+from interp.fitting import ROTATION_TOLERANCE, Request, fit_many, handles
+
+HELD = ["QUATERNION", "AXIS_ANGLE", "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"]
+AMONG_PIECES = 24
+
+
+def random_rotation(generator, step, keys=8, eased=False, largest=0.6, **options):
+    frames = np.cumsum(generator.integers(10, 40, keys)).astype(float)
+    values = [rotations.from_rotation_vector([2.0, 1.0, -0.5])]
+    for turn in generator.normal(size=(keys - 1, 3)) * step:
+        values.append(rotations.multiply(rotations.from_rotation_vector(turn), values[-1]))
+    parameters = generator.uniform(-largest, largest, (3, keys))
+    eases = generator.uniform(0.0, 1.0, (2, keys)) * eased
+    return tcb.RotationSpline(Keys(frames, values, *parameters, *eases), **options)
+
+
+def numbers_of(spline, held):
+    """A track's keys in channels that go on from each other."""
+    q = spline.keys.values
+    if held == "QUATERNION":
+        return q
+    if held == "AXIS_ANGLE":
+        axes, angles = rotations.follow_axis_angle(q)
+        return np.column_stack([angles, axes])
+    return rotations.follow_euler(q, held)
+
+
+def orientations(numbers, held):
+    if held == "QUATERNION":
+        return rotations.normalise(numbers)
+    if held == "AXIS_ANGLE":
+        return rotations.from_axis_angle(numbers[:, 1:], numbers[:, 0])
+    return rotations.from_euler(numbers, held)
+
+
+def segments(spline, numbers, fit):
+    """For each segment and channel the frames, values and derivatives of its pieces' ends."""
+    frames = spline.keys.frames
+    for index, (start, end) in enumerate(pairwise(frames)):
+        channels = []
+        for channel, knots in enumerate(fit.knots):
+            own = (knots.frames > start) & (knots.frames < end)
+            channels.append(
+                (
+                    np.concatenate([[start], knots.frames[own], [end]]),
+                    np.concatenate([numbers[index, [channel]], knots.values[own], fit.arriving[index + 1, [channel]]]),
+                    np.concatenate(
+                        [fit.outgoing[index, [channel]], knots.derivatives[own], fit.incoming[index + 1, [channel]]]
+                    ),
+                )
+            )
+        yield channels
+
+
+def largest_difference(spline, numbers, fit, held=None):
+    """Of what the pieces play from the spline, in each segment: an angle, or each channel's difference."""
+    found = []
+    for channels in segments(spline, numbers, fit):
+        places = np.concatenate([each[0] for each in channels])
+        frames = np.concatenate([np.linspace(a, b, AMONG_PIECES) for a, b in pairwise(places) if b > a])
+        played = np.stack([CubicHermiteSpline(*each)(frames) for each in channels], axis=1)
+        if held is None:
+            found.append(np.abs(played - spline(frames)).max(axis=0))
+        else:
+            found.append(rotations.angle_between(orientations(played, held), spline(frames)).max())
+    return np.array(found)
+
+
+def fewest(frames, values, derivatives, exact, tolerance, rotation):
+    """The smallest number of pieces with ends among `frames`, by dynamic programming; None if it takes more ends."""
+    start, end = np.triu_indices(len(frames), 1)
+    t = np.linspace(0.0, 1.0, 17)[1:-1, np.newaxis]
+    s, length = 1.0 - t, frames[end] - frames[start]
+    weights = [s * s * (1 + 2 * t), t * t * (3 - 2 * t), t * s * s * length, -t * t * s * length]
+    points = [values[start], values[end], derivatives[start], derivatives[end]]
+    played = sum(weight[..., np.newaxis] * point for weight, point in zip(weights, points, strict=True))
+    there = exact((frames[start] + t * length).ravel()).reshape(played.shape)
+    if rotation:
+        off = rotations.angle_between(rotations.normalise(played), there)
+    else:
+        off = np.abs(played - there).max(axis=-1)
+    joined = np.zeros((len(frames), len(frames)), dtype=bool)
+    joined[start, end] = off.max(axis=0) <= tolerance
+    reached, count = np.arange(len(frames)) == 0, 0
+    while not reached[-1]:
+        reached, count = joined[reached].any(axis=0), count + 1
+        if count > len(frames):
+            return None
+    return count
+
+
+def piece_counts(spline, fit, tolerance, rotation):
+    """How many pieces the segments have, and how few there could be."""
+    ours = best = 0
+    frames, eases = spline.keys.frames, spline.keys.parameters[3:]
+    for index, (start, end) in enumerate(pairwise(frames)):
+        length = end - start
+        ease_from, ease_to = np.array([eases[1, index], eases[0, index + 1]]) / max(
+            1.0, eases[1, index] + eases[0, index + 1]
+        )
+        places = [np.linspace(start, end, 49), [start + ease_from * length, end - ease_to * length]]
+        candidates = np.unique(np.concatenate(places))
+        values = spline(candidates)
+        # The last key's derivative is that of the next segment; an instant before it is this one's.
+        derivatives = spline(np.append(candidates[:-1], end - 1e-8 * length), 1)
+        if rotation:
+            derivatives = rotations.multiply(np.pad(derivatives, ((0, 0), (1, 0))), values) / 2.0
+        count = fewest(candidates, values, derivatives, spline, tolerance, rotation)
+        if count is not None:
+            own = (fit.knots[0].frames > start) & (fit.knots[0].frames < end)
+            ours += 1 + own.sum()
+            best += count
+    return ours, best
+
+
+@pytest.mark.parametrize("cycle", ["SINGLE", "LOOP"])
+def test_a_vector_segment_without_ease_needs_no_knot(cycle):
+    generator = np.random.default_rng(1)
+    parameters = generator.uniform(-1.0, 1.0, (3, 6))
+    spline = tcb.VectorSpline(Keys(np.arange(6) * 17.0, generator.normal(size=(6, 3)), *parameters), cycle)
+    (fit,) = fit_many([Request(spline, 1e-6)])
+    assert [len(knots.frames) for knots in fit.knots] == [0, 0, 0]
+    assert largest_difference(spline, spline.keys.values, fit).max() < 1e-14
+    assert fit.reached
+
+
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-4, 1e-6])
+def test_eased_vectors_are_within_the_tolerance_each_channel_by_itself(tolerance):
+    generator = np.random.default_rng(2)
+    eases = generator.uniform(0.0, 1.0, (2, 12)) * (generator.random((2, 12)) < 0.7)
+    values = generator.normal(size=(12, 3)) * (1.0, 0.01, 0.0)
+    spline = tcb.VectorSpline(Keys(np.arange(12) * 13.0, values, ease_to=eases[0], ease_from=eases[1]))
+    (fit,) = fit_many([Request(spline, tolerance)])
+    found = largest_difference(spline, values, fit)
+    assert fit.reached
+    assert (found <= fit.errors[:-1] + 1e-12).all()
+    assert len(fit.knots[0].frames) > len(fit.knots[1].frames) > len(fit.knots[2].frames) - 1 == -1
+
+
+@pytest.mark.parametrize("held", HELD)
+@pytest.mark.parametrize("eased", [False, True])
+def test_rotations_are_within_the_tolerance_however_they_are_held(held, eased):
+    generator = np.random.default_rng(3)
+    splines = [
+        random_rotation(generator, step, eased=eased, construction=construction)
+        for step in (0.1, 0.5, 0.9)
+        for construction in ("DE_CASTELJAU", "SQUAD")
+    ]
+    numbers = [numbers_of(spline, held) for spline in splines]
+    fits = fit_many(
+        [Request(spline, ROTATION_TOLERANCE, held, own) for spline, own in zip(splines, numbers, strict=True)]
+    )
+    for spline, own, fit in zip(splines, numbers, fits, strict=True):
+        assert fit.reached
+        found = largest_difference(spline, own, fit, held)
+        assert (found <= fit.errors[:-1, 0] * 1.001).all()
+
+
+@pytest.mark.parametrize("construction", ["DE_CASTELJAU", "SQUAD"])
+@pytest.mark.parametrize("eased", [False, True])
+def test_rotations_have_hardly_more_pieces_than_the_fewest(construction, eased):
+    generator = np.random.default_rng(4)
+    splines = [
+        random_rotation(generator, step, 5, eased, 1.0 - 0.5 * eased, construction=construction)
+        for step in (0.1, 0.3, 0.6, 1.0)
+    ]
+    fits = fit_many([Request(spline, ROTATION_TOLERANCE, "QUATERNION") for spline in splines])
+    counts = [piece_counts(spline, fit, ROTATION_TOLERANCE, True) for spline, fit in zip(splines, fits, strict=True)]
+    ours, best = np.sum(counts, axis=0)
+    assert ours <= 1.1 * best
+
+
+@pytest.mark.parametrize("share", [1e-2, 1e-3, 1e-4])
+def test_eased_vectors_have_hardly_more_pieces_than_the_fewest(share):
+    generator = np.random.default_rng(5)
+    counts = []
+    for _ in range(12):
+        frames = np.cumsum(generator.integers(5, 40, 5)).astype(float)
+        parameters = generator.uniform(-0.7, 0.7, (3, 5))
+        eases = generator.uniform(0.0, 1.0, (2, 5)) * (generator.random((2, 5)) < 0.7)
+        spline = tcb.VectorSpline(Keys(frames, generator.normal(size=5), *parameters, *eases))
+        tolerance = share * np.ptp(spline.keys.values)
+        counts.append(piece_counts(spline, fit_many([Request(spline, tolerance)])[0], tolerance, False))
+    ours, best = np.sum(counts, axis=0)
+    assert ours <= 1.1 * best
+
+
+@pytest.mark.parametrize("turns", [0.9, 1.5, 3.0, 10.0])
+def test_a_spin_has_hardly_more_pieces_than_the_fewest(turns):
+    angle = 2.0 * np.pi * turns
+    spline = tcb.RotationSpline.from_turns([0, 30, 60, 90], [0, angle, angle, angle], [[0, 0, 1]] * 4)
+    (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, "QUATERNION")])
+    inside = (fit.knots[0].frames > 30.0) & (fit.knots[0].frames < 60.0)
+    # At a constant speed even pieces are the best there are.
+    count = 1
+    while True:
+        q = rotations.from_rotation_vector(np.linspace(0.0, angle, count + 1)[:, np.newaxis] * (0.0, 0.0, 1.0))
+        rates = rotations.multiply([0.0, 0.0, 0.0, angle / 30.0], q) / 2.0
+        frames = np.linspace(30.0, 60.0, 60 * count)
+        played = rotations.normalise(CubicHermiteSpline(np.linspace(30.0, 60.0, count + 1), q, rates)(frames))
+        exact = rotations.from_rotation_vector(((frames - 30.0) / 30.0 * angle)[:, np.newaxis] * (0.0, 0.0, 1.0))
+        if rotations.angle_between(played, exact).max() <= ROTATION_TOLERANCE:
+            break
+        count += 1
+    assert inside.sum() + 1 <= 1.2 * count
+
+
+@pytest.mark.parametrize("held", HELD)
+def test_derivatives_are_those_of_the_motion(held):
+    generator = np.random.default_rng(6)
+    spline = random_rotation(generator, 0.4)
+    numbers = numbers_of(spline, held)
+    (fit,) = fit_many([Request(spline, 1e-6, held, numbers)])
+    h = 1e-3
+    for channel, knots in enumerate(fit.knots):
+        around = spline(np.add.outer(knots.frames, [-2 * h, -h, 0.0, h, 2 * h]).ravel())
+        own = np.stack([each.values for each in fit.knots], axis=1)
+        for row, q in enumerate(around.reshape(-1, 5, 4)):
+            if held == "QUATERNION":
+                near = q * np.sign(q[2] @ own[row])
+            elif held == "AXIS_ANGLE":
+                axes, angles = rotations.follow_axis_angle(q, own[row, 1:], own[row, 0])
+                near = np.column_stack([angles, axes])
+            else:
+                near = rotations.follow_euler(q, held, own[row])
+            difference = (near[0] - 8 * near[1] + 8 * near[3] - near[4]) / (12 * h)
+            assert near[2, channel] == pytest.approx(knots.values[row], abs=1e-9)
+            assert difference[channel] == pytest.approx(knots.derivatives[row], abs=1e-7)
+
+
+def test_derivatives_at_keys_are_the_same_on_both_sides_where_the_spline_s_are():
+    spline = random_rotation(np.random.default_rng(7), 0.4, largest=0.0)
+    (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, "QUATERNION")])
+    assert fit.incoming[1:-1] == pytest.approx(fit.outgoing[1:-1], abs=1e-12)
+
+
+@pytest.mark.parametrize("held", ["AXIS_ANGLE", "XYZ", "ZYX"])
+def test_numbers_go_on_from_each_key_s_own_as_dense_samples_do(held):
+    spline = random_rotation(np.random.default_rng(8), 1.0)
+    numbers = numbers_of(spline, held)
+    (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, held, numbers)])
+    frames = spline.keys.frames
+    for index, channels in enumerate(segments(spline, numbers, fit)):
+        dense = np.unique(np.concatenate([channels[0][0], np.linspace(frames[index], frames[index + 1], 4000)]))
+        if held == "AXIS_ANGLE":
+            axes, angles = rotations.follow_axis_angle(spline(dense), numbers[index, 1:], numbers[index, 0])
+            followed = np.column_stack([angles, axes])
+        else:
+            followed = rotations.follow_euler(spline(dense), held, numbers[index])
+        own = np.stack([each[1] for each in channels], axis=1)
+        assert own == pytest.approx(followed[np.searchsorted(dense, channels[0][0])], abs=1e-6)
+
+
+def test_a_key_that_says_the_arriving_numbers_otherwise_is_a_jump():
+    spline = tcb.RotationSpline(Keys([0, 10, 20], rotations.from_euler([[0, 0, 0], [0.5, 0, 0], [1, 0, 0]])))
+    numbers = np.array([[0, 0, 0], [0.5 + 2 * np.pi, 0, 0], [1 + 2 * np.pi, 0, 0]])
+    (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, "XYZ", numbers)])
+    assert fit.jumps.tolist() == [False, True, False]
+    assert fit.arriving == pytest.approx(np.array([[0, 0, 0], [0.5, 0, 0], [1 + 2 * np.pi, 0, 0]]))
+
+
+def test_signs_of_quaternions_go_on_from_each_key_s_own():
+    q = rotations.from_euler([[0, 0, 0], [0.5, 0, 0], [1, 0, 0]]) * [[1], [-1], [-1]]
+    (fit,) = fit_many([Request(tcb.RotationSpline(Keys([0, 10, 20], q)), 1e-4, "QUATERNION", q)])
+    assert fit.jumps.tolist() == [False, True, False]
+    assert fit.arriving[1] == pytest.approx(-q[1])
+    assert fit.arriving[2] == pytest.approx(q[2])
+
+
+@pytest.mark.parametrize("order", ["XYZ", "ZXY"])
+def test_whole_turns_about_an_euler_axis_need_no_knot(order):
+    angles = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 20.0], [0.0, 0.0, -25.0], [0.0, 0.0, 275.0]])
+    spline = tcb.RotationSpline.from_turns([0, 20, 50, 80], *rotations.turns_of_euler(angles, order))
+    (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, order, angles)])
+    assert len(fit.knots[0].frames) == 0
+    assert not fit.jumps.any()
+    assert largest_difference(spline, angles, fit, order).max() < 1e-9
+
+
+def test_a_turn_through_gimbal_lock_needs_no_knot():
+    angles = np.array([[0.0, 0.0, 0.0], [0.0, 1.2, 0.0], [0.0, 2.0, 0.0], [0.0, 4.0, 0.0]])
+    spline = tcb.RotationSpline.from_turns([0, 20, 50, 80], *rotations.turns_of_euler(angles))
+    (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, "XYZ", angles)])
+    assert len(fit.knots[0].frames) == 0
+    assert fit.reached
+
+
+def test_lengths_of_quaternions_run_from_key_to_key():
+    numbers = np.array([[1.0, 0, 0, 0], [5.0, 3.0, 0, 0], [0.1, 0.2, 0.1, 0]])
+    spline = tcb.RotationSpline(Keys([0, 20, 50], numbers))
+    (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, "QUATERNION", numbers)])
+    assert fit.reached
+    assert largest_difference(spline, numbers, fit, "QUATERNION").max() <= ROTATION_TOLERANCE
+
+
+BAD = {
+    "antipodal neighbours": (Keys([0, 20, 40], [[1, 0, 0, 0], [-1, 1e-6, 0, 0], [0, 1, 1, 0]]), "AS_KEYED"),
+    "ease 1 and 1": (Keys([0, 20, 40], [[1, 0, 0, 0], [0, 1, 2, 0], [0, 1, 1, 1]], ease_to=1, ease_from=1), "SHORTEST"),
+    "frames of a million": (Keys([1e6, 1e6 + 20, 1e6 + 40], [[9, 0, 0, 0], [9, 1, 0, 0], [9, 0, 1, 0]]), "SHORTEST"),
+} | {
+    f"tension {t}, continuity {c}, bias {b}": (
+        Keys([0, 20, 40, 41, 70], np.random.default_rng(9).normal(size=(5, 4)), t, c, b),
+        "SHORTEST",
+    )
+    for t in (-1, 1)
+    for c in (-1, 1)
+    for b in (-1, 1)
+}
+
+
+@pytest.mark.parametrize(("keys", "path"), BAD.values(), ids=BAD.keys())
+def test_bad_cases_converge(keys, path):
+    spline = tcb.RotationSpline(keys, path=path)
+    (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, "QUATERNION")])
+    assert fit.reached
+    assert largest_difference(spline, spline.keys.values, fit, "QUATERNION").max() <= ROTATION_TOLERANCE
+    assert len(fit.knots[0].frames) < 20 * len(keys)
+
+
+def test_what_can_t_be_reached_is_said_with_its_error():
+    # Half a turn within 1/20 frame leaves no room for knots.
+    spline = tcb.RotationSpline(Keys([0, 0.05, 0.1], [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]], ease_to=1))
+    (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, "QUATERNION")])
+    found = largest_difference(spline, spline.keys.values, fit, "QUATERNION").max()
+    assert not fit.reached
+    assert found <= fit.error <= 1.5 * found
+
+
+def test_no_turn_with_another_axis_than_the_motion_s_is_told_with_its_error():
+    angles = np.array([0.0, 1.0])
+    axes = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
+    spline = tcb.RotationSpline(Keys([0, 20], rotations.from_axis_angle(axes, angles)))
+    (fit,) = fit_many([Request(spline, 1e-5, "AXIS_ANGLE", np.column_stack([angles, axes]))])
+    found = largest_difference(spline, np.column_stack([angles, axes]), fit, "AXIS_ANGLE").max()
+    assert found <= fit.error
+    assert fit.error < 1e-3
+    assert len(fit.knots[0].frames) < 12
+
+
+def test_a_key_on_every_frame_needs_no_knot():
+    turns = np.cumsum(np.random.default_rng(10).normal(size=(400, 3)) * 0.02, axis=0)
+    spline = tcb.RotationSpline(Keys(np.arange(400.0), rotations.from_rotation_vector(turns)))
+    (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, "QUATERNION")])
+    assert len(fit.knots[0].frames) == 0
+    assert fit.reached
+
+
+def test_many_at_once_equal_one_by_one_to_the_bit():
+    generator = np.random.default_rng(11)
+    requests = []
+    for index in range(24):
+        spline = random_rotation(generator, 0.5, 4 + index % 3, eased=index % 2 == 0)
+        held = HELD[index % len(HELD)]
+        requests.append(Request(spline, ROTATION_TOLERANCE, held, numbers_of(spline, held)))
+        keys = Keys(np.arange(5) * 9.0, generator.normal(size=(5, 1 + index % 2)), ease_to=0.3, ease_from=0.8)
+        requests.append(Request(tcb.VectorSpline(keys), 1e-4))
+    for request, found in zip(requests, fit_many(requests), strict=True):
+        (expected,) = fit_many([request])
+        assert (found.outgoing == expected.outgoing).all()
+        assert (found.incoming == expected.incoming).all()
+        assert (found.errors == expected.errors).all()
+        for one, other in zip(found.knots, expected.knots, strict=True):
+            assert (one.frames == other.frames).all()
+            assert (one.values == other.values).all()
+            assert (one.derivatives == other.derivatives).all()
+
+
+def test_only_the_segments_asked_for_are_fitted():
+    spline = random_rotation(np.random.default_rng(12), 0.9, 6)
+    chosen = np.array([True, False, True, False, False, True])
+    (every,) = fit_many([Request(spline, ROTATION_TOLERANCE, "QUATERNION")])
+    (some,) = fit_many([Request(spline, ROTATION_TOLERANCE, "QUATERNION", segments=chosen)])
+    frames = spline.keys.frames
+    own = chosen[np.searchsorted(frames, every.knots[0].frames) - 1]
+    assert (some.knots[0].frames == every.knots[0].frames[own]).all()
+    assert some.outgoing.any(axis=1).tolist() == [True, False, True, False, False, False]
+    assert some.incoming.any(axis=1).tolist() == [False, True, False, True, False, False]
+
+
+def test_one_key_alone_needs_nothing():
+    (fit,) = fit_many([Request(tcb.VectorSpline(Keys([3], [[1.0, 2.0]])), 1e-4)])
+    assert fit.error == 0.0
+    assert not fit.outgoing.any()
+
+
+def test_knots_stand_at_frames_that_float32_has():
+    spline = random_rotation(np.random.default_rng(13), 0.9)
+    (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, "QUATERNION")])
+    frames = fit.knots[0].frames
+    assert (frames.astype(np.float32) == frames).all()
+
+
+def test_handles_belong_to_their_rounded_frames():
+    left, right = handles([100000.0, 100010.0], [0.0, 1.0], [0.3, 0.3], [0.3, 0.3])
+    assert right[0, 0] != 100000.0 + 10.0 / 3.0
+    assert right[0, 1] == np.float32(0.3 * (float(right[0, 0]) - 100000.0))
+    assert left[1, 1] == np.float32(1.0 - 0.3 * (100010.0 - float(left[1, 0])))
+
+
+@pytest.mark.parametrize(
+    "change", [{"tolerance": 0.0}, {"tolerance": np.nan}, {"held": "ABC"}, {"numbers": np.zeros((2, 3))}]
+)
+def test_requests_that_make_no_sense_are_refused(change):
+    spline = tcb.RotationSpline(Keys([0, 1], [[1, 0, 0, 0], [0, 1, 0, 0]]))
+    with pytest.raises(ValueError, match=r"tolerance|held|numbers"):
+        fit_many([Request(**({"spline": spline, "tolerance": 1e-3, "held": "QUATERNION"} | change))])
