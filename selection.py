@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 
 from .animation import Refusal, find_track, of_object
+from .animation.datablocks import name_of
 from .animation.inspecting import KeyInfo, key_near, tracks_of
 from .animation.tracks import Track
 
@@ -77,7 +78,7 @@ def active_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]
 
 
 def track_identifier(datablock: bpy.types.ID, track: Track) -> str:
-    return f"{datablock.name_full}/{track.path}"
+    return f"{type(datablock).__name__}/{name_of(datablock)}/{track.path}"
 
 
 def active_track(context: bpy.types.Context) -> tuple[bpy.types.ID, Track] | None:

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping
 
 import bpy
 
+from ..interp.fitting import ROTATION_TOLERANCE
 from .baking import SAMPLE_LIMIT, Options
 from .baking import bake as bake_many
 from .datablocks import of_file, of_object
@@ -27,6 +28,7 @@ from .report import Report
 from .restoring import remove, restore
 
 __all__ = [
+    "ROTATION_TOLERANCE",
     "SAMPLE_LIMIT",
     "Options",
     "Refusal",
@@ -47,19 +49,25 @@ __all__ = [
 def bake(
     datablock: bpy.types.ID,
     *,
+    output: str = "SAMPLES",
     target: str = "IN_PLACE",
     step: float = 1.0,
     frame_range: tuple[float, float] | None = None,
     sample_limit: int = SAMPLE_LIMIT,
     defaults: Mapping[str, float] | None = None,
     prefixes: Iterable[str] | None = None,
+    value_tolerance: float | None = None,
+    rotation_tolerance: float = ROTATION_TOLERANCE,
 ) -> Report:
-    """Bake the datablock's TCB tracks as samples; where it has none, all of its tracks, which become TCB.
+    """Bake the datablock's TCB tracks; where it has none, all of its tracks, which become TCB.
 
     Parameters
     ----------
     datablock : bpy.types.ID
         An object, a camera, a node tree: whatever has animation of its own.
+    output : {"SAMPLES", "CURVES"}
+        A linear key every `step` frames; or the fewest Bezier keys that come within the tolerances, right between
+        frames too.
     target : {"IN_PLACE", "NEW_ACTION"}
         Generated keys beside the animator's, or plain keys in a copy of the action, which the datablock then uses.
     step : float
@@ -72,6 +80,10 @@ def bake(
         Parameters, by name, for keys that have none of their own.
     prefixes : iterable of str, optional
         Only tracks whose paths start with one of them: 'location', 'pose.bones["Arm"]'.
+    value_tolerance : float, optional
+        How near curves come to values, in the property's units. Default: 1e-4 of the range of the track's keys.
+    rotation_tolerance : float
+        How near curves come to rotations, radians. Default: 0.01 degree.
 
     Returns
     -------
@@ -85,7 +97,16 @@ def bake(
     ValueError
         An option makes no sense.
     """
-    options = Options(target, step, frame_range, sample_limit, defaults or {})
+    options = Options(
+        target,
+        step,
+        frame_range,
+        sample_limit,
+        defaults or {},
+        output,
+        value_tolerance,
+        rotation_tolerance,
+    )
     only = None if prefixes is None else {datablock: list(prefixes)}
     report = bake_many([datablock], options, only)
     if report.refusals and not report.tracks:

@@ -10,19 +10,21 @@ from dataclasses import dataclass, field, replace
 import bpy
 
 from ..interp import evaluate_many
-from . import stamps
+from ..interp.fitting import ROTATION_TOLERANCE, fit_many
+from . import scratch, stamps
 from .channels import Channels, assign, channels_in, channels_of
-from .companions import SAVED, hold_count, hold_numbers, make, track_and_field
+from .companions import SAVED, hold_count, hold_numbers, make, remove_strays, track_and_field
 from .composing import baked_keys, plain_keys
 from .datablocks import name_of
-from .enabling import check_editable, editable_channels, enable_track
+from .enabling import check_editable, check_not_tweaked, editable_channels, enable_track
 from .faults import Refusal
+from .fitted import FittedMotion, Tolerances, plan_fitted
 from .keyframes import NO_KEYS, Keyframes, extrapolate, read, write
 from .motion import Motion, Written, plan
 from .originals import Originals, put_back
 from .reading import digest, read_originals
 from .report import Report
-from .restoring import unmake
+from .restoring import take_channel
 from .sampling import APART, Sampling
 from .settings import write_settings
 from .tracks import Track, find_tracks, why_not
@@ -42,6 +44,8 @@ class Options:
     ----------
     target : "IN_PLACE" or "NEW_ACTION"
         Beside the animator's keys, or as plain keys into a copy of the action, which the object then uses.
+    output : "SAMPLES" or "CURVES"
+        Linear keys every `step` frames, or the fewest Bezier keys that come within the tolerances.
     step : float
         Frames from sample to sample; below 1 too.
     frame_range : (float, float) or None
@@ -51,6 +55,10 @@ class Options:
         More samples than this are refused.
     defaults : mapping of parameter name to float
         For keys that have no parameters of their own.
+    value_tolerance : float or None
+        How near curves come to values, in the property's units; None: 1e-4 of the range of the track's keys.
+    rotation_tolerance : float
+        How near curves come to rotations, radians.
     """
 
     target: str = "IN_PLACE"
@@ -58,11 +66,20 @@ class Options:
     frame_range: tuple[float, float] | None = None
     sample_limit: int = SAMPLE_LIMIT
     defaults: Mapping[str, float] = field(default_factory=dict)
+    output: str = "SAMPLES"
+    value_tolerance: float | None = None
+    rotation_tolerance: float = ROTATION_TOLERANCE
 
     def check(self) -> None:
         """Raises ValueError, naming the option at fault."""
         if self.target not in ("IN_PLACE", "NEW_ACTION"):
             raise ValueError(f"target {self.target!r} is neither IN_PLACE nor NEW_ACTION")
+        if self.output not in ("SAMPLES", "CURVES"):
+            raise ValueError(f"output {self.output!r} is neither SAMPLES nor CURVES")
+        for name in ("value_tolerance", "rotation_tolerance"):
+            tolerance = getattr(self, name)
+            if tolerance is not None and not (math.isfinite(tolerance) and tolerance > 0):
+                raise ValueError(f"{name.replace('_', ' ')} {tolerance:g} is not a positive number")
         if not (math.isfinite(self.step) and self.step > 0):
             raise ValueError(f"step {self.step:g} is not a positive number of frames")
         if self.frame_range is not None:
@@ -115,7 +132,7 @@ def bake(
     """
     options.check()
     report = Report()
-    jobs = _collected(datablocks, prefixes or {}, report)
+    jobs = _collected(datablocks, options, prefixes or {}, report)
     asked = sum(_asked(job, options) for job in jobs)
     reason = ""
     if asked > options.sample_limit:
@@ -128,11 +145,10 @@ def bake(
     if reason:
         report.refusals += [Refusal(name_of(job.datablocks[0]), reason) for job in jobs]
         return report
-    jobs = [job for job in jobs if _plan(job, options, report)]
-    requests = [request for job in jobs for motion in job.motions for request in motion.requests]
-    samples = iter(evaluate_many([spline for spline, _ in requests], [frames for _, frames in requests]))
+    with scratch.kept():
+        jobs = [job for job in jobs if _plan(job, options, report)]
     total, done = sum(len(job.motions) for job in jobs), 0
-    written = [[motion.written([next(samples) for _ in motion.requests]) for motion in job.motions] for job in jobs]
+    written = _evaluated(jobs)
     if options.target == "NEW_ACTION":
         report.add(_write_new_actions(jobs, written))
         return report
@@ -144,43 +160,83 @@ def bake(
     return report
 
 
+def _evaluated(jobs: Sequence[_Job]) -> list[list[list[Written]]]:
+    """What the channels of each job's motions get: all splines are evaluated, or fitted, at once."""
+    motions = [motion for job in jobs for motion in job.motions]
+    requests = [request for motion in motions for request in motion.requests]
+    samples = iter(evaluate_many([spline for spline, _ in requests], [frames for _, frames in requests]))
+    fits = iter(fit_many([fit for motion in motions if isinstance(motion, FittedMotion) for fit in motion.fits]))
+
+    def written(motion: Motion) -> list[Written]:
+        if isinstance(motion, FittedMotion):
+            return motion.fitted([next(fits) for _ in motion.fits])
+        return motion.written([next(samples) for _ in motion.requests])
+
+    return [[written(motion) for motion in job.motions] for job in jobs]
+
+
 def _collected(
-    datablocks: Iterable[bpy.types.ID], prefixes: Mapping[bpy.types.ID, Sequence[str]], report: Report
+    datablocks: Iterable[bpy.types.ID],
+    options: Options,
+    prefixes: Mapping[bpy.types.ID, Sequence[str]],
+    report: Report,
 ) -> list[_Job]:
-    jobs: dict[tuple[int, int], _Job] = {}
+    """One job for all that share F-curves: of its tracks those that any of them is asked for."""
+    shared: dict[tuple[int, int], tuple[Channels, list[bpy.types.ID]]] = {}
     for datablock in datablocks:
         try:
             check_editable(datablock)
+            if options.target == "NEW_ACTION":
+                check_not_tweaked(datablock)
             channels = channels_of(datablock)
-            if channels.identity in jobs:
-                jobs[channels.identity].datablocks.append(datablock)
-            else:
-                jobs[channels.identity] = _collect(datablock, channels, prefixes.get(datablock), report)
+            shared.setdefault(channels.identity, (channels, []))[1].append(datablock)
         except Refusal as refusal:
             report.refusals.append(refusal)
-    return list(jobs.values())
+    jobs = []
+    for channels, users in shared.values():
+        whole = any(user not in prefixes for user in users)
+        starts = None if whole else [start for user in users for start in prefixes[user]]
+        try:
+            jobs.append(_collect(users, channels, starts, report))
+        except Refusal as refusal:
+            report.refusals.append(refusal)
+    return jobs
 
 
-def _collect(datablock: bpy.types.ID, channels: Channels, prefixes: Sequence[str] | None, report: Report) -> _Job:
+def _collect(
+    datablocks: list[bpy.types.ID], channels: Channels, prefixes: Sequence[str] | None, report: Report
+) -> _Job:
     """Raises Refusal where no track can be baked. What was enabled and can't be is an error; the rest is a note."""
-    tracks = find_tracks(datablock, channels, prefixes)
+    tracks = find_tracks(datablocks[0], channels, prefixes)
+    if not tracks:
+        raise Refusal(name_of(datablocks[0]), "it has no keys on a float property", nothing_to_do=True)
+    job = _Job(datablocks, channels, [], _other_modes(datablocks))
     enabled = [track for track in tracks if track.enabled]
-    job = _Job([datablock], channels, [], [])
-    refusals = []
+    if enabled:
+        left = [track for track in tracks if track.in_use and not track.enabled]
+        job.notes += [str(track.refusal("not TCB, so left as it is; Enable it to bake it too")) for track in left]
     for track in enabled or tracks:
         reason = why_not(track)
         kept = {} if reason else read_originals(track)
         if kept:
             job.kept.append((track, kept))
+        elif enabled and track.in_use:
+            report.refusals.append(track.refusal(reason or "it has no keys"))
         else:
-            refusals.append(track.refusal(reason or "it has no keys"))
-    if not tracks:
-        raise Refusal(name_of(datablock), "it has no keys on a float property", nothing_to_do=True)
-    if enabled or not job.kept:
-        report.refusals += refusals
-    else:
-        job.notes += map(str, refusals)
+            job.notes.append(str(track.refusal(reason or "it has no keys")))
+    if not job.kept and not (enabled and report.refusals):
+        raise Refusal(name_of(datablocks[0]), "; ".join(job.notes))
     return job
+
+
+def _other_modes(datablocks: Sequence[bpy.types.ID]) -> list[str]:
+    """What to say of users of shared F-curves whose rotation mode is not the first one's, which counts."""
+    mode = getattr(datablocks[0], "rotation_mode", None)
+    return [
+        f'"{name_of(user)}" shares the action in another rotation mode; "{name_of(datablocks[0])}" decides'
+        for user in datablocks[1:]
+        if getattr(user, "rotation_mode", None) != mode
+    ]
 
 
 def _extent(kept: Mapping[int, Originals]) -> tuple[float, float]:
@@ -206,6 +262,13 @@ def _number(count: float) -> str:
 def _asked(job: _Job, options: Options) -> float:
     """About how many samples the job comes to; known before any is made."""
     sampling = _sampling(job, options)
+    if options.output == "CURVES":
+        # Only cycles that go on for long come to much.
+        return sum(
+            sampling.cycled(original.keys.frames, _cycle(track))
+            for track, kept in job.kept
+            for original in kept.values()
+        )
     return sum(
         sampling.count(original.keys.frames, _cycle(track)) for track, kept in job.kept for original in kept.values()
     )
@@ -223,10 +286,20 @@ def _plan(job: _Job, options: Options, report: Report) -> bool:
     """Make the splines; False where a key is at fault, which the report names."""
     try:
         sampling = _sampling(job, options)
-        job.motions = [plan(track, track.settings, kept, sampling, options.defaults) for track, kept in job.kept]
+        near = Tolerances(options.value_tolerance, options.rotation_tolerance)
+        planned = [
+            plan(track, track.settings, kept, sampling, options.defaults)
+            if options.output == "SAMPLES"
+            else plan_fitted(track, track.settings, kept, sampling, options.defaults, near)
+            for track, kept in job.kept
+        ]
     except Refusal as refusal:
         report.refusals.append(refusal)
         return False
+    job.motions = [motion for motion in planned if not motion.is_empty]
+    job.notes += [str(motion.track.refusal(note)) for motion in planned if motion.is_empty for note in motion.notes]
+    if not job.motions:
+        report.notes += job.notes
     return bool(job.motions)
 
 
@@ -235,6 +308,7 @@ def _write(job: _Job, written: Sequence[list[Written]]) -> Report:
     report.notes += job.notes
     if job.channels.action.library is not None:
         job = _on_a_local_copy(job)
+    remove_strays(job.channels)
     for motion, channels in zip(job.motions, written, strict=True):
         _write_track(job.channels, job.datablocks[0], motion, channels)
         _count(report, motion, channels)
@@ -255,8 +329,16 @@ def _on_a_local_copy(job: _Job) -> _Job:
 def _count(report: Report, motion: Motion, written: Sequence[Written]) -> None:
     report.tracks += 1
     report.keys += len(motion.key_frames)
-    report.samples += sum(group.values.size for group in written)
+    generated = sum(group.values.size for group in written)
     track = motion.track
+    if isinstance(motion, FittedMotion):
+        report.curve_keys += generated
+        if track.is_rotation:
+            report.rotation_error = max(report.rotation_error, motion.error)
+        else:
+            report.value_error = max(report.value_error, motion.error)
+    else:
+        report.samples += generated
     report.notes += [str(track.refusal(note)) for note in motion.notes]
     for fcurve in track.channels.values():
         others = sorted({modifier.type for modifier in fcurve.modifiers if modifier.type != "CYCLES"})
@@ -276,12 +358,14 @@ def _write_track(channels: Channels, datablock: bpy.types.ID, motion: Motion, wr
     track.follow_rename()
     settings_curve = track.settings_curve or enable_track(datablock, channels, track, motion.settings)
     needed = {index for group in written for index in group.components}
-    for index in set(track.made) - needed:
-        unmake(channels, datablock, track, index)
+    for index in [index for index in track.channels if index not in needed and index not in motion.originals]:
+        note = take_channel(channels, datablock, track, index)
+        motion.notes += [note] if note else []
     for group in written:
         own = [_save(channels, track, index, motion.originals.get(index)) for index in group.components]
         for index, keys in zip(group.components, baked_keys(own, group), strict=True):
-            extrapolate(track.channels[index], "CONSTANT")
+            saved = track.saved[index]
+            extrapolate(track.channels[index], "CONSTANT" if group.baked[:-1].all() else saved.extrapolation)
             write(track.channels[index], keys)
     write_settings(settings_curve, replace(motion.settings, digest=digest(track, motion.settings, motion.originals)))
 
@@ -293,9 +377,12 @@ def _save(channels: Channels, track: Track, index: int, original: Originals | No
     """
     saved = track.saved.get(index)
     if original is None:
-        if saved is None:
+        if index not in track.made:
+            if saved is not None:
+                channels.remove(saved)
             saved = track.saved[index] = make(channels, track.path, SAVED, index, track.group)
             hold_numbers(saved, [track.rest[index]])
+        if index not in track.channels:
             track.channels[index] = channels.new(track.path, index, track.group)
         return NO_KEYS
     if saved is None:

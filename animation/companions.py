@@ -2,9 +2,9 @@
 """Companion F-curves: what the add-on keeps with an action, as curves beside the curves that it speaks of.
 
 A companion's path is its track's path with the last part, the property, named inside `tcb_tracks[...]`:
-`pose.bones["Arm"].location` has `pose.bones["Arm"].tcb_tracks["location"].tension`. So the pairing needs no table,
-a rename of the bone, shape key or node retargets both alike, and both travel with the slot wherever it goes. Companions
-are muted: they are data, not motion, and cost nothing while playing.
+`pose.bones["Arm"].location` has `pose.bones["Arm"].tcb_tracks["location"].tension`. So the pairing needs no table, and
+both travel with the slot wherever it goes (for renames see renames.py). Companions are muted: they are data, not
+motion, and cost nothing while playing.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import bpy
 from .channels import Channels
 
 _COMPANION = re.compile(r'^(?P<owner>.*\.)?tcb_tracks\["(?P<name>(?:[^"\\]|\\.)*)"\]\.(?P<field>\w+)$')
+_STRAY = re.compile(r"(^|\.)tcb_tracks\[\d+\]\.")
 _CUSTOM_PROPERTY = re.compile(r'^(?P<owner>.*?)\.?\["(?P<name>(?:[^"\\]|\\.)*)"\]$')
 
 PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
@@ -56,11 +57,25 @@ def track_and_field(data_path: str) -> tuple[str, str] | None:
 
 
 def make(channels: Channels, track: str, field: str, index: int, group: str) -> bpy.types.FCurve:
-    """A new companion, out of the way: muted, and hidden in the Graph Editor, where it would be moved by accident."""
+    """A new companion, out of the way: muted, and hidden in the Graph Editor, where it would be moved by accident.
+
+    Blender inserts no keys into a curve with a Generator modifier: Insert Keyframe > Available leaves it alone.
+    """
     fcurve = channels.new(companion_path(track, field), index, group)
     fcurve.mute = True
     fcurve.hide = True
+    hold_numbers(fcurve, [0.0, 0.0])
     return fcurve
+
+
+def is_stray(data_path: str) -> bool:
+    """Whether keying what is Available made this curve: for a companion's property, by number instead of by name."""
+    return _STRAY.search(data_path) is not None
+
+
+def remove_strays(channels: Channels) -> None:
+    for fcurve in [fcurve for fcurve in channels if is_stray(fcurve.data_path)]:
+        channels.remove(fcurve)
 
 
 def generator(fcurve: bpy.types.FCurve) -> Any:
@@ -116,5 +131,9 @@ def take_names(datablock: bpy.types.ID, track: str) -> None:
 
 def _named_items(datablock: bpy.types.ID, track: str) -> tuple[Any, str]:
     owner_path, name = split(track)
-    owner = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
+    try:
+        owner = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
+    except ValueError:
+        # The property is gone, and its items with it; the F-curves are still there.
+        owner = None
     return getattr(owner, "tcb_tracks", None), name

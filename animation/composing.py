@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from ..interp.fitting import handles
 from . import stamps
 from .keyframes import (
     DEFAULT_AMPLITUDE,
@@ -17,10 +18,11 @@ from .keyframes import (
     INTERPOLATION,
     KEY_TYPE,
     BoolArray,
+    FloatArray,
     IndexArray,
     Keyframes,
 )
-from .motion import Written
+from .motion import Slopes, Written
 
 _SHAPED = (INTERPOLATION["BACK"], INTERPOLATION["ELASTIC"])
 """Interpolations that play by `back`, `amplitude` and `period`."""
@@ -28,11 +30,11 @@ _SHAPED = (INTERPOLATION["BACK"], INTERPOLATION["ELASTIC"])
 
 def baked_keys(own: Sequence[Keyframes], written: Written) -> list[Keyframes]:
     """For each channel the animator's keys, at the same frames in all, among the generated ones, and all stamped:
-    linear where baked, with handles that stay put."""
+    linear or Bezier where baked, with handles that stay put."""
     arrays, rows, baked = _composed(own, written, "GENERATED")
     co = arrays["co"]
     amplitude = np.full(co.shape[:2], stamps.GENERATED, dtype=np.float32)
-    amplitude[:, rows] = np.where(baked, np.float32(stamps.BAKED_KEY), np.float32(stamps.OUTSIDE_KEY))
+    amplitude[:, rows] = _kinds(written, rows, baked, co.shape[1])
     period, back = co[:, :, 0].copy(), co[:, :, 1].copy()
     # Outside the baked range a key may play by the numbers that the stamp would replace.
     interpolation = arrays["interpolation"][:, rows[:-1]]
@@ -42,12 +44,21 @@ def baked_keys(own: Sequence[Keyframes], written: Written) -> list[Keyframes]:
     return _channels(arrays | {"amplitude": amplitude, "period": period, "back": back})
 
 
+def _kinds(written: Written, rows: IndexArray, baked: BoolArray, n: int) -> FloatArray:
+    """The stamps' kinds of the animator's keys."""
+    if written.slopes is None:
+        return np.where(baked, np.float32(stamps.BAKED_KEY), np.float32(stamps.OUTSIDE_KEY))
+    before, after = curved_sides(rows, baked, n)
+    kinds = (stamps.OUTSIDE_KEY, stamps.CURVE_START, stamps.CURVE_END, stamps.CURVE_KEY)
+    return np.array(kinds, dtype=np.float32)[after + 2 * before]
+
+
 def plain_keys(own: Sequence[Keyframes], written: Written) -> list[Keyframes]:
     """The same motion as keys that nothing tells from others."""
     arrays, _, baked = _composed(own, written, "KEYFRAME")
     if len(baked) > 1 and baked[-2]:
         # The last key begins no segment, but glTF's exporter resamples a curve of mixed interpolation.
-        arrays["interpolation"][:, -1] = INTERPOLATION["LINEAR"]
+        arrays["interpolation"][:, -1] = _played(written)
     return _channels(arrays)
 
 
@@ -63,7 +74,8 @@ def _composed(
     generated = np.flatnonzero(between)
     co = np.empty((count, n, 2), dtype=np.float32)
     co[:, generated, 0], co[:, generated, 1] = written.frames, written.values
-    interpolation = np.full((count, n), INTERPOLATION["LINEAR"], dtype=np.uint8)
+    played = _played(written)
+    interpolation = np.full((count, n), played, dtype=np.uint8)
     interpolation[:, generated[written.held]] = INTERPOLATION["CONSTANT"]
     handle_left, handle_right = co.copy(), co.copy()
     arrays: dict[str, npt.NDArray[np.generic]] = {
@@ -86,9 +98,46 @@ def _composed(
     baked = written.baked.copy()
     # Where a cycle goes on after the last key, the first sample of that follows it.
     baked[-1:] |= rows[-1:] < n - 1
-    interpolation[:, rows[baked]] = INTERPOLATION["LINEAR"]
+    interpolation[:, rows[baked]] = played
+    if written.slopes is not None:
+        _place_handles(co, handle_left, handle_right, written.slopes, rows, baked)
     free = np.full((count, n), HANDLE["FREE"], dtype=np.uint8)
     return arrays | {"handle_left_type": free, "handle_right_type": free}, rows, baked
+
+
+def _played(written: Written) -> np.uint8:
+    """The interpolation of baked segments."""
+    return np.uint8(INTERPOLATION["LINEAR" if written.slopes is None else "BEZIER"])
+
+
+def _place_handles(
+    co: FloatArray,
+    handle_left: FloatArray,
+    handle_right: FloatArray,
+    slopes: Slopes,
+    rows: IndexArray,
+    baked: BoolArray,
+) -> None:
+    """Give the handles of baked segments their places; the others of the animator's keys stay."""
+    incoming, outgoing = np.zeros(co.shape[:2]), np.zeros(co.shape[:2])
+    between = np.ones(co.shape[1], dtype=np.bool_)
+    between[rows] = False
+    incoming[:, between], outgoing[:, between] = slopes.incoming, slopes.outgoing
+    incoming[:, rows], outgoing[:, rows] = slopes.own_incoming, slopes.own_outgoing
+    left, right = handles(co[0, :, 0], co[:, :, 1], incoming, outgoing)
+    before, after = curved_sides(rows, baked, co.shape[1])
+    between[rows] = before
+    handle_left[:, between] = left[:, between]
+    between[rows] = after
+    handle_right[:, between] = right[:, between]
+
+
+def curved_sides(rows: IndexArray, baked: BoolArray, n: int) -> tuple[BoolArray, BoolArray]:
+    """Which of the animator's keys, at `rows` among `n`, a baked segment comes before, and which it follows."""
+    begins = np.ones(n, dtype=np.bool_)
+    begins[rows] = baked
+    before: BoolArray = (rows > 0) & begins[rows - 1]
+    return before, baked
 
 
 def _channels(arrays: Mapping[str, npt.NDArray[np.generic]]) -> list[Keyframes]:

@@ -18,7 +18,7 @@ def of_object(item: bpy.types.Object) -> Iterator[bpy.types.ID]:
 
 def of_file() -> Iterator[bpy.types.ID]:
     """Every animated datablock of the open file: objects first, with what they are made of, then the rest."""
-    rest = [*bpy.data.scenes, *bpy.data.worlds, *bpy.data.materials, *bpy.data.node_groups]
+    rest = list(bpy.data.user_map())
     parts = (part for item in bpy.data.objects for part in _parts(item))
     yield from _animated([*parts, *rest, *(tree for owner in rest if (tree := _nodes(owner)))])
 

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import bpy
 import numpy as np
 
 from .channels import Channels, assign, channels_of
-from .companions import give_names
+from .companions import give_names, remove_strays
 from .datablocks import name_of
 from .faults import Refusal
 from .parameters import check_parameter, set_parameter
@@ -41,6 +42,15 @@ def check_editable(datablock: bpy.types.ID) -> None:
     action = channels_of(datablock).action
     if action.library is not None and datablock.override_library is None:
         raise Refusal(name_of(datablock), f'its action "{action.name}" is linked; make the action local first')
+    if action.library is not None:
+        check_not_tweaked(datablock)
+
+
+def check_not_tweaked(datablock: bpy.types.ID) -> None:
+    """Raises Refusal where Blender lets nobody give the datablock another action."""
+    animation: Any = getattr(datablock, "animation_data", None)
+    if animation is not None and animation.use_tweak_mode:
+        raise Refusal(name_of(datablock), "an NLA strip of it is in tweak mode, so its action can't be exchanged")
 
 
 def enable(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
@@ -62,6 +72,7 @@ def enable(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
         reasons = "; ".join(report.notes)
         raise Refusal(name_of(datablock), reasons or "it has no animated float property", nothing_to_do=not reasons)
     channels = editable_channels(datablock)
+    remove_strays(channels)
     for track in find_tracks(datablock, channels, prefixes):
         if track.path in wanted:
             enable_track(datablock, channels, track, default_settings(track))

@@ -15,7 +15,7 @@ from .companions import PARAMETERS
 from .faults import Refusal
 from .parameters import read_parameters
 from .reading import digest, key_frames, read_originals
-from .splines import TrackSpline, track_splines
+from .splines import TrackSpline, plays_its_own_keys, track_splines
 from .tracks import BONES, Track, tracks_shown
 
 _AT = 0.02
@@ -97,6 +97,10 @@ def values_now(track: Track, frame: float) -> dict[int, float]:
 
 def turn_now(track: Track, frame: float) -> tuple[float, tuple[float, float, float]]:
     """Of a rotation track at `frame` the turn from the key before it: angle in radians, and axis. Raises Refusal."""
+    frames = {original.keys.frames.tobytes() for original in read_originals(track).values()}
+    if len(frames) > 1 and not all(plays_its_own_keys(track, index) for index in track.channels):
+        # Their missing values take a curve to evaluate, and while drawing nothing can be made.
+        raise track.refusal("its channels are keyed at different frames: shown while it is not baked")
     (spline,) = _splines(track)
     assert isinstance(spline.spline, tcb.RotationSpline)
     angle, axis = spline.spline.turn_from_key([frame])

@@ -22,10 +22,21 @@ from .tracks import Track, repeats
 BoolArray = npt.NDArray[np.bool_]
 Float64Array = npt.NDArray[np.float64]
 
-_STILL = 1e-6
+STILL = 1e-6
 """A component that no F-curve moves gets one only where the motion needs it, above float32 rounding."""
-_LOOP_GAP = 1e-4
+UNTOUCHED = "the frame range touches none of its segments: nothing of it is baked"
+LOOP_GAP = 1e-4
 """In the track's units, or radians: above it the last key of a loop is another pose than the first."""
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """Derivatives a frame on both sides of keys, shape (components, n) for generated ones and for the animator's."""
+
+    incoming: Float64Array
+    outgoing: Float64Array
+    own_incoming: Float64Array
+    own_outgoing: Float64Array
 
 
 @dataclass(frozen=True)
@@ -41,6 +52,8 @@ class Written:
     """Which of them are held up to the next key: close before a jump."""
     baked: BoolArray
     """For each of the animator's keys: the segment after it is baked."""
+    slopes: Slopes | None = None
+    """Of Bezier keys; None: the keys are linear."""
 
 
 Finish = Callable[[Float64Array], list[Written]]
@@ -60,6 +73,11 @@ class Motion:
     """One for each request."""
     notes: list[str] = field(default_factory=list)
 
+    @property
+    def is_empty(self) -> bool:
+        """The range touches nothing of the track."""
+        return not self.requests
+
     def written(self, samples: list[Float64Array]) -> list[Written]:
         return [written for finish, values in zip(self.finish, samples, strict=True) for written in finish(values)]
 
@@ -77,22 +95,31 @@ def plan(
     """
     splines = track_splines(track, settings, originals, defaults)
     motion = Motion(track, settings, originals, union([spline.frames for spline in splines]))
-    beyond = settings.cycle
-    if any(repeats(fcurve) for fcurve in track.channels.values()):
-        # The modifier repeats what the curve holds: samples beyond the keys would become part of that.
-        beyond = "SINGLE"
+    beyond = cycle_beyond(track, settings)
+    if not touches(splines, sampling, beyond):
+        motion.notes.append(UNTOUCHED)
+        return motion
     for spline in splines:
         if track.is_rotation:
             frames, finish = _plan_rotation(motion, spline, sampling, beyond)
         else:
             frames, finish = _plan_vector(spline, sampling, beyond)
-        if len(spline.frames) > 1 and not sampling.touches(spline.frames, beyond):
-            motion.notes.append("the frame range touches none of its segments: nothing of it is baked")
         motion.requests.append((spline.spline, frames))
         motion.finish.append(finish)
-        if settings.cycle == "LOOP" and spline.spline.loop_gap > _LOOP_GAP:
+        if settings.cycle == "LOOP" and spline.spline.loop_gap > LOOP_GAP:
             motion.notes.append("its last key is not the same pose as its first: the loop jumps there")
     return motion
+
+
+def touches(splines: list[TrackSpline], sampling: Sampling, beyond: str) -> bool:
+    """Whether there is anything of the track to bake."""
+    return any(len(spline.frames) == 1 or sampling.touches(spline.frames, beyond) for spline in splines)
+
+
+def cycle_beyond(track: Track, settings: Settings) -> str:
+    """How the track goes on outside its keys."""
+    # A Cycles modifier repeats what the curve holds: generated keys beyond the keys would become part of that.
+    return "SINGLE" if any(repeats(fcurve) for fcurve in track.channels.values()) else settings.cycle
 
 
 def _plan_vector(spline: TrackSpline, sampling: Sampling, beyond: str) -> tuple[FloatArray, Finish]:
@@ -107,7 +134,7 @@ def _plan_vector(spline: TrackSpline, sampling: Sampling, beyond: str) -> tuple[
 
 
 def _plan_rotation(motion: Motion, spline: TrackSpline, sampling: Sampling, beyond: str) -> tuple[FloatArray, Finish]:
-    baked = _whole_segments(sampling.segments(spline.frames), spline.frames, motion.originals)
+    baked = whole_segments(sampling.segments(spline.frames), spline.frames, motion.originals)
     samples = sampling.samples(spline.frames, baked, beyond)
     guards = _guards(samples, spline.frames)
     every = np.unique(np.concatenate((samples, spline.frames, guards)))
@@ -127,7 +154,7 @@ def _plan_rotation(motion: Motion, spline: TrackSpline, sampling: Sampling, beyo
     return every, finish
 
 
-def _whole_segments(baked: BoolArray, frames: FloatArray, originals: Mapping[int, Originals]) -> BoolArray:
+def whole_segments(baked: BoolArray, frames: FloatArray, originals: Mapping[int, Originals]) -> BoolArray:
     """The baked segments and all that share a segment of some channel with one of them."""
     while not baked[:-1].all():
         wider = baked.copy()
@@ -153,14 +180,14 @@ def _rotation_channels(
     bounds = baked | np.concatenate(([False], baked[:-1]))
     alike: dict[bytes, list[int]] = {}
     for component in spline.components:
-        own = _own_frames(motion, component)
+        own = own_frames(motion, component)
         departure = np.abs(numbers[component] - motion.track.component(component)).max(initial=0.0)
-        if len(own) or departure > _STILL:
+        if len(own) or departure > STILL:
             alike.setdefault(own.tobytes(), []).append(component)
     result = []
     for components in alike.values():
-        own = _own_frames(motion, components[0])
-        fill = bounds & ~_is_among(spline.frames, own)
+        own = own_frames(motion, components[0])
+        fill = bounds & ~is_among(spline.frames, own)
         values = numbers[components].astype(np.float32)
         at, at_held = frames, held
         if fill.any():
@@ -174,12 +201,12 @@ def _rotation_channels(
     return result
 
 
-def _own_frames(motion: Motion, component: int) -> FloatArray:
+def own_frames(motion: Motion, component: int) -> FloatArray:
     original = motion.originals.get(component)
     return np.empty(0, dtype=np.float32) if original is None else original.keys.frames
 
 
-def _is_among(frames: FloatArray, own: FloatArray) -> npt.NDArray[np.bool_]:
+def is_among(frames: FloatArray, own: FloatArray) -> npt.NDArray[np.bool_]:
     if not len(own):
         return np.zeros(len(frames), dtype=np.bool_)
     row = np.clip(np.searchsorted(own, frames - np.float32(SAME_FRAME)), 0, len(own) - 1)

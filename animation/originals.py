@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .keyframes import HANDLE, INTERPOLATION, BoolArray, FloatArray, IndexArray, Keyframes, merged, read, write
-from .stamps import BAKED_KEY, SAME_FRAME, averaged_keys, has_stamp, unstamped
+from .stamps import SAME_FRAME, averaged_keys, has_stamp, left_as_baked, placed_handles, unstamped
 
 _HANDLE_MOVED = 1e-4
 """Relative. Moving a key rounds its handles' offsets; only a larger change is an edit of the handle."""
@@ -48,13 +48,16 @@ def originals(keys: Keyframes, ours: BoolArray, kept: tuple[Keyframes, int] | No
         and bool(_stands_as_baked(own).all())
         and bool(((own.handle_left_type == HANDLE["FREE"]) & (own.handle_right_type == HANDLE["FREE"])).all())
     ):
-        return Originals(_restored(own, saved, whole=True), edited=False, unrecorded=own.frames[:0])
+        return Originals(
+            _restored(own, saved, placed_handles(own), whole=True), edited=False, unrecorded=own.frames[:0]
+        )
     record = _records(own, saved)
     known = record >= 0
+    left, right = placed_handles(own)
     own = _values_unmixed(own, saved, record, averaged_keys(keys)[~ours])
     result = _unrecorded(own)
     rows, records = np.flatnonzero(known), saved.take(record[known])
-    _put(result, rows, _restored(own.take(rows), records, whole=False))
+    _put(result, rows, _restored(own.take(rows), records, (left[rows], right[rows]), whole=False))
     overwritten = _overwritten(keys.take(ours), saved, record)
     if overwritten.any():
         result = merged(result, saved.take(overwritten))
@@ -109,13 +112,15 @@ def _unrecorded(own: Keyframes) -> Keyframes:
     )
 
 
-def _restored(own: Keyframes, records: Keyframes, whole: bool) -> Keyframes:
-    """The keys with what the bake changed taken from their records, and what the animator changed since kept."""
+def _restored(own: Keyframes, records: Keyframes, placed: tuple[BoolArray, BoolArray], whole: bool) -> Keyframes:
+    """The keys with what the bake changed taken from their records, and what the animator changed since kept.
+
+    Of handles that the bake `placed`, left and right, only a change of type is the animator's.
+    """
     stamped = has_stamp(own)
-    baked = (own.amplitude == BAKED_KEY) & (own.interpolation == INTERPOLATION["LINEAR"])
     move = own.co - records.co
     sides: dict[str, npt.NDArray[np.generic]] = {}
-    for side in ("handle_left", "handle_right"):
+    for side, by_bake in zip(("handle_left", "handle_right"), placed, strict=True):
         handle, kind = getattr(own, side), getattr(own, f"{side}_type")
         old_handle, old_kind = getattr(records, side), getattr(records, f"{side}_type")
         if whole and handle.tobytes() == old_handle.tobytes():
@@ -127,6 +132,7 @@ def _restored(own: Keyframes, records: Keyframes, whole: bool) -> Keyframes:
         if not whole:
             # Blender has placed the automatic handles of the records anew: only free ones can be compared.
             dragged &= old_kind == HANDLE["FREE"]
+        dragged &= ~by_bake
         # A retyped handle was placed between generated keys; where the record was retyped with it, that one is right.
         dragged &= (kind == HANDLE["FREE"]) | (kind == HANDLE["ALIGNED"])
         retyped = (kind != HANDLE["FREE"]) & (kind != old_kind)
@@ -136,7 +142,7 @@ def _restored(own: Keyframes, records: Keyframes, whole: bool) -> Keyframes:
         moved = np.where(move == 0, old_handle, old_handle + move)
         sides |= {side: np.where(mine, handle, moved), f"{side}_type": kept_kind}
     return own.with_(
-        interpolation=np.where(baked, records.interpolation, own.interpolation),
+        interpolation=np.where(left_as_baked(own), records.interpolation, own.interpolation),
         back=np.where(stamped, records.back, own.back),
         amplitude=np.where(stamped, records.amplitude, own.amplitude),
         period=np.where(stamped, records.period, own.period),

@@ -8,7 +8,7 @@ never for a shape key or a node, which can't have properties of the add-on's: th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 import bpy
 
@@ -18,22 +18,17 @@ _TOLERANCE = 1e-3
 
 
 def renamed(
-    lost: Mapping[str, list[bpy.types.FCurve]],
-    bare: Mapping[str, Iterable[bpy.types.FCurve]],
-    resolves: Callable[[str], bool],
+    lost: Mapping[str, list[bpy.types.FCurve]], bare: Mapping[str, Iterable[bpy.types.FCurve]]
 ) -> dict[str, str]:
     """For companions of tracks that are no more the tracks that they belong to now, as far as that is certain.
 
-    `lost`: by track path, the companions without a track. `bare`: by track path, the F-curves of the tracks without a
-    companion. A track that has lost its F-curves still resolves, and keeps its companions to itself.
+    `lost`: by track path, the companions where no F-curve has the path any more: a rename takes them all along.
+    `bare`: by track path, the F-curves of the tracks without a companion.
     """
     pairs = {}
-    orphans = [path for path in lost if not resolves(path)]
-    for path in orphans:
-        alike = [other for other in bare if _blank(other) == _blank(path)]
-        rivals = [other for other in orphans if _blank(other) == _blank(path)]
-        if len(alike) > 1 or len(rivals) > 1:
-            alike = [other for other in alike if _frames(lost[path]) and _frames(lost[path]) <= _frames(bare[other])]
+    for path, companions in lost.items():
+        frames = _frames(companions)
+        alike = [other for other in bare if _blank(other) == _blank(path) and frames <= _frames(bare[other])]
         if len(alike) == 1:
             pairs[path] = alike[0]
     claimed = list(pairs.values())

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -24,6 +25,12 @@ class Report:
     """The animator's: frames at which a track has keys."""
     samples: int = 0
     """Generated keys, all channels together."""
+    curve_keys: int = 0
+    """Generated Bezier keys, all channels together."""
+    value_error: float = 0.0
+    """The largest difference of curves from the motion, in the properties' units."""
+    rotation_error: float = 0.0
+    """The same of rotations: an angle in radians."""
     refusals: list[Refusal] = field(default_factory=list)
     """What was asked for and could not be done; what they name was not changed."""
     notes: list[str] = field(default_factory=list)
@@ -35,6 +42,9 @@ class Report:
         self.tracks += other.tracks
         self.keys += other.keys
         self.samples += other.samples
+        self.curve_keys += other.curve_keys
+        self.value_error = max(self.value_error, other.value_error)
+        self.rotation_error = max(self.rotation_error, other.rotation_error)
         self.refusals += other.refusals
         self.notes += other.notes
 
@@ -55,6 +65,12 @@ class Report:
         parts += [_count(self.tracks, "track"), _count(self.keys, "key")]
         if self.samples:
             parts.append(_count(self.samples, "sample"))
+        if self.curve_keys:
+            parts.append(_count(self.curve_keys, "generated key"))
+        if self.value_error:
+            parts.append(f"values within {self.value_error:.2g}")
+        if self.rotation_error:
+            parts.append(f"rotations within {math.degrees(self.rotation_error):.2g} degrees")
         return f"{verb} {', '.join(parts)}"
 
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 import bpy
 
 from .channels import Channels, channels_of
-from .companions import split, take_names
+from .companions import remove_strays, split, take_names
 from .datablocks import name_of
 from .enabling import check_editable
 from .faults import Refusal
-from .keyframes import extrapolate
+from .keyframes import extrapolate, read, write
 from .originals import Originals, put_back
 from .reading import key_frames, read_originals
 from .report import Report
@@ -64,6 +64,7 @@ def _take_away(datablock: bpy.types.ID, prefixes: Iterable[str] | None, work: _W
     if channels.action.library is not None:
         raise Refusal(name_of(datablock), f'its action "{channels.action.name}" is linked; open its own file')
     report = Report.on([datablock])
+    remove_strays(channels)
     tracks = find_tracks(datablock, channels, prefixes)
     for track in tracks:
         if track.settings_curve is not None:
@@ -95,11 +96,11 @@ def _restore_track(channels: Channels, datablock: bpy.types.ID, track: Track) ->
             if len(kept[index].unrecorded):
                 frames = ", ".join(f"{frame:g}" for frame in kept[index].unrecorded[:3])
                 note = f"keys made since the bake get automatic handles: frame {frames}"
-        elif index in track.made:
-            unmake(channels, datablock, track, index)
+        elif len(track.channels[index].sampled_points) and index in track.saved:
+            _rebuild(channels, track, index)
+            note = f"component {index} was converted to samples since the bake; its keys are those of before"
         else:
-            channels.remove(track.channels.pop(index))
-            note = f"component {index} had no keys of its own any more, so its curve is gone"
+            note = take_channel(channels, datablock, track, index) or note
     for saved in track.saved.values():
         channels.remove(saved)
     track.saved.clear()
@@ -130,11 +131,27 @@ def _put_channel_back(channels: Channels, track: Track, index: int, original: Or
     put_back(fcurve, original)
 
 
-def unmake(channels: Channels, datablock: bpy.types.ID, track: Track, index: int) -> None:
-    """Take away a channel that the bake made, and give the property its value back."""
-    rest = track.made[index]
+def _rebuild(channels: Channels, track: Track, index: int) -> None:
+    """A curve of its own again for a channel whose keys are in its record only."""
+    group = track.group
     channels.remove(track.channels.pop(index))
-    channels.remove(track.saved.pop(index))
+    track.channels[index] = channels.new(track.path, index, group)
+    extrapolate(track.channels[index], track.saved[index].extrapolation)
+    write(track.channels[index], read(track.saved[index]))
+
+
+def take_channel(channels: Channels, datablock: bpy.types.ID, track: Track, index: int) -> str:
+    """Take away a channel that has no keys of the animator's; returns what a person should know.
+
+    Where the bake made it, the property gets its value back.
+    """
+    rest = track.made.get(index)
+    channels.remove(track.channels.pop(index))
+    if index in track.saved:
+        channels.remove(track.saved.pop(index))
+    if rest is None:
+        return f"component {index} had no keys of its own any more, so its curve is gone"
     owner_path, name = split(track.path)
     owner = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
     getattr(owner, name)[index] = rest
+    return ""

@@ -34,13 +34,22 @@ class Sampling:
         frames = float(np.diff(keys)[self.segments(keys)[:-1]].sum(dtype=np.float64))
         seams = 0.0
         if cycle != "SINGLE" and last > first:
-            low, high = self._bounds(first, last)
+            low, high = self.bounds(first, last)
             outside = max(0.0, first - low) + max(0.0, high - last)
             frames += outside
             seams = 2 * outside / (last - first)
         return frames / self.step + seams
 
-    def _bounds(self, first: float, last: float) -> tuple[float, float]:
+    def cycled(self, keys: Frames, cycle: str) -> float:
+        """About how many Bezier keys the cycles outside a channel's keys would come to."""
+        first, last = float(keys[0]), float(keys[-1])
+        if not np.isfinite(keys).all() or cycle == "SINGLE" or last <= first:
+            return 0.0
+        low, high = self.bounds(first, last)
+        return len(keys) * (max(0.0, first - low) + max(0.0, high - last)) / (last - first)
+
+    def bounds(self, first: float, last: float) -> tuple[float, float]:
+        """The range, or where there is none that of the keys."""
         return (first if self.start is None else self.start), (last if self.end is None else self.end)
 
     def segments(self, keys: Frames) -> npt.NDArray[np.bool_]:
@@ -48,7 +57,7 @@ class Sampling:
 
         Whole segments are baked: half a segment would bend the other half.
         """
-        low, high = self._bounds(float(keys[0]), float(keys[-1]))
+        low, high = self.bounds(float(keys[0]), float(keys[-1]))
         touched = np.zeros(len(keys), dtype=np.bool_)
         touched[:-1] = (keys[1:] > low) & (keys[:-1] < high)
         return touched
@@ -73,7 +82,7 @@ class Sampling:
     def _beyond(self, keys: Frames, cycle: str) -> Frames:
         """Samples of the cycles outside the keys, those where a new cycle starts among them."""
         first, last = float(keys[0]), float(keys[-1])
-        low, high = self._bounds(first, last)
+        low, high = self.bounds(first, last)
         period = last - first
         turns = np.arange(math.floor((low - first) / period), math.ceil((high - first) / period) + 1)
         wraps = first + turns * period

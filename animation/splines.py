@@ -150,9 +150,18 @@ def _values_at(track: Track, index: int, original: Originals, frames: FloatArray
     hit = np.abs(own[row] - frames) <= SAME_FRAME
     values[hit] = original.keys.values[row[hit]]
     if not hit.all():
-        curve = track.saved.get(index) or track.channels[index]
-        values[~hit] = scratch.evaluate(original, curve.extrapolation, frames[~hit])
+        channel = track.channels[index]
+        if plays_its_own_keys(track, index) and not original.edited:
+            values[~hit] = [channel.evaluate(float(frame)) for frame in frames[~hit]]
+        else:
+            curve = track.saved.get(index) or channel
+            values[~hit] = scratch.evaluate(original, curve.extrapolation, frames[~hit])
     return values
+
+
+def plays_its_own_keys(track: Track, index: int) -> bool:
+    """Whether what the channel's F-curve plays is the animator's keys alone: no bake, no modifiers."""
+    return index not in track.saved and not len(track.channels[index].modifiers)
 
 
 def _keys(track: Track, frames: FloatArray, values: Float64Array, defaults: Mapping[str, float]) -> Keys:

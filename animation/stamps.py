@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Telling the keys that a bake wrote from those that an animator made.
 
-While a curve is baked each of its keys carries a stamp in `amplitude`, `period` and `back`, which linear segments do
-not use: what the key is, and the frame and value that it was left with. Keying over a generated key replaces its value
-and leaves its type, so a generated key that no longer stands at its stamp has become the animator's, unless the keys
-around it went the same way: then all of them were moved, scaled, mirrored or pasted together.
+While a curve is baked each of its keys carries a stamp in `amplitude`, `period` and `back`, which linear and Bezier
+segments do not use: what the key is, and the frame and value that it was left with. Keying over a generated key
+replaces its value and leaves its type, so a generated key that no longer stands at its stamp has become the
+animator's, unless the keys around it went the same way: then all of them were moved, scaled, mirrored or pasted
+together.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from .keyframes import (
     DEFAULT_AMPLITUDE,
     DEFAULT_BACK,
     DEFAULT_PERIOD,
+    INTERPOLATION,
     KEY_TYPE,
     BoolArray,
     FloatArray,
@@ -34,6 +36,13 @@ BAKED_KEY = 1048589.0
 """The animator's key; the segment after it is baked: the bake left it linear."""
 OUTSIDE_KEY = 1048601.0
 """The animator's key; the segment after it lies outside the baked range: the bake left its interpolation alone."""
+CURVE_KEY = 1048613.0
+"""The animator's key; the segments on both sides are baked as curves: the bake placed both handles."""
+CURVE_START = 1048627.0
+"""The animator's key; the segment after it is baked as a curve: the bake left it Bezier and placed its right handle."""
+CURVE_END = 1048633.0
+"""The animator's key; the segment before it is baked as a curve, of which the left handle is, the one after it not."""
+_OWN_KINDS = (BAKED_KEY, OUTSIDE_KEY, CURVE_KEY, CURVE_START, CURVE_END)
 
 SAME_FRAME = 1e-3
 """Frames. Keys nearer than this are at one frame: far above the float32 error of moving a key, and a tenth of the
@@ -79,8 +88,34 @@ def has_stamp(keys: Keyframes) -> BoolArray:
 
 
 def _marked(amplitude: FloatArray) -> BoolArray:
-    marked: BoolArray = (amplitude == GENERATED) | (amplitude == BAKED_KEY) | (amplitude == OUTSIDE_KEY)
+    marked: BoolArray = (amplitude == GENERATED) | _is_own(amplitude)
     return marked
+
+
+def _is_own(amplitude: FloatArray) -> BoolArray:
+    """Which stamps are those of the animator's keys."""
+    # All of them lie close together, far from what anybody types: most curves have none.
+    own: BoolArray = (amplitude >= min(_OWN_KINDS)) & (amplitude <= max(_OWN_KINDS))
+    if own.any():
+        own &= np.isin(amplitude, _OWN_KINDS)
+    return own
+
+
+def placed_handles(own: Keyframes) -> tuple[BoolArray, BoolArray]:
+    """Of which of the animator's keys the bake placed the left, and the right handle."""
+    right = (own.amplitude == CURVE_KEY) | (own.amplitude == CURVE_START)
+    left = (own.amplitude == CURVE_KEY) | (own.amplitude == CURVE_END)
+    # One that plays by the numbers that a stamp would replace has none.
+    left[1:] |= ~has_stamp(own)[1:] & right[:-1]
+    return left, right
+
+
+def left_as_baked(own: Keyframes) -> BoolArray:
+    """Which of the animator's keys begin a baked segment and have the interpolation that the bake gave them."""
+    linear = (own.amplitude == BAKED_KEY) & (own.interpolation == INTERPOLATION["LINEAR"])
+    curved = (own.amplitude == CURVE_KEY) | (own.amplitude == CURVE_START)
+    result: BoolArray = linear | (curved & (own.interpolation == INTERPOLATION["BEZIER"]))
+    return result
 
 
 def generated_keys(keys: Keyframes) -> BoolArray:
@@ -101,7 +136,7 @@ def _stands_at_its_stamp(keys: Keyframes) -> BoolArray:
 
 def _went_along(keys: Keyframes, ours: BoolArray, rows: IndexArray) -> BoolArray:
     """Whether each of the generated keys `rows` stands where the map that the keys near it underwent puts it."""
-    anchors = np.flatnonzero((keys.amplitude == BAKED_KEY) | (keys.amplitude == OUTSIDE_KEY))
+    anchors = np.flatnonzero(_is_own(keys.amplitude))
     frames, values = keys.frames.astype(np.float64), keys.values.astype(np.float64)
     frames_before, values_before = keys.period.astype(np.float64), keys.back.astype(np.float64)
     near = _near(anchors, rows)
@@ -196,7 +231,7 @@ def averaged_keys(keys: Keyframes) -> BoolArray:
 
     It does so where snapping brings selected keys to one frame, as when all are scaled to half the time.
     """
-    own = np.flatnonzero((keys.amplitude == BAKED_KEY) | (keys.amplitude == OUTSIDE_KEY))
+    own = np.flatnonzero(_is_own(keys.amplitude))
     result = np.zeros(len(keys), dtype=np.bool_)
     if len(own) < 2:
         return result

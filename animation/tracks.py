@@ -12,7 +12,7 @@ import bpy
 from ..interp import rotations, tcb
 from ..interp.segments import Cycle
 from .channels import Channels
-from .companions import SAVED, SETTINGS, companion_path, saved_rest, split, track_and_field
+from .companions import SAVED, SETTINGS, companion_path, is_stray, saved_rest, split, track_and_field
 from .datablocks import name_of
 from .faults import Refusal
 from .renames import renamed
@@ -158,6 +158,7 @@ def tracks_shown(datablock: bpy.types.ID, channels: Channels, bone: str = "") ->
 
 
 def _tracks_among(datablock: bpy.types.ID, fcurves: Iterable[bpy.types.FCurve]) -> list[Track]:
+    name = name_of(datablock)
     tracks: dict[str, Track | None] = {}
     companions: list[tuple[str, str, bpy.types.FCurve]] = []
     for fcurve in fcurves:
@@ -166,8 +167,10 @@ def _tracks_among(datablock: bpy.types.ID, fcurves: Iterable[bpy.types.FCurve]) 
         if companion is not None:
             companions.append((*companion, fcurve))
             continue
+        if is_stray(path):
+            continue
         if path not in tracks:
-            tracks[path] = _track(datablock, path)
+            tracks[path] = _track(datablock, name, path)
         track = tracks[path]
         if track is not None:
             track.channels[fcurve.array_index] = fcurve
@@ -176,12 +179,12 @@ def _tracks_among(datablock: bpy.types.ID, fcurves: Iterable[bpy.types.FCurve]) 
         track = tracks.get(path)
         if track is not None:
             _attach(track, kept, fcurve)
-        else:
+        elif path not in tracks:
             lost.setdefault(path, []).append(fcurve)
     found = [track for track in tracks.values() if track is not None]
     if lost:
         bare = {track.path: track.channels.values() for track in found if not any(track.companions)}
-        moved = renamed(lost, bare, lambda path: _track(datablock, path) is not None)
+        moved = renamed(lost, bare)
         for path, kept, fcurve in companions:
             if path in moved:
                 _attach(tracks[moved[path]], kept, fcurve)
@@ -207,7 +210,7 @@ def _attach(track: Track | None, kept: str, fcurve: bpy.types.FCurve) -> None:
         track.parameters[kept] = fcurve
 
 
-def _track(datablock: bpy.types.ID, path: str) -> Track | None:
+def _track(datablock: bpy.types.ID, title: str, path: str) -> Track | None:
     """None where the path leads to no float property."""
     owner_path, name = split(path)
     try:
@@ -218,7 +221,7 @@ def _track(datablock: bpy.types.ID, path: str) -> Track | None:
     if rest is None:
         return None
     kind = _ROTATIONS.get(name, "VECTOR") if hasattr(owner, "rotation_mode") else "VECTOR"
-    track = Track(name_of(datablock), path, kind, rest=rest)
+    track = Track(title, path, kind, rest=rest)
     if track.is_rotation:
         mode = owner.rotation_mode
         track.order = mode if mode in EULER_ORDERS else "XYZ"

@@ -60,12 +60,14 @@ class TCB_OT_bake(bpy.types.Operator):
         selected = selection.selected_datablocks(context, self.use_data)
         only = {datablock: prefixes for datablock, prefixes in selected.items() if prefixes is not None}
         options = Options(self.target, self.step, self._frame_range(context), self.sample_limit)
-        progress = _Progress(context.window_manager)
         try:
-            report = bake_many(selected, options, only, progress)
+            options.check()
         except ValueError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
+        progress = _Progress(context.window_manager)
+        try:
+            report = bake_many(selected, options, only, progress)
         finally:
             progress.end()
         return finish(self, report, "Baked")

@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import bpy
 from bpy.props import FloatProperty, StringProperty
 
 from .. import selection
-from ..animation import Report, key_set
+from ..animation import key_set
 from ..animation.companions import PARAMETERS
 from ..properties import parameter
-from .reporting import Status, finish, for_each, poll_selection
+from .reporting import Status, finish, for_each_track, poll_selection
 
 
 class TCB_OT_key_set(bpy.types.Operator):
@@ -42,15 +40,10 @@ class TCB_OT_key_set(bpy.types.Operator):
             self.report({"ERROR"}, f"none of {', '.join(PARAMETERS)} is given")
             return {"CANCELLED"}
 
-        def set_on(datablock: bpy.types.ID, prefixes: Iterable[str] | None) -> Report:
-            frame = self.frame
-            if not self.properties.is_property_set("frame"):
-                frame = selection.action_frame(context, datablock)
-            paths = [f"{prefix}.{self.track}" for prefix in prefixes] if prefixes else [self.track]
-            for path in paths:
-                key_set(datablock, path, frame, **given)
-            report = Report.on([datablock])
-            report.tracks, report.keys = len(paths), len(paths)
-            return report
+        def set_on(datablock: bpy.types.ID, path: str) -> None:
+            given_frame = self.properties.is_property_set("frame")
+            frame = self.frame if given_frame else selection.action_frame(context, datablock)
+            key_set(datablock, path, frame, **given)
 
-        return finish(self, for_each(selection.owners_of(context, self.track), set_on), "Set")
+        owners = selection.owners_of(context, self.track)
+        return finish(self, for_each_track(owners, self.track, set_on, keys=1), "Set")

@@ -35,6 +35,26 @@ def for_each(selected: Selected, work: Callable[[bpy.types.ID, Iterable[str] | N
     return report
 
 
+def for_each_track(selected: Selected, track: str, work: Callable[[bpy.types.ID, str], None], keys: int) -> Report:
+    """As `for_each`, on the track of that name of each datablock, or of each of its bones; `keys` of each are set."""
+
+    def on_datablock(datablock: bpy.types.ID, bones: Iterable[str] | None) -> Report:
+        report = Report()
+        for path in [f"{bone}.{track}" for bone in bones] if bones else [track]:
+            try:
+                work(datablock, path)
+            except Refusal as refusal:
+                report.refusals.append(refusal)
+                continue
+            report.tracks += 1
+            report.keys += keys
+        if report.tracks:
+            report.add(Report.on([datablock]))
+        return report
+
+    return for_each(selected, on_datablock)
+
+
 def finish(operator: bpy.types.Operator, report: Report, verb: str, otherwise: str = "") -> Status:
     """Say what was done and what was refused, or `otherwise` where there was nothing of either; the status to return.
 

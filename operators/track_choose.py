@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import bpy
 from bpy.props import EnumProperty, StringProperty
 
 from .. import selection
-from ..animation import Report, choose
+from ..animation import choose
 from ..animation.settings import CHOICES
 from ..properties import CHOICE_ITEMS
-from .reporting import Status, finish, for_each, poll_selection
+from .reporting import Status, finish, for_each_track, poll_selection
 
 
 class TCB_OT_track_choose(bpy.types.Operator):
@@ -40,12 +38,6 @@ class TCB_OT_track_choose(bpy.types.Operator):
             self.report({"ERROR"}, f"none of {', '.join(CHOICES)} is given")
             return {"CANCELLED"}
 
-        def choose_on(datablock: bpy.types.ID, prefixes: Iterable[str] | None) -> Report:
-            paths = [f"{prefix}.{self.track}" for prefix in prefixes] if prefixes else [self.track]
-            for path in paths:
-                choose(datablock, path, **given)
-            report = Report.on([datablock])
-            report.tracks, report.keys = len(paths), 0
-            return report
-
-        return finish(self, for_each(selection.owners_of(context, self.track), choose_on), "Set")
+        owners = selection.owners_of(context, self.track)
+        work = for_each_track(owners, self.track, lambda datablock, path: choose(datablock, path, **given), keys=0)
+        return finish(self, work, "Set")

@@ -12,6 +12,8 @@ import bpy
 from .. import selection
 from ..animation import Refusal
 from ..animation.companions import PARAMETERS
+from ..animation.datablocks import name_of
+from ..animation.enabling import check_editable
 from ..animation.inspecting import STATES, has_animated_bones, state, turn_now, values_now
 from ..animation.tracks import Track, why_not
 
@@ -73,7 +75,7 @@ class TCB_PT_key(_Sidebar):
         label.label(text=f"{_KEY_LABELS[key.where]}: frame {key.frame:g} ({key.number} of {key.count})")
         row.operator("tcb.key_jump", text="", icon="NEXT_KEYFRAME").direction = "NEXT"
 
-        reason = why_not(track)
+        reason = _why_not(datablock, track)
         column = layout.column(align=True)
         column.enabled = not reason
         sidebar = _sidebar(context)
@@ -149,7 +151,7 @@ def _draw_list(context: bpy.types.Context, layout: Any, tracks: list[tuple[bpy.t
         current = _state(track)
         row = column.row(align=True)
         name = track_label(track)
-        label = f"{name} ({datablock.name})" if several and datablock != context.object else name
+        label = f"{name}, {name_of(datablock)}" if several and datablock != context.object else name
         chosen = track.path == shown[1].path and datablock == shown[0]
         select = row.operator(
             "tcb.track_select", text=label, icon=_STATE_ICONS[current], depress=chosen, translate=False
@@ -181,6 +183,15 @@ def _why_no_tracks(context: bpy.types.Context) -> str:
 
 def _state(track: Track) -> str:
     return "OUT_OF_DATE" if _state_fault(track) else state(track)
+
+
+def _why_not(datablock: bpy.types.ID, track: Track) -> str:
+    """Why nothing of the track can be changed; empty where it can."""
+    try:
+        check_editable(datablock)
+    except Refusal as refusal:
+        return refusal.reason
+    return why_not(track)
 
 
 def _state_fault(track: Track) -> str:

@@ -206,3 +206,15 @@ def test_jumping_between_keys_passes_over_generated_ones(keyed, scene):
     bpy.ops.tcb.key_jump(direction="NEXT")
     bpy.ops.tcb.key_jump(direction="PREVIOUS")
     assert scene.frame_current == 11
+
+
+def test_a_bone_without_a_key_there_does_not_keep_the_others_from_theirs(posed, curve):
+    for bone in posed.pose.bones:
+        (bone if bpy.app.version >= (5, 0, 0) else bone.bone).select = True
+    curve(posed, 'pose.bones["left"].rotation_euler').keyframe_points[1].co.x = 22.0
+    for index in (1, 2):
+        curve(posed, 'pose.bones["left"].rotation_euler', index).keyframe_points[1].co.x = 22.0
+    with pytest.raises(RuntimeError, match="left.*frame 21: no key"):
+        bpy.ops.tcb.key_set(track="rotation", frame=21, tension=0.5)
+    right = curve(posed, 'pose.bones["right"].tcb_tracks["rotation_euler"].tension')
+    assert right.keyframe_points[0].co[:] == (21.0, 0.5)

@@ -106,7 +106,7 @@ def test_key_info_shows_the_value_now(cube, drawn, scene):
 
 
 def test_key_info_shows_a_rotations_turn_from_the_key_before(cube, drawn, scene):
-    bpy.context.window_manager.tcb_track = "Cube/rotation_quaternion"
+    bpy.context.window_manager.tcb_track = "Object/Cube/rotation_quaternion"
     scene.frame_set(11)
     shown = drawn("TCB_PT_key")
     # A tenth of a turn about z from the key before.
@@ -115,14 +115,14 @@ def test_key_info_shows_a_rotations_turn_from_the_key_before(cube, drawn, scene)
 
 
 def test_a_rotations_choices_are_shown_once_it_is_tcb(cube, drawn, scene):
-    bpy.context.window_manager.tcb_track = "Cube/rotation_quaternion"
+    bpy.context.window_manager.tcb_track = "Object/Cube/rotation_quaternion"
     assert "Enable TCB to choose" in drawn("TCB_PT_track")
     bpy.ops.tcb.enable()
     names = {f"TCBSidebar.{name}[0]" for name in ("cycle", "ends", "construction", "path")}
     assert names <= set(drawn("TCB_PT_track"))
     scene.tcb.construction = "SQUAD"
     assert scene.tcb.construction == "SQUAD"
-    bpy.context.window_manager.tcb_track = "Cube/location"
+    bpy.context.window_manager.tcb_track = "Object/Cube/location"
     assert names & set(drawn("TCB_PT_track")) == {"TCBSidebar.cycle[0]"}
 
 
