@@ -34,7 +34,7 @@ def baked_keys(own: Sequence[Keyframes], written: Written) -> list[Keyframes]:
     arrays, rows, baked = _composed(own, written, "GENERATED")
     co = arrays["co"]
     amplitude = np.full(co.shape[:2], stamps.GENERATED, dtype=np.float32)
-    amplitude[:, rows] = _kinds(written, rows, baked, co.shape[1])
+    amplitude[:, rows] = _kinds(written, rows, baked)
     period, back = co[:, :, 0].copy(), co[:, :, 1].copy()
     # Outside the baked range a key may play by the numbers that the stamp would replace.
     interpolation = arrays["interpolation"][:, rows[:-1]]
@@ -44,13 +44,12 @@ def baked_keys(own: Sequence[Keyframes], written: Written) -> list[Keyframes]:
     return _channels(arrays | {"amplitude": amplitude, "period": period, "back": back})
 
 
-def _kinds(written: Written, rows: IndexArray, baked: BoolArray, n: int) -> FloatArray:
+def _kinds(written: Written, rows: IndexArray, baked: BoolArray) -> FloatArray:
     """The stamps' kinds of the animator's keys."""
     if written.slopes is None:
         return np.where(baked, np.float32(stamps.BAKED_KEY), np.float32(stamps.OUTSIDE_KEY))
-    before, after = curved_sides(rows, baked, n)
     kinds = (stamps.OUTSIDE_KEY, stamps.CURVE_START, stamps.CURVE_END, stamps.CURVE_KEY)
-    return np.array(kinds, dtype=np.float32)[after + 2 * before]
+    return np.array(kinds, dtype=np.float32)[baked + 2 * _curve_before(written, rows, baked)]
 
 
 def plain_keys(own: Sequence[Keyframes], written: Written) -> list[Keyframes]:
@@ -100,7 +99,7 @@ def _composed(
     baked[-1:] |= rows[-1:] < n - 1
     interpolation[:, rows[baked]] = played
     if written.slopes is not None:
-        _place_handles(co, handle_left, handle_right, written.slopes, rows, baked)
+        _place_handles(arrays, written, written.slopes, rows, baked)
     free = np.full((count, n), HANDLE["FREE"], dtype=np.uint8)
     return arrays | {"handle_left_type": free, "handle_right_type": free}, rows, baked
 
@@ -111,33 +110,30 @@ def _played(written: Written) -> np.uint8:
 
 
 def _place_handles(
-    co: FloatArray,
-    handle_left: FloatArray,
-    handle_right: FloatArray,
-    slopes: Slopes,
-    rows: IndexArray,
-    baked: BoolArray,
+    arrays: Mapping[str, npt.NDArray[np.generic]], written: Written, slopes: Slopes, rows: IndexArray, baked: BoolArray
 ) -> None:
     """Give the handles of baked segments their places; the others of the animator's keys stay."""
+    co = arrays["co"]
     incoming, outgoing = np.zeros(co.shape[:2]), np.zeros(co.shape[:2])
     between = np.ones(co.shape[1], dtype=np.bool_)
     between[rows] = False
     incoming[:, between], outgoing[:, between] = slopes.incoming, slopes.outgoing
     incoming[:, rows], outgoing[:, rows] = slopes.own_incoming, slopes.own_outgoing
     left, right = handles(co[0, :, 0], co[:, :, 1], incoming, outgoing)
-    before, after = curved_sides(rows, baked, co.shape[1])
-    between[rows] = before
-    handle_left[:, between] = left[:, between]
-    between[rows] = after
-    handle_right[:, between] = right[:, between]
+    between[rows] = _curve_before(written, rows, baked)
+    arrays["handle_left"][:, between] = left[:, between]
+    between[rows] = baked
+    arrays["handle_right"][:, between] = right[:, between]
 
 
-def curved_sides(rows: IndexArray, baked: BoolArray, n: int) -> tuple[BoolArray, BoolArray]:
-    """Which of the animator's keys, at `rows` among `n`, a baked segment comes before, and which it follows."""
-    begins = np.ones(n, dtype=np.bool_)
+def _curve_before(written: Written, rows: IndexArray, baked: BoolArray) -> BoolArray:
+    """Which of the animator's keys, at `rows` among all, a curve comes to, not a held key or a segment of their own."""
+    begins = np.ones(len(rows) + len(written.frames), dtype=np.bool_)
+    begins[rows] = False
+    begins[begins] = ~written.held
     begins[rows] = baked
     before: BoolArray = (rows > 0) & begins[rows - 1]
-    return before, baked
+    return before
 
 
 def _channels(arrays: Mapping[str, npt.NDArray[np.generic]]) -> list[Keyframes]:

@@ -127,7 +127,7 @@ def _plan(motion: FittedMotion, spline: TrackSpline, sampling: Sampling, beyond:
                     [component],
                     spline.frames,
                     baked,
-                    _keys(_all_pieces(_pieces(fit, spline, [channel]), baked, around, None)),
+                    _keys(_all_pieces(_pieces(fit, spline, [channel]), baked, around, None), spline, [channel]),
                 )
                 for channel, component in enumerate(spline.components)
             ]
@@ -136,7 +136,8 @@ def _plan(motion: FittedMotion, spline: TrackSpline, sampling: Sampling, beyond:
             frames = ", ".join(f"{frame:g}" for frame in spline.frames[jumps][:3])
             motion.notes.append(f"its Euler angles name another way round than the rotation takes to frame {frames}")
         pieces = _pieces(fit, spline, spline.components)
-        return _rotation_channels(motion, spline, baked, _keys(_all_pieces(pieces, baked, around, held)))
+        keys = _keys(_all_pieces(pieces, baked, around, held), spline, spline.components)
+        return _rotation_channels(motion, spline, baked, keys)
 
     motion.finish_fit.append(finish)
 
@@ -306,24 +307,30 @@ class _Keys:
     held: BoolArray
 
 
-def _keys(pieces: _Pieces) -> _Keys:
-    """The keys between pieces, and held ones before those that begin with other numbers than the piece before ends."""
+def _keys(pieces: _Pieces, spline: TrackSpline, channels: list[int]) -> _Keys:
+    """The keys between pieces, and held ones close before those that have other numbers than the piece before ends."""
     count = len(pieces.segment)
     meets = np.zeros(count, dtype=np.bool_)
     meets[1:] = pieces.frames[0, 1:] == pieces.frames[1, :-1]
     closes = np.append(~meets[1:], True)[:count]
-    off = np.zeros(count)
-    off[1:] = np.abs(pieces.values[0][:, 1:] - pieces.values[1][:, :-1]).max(axis=0)
-    jumps = np.flatnonzero(meets & (off > _ARRIVES) & (len(pieces.values[0]) > 1))
+    last = pieces.values[1][:, closes]
+    # The spline's own keys keep their own numbers.
+    row = np.clip(np.searchsorted(spline.frames, pieces.frames[1, closes]), 0, len(spline.frames) - 1)
+    own = spline.frames[row] == pieces.frames[1, closes]
+    last[:, own] = spline.values[row[own]][:, channels].T
+    following = np.roll(pieces.values[0], -1, axis=1)
+    following[:, closes] = last
+    off = np.abs(following - pieces.values[1]).max(axis=0)
+    jumps = np.flatnonzero((off > _ARRIVES) & (len(channels) > 1))
     incoming = pieces.slopes[0].copy()
     incoming[:, meets] = pieces.slopes[1][:, np.flatnonzero(meets) - 1]
     frames = [pieces.frames[0], pieces.frames[1, closes]]
-    values = [pieces.values[0], pieces.values[1][:, closes]]
+    values = [pieces.values[0], last]
     slopes_in, slopes_out = [incoming, pieces.slopes[1][:, closes]], [pieces.slopes[0], pieces.slopes[1][:, closes]]
     for jump in jumps.tolist():
-        start, end = pieces.frames[:, jump - 1]
+        start, end = pieces.frames[:, jump]
         guard = max(end - GUARD, (start + end) / 2)
-        value, slope = pieces.cut(jump - 1, float(np.float32(guard)))
+        value, slope = pieces.cut(jump, float(np.float32(guard)))
         frames.append(np.array([np.float32(guard)], dtype=np.float64))
         values.append(value[:, np.newaxis])
         slopes_in.append(slope[:, np.newaxis])

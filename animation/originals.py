@@ -39,6 +39,7 @@ def originals(keys: Keyframes, ours: BoolArray, kept: tuple[Keyframes, int] | No
     if kept is None and not has_stamp(keys).any():
         return Originals(keys, edited=False, unrecorded=np.empty(0, dtype=np.float32))
     own = keys.take(~ours)
+    left, right = (side[~ours] for side in placed_handles(keys))
     if kept is None:
         return Originals(_unrecorded(own), edited=True, unrecorded=own.frames)
     saved, count = kept
@@ -48,12 +49,9 @@ def originals(keys: Keyframes, ours: BoolArray, kept: tuple[Keyframes, int] | No
         and bool(_stands_as_baked(own).all())
         and bool(((own.handle_left_type == HANDLE["FREE"]) & (own.handle_right_type == HANDLE["FREE"])).all())
     ):
-        return Originals(
-            _restored(own, saved, placed_handles(own), whole=True), edited=False, unrecorded=own.frames[:0]
-        )
+        return Originals(_restored(own, saved, (left, right), whole=True), edited=False, unrecorded=own.frames[:0])
     record = _records(own, saved)
     known = record >= 0
-    left, right = placed_handles(own)
     own = _values_unmixed(own, saved, record, averaged_keys(keys)[~ours])
     result = _unrecorded(own)
     rows, records = np.flatnonzero(known), saved.take(record[known])

@@ -101,12 +101,13 @@ def _is_own(amplitude: FloatArray) -> BoolArray:
     return own
 
 
-def placed_handles(own: Keyframes) -> tuple[BoolArray, BoolArray]:
-    """Of which of the animator's keys the bake placed the left, and the right handle."""
-    right = (own.amplitude == CURVE_KEY) | (own.amplitude == CURVE_START)
-    left = (own.amplitude == CURVE_KEY) | (own.amplitude == CURVE_END)
+def placed_handles(keys: Keyframes) -> tuple[BoolArray, BoolArray]:
+    """Of which keys the bake placed the left, and the right handle."""
+    ours = (keys.amplitude == GENERATED) & (keys.interpolation == INTERPOLATION["BEZIER"])
+    right = ours | (keys.amplitude == CURVE_KEY) | (keys.amplitude == CURVE_START)
+    left = ours | (keys.amplitude == CURVE_KEY) | (keys.amplitude == CURVE_END)
     # One that plays by the numbers that a stamp would replace has none.
-    left[1:] |= ~has_stamp(own)[1:] & right[:-1]
+    left[1:] |= ~has_stamp(keys)[1:] & right[:-1]
     return left, right
 
 

@@ -29,7 +29,7 @@ ROTATION_TOLERANCE = float(np.radians(0.01))
 # Frames. Blender takes keys nearer than 0.01 frame as one, and float32 frames have to tell the thirds of a piece apart.
 _LEAST_FRAMES = 0.0125
 _LEAST_STEPS = 12
-# What float32 makes of a number, relative, a few times over: pieces are not divided for less.
+# What float32 makes of a number, relative, a few times over: in keys and handles, and while Blender plays them.
 _ROUNDING = 4.0 * 2.0**-24
 # Radians, or the same part of an axis: numbers farther off than this at a key are others than the key's.
 _ARRIVES = 1e-3
@@ -140,14 +140,16 @@ def handles(
 
     Parameters
     ----------
-    frames, values : array_like, shape (k,)
-        Keys of one channel.
-    incoming, outgoing : array_like, shape (k,)
+    frames : array_like, shape (k,)
+        Frames of the keys.
+    values : array_like, shape (k,) or (channels, k)
+        Their values, of one channel or of several.
+    incoming, outgoing : array_like, shape as `values`
         Derivatives a frame on both sides of each key.
 
     Returns
     -------
-    left, right : ndarray of float32, shape (k, 2)
+    left, right : ndarray of float32, shape (k, 2) or (channels, k, 2)
         Frame and value. The first left and the last right handle are as long as their neighbours.
 
     Notes
@@ -159,11 +161,12 @@ def handles(
     v = np.asarray(values, dtype=np.float64)
     third = np.diff(f) / 3.0
     third = np.pad(third, 1, mode="edge") if len(third) else np.ones(2)
-    left, right = (f - third[:-1]).astype(np.float32), (f + third[1:]).astype(np.float32)
-    return (
-        np.stack([left, v + np.asarray(incoming) * (left.astype(np.float64) - f)], axis=1).astype(np.float32),
-        np.stack([right, v + np.asarray(outgoing) * (right.astype(np.float64) - f)], axis=1).astype(np.float32),
-    )
+    result = []
+    for places, rates in ((f - third[:-1], incoming), (f + third[1:], outgoing)):
+        rounded = places.astype(np.float32).astype(np.float64)
+        heights = v + np.asarray(rates, dtype=np.float64) * (rounded - f)
+        result.append(np.stack([np.broadcast_to(rounded, heights.shape), heights], axis=-1).astype(np.float32))
+    return result[0], result[1]
 
 
 def fit_many(requests: Sequence[Request]) -> list[Fit]:
@@ -313,16 +316,16 @@ class _Fitting:
         return np.concatenate(rows)
 
     def _goals(self) -> FloatArray:
-        """Return how far off a piece of each strand may be: the tolerance, or what float32 makes of its numbers."""
+        """Return how far off a piece of each strand may be: the tolerance, less what float32 makes of its numbers."""
         size = np.maximum(np.abs(self._numbers[self._segment]), np.abs(self._numbers[self._end]))
         if self._holding is None:
             rows = np.arange(len(self._segment))
             asked = self._key_tolerance[self._segment, self._component]
-            least = _ROUNDING * size[rows, self._component]
+            self._rounding = _ROUNDING * size[rows, self._component]
         else:
             asked = self._key_tolerance[self._segment, 0]
-            least = 2.0 * _ROUNDING * size.max(axis=1, initial=1.0)
-        goals: FloatArray = np.maximum(asked, least)
+            self._rounding = _ROUNDING * size.max(axis=1, initial=1.0)
+        goals: FloatArray = np.maximum(asked - self._rounding, 2.0 * self._rounding)
         return goals
 
     def _set_lengths(self) -> None:
@@ -667,7 +670,7 @@ class _Fitting:
         first, last = self._segment[pieces.strand[begins]], self._end[pieces.strand[ends]]
         starts = np.flatnonzero(begins)
         worst = np.maximum.reduceat(pieces.error, starts) if len(starts) else np.empty(0)
-        # Numbers of many turns are coarser than those that the pieces were tried with.
+        worst = worst + self._rounding[pieces.strand[begins]]
         place: tuple[IndexArray, slice | IndexArray] = (first, slice(None))
         if shared:
             outgoing[first], incoming[last] = rates[0][:, begins].T, rates[1][:, ends].T

@@ -1,0 +1,389 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Curves as Blender plays them, ten places a frame, against an independent evaluation; and taken away again."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.animation import reference
+from tests.animation.curves import (
+    MODES,
+    PARAMETERS,
+    bag_of,
+    co,
+    curve,
+    differences,
+    fcurves,
+    is_companion,
+    key,
+    new_object,
+    rotation_path,
+    snapshot,
+)
+from tests.animation.test_rebake import mixed, parametrised
+from tests.animation.test_restore import _random_action
+from tests.animation.test_rotations import (
+    ALL_PARAMETERS,
+    channels_at,
+    keyed,
+    quaternion_of,
+    rotations_near_each_other,
+    values_of,
+)
+from tests.animation.test_samples import FRAMES, VALUES, expected_at
+from tests.animation.test_samples import keyed as keyed_location
+
+DEGREE = math.radians(1.0)
+TOLERANCE = 0.01 * DEGREE
+GUARD = 1 / 32
+SEED = 20250301
+
+
+def places(first: float, last: float) -> list[float]:
+    """Ten a frame, as float32 has them."""
+    return sorted({float(np.float32(place)) for place in np.arange(first, last + 0.05, 0.1)})
+
+
+def own_curves(thing) -> list:
+    return [fcurve for fcurve in fcurves(thing) if not is_companion(fcurve)]
+
+
+def generated(fcurve) -> list[float]:
+    return [point.co.x for point in fcurve.keyframe_points if point.type == "GENERATED"]
+
+
+def widest_angle(thing, mode: str, keys, frames, cycle: str = "SINGLE", shortest: bool = True) -> float:
+    path = rotation_path(mode)
+    width = 4 if mode in MODES[:2] else 3
+    return max(
+        reference.apart(
+            quaternion_of(mode, channels_at(thing, path, width, frame)),
+            reference.rotation(keys, frame, cycle, shortest),
+        )
+        for frame in frames
+    )
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("parameters", [{}, ALL_PARAMETERS], ids=["defaults", "parameters"])
+@pytest.mark.parametrize("degrees", [0.01, 0.5])
+def test_blender_plays_rotations_within_the_tolerance(animation, mode: str, parameters: dict, degrees: float) -> None:
+    rows = values_of(mode, rotations_near_each_other(random.Random(3), 5, 1.2))
+    frames = [0.0, 7.0, 12.5, 30.0, 36.0]
+    thing = new_object("Thing", mode)
+    keys = keyed(animation, thing, mode, frames, rows, **parameters)
+    report = animation.bake(thing, output="CURVES", rotation_tolerance=degrees * DEGREE)
+    # Before a key that says the orientation otherwise the channels are held for an instant.
+    frames = [place for place in places(-1, 37) if not any(frame - GUARD < place < frame for frame in frames)]
+    found = widest_angle(thing, mode, keys, frames)
+    assert found <= degrees * DEGREE + 1e-6
+    assert found <= report.rotation_error + 1e-6
+    assert report.samples == 0
+
+
+@pytest.mark.parametrize("parameters", [{}, ALL_PARAMETERS], ids=["defaults", "parameters"])
+@pytest.mark.parametrize("tolerance", [None, 0.05, 1e-5])
+def test_blender_plays_values_within_the_tolerance(animation, parameters: dict, tolerance: float | None) -> None:
+    thing = new_object()
+    rows = keyed_location(thing, animation, **parameters)
+    report = animation.bake(thing, output="CURVES", value_tolerance=tolerance)
+    # Without a number: 1e-4 of the range of the keys, of which y has the widest.
+    most = 8.75e-4 if tolerance is None else tolerance
+    for component in range(3):
+        fcurve = curve(thing, "location", component)
+        found = max(abs(fcurve.evaluate(frame) - expected_at(rows, component, frame)) for frame in places(0, 41))
+        assert found <= most + 1e-6
+        assert found <= report.value_error + 1e-6
+
+
+def test_values_without_ease_get_no_generated_key(animation) -> None:
+    thing = new_object()
+    numbers = {name: ALL_PARAMETERS[name] for name in PARAMETERS[:3]}
+    rows = keyed_location(thing, animation, **numbers)
+    assert animation.bake(thing, output="CURVES").curve_keys == 0
+    for component in range(3):
+        fcurve = curve(thing, "location", component)
+        assert co(fcurve)[:, 0].tolist() == FRAMES
+        assert {point.interpolation for point in fcurve.keyframe_points} == {"BEZIER"}
+        for frame in places(0, 41):
+            assert fcurve.evaluate(frame) == pytest.approx(expected_at(rows, component, frame), abs=1e-5)
+
+
+def test_each_component_gets_the_keys_that_it_needs(animation) -> None:
+    thing = new_object()
+    key(thing, "location", [(1, (0, 0, 3)), (20, (5, 0.01, 3)), (45, (-2, 0, 3))])
+    animation.enable(thing)
+    animation.key_set(thing, "location", 20, ease_to=0.5, ease_from=1.0)
+    animation.bake(thing, output="CURVES")
+    counts = [len(generated(curve(thing, "location", component))) for component in range(3)]
+    assert counts[0] > counts[1] >= counts[2] == 0
+
+
+def test_a_character_s_curves_have_a_tenth_of_the_keys_of_samples(animation) -> None:
+    dice = random.Random(8)
+    counts = []
+    for output in ("SAMPLES", "CURVES"):
+        thing = new_object(output, "QUATERNION")
+        dice.seed(8)
+        frames = np.cumsum([dice.randint(15, 30) for _ in range(30)]).astype(float).tolist()
+        rows = values_of("QUATERNION", rotations_near_each_other(dice, 30, 0.6))
+        key(thing, "rotation_quaternion", list(zip(frames, rows, strict=True)))
+        key(thing, "location", [(frame, [dice.gauss(0, 1) for _ in range(3)]) for frame in frames])
+        report = animation.bake(thing, output=output)
+        counts.append(report.samples + report.curve_keys)
+    assert 10 * counts[1] <= counts[0]
+
+
+def test_a_key_on_every_frame_gets_no_generated_key(animation) -> None:
+    thing = new_object("Thing", "QUATERNION")
+    rows = values_of("QUATERNION", rotations_near_each_other(random.Random(4), 100, 0.06))
+    key(thing, "rotation_quaternion", [(frame, row) for frame, row in enumerate(rows)])
+    assert animation.bake(thing, output="CURVES").curve_keys == 0
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_baking_twice_gives_the_same_bits(animation, mode: str) -> None:
+    thing = mixed(mode)
+    parametrised(animation, thing)
+    animation.bake(thing, output="CURVES")
+    first = snapshot(thing)
+    animation.bake(thing, output="CURVES")
+    assert differences(first, snapshot(thing)) == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_samples_and_back_give_the_same_bits(animation, mode: str) -> None:
+    thing = mixed(mode)
+    parametrised(animation, thing)
+    animation.bake(thing)
+    samples = snapshot(thing)
+    animation.bake(thing, output="CURVES")
+    curves = snapshot(thing)
+    animation.bake(thing)
+    assert differences(samples, snapshot(thing)) == []
+    animation.bake(thing, output="CURVES")
+    assert differences(curves, snapshot(thing)) == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_blenders_own_update_changes_nothing(animation, mode: str) -> None:
+    thing = mixed(mode)
+    parametrised(animation, thing)
+    animation.bake(thing, output="CURVES")
+    first = snapshot(thing)
+    for fcurve in own_curves(thing):
+        fcurve.update()
+    assert differences(first, snapshot(thing)) == []
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_restore_gives_back_the_bits_of_random_actions(animation, part: int) -> None:
+    wrong = []
+    for number in range(part, 120, 4):
+        dice = random.Random(SEED + number)
+        thing = _random_action(dice, number // 4)
+        before = snapshot(thing)
+        animation.enable(thing)
+        for fcurve in own_curves(thing):
+            for frame, _ in co(fcurve):
+                if dice.random() < 0.3:
+                    name = dice.choice(PARAMETERS)
+                    value = dice.uniform(0 if name.startswith("ease") else -1, 1)
+                    animation.key_set(thing, fcurve.data_path, float(frame), **{name: value})
+        frame_range = dice.choice([None, None, (-130, 950), (3.3, 4.4), (902, 907)])
+        outputs = [dice.choice(["CURVES", "CURVES", "SAMPLES"]), "CURVES"][: dice.randint(1, 2)]
+        baked = 0
+        for output in outputs:
+            baked += animation.bake(thing, output=output, frame_range=frame_range).tracks
+            frame_range = dice.choice([None, (5, 20)])
+        if baked:
+            animation.restore(thing)
+        wrong += [(number, *difference) for difference in differences(before, snapshot(thing, companions=False))]
+    assert wrong == []
+
+
+def test_the_bakes_handles_are_not_taken_for_the_animators_after_a_move(animation) -> None:
+    thing, twin = new_object("Thing"), new_object("Twin")
+    for each in (thing, twin):
+        key(each, "location", list(zip(FRAMES, VALUES, strict=True)))
+        for fcurve in own_curves(each):
+            point = fcurve.keyframe_points[2]
+            point.handle_left_type = point.handle_right_type = "FREE"
+            point.handle_left, point.handle_right = (point.co.x - 2, 5.0), (point.co.x + 1, -3.0)
+    animation.bake(thing, output="CURVES")
+    for each in (thing, twin):
+        for fcurve in own_curves(each):
+            point = next(point for point in fcurve.keyframe_points if point.co.x == 18.5)
+            point.co_ui = (19.0, point.co.y + 1)
+            fcurve.update()
+    animation.restore(thing)
+    for fcurve, wanted in zip(own_curves(thing), own_curves(twin), strict=True):
+        for point, other in zip(fcurve.keyframe_points, wanted.keyframe_points, strict=True):
+            assert point.interpolation == other.interpolation
+            assert tuple(point.co) == tuple(other.co)
+            assert tuple(point.handle_left) == pytest.approx(tuple(other.handle_left), abs=1e-4)
+            assert tuple(point.handle_right) == pytest.approx(tuple(other.handle_right), abs=1e-4)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_new_actions_curves_are_plain_keys_of_the_same_motion(animation, mode: str) -> None:
+    rows = values_of(mode, rotations_near_each_other(random.Random(5), 5, 0.8))
+    thing = new_object("Thing", mode)
+    keys = keyed(animation, thing, mode, [0.0, 7.0, 12.5, 30.0, 36.0], rows, **ALL_PARAMETERS)
+    animation.bake(thing, output="CURVES", target="NEW_ACTION")
+    for fcurve in fcurves(thing):
+        assert not is_companion(fcurve)
+        assert {point.type for point in fcurve.keyframe_points} == {"KEYFRAME"}
+        assert {point.interpolation for point in fcurve.keyframe_points} == {"BEZIER"}
+        assert {point.amplitude for point in fcurve.keyframe_points} == {np.float32(0.8)}
+    assert widest_angle(thing, mode, keys, places(0, 36)) <= TOLERANCE + 1e-6
+
+
+def test_segments_outside_the_range_play_as_before(animation) -> None:
+    thing = new_object()
+    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
+    before = [[fcurve.evaluate(frame) for frame in places(1, 40)] for fcurve in own_curves(thing)]
+    animation.bake(thing, output="CURVES", frame_range=(7, 20))
+    for fcurve, old in zip(own_curves(thing), before, strict=True):
+        for frame, value in zip(places(1, 40), old, strict=True):
+            if not 6.0 < frame < 21.25:
+                assert fcurve.evaluate(frame) == pytest.approx(value, abs=1e-6)
+
+
+def test_a_component_that_was_not_keyed_gets_a_curve_where_the_rotation_needs_it(animation) -> None:
+    thing = new_object("Thing", "XYZ")
+    key(thing, "rotation_euler", [(0, (0, 0, 0)), (10, (1, 0, 1)), (25, (-1, 0, 2))], channels=[0, 2])
+    before = snapshot(thing)
+    animation.bake(thing, output="CURVES")
+    rows = [(0.0, (0.0, 0.0, 0.0)), (10.0, (1.0, 0.0, 1.0)), (25.0, (-1.0, 0.0, 2.0))]
+    keys = [reference.Key(frame, tuple(reference.of_euler(row)), *[0.0] * 5) for frame, row in rows]
+    assert set(generated(curve(thing, "rotation_euler", 1))) > {0.0, 10.0, 25.0}
+    assert widest_angle(thing, "XYZ", keys, places(0, 25)) <= TOLERANCE + 1e-6
+    animation.restore(thing)
+    assert differences(before, snapshot(thing, companions=False)) == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_channels_keyed_at_other_frames_meet_at_the_union(animation, mode: str) -> None:
+    path, width = rotation_path(mode), 4 if mode in MODES[:2] else 3
+    thing = new_object("Thing", mode)
+    dice = random.Random(9)
+    for index in range(width):
+        frames = [0, *sorted(dice.sample(range(2, 38), 3)), 40]
+        rows = [(frame, (dice.uniform(0.1, 1.0),) * width) for frame in frames]
+        key(thing, path, rows, channels=[index])
+    before = snapshot(thing)
+    animation.bake(thing, output="CURVES")
+    curves_played = [channels_at(thing, path, width, frame) for frame in places(0, 40)]
+    animation.bake(thing, step=0.1)
+    for frame, row in zip(places(0, 40), curves_played, strict=True):
+        exact = quaternion_of(mode, channels_at(thing, path, width, frame))
+        assert reference.apart(quaternion_of(mode, row), exact) <= TOLERANCE + 1e-4 * DEGREE, frame
+    animation.restore(thing)
+    assert differences(before, snapshot(thing, companions=False)) == []
+
+
+def test_a_key_of_the_other_sign_is_met_by_a_held_key(animation) -> None:
+    rows = values_of("QUATERNION", rotations_near_each_other(random.Random(6), 4, 0.5))
+    rows[2] = tuple(-number for number in rows[2])
+    thing = new_object("Thing", "QUATERNION")
+    keys = keyed(animation, thing, "QUATERNION", [0.0, 10.0, 20.0, 30.0], rows)
+    animation.bake(thing, output="CURVES")
+    frames = [frame for frame in places(0, 30) if not (20 - GUARD < frame < 20 or 30 - GUARD < frame < 30)]
+    assert widest_angle(thing, "QUATERNION", keys, frames) <= TOLERANCE + 1e-6
+    near = [20 - GUARD / 2, 30 - GUARD / 2]
+    assert widest_angle(thing, "QUATERNION", keys, near) <= 0.1 * DEGREE
+    held = [point for point in curve(thing, "rotation_quaternion").keyframe_points if point.interpolation == "CONSTANT"]
+    assert [point.co.x for point in held] == [20 - GUARD, 30 - GUARD]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("cycle", ["REPEAT", "LOOP"])
+def test_rotations_go_on_in_cycles_beyond_the_keys(animation, mode: str, cycle: str) -> None:
+    turns = rotations_near_each_other(random.Random(7), 4, 0.6)
+    rows = values_of(mode, [*turns, turns[0]] if cycle == "LOOP" else turns)
+    frames = [0.0, 8.0, 15.0, 24.0, 30.0][: len(rows)]
+    thing = new_object("Thing", mode)
+    keys = keyed(animation, thing, mode, frames, rows)
+    animation.choose(thing, rotation_path(mode), cycle=cycle)
+    animation.bake(thing, output="CURVES", frame_range=(-40, 70))
+    period = frames[-1]
+    inside = [frame for frame in places(-40, 70) if cycle == "LOOP" or GUARD < frame % period < period - GUARD]
+    assert widest_angle(thing, mode, keys, inside, cycle) <= TOLERANCE + 2e-6
+
+
+@pytest.mark.parametrize("cycle", ["REPEAT", "LOOP"])
+def test_values_go_on_in_cycles_beyond_the_keys(animation, cycle: str) -> None:
+    values = [*VALUES[:4], VALUES[0]] if cycle == "LOOP" else VALUES
+    thing = new_object()
+    rows = keyed_location(thing, animation, values=values, **{name: ALL_PARAMETERS[name] for name in PARAMETERS[:3]})
+    animation.choose(thing, "location", cycle=cycle)
+    animation.bake(thing, output="CURVES", frame_range=(-70, 100))
+    inside = [f for f in places(-70, 100) if cycle == "LOOP" or GUARD < (f - 1.0) % 39.0 < 39.0 - GUARD]
+    for component in range(3):
+        fcurve = curve(thing, "location", component)
+        for frame in inside:
+            wanted = expected_at(rows, component, frame, values, cycle)
+            assert fcurve.evaluate(frame) == pytest.approx(wanted, abs=2e-4), (component, frame)
+
+
+def test_a_generated_key_that_is_keyed_over_becomes_the_animators(animation) -> None:
+    thing = new_object()
+    key(thing, "location", [(1, (0, 0, 0)), (30, (5, 1, 2)), (60, (0, 0, 0))])
+    animation.enable(thing)
+    animation.key_set(thing, "location", 30, ease_to=1.0)
+    animation.bake(thing, output="CURVES")
+    frame = generated(curve(thing, "location"))[0]
+    curve(thing, "location").keyframe_points.insert(frame, 7.0, options={"FAST"})
+    animation.bake(thing, output="CURVES")
+    point = next(point for point in curve(thing, "location").keyframe_points if point.co.x == frame)
+    assert point.type != "GENERATED" or animation.restore(thing).keys == 4
+
+
+def test_the_report_says_what_could_not_be_reached(animation) -> None:
+    thing = new_object("Thing", "AXIS_ANGLE")
+    key(thing, "rotation_axis_angle", [(0, (0.0, 0, 1, 0)), (2, (2.5, 1, 0, 0)), (4, (1.0, 1, 1, 0))])
+    report = animation.bake(thing, output="CURVES", rotation_tolerance=1e-5)
+    assert report.rotation_error > 1e-5
+    assert any("off by up to" in note for note in report.notes)
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        ({"output": "LINES"}, "output"),
+        ({"value_tolerance": 0.0}, "value tolerance"),
+        ({"rotation_tolerance": math.nan}, "rotation tolerance"),
+    ],
+)
+def test_options_that_make_no_sense_are_named(animation, options: dict, fault: str) -> None:
+    thing = new_object()
+    key(thing, "location", [(0, (0, 0, 0)), (10, (1, 2, 3))])
+    with pytest.raises(ValueError, match=fault):
+        animation.bake(thing, **options)
+
+
+def test_a_cycle_without_end_is_refused(animation) -> None:
+    thing = new_object()
+    key(thing, "location", [(0, (0, 0, 0)), (10, (1, 2, 3))])
+    animation.enable(thing)
+    animation.choose(thing, "location", cycle="REPEAT")
+    with pytest.raises(animation.Refusal, match="limit"):
+        animation.bake(thing, output="CURVES", frame_range=(0, 1e9))
+
+
+def test_a_baked_file_plays_the_same_after_save_and_load(animation, tmp_path) -> None:
+    thing = mixed("XYZ")
+    parametrised(animation, thing)
+    animation.bake(thing, output="CURVES")
+    before = snapshot(thing)
+    path = str(tmp_path / "curves.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert differences(before, snapshot(bpy.data.objects["Thing"])) == []
+    assert bag_of(bpy.data.objects["Thing"]) is not None
