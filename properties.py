@@ -27,7 +27,7 @@ from .animation.settings import CHOICES
 
 DESCRIPTIONS = {
     "tension": ("Tension", "How tightly the curve bends at the key: 1 stops there, -1 sweeps wide"),
-    "continuity": ("Continuity", "Whether the curve comes and goes in one direction: below 0 it makes a corner"),
+    "continuity": ("Continuity", "0 passes the key in one direction; below 0 makes a corner, above 0 overshoots it"),
     "bias": ("Bias", "Where the curve leans: 1 overshoots the key, -1 bends before it"),
     "ease_to": ("Ease To", "How much the motion slows down towards the key"),
     "ease_from": ("Ease From", "How slowly the motion starts from the key"),
@@ -35,21 +35,29 @@ DESCRIPTIONS = {
 
 CHOICE_ITEMS = {
     "cycle": [
-        ("SINGLE", "Single", "Played once; held before and after"),
-        ("REPEAT", "Repeat", "Played again and again, from the start each time"),
-        ("LOOP", "Loop", "Played again and again, smooth where the end meets the start"),
+        ("SINGLE", "Single", "Played once; before the first and after the last key the value is held"),
+        ("REPEAT", "Repeat", "Played again and again, from the start each time, as far as the baked frames go"),
+        ("LOOP", "Loop", "As Repeat, and smooth where the end meets the start: first and last key are one pose"),
     ],
     "ends": [
-        ("3DS", "3D Studio", "First and last key as 3D Studio 4 has them"),
-        ("TANGENT", "Like Values", "First and last key as on value tracks"),
+        ("3DS", "3D Studio", "The rotation leaves its first key and comes to its last one as in 3D Studio 4"),
+        ("TANGENT", "As for Location", "The rotation leaves its first key and comes to its last one as values do"),
     ],
     "construction": [
-        ("DE_CASTELJAU", "De Casteljau", "Between keys as the 3D Studio 4 formulas say"),
-        ("SQUAD", "Squad", "Between keys as 3D Studio R3 and 3ds Max evaluate them"),
+        (
+            "DE_CASTELJAU",
+            "3D Studio 4",
+            "Rotations between keys by the 3D Studio 4 formulas (de Casteljau)",
+        ),
+        ("SQUAD", "3ds Max", "Rotations between keys as 3D Studio R3 and 3ds Max build them (squad)"),
     ],
     "path": [
-        ("SHORTEST", "Shortest", "Turn by the shorter way, whatever the keys' numbers say"),
-        ("AS_KEYED", "As Keyed", "Turn as far as the keys' numbers say, also more than half a turn"),
+        ("SHORTEST", "Shortest", "The rotation turns by the shorter way, whatever the keys' numbers say"),
+        (
+            "AS_KEYED",
+            "As Keyed",
+            "The rotation turns as far as the keys say, whole turns too (3ds Max: windup)",
+        ),
     ],
 }
 
@@ -57,13 +65,13 @@ OUTPUT_ITEMS = [
     ("SAMPLES", "Samples", "A linear key every so many frames: what 3D Studio played"),
 ]
 RANGE_ITEMS = [
-    ("KEYS", "Keys", "From the first to the last key of each track"),
-    ("SCENE", "Scene", "The segments that the scene's frame range touches; cycles throughout it"),
-    ("CUSTOM", "Custom", "The segments that a given range touches; cycles throughout it"),
+    ("KEYS", "All Keys", "From the first to the last key of each track"),
+    ("SCENE", "Scene Range", "The scene's frame range, out to the keys around it; cycles throughout it"),
+    ("CUSTOM", "Custom Range", "A range of frames, out to the keys around it; cycles throughout it"),
 ]
 TARGET_ITEMS = [
-    ("IN_PLACE", "In Place", "Generated keys beside yours, which Restore takes away again"),
-    ("NEW_ACTION", "New Action", "Plain keys in a copy of the action, for export; yours stays as it is"),
+    ("IN_PLACE", "This Action", "Generated keys beside yours, which Restore takes away again"),
+    ("NEW_ACTION", "New Action", "Plain keys in a copy of the action, for export; the object then plays the copy"),
 ]
 
 
@@ -92,7 +100,7 @@ def _key_parameter(name: str) -> Any:
     return parameter(name, get=get, set=set_, options=set())
 
 
-def _track_choice(choice: str, label: str) -> Any:
+def _track_choice(choice: str, label: str, description: str) -> Any:
     """One choice of the track that the sidebar shows."""
 
     def get(_self: Any) -> int:
@@ -104,7 +112,9 @@ def _track_choice(choice: str, label: str) -> Any:
         if found:
             choose(found[0], found[1].path, **{choice: CHOICES[choice][value]})
 
-    return EnumProperty(name=label, items=CHOICE_ITEMS[choice], get=get, set=set_, options=set())
+    return EnumProperty(
+        name=label, description=description, items=CHOICE_ITEMS[choice], get=get, set=set_, options=set()
+    )
 
 
 class TCBCompanions(bpy.types.PropertyGroup):
@@ -129,10 +139,10 @@ class TCBSidebar(bpy.types.PropertyGroup):
     ease_to: _key_parameter("ease_to")
     ease_from: _key_parameter("ease_from")
 
-    cycle: _track_choice("cycle", "Cycle")
-    ends: _track_choice("ends", "Ends")
-    construction: _track_choice("construction", "Construction")
-    path: _track_choice("path", "Turns")
+    cycle: _track_choice("cycle", "Cycle", "What comes before the first and after the last key")
+    ends: _track_choice("ends", "Ends", "How the rotation starts and ends")
+    construction: _track_choice("construction", "Between Keys", "Whose way of interpolating rotations")
+    path: _track_choice("path", "Turns", "Which way round the rotation goes from key to key")
 
     target: EnumProperty(name="Target", description="Where the baked keys go", items=TARGET_ITEMS)
     step: FloatProperty(name="Step", description="Frames from sample to sample", default=1.0, min=0.01, soft_max=10.0)

@@ -20,7 +20,7 @@ from .enabling import check_editable, check_not_tweaked, editable_channels, enab
 from .faults import Refusal
 from .fitted import FittedMotion, Tolerances, plan_fitted
 from .keyframes import NO_KEYS, Keyframes, extrapolate, read, write
-from .motion import Motion, Written, plan
+from .motion import Motion, Written, cycle_beyond, plan
 from .originals import Originals, put_back
 from .reading import digest, read_originals
 from .report import Report
@@ -297,6 +297,10 @@ def _plan(job: _Job, options: Options, report: Report) -> bool:
         report.refusals.append(refusal)
         return False
     job.motions = [motion for motion in planned if not motion.is_empty]
+    if options.frame_range is None:
+        for motion in job.motions:
+            if cycle_beyond(motion.track, motion.settings) != "SINGLE":
+                motion.notes.append("it cycles: give a frame range to bake its repeats beyond the keys")
     job.notes += [str(motion.track.refusal(note)) for motion in planned if motion.is_empty for note in motion.notes]
     if not job.motions:
         report.notes += job.notes
@@ -310,6 +314,8 @@ def _write(job: _Job, written: Sequence[list[Written]]) -> Report:
         job = _on_a_local_copy(job)
     remove_strays(job.channels)
     for motion, channels in zip(job.motions, written, strict=True):
+        for companion in motion.track.companions:
+            companion.hide = True
         _write_track(job.channels, job.datablocks[0], motion, channels)
         _count(report, motion, channels)
     job.channels.action.update_tag()

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import bpy
 
-from .sidebar import TCB_PT_bake, TCB_PT_key, TCB_PT_track, TCB_PT_tracks
+from .sidebar import TCB_PT_bake, TCB_PT_bake_options, TCB_PT_key, TCB_PT_track, TCB_PT_tracks
 
-_CLASSES = (TCB_PT_tracks, TCB_PT_key, TCB_PT_track, TCB_PT_bake)
+_CLASSES = (TCB_PT_bake, TCB_PT_bake_options, TCB_PT_tracks, TCB_PT_key, TCB_PT_track)
 
 
 def register() -> None:

@@ -19,6 +19,7 @@ from ..animation.tracks import Track, why_not
 
 _STATE_ICONS = {"PLAIN": "BLANK1", "TCB": "KEYFRAME", "BAKED": "KEYFRAME_HLT", "OUT_OF_DATE": "FILE_REFRESH"}
 _KEY_LABELS = {"AT": "Key", "BEFORE": "Key before", "AFTER": "Key after"}
+BAKE_OPTIONS = ("target", "step", "frames", "frame_start", "frame_end")
 _AXES = {3: "XYZ", 4: "WXYZ"}
 
 
@@ -28,6 +29,39 @@ class _Sidebar(bpy.types.Panel):
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
     bl_category = "TCB"
+
+
+class TCB_PT_bake(_Sidebar):
+    """Bake, and take it away again"""
+
+    bl_idname = "TCB_PT_bake"
+    bl_label = "TCB"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout: Any = self.layout
+        options = _sidebar(context)
+        bake = layout.operator("tcb.bake", icon="KEYFRAME_HLT")
+        for name in BAKE_OPTIONS:
+            setattr(bake, name, getattr(options, name))
+        layout.operator("tcb.restore", icon="LOOP_BACK")
+
+
+class TCB_PT_bake_options(_Sidebar):
+    """How to bake"""
+
+    bl_idname = "TCB_PT_bake_options"
+    bl_parent_id = "TCB_PT_bake"
+    bl_label = "Bake Options"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout: Any = self.layout
+        options = _sidebar(context)
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        for name in BAKE_OPTIONS:
+            if options.frames == "CUSTOM" or name not in ("frame_start", "frame_end"):
+                layout.prop(options, name)
 
 
 class TCB_PT_tracks(_Sidebar):
@@ -43,11 +77,15 @@ class TCB_PT_tracks(_Sidebar):
         if not tracks and not bones:
             layout.label(text=_why_no_tracks(context), icon="INFO")
             return
+        bone = context.active_pose_bone if context.mode == "POSE" else None
+        if bone is not None:
+            layout.label(text=bone.name, icon="BONE_DATA")
         if tracks:
             _draw_list(context, layout, tracks)
         if bones:
             layout.label(text="Its bones' tracks: in Pose Mode", icon="BONE_DATA")
         layout.operator("tcb.enable")
+        layout.operator("tcb.remove")
 
 
 class TCB_PT_key(_Sidebar):
@@ -115,31 +153,6 @@ class TCB_PT_track(_Sidebar):
         names = ("cycle", "ends", "construction", "path") if track.is_rotation else ("cycle",)
         for name in names:
             layout.prop(sidebar, name)
-
-
-class TCB_PT_bake(_Sidebar):
-    """Bake, and take it away again"""
-
-    bl_idname = "TCB_PT_bake"
-    bl_label = "TCB Bake"
-
-    def draw(self, context: bpy.types.Context) -> None:
-        layout: Any = self.layout
-        options = _sidebar(context)
-        column = layout.column()
-        column.use_property_split = True
-        column.use_property_decorate = False
-        column.prop(options, "target")
-        column.prop(options, "step")
-        column.prop(options, "frames")
-        if options.frames == "CUSTOM":
-            column.prop(options, "frame_start")
-            column.prop(options, "frame_end")
-        bake = layout.operator("tcb.bake", icon="KEYFRAME_HLT")
-        for name in ("target", "step", "frames", "frame_start", "frame_end"):
-            setattr(bake, name, getattr(options, name))
-        layout.operator("tcb.restore", icon="LOOP_BACK")
-        layout.operator("tcb.remove", icon="X")
 
 
 def _draw_list(context: bpy.types.Context, layout: Any, tracks: list[tuple[bpy.types.ID, Track]]) -> None:
@@ -213,7 +226,7 @@ def _draw_value(layout: Any, track: Track, frame: float) -> None:
             box.label(text=f"Angle {math.degrees(angle):.3f}°")
             box.label(text=f"Axis {axis[0]:.4f}, {axis[1]:.4f}, {axis[2]:.4f}")
             return
-        box.label(text=f"At frame {frame:g}:")
+        box.label(text=f"TCB value at frame {frame:g}:")
         letters = _AXES.get(len(track.rest), "")
         for index, value in values_now(track, frame).items():
             name = letters[index] if letters else str(index) if len(track.rest) > 1 else "Value"

@@ -214,7 +214,7 @@ def test_a_bone_without_a_key_there_does_not_keep_the_others_from_theirs(posed, 
     curve(posed, 'pose.bones["left"].rotation_euler').keyframe_points[1].co.x = 22.0
     for index in (1, 2):
         curve(posed, 'pose.bones["left"].rotation_euler', index).keyframe_points[1].co.x = 22.0
-    with pytest.raises(RuntimeError, match="left.*frame 21: no key"):
+    with pytest.raises(RuntimeError, match=r"left.*frame 21: no key"):
         bpy.ops.tcb.key_set(track="rotation", frame=21, tension=0.5)
     right = curve(posed, 'pose.bones["right"].tcb_tracks["rotation_euler"].tension')
     assert right.keyframe_points[0].co[:] == (21.0, 0.5)

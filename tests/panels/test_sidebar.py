@@ -67,7 +67,7 @@ def test_an_object_without_keys_is_named(scene, drawn):
 def test_tracks_are_listed_with_their_states(cube, drawn):
     shown = drawn("TCB_PT_tracks")
     assert shown.count("not TCB") == 2
-    assert {"Location", "Rotation Quaternion", "bpy.ops.tcb.enable()"} <= set(shown)
+    assert {"Location", "Rotation Quaternion", "bpy.ops.tcb.enable()", "bpy.ops.tcb.remove()"} <= set(shown)
     bpy.ops.tcb.enable()
     assert drawn("TCB_PT_tracks").count("TCB") == 2
     bpy.ops.tcb.bake()
@@ -136,9 +136,12 @@ def test_the_bake_panel_passes_its_options_on(cube, drawn, scene):
     scene.tcb.step = 0.5
     scene.tcb.frames = "CUSTOM"
     shown = drawn("TCB_PT_bake")
+    assert "bpy.ops.tcb.restore()" in shown
     assert any(text.startswith("bpy.ops.tcb.bake(") and "step=0.5" in text and "CUSTOM" in text for text in shown)
-    assert {"TCBSidebar.frame_start[0]", "TCBSidebar.frame_end[0]"} <= set(shown)
-    assert {"bpy.ops.tcb.restore()", "bpy.ops.tcb.remove()"} <= set(shown)
+    ends = {"TCBSidebar.frame_start[0]", "TCBSidebar.frame_end[0]"}
+    assert ends <= set(drawn("TCB_PT_bake_options"))
+    scene.tcb.frames = "KEYS"
+    assert not ends & set(drawn("TCB_PT_bake_options"))
 
 
 def test_in_pose_mode_the_active_bones_tracks_are_listed(scene, drawn):
