@@ -114,13 +114,17 @@ def distances(track: Track, played: dict[float, tuple[float, ...]]) -> tuple[flo
     return max(at_frames), max(between)
 
 
-def bake(animation: ModuleType) -> dict[Track, tuple[int, float]]:
-    """Make the tracks TCB, set their keys' parameters, and bake; for each the samples and the seconds."""
+def set_parameters(animation: ModuleType) -> None:
+    """Make the tracks TCB and set their keys' parameters."""
     for track in TRACKS:
         animation.enable(track.datablock, prefixes=[track.path])
         for key in track.keys:
             if key.parameters:
                 animation.key_set(track.datablock, track.path, key.frame, **key.parameters)
+
+
+def bake(animation: ModuleType) -> dict[Track, tuple[int, float]]:
+    """Bake the tracks; for each the samples and the seconds."""
     result = {}
     for track in TRACKS:
         start = time.perf_counter()
@@ -215,9 +219,11 @@ def main() -> int:
     load_package()
     animation = importlib.import_module(f"{PACKAGE}.animation")
     scene = make_scene()
-    saved = [save(folder / "scene.blend")]
     untouched, blender = snapshot(), record(scene, 1.0)
     blender_flight = pictures.flight(scene)
+    set_parameters(animation)
+    scene.frame_set(START)
+    saved = [save(folder / "scene.blend")]
     baked = bake(animation)
     scene.frame_set(START)
     saved.append(save(folder / "baked.blend"))
