@@ -21,7 +21,7 @@ from bpy.props import (
 )
 
 from . import selection
-from .animation import choose, key_set
+from .animation import ROTATION_TOLERANCE, choose, key_set
 from .animation.parameters import LIMITS
 from .animation.settings import CHOICES
 
@@ -63,6 +63,7 @@ CHOICE_ITEMS = {
 
 OUTPUT_ITEMS = [
     ("SAMPLES", "Samples", "A linear key every so many frames: what 3D Studio played"),
+    ("CURVES", "Curves", "The fewest Bezier keys that come within a tolerance; right between frames too"),
 ]
 RANGE_ITEMS = [
     ("KEYS", "All Keys", "From the first to the last key of each track"),
@@ -117,6 +118,31 @@ def _track_choice(choice: str, label: str, description: str) -> Any:
     )
 
 
+def value_tolerance() -> Any:
+    """How near curves come to values."""
+    return FloatProperty(
+        name="Value Tolerance",
+        description="How near curves come to values, in the property's units. 0: to 1/10 000 of the range of its keys",
+        default=0.0,
+        min=0.0,
+        soft_max=0.1,
+        precision=5,
+    )
+
+
+def rotation_tolerance() -> Any:
+    """How near curves come to rotations."""
+    return FloatProperty(
+        name="Rotation Tolerance",
+        description="How near curves come to rotations",
+        default=ROTATION_TOLERANCE,
+        min=1e-6,
+        soft_max=0.1,
+        precision=5,
+        subtype="ANGLE",
+    )
+
+
 class TCBCompanions(bpy.types.PropertyGroup):
     """What the companion F-curves of one track are named after."""
 
@@ -144,7 +170,10 @@ class TCBSidebar(bpy.types.PropertyGroup):
     construction: _track_choice("construction", "Between Keys", "Whose way of interpolating rotations")
     path: _track_choice("path", "Turns", "Which way round the rotation goes from key to key")
 
+    output: EnumProperty(name="Output", description="What the baked curves are made of", items=OUTPUT_ITEMS)
     target: EnumProperty(name="Target", description="Where the baked keys go", items=TARGET_ITEMS)
+    value_tolerance: value_tolerance()
+    rotation_tolerance: rotation_tolerance()
     step: FloatProperty(name="Step", description="Frames from sample to sample", default=1.0, min=0.01, soft_max=10.0)
     frames: EnumProperty(name="Frames", description="What to bake", items=RANGE_ITEMS)
     frame_start: FloatProperty(name="Start", description="First frame of the range", default=1.0, precision=2)

@@ -338,8 +338,8 @@ def _keys(pieces: _Pieces, spline: TrackSpline, channels: list[int]) -> _Keys:
     held = np.arange(sum(map(len, frames))) >= count + np.count_nonzero(closes)
     every = np.concatenate(frames)
     order = np.argsort(every, kind="stable")
-    channels = [np.concatenate(each, axis=1)[:, order] for each in (values, slopes_in, slopes_out)]
-    return _Keys(every[order].astype(np.float32), channels[0], channels[1], channels[2], held[order])
+    numbers, before, after = (np.concatenate(each, axis=1)[:, order] for each in (values, slopes_in, slopes_out))
+    return _Keys(every[order].astype(np.float32), numbers, before, after, held[order])
 
 
 def _written(

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -106,6 +107,9 @@ def _options(verb: argparse.ArgumentParser, given: argparse.Namespace) -> Option
         frame_range=None if given.range is None else (given.range[0], given.range[1]),
         sample_limit=given.sample_limit,
         defaults={name: value for name in LIMITS if (value := getattr(given, name)) is not None},
+        output=given.output_mode,
+        value_tolerance=given.value_tolerance,
+        rotation_tolerance=math.radians(given.rotation_tolerance),
     )
     try:
         options.check()
@@ -214,9 +218,23 @@ def _add_bake_options(bake: argparse.ArgumentParser) -> None:
     how = bake.add_argument_group("how to bake")
     how.add_argument(
         "--output-mode",
-        choices=["SAMPLES"],
+        choices=["SAMPLES", "CURVES"],
         default="SAMPLES",
-        help="SAMPLES: a linear key every --step frames (default: %(default)s)",
+        help="SAMPLES: a linear key every --step frames; CURVES: the fewest Bezier keys that come within the "
+        "tolerances, right between frames too (default: %(default)s)",
+    )
+    how.add_argument(
+        "--value-tolerance",
+        type=float,
+        metavar="NUMBER",
+        help="how near curves come to values, in each property's units (default: 1/10000 of the range of its keys)",
+    )
+    how.add_argument(
+        "--rotation-tolerance",
+        type=float,
+        default=0.01,
+        metavar="DEGREES",
+        help="how near curves come to rotations (default: %(default)s)",
     )
     how.add_argument(
         "--target",

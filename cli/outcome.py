@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 import time
 from collections.abc import Sequence
@@ -151,6 +152,12 @@ def _as_json(outcome: Outcome, job: Job) -> dict[str, Any]:
         "seconds": round(outcome.seconds, 3),
         "output": None if outcome.output is None else str(outcome.output),
     }
+    if job.options.output == "CURVES":
+        result["curves"] = {
+            "keys": outcome.report.curve_keys,
+            "value_error": outcome.report.value_error,
+            "rotation_error": math.degrees(outcome.report.rotation_error),
+        }
     if job.verb == "info":
         result["datablocks"] = outcome.datablocks
     return result

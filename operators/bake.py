@@ -11,7 +11,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from .. import selection
 from ..animation import SAMPLE_LIMIT, Options, bake_many
-from ..properties import OUTPUT_ITEMS, RANGE_ITEMS, TARGET_ITEMS
+from ..properties import OUTPUT_ITEMS, RANGE_ITEMS, TARGET_ITEMS, rotation_tolerance, value_tolerance
 from .reporting import Status, finish, poll_selection
 
 _SECONDS_BETWEEN_LINES = 2.0
@@ -29,6 +29,8 @@ class TCB_OT_bake(bpy.types.Operator):
     step: FloatProperty(
         name="Step", description="Frames from sample to sample", default=1.0, soft_min=0.05, soft_max=10
     )
+    value_tolerance: value_tolerance()
+    rotation_tolerance: rotation_tolerance()
     frames: EnumProperty(name="Frames", description="What to bake", items=RANGE_ITEMS)
     frame_start: FloatProperty(name="Start", description="First frame of a custom range", default=1.0)
     frame_end: FloatProperty(name="End", description="Last frame of a custom range", default=250.0)
@@ -48,7 +50,8 @@ class TCB_OT_bake(bpy.types.Operator):
     def draw(self, _context: bpy.types.Context) -> None:
         layout: Any = self.layout
         layout.use_property_split = True
-        for name in ("output", "target", "step", "frames"):
+        shape = ("step",) if self.output == "SAMPLES" else ("value_tolerance", "rotation_tolerance")
+        for name in ("output", *shape, "target", "frames"):
             layout.prop(self, name)
         if self.frames == "CUSTOM":
             layout.prop(self, "frame_start")
@@ -59,7 +62,15 @@ class TCB_OT_bake(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> Status:
         selected = selection.selected_datablocks(context, self.use_data)
         only = {datablock: prefixes for datablock, prefixes in selected.items() if prefixes is not None}
-        options = Options(self.target, self.step, self._frame_range(context), self.sample_limit)
+        options = Options(
+            target=self.target,
+            step=self.step,
+            frame_range=self._frame_range(context),
+            sample_limit=self.sample_limit,
+            output=self.output,
+            value_tolerance=self.value_tolerance or None,
+            rotation_tolerance=self.rotation_tolerance,
+        )
         try:
             options.check()
         except ValueError as error:

@@ -19,7 +19,16 @@ from ..animation.tracks import Track, why_not
 
 _STATE_ICONS = {"PLAIN": "BLANK1", "TCB": "KEYFRAME", "BAKED": "KEYFRAME_HLT", "OUT_OF_DATE": "FILE_REFRESH"}
 _KEY_LABELS = {"AT": "Key", "BEFORE": "Key before", "AFTER": "Key after"}
-BAKE_OPTIONS = ("target", "step", "frames", "frame_start", "frame_end")
+BAKE_OPTIONS = (
+    "output",
+    "step",
+    "value_tolerance",
+    "rotation_tolerance",
+    "target",
+    "frames",
+    "frame_start",
+    "frame_end",
+)
 _AXES = {3: "XYZ", 4: "WXYZ"}
 
 
@@ -59,8 +68,11 @@ class TCB_PT_bake_options(_Sidebar):
         options = _sidebar(context)
         layout.use_property_split = True
         layout.use_property_decorate = False
+        hidden = {"value_tolerance", "rotation_tolerance"} if options.output == "SAMPLES" else {"step"}
+        if options.frames != "CUSTOM":
+            hidden |= {"frame_start", "frame_end"}
         for name in BAKE_OPTIONS:
-            if options.frames == "CUSTOM" or name not in ("frame_start", "frame_end"):
+            if name not in hidden:
                 layout.prop(options, name)
 
 

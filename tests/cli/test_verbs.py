@@ -212,6 +212,22 @@ def test_json_counts_what_was_done(tcb, walk, tmp_path):
     assert line["seconds"] > 0
 
 
+def test_curves_are_made_on_request_and_told_with_their_errors(tcb, walk, tmp_path):
+    options = ("--output-mode", "CURVES", "--rotation-tolerance", "0.1", "--value-tolerance", "0.001", "--json")
+    (line,) = tcb("bake", walk, "--output", tmp_path / "curves.blend", *options).lines
+    assert line["ok"]
+    assert line["counts"]["samples"] == 0
+    assert 0 < line["curves"]["keys"] < 100
+    assert 0 < line["curves"]["value_error"] <= 0.001
+    assert 0 < line["curves"]["rotation_error"] <= 0.1
+
+
+def test_a_tolerance_of_nothing_is_refused(tcb, walk, tmp_path):
+    ran = tcb("bake", walk, "--output", tmp_path / "curves.blend", "--rotation-tolerance", "0")
+    assert ran.status == 2
+    assert "rotation tolerance" in ran.err
+
+
 def test_without_json_a_line_tells_what_was_done(tcb, walk, tmp_path):
     ran = tcb("bake", walk, "--output", tmp_path / "baked.blend")
     (line,) = ran.out.splitlines()

@@ -63,6 +63,17 @@ def test_a_baked_value_is_the_hermite_splines(keyed):
     assert bpy.context.object.location.x == pytest.approx((5.0 + 2.0) / 2 + (leaving - arriving) / 8, abs=1e-6)
 
 
+def test_curves_of_values_without_ease_have_no_more_keys_and_are_restored(keyed, curve, bits):
+    cube = keyed("Cube")
+    before = bits(cube)
+    bpy.ops.tcb.bake(output="CURVES", value_tolerance=1e-3, rotation_tolerance=1e-3)
+    points = curve(cube, "location").keyframe_points
+    assert [point.co.x for point in points] == [1.0, 11.0, 31.0]
+    assert {point.interpolation for point in points} == {"BEZIER"}
+    bpy.ops.tcb.restore()
+    assert [curve for curve in bits(cube) if "tcb_tracks" not in curve[0]] == before
+
+
 def test_every_selected_object_is_baked_and_no_other(keyed, curve):
     first, second, third = keyed("First"), keyed("Second"), keyed("Third")
     second.select_set(False)

@@ -144,6 +144,16 @@ def test_the_bake_panel_passes_its_options_on(cube, drawn, scene):
     assert not ends & set(drawn("TCB_PT_bake_options"))
 
 
+def test_curves_have_tolerances_where_samples_have_a_step(cube, drawn, scene):
+    step, tolerances = "TCBSidebar.step[0]", {"TCBSidebar.value_tolerance[0]", "TCBSidebar.rotation_tolerance[0]"}
+    assert step in drawn("TCB_PT_bake_options")
+    assert not tolerances & set(drawn("TCB_PT_bake_options"))
+    scene.tcb.output = "CURVES"
+    assert tolerances <= set(drawn("TCB_PT_bake_options"))
+    assert step not in drawn("TCB_PT_bake_options")
+    assert any("output='CURVES'" in text for text in drawn("TCB_PT_bake"))
+
+
 def test_in_pose_mode_the_active_bones_tracks_are_listed(scene, drawn):
     armature = bpy.data.armatures.new("Rig")
     rig = bpy.data.objects.new("Rig", armature)
