@@ -7,6 +7,7 @@ the record separator and JSON (RFC 7464), which tells it from what Blender print
 
 from __future__ import annotations
 
+import contextlib
 import json
 import queue
 import signal
@@ -41,8 +42,9 @@ def do_in_processes(job: Job, numbers: Sequence[int], command: Sequence[str]) ->
     for number in numbers:
         waiting.put(number)
     workers = [_Worker(job, command) for _ in range(min(job.processes, len(numbers)))]
-    for worker in workers:
-        threading.Thread(target=worker.work_off, args=(waiting, done), daemon=True).start()
+    threads = [threading.Thread(target=worker.work_off, args=(waiting, done), daemon=True) for worker in workers]
+    for thread in threads:
+        thread.start()
     try:
         for _ in numbers:
             number, outcome = done.get()
@@ -51,8 +53,11 @@ def do_in_processes(job: Job, numbers: Sequence[int], command: Sequence[str]) ->
     finally:
         for worker in workers:
             worker.stop()
-        for worker in workers:
-            worker.wait()
+        for worker, thread in zip(workers, threads, strict=True):
+            thread.join(_PATIENCE)
+            if thread.is_alive():
+                worker.kill()
+                thread.join()
 
 
 class _Worker:
@@ -70,8 +75,9 @@ class _Worker:
             try:
                 number = waiting.get_nowait()
             except queue.Empty:
-                return
+                break
             done.put((number, self._do(number)))
+        self._finish()
 
     def _do(self, number: int) -> Outcome:
         file = self.job.files[number]
@@ -83,8 +89,8 @@ class _Worker:
             return Outcome(file, errors=[f"no process could be started for it: {error.strerror}"])
         if answer:
             return Outcome.unpacked(file, json.loads(answer))
-        self.process = None
         outcome = Outcome(file, errors=[f"the process that worked on it {_end_of(process)}"])
+        self._finish()
         if self.job.targets:
             remove_leftovers(self.job.targets[number], process.pid)
         outcome.seconds = time.perf_counter() - start
@@ -112,14 +118,23 @@ class _Worker:
             if self.process is not None:
                 self.process.terminate()
 
-    def wait(self) -> None:
+    def kill(self) -> None:
+        with self.lock:
+            if self.process is not None:
+                self.process.kill()
+
+    def _finish(self) -> None:
+        """Let the process end, which it does when it has nothing more to read."""
         if self.process is None:
             return
-        try:
-            self.process.wait(_PATIENCE)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        with contextlib.suppress(OSError):  # it may be gone before it has read all
+            self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait()
+        with self.lock:
+            self.process = None
 
 
 def _ask(process: subprocess.Popen[str], number: int) -> str:

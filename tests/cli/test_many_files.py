@@ -130,7 +130,7 @@ def test_a_worker_that_is_killed_fails_the_file_that_it_writes_and_no_other(walk
     files = copies(large(walk), 6)
     before = files[0].read_bytes()
     process = start(files)
-    wait_until(lambda: writing_began(files[0].parent))
+    wait_until(lambda: writing_began(files[0].parent) or process.poll() is not None)
     victim = children_of(process.pid)[0]
     os.kill(victim, signal.SIGKILL)
     lines = results(process.communicate(timeout=60)[0])
@@ -150,7 +150,7 @@ def test_stopped_it_takes_its_workers_along_and_leaves_every_file_whole(walk, nu
     files = copies(large(walk), 12)
     before = files[0].read_bytes()
     process = start(files)
-    wait_until(lambda: writing_began(files[0].parent))
+    wait_until(lambda: writing_began(files[0].parent) or process.poll() is not None)
     workers = children_of(process.pid)
     process.send_signal(number)
     assert process.wait(timeout=60) == status
