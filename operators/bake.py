@@ -7,22 +7,22 @@ import time
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
+from bpy.props import EnumProperty, FloatProperty, IntProperty
 
 from .. import selection
 from ..animation import SAMPLE_LIMIT, Options, bake_many
 from ..properties import OUTPUT_ITEMS, RANGE_ITEMS, TARGET_ITEMS, rotation_tolerance, value_tolerance
-from .reporting import Status, finish, poll_selection
+from .on_selection import OnSelection
+from .reporting import Status, finish
 
 _SECONDS_BETWEEN_LINES = 2.0
 
 
-class TCB_OT_bake(bpy.types.Operator):
+class TCB_OT_bake(OnSelection):
     """Write the TCB motion of the selected objects (in Pose mode: bones) into F-curves that any Blender plays"""
 
     bl_idname = "tcb.bake"
     bl_label = "Bake TCB"
-    bl_options = {"REGISTER", "UNDO"}
 
     output: EnumProperty(name="Output", description="What the baked curves are made of", items=OUTPUT_ITEMS)
     target: EnumProperty(name="Target", description="Where the baked keys go", items=TARGET_ITEMS)
@@ -34,18 +34,9 @@ class TCB_OT_bake(bpy.types.Operator):
     frames: EnumProperty(name="Frames", description="What to bake", items=RANGE_ITEMS)
     frame_start: FloatProperty(name="Start", description="First frame of a custom range", default=1.0)
     frame_end: FloatProperty(name="End", description="Last frame of a custom range", default=250.0)
-    use_data: BoolProperty(
-        name="Object Data",
-        description="Also what the objects are made of: cameras, lights, shape keys, materials and their nodes",
-        default=True,
-    )
     sample_limit: IntProperty(
         name="Sample Limit", description="Refuse to make more samples than this", default=SAMPLE_LIMIT, min=1
     )
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return poll_selection(cls, context)
 
     def draw(self, _context: bpy.types.Context) -> None:
         layout: Any = self.layout

@@ -3,31 +3,16 @@
 
 from __future__ import annotations
 
-import bpy
-from bpy.props import BoolProperty
-
-from .. import selection
-from ..animation import enable
-from .reporting import Status, finish, for_each, poll_selection
+from .. import animation
+from .on_selection import OnSelection
 
 
-class TCB_OT_enable(bpy.types.Operator):
+class TCB_OT_enable(OnSelection):
     """Give the keys of the selected objects (in Pose mode: bones) tension, continuity, bias and ease"""
 
     bl_idname = "tcb.enable"
     bl_label = "Enable TCB"
-    bl_options = {"REGISTER", "UNDO"}
 
-    use_data: BoolProperty(
-        name="Object Data",
-        description="Also what the objects are made of: cameras, lights, shape keys, materials and their nodes",
-        default=True,
-    )
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return poll_selection(cls, context)
-
-    def execute(self, context: bpy.types.Context) -> Status:
-        report = for_each(selection.selected_datablocks(context, self.use_data), enable)
-        return finish(self, report, "Enabled", otherwise="Everything that is selected is TCB already")
+    work = staticmethod(animation.enable)
+    done = "Enabled"
+    otherwise = "Everything that is selected is TCB already"

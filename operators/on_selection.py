@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the verbs on selected objects or bones have in common."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import bpy
+from bpy.props import BoolProperty
+
+from .. import selection
+from .reporting import Status, finish, for_each, poll_selection
+
+
+class OnSelection(bpy.types.Operator):
+    """One verb of `animation`, done to each datablock that is selected."""
+
+    bl_options = {"REGISTER", "UNDO"}
+
+    use_data: BoolProperty(
+        name="Object Data",
+        description="Also what the objects are made of: cameras, lights, shape keys, materials and their nodes",
+        default=True,
+    )
+
+    work: ClassVar[Any]
+    """A static function from a datablock, and the paths that its tracks must start with or None, to a Report."""
+    done: ClassVar[str]
+    """How the report begins."""
+    otherwise: ClassVar[str] = ""
+    """What is said where there was nothing to do and nothing wrong."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return poll_selection(cls, context)
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        report = for_each(selection.selected_datablocks(context, self.use_data), type(self).work)
+        return finish(self, report, self.done, self.otherwise)
