@@ -97,7 +97,7 @@ def _is_own(amplitude: FloatArray) -> BoolArray:
     # All of them lie close together, far from what anybody types: most curves have none.
     own: BoolArray = (amplitude >= min(_OWN_KINDS)) & (amplitude <= max(_OWN_KINDS))
     if own.any():
-        own &= np.isin(amplitude, _OWN_KINDS)
+        own = np.logical_or.reduce([amplitude == kind for kind in _OWN_KINDS])
     return own
 
 
