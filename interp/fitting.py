@@ -19,7 +19,7 @@ import numpy.typing as npt
 from . import dividing, ease, sphere
 from .holding import Holding, holding
 from .keys import FloatArray
-from .segments import _BLOCK, BoolArray, IndexArray, Spline, _end_to_end, _Timing
+from .segments import BLOCK, BoolArray, IndexArray, Spline, Timing, end_to_end
 
 VALUE_TOLERANCE = 1e-4
 """Of a track's range: nobody sees it."""
@@ -280,9 +280,9 @@ class _Fitting:
         splines = [request.spline for request in requests]
         self._requests = requests
         self._holding: Holding | None = holding(requests[0].held) if requests[0].held is not None else None
-        self._tracks = tracks = _end_to_end(splines)
+        self._tracks = tracks = end_to_end(splines)
         self._curve = type(splines[0]).curve(splines, tracks)
-        self._timing = _Timing(tracks)
+        self._timing = Timing(tracks)
         self._numbers = self._key_numbers()
         self._channels = self._numbers.shape[1]
         counts = tracks.last - tracks.first + 1
@@ -342,8 +342,8 @@ class _Fitting:
         """Return the spline's values or derivatives, shape (a, n), those of a strand's own component for numbers."""
         segment = self._segment[strand]
         parts = []
-        for start in range(0, max(len(frames), 1), _BLOCK):
-            block = slice(start, start + _BLOCK)
+        for start in range(0, max(len(frames), 1), BLOCK):
+            block = slice(start, start + BLOCK)
             own = segment[block]
             u, *rates = self._timing.at(frames[block], own, nu)
             values = self._curve.evaluate(own, u, nu)

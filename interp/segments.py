@@ -25,7 +25,7 @@ BoolArray = npt.NDArray[np.bool_]
 Cycle = Literal["SINGLE", "REPEAT", "LOOP"]
 
 # Samples evaluated at a time: enough to make the calls of NumPy cheap, few enough for the processor's cache.
-_BLOCK = 8192
+BLOCK = 8192
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,14 +177,14 @@ def _holds_arrays(frames: object) -> bool:
 
 def _evaluate_batch(splines: Sequence[Spline], samples: FloatArray | list[FloatArray], nu: int) -> list[FloatArray]:
     """Evaluate splines of one batch."""
-    tracks = _end_to_end(splines)
+    tracks = end_to_end(splines)
     curve = type(splines[0]).curve(splines, tracks)
     frames, segment, ends = _segments_of(splines, tracks, samples, nu)
     values = _evaluate(tracks, curve, frames, segment, nu)
     return [values[start:end] for start, end in pairwise(ends)]
 
 
-def _end_to_end(splines: Sequence[Spline]) -> Tracks:
+def end_to_end(splines: Sequence[Spline]) -> Tracks:
     """Lay the keys of all tracks end to end and find every key's neighbours."""
     keys = [spline.keys for spline in splines]
     counts = np.array([len(each.frames) for each in keys])
@@ -267,7 +267,7 @@ def _wrapped(frames: FloatArray, first: float, last: float) -> FloatArray:
     return np.where(outside, np.minimum(first + turned, last), frames)
 
 
-class _Timing:
+class Timing:
     """How the local parameter of every segment runs with the frame, ease included."""
 
     def __init__(self, tracks: Tracks) -> None:
@@ -300,8 +300,8 @@ class _Timing:
 
 def _evaluate(tracks: Tracks, curve: Curve, frames: FloatArray, segment: IndexArray, nu: int) -> FloatArray:
     """Return values or derivatives by frame, shape (samples, components)."""
-    timing = _Timing(tracks)
-    blocks = [slice(start, start + _BLOCK) for start in range(0, max(len(frames), 1), _BLOCK)]
+    timing = Timing(tracks)
+    blocks = [slice(start, start + BLOCK) for start in range(0, max(len(frames), 1), BLOCK)]
     results = (_derivative(timing, curve, frames[block], segment[block], nu) for block in blocks)
     first = next(results)
     values = np.empty((len(frames), len(first)))
@@ -310,7 +310,7 @@ def _evaluate(tracks: Tracks, curve: Curve, frames: FloatArray, segment: IndexAr
     return values
 
 
-def _derivative(timing: _Timing, curve: Curve, frames: FloatArray, segment: IndexArray, nu: int) -> FloatArray:
+def _derivative(timing: Timing, curve: Curve, frames: FloatArray, segment: IndexArray, nu: int) -> FloatArray:
     """Return values or derivatives by frame, shape (components, samples), by the chain rule."""
     u, *rates = timing.at(frames, segment, nu)
     result = curve.evaluate(segment, u, nu)
@@ -322,6 +322,6 @@ def _derivative(timing: _Timing, curve: Curve, frames: FloatArray, segment: Inde
 
 def locate(spline: Spline, frames: FloatArray) -> tuple[Curve, IndexArray, FloatArray]:
     """Return one spline's curve, and the segments of frames with their local parameters, for what isn't evaluation."""
-    tracks = _end_to_end([spline])
+    tracks = end_to_end([spline])
     at, segment, _ = _segments_of([spline], tracks, frames, 0)
-    return type(spline).curve([spline], tracks), segment, _Timing(tracks).at(at, segment, 0)[0]
+    return type(spline).curve([spline], tracks), segment, Timing(tracks).at(at, segment, 0)[0]
