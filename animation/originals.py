@@ -14,8 +14,20 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from .keyframes import HANDLE, INTERPOLATION, BoolArray, FloatArray, IndexArray, Keyframes, merged, read, write
-from .stamps import SAME_FRAME, averaged_keys, has_stamp, left_as_baked, placed_handles, unstamped
+from .carried import averaged_keys
+from .keyframes import (
+    HANDLE,
+    INTERPOLATION,
+    KEY_TYPE,
+    BoolArray,
+    FloatArray,
+    IndexArray,
+    Keyframes,
+    merged,
+    read,
+    write,
+)
+from .stamps import GENERATED, SAME_FRAME, has_stamp, is_own_kind, left_as_baked, placed_handles, unstamped
 
 _HANDLE_MOVED = 1e-4
 """Relative. Moving a key rounds its handles' offsets; only a larger change is an edit of the handle."""
@@ -46,13 +58,13 @@ def originals(keys: Keyframes, ours: BoolArray, kept: tuple[Keyframes, int] | No
     if (
         len(own) == len(saved) == count
         and own.co.tobytes() == saved.co.tobytes()
-        and bool(_stands_as_baked(own).all())
+        and bool(_stands_as_baked(own, saved, left, right).all())
         and bool(((own.handle_left_type == HANDLE["FREE"]) & (own.handle_right_type == HANDLE["FREE"])).all())
     ):
         return Originals(_restored(own, saved, (left, right), whole=True), edited=False, unrecorded=own.frames[:0])
-    record = _records(own, saved)
+    record = _records(own, saved, count)
     known = record >= 0
-    own = _values_unmixed(own, saved, record, averaged_keys(keys)[~ours])
+    own = _values_unmixed(own, saved, record, averaged_keys(keys, ours)[~ours])
     result = _unrecorded(own)
     rows, records = np.flatnonzero(known), saved.take(record[known])
     _put(result, rows, _restored(own.take(rows), records, (left[rows], right[rows]), whole=False))
@@ -71,16 +83,30 @@ def put_back(fcurve: bpy.types.FCurve, original: Originals) -> Keyframes:
     return read(fcurve)
 
 
-def _records(own: Keyframes, saved: Keyframes) -> IndexArray:
+def _records(own: Keyframes, saved: Keyframes, count: int) -> IndexArray:
     """For each key the row of its record or -1: at its frame; else where it stood; else what is left, in order."""
     record = np.full(len(own), -1, dtype=np.intp)
     free = np.ones(len(saved), dtype=np.bool_)
-    for frames in (own.frames, np.where(has_stamp(own), own.period, np.nan)):
+    baked = is_own_kind(own.amplitude)
+    stood = np.where(baked, own.period, np.nan)
+    for frames in (stood, own.frames) if records_stayed(own, saved, count) else (own.frames, stood):
         _pair_by_frame(record, free, frames, saved.frames)
-    lost, spare = np.flatnonzero((record < 0) & has_stamp(own)), np.flatnonzero(free)
+    lost, spare = np.flatnonzero((record < 0) & baked), np.flatnonzero(free)
     if len(lost) == len(spare):
         record[lost] = spare
     return record
+
+
+def records_stayed(own: Keyframes, saved: Keyframes, count: int) -> bool:
+    """Whether the records stand where the bake left them: the Graph Editor, where they are hidden, moves keys only.
+
+    An edit in the Dope Sheet moves a key's record with it, away from its stamp, or makes more records.
+    """
+    own = own.take(is_own_kind(own.amplitude))
+    if len(saved) != count or (own.frames == own.period).all():
+        return False
+    stamps, there = np.stack((own.period, own.back), axis=1), set(map(bytes, saved.co))
+    return len(np.unique(own.period)) == len(own) and all(bytes(stamp) in there for stamp in stamps)
 
 
 def _pair_by_frame(record: IndexArray, free: BoolArray, frames: FloatArray, saved_frames: FloatArray) -> None:
@@ -116,6 +142,8 @@ def _restored(own: Keyframes, records: Keyframes, placed: tuple[BoolArray, BoolA
     Of handles that the bake `placed`, left and right, only a change of type is the animator's.
     """
     stamped = has_stamp(own)
+    # A sample that was keyed over where it had replaced the record's own key: only its value is the animator's.
+    sample = own.amplitude == GENERATED
     move = own.co - records.co
     sides: dict[str, npt.NDArray[np.generic]] = {}
     for side, by_bake in zip(("handle_left", "handle_right"), placed, strict=True):
@@ -130,7 +158,7 @@ def _restored(own: Keyframes, records: Keyframes, placed: tuple[BoolArray, BoolA
         if not whole:
             # Blender has placed the automatic handles of the records anew: only free ones can be compared.
             dragged &= old_kind == HANDLE["FREE"]
-        dragged &= ~by_bake
+        dragged &= ~(by_bake | sample)
         # A retyped handle was placed between generated keys; where the record was retyped with it, that one is right.
         dragged &= (kind == HANDLE["FREE"]) | (kind == HANDLE["ALIGNED"])
         retyped = (kind != HANDLE["FREE"]) & (kind != old_kind)
@@ -140,30 +168,32 @@ def _restored(own: Keyframes, records: Keyframes, placed: tuple[BoolArray, BoolA
         moved = np.where(move == 0, old_handle, old_handle + move)
         sides |= {side: np.where(mine, handle, moved), f"{side}_type": kept_kind}
     return own.with_(
-        interpolation=np.where(left_as_baked(own), records.interpolation, own.interpolation),
+        interpolation=np.where(left_as_baked(own) | sample, records.interpolation, own.interpolation),
         back=np.where(stamped, records.back, own.back),
         amplitude=np.where(stamped, records.amplitude, own.amplitude),
         period=np.where(stamped, records.period, own.period),
+        type=np.where(sample & (own.type == KEY_TYPE["GENERATED"]), records.type, own.type),
         **sides,
     )
 
 
 def _overwritten(generated: Keyframes, saved: Keyframes, record: IndexArray) -> BoolArray:
     """Which records lost their keys to a sample: scaled or pasted onto a key's frame, it may be the one that stays."""
-    moved = generated.frames[np.abs(generated.frames - generated.period) > SAME_FRAME]
     lost = np.ones(len(saved), dtype=np.bool_)
     lost[record[record >= 0]] = False
-    if not len(moved) or not lost.any():
+    if not len(generated) or not lost.any():
         return np.zeros(len(saved), dtype=np.bool_)
-    near = np.clip(np.searchsorted(moved, saved.frames - np.float32(SAME_FRAME)), 0, len(moved) - 1)
-    taken: BoolArray = lost & (np.abs(moved[near] - saved.frames) <= SAME_FRAME)
-    return taken
+    near = np.searchsorted(generated.frames, saved.frames - np.float32(SAME_FRAME))
+    there: BoolArray = np.abs(generated.frames[np.clip(near, 0, len(generated) - 1)] - saved.frames) <= SAME_FRAME
+    there &= lost
+    return there
 
 
 def _values_unmixed(own: Keyframes, saved: Keyframes, record: IndexArray, averaged: BoolArray) -> Keyframes:
     """The keys, those that became one with samples with the values of their records, which went along by themselves."""
-    rows = np.flatnonzero(averaged & (record >= 0))
-    rows = rows[(saved.co[record[rows], 0] == own.co[rows, 0]) & (saved.co[record[rows], 1] == own.back[rows])]
+    sample = (own.amplitude == GENERATED) & (own.values == own.back)
+    rows = np.flatnonzero((averaged | sample) & (record >= 0))
+    rows = rows[saved.co[record[rows], 0] == own.co[rows, 0]]
     if not len(rows):
         return own
     co, handle_left, handle_right = own.co.copy(), own.handle_left.copy(), own.handle_right.copy()
@@ -172,10 +202,16 @@ def _values_unmixed(own: Keyframes, saved: Keyframes, record: IndexArray, averag
     return own.with_(co=co, handle_left=handle_left, handle_right=handle_right)
 
 
-def _stands_as_baked(own: Keyframes) -> BoolArray:
-    """Which keys have not moved since the bake; one that a bake left without a stamp can't tell."""
-    stamp = np.stack((own.period, own.back), axis=1)
-    stands: BoolArray = (own.co == stamp).all(axis=1) | ~has_stamp(own)
+def _stands_as_baked(own: Keyframes, saved: Keyframes, left: BoolArray, right: BoolArray) -> BoolArray:
+    """Which keys have not moved since the bake.
+
+    One that a bake left without a stamp has where its handles differ from its record's, which Blender placed anew then;
+    but for those that the bake placed, `left` and `right`.
+    """
+    at_stamp = (own.co == np.stack((own.period, own.back), axis=1)).all(axis=1)
+    same_left = (own.handle_left == saved.handle_left).all(axis=1) | left
+    same_right = (own.handle_right == saved.handle_right).all(axis=1) | right
+    stands: BoolArray = np.where(has_stamp(own), at_stamp, same_left & same_right)
     return stands
 
 

@@ -7,13 +7,14 @@ import zlib
 
 import numpy as np
 
+from .carried import generated_keys, lost_to_samples
 from .companions import saved_count
 from .keyframes import BoolArray, FloatArray, Keyframes, read
 from .originals import Originals, originals
 from .parameters import read_parameters
 from .settings import Settings
 from .splines import union
-from .stamps import GENERATED, SAME_FRAME, generated_keys
+from .stamps import GENERATED, SAME_FRAME
 from .tracks import Track
 
 
@@ -21,12 +22,14 @@ def read_originals(track: Track) -> dict[int, Originals]:
     """The animator's keys for each channel that has any."""
     baked = {index: read(fcurve) for index, fcurve in track.channels.items()}
     ours = {index: generated_keys(keys) for index, keys in baked.items()}
+    saved = {index: (read(fcurve), saved_count(fcurve)) for index, fcurve in track.saved.items()}
+    for index, (records, _) in saved.items():
+        if index in baked:
+            ours[index] |= lost_to_samples(baked[index], ours[index], records)
     _promote_poses(track, baked, ours)
     result = {}
     for index, keys in baked.items():
-        saved = track.saved.get(index)
-        record = (read(saved), saved_count(saved)) if saved is not None else None
-        original = originals(keys, ours[index], record)
+        original = originals(keys, ours[index], saved.get(index))
         if len(original.keys):
             result[index] = original
     return result

@@ -22,13 +22,17 @@ Edit = Callable[[], object]
 
 
 @contextmanager
-def dope_sheet() -> Iterator[None]:
+def editor(ui_type: str) -> Iterator[None]:
     window = bpy.context.window_manager.windows[0]
     area = max(window.screen.areas, key=lambda area: area.width * area.height)
-    area.ui_type = "DOPESHEET"
+    area.ui_type = ui_type
     region = next(region for region in area.regions if region.type == "WINDOW")
     with bpy.context.temp_override(window=window, screen=window.screen, area=area, region=region):
         yield
+
+
+def dope_sheet():
+    return editor("DOPESHEET")
 
 
 def keyed(name: str, mode: str) -> bpy.types.Object:
@@ -49,8 +53,13 @@ def keyed(name: str, mode: str) -> bpy.types.Object:
     return thing
 
 
+@pytest.fixture
+def step() -> float:
+    return 1.0
+
+
 @pytest.fixture(params=["QUATERNION", "XYZ"])
-def twins(request, animation) -> tuple[bpy.types.Object, bpy.types.Object]:
+def twins(request, animation, step: float) -> tuple[bpy.types.Object, bpy.types.Object]:
     """The same keys and parameters twice; the first one is baked."""
     things = keyed("Baked", request.param), keyed("Plain", request.param)
     for thing in things:
@@ -58,7 +67,7 @@ def twins(request, animation) -> tuple[bpy.types.Object, bpy.types.Object]:
         for path in ("location", "rotation"):
             animation.key_set(thing, path, 10, tension=0.5, bias=0.25)
             animation.key_set(thing, path, 25, continuity=-0.5, ease_to=0.4)
-    animation.bake(things[0])
+    animation.bake(things[0], step=step)
     return things
 
 
@@ -106,6 +115,14 @@ def _transform(mode: str, amount: float, snap: bool) -> Edit:
         return bpy.ops.transform.transform(mode=mode, value=(amount, 0, 0, 0))
 
     return edit
+
+
+def snap() -> object:
+    return bpy.ops.action.snap(type="NEAREST_FRAME")
+
+
+def delete() -> object:
+    return bpy.ops.action.delete(confirm=False)
 
 
 def duplicate(frames: float) -> Edit:
@@ -166,7 +183,9 @@ EDITS = {
     "scale all": ([], scale(2.0)),
     "scale all down": ([], scale(0.5)),
     "scale all down by a fraction": ([], scale(0.7)),
+    "scale all down to a tenth less": ([], scale(0.9)),
     "scale all by a fraction": ([], scale(1.3)),
+    "snap all to the nearest frames": ([], snap),
     "scale all by a fraction, unsnapped": ([], scale(1.3, snap=False)),
     "scale all down, unsnapped": ([], scale(0.5, snap=False)),
     "turn all around": ([], scale(-1.0)),
@@ -189,10 +208,10 @@ EDITS = {
     "scale two keys": ([10, 25, 40], scale(1.5)),
     "duplicate a key": ([10], duplicate(4)),
     "paste a key": ([25], paste(33)),
-    "delete a key": ([25], lambda: bpy.ops.action.delete(confirm=False)),
-    "delete the first key": ([0], lambda: bpy.ops.action.delete(confirm=False)),
-    "delete the last key": ([44], lambda: bpy.ops.action.delete(confirm=False)),
-    "delete all keys but one": ([0, 10, 40, 44], lambda: bpy.ops.action.delete(confirm=False)),
+    "delete a key": ([25], delete),
+    "delete the first key": ([0], delete),
+    "delete the last key": ([44], delete),
+    "delete all keys but one": ([0, 10, 40, 44], delete),
     "retype a key": ([25], lambda: bpy.ops.action.keyframe_type(type="EXTREME")),
     "interpolate otherwise": ([10], lambda: bpy.ops.action.interpolation_type(type="CONSTANT")),
     "ease otherwise": ([40], lambda: bpy.ops.action.easing_type(type="EASE_IN")),
@@ -210,6 +229,7 @@ def test_baking_again_after_an_edit_is_a_fresh_bake_of_the_edited_keys(animation
     assert unlike(twins[1], twins[0], handles=False) == []
 
 
+@pytest.mark.parametrize("step", [0.25, 0.5, 1.0])
 @pytest.mark.parametrize("name", EDITS)
 def test_restore_after_an_edit_gives_the_edited_keys(animation, twins, name: str) -> None:
     select(twins, *EDITS[name][0])
@@ -231,3 +251,76 @@ def test_parameters_follow_their_keys(animation, twins, name: str) -> None:
         for thing in twins
     ]
     assert parameters[0] == parameters[1]
+
+
+IN_TURN: dict[str, list[tuple[list[float], Edit]]] = {
+    "move a key, scale all": [([40], move(3)), ([], scale(1.5))],
+    "move a key, scale all down": [([40], move(3)), ([], scale(0.7))],
+    "move a key, turn all around": [([10], move(3)), ([], scale(-1.0))],
+    "move a key, mirror all": [([10], move(3)), ([], mirror)],
+    "move two keys, scale all": [([10, 25], move(-3)), ([], scale(2.0))],
+    "turn all around, scale two keys": [([], scale(-1.0)), ([-23, -8], scale(1.5))],
+    "scale all, scale two keys": [([], scale(2.0)), ([19, 49], scale(2.0))],
+    "scale all, scale all back": [([], scale(1.3)), ([], scale(0.7))],
+    "scale all down, scale all up": [([], scale(0.7)), ([], scale(2.0))],
+    "scale all by fractions, unsnapped": [([], scale(1.3, snap=False)), ([], scale(0.7, snap=False))],
+    "duplicate all, move a key": [([], duplicate(9)), ([10], move(2))],
+    "duplicate all, move all": [([], duplicate(9)), ([], move(5))],
+    "duplicate all, scale all": [([], duplicate(9)), ([], scale(2.0))],
+    "move the first key, duplicate all": [([0], move(-15)), ([], duplicate(4))],
+    "scale all, duplicate all": [([], scale(1.5)), ([], duplicate(33))],
+    "move two keys between frames, snap all": [([10, 25], move(0.3)), ([], snap)],
+    "move all between frames, snap all": [([], move(0.4)), ([], snap)],
+    "delete a key, scale all": [([25], delete), ([], scale(2.0))],
+    "scale all, delete a key": [([], scale(2.0)), ([19], delete)],
+    "move a key, delete its neighbour": [([10], move(4)), ([25], delete)],
+    "duplicate all, retype a key": [([], duplicate(9)), ([10], lambda: bpy.ops.action.keyframe_type(type="EXTREME"))],
+}
+
+
+@pytest.mark.parametrize("step", [0.25, 0.5, 1.0])
+@pytest.mark.parametrize("name", IN_TURN)
+def test_restore_after_two_edits_without_a_bake_between_gives_the_edited_keys(
+    animation, twins, name: str, step: float
+) -> None:
+    for frames, edit in IN_TURN[name]:
+        select(twins, *frames)
+        do(edit)
+    animation.restore(twins[0])
+    assert unlike(twins[1], twins[0]) == []
+
+
+def test_two_moves_and_a_scaling_make_no_keys(animation, twins) -> None:
+    for frames, edit in (([10, 25], move(-3)), ([], move(20)), ([], scale(2.0))):
+        select(twins, *frames)
+        do(edit)
+    animation.restore(twins[0])
+    assert unlike(twins[1], twins[0]) == []
+
+
+@pytest.mark.parametrize("step", [0.25, 0.5, 1.0])
+def test_keys_between_frames_keep_their_values_when_snapped(animation, twins, step: float) -> None:
+    animation.restore(twins[0])
+    select(twins, 10, 25)
+    do(move(0.3))
+    animation.bake(twins[0], step=step)
+    select(twins)
+    do(snap)
+    animation.restore(twins[0])
+    assert unlike(twins[1], twins[0]) == []
+
+
+@pytest.mark.parametrize("frames", [2.0, 20.0])
+@pytest.mark.parametrize("cycle", ["SINGLE", "REPEAT"])
+def test_a_key_outside_the_range_that_plays_by_numbers_of_its_own_can_be_moved(
+    animation, twins, cycle: str, frames: float
+) -> None:
+    """It has no stamp to tell that it moved."""
+    animation.restore(twins[0])
+    for path in ("location", "rotation"):
+        animation.choose(twins[0], path, cycle=cycle)
+    animation.bake(twins[0], frame_range=(12, 18))
+    select(twins, 40)
+    do(move(frames))
+    animation.restore(twins[0])
+    assert unlike(twins[1], twins[0]) == []

@@ -10,7 +10,7 @@ import pytest
 
 from tests.animation import reference
 from tests.animation.curves import bits, co, curve, fcurves, key, new_object, snapshot
-from tests.animation.test_edits import do, dope_sheet, move
+from tests.animation.test_edits import do, dope_sheet, editor, move, scale, select
 
 KEYS = [(0, (0, 0, 0)), (10, (5, 2, 3)), (25, (-1, 0, 2)), (40, (0, 4, -2))]
 
@@ -91,6 +91,75 @@ def test_a_generated_key_that_is_moved_alone_becomes_a_key(animation, thing, fra
     do(move(frames))
     animation.restore(thing)
     assert own_frames(thing) == pytest.approx(sorted([0, 10, 25, 40, 15 + frames]))
+
+
+@pytest.mark.parametrize(
+    ("factor", "keys"), [(2.0, [-1, 19, 49, 79]), (-1.0, [-38, -23, -8, 2]), (0.7, [0, 7, 18, 28])]
+)
+def test_a_generated_key_that_is_moved_after_all_were_scaled_becomes_a_key(
+    animation, thing, factor: float, keys: list[float]
+) -> None:
+    """Scaled by 0.7 all are snapped, off where the scaling puts them."""
+    select([thing])
+    do(scale(factor))
+    chosen = max(point.co.x for point in curve(thing, "location").keyframe_points if point.co.x < keys[-1])
+    select_at(thing, chosen)
+    do(move(30))
+    animation.restore(thing)
+    assert own_frames(thing) == [*keys, chosen + 30]
+
+
+def test_a_generated_key_that_is_keyed_over_after_all_were_scaled_becomes_a_key(animation, thing) -> None:
+    select([thing])
+    do(scale(2.0))
+    before = own_frames(thing)
+    chosen = next(point.co.x for point in curve(thing, "location").keyframe_points if point.co.x > before[0])
+    thing.location = (90, 80, 70)
+    thing.keyframe_insert("location", frame=chosen)
+    animation.restore(thing)
+    assert own_frames(thing) == sorted([*before, chosen])
+    assert point_at(curve(thing, "location"), chosen).co.y == 90
+
+
+def test_a_key_promoted_where_another_was_deleted_is_a_key_of_its_own(animation, thing) -> None:
+    """In the Graph Editor a key is deleted without its record, which would be left for the other."""
+    for index in range(3):
+        points = curve(thing, "location", index).keyframe_points
+        points.remove(point_at(curve(thing, "location", index), 25))
+    thing.location = (9, 8, 7)
+    thing.keyframe_insert("location", frame=15)
+    report = animation.restore(thing)
+    assert own_frames(thing) == [0, 10, 15, 40]
+    assert point_at(curve(thing, "location"), 15).type == "KEYFRAME"
+    assert any("automatic handles: frame 15" in note for note in report.notes)
+
+
+@pytest.mark.parametrize("frames", [10, 3, -20])
+def test_keys_moved_in_the_graph_editor_keep_what_was_theirs(animation, frames: int) -> None:
+    """Their records are hidden there and stay behind; ten frames on, each key stands on the next one's."""
+    kinds = ("CONSTANT", "LINEAR", "BOUNCE", "BEZIER")
+    item = new_object("Ball")
+    key(item, "location", [(10 * n, (n, n * n, -n)) for n in range(4)])
+    for index in range(3):
+        for point, kind in zip(curve(item, "location", index).keyframe_points, kinds, strict=True):
+            point.interpolation = kind
+    animation.bake(item)
+    item.select_set(True)
+    bpy.context.view_layer.objects.active = item
+    move_in_the_graph_editor(frames)
+    animation.restore(item)
+    points = curve(item, "location").keyframe_points
+    assert [(point.co.x, point.interpolation) for point in points] == [
+        (10 * n + frames, kind) for n, kind in enumerate(kinds)
+    ]
+
+
+def move_in_the_graph_editor(frames: float) -> None:
+    """Everything that is not hidden there."""
+    bpy.context.scene.tool_settings.use_snap_anim = False
+    with editor("FCURVES"):
+        bpy.ops.graph.select_all(action="SELECT")
+        assert bpy.ops.transform.translate(value=(frames, 0, 0)) == {"FINISHED"}
 
 
 def test_a_generated_key_whose_value_is_edited_becomes_a_key(animation, thing) -> None:
