@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,13 @@ class Ran:
     @property
     def notes(self) -> list[str]:
         return [line for line in self.err.splitlines() if ": note: " in line]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def heed_interrupts() -> None:
+    """What is started in the background inherits that Ctrl-C is ignored, and so would the processes tested here."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
