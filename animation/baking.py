@@ -27,7 +27,7 @@ from .report import Report
 from .restoring import take_channel
 from .sampling import APART, Sampling
 from .settings import write_settings
-from .tracks import Track, find_tracks, why_not
+from .tracks import NOT_IN_USE, Track, find_tracks, why_not
 
 SAMPLE_LIMIT = 10_000_000
 """Samples in one bake, some 700 MB of keys: above it a bake is refused unless the limit is raised."""
@@ -215,17 +215,21 @@ def _collect(
     if enabled:
         left = [track for track in tracks if track.in_use and not track.enabled]
         job.notes += [str(track.refusal("not TCB, so left as it is; Enable it to bake it too")) for track in left]
+    left_alone = []
     for track in enabled or tracks:
         reason = why_not(track)
         kept = {} if reason else read_originals(track)
         if kept:
             job.kept.append((track, kept))
-        elif enabled and track.in_use:
-            report.refusals.append(track.refusal(reason or "it has no keys"))
         else:
-            job.notes.append(str(track.refusal(reason or "it has no keys")))
-    if not job.kept and not (enabled and report.refusals):
-        raise Refusal(name_of(datablocks[0]), "; ".join(job.notes))
+            left_alone.append(track.refusal(reason or "it has no keys"))
+    if not job.kept:
+        raise Refusal.of_all(left_alone)
+    for refusal in left_alone:
+        if enabled and refusal.reason != NOT_IN_USE:
+            report.refusals.append(refusal)
+        else:
+            job.notes.append(str(refusal))
     return job
 
 

@@ -247,10 +247,13 @@ def _custom_components(value: Any) -> tuple[float, ...] | None:
     return None
 
 
+NOT_IN_USE = "not in use: the rotation mode is another"
+
+
 def why_not(track: Track) -> str:
     """Why the track can't be baked as it is now; empty where it can."""
     if not track.in_use:
-        return "not in use: the rotation mode is another"
+        return NOT_IN_USE
     if track.locked:
         return "locked; unlock its channels first"
     if track.driven:
