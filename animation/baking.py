@@ -22,6 +22,7 @@ from .fitted import FittedMotion, Tolerances, plan_fitted
 from .keyframes import NO_KEYS, Keyframes, extrapolate, read, write
 from .motion import Motion, Written, cycle_beyond, plan
 from .originals import Originals, put_back
+from .parameters import without_key
 from .reading import digest, read_originals
 from .report import Report
 from .restoring import take_channel
@@ -350,6 +351,11 @@ def _count(report: Report, motion: Motion, written: Sequence[Written]) -> None:
     else:
         report.samples += generated
     report.notes += [str(track.refusal(note)) for note in motion.notes]
+    stray = without_key(track, motion.key_frames)
+    if stray:
+        frames = ", ".join(f"{frame:g}" for frame in stray[:3])
+        reason = f"parameters stand where it has no key, frame {frames}: were its keys moved without them?"
+        report.notes.append(str(track.refusal(reason)))
     for fcurve in track.channels.values():
         others = sorted({modifier.type for modifier in fcurve.modifiers if modifier.type != "CYCLES"})
         if others:

@@ -52,6 +52,13 @@ def read_parameters(
     return result
 
 
+def without_key(track: Track, frames: npt.NDArray[np.float32]) -> list[float]:
+    """The frames at which parameters stand and none of the track's keys, which stand at `frames`."""
+    held = [read(companion).frames for companion in track.parameters.values()]
+    lost = {float(at) for companion in held for at in companion if not (np.abs(frames - at) <= SAME_FRAME).any()}
+    return sorted(lost)
+
+
 def check_parameter(track: Track, name: str, value: float, frame: float) -> None:
     """Raises Refusal where there is no such parameter, or the number is out of its range."""
     if name not in LIMITS:

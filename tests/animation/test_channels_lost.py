@@ -130,3 +130,11 @@ def test_tracks_that_are_not_tcb_are_left_and_named(animation, ball) -> None:
     report = animation.bake(ball)
     assert any(", scale: not TCB" in note for note in report.notes)
     assert len(co(curve(ball, "scale"))) == 2
+
+
+def test_parameters_that_their_key_left_behind_are_said(animation, ball) -> None:
+    animation.key_set(ball, "location", 20, tension=0.5)
+    for index in range(3):
+        curve(ball, "location", index).keyframe_points[2].co.x = 23.0
+    report = animation.bake(ball)
+    assert any("no key, frame 20" in note for note in report.notes)
