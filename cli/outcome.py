@@ -87,7 +87,7 @@ class Total:
             "skipped": self.skipped,
             "tracks": self.report.tracks,
             "keys": self.report.keys,
-            "samples": self.report.samples,
+            "generated": self.report.samples + self.report.curve_keys,
         }
         cells = {name: f"{count:,}" for name, count in counts.items()}
         cells["seconds"] = f"{time.perf_counter() - self.start:.1f}"

@@ -67,9 +67,18 @@ def test_totals_follow_the_results_of_several_files(walk, tmp_path, jobs):
     heads, cells = map(str.split, ran.stdout.splitlines()[-2:])
     total = dict(zip(heads, cells, strict=True))
     assert float(total.pop("seconds")) >= 0
-    counts = {"files": 4, "ok": 3, "failed": 1, "skipped": 0, "tracks": 6, "keys": 24, "samples": 756}
+    counts = {"files": 4, "ok": 3, "failed": 1, "skipped": 0, "tracks": 6, "keys": 24, "generated": 756}
     assert total == {name: str(count) for name, count in counts.items()}
     assert "tcb: 4 of 4 files, 1 failed" in ran.stderr.splitlines()
+
+
+def test_totals_of_curves_count_their_generated_keys(walk, tmp_path):
+    options = ("--output", tmp_path / "baked", "--output-mode", "CURVES")
+    files = copies(walk, 2)
+    totals = [line.split() for line in run("bake", *files, *options).stdout.splitlines()[-2:]]
+    each = [line["curves"]["keys"] for line in results(run("bake", *files, *options, "--json").stdout).values()]
+    assert dict(zip(*totals, strict=True))["generated"] == f"{sum(each):,}"
+    assert min(each) > 0
 
 
 def test_info_of_several_at_once_is_that_of_each(walk):
