@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""3D Studio files (.3ds): the scene, and the keyframer that animates it.
+
+    scene = three_ds.read(path.read_bytes())
+    for node in scene.nodes:
+        position = node.track("POSITION")
+    path.write_bytes(three_ds.write(scene))
+
+Everything is in the file's own terms and units; nothing is converted. What is not modelled (materials, viewports,
+smoothing groups and the like) is kept as chunks, byte for byte and in its place, so that writing what was read loses
+nothing that `Scene.warnings` does not name.
+"""
+
+from .chunks import Chunk, Fault, ThreeDSError
+from .reading import read
+from .scene import (
+    NODE_KINDS,
+    TRACK_KINDS,
+    Camera,
+    Editor,
+    Header,
+    Keyframer,
+    Light,
+    Mesh,
+    Node,
+    Object,
+    Scene,
+    Spotlight,
+    Track,
+)
+from .writing import write
+
+__all__ = [
+    "NODE_KINDS",
+    "TRACK_KINDS",
+    "Camera",
+    "Chunk",
+    "Editor",
+    "Fault",
+    "Header",
+    "Keyframer",
+    "Light",
+    "Mesh",
+    "Node",
+    "Object",
+    "Scene",
+    "Spotlight",
+    "ThreeDSError",
+    "Track",
+    "read",
+    "write",
+]

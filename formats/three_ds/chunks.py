@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The chunks that a .3ds file is made of, and what can be wrong with them.
+
+A chunk is its number (u16), its length with this header of six bytes (u32), and its content; all is little-endian.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+HEADER = struct.Struct("<HI")
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A chunk that is not modelled, kept byte for byte.
+
+    Attributes
+    ----------
+    ident : int
+        Its number.
+    content : bytes
+        All that follows its header, chunks that it holds included.
+    place : int
+        Before how many of the chunks beside it that are modelled it comes: 0 is before all of them.
+    """
+
+    ident: int
+    content: bytes
+    place: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something wrong in a file that did not keep the rest of it from being read.
+
+    Attributes
+    ----------
+    offset : int
+        Where, in bytes from the start of the file.
+    what : str
+        What, in words that name the node or object, the chunk and what became of it.
+    """
+
+    offset: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"byte {self.offset}: {self.what}"
+
+
+class Damage(Exception):  # noqa: N818 - it is caught here, and told as a fault
+    """What keeps a chunk from being read, and where: the chunk is skipped."""
+
+    def __init__(self, offset: int, what: str) -> None:
+        super().__init__(offset, what)
+        self.offset = offset
+        self.what = what
+
+
+class ThreeDSError(ValueError):
+    """A file that can't be read, or a scene that can't be written.
+
+    Attributes
+    ----------
+    fault : str
+        What is wrong, in words.
+    offset : int or None
+        Where, in bytes from the start of the file; None for a scene that can't be written.
+    """
+
+    def __init__(self, fault: str, offset: int | None = None) -> None:
+        super().__init__(fault, offset)
+        self.fault = fault
+        self.offset = offset
+
+    def __str__(self) -> str:
+        return self.fault if self.offset is None else f"byte {self.offset}: {self.fault}"
+
+
+def packed(layout: struct.Struct, *values: float) -> bytes:
+    """Return the values as the file has them.
+
+    Raises
+    ------
+    ThreeDSError
+        If there is one that the file has no room for.
+    """
+    try:
+        return layout.pack(*values)
+    except (struct.error, OverflowError) as error:
+        raise ThreeDSError(f"{', '.join(map(str, values))}: {error}") from error
+
+
+def check_array(what: str, array: npt.NDArray[Any], dtype: type[np.generic], shape: tuple[int, ...]) -> None:
+    """Refuse an array of another type or shape, rather than convert it and lose something."""
+    if array.dtype != dtype or array.shape != shape:
+        wanted = f"{dtype.__name__} of shape {shape}"
+        raise ThreeDSError(f"{what} must be {wanted}, not {array.dtype.name} of shape {array.shape}")

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which node hangs from which: ids to positions in the file, without cycles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def find_parents(
+    ids: Sequence[int | None], parents: Sequence[int | None]
+) -> tuple[tuple[int | None, ...], list[tuple[int, str]]]:
+    """Return for each node the index of its parent, and what is wrong as pairs of a node's index and the fault.
+
+    Parameters
+    ----------
+    ids : sequence of int or None
+        The nodes' ids. A node without one has its index for an id.
+    parents : sequence of int or None
+        The id of each node's parent.
+
+    Notes
+    -----
+    A node whose parent is missing has none. Where nodes hang from each other in a circle, the first of them in the file
+    has none. Of nodes with the same id the first is meant.
+    """
+    faults: list[tuple[int, str]] = []
+    owners: dict[int, int] = {}
+    for index, own in enumerate(ids):
+        ident = index if own is None else own
+        first = owners.setdefault(ident, index)
+        if first != index:
+            faults.append(
+                (index, f"its id {ident} is also that of node {first}, which children of {ident} are given to")
+            )
+    found: list[int | None] = []
+    for index, parent in enumerate(parents):
+        owner = None if parent is None else owners.get(parent)
+        if parent is not None and owner is None:
+            faults.append((index, f"its parent, id {parent}, is not in the file; it is taken to have none"))
+        found.append(owner)
+    faults += [(cut, "it hangs from itself, by way of its parents; it is taken to have none") for cut in _cut(found)]
+    return tuple(found), faults
+
+
+def _cut(parents: list[int | None]) -> list[int]:
+    """Take the parent from the first node of each circle, and return these nodes."""
+    cut = []
+    done = [False] * len(parents)
+    for index in range(len(parents)):
+        path: dict[int, None] = {}
+        at: int | None = index
+        while at is not None and not done[at] and at not in path:
+            path[at] = None
+            at = parents[at]
+        if at in path:
+            steps = list(path)
+            first = min(steps[steps.index(at) :])
+            parents[first] = None
+            cut.append(first)
+        for step in path:
+            done[step] = True
+    return cut

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The numbers of the chunks that are modelled, under the names of Autodesk's 3D Studio File Toolkit."""
+
+from __future__ import annotations
+
+COLOR_F = 0x0010
+M3D_VERSION = 0x0002
+MASTER_SCALE = 0x0100
+MDATA = 0x3D3D
+MESH_VERSION = 0x3D3E
+NAMED_OBJECT = 0x4000
+N_TRI_OBJECT = 0x4100
+POINT_ARRAY = 0x4110
+FACE_ARRAY = 0x4120
+TEX_VERTS = 0x4140
+MESH_MATRIX = 0x4160
+N_DIRECT_LIGHT = 0x4600
+DL_SPOTLIGHT = 0x4610
+DL_SPOT_ROLL = 0x4656
+DL_MULTIPLIER = 0x465B
+N_CAMERA = 0x4700
+M3DMAGIC = 0x4D4D
+KFDATA = 0xB000
+AMBIENT_NODE_TAG = 0xB001
+OBJECT_NODE_TAG = 0xB002
+CAMERA_NODE_TAG = 0xB003
+TARGET_NODE_TAG = 0xB004
+LIGHT_NODE_TAG = 0xB005
+L_TARGET_NODE_TAG = 0xB006
+SPOTLIGHT_NODE_TAG = 0xB007
+KFSEG = 0xB008
+KFCURTIME = 0xB009
+KFHDR = 0xB00A
+NODE_HDR = 0xB010
+INSTANCE_NAME = 0xB011
+PIVOT = 0xB013
+POS_TRACK_TAG = 0xB020
+ROT_TRACK_TAG = 0xB021
+SCL_TRACK_TAG = 0xB022
+FOV_TRACK_TAG = 0xB023
+ROLL_TRACK_TAG = 0xB024
+COL_TRACK_TAG = 0xB025
+MORPH_TRACK_TAG = 0xB026
+HOT_TRACK_TAG = 0xB027
+FALL_TRACK_TAG = 0xB028
+HIDE_TRACK_TAG = 0xB029
+NODE_ID = 0xB030
+
+_NAMES = {number: name for name, number in globals().items() if isinstance(number, int)}
+
+
+def chunk_name(ident: int) -> str:
+    """A chunk's name and number, to show."""
+    return f"{_NAMES.get(ident, 'chunk')} {ident:04X}"

@@ -1,0 +1,477 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bytes to a scene. What can't be read is skipped, chunk by chunk, and said.
+
+The format is five chunks deep at most, and each depth has its function here: nothing recurses. Every count is held
+against the bytes that are left before anything is made of it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import idents
+from .chunks import HEADER, Chunk, Damage, Fault, ThreeDSError
+from .hierarchy import find_parents
+from .idents import chunk_name
+from .scene import (
+    NODE_KINDS,
+    TRACK_KINDS,
+    Camera,
+    Editor,
+    Header,
+    Keyframer,
+    Light,
+    Mesh,
+    Node,
+    Object,
+    Scene,
+    Spotlight,
+    Track,
+)
+from .tracks import oddities, read_track
+
+MOST_CHUNKS = 1 << 18
+"""A file with more is refused: each takes memory, even if empty. The 65,535 nodes that ids allow are four each."""
+MOST_WARNINGS = 1000
+
+_NO_PARENT = 0xFFFF
+_COUNT = struct.Struct("<H")
+_FRAME = struct.Struct("<i")
+_TWO_FRAMES = struct.Struct("<2i")
+_TWO_FLOATS = struct.Struct("<2f")
+_NODE_HEADER = struct.Struct("<3H")
+_SHOWN = 40
+"""Characters of a name that a warning shows: real ones have 10, damaged ones may run through the file."""
+
+
+def read(data: bytes) -> Scene:
+    """Read a .3ds file.
+
+    Parameters
+    ----------
+    data : bytes
+        The whole file.
+
+    Returns
+    -------
+    Scene
+        What is damaged is left out, and `warnings` says what and where. Values that are only strange (frames that go
+        backwards, numbers that are not finite, parameters out of range, faces without vertices, nodes that hang from
+        themselves) are kept as they are, and said too.
+
+    Raises
+    ------
+    ThreeDSError
+        If this is no .3ds file, or one with more than `MOST_CHUNKS` chunks.
+    """
+    source = _Source(data)
+    if len(data) < HEADER.size:
+        raise ThreeDSError(f"{len(data)} bytes are no .3ds file", 0)
+    ident, length = HEADER.unpack_from(data)
+    if ident != idents.M3DMAGIC:
+        raise ThreeDSError(f"not a .3ds file: begins with {chunk_name(ident)}, not {chunk_name(idents.M3DMAGIC)}", 0)
+    if length < HEADER.size:
+        raise ThreeDSError(f"{chunk_name(ident)} claims a length of {length} bytes", 2)
+    whole = _Span(ident, 0, min(length, len(data)))
+    if length > len(data):
+        source.warn(
+            0, f"{chunk_name(ident)} claims {length} bytes, but the file has {len(data)}; what is there is read"
+        )
+    elif length < len(data):
+        source.warn(length, f"{len(data) - length} bytes after the end of {chunk_name(ident)} are skipped")
+    parts = _contents(source, whole, whole.body, _MAIN)
+    return Scene(**{"version": None, **parts.values}, chunks=parts.chunks, warnings=source.told())
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """A chunk: its number, where its header begins, and where the chunk ends."""
+
+    ident: int
+    start: int
+    end: int
+
+    @property
+    def body(self) -> int:
+        return self.start + HEADER.size
+
+
+class _Source:
+    """The bytes of a file, and what was found wrong with them."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.warnings: list[Fault] = []
+        self.untold = 0
+        self.chunks = 0
+
+    def warn(self, offset: int, what: str) -> None:
+        if len(self.warnings) < MOST_WARNINGS:
+            self.warnings.append(Fault(offset, what))
+        else:
+            self.untold += 1
+
+    def name_owner(self, since: int, owner: str) -> None:
+        """Put a node's or object's name before the warnings that came up since there were so many."""
+        for index in range(since, len(self.warnings)):
+            fault = self.warnings[index]
+            self.warnings[index] = Fault(fault.offset, f"{owner}: {fault.what}")
+
+    def told(self) -> tuple[Fault, ...]:
+        more = [Fault(len(self.data), f"{self.untold} more warnings are left out")] if self.untold else []
+        return (*self.warnings, *more)
+
+    def numbers(self, layout: struct.Struct, span: _Span, at: int) -> tuple[Any, ...]:
+        if span.end - at < layout.size:
+            raise Damage(at, f"has {max(0, span.end - at)} bytes left, and needs {layout.size}")
+        return layout.unpack_from(self.data, at)
+
+    def array(self, dtype: str, columns: int, count: int, span: _Span, at: int) -> tuple[npt.NDArray[Any], int]:
+        """Return a table of numbers, and where it ends."""
+        row = np.dtype((dtype, (columns,)))
+        left = max(0, span.end - at)
+        if count * row.itemsize > left:
+            raise Damage(at, f"claims {count} times {row.itemsize} bytes, and has {left}")
+        table = np.frombuffer(self.data, dtype, count * columns, at).reshape(count, columns).astype(dtype[1:])
+        return _frozen(table), at + count * row.itemsize
+
+    def string(self, span: _Span, at: int) -> tuple[bytes, int]:
+        stop = self.data.find(b"\0", at, span.end)
+        if stop < 0:
+            raise Damage(at, "has a name without an end")
+        return self.data[at:stop], stop + 1
+
+    def finish(self, span: _Span, at: int) -> None:
+        """Say what is left of a chunk that has been read."""
+        if at < span.end:
+            self.warn(at, f"{chunk_name(span.ident)}: {span.end - at} bytes more than it needs are skipped")
+
+    def inside(self, parent: _Span, at: int) -> Iterator[tuple[_Span, int]]:
+        """The chunks from there to the parent's end, each with how many bytes of it the parent has no room for."""
+        while at < parent.end:
+            left = parent.end - at
+            if left < HEADER.size:
+                self.warn(at, f"{chunk_name(parent.ident)}: the last {left} bytes are no chunk, and are skipped")
+                return
+            ident, length = HEADER.unpack_from(self.data, at)
+            self.chunks += 1
+            if self.chunks > MOST_CHUNKS:
+                raise ThreeDSError(f"has more than {MOST_CHUNKS} chunks", at)
+            if length < HEADER.size:
+                what = f"the rest of {chunk_name(parent.ident)}, {left} bytes, is skipped"
+                self.warn(at, f"{chunk_name(ident)} claims a length of {length} bytes; {what}")
+                return
+            yield _Span(ident, at, at + min(length, left)), max(0, length - left)
+            at += length
+
+
+def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    array.flags.writeable = False
+    return array
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """How a chunk is read that may stand in another: into which field (none: one of many), and if it holds chunks."""
+
+    read: Callable[[_Source, _Span], Any]
+    field: str = ""
+    holds_chunks: bool = False
+
+
+_Layout = Mapping[int, _Part]
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """What a chunk holds: single things by their field, those of which there may be many, and what is not modelled."""
+
+    values: dict[str, Any]
+    many: tuple[Any, ...]
+    chunks: tuple[Chunk, ...]
+
+
+def _contents(source: _Source, parent: _Span, start: int, layout: _Layout) -> _Parts:
+    """Read the chunks in another one, from `start` on."""
+    values: dict[str, Any] = {}
+    many: list[Any] = []
+    chunks: list[Chunk] = []
+    for span, missing in source.inside(parent, start):
+        part = layout.get(span.ident)
+        name = chunk_name(span.ident)
+        if missing:
+            taken = part is not None and part.holds_chunks
+            what = f"claims {span.end - span.start + missing} bytes, but {chunk_name(parent.ident)} ends after"
+            then = "what is there is read" if taken else "it is skipped"
+            source.warn(span.start, f"{name} {what} {span.end - span.start}; {then}")
+            if not taken:
+                continue
+        if part is None:
+            chunks.append(Chunk(span.ident, source.data[span.body : span.end], len(values) + len(many)))
+            continue
+        if part.field in values:
+            source.warn(span.start, f"{name} is there a second time, and is skipped")
+            continue
+        try:
+            value = part.read(source, span)
+        except Damage as damage:
+            source.warn(damage.offset, f"{name} {damage.what}; it is skipped")
+            continue
+        if value is None:
+            continue
+        if part.field:
+            values[part.field] = value
+        else:
+            many.append(value)
+    return _Parts(values, tuple(many), tuple(chunks))
+
+
+def _number(layout: str) -> Callable[[_Source, _Span], Any]:
+    """Make the reader of a chunk that is one number."""
+    one = struct.Struct(layout)
+
+    def read_number(source: _Source, span: _Span) -> Any:
+        (number,) = source.numbers(one, span, span.body)
+        source.finish(span, span.body + one.size)
+        _say_not_finite(source, span, number)
+        return number
+
+    return read_number
+
+
+def _name(source: _Source, span: _Span) -> bytes:
+    name, at = source.string(span, span.body)
+    source.finish(span, at)
+    return name
+
+
+def _vector(source: _Source, span: _Span) -> npt.NDArray[Any]:
+    table, at = source.array("<f4", 3, 1, span, span.body)
+    source.finish(span, at)
+    _say_not_finite(source, span, table)
+    return _row(table, 0)
+
+
+def _matrix(source: _Source, span: _Span) -> npt.NDArray[Any]:
+    table, at = source.array("<f4", 3, 4, span, span.body)
+    source.finish(span, at)
+    _say_not_finite(source, span, table)
+    return table
+
+
+def _table(columns: int) -> Callable[[_Source, _Span], Any]:
+    """Make the reader of a chunk that is a number of rows, and those rows; None if it has none."""
+
+    def read_table(source: _Source, span: _Span) -> npt.NDArray[Any] | None:
+        (count,) = source.numbers(_COUNT, span, span.body)
+        table, at = source.array("<f4", columns, count, span, span.body + _COUNT.size)
+        source.finish(span, at)
+        _say_not_finite(source, span, table)
+        return table if count else None
+
+    return read_table
+
+
+def _row(table: npt.NDArray[Any], row: int) -> npt.NDArray[Any]:
+    return _frozen(table[row].copy())
+
+
+def _say_not_finite(source: _Source, span: _Span, *numbers: npt.ArrayLike) -> None:
+    if not all(np.isfinite(number).all() for number in numbers):
+        source.warn(span.body, f"{chunk_name(span.ident)} has a number that is not finite")
+
+
+@dataclass(frozen=True, slots=True)
+class _Faces:
+    """The faces of a mesh, and where in the file they begin."""
+
+    start: int
+    corners: npt.NDArray[np.uint16]
+    flags: npt.NDArray[np.uint16]
+    chunks: tuple[Chunk, ...]
+
+
+def _faces(source: _Source, span: _Span) -> _Faces | None:
+    (count,) = source.numbers(_COUNT, span, span.body)
+    start = span.body + _COUNT.size
+    table, at = source.array("<u2", 4, count, span, start)
+    chunks = _contents(source, span, at, {}).chunks
+    if not count and not chunks:
+        return None
+    return _Faces(start, _frozen(table[:, :3].copy()), _frozen(table[:, 3].copy()), chunks)
+
+
+def _mesh(source: _Source, span: _Span) -> Mesh:
+    parts = _contents(source, span, span.body, _MESH)
+    faces: _Faces | None = parts.values.pop("faces", None)
+    mesh = Mesh(**parts.values, chunks=parts.chunks)
+    count, mapped = len(mesh.vertices), len(mesh.texture_coordinates)
+    if mapped not in (0, count):
+        source.warn(span.start, f"{chunk_name(span.ident)} has {count} vertices and {mapped} texture coordinates")
+    if faces is None:
+        return mesh
+    wrong = np.flatnonzero((faces.corners >= count).any(axis=1))
+    if len(wrong):
+        face = int(wrong[0])
+        what = f"face {face} has vertex {faces.corners[face].max()} of {count}"
+        more = f", and {len(wrong) - 1} more are like it" if len(wrong) > 1 else ""
+        source.warn(faces.start + 8 * face, f"{chunk_name(idents.FACE_ARRAY)}: {what}{more}")
+    return replace(mesh, faces=faces.corners, face_flags=faces.flags, face_chunks=faces.chunks)
+
+
+def _camera(source: _Source, span: _Span) -> Camera:
+    table, at = source.array("<f4", 3, 2, span, span.body)
+    roll, lens = source.numbers(_TWO_FLOATS, span, at)
+    _say_not_finite(source, span, table, (roll, lens))
+    parts = _contents(source, span, at + _TWO_FLOATS.size, {})
+    return Camera(_row(table, 0), _row(table, 1), roll, lens, parts.chunks)
+
+
+def _light(source: _Source, span: _Span) -> Light:
+    table, at = source.array("<f4", 3, 1, span, span.body)
+    _say_not_finite(source, span, table)
+    parts = _contents(source, span, at, _LIGHT)
+    return Light(_row(table, 0), **parts.values, chunks=parts.chunks)
+
+
+def _spotlight(source: _Source, span: _Span) -> Spotlight:
+    table, at = source.array("<f4", 3, 1, span, span.body)
+    hotspot, falloff = source.numbers(_TWO_FLOATS, span, at)
+    _say_not_finite(source, span, table, (hotspot, falloff))
+    parts = _contents(source, span, at + _TWO_FLOATS.size, _SPOTLIGHT)
+    return Spotlight(_row(table, 0), hotspot, falloff, **parts.values, chunks=parts.chunks)
+
+
+def _object(source: _Source, span: _Span) -> Object:
+    name, at = source.string(span, span.body)
+    before = len(source.warnings)
+    parts = _contents(source, span, at, _OBJECT)
+    source.name_owner(before, _shown("object", name))
+    return Object(name, **parts.values, chunks=parts.chunks)
+
+
+def _editor(source: _Source, span: _Span) -> Editor:
+    parts = _contents(source, span, span.body, _EDITOR)
+    single = {"mesh_version": None, "master_scale": None, **parts.values}
+    return Editor(parts.many, **single, chunks=parts.chunks)
+
+
+def _shown(what: str, name: bytes) -> str:
+    return f"{what} {name[:_SHOWN].decode('latin-1')!r}"
+
+
+def _header(source: _Source, span: _Span) -> Header:
+    (revision,) = source.numbers(_COUNT, span, span.body)
+    name, at = source.string(span, span.body + _COUNT.size)
+    (length,) = source.numbers(_FRAME, span, at)
+    source.finish(span, at + _FRAME.size)
+    return Header(revision, name, length)
+
+
+def _segment(source: _Source, span: _Span) -> tuple[int, int]:
+    first, last = source.numbers(_TWO_FRAMES, span, span.body)
+    source.finish(span, span.body + _TWO_FRAMES.size)
+    return first, last
+
+
+def _node_header(source: _Source, span: _Span) -> dict[str, Any]:
+    name, at = source.string(span, span.body)
+    first, second, parent = source.numbers(_NODE_HEADER, span, at)
+    source.finish(span, at + _NODE_HEADER.size)
+    return {"name": name, "flags": (first, second), "parent": None if parent == _NO_PARENT else parent}
+
+
+def _track(kind: str) -> Callable[[_Source, _Span], Track]:
+    """Make the reader of a kind of track."""
+
+    def read_kind(source: _Source, span: _Span) -> Track:
+        track, at = read_track(kind, source.data, span.body, span.end)
+        source.finish(span, at)
+        for fault in oddities(track, span.body):
+            source.warn(fault.offset, f"{chunk_name(span.ident)}: {fault.what}")
+        return track
+
+    return read_kind
+
+
+def _node(kind: str) -> Callable[[_Source, _Span], tuple[int, Node]]:
+    """Make the reader of a kind of node; it gives the node, and where it is in the file."""
+
+    def read_kind(source: _Source, span: _Span) -> tuple[int, Node]:
+        before = len(source.warnings)
+        parts = _contents(source, span, span.body, _NODE)
+        header = parts.values.pop("header", None)
+        if header is None:
+            # It stays, so that the nodes after it keep their numbers where the file gives no ids.
+            what = (
+                f"{chunk_name(span.ident)} has no {chunk_name(idents.NODE_HDR)}: without a name, its tracks are skipped"
+            )
+            source.warn(span.start, what)
+            return span.start, Node(kind, b"")
+        node = Node(kind, **header, **parts.values, tracks=parts.many, chunks=parts.chunks)
+        for track in {track.kind: track for track in node.tracks}:
+            count = sum(each.kind == track for each in node.tracks)
+            if count > 1:
+                source.warn(span.start, f"{chunk_name(TRACK_KINDS[track])} is there {count} times; the first counts")
+        source.name_owner(before, _shown("node", node.name))
+        return span.start, node
+
+    return read_kind
+
+
+def _keyframer(source: _Source, span: _Span) -> Keyframer:
+    parts = _contents(source, span, span.body, _KEYFRAMER)
+    starts = [start for start, _ in parts.many]
+    nodes = tuple(node for _, node in parts.many)
+    _, faults = find_parents([node.node_id for node in nodes], [node.parent for node in nodes])
+    for index, what in faults:
+        source.warn(starts[index], f"{_shown('node', nodes[index].name)}: {what}")
+    return Keyframer(nodes, **parts.values, chunks=parts.chunks)
+
+
+_NODE = {
+    idents.NODE_ID: _Part(_number("<H"), "node_id"),
+    idents.NODE_HDR: _Part(_node_header, "header"),
+    idents.PIVOT: _Part(_vector, "pivot"),
+    idents.INSTANCE_NAME: _Part(_name, "instance_name"),
+    **{ident: _Part(_track(kind)) for kind, ident in TRACK_KINDS.items()},
+}
+_KEYFRAMER = {
+    idents.KFHDR: _Part(_header, "header"),
+    idents.KFSEG: _Part(_segment, "segment"),
+    idents.KFCURTIME: _Part(_number("<i"), "current_frame"),
+    **{ident: _Part(_node(kind), holds_chunks=True) for kind, ident in NODE_KINDS.items()},
+}
+_MESH = {
+    idents.POINT_ARRAY: _Part(_table(3), "vertices"),
+    idents.TEX_VERTS: _Part(_table(2), "texture_coordinates"),
+    idents.MESH_MATRIX: _Part(_matrix, "matrix"),
+    idents.FACE_ARRAY: _Part(_faces, "faces", holds_chunks=True),
+}
+_SPOTLIGHT = {idents.DL_SPOT_ROLL: _Part(_number("<f"), "roll")}
+_LIGHT = {
+    idents.COLOR_F: _Part(_vector, "color"),
+    idents.DL_MULTIPLIER: _Part(_number("<f"), "multiplier"),
+    idents.DL_SPOTLIGHT: _Part(_spotlight, "spotlight", holds_chunks=True),
+}
+_OBJECT = {
+    idents.N_TRI_OBJECT: _Part(_mesh, "content", holds_chunks=True),
+    idents.N_DIRECT_LIGHT: _Part(_light, "content", holds_chunks=True),
+    idents.N_CAMERA: _Part(_camera, "content", holds_chunks=True),
+}
+_EDITOR = {
+    idents.MESH_VERSION: _Part(_number("<I"), "mesh_version"),
+    idents.MASTER_SCALE: _Part(_number("<f"), "master_scale"),
+    idents.NAMED_OBJECT: _Part(_object, holds_chunks=True),
+}
+_MAIN = {
+    idents.M3D_VERSION: _Part(_number("<I"), "version"),
+    idents.MDATA: _Part(_editor, "editor", holds_chunks=True),
+    idents.KFDATA: _Part(_keyframer, "keyframer", holds_chunks=True),
+}

@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a .3ds file holds, in the file's own terms.
+
+Names are bytes as in the file, without the zero at their end: the format does not say in which encoding. Arrays that
+`read` returns are read-only. Angles are in degrees except in rotation keys, lengths in the file's units.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from . import idents
+from .chunks import Chunk, Fault
+from .hierarchy import find_parents
+
+FloatArray = npt.NDArray[np.float32]
+FrameArray = npt.NDArray[np.int32]
+WordArray = npt.NDArray[np.uint16]
+
+Cycle = Literal["SINGLE", "REPEAT", "LOOP"]
+_CYCLES: dict[int, Cycle] = {2: "REPEAT", 3: "LOOP"}
+
+NODE_KINDS = {
+    "AMBIENT": idents.AMBIENT_NODE_TAG,
+    "OBJECT": idents.OBJECT_NODE_TAG,
+    "CAMERA": idents.CAMERA_NODE_TAG,
+    "CAMERA_TARGET": idents.TARGET_NODE_TAG,
+    "LIGHT": idents.LIGHT_NODE_TAG,
+    "LIGHT_TARGET": idents.L_TARGET_NODE_TAG,
+    "SPOTLIGHT": idents.SPOTLIGHT_NODE_TAG,
+}
+"""The kinds of node, and the chunk of each."""
+
+TRACK_KINDS = {
+    "POSITION": idents.POS_TRACK_TAG,
+    "ROTATION": idents.ROT_TRACK_TAG,
+    "SCALE": idents.SCL_TRACK_TAG,
+    "FOV": idents.FOV_TRACK_TAG,
+    "ROLL": idents.ROLL_TRACK_TAG,
+    "COLOR": idents.COL_TRACK_TAG,
+    "MORPH": idents.MORPH_TRACK_TAG,
+    "HOTSPOT": idents.HOT_TRACK_TAG,
+    "FALLOFF": idents.FALL_TRACK_TAG,
+    "HIDE": idents.HIDE_TRACK_TAG,
+}
+"""The kinds of track, and the chunk of each."""
+
+
+def _no_floats(columns: int) -> FloatArray:
+    return np.zeros((0, columns), np.float32)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Track:
+    """The keys of one animated quantity of a node.
+
+    Attributes
+    ----------
+    kind : str
+        One of `TRACK_KINDS`.
+    frames : ndarray of int32, shape (n,)
+        In the order of the file: not sorted, and two keys may share a frame.
+    values : ndarray of float32, shape (n, d)
+        POSITION, SCALE: x, y, z. COLOR: red, green, blue. ROTATION: angle in radians, axis x, y, z; the first key
+        absolute, the others turns from the key before. FOV, ROLL, HOTSPOT, FALLOFF: degrees. MORPH, HIDE: d is 0.
+    key_flags : ndarray of uint16, shape (n,)
+        Bits 0 to 4 say which of the five parameters the file has for the key; the others are unknown, and kept.
+    parameters : ndarray of float32, shape (5, n)
+        The rows tension, continuity, bias, ease to, ease from; 0 where the file has none.
+    flags : int
+        The track's flags, u16. Bits 0 and 1 are its cycle; 0x8, 0x10, 0x20 lock x, y, z; 0x100, 0x200, 0x400 unlink
+        them.
+    reserved : tuple of two int
+        The two u32 before the number of keys: the first and last frame in some files, 0 in others.
+    names : tuple of bytes
+        MORPH: the object that each key shows. Empty for other kinds.
+    """
+
+    kind: str
+    frames: FrameArray
+    values: FloatArray
+    key_flags: WordArray
+    parameters: FloatArray
+    flags: int = 0
+    reserved: tuple[int, int] = (0, 0)
+    names: tuple[bytes, ...] = ()
+
+    @property
+    def cycle(self) -> Cycle:
+        """How the track goes on after its last key."""
+        return _CYCLES.get(self.flags & 3, "SINGLE")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Node:
+    """An object, camera, light or target as the keyframer animates it.
+
+    Attributes
+    ----------
+    kind : str
+        One of `NODE_KINDS`.
+    name : bytes
+        The object's name in the editor. A camera and its target share one, and so do a light and its target;
+        `$$$DUMMY` is a node without an object, which has its name in `instance_name`.
+    parent : int or None
+        Id of the node that it hangs from; `Keyframer.parents` has it as an index.
+    node_id : int or None
+        Its id; None where the file has none, and the index of the node among all nodes stands for it.
+    flags : tuple of two int
+        The two u16 of its header. The first has 0x4000 for a primary node, 0x800 for a hidden one.
+    pivot : ndarray of float32, shape (3,), or None
+        The pivot in the space of the object.
+    instance_name : bytes or None
+        What tells the instances of one object from each other.
+    tracks : tuple of Track
+        In the order of the file; a kind may occur twice, and `track` gives the first.
+    chunks : tuple of Chunk
+        What is not modelled.
+    """
+
+    kind: str
+    name: bytes
+    parent: int | None = None
+    node_id: int | None = None
+    flags: tuple[int, int] = (0, 0)
+    pivot: FloatArray | None = None
+    instance_name: bytes | None = None
+    tracks: tuple[Track, ...] = ()
+    chunks: tuple[Chunk, ...] = ()
+
+    def track(self, kind: str) -> Track | None:
+        """The first track of a kind, or None."""
+        return next((track for track in self.tracks if track.kind == kind), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The head of the keyframer section: its revision, the name of the file it was made in, its length in frames."""
+
+    revision: int = 5
+    name: bytes = b""
+    length: int = 0
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Keyframer:
+    """The animation.
+
+    Attributes
+    ----------
+    nodes : tuple of Node
+        In the order of the file.
+    header : Header or None
+    segment : tuple of two int, or None
+        First and last frame of the active segment.
+    current_frame : int or None
+        The frame that was shown when the file was saved; 3ds Max writes ticks, 160 a frame.
+    chunks : tuple of Chunk
+        What is not modelled.
+    """
+
+    nodes: tuple[Node, ...] = ()
+    header: Header | None = None
+    segment: tuple[int, int] | None = None
+    current_frame: int | None = None
+    chunks: tuple[Chunk, ...] = ()
+
+    def parents(self) -> tuple[int | None, ...]:
+        """For each node the index of the one that it hangs from, or None; there are no cycles in it."""
+        return find_parents([node.node_id for node in self.nodes], [node.parent for node in self.nodes])[0]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Mesh:
+    """The geometry of an object.
+
+    Attributes
+    ----------
+    vertices : ndarray of float32, shape (n, 3)
+        In world space, at the time the mesh was made: not in that of `matrix`.
+    faces : ndarray of uint16, shape (m, 3)
+        Indices of vertices. A damaged file may name vertices that are not there: see `Scene.warnings`.
+    face_flags : ndarray of uint16, shape (m,)
+        Bits 0 to 2: the edges CA, BC, AB are visible.
+    texture_coordinates : ndarray of float32, shape (n, 2), or (0, 2)
+        One u, v a vertex, or none.
+    matrix : ndarray of float32, shape (4, 3), or None
+        The axes x, y, z of the object's own space, and its origin, in world space.
+    chunks, face_chunks : tuple of Chunk
+        What is not modelled of the mesh, and of its faces: materials and smoothing groups.
+    """
+
+    vertices: FloatArray = field(default_factory=lambda: _no_floats(3))
+    faces: WordArray = field(default_factory=lambda: np.zeros((0, 3), np.uint16))
+    face_flags: WordArray = field(default_factory=lambda: np.zeros(0, np.uint16))
+    texture_coordinates: FloatArray = field(default_factory=lambda: _no_floats(2))
+    matrix: FloatArray | None = None
+    chunks: tuple[Chunk, ...] = ()
+    face_chunks: tuple[Chunk, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Camera:
+    """A camera: where it is, where it looks, its roll in degrees and its lens in millimetres."""
+
+    position: FloatArray
+    target: FloatArray
+    roll: float = 0.0
+    lens: float = 50.0
+    chunks: tuple[Chunk, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Spotlight:
+    """What makes a light a spotlight: where it looks, and its cones and roll in degrees."""
+
+    target: FloatArray
+    hotspot: float
+    falloff: float
+    roll: float | None = None
+    chunks: tuple[Chunk, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Light:
+    """A light: where it is, its color (red, green, blue) and multiplier where the file has them, and its spotlight."""
+
+    position: FloatArray
+    color: FloatArray | None = None
+    multiplier: float | None = None
+    spotlight: Spotlight | None = None
+    chunks: tuple[Chunk, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Object:
+    """A named mesh, camera or light of the editor; None where the file has something else, or nothing."""
+
+    name: bytes
+    content: Mesh | Camera | Light | None = None
+    chunks: tuple[Chunk, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Editor:
+    """The scene that the keyframer animates."""
+
+    objects: tuple[Object, ...] = ()
+    mesh_version: int | None = 3
+    master_scale: float | None = 1.0
+    chunks: tuple[Chunk, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Scene:
+    """A .3ds file.
+
+    Attributes
+    ----------
+    editor : Editor or None
+    keyframer : Keyframer or None
+    version : int or None
+        The version of the format: 3.
+    chunks : tuple of Chunk
+        What is not modelled.
+    warnings : tuple of Fault
+        What was wrong in the file that this was read from, in the order of its finding. Not written.
+    """
+
+    editor: Editor | None = None
+    keyframer: Keyframer | None = None
+    version: int | None = 3
+    chunks: tuple[Chunk, ...] = ()
+    warnings: tuple[Fault, ...] = ()
+
+    @property
+    def objects(self) -> tuple[Object, ...]:
+        """The objects of the editor."""
+        return () if self.editor is None else self.editor.objects
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The nodes of the keyframer."""
+        return () if self.keyframer is None else self.keyframer.nodes

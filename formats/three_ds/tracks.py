@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keys of a track: bytes to arrays and back.
+
+A key is its frame (i32), its flags (u16), a float for each parameter whose flag is set, and its value. So keys that all
+have the same parameters are of one size, and are read and written at once.
+"""
+
+from __future__ import annotations
+
+import functools
+import struct
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from .chunks import Damage, Fault, ThreeDSError, check_array, packed
+from .scene import FloatArray, FrameArray, Track, WordArray
+
+PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
+_LOWEST = np.array([-1, -1, -1, 0, 0], np.float32)[:, np.newaxis]
+_HAS_PARAMETERS = (1 << len(PARAMETERS)) - 1
+COMPONENTS = {
+    "POSITION": 3,
+    "ROTATION": 4,
+    "SCALE": 3,
+    "FOV": 1,
+    "ROLL": 1,
+    "COLOR": 3,
+    "MORPH": 0,
+    "HOTSPOT": 1,
+    "FALLOFF": 1,
+    "HIDE": 0,
+}
+"""How many floats the value of a key has."""
+LAST_FRAME = 1 << 24
+"""Frames beyond it, either way, are taken to be damage: float32 no longer tells them from their neighbours."""
+
+_Arrays = tuple[FrameArray, FloatArray, WordArray, FloatArray]
+"""Frames, values, flags and parameters: the order of a track's attributes."""
+
+_TRACK_HEADER = struct.Struct("<HIII")
+_FLAGS_AT = 4
+_PARAMETERS_AT = 6
+_BLOCK = 1 << 14
+"""Keys of different sizes are read so many at a time: what is done to them then stays in the processor's cache."""
+
+
+@functools.cache
+def _key_type(flags: int, components: int) -> np.dtype[np.void]:
+    """The layout of a key that has these flags."""
+    given = [(name, "<f4") for bit, name in enumerate(PARAMETERS) if flags >> bit & 1]
+    return np.dtype([("frame", "<i4"), ("flags", "<u2"), *given, ("value", "<f4", (components,))])
+
+
+@functools.cache
+def _key_sizes(components: int) -> tuple[int, ...]:
+    """The size of a key in bytes, for each value of the lower byte of its flags."""
+    return tuple(_key_type(flags & _HAS_PARAMETERS, components).itemsize for flags in range(256))
+
+
+def read_track(kind: str, data: bytes, start: int, end: int) -> tuple[Track, int]:
+    """Return the track whose bytes begin at start, and where they end, which is not after `end`.
+
+    Raises
+    ------
+    Damage
+        If the bytes up to `end` can't hold it.
+    """
+    if end - start < _TRACK_HEADER.size:
+        raise Damage(start, f"{end - start} bytes can't hold a track")
+    flags, first, second, count = _TRACK_HEADER.unpack_from(data, start)
+    at = start + _TRACK_HEADER.size
+    smallest = _key_type(0, COMPONENTS[kind]).itemsize + (kind == "MORPH")
+    if count * smallest > end - at:
+        raise Damage(at - 4, f"claims {count} keys, but {end - at} bytes hold {(end - at) // smallest} at most")
+    names: list[bytes] = []
+    uniform = None if kind == "MORPH" else _keys_of_one_size(data, at, end, count, COMPONENTS[kind])
+    arrays, at = uniform or _keys_of_many_sizes(
+        data, at, end, count, COMPONENTS[kind], names if kind == "MORPH" else None
+    )
+    for array in arrays:
+        array.flags.writeable = False
+    return Track(kind, *arrays, flags, (first, second), tuple(names)), at
+
+
+def _keys_of_one_size(data: bytes, start: int, end: int, count: int, components: int) -> tuple[_Arrays, int] | None:
+    """Read keys that all have the same parameters, and say where they end; None if they don't."""
+    flags = data[start + _FLAGS_AT] if count else 0
+    layout = _key_type(flags & _HAS_PARAMETERS, components)
+    if count * layout.itemsize > end - start:
+        return None
+    keys = np.frombuffer(data, layout, count, start)
+    if ((keys["flags"] ^ flags) & _HAS_PARAMETERS).any():
+        return None
+    parameters: FloatArray
+    if flags & _HAS_PARAMETERS:
+        parameters = np.zeros((len(PARAMETERS), count), np.float32)
+        for row, name in enumerate(PARAMETERS):
+            if flags >> row & 1:
+                parameters[row] = keys[name]
+    else:
+        # One zero, seen as many: most files have no parameters at all.
+        parameters = np.broadcast_to(np.zeros((), np.float32), (len(PARAMETERS), count))
+    arrays = keys["frame"].copy(), keys["value"].copy(), keys["flags"].copy(), parameters
+    return arrays, start + count * layout.itemsize
+
+
+def _keys_of_many_sizes(
+    data: bytes, start: int, end: int, count: int, components: int, names: list[bytes] | None
+) -> tuple[_Arrays, int]:
+    """Read keys one after the other, and say where they end; where names are asked for, each key ends in one."""
+    frames = np.empty(count, np.int32)
+    values = np.empty((count, components), np.float32)
+    flags = np.empty(count, np.uint16)
+    parameters = np.zeros((len(PARAMETERS), count), np.float32)
+    # What a number would be at each byte of the file, aligned or not.
+    integers = np.ndarray((len(data) - 3,), "<i4", data, strides=(1,))
+    words = np.ndarray((len(data) - 1,), "<u2", data, strides=(1,))
+    floats = np.ndarray((len(data) - 3,), "<f4", data, strides=(1,))
+    at = start
+    for first in range(0, count, _BLOCK):
+        keys = range(first, min(first + _BLOCK, count))
+        block = slice(keys.start, keys.stop)
+        starts, at = _key_starts(data, at, end, keys, _key_sizes(components), names)
+        offsets = np.array(starts)
+        frames[block] = integers[offsets]
+        flags[block] = words[offsets + _FLAGS_AT]
+        offsets += _PARAMETERS_AT
+        for row in range(len(PARAMETERS)):
+            given = np.flatnonzero(flags[block] & (1 << row))
+            parameters[row, block][given] = floats[offsets[given]]
+            offsets[given] += 4
+        for component in range(components):
+            values[block, component] = floats[offsets + 4 * component]
+    return (frames, values, flags, parameters), at
+
+
+def _key_starts(
+    data: bytes, at: int, end: int, keys: range, sizes: tuple[int, ...], names: list[bytes] | None
+) -> tuple[list[int], int]:
+    """Where each of these keys begins, and where the last one ends; their names, if asked for, are added to `names`."""
+    starts = []
+    for key in keys:
+        if at + _PARAMETERS_AT > end:
+            raise Damage(at, f"ends before its key {key}")
+        starts.append(at)
+        at += sizes[data[at + _FLAGS_AT]]
+        if names is not None:
+            stop = data.find(b"\0", at, end)
+            if stop < 0:
+                raise Damage(at, f"the name at its key {key} has no end")
+            names.append(data[at:stop])
+            at = stop + 1
+    if at > end:
+        raise Damage(starts[-1], f"ends inside its key {keys[-1]}")
+    return starts, at
+
+
+def oddities(track: Track, start: int) -> Iterator[Fault]:
+    """What is strange about the keys of a track whose bytes begin at start; they are kept as they are."""
+    frames, given = track.frames, track.key_flags & _HAS_PARAMETERS
+    back = np.flatnonzero(frames[1:] < frames[:-1]) + 1
+    if len(back):
+        yield _oddity(track, start, back, f"comes after frame {frames[back[0] - 1]}")
+    far = np.flatnonzero((frames > LAST_FRAME) | (frames < -LAST_FRAME))
+    if len(far):
+        yield _oddity(track, start, far, f"is beyond frame {LAST_FRAME}")
+    if not np.isfinite(track.values).all():
+        wrong = np.flatnonzero(~np.isfinite(track.values).all(axis=1))
+        yield _oddity(track, start, wrong, "has a value that is not a finite number")
+    if given.any():
+        outside = ~((track.parameters >= _LOWEST) & (track.parameters <= 1))
+        for row in np.flatnonzero(outside.any(axis=1)):
+            wrong = np.flatnonzero(outside[row])
+            value, name = track.parameters[row, wrong[0]], PARAMETERS[row].replace("_", " ")
+            yield _oddity(track, start, wrong, f"has {name} {value:g}, not in [{_LOWEST[row, 0]:g}, 1]")
+
+
+def _oddity(track: Track, start: int, keys: npt.NDArray[np.intp], what: str) -> Fault:
+    key = int(keys[0])
+    before = track.key_flags[:key] & 0xFF
+    sizes = np.array(_key_sizes(COMPONENTS[track.kind]))[before]
+    offset = start + _TRACK_HEADER.size + int(sizes.sum()) + sum(len(name) + 1 for name in track.names[:key])
+    more = f", and so do {len(keys) - 1} more" if len(keys) > 1 else ""
+    return Fault(offset, f"key {key} at frame {track.frames[key]} {what}{more}")
+
+
+def track_bytes(track: Track) -> bytes:
+    """Return the content of a track's chunk.
+
+    Raises
+    ------
+    ThreeDSError
+        If the track can't be written so that it reads the same.
+    """
+    _check(track)
+    count, flags = len(track.frames), track.key_flags
+    components = COMPONENTS[track.kind]
+    named = track.kind == "MORPH"
+    sizes = np.array(_key_sizes(components))[flags & 0xFF]
+    steps = sizes + [len(name) + 1 for name in track.names] if named else sizes
+    starts = np.cumsum(steps) - steps
+    content = bytearray(int(steps.sum()))
+    for kept in np.unique(flags & _HAS_PARAMETERS):
+        which = np.flatnonzero(flags & _HAS_PARAMETERS == kept)
+        layout = _key_type(int(kept), components)
+        keys = np.empty(len(which), layout)
+        keys["frame"], keys["flags"], keys["value"] = track.frames[which], flags[which], track.values[which]
+        for row, name in enumerate(PARAMETERS):
+            if kept >> row & 1:
+                keys[name] = track.parameters[row, which]
+        if len(which) == count and not named:
+            content = bytearray(keys.tobytes())
+        else:
+            anywhere = np.ndarray((len(content) - layout.itemsize + 1,), layout, content, strides=(1,))
+            anywhere[starts[which]] = keys
+    if named:
+        for start, shown in zip((starts + sizes).tolist(), track.names, strict=True):
+            content[start : start + len(shown)] = shown
+    return packed(_TRACK_HEADER, track.flags, *track.reserved, count) + content
+
+
+def _check(track: Track) -> None:
+    """Refuse arrays that the file has no place for: of other types or shapes, or parameters whose flag is not set."""
+    count = len(track.frames)
+    check_array("frames", track.frames, np.int32, (count,))
+    check_array("values", track.values, np.float32, (count, COMPONENTS[track.kind]))
+    check_array("key flags", track.key_flags, np.uint16, (count,))
+    check_array("parameters", track.parameters, np.float32, (len(PARAMETERS), count))
+    if len(track.names) != (count if track.kind == "MORPH" else 0):
+        raise ThreeDSError(f"{count} keys and {len(track.names)} names")
+    for row, name in enumerate(PARAMETERS):
+        lost = np.flatnonzero((track.parameters[row] != 0) & (track.key_flags >> row & 1 == 0))
+        if len(lost):
+            frame = track.frames[lost[0]]
+            raise ThreeDSError(
+                f"key {lost[0]} at frame {frame} has a {name.replace('_', ' ')}, and no flag that says so"
+            )

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A scene to bytes."""
+
+from __future__ import annotations
+
+import contextlib
+import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from . import idents
+from .chunks import HEADER, Chunk, ThreeDSError, check_array, packed
+from .scene import (
+    NODE_KINDS,
+    TRACK_KINDS,
+    Camera,
+    Editor,
+    Keyframer,
+    Light,
+    Mesh,
+    Node,
+    Object,
+    Scene,
+    Spotlight,
+)
+from .tracks import track_bytes
+
+_NO_PARENT = 0xFFFF
+_WORD = struct.Struct("<H")
+_LONG = struct.Struct("<I")
+_FRAME = struct.Struct("<i")
+_TWO_FRAMES = struct.Struct("<2i")
+_FLOAT = struct.Struct("<f")
+_TWO_FLOATS = struct.Struct("<2f")
+_NODE_HEADER = struct.Struct("<3H")
+
+
+def write(scene: Scene) -> bytes:
+    """Return the scene as a .3ds file, which reads the same: `read` gives it back to the last bit.
+
+    Raises
+    ------
+    ThreeDSError
+        If something has no place in the file (a name with a zero in it, more than 65,535 vertices, a parameter without
+        its flag); it names the node or object.
+    """
+    parts = [] if scene.version is None else [_chunk(idents.M3D_VERSION, packed(_LONG, scene.version))]
+    if scene.editor is not None:
+        parts.append(_editor(scene.editor))
+    if scene.keyframer is not None:
+        parts.append(_keyframer(scene.keyframer))
+    return _chunk(idents.M3DMAGIC, _among(parts, scene.chunks))
+
+
+def _keyframer(keyframer: Keyframer) -> bytes:
+    parts = []
+    if keyframer.header is not None:
+        header = keyframer.header
+        content = packed(_WORD, header.revision) + _string(header.name) + packed(_FRAME, header.length)
+        parts.append(_chunk(idents.KFHDR, content))
+    if keyframer.segment is not None:
+        parts.append(_chunk(idents.KFSEG, packed(_TWO_FRAMES, *keyframer.segment)))
+    if keyframer.current_frame is not None:
+        parts.append(_chunk(idents.KFCURTIME, packed(_FRAME, keyframer.current_frame)))
+    for node in keyframer.nodes:
+        with _named("node", node.name):
+            parts.append(_node(node))
+    return _chunk(idents.KFDATA, _among(parts, keyframer.chunks))
+
+
+def _node(node: Node) -> bytes:
+    parts = [] if node.node_id is None else [_chunk(idents.NODE_ID, packed(_WORD, node.node_id))]
+    parent = _NO_PARENT if node.parent is None else node.parent
+    parts.append(_chunk(idents.NODE_HDR, _string(node.name) + packed(_NODE_HEADER, *node.flags, parent)))
+    if node.pivot is not None:
+        parts.append(_chunk(idents.PIVOT, _floats(node.pivot, (3,))))
+    if node.instance_name is not None:
+        parts.append(_chunk(idents.INSTANCE_NAME, _string(node.instance_name)))
+    for track in node.tracks:
+        with _named(f"{track.kind.lower()} track"):
+            parts.append(_chunk(_of(TRACK_KINDS, track.kind), track_bytes(track)))
+    return _chunk(_of(NODE_KINDS, node.kind), _among(parts, node.chunks))
+
+
+def _editor(editor: Editor) -> bytes:
+    parts = []
+    if editor.mesh_version is not None:
+        parts.append(_chunk(idents.MESH_VERSION, packed(_LONG, editor.mesh_version)))
+    if editor.master_scale is not None:
+        parts.append(_chunk(idents.MASTER_SCALE, packed(_FLOAT, editor.master_scale)))
+    for item in editor.objects:
+        with _named("object", item.name):
+            parts.append(_object(item))
+    return _chunk(idents.MDATA, _among(parts, editor.chunks))
+
+
+def _object(item: Object) -> bytes:
+    match item.content:
+        case Mesh():
+            parts = [_mesh(item.content)]
+        case Camera():
+            parts = [_camera(item.content)]
+        case Light():
+            parts = [_light(item.content)]
+        case None:
+            parts = []
+    return _chunk(idents.NAMED_OBJECT, _string(item.name) + _among(parts, item.chunks))
+
+
+def _mesh(mesh: Mesh) -> bytes:
+    parts = []
+    if len(mesh.vertices):
+        parts.append(_chunk(idents.POINT_ARRAY, _counted(mesh.vertices, 3)))
+    if len(mesh.texture_coordinates):
+        parts.append(_chunk(idents.TEX_VERTS, _counted(mesh.texture_coordinates, 2)))
+    if mesh.matrix is not None:
+        parts.append(_chunk(idents.MESH_MATRIX, _floats(mesh.matrix, (4, 3))))
+    if len(mesh.faces) or mesh.face_chunks:
+        check_array("faces", mesh.faces, np.uint16, (len(mesh.faces), 3))
+        check_array("face flags", mesh.face_flags, np.uint16, (len(mesh.faces),))
+        table = np.column_stack([mesh.faces, mesh.face_flags]).astype("<u2")
+        content = packed(_WORD, len(table)) + table.tobytes() + _among([], mesh.face_chunks)
+        parts.append(_chunk(idents.FACE_ARRAY, content))
+    return _chunk(idents.N_TRI_OBJECT, _among(parts, mesh.chunks))
+
+
+def _camera(camera: Camera) -> bytes:
+    places = _floats(camera.position, (3,)) + _floats(camera.target, (3,))
+    content = places + packed(_TWO_FLOATS, camera.roll, camera.lens)
+    return _chunk(idents.N_CAMERA, content + _among([], camera.chunks))
+
+
+def _light(light: Light) -> bytes:
+    parts = []
+    if light.color is not None:
+        parts.append(_chunk(idents.COLOR_F, _floats(light.color, (3,))))
+    if light.multiplier is not None:
+        parts.append(_chunk(idents.DL_MULTIPLIER, packed(_FLOAT, light.multiplier)))
+    if light.spotlight is not None:
+        parts.append(_spotlight(light.spotlight))
+    return _chunk(idents.N_DIRECT_LIGHT, _floats(light.position, (3,)) + _among(parts, light.chunks))
+
+
+def _spotlight(spotlight: Spotlight) -> bytes:
+    parts = [] if spotlight.roll is None else [_chunk(idents.DL_SPOT_ROLL, packed(_FLOAT, spotlight.roll))]
+    cones = packed(_TWO_FLOATS, spotlight.hotspot, spotlight.falloff)
+    content = _floats(spotlight.target, (3,)) + cones + _among(parts, spotlight.chunks)
+    return _chunk(idents.DL_SPOTLIGHT, content)
+
+
+def _chunk(ident: int, content: bytes) -> bytes:
+    return packed(HEADER, ident, HEADER.size + len(content)) + content
+
+
+def _among(parts: Sequence[bytes], chunks: Iterable[Chunk]) -> bytes:
+    """Join the chunks that are modelled, with those that are not in their places among them."""
+    content = [(place, 1, part) for place, part in enumerate(parts)]
+    content += [(chunk.place, 0, _chunk(chunk.ident, chunk.content)) for chunk in chunks]
+    return b"".join(part for *_, part in sorted(content, key=lambda entry: entry[:2]))
+
+
+def _string(text: bytes) -> bytes:
+    if b"\0" in text:
+        raise ThreeDSError(f"{text!r} has a zero in it, which would end it")
+    return text + b"\0"
+
+
+def _floats(array: npt.NDArray[np.float32], shape: tuple[int, ...]) -> bytes:
+    check_array("numbers", array, np.float32, shape)
+    return array.astype("<f4").tobytes()
+
+
+def _counted(table: npt.NDArray[np.float32], columns: int) -> bytes:
+    return packed(_WORD, len(table)) + _floats(table, (len(table), columns))
+
+
+def _of(kinds: Mapping[str, int], kind: str) -> int:
+    if kind not in kinds:
+        raise ThreeDSError(f"{kind!r} is none of {', '.join(kinds)}")
+    return kinds[kind]
+
+
+@contextlib.contextmanager
+def _named(what: str, name: bytes | None = None) -> Iterator[None]:
+    """Put before an error whose it is."""
+    try:
+        yield
+    except ThreeDSError as error:
+        owner = what if name is None else f"{what} {name.decode('latin-1')!r}"
+        raise ThreeDSError(f"{owner}: {error.fault}") from error
