@@ -13,7 +13,7 @@ from ..interp import evaluate_many
 from ..interp.fitting import ROTATION_TOLERANCE, fit_many
 from . import scratch, stamps
 from .channels import Channels, assign, channels_in, channels_of
-from .companions import SAVED, hold_count, hold_numbers, make, remove_strays, track_and_field
+from .companions import SAVED, hold_numbers, make, remove_strays, saved_count, saved_numbers, track_and_field
 from .composing import baked_keys, plain_keys
 from .datablocks import name_of
 from .enabling import check_editable, check_not_tweaked, editable_channels, enable_track
@@ -267,16 +267,13 @@ def _number(count: float) -> str:
 def _asked(job: _Job, options: Options) -> float:
     """About how many samples the job comes to; known before any is made."""
     sampling = _sampling(job, options)
-    if options.output == "CURVES":
-        # Only cycles that go on for long come to much.
-        return sum(
-            sampling.cycled(original.keys.frames, _cycle(track))
-            for track, kept in job.kept
-            for original in kept.values()
-        )
-    return sum(
-        sampling.count(original.keys.frames, _cycle(track)) for track, kept in job.kept for original in kept.values()
-    )
+    # Of curves only cycles that go on for long come to much.
+    count = sampling.cycled if options.output == "CURVES" else sampling.count
+    asked = 0.0
+    for track, kept in job.kept:
+        cycle = _cycle(track)
+        asked += sum(count(original.keys.frames, cycle) for original in kept.values())
+    return asked
 
 
 def _cycle(track: Track) -> str:
@@ -396,16 +393,18 @@ def _save(channels: Channels, track: Track, index: int, original: Originals | No
         if index not in track.made:
             if saved is not None:
                 channels.remove(saved)
-            saved = track.saved[index] = make(channels, track.path, SAVED, index, track.group)
-            hold_numbers(saved, [track.rest[index]])
+            numbers = saved_numbers(0, track.rest[index])
+            track.saved[index] = make(channels, track.path, SAVED, index, track.group, numbers)
         if index not in track.channels:
             track.channels[index] = channels.new(track.path, index, track.group)
         return NO_KEYS
     if saved is None:
-        saved = track.saved[index] = make(channels, track.path, SAVED, index, track.group)
+        numbers = saved_numbers(len(original.keys))
+        saved = track.saved[index] = make(channels, track.path, SAVED, index, track.group, numbers)
         saved.extrapolation = track.channels[index].extrapolation
     own = put_back(saved, original)
-    hold_count(saved, len(own))
+    if saved_count(saved) != len(own):
+        hold_numbers(saved, saved_numbers(len(own)))
     return own
 
 

@@ -56,15 +56,18 @@ def track_and_field(data_path: str) -> tuple[str, str] | None:
     return owner + name, match["field"]
 
 
-def make(channels: Channels, track: str, field: str, index: int, group: str) -> bpy.types.FCurve:
-    """A new companion, out of the way: muted, and hidden in the Graph Editor, where it would be moved by accident.
+def make(
+    channels: Channels, track: str, field: str, index: int, group: str, numbers: Sequence[float] = (0.0,)
+) -> bpy.types.FCurve:
+    """A new companion that holds the numbers, out of the way: muted, and hidden in the Graph Editor, where it would be
+    moved by accident.
 
     Blender inserts no keys into a curve with a Generator modifier: Insert Keyframe > Available leaves it alone.
     """
     fcurve = channels.new(companion_path(track, field), index, group)
     fcurve.mute = True
     fcurve.hide = True
-    hold_numbers(fcurve, [0.0, 0.0])
+    hold_numbers(fcurve, numbers)
     return fcurve
 
 
@@ -95,20 +98,21 @@ def hold_numbers(fcurve: bpy.types.FCurve, numbers: Sequence[float]) -> None:
 
 def saved_rest(saved: bpy.types.FCurve) -> float | None:
     """The value that a component had before the bake made its F-curve; None where the F-curve is the animator's."""
-    rest, count = _saved_numbers(saved)
+    rest, count = _numbers_of(saved)
     return None if count else rest
 
 
 def saved_count(saved: bpy.types.FCurve) -> int:
     """How many keys the animator's F-curve had at the bake: deleting one takes its record along, and leaves no gap."""
-    return round(_saved_numbers(saved)[1])
+    return round(_numbers_of(saved)[1])
 
 
-def hold_count(saved: bpy.types.FCurve, count: int) -> None:
-    hold_numbers(saved, [0.0, count])
+def saved_numbers(count: int, rest: float = 0.0) -> list[float]:
+    """What a saved curve holds: the number of keys; where there are none, the value that the component had."""
+    return [rest, count]
 
 
-def _saved_numbers(saved: bpy.types.FCurve) -> tuple[float, float]:
+def _numbers_of(saved: bpy.types.FCurve) -> tuple[float, float]:
     modifier = generator(saved)
     return (0.0, -1.0) if modifier is None else (float(modifier.coefficients[0]), float(modifier.coefficients[1]))
 

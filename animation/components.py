@@ -25,6 +25,8 @@ def followed(
         chain = rotations.unroll_signs(quaternions)
         signs = np.where(np.einsum("ij,ij->i", chain[key_rows], raw) < 0, -1.0, 1.0)
         jumps[1:] = signs[1:] != signs[:-1]
+        if not jumps.any():
+            return chain * signs[0], jumps
         segment = np.clip(np.searchsorted(key_rows, np.arange(len(chain)), side="right") - 1, 0, None)
         return chain * signs[segment, np.newaxis], jumps
     chain = np.empty((len(quaternions), raw.shape[1]))

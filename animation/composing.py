@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,119 +25,156 @@ from .keyframes import (
     Keyframes,
 )
 from .motion import Slopes, Written
+from .remembering import remembered
 
 _SHAPED = (INTERPOLATION["BACK"], INTERPOLATION["ELASTIC"])
 """Interpolations that play by `back`, `amplitude` and `period`."""
+
+Arrays = dict[str, npt.NDArray[Any]]
+"""The keys' attributes, shape (channels, n) or (channels, n, 2); without the first axis where all channels agree."""
 
 
 def baked_keys(own: Sequence[Keyframes], written: Written) -> list[Keyframes]:
     """For each channel the animator's keys, at the same frames in all, among the generated ones, and all stamped:
     linear or Bezier where baked, with handles that stay put."""
-    arrays, rows, baked = _composed(own, written, "GENERATED")
-    co = arrays["co"]
-    amplitude = np.full(co.shape[:2], stamps.GENERATED, dtype=np.float32)
-    amplitude[:, rows] = _kinds(written, rows, baked)
-    period, back = co[:, :, 0].copy(), co[:, :, 1].copy()
-    # Outside the baked range a key may play by the numbers that the stamp would replace.
-    interpolation = arrays["interpolation"][:, rows[:-1]]
-    channel, key = np.nonzero(~written.baked[:-1] & np.isin(interpolation, _SHAPED))
-    for stamp, name in ((amplitude, "amplitude"), (period, "period"), (back, "back")):
-        stamp[channel, rows[key]] = arrays[name][channel, rows[key]]
-    return _channels(arrays | {"amplitude": amplitude, "period": period, "back": back})
-
-
-def _kinds(written: Written, rows: IndexArray, baked: BoolArray) -> FloatArray:
-    """The stamps' kinds of the animator's keys."""
-    if written.slopes is None:
-        return np.where(baked, np.float32(stamps.BAKED_KEY), np.float32(stamps.OUTSIDE_KEY))
-    kinds = (stamps.OUTSIDE_KEY, stamps.CURVE_START, stamps.CURVE_END, stamps.CURVE_KEY)
-    return np.array(kinds, dtype=np.float32)[baked + 2 * _curve_before(written, rows, baked)]
+    layout = _layout_of(own, written)
+    arrays = _composed(own, written, layout, "GENERATED")
+    stamp: Arrays = {"amplitude": layout.kinds, "period": layout.frames, "back": arrays["co"][:, :, 1].copy()}
+    if not written.baked[:-1].all():
+        # Outside the baked range a key may play by the numbers that the stamp would replace.
+        interpolation = arrays["interpolation"][:, layout.rows[:-1]]
+        channel, key = np.nonzero(~written.baked[:-1] & np.isin(interpolation, _SHAPED))
+        for name in stamp:
+            stamp[name] = np.broadcast_to(stamp[name], interpolation.shape[:1] + layout.frames.shape).copy()
+            for each, at in zip(channel.tolist(), key.tolist(), strict=True):
+                stamp[name][each, layout.rows[at]] = getattr(own[each], name)[at]
+    return _channels(arrays | stamp)
 
 
 def plain_keys(own: Sequence[Keyframes], written: Written) -> list[Keyframes]:
     """The same motion as keys that nothing tells from others."""
-    arrays, _, baked = _composed(own, written, "KEYFRAME")
-    if len(baked) > 1 and baked[-2]:
+    layout = _layout_of(own, written)
+    arrays = _composed(own, written, layout, "KEYFRAME")
+    if len(layout.baked) > 1 and layout.baked[-2]:
         # The last key begins no segment, but glTF's exporter resamples a curve of mixed interpolation.
-        arrays["interpolation"][:, -1] = _played(written)
-    return _channels(arrays)
+        arrays["interpolation"][:, -1] = layout.played
+    defaults = {"back": DEFAULT_BACK, "amplitude": DEFAULT_AMPLITUDE, "period": DEFAULT_PERIOD}
+    unused = {name: np.full(arrays["type"].shape, default, dtype=np.float32) for name, default in defaults.items()}
+    _put_own(unused, own, layout.rows)
+    return _channels(arrays | unused)
 
 
-def _composed(
-    own: Sequence[Keyframes], written: Written, key_type: str
-) -> tuple[dict[str, npt.NDArray[np.generic]], IndexArray, BoolArray]:
-    """The keys' attributes, shape (channels, n) or (channels, n, 2); the columns of the animator's among them; and
-    which of these a baked segment follows."""
-    count, n = len(own), len(own[0]) + len(written.frames)
-    rows = np.searchsorted(written.frames, own[0].frames) + np.arange(len(own[0]))
-    between = np.ones(n, dtype=np.bool_)
-    between[rows] = False
-    generated = np.flatnonzero(between)
-    co = np.empty((count, n, 2), dtype=np.float32)
-    co[:, generated, 0], co[:, generated, 1] = written.frames, written.values
-    played = _played(written)
-    interpolation = np.full((count, n), played, dtype=np.uint8)
-    interpolation[:, generated[written.held]] = INTERPOLATION["CONSTANT"]
-    handle_left, handle_right = co.copy(), co.copy()
-    arrays: dict[str, npt.NDArray[np.generic]] = {
-        "co": co,
-        "handle_left": handle_left,
-        "handle_right": handle_right,
-        "interpolation": interpolation,
-        "easing": np.zeros((count, n), dtype=np.uint8),
-        "type": np.full((count, n), KEY_TYPE[key_type], dtype=np.uint8),
-        "back": np.full((count, n), DEFAULT_BACK, dtype=np.float32),
-        "amplitude": np.full((count, n), DEFAULT_AMPLITUDE, dtype=np.float32),
-        "period": np.full((count, n), DEFAULT_PERIOD, dtype=np.float32),
-        "select_control_point": np.zeros((count, n), dtype=np.bool_),
-        "select_left_handle": np.zeros((count, n), dtype=np.bool_),
-        "select_right_handle": np.zeros((count, n), dtype=np.bool_),
-    }
-    for channel, keys in enumerate(own):
-        for name, array in arrays.items():
-            array[channel, rows] = getattr(keys, name)
-    baked = written.baked.copy()
+@dataclass(frozen=True)
+class _Layout:
+    """Where keys stand, and what is the same for all channels whose keys stand so."""
+
+    frames: FloatArray
+    """Of all keys, ascending, shape (n,)."""
+    rows: IndexArray
+    """Of the animator's keys."""
+    generated: BoolArray
+    """Which keys are the others."""
+    baked: BoolArray
+    """Which of the animator's keys a baked segment follows."""
+    before: BoolArray
+    """To which of the animator's keys a baked segment comes, not a held key or a segment of their own."""
+    played: np.uint8
+    """The interpolation of baked segments."""
+    interpolation: npt.NDArray[np.uint8]
+    """Of generated keys, with anything for the others."""
+    kinds: FloatArray
+    """The stamps' kinds."""
+    all_samples: bool
+    """Whether every segment is: then all handles stand on their keys."""
+
+
+def _layout_of(own: Sequence[Keyframes], written: Written) -> _Layout:
+    return _layout(own[0].frames, written.frames, written.baked, written.held, written.slopes is None)
+
+
+@remembered
+def _layout(own: FloatArray, frames: FloatArray, baked_before: BoolArray, held: BoolArray, linear: bool) -> _Layout:
+    """Of the animator's keys at the frames `own` among generated ones at `frames`."""
+    baked = baked_before.copy()
+    n = len(own) + len(frames)
+    rows = np.searchsorted(frames, own) + np.arange(len(own))
+    generated = np.ones(n, dtype=np.bool_)
+    generated[rows] = False
+    every = np.empty(n, dtype=np.float32)
+    every[generated], every[rows] = frames, own
     # Where a cycle goes on after the last key, the first sample of that follows it.
     baked[-1:] |= rows[-1:] < n - 1
-    interpolation[:, rows[baked]] = played
-    if written.slopes is not None:
-        _place_handles(arrays, written, written.slopes, rows, baked)
-    free = np.full((count, n), HANDLE["FREE"], dtype=np.uint8)
-    return arrays | {"handle_left_type": free, "handle_right_type": free}, rows, baked
-
-
-def _played(written: Written) -> np.uint8:
-    """The interpolation of baked segments."""
-    return np.uint8(INTERPOLATION["LINEAR" if written.slopes is None else "BEZIER"])
-
-
-def _place_handles(
-    arrays: Mapping[str, npt.NDArray[np.generic]], written: Written, slopes: Slopes, rows: IndexArray, baked: BoolArray
-) -> None:
-    """Give the handles of baked segments their places; the others of the animator's keys stay."""
-    co = arrays["co"]
-    incoming, outgoing = np.zeros(co.shape[:2]), np.zeros(co.shape[:2])
-    between = np.ones(co.shape[1], dtype=np.bool_)
-    between[rows] = False
-    incoming[:, between], outgoing[:, between] = slopes.incoming, slopes.outgoing
-    incoming[:, rows], outgoing[:, rows] = slopes.own_incoming, slopes.own_outgoing
-    left, right = handles(co[0, :, 0], co[:, :, 1], incoming, outgoing)
-    between[rows] = _curve_before(written, rows, baked)
-    arrays["handle_left"][:, between] = left[:, between]
-    between[rows] = baked
-    arrays["handle_right"][:, between] = right[:, between]
-
-
-def _curve_before(written: Written, rows: IndexArray, baked: BoolArray) -> BoolArray:
-    """Which of the animator's keys, at `rows` among all, a curve comes to, not a held key or a segment of their own."""
-    begins = np.ones(len(rows) + len(written.frames), dtype=np.bool_)
-    begins[rows] = False
-    begins[begins] = ~written.held
+    begins = generated.copy()
+    begins[generated] = ~held
     begins[rows] = baked
-    before: BoolArray = (rows > 0) & begins[rows - 1]
-    return before
+    before = (rows > 0) & begins[rows - 1]
+    played = np.uint8(INTERPOLATION["LINEAR" if linear else "BEZIER"])
+    interpolation = np.full(n, played)
+    interpolation[np.flatnonzero(generated)[held]] = INTERPOLATION["CONSTANT"]
+    kinds = np.full(n, stamps.GENERATED, dtype=np.float32)
+    all_samples = linear and bool(baked[:-1].all())
+    kinds[rows] = stamps.SAMPLED_KEY if all_samples else _own_kinds(baked, before, linear)
+    return _Layout(every, rows, generated, baked, before, played, interpolation, kinds, all_samples)
 
 
-def _channels(arrays: Mapping[str, npt.NDArray[np.generic]]) -> list[Keyframes]:
-    count = len(arrays["co"])
-    return [Keyframes(**{name: array[channel] for name, array in arrays.items()}) for channel in range(count)]
+def _own_kinds(baked: BoolArray, before: BoolArray, linear: bool) -> FloatArray:
+    """The stamps' kinds of the animator's keys."""
+    if linear:
+        return np.where(baked, np.float32(stamps.BAKED_KEY), np.float32(stamps.OUTSIDE_KEY))
+    kinds = (stamps.OUTSIDE_KEY, stamps.CURVE_START, stamps.CURVE_END, stamps.CURVE_KEY)
+    return np.array(kinds, dtype=np.float32)[baked + 2 * before]
+
+
+def _composed(own: Sequence[Keyframes], written: Written, layout: _Layout, key_type: str) -> Arrays:
+    """All attributes but those that a stamp may take."""
+    shape, rows = (len(own), len(layout.frames)), layout.rows
+    co = np.empty((*shape, 2), dtype=np.float32)
+    co[:, :, 0] = layout.frames
+    co[:, layout.generated, 1] = written.values
+    co[:, rows, 1] = [keys.values for keys in own]
+    free = np.full(len(layout.frames), HANDLE["FREE"], dtype=np.uint8)
+    arrays: Arrays = {
+        "interpolation": np.tile(layout.interpolation, (len(own), 1)),
+        "easing": np.zeros(shape, dtype=np.uint8),
+        "type": np.full(shape, KEY_TYPE[key_type], dtype=np.uint8),
+        "select_control_point": np.zeros(shape, dtype=np.bool_),
+        "select_left_handle": np.zeros(shape, dtype=np.bool_),
+        "select_right_handle": np.zeros(shape, dtype=np.bool_),
+    }
+    if not layout.all_samples:
+        arrays |= {"handle_left": co.copy(), "handle_right": co.copy()}
+    _put_own(arrays, own, rows)
+    arrays["interpolation"][:, rows[layout.baked]] = layout.played
+    if written.slopes is not None:
+        _place_handles(arrays, co, written.slopes, layout)
+    on_keys = {"co": co, "handle_left": co, "handle_right": co}
+    return on_keys | arrays | {"handle_left_type": free, "handle_right_type": free}
+
+
+def _put_own(arrays: Arrays, own: Sequence[Keyframes], rows: IndexArray) -> None:
+    """Give the animator's keys, which stand in those rows, the attributes that they have."""
+    for name, array in arrays.items():
+        array[:, rows] = np.reshape([getattr(keys, name) for keys in own], array[:, rows].shape)
+
+
+def _place_handles(arrays: Arrays, co: FloatArray, slopes: Slopes, layout: _Layout) -> None:
+    """Give the handles of baked segments their places; the others of the animator's keys stay."""
+    values = co[:, :, 1]
+    incoming, outgoing = np.zeros(values.shape), np.zeros(values.shape)
+    incoming[:, layout.generated], outgoing[:, layout.generated] = slopes.incoming, slopes.outgoing
+    incoming[:, layout.rows], outgoing[:, layout.rows] = slopes.own_incoming, slopes.own_outgoing
+    left, right = handles(layout.frames, values, incoming, outgoing)
+    placed = layout.generated.copy()
+    placed[layout.rows] = layout.before
+    arrays["handle_left"][:, placed] = left[:, placed]
+    placed[layout.rows] = layout.baked
+    arrays["handle_right"][:, placed] = right[:, placed]
+
+
+def _channels(arrays: Arrays) -> list[Keyframes]:
+    """Each channel's; those that share an array share it here too."""
+    channels = []
+    for channel in range(len(arrays["co"])):
+        views = {id(array): array if array.ndim == 1 else array[channel] for array in arrays.values()}
+        channels.append(Keyframes(**{name: views[id(array)] for name, array in arrays.items()}))
+    return channels

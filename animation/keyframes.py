@@ -86,6 +86,7 @@ _DTYPES: dict[str, type[np.generic]] = {
     for name in NAMES
 }
 _PAIRS = frozenset({"co", "handle_left", "handle_right"})
+_SINGLE = tuple(name for name in NAMES if name not in _PAIRS)
 
 
 NO_KEYS = Keyframes(**{name: np.empty((0, 2) if name in _PAIRS else 0, dtype=_DTYPES[name]) for name in NAMES})
@@ -107,21 +108,28 @@ def merged(first: Keyframes, second: Keyframes) -> Keyframes:
 def read(fcurve: bpy.types.FCurve) -> Keyframes:
     points = fcurve.keyframe_points
     n = len(points)
-    arrays: dict[str, npt.NDArray[np.generic]] = {}
-    for name in NAMES:
-        flat = np.empty(2 * n if name in _PAIRS else n, dtype=_DTYPES[name])
-        points.foreach_get(name, flat)
-        arrays[name] = flat.reshape(n, 2) if name in _PAIRS else flat
-    return Keyframes(**arrays)  # type: ignore[arg-type]
+    arrays = {name: np.empty(2 * n if name in _PAIRS else n, dtype) for name, dtype in _DTYPES.items()}
+    for name, array in arrays.items():
+        points.foreach_get(name, array)
+    for name in _PAIRS:
+        arrays[name] = arrays[name].reshape(n, 2)
+    return Keyframes(**arrays)
 
 
 def write(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
-    """Replace all keys of `fcurve`. Does not call `FCurve.update`, which would move handles and merge keys."""
+    """Replace all keys of `fcurve`; fastest where the handles are the same array as `co`.
+
+    Does not call `FCurve.update`, which would move handles and merge keys.
+    """
     points = fcurve.keyframe_points
-    if len(points) != len(keys):
+    on_keys = keys.handle_left is keys.co and keys.handle_right is keys.co
+    if on_keys or len(points) != len(keys):
         points.clear()
         points.add(len(keys))
-    for name in NAMES:
+    if on_keys:
+        # Takes handles along, and those of new keys stand at (0, 0): a third of the time of writing all three.
+        points.foreach_set("co_ui", keys.co.ravel())
+    for name in _SINGLE if on_keys else NAMES:
         points.foreach_set(name, getattr(keys, name).ravel())
 
 

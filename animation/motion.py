@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .components import followed
-from .keyframes import FloatArray
+from .keyframes import FloatArray, IndexArray
 from .originals import Originals
+from .remembering import remembered
 from .sampling import GUARD, Sampling
 from .settings import Settings
 from .splines import Spline, TrackSpline, track_splines, union
@@ -136,17 +137,16 @@ def _plan_vector(spline: TrackSpline, sampling: Sampling, beyond: str) -> tuple[
 def _plan_rotation(motion: Motion, spline: TrackSpline, sampling: Sampling, beyond: str) -> tuple[FloatArray, Finish]:
     baked = whole_segments(sampling.segments(spline.frames), spline.frames, motion.originals)
     samples = sampling.samples(spline.frames, baked, beyond)
-    guards = _guards(samples, spline.frames)
-    every = np.unique(np.concatenate((samples, spline.frames, guards)))
+    every, guards, rows_of_keys, rows_of_samples = _rotation_frames(samples, spline.frames)
 
     def finish(quaternions: Float64Array) -> list[Written]:
-        numbers, jumps = followed(motion.track, quaternions, spline.values, np.searchsorted(every, spline.frames))
+        numbers, jumps = followed(motion.track, quaternions, spline.values, rows_of_keys)
         jumps[1:] &= baked[:-1]
         if jumps.any() and motion.track.kind == "EULER":
             frames = ", ".join(f"{frame:g}" for frame in spline.frames[jumps][:3])
             motion.notes.append(f"its Euler angles name another way round than the rotation takes to frame {frames}")
         held = guards[jumps[1:]]
-        rows = np.searchsorted(every, np.union1d(samples, held) if len(held) else samples)
+        rows = np.searchsorted(every, np.union1d(samples, held)) if len(held) else rows_of_samples
         samples_only = len(rows) == len(samples)
         at_jump = np.zeros(len(rows), dtype=np.bool_) if samples_only else np.isin(every[rows], held)
         return _rotation_channels(motion, spline, baked, every[rows], numbers[rows].T, at_jump)
@@ -181,8 +181,7 @@ def _rotation_channels(
     alike: dict[bytes, list[int]] = {}
     for component in spline.components:
         own = own_frames(motion, component)
-        departure = np.abs(numbers[component] - motion.track.component(component)).max(initial=0.0)
-        if len(own) or departure > STILL:
+        if len(own) or np.abs(numbers[component] - motion.track.component(component)).max(initial=0.0) > STILL:
             alike.setdefault(own.tobytes(), []).append(component)
     result = []
     for components in alike.values():
@@ -214,8 +213,12 @@ def is_among(frames: FloatArray, own: FloatArray) -> npt.NDArray[np.bool_]:
     return among
 
 
-def _guards(samples: FloatArray, frames: FloatArray) -> FloatArray:
-    """For each key but the first the frame close before it where a sample can be held."""
-    every = np.unique(np.concatenate((samples, frames)))
-    before = every[np.searchsorted(every, frames[1:]) - 1]
-    return np.asarray(np.maximum(frames[1:] - np.float32(GUARD), (frames[1:] + before) / 2), dtype=np.float32)
+@remembered
+def _rotation_frames(samples: FloatArray, keys: FloatArray) -> tuple[FloatArray, FloatArray, IndexArray, IndexArray]:
+    """All frames at which a rotation is evaluated; for each key but the first the frame close before it where a sample
+    can be held; and the rows of the keys and of the samples among all."""
+    every = np.unique(np.concatenate((samples, keys)))
+    before = every[np.searchsorted(every, keys[1:]) - 1]
+    guards = np.asarray(np.maximum(keys[1:] - np.float32(GUARD), (keys[1:] + before) / 2), dtype=np.float32)
+    every = np.union1d(every, guards)
+    return every, guards, np.searchsorted(every, keys), np.searchsorted(every, samples)

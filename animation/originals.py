@@ -27,12 +27,15 @@ from .keyframes import (
     read,
     write,
 )
-from .stamps import GENERATED, SAME_FRAME, has_stamp, is_own_kind, left_as_baked, placed_handles, unstamped
+from .stamps import GENERATED, SAME_FRAME, SAMPLED_KEY, has_stamp, is_own_kind, left_as_baked, placed_handles, unstamped
 
 _HANDLE_MOVED = 1e-4
 """Relative. Moving a key rounds its handles' offsets; only a larger change is an edit of the handle."""
 _HANDLE_ROUNDING = 2e-5
 """Relative. Where no key has moved: Blender may still have placed an automatic handle of the record anew."""
+
+_PUSHED = 0.02
+"""Frames. Blender pushes a handle that stands on its key 0.001 frame away, which scaling may make more."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +48,16 @@ class Originals:
     """Frames of keys that have no record, because they were made or pasted since."""
 
 
+def untouched(keys: Keyframes) -> Originals:
+    """The keys of an F-curve that no bake has written to."""
+    return Originals(keys, edited=False, unrecorded=keys.frames[:0])
+
+
 def originals(keys: Keyframes, ours: BoolArray, kept: tuple[Keyframes, int] | None) -> Originals:
     """The animator's keys among `keys`, where `ours` marks the generated ones and `kept` holds the records that are
     left, and how many there were."""
     if kept is None and not has_stamp(keys).any():
-        return Originals(keys, edited=False, unrecorded=np.empty(0, dtype=np.float32))
+        return untouched(keys)
     own = keys.take(~ours)
     left, right = (side[~ours] for side in placed_handles(keys))
     if kept is None:
@@ -154,10 +162,14 @@ def _restored(own: Keyframes, records: Keyframes, placed: tuple[BoolArray, BoolA
             continue
         offset, old_offset = handle - own.co, old_handle - records.co
         size = 1e-3 + np.abs(own.co) + np.abs(old_offset)
-        dragged = (np.abs(offset - old_offset) > (_HANDLE_ROUNDING if whole else _HANDLE_MOVED) * size).any(axis=1)
+        change = np.abs(offset - old_offset)
+        dragged = (change > (_HANDLE_ROUNDING if whole else _HANDLE_MOVED) * size).any(axis=1)
         if not whole:
             # Blender has placed the automatic handles of the records anew: only free ones can be compared.
             dragged &= old_kind == HANDLE["FREE"]
+        # Those that the bake put on their keys can.
+        off_key = (change > _HANDLE_MOVED * size).any(axis=1) & _left_its_key(own, handle)
+        dragged = np.where(own.amplitude == SAMPLED_KEY, off_key, dragged)
         dragged &= ~(by_bake | sample)
         # A retyped handle was placed between generated keys; where the record was retyped with it, that one is right.
         dragged &= (kind == HANDLE["FREE"]) | (kind == HANDLE["ALIGNED"])
@@ -175,6 +187,17 @@ def _restored(own: Keyframes, records: Keyframes, placed: tuple[BoolArray, BoolA
         type=np.where(sample & (own.type == KEY_TYPE["GENERATED"]), records.type, own.type),
         **sides,
     )
+
+
+def _left_its_key(own: Keyframes, handle: FloatArray) -> BoolArray:
+    """Which handles stand beside their keys, and beside where those were: a script may have moved a key alone.
+
+    Only frames tell: where keys meet, Blender gives one the mean of their values, and leaves its handles.
+    """
+    frames = handle[:, 0]
+    near = _PUSHED + 4 * np.abs(np.spacing(frames))
+    left: BoolArray = (np.abs(frames - own.frames) > near) & (np.abs(frames - own.period) > near)
+    return left
 
 
 def _overwritten(generated: Keyframes, saved: Keyframes, record: IndexArray) -> BoolArray:

@@ -32,6 +32,9 @@ def read_parameters(
     """
     result = {}
     for name in PARAMETERS:
+        if name not in track.parameters and name not in defaults:
+            result[name] = np.zeros(len(frames))
+            continue
         numbers = np.full(len(frames), defaults.get(name, 0.0))
         if name in track.parameters:
             companion = read(track.parameters[name])

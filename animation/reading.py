@@ -10,17 +10,19 @@ import numpy as np
 from .carried import generated_keys, lost_to_samples
 from .companions import saved_count
 from .keyframes import BoolArray, FloatArray, Keyframes, read
-from .originals import Originals, originals
+from .originals import Originals, originals, untouched
 from .parameters import read_parameters
 from .settings import Settings
 from .splines import union
-from .stamps import GENERATED, SAME_FRAME
+from .stamps import GENERATED, SAME_FRAME, has_stamp
 from .tracks import Track
 
 
 def read_originals(track: Track) -> dict[int, Originals]:
     """The animator's keys for each channel that has any."""
     baked = {index: read(fcurve) for index, fcurve in track.channels.items()}
+    if not track.saved and not any(has_stamp(keys).any() for keys in baked.values()):
+        return {index: untouched(keys) for index, keys in baked.items() if len(keys)}
     ours = {index: generated_keys(keys) for index, keys in baked.items()}
     saved = {index: (read(fcurve), saved_count(fcurve)) for index, fcurve in track.saved.items()}
     for index, (records, _) in saved.items():

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from .remembering import remembered
+
 Frames = npt.NDArray[np.float32]
 
 GUARD = 1 / 32
@@ -26,6 +28,7 @@ class Sampling:
     start: float | None = None
     end: float | None = None
 
+    @remembered
     def count(self, keys: Frames, cycle: str) -> float:
         """About how many samples a channel with these keys would get; 0 where they make no track."""
         if not np.isfinite(keys).all():
@@ -40,6 +43,7 @@ class Sampling:
             seams = 2 * outside / (last - first)
         return frames / self.step + seams
 
+    @remembered
     def cycled(self, keys: Frames, cycle: str) -> float:
         """About how many Bezier keys the cycles outside a channel's keys would come to."""
         first, last = float(keys[0]), float(keys[-1])
@@ -52,6 +56,7 @@ class Sampling:
         """The range, or where there is none that of the keys."""
         return (first if self.start is None else self.start), (last if self.end is None else self.end)
 
+    @remembered
     def segments(self, keys: Frames) -> npt.NDArray[np.bool_]:
         """Of the segments that start at each key (the last key has none: False) those that the range touches.
 
@@ -66,6 +71,7 @@ class Sampling:
         """Whether there is anything to bake: a segment, or cycles beyond the keys."""
         return bool(self.segments(keys).any()) or cycle != "SINGLE"
 
+    @remembered
     def samples(self, keys: Frames, baked: npt.NDArray[np.bool_], cycle: str) -> Frames:
         """The frames to sample where the segments after the keys `baked` are to be: never at a key.
 

@@ -81,12 +81,14 @@ def chosen(settings: Settings, choice: str, option: str) -> Settings:
 
 
 def write_settings(fcurve: bpy.types.FCurve, settings: Settings) -> None:
-    numbers = [SCHEMA, *(options.index(getattr(settings, choice)) for choice, options in CHOICES.items())]
-    # Coefficients are float32, exact up to 24 bits: the digest of 32 goes in two halves.
-    hold_numbers(fcurve, [*numbers, settings.digest >> 16, settings.digest & 0xFFFF])
+    hold_numbers(fcurve, _as_numbers(settings))
 
 
 def make_settings(channels: Channels, track: str, group: str, settings: Settings) -> bpy.types.FCurve:
-    fcurve = make(channels, track, SETTINGS, 0, group)
-    write_settings(fcurve, settings)
-    return fcurve
+    return make(channels, track, SETTINGS, 0, group, _as_numbers(settings))
+
+
+def _as_numbers(settings: Settings) -> list[int]:
+    numbers = [SCHEMA, *(options.index(getattr(settings, choice)) for choice, options in CHOICES.items())]
+    # Coefficients are float32, exact up to 24 bits: the digest of 32 goes in two halves.
+    return [*numbers, settings.digest >> 16, settings.digest & 0xFFFF]

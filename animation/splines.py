@@ -44,8 +44,8 @@ def track_splines(
 
     Raises Refusal, naming the key, where the keys or their parameters make no spline.
     """
-    for original in originals.values():
-        _check_frames(track, original.keys)
+    for keys in {original.keys.frames.tobytes(): original.keys for original in originals.values()}.values():
+        _check_frames(track, keys)
     if track.is_rotation:
         return [_rotation(track, settings, originals, defaults)]
     alike: dict[bytes, list[int]] = {}
@@ -145,6 +145,9 @@ def _quaternions(track: Track, raw: Float64Array) -> Float64Array:
 def _values_at(track: Track, index: int, original: Originals, frames: FloatArray) -> Float64Array:
     """The channel's value at each frame: its key's, or what the animator's own curve plays there."""
     own = original.keys.frames
+    if len(own) == len(frames):
+        # The union holds them all, so they are the same.
+        return original.keys.values.astype(np.float64)
     values = np.empty(len(frames))
     row = np.clip(np.searchsorted(own, frames - np.float32(SAME_FRAME)), 0, len(own) - 1)
     hit = np.abs(own[row] - frames) <= SAME_FRAME

@@ -35,7 +35,9 @@ CURVE_START = 1048627.0
 """The animator's key; the segment after it is baked as a curve: the bake left it Bezier and placed its right handle."""
 CURVE_END = 1048633.0
 """The animator's key; the segment before it is baked as a curve, of which the left handle is, the one after it not."""
-_OWN_KINDS = (BAKED_KEY, OUTSIDE_KEY, CURVE_KEY, CURVE_START, CURVE_END)
+SAMPLED_KEY = 1048637.0
+"""The animator's key of a curve that is all samples: the bake left it linear, with its handles on itself."""
+_OWN_KINDS = (BAKED_KEY, OUTSIDE_KEY, CURVE_KEY, CURVE_START, CURVE_END, SAMPLED_KEY)
 
 SAME_FRAME = 1e-3
 """Frames. Keys nearer than this are at one frame: far above the float32 error of moving a key, and a tenth of the
@@ -89,7 +91,9 @@ def placed_handles(keys: Keyframes) -> tuple[BoolArray, BoolArray]:
 
 def left_as_baked(own: Keyframes) -> BoolArray:
     """Which of the animator's keys begin a baked segment and have the interpolation that the bake gave them."""
-    linear = (own.amplitude == BAKED_KEY) & (own.interpolation == INTERPOLATION["LINEAR"])
+    linear = ((own.amplitude == BAKED_KEY) | (own.amplitude == SAMPLED_KEY)) & (
+        own.interpolation == INTERPOLATION["LINEAR"]
+    )
     curved = (own.amplitude == CURVE_KEY) | (own.amplitude == CURVE_START)
     result: BoolArray = linear | (curved & (own.interpolation == INTERPOLATION["BEZIER"]))
     return result

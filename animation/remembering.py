@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keeping results: most tracks of a character are keyed at the same frames, so much of their bake is the same."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+import numpy as np
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+
+_KEPT = 8
+
+
+def remembered(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """Keep the last results of a function of arrays and hashable values; arrays that it returns become read-only.
+
+    Arrays are told apart by their bytes alone: each argument must always have the same type and number of dimensions.
+    """
+    kept: OrderedDict[Hashable, _Result] = OrderedDict()
+
+    @wraps(function)
+    def call(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
+        key = tuple(each.tobytes() if isinstance(each, np.ndarray) else each for each in (*args, *kwargs.values()))
+        if key in kept:
+            kept.move_to_end(key)
+            return kept[key]
+        result = function(*args, **kwargs)
+        for each in result if isinstance(result, tuple) else (result,):
+            if isinstance(each, np.ndarray):
+                each.flags.writeable = False
+        kept[key] = result
+        if len(kept) > _KEPT:
+            kept.popitem(last=False)
+        return result
+
+    return call
