@@ -129,8 +129,12 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
     if on_keys:
         # Takes handles along, and those of new keys stand at (0, 0): a third of the time of writing all three.
         points.foreach_set("co_ui", keys.co.ravel())
-    for name in _SINGLE if on_keys else NAMES:
-        points.foreach_set(name, getattr(keys, name).ravel())
+    else:
+        for name in _PAIRS:
+            points.foreach_set(name, getattr(keys, name).ravel())
+    put = points.foreach_set
+    for name in _SINGLE:
+        put(name, getattr(keys, name))
 
 
 def extrapolate(fcurve: bpy.types.FCurve, extrapolation: Literal["CONSTANT", "LINEAR"]) -> None:
