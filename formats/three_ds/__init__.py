@@ -14,6 +14,7 @@ nothing that `Scene.warnings` does not name.
 from .chunks import Chunk, Fault, ThreeDSError
 from .reading import read
 from .scene import (
+    COMPONENTS,
     NODE_KINDS,
     TRACK_KINDS,
     Camera,
@@ -31,6 +32,7 @@ from .scene import (
 from .writing import write
 
 __all__ = [
+    "COMPONENTS",
     "NODE_KINDS",
     "TRACK_KINDS",
     "Camera",

@@ -78,8 +78,8 @@ def read(data: bytes) -> Scene:
         raise ThreeDSError(f"not a .3ds file: begins with {chunk_name(ident)}, not {chunk_name(idents.M3DMAGIC)}", 0)
     if length < HEADER.size:
         raise ThreeDSError(f"{chunk_name(ident)} claims a length of {length} bytes", 2)
-    whole = _Span(ident, 0, min(length, len(data)))
-    if length > len(data):
+    whole = _Span(ident, 0, min(length, len(data)), max(0, length - len(data)))
+    if whole.missing:
         source.warn(
             0, f"{chunk_name(ident)} claims {length} bytes, but the file has {len(data)}; what is there is read"
         )
@@ -91,11 +91,12 @@ def read(data: bytes) -> Scene:
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """A chunk: its number, where its header begins, and where the chunk ends."""
+    """A chunk: its number, where its header begins, where it ends, and how many more bytes it claims to have."""
 
     ident: int
     start: int
     end: int
+    missing: int = 0
 
     @property
     def body(self) -> int:
@@ -152,8 +153,8 @@ class _Source:
         if at < span.end:
             self.warn(at, f"{chunk_name(span.ident)}: {span.end - at} bytes more than it needs are skipped")
 
-    def inside(self, parent: _Span, at: int) -> Iterator[tuple[_Span, int]]:
-        """The chunks from there to the parent's end, each with how many bytes of it the parent has no room for."""
+    def inside(self, parent: _Span, at: int) -> Iterator[_Span]:
+        """The chunks from there to the parent's end."""
         while at < parent.end:
             left = parent.end - at
             if left < HEADER.size:
@@ -167,7 +168,7 @@ class _Source:
                 what = f"the rest of {chunk_name(parent.ident)}, {left} bytes, is skipped"
                 self.warn(at, f"{chunk_name(ident)} claims a length of {length} bytes; {what}")
                 return
-            yield _Span(ident, at, at + min(length, left)), max(0, length - left)
+            yield _Span(ident, at, at + min(length, left), max(0, length - left))
             at += length
 
 
@@ -202,16 +203,17 @@ def _contents(source: _Source, parent: _Span, start: int, layout: _Layout) -> _P
     values: dict[str, Any] = {}
     many: list[Any] = []
     chunks: list[Chunk] = []
-    for span, missing in source.inside(parent, start):
+    for span in source.inside(parent, start):
         part = layout.get(span.ident)
         name = chunk_name(span.ident)
-        if missing:
-            taken = part is not None and part.holds_chunks
-            what = f"claims {span.end - span.start + missing} bytes, but {chunk_name(parent.ident)} ends after"
+        taken = part is not None and part.holds_chunks
+        # Where the file was cut off, every chunk around the cut claims too much: it is said once, and of what is lost.
+        if span.missing and not (taken and parent.missing):
+            what = f"claims {span.end - span.start + span.missing} bytes, but {chunk_name(parent.ident)} ends after"
             then = "what is there is read" if taken else "it is skipped"
             source.warn(span.start, f"{name} {what} {span.end - span.start}; {then}")
-            if not taken:
-                continue
+        if span.missing and not taken:
+            continue
         if part is None:
             chunks.append(Chunk(span.ident, source.data[span.body : span.end], len(values) + len(many)))
             continue

@@ -49,6 +49,20 @@ TRACK_KINDS = {
 }
 """The kinds of track, and the chunk of each."""
 
+COMPONENTS = {
+    "POSITION": 3,
+    "ROTATION": 4,
+    "SCALE": 3,
+    "FOV": 1,
+    "ROLL": 1,
+    "COLOR": 3,
+    "MORPH": 0,
+    "HOTSPOT": 1,
+    "FALLOFF": 1,
+    "HIDE": 0,
+}
+"""The kinds of track, and how many floats the value of a key has."""
+
 
 def _no_floats(columns: int) -> FloatArray:
     return np.zeros((0, columns), np.float32)

@@ -10,29 +10,17 @@ from __future__ import annotations
 import functools
 import struct
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .chunks import Damage, Fault, ThreeDSError, check_array, packed
-from .scene import FloatArray, FrameArray, Track, WordArray
+from .scene import COMPONENTS, FloatArray, FrameArray, Track, WordArray
 
 PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
 _LOWEST = np.array([-1, -1, -1, 0, 0], np.float32)[:, np.newaxis]
 _HAS_PARAMETERS = (1 << len(PARAMETERS)) - 1
-COMPONENTS = {
-    "POSITION": 3,
-    "ROTATION": 4,
-    "SCALE": 3,
-    "FOV": 1,
-    "ROLL": 1,
-    "COLOR": 3,
-    "MORPH": 0,
-    "HOTSPOT": 1,
-    "FALLOFF": 1,
-    "HIDE": 0,
-}
-"""How many floats the value of a key has."""
 LAST_FRAME = 1 << 24
 """Frames beyond it, either way, are taken to be damage: float32 no longer tells them from their neighbours."""
 
@@ -41,7 +29,7 @@ _Arrays = tuple[FrameArray, FloatArray, WordArray, FloatArray]
 
 _TRACK_HEADER = struct.Struct("<HIII")
 _FLAGS_AT = 4
-_PARAMETERS_AT = 6
+_HEAD = np.dtype([("frame", "<i4"), ("flags", "<u2")])
 _BLOCK = 1 << 14
 """Keys of different sizes are read so many at a time: what is done to them then stays in the processor's cache."""
 
@@ -114,46 +102,67 @@ def _keys_of_many_sizes(
     values = np.empty((count, components), np.float32)
     flags = np.empty(count, np.uint16)
     parameters = np.zeros((len(PARAMETERS), count), np.float32)
-    # What a number would be at each byte of the file, aligned or not.
-    integers = np.ndarray((len(data) - 3,), "<i4", data, strides=(1,))
-    words = np.ndarray((len(data) - 1,), "<u2", data, strides=(1,))
-    floats = np.ndarray((len(data) - 3,), "<f4", data, strides=(1,))
+    heads = _anywhere(data, _HEAD)
+    numbers = _anywhere(data, np.dtype("<f4"))
     at = start
     for first in range(0, count, _BLOCK):
         keys = range(first, min(first + _BLOCK, count))
         block = slice(keys.start, keys.stop)
-        starts, at = _key_starts(data, at, end, keys, _key_sizes(components), names)
+        if names is None:
+            starts, at = _key_starts(data, at, end, keys, _key_sizes(components))
+        else:
+            starts, at = _named_key_starts(data, at, end, keys, names)
         offsets = np.array(starts)
-        frames[block] = integers[offsets]
-        flags[block] = words[offsets + _FLAGS_AT]
-        offsets += _PARAMETERS_AT
+        head = heads[offsets]
+        frames[block], flags[block] = head["frame"], head["flags"]
+        offsets += _HEAD.itemsize
         for row in range(len(PARAMETERS)):
             given = np.flatnonzero(flags[block] & (1 << row))
-            parameters[row, block][given] = floats[offsets[given]]
-            offsets[given] += 4
-        for component in range(components):
-            values[block, component] = floats[offsets + 4 * component]
+            parameters[row, block][given] = numbers[offsets[given]]
+            offsets[given] += numbers.itemsize
+        if components:
+            values[block] = (
+                _anywhere(data, np.dtype(("V", 4 * components)))[offsets].view("<f4").reshape(-1, components)
+            )
     return (frames, values, flags, parameters), at
 
 
-def _key_starts(
-    data: bytes, at: int, end: int, keys: range, sizes: tuple[int, ...], names: list[bytes] | None
-) -> tuple[list[int], int]:
-    """Where each of these keys begins, and where the last one ends; their names, if asked for, are added to `names`."""
-    starts = []
-    for key in keys:
-        if at + _PARAMETERS_AT > end:
-            raise Damage(at, f"ends before its key {key}")
-        starts.append(at)
-        at += sizes[data[at + _FLAGS_AT]]
-        if names is not None:
-            stop = data.find(b"\0", at, end)
-            if stop < 0:
-                raise Damage(at, f"the name at its key {key} has no end")
-            names.append(data[at:stop])
-            at = stop + 1
+def _anywhere(data: bytes | bytearray, layout: np.dtype[Any]) -> npt.NDArray[Any]:
+    """What would be read at each byte of the data, aligned or not."""
+    return np.ndarray((len(data) - layout.itemsize + 1,), layout, data, strides=(1,))
+
+
+def _key_starts(data: bytes, at: int, end: int, keys: range, sizes: tuple[int, ...]) -> tuple[list[int], int]:
+    """Where each of these keys begins, and where the last one ends."""
+    starts: list[int] = []
+    add = starts.append
+    try:
+        for _ in keys:
+            add(at)
+            at += sizes[data[at + _FLAGS_AT]]
+    except IndexError:
+        at = len(data) + 1
     if at > end:
-        raise Damage(starts[-1], f"ends inside its key {keys[-1]}")
+        # Looked for only now: this loop is what takes the time of reading keys of many sizes.
+        late = next(index for index, stop in enumerate([*starts[1:], at]) if stop > end)
+        raise Damage(starts[late], f"has no room for its key {keys[late]}")
+    return starts, at
+
+
+def _named_key_starts(data: bytes, at: int, end: int, keys: range, names: list[bytes]) -> tuple[list[int], int]:
+    """The same for keys that end in a name; the names are added to those given."""
+    starts = []
+    sizes = _key_sizes(0)
+    for key in keys:
+        starts.append(at)
+        if at + _HEAD.itemsize > end:
+            raise Damage(at, f"has no room for its key {key}")
+        at += sizes[data[at + _FLAGS_AT]]
+        stop = data.find(b"\0", at, end)
+        if stop < 0:
+            raise Damage(at, f"has no end to the name of its key {key}")
+        names.append(data[at:stop])
+        at = stop + 1
     return starts, at
 
 
@@ -213,8 +222,7 @@ def track_bytes(track: Track) -> bytes:
         if len(which) == count and not named:
             content = bytearray(keys.tobytes())
         else:
-            anywhere = np.ndarray((len(content) - layout.itemsize + 1,), layout, content, strides=(1,))
-            anywhere[starts[which]] = keys
+            _anywhere(content, layout)[starts[which]] = keys
     if named:
         for start, shown in zip((starts + sizes).tolist(), track.names, strict=True):
             content[start : start + len(shown)] = shown
