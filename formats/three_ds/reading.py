@@ -36,8 +36,8 @@ from .scene import (
 )
 from .tracks import oddities, read_track
 
-MOST_CHUNKS = 1 << 18
-"""A file with more is refused: each takes memory, even if empty. The 65,535 nodes that ids allow are four each."""
+MOST_CHUNKS = 200_000
+"""A file with more is refused. What is kept of a chunk takes up to 1 kB, however small it is in the file."""
 MOST_WARNINGS = 1000
 
 _NO_PARENT = 0xFFFF

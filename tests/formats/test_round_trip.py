@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is written reads the same, to the last bit; what can't be written is refused."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from formats import three_ds
+from tests.formats import layout, scenes
+from tools.fuzz_3ds import same
+
+
+@settings(max_examples=200)
+@given(scenes.scenes())
+def test_a_scene_that_is_written_reads_the_same(scene: three_ds.Scene) -> None:
+    data = three_ds.write(scene)
+    again = three_ds.read(data)
+    assert same(again, scene)
+    assert three_ds.write(again) == data
+
+
+def test_many_keys_of_different_sizes_read_the_same() -> None:
+    # More than are read at once.
+    count = 40_000
+    rng = np.random.default_rng(1)
+    flags = rng.integers(0, 32, count).astype(np.uint16)
+    parameters = (rng.random((5, count)) * (flags >> np.arange(5)[:, np.newaxis] & 1)).astype(np.float32)
+    frames, values = np.arange(count, dtype=np.int32), rng.random((count, 4), np.float32)
+    track = three_ds.Track("ROTATION", frames, values, flags, parameters)
+    keyframer = three_ds.Keyframer((three_ds.Node("OBJECT", b"Box", tracks=(track,)),))
+    again = three_ds.read(three_ds.write(three_ds.Scene(keyframer=keyframer)))
+    assert same(again.nodes[0].tracks[0], track)
+
+
+def test_chunks_that_are_not_modelled_stay_byte_for_byte_where_they_were() -> None:
+    material, viewport, box = (layout.chunk(*each) for each in ((0xAFFF, b"stone"), (0x7001, b"\0\1"), (0xB014, b"24")))
+    key = layout.Key(0, 0, (1, 2, 3))
+    node = layout.node(b"Box", box, layout.track(layout.POSITION, [key]), layout.chunk(0xB015, b"smooth"))
+    segment = layout.chunk(layout.SEGMENT, bytes(8))
+    editor = layout.chunk(
+        layout.EDITOR, material, layout.chunk(layout.OBJECT, b"Box\0"), layout.chunk(0x4010), material
+    )
+    keyframer = layout.chunk(layout.KEYFRAMER, viewport, segment, viewport, node, viewport)
+    data = layout.chunk(layout.MAIN, viewport, editor, keyframer, viewport)
+    scene = three_ds.read(data)
+    assert scene.warnings == ()
+    assert scene.editor.chunks[0] == three_ds.Chunk(0xAFFF, b"stone", 0)
+    assert three_ds.write(scene) == data
+
+
+def test_names_keep_bytes_that_are_not_ascii() -> None:
+    data = layout.keyframes(layout.node("Kürbis".encode("cp437"), layout.chunk(layout.INSTANCE, b"\xff\x80\0")))
+    node = three_ds.read(data).nodes[0]
+    assert (node.name, node.instance_name) == (b"K\x81rbis", b"\xff\x80")
+    assert three_ds.write(three_ds.read(data)) == data
+
+
+def test_arrays_that_were_read_cannot_be_changed() -> None:
+    data = layout.keyframes(layout.node(b"Box", layout.track(layout.POSITION, [layout.Key(0, 0, (1, 2, 3))])))
+    track = three_ds.read(data).nodes[0].tracks[0]
+    for array in (track.frames, track.values, track.key_flags, track.parameters):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 1
+
+
+def track(**changes: object) -> three_ds.Track:
+    """A track of two keys, changed."""
+    zero = three_ds.Track(
+        "POSITION",
+        np.array([0, 10], np.int32),
+        np.zeros((2, 3), np.float32),
+        np.zeros(2, np.uint16),
+        np.zeros((5, 2), np.float32),
+    )
+    return dataclasses.replace(zero, **changes)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (track(frames=np.array([0.0, 2.5])), "frames must be int32"),
+        (track(values=np.zeros((2, 4), np.float32)), r"values must be float32 of shape \(2, 3\)"),
+        (track(values=np.zeros((1, 3), np.float32)), r"values must be float32 of shape \(2, 3\)"),
+        (track(key_flags=np.zeros(2, np.int64)), "key flags must be uint16"),
+        (track(parameters=np.zeros((2, 5), np.float32)), r"parameters must be float32 of shape \(5, 2\)"),
+        (track(parameters=np.full((5, 2), [0, 0.5], np.float32)), "key 1 at frame 10 has a tension, and no flag"),
+        (track(flags=0x10000), "65536"),
+        (track(names=(b"a", b"b")), "2 keys and 2 names"),
+        (track(kind="SIZE"), "'SIZE' is none of POSITION"),
+    ],
+)
+def test_a_track_that_has_no_place_in_the_file_is_refused_with_its_node(wrong: three_ds.Track, words: str) -> None:
+    scene = three_ds.Scene(keyframer=three_ds.Keyframer((three_ds.Node("OBJECT", b"Box01", tracks=(wrong,)),)))
+    with pytest.raises(three_ds.ThreeDSError, match=rf"^node 'Box01': \w+ track: .*{words}"):
+        three_ds.write(scene)
+
+
+@pytest.mark.parametrize(
+    ("node", "words"),
+    [
+        (three_ds.Node("OBJECT", b"a\0b"), "has a zero in it"),
+        (three_ds.Node("OBJECT", b"Box", parent=1 << 16), "65536"),
+        (three_ds.Node("OBJECT", b"Box", node_id=-1), "-1"),
+        (three_ds.Node("OBJECT", b"Box", pivot=np.zeros(3)), "must be float32"),
+        (three_ds.Node("TARGET", b"Box"), "'TARGET' is none of AMBIENT"),
+    ],
+)
+def test_a_node_that_has_no_place_in_the_file_is_refused(node: three_ds.Node, words: str) -> None:
+    with pytest.raises(three_ds.ThreeDSError, match=words):
+        three_ds.write(three_ds.Scene(keyframer=three_ds.Keyframer((node,))))
+
+
+def test_a_mesh_of_more_vertices_than_the_file_can_count_is_refused_with_its_object() -> None:
+    mesh = three_ds.Mesh(np.zeros((65_536, 3), np.float32))
+    scene = three_ds.Scene(three_ds.Editor((three_ds.Object(b"Big", mesh),)))
+    with pytest.raises(three_ds.ThreeDSError, match="^object 'Big': 65536"):
+        three_ds.write(scene)
