@@ -19,11 +19,11 @@ from collections.abc import Iterable, Mapping
 import bpy
 
 from ..interp.fitting import ROTATION_TOLERANCE
-from .baking import SAMPLE_LIMIT, Options
 from .baking import bake as bake_many
 from .datablocks import of_file, of_object
 from .enabling import choose, enable, find_track, key_set
 from .faults import Refusal
+from .options import SAMPLE_LIMIT, Options
 from .report import Report
 from .restoring import remove, restore
 

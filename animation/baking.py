@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import bpy
 
 from ..interp import evaluate_many
-from ..interp.fitting import ROTATION_TOLERANCE, fit_many
+from ..interp.fitting import fit_many
 from . import scratch, stamps
 from .channels import Channels, assign, channels_in, channels_of
 from .companions import SAVED, hold_numbers, make, remove_strays, saved_count, saved_numbers, track_and_field
@@ -21,7 +21,9 @@ from .faults import Refusal
 from .fitted import FittedMotion, Tolerances, plan_fitted
 from .keyframes import NO_KEYS, Keyframes, extrapolate, read, write
 from .motion import Motion, Written, cycle_beyond, plan
+from .options import Options
 from .originals import Originals, put_back
+from .pairing import follow, pair
 from .parameters import without_key
 from .reading import digest, read_originals
 from .report import Report
@@ -30,63 +32,7 @@ from .sampling import APART, Sampling
 from .settings import write_settings
 from .tracks import NOT_IN_USE, Track, find_tracks, why_not
 
-SAMPLE_LIMIT = 10_000_000
-"""Samples in one bake, some 700 MB of keys: above it a bake is refused unless the limit is raised."""
-
-
 Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True)
-class Options:
-    """How to bake.
-
-    Attributes
-    ----------
-    target : "IN_PLACE" or "NEW_ACTION"
-        Beside the animator's keys, or as plain keys into a copy of the action, which the object then uses.
-    output : "SAMPLES" or "CURVES"
-        Linear keys every `step` frames, or the fewest Bezier keys that come within the tolerances.
-    step : float
-        Frames from sample to sample; below 1 too.
-    frame_range : (float, float) or None
-        The segments that this range touches; None: those between the first and the last key. Cycles go on as far as
-        the range does.
-    sample_limit : int
-        More samples than this are refused.
-    defaults : mapping of parameter name to float
-        For keys that have no parameters of their own.
-    value_tolerance : float or None
-        How near curves come to values, in the property's units; None: 1e-4 of the range of the track's keys.
-    rotation_tolerance : float
-        How near curves come to rotations, radians.
-    """
-
-    target: str = "IN_PLACE"
-    step: float = 1.0
-    frame_range: tuple[float, float] | None = None
-    sample_limit: int = SAMPLE_LIMIT
-    defaults: Mapping[str, float] = field(default_factory=dict)
-    output: str = "SAMPLES"
-    value_tolerance: float | None = None
-    rotation_tolerance: float = ROTATION_TOLERANCE
-
-    def check(self) -> None:
-        """Raises ValueError, naming the option at fault."""
-        if self.target not in ("IN_PLACE", "NEW_ACTION"):
-            raise ValueError(f"target {self.target!r} is neither IN_PLACE nor NEW_ACTION")
-        if self.output not in ("SAMPLES", "CURVES"):
-            raise ValueError(f"output {self.output!r} is neither SAMPLES nor CURVES")
-        for name in ("value_tolerance", "rotation_tolerance"):
-            tolerance = getattr(self, name)
-            if tolerance is not None and not (math.isfinite(tolerance) and tolerance > 0):
-                raise ValueError(f"{name.replace('_', ' ')} {tolerance:g} is not a positive number")
-        if not (math.isfinite(self.step) and self.step > 0):
-            raise ValueError(f"step {self.step:g} is not a positive number of frames")
-        if self.frame_range is not None:
-            start, end = self.frame_range
-            if not (math.isfinite(start) and math.isfinite(end) and start <= end):
-                raise ValueError(f"the frame range {start:g} to {end:g} is empty")
 
 
 @dataclass
@@ -96,8 +42,8 @@ class _Job:
     datablocks: list[bpy.types.ID]
     """Those that share the F-curves; the first one's rotation modes count."""
     channels: Channels
-    kept: list[tuple[Track, dict[int, Originals]]]
-    """The tracks to bake with the animator's keys."""
+    kept: list[tuple[Track, dict[int, Originals], Options]]
+    """The tracks to bake with the animator's keys, and how."""
     notes: list[str]
     motions: list[Motion] = field(default_factory=list)
 
@@ -132,22 +78,24 @@ def bake(
         An option makes no sense.
     """
     options.check()
+    too_near = options.step < APART
+    options = options if too_near else options.as_kept()
     report = Report()
     jobs = _collected(datablocks, options, prefixes or {}, report)
-    asked = sum(_asked(job, options) for job in jobs)
+    asked = sum(_asked(job) for job in jobs)
     reason = ""
     if asked > options.sample_limit:
         reason = (
             f"about {_number(asked)} samples were asked for, more than the limit of {options.sample_limit:,}: "
             "take a larger step, a shorter range or fewer objects, or raise the sample limit"
         )
-    elif options.step < APART:
+    elif too_near:
         reason = f"a step of {options.step:g} is below {APART:g} frames: Blender takes keys that near for one"
     if reason:
         report.refusals += [Refusal(name_of(job.datablocks[0]), reason) for job in jobs]
         return report
     with scratch.kept():
-        jobs = [job for job in jobs if _plan(job, options, report)]
+        jobs = [job for job in jobs if _plan(job, report)]
     total, done = sum(len(job.motions) for job in jobs), 0
     written = _evaluated(jobs)
     if options.target == "NEW_ACTION":
@@ -198,14 +146,18 @@ def _collected(
         whole = any(user not in prefixes for user in users)
         starts = None if whole else [start for user in users for start in prefixes[user]]
         try:
-            jobs.append(_collect(users, channels, starts, report))
+            jobs.append(_collect(users, channels, starts, options, report))
         except Refusal as refusal:
             report.refusals.append(refusal)
     return jobs
 
 
 def _collect(
-    datablocks: list[bpy.types.ID], channels: Channels, prefixes: Sequence[str] | None, report: Report
+    datablocks: list[bpy.types.ID],
+    channels: Channels,
+    prefixes: Sequence[str] | None,
+    options: Options,
+    report: Report,
 ) -> _Job:
     """Raises Refusal where no track can be baked. What was enabled and can't be is an error; the rest is a note."""
     tracks = find_tracks(datablocks[0], channels, prefixes)
@@ -220,8 +172,9 @@ def _collect(
     for track in enabled or tracks:
         reason = why_not(track)
         kept = {} if reason else read_originals(track)
+        pair(track, kept)
         if kept:
-            job.kept.append((track, kept))
+            job.kept.append((track, kept, options))
         else:
             left_alone.append(track.refusal(reason or "it has no keys"))
     if not job.kept:
@@ -244,19 +197,12 @@ def _other_modes(datablocks: Sequence[bpy.types.ID]) -> list[str]:
     ]
 
 
-def _extent(kept: Mapping[int, Originals]) -> tuple[float, float]:
-    return (
-        min(float(original.keys.co[0, 0]) for original in kept.values()),
-        max(float(original.keys.co[-1, 0]) for original in kept.values()),
-    )
-
-
-def _sampling(job: _Job, options: Options) -> Sampling:
-    """Samples are counted from the start of the range, or from the whole frame at or before the earliest key."""
+def _sampling(kept: Mapping[int, Originals], options: Options) -> Sampling:
+    """Samples are counted from the start of the range, or from the whole frame at or before the track's first key."""
     if options.frame_range is not None:
         start, end = options.frame_range
         return Sampling(options.step, start, start, end)
-    first = min((_extent(kept)[0] for _, kept in job.kept), default=0.0)
+    first = min(float(original.keys.co[0, 0]) for original in kept.values())
     return Sampling(options.step, math.floor(first) if math.isfinite(first) else 0.0)
 
 
@@ -264,14 +210,13 @@ def _number(count: float) -> str:
     return f"{count:,.0f}" if count < 1e15 else f"{count:.3g}"
 
 
-def _asked(job: _Job, options: Options) -> float:
+def _asked(job: _Job) -> float:
     """About how many samples the job comes to; known before any is made."""
-    sampling = _sampling(job, options)
-    # Of curves only cycles that go on for long come to much.
-    count = sampling.cycled if options.output == "CURVES" else sampling.count
     asked = 0.0
-    for track, kept in job.kept:
-        cycle = _cycle(track)
+    for track, kept, options in job.kept:
+        sampling, cycle = _sampling(kept, options), _cycle(track)
+        # Of curves only cycles that go on for long come to much.
+        count = sampling.cycled if options.output == "CURVES" else sampling.count
         asked += sum(count(original.keys.frames, cycle) for original in kept.values())
     return asked
 
@@ -284,29 +229,33 @@ def _cycle(track: Track) -> str:
         return "SINGLE"
 
 
-def _plan(job: _Job, options: Options, report: Report) -> bool:
+def _plan(job: _Job, report: Report) -> bool:
     """Make the splines; False where a key is at fault, which the report names."""
     try:
-        sampling = _sampling(job, options)
-        near = Tolerances(options.value_tolerance, options.rotation_tolerance)
-        planned = [
-            plan(track, track.settings, kept, sampling, options.defaults)
-            if options.output == "SAMPLES"
-            else plan_fitted(track, track.settings, kept, sampling, options.defaults, near)
-            for track, kept in job.kept
-        ]
+        planned = [_motion(track, kept, options) for track, kept, options in job.kept]
     except Refusal as refusal:
         report.refusals.append(refusal)
         return False
     job.motions = [motion for motion in planned if not motion.is_empty]
-    if options.frame_range is None:
-        for motion in job.motions:
-            if cycle_beyond(motion.track, motion.settings) != "SINGLE":
-                motion.notes.append("it cycles: give a frame range to bake its repeats beyond the keys")
     job.notes += [str(motion.track.refusal(note)) for motion in planned if motion.is_empty for note in motion.notes]
     if not job.motions:
         report.notes += job.notes
     return bool(job.motions)
+
+
+def _motion(track: Track, kept: dict[int, Originals], options: Options) -> Motion:
+    """Raises Refusal, naming the key, where the keys make no spline."""
+    settings = replace(track.settings, options=options)
+    sampling = _sampling(kept, options)
+    motion: Motion
+    if options.output == "SAMPLES":
+        motion = plan(track, settings, kept, sampling, options.defaults)
+    else:
+        near = Tolerances(options.value_tolerance, options.rotation_tolerance)
+        motion = plan_fitted(track, settings, kept, sampling, options.defaults, near)
+    if not motion.is_empty and options.frame_range is None and cycle_beyond(track, settings) != "SINGLE":
+        motion.notes.append("it cycles: give a frame range to bake its repeats beyond the keys")
+    return motion
 
 
 def _write(job: _Job, written: Sequence[list[Written]]) -> Report:
@@ -369,6 +318,8 @@ def _write_track(channels: Channels, datablock: bpy.types.ID, motion: Motion, wr
     """Save the animator's curves and write the baked ones."""
     track = motion.track
     track.follow_rename()
+    followed = follow(track)
+    motion.notes += [followed] if followed else []
     settings_curve = track.settings_curve or enable_track(datablock, channels, track, motion.settings)
     needed = {index for group in written for index in group.components}
     for index in [index for index in track.channels if index not in needed and index not in motion.originals]:

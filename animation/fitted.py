@@ -11,6 +11,7 @@ import numpy as np
 
 from ..interp.fitting import ROTATION_TOLERANCE, VALUE_TOLERANCE, Fit, Request
 from ..interp.holding import holding
+from .frames import is_among, union
 from .keyframes import FloatArray, IndexArray
 from .motion import (
     LOOP_GAP,
@@ -22,7 +23,6 @@ from .motion import (
     Slopes,
     Written,
     cycle_beyond,
-    is_among,
     own_frames,
     touches,
     whole_segments,
@@ -30,7 +30,7 @@ from .motion import (
 from .originals import Originals
 from .sampling import GUARD, Sampling
 from .settings import Settings
-from .splines import TrackSpline, track_splines, union
+from .splines import TrackSpline, track_splines
 from .tracks import Track
 
 _ARRIVES = 1e-3

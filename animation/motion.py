@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from .components import followed
+from .frames import is_among, union
 from .keyframes import FloatArray, IndexArray
 from .originals import Originals
 from .remembering import remembered
 from .sampling import GUARD, Sampling
 from .settings import Settings
-from .splines import Spline, TrackSpline, track_splines, union
+from .splines import Spline, TrackSpline, track_splines
 from .stamps import SAME_FRAME
 from .tracks import Track, repeats
 
@@ -203,14 +204,6 @@ def _rotation_channels(
 def own_frames(motion: Motion, component: int) -> FloatArray:
     original = motion.originals.get(component)
     return np.empty(0, dtype=np.float32) if original is None else original.keys.frames
-
-
-def is_among(frames: FloatArray, own: FloatArray) -> npt.NDArray[np.bool_]:
-    if not len(own):
-        return np.zeros(len(frames), dtype=np.bool_)
-    row = np.clip(np.searchsorted(own, frames - np.float32(SAME_FRAME)), 0, len(own) - 1)
-    among: BoolArray = np.abs(own[row] - frames) <= SAME_FRAME
-    return among
 
 
 @remembered

@@ -8,7 +8,8 @@ changed since on the baked curve wins over the record.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import bpy
 import numpy as np
@@ -46,6 +47,8 @@ class Originals:
     edited: bool
     unrecorded: FloatArray
     """Frames of keys that have no record, because they were made or pasted since."""
+    moves: Mapping[float, float] = field(default_factory=dict)
+    """Frames at which keys stood at the last bake, with those where they are now, of keys that have moved."""
 
 
 def untouched(keys: Keyframes) -> Originals:
@@ -79,7 +82,12 @@ def originals(keys: Keyframes, ours: BoolArray, kept: tuple[Keyframes, int] | No
     overwritten = _overwritten(keys.take(ours), saved, record)
     if overwritten.any():
         result = merged(result, saved.take(overwritten))
-    return Originals(result, edited=True, unrecorded=own.frames[~known])
+    return Originals(result, edited=True, unrecorded=own.frames[~known], moves=_moves(own))
+
+
+def _moves(own: Keyframes) -> dict[float, float]:
+    moved = is_own_kind(own.amplitude) & (np.abs(own.frames - own.period) > SAME_FRAME)
+    return dict(zip(own.period[moved].tolist(), own.frames[moved].tolist(), strict=True))
 
 
 def put_back(fcurve: bpy.types.FCurve, original: Originals) -> Keyframes:

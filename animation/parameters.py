@@ -38,8 +38,9 @@ def read_parameters(
         numbers = np.full(len(frames), defaults.get(name, 0.0))
         if name in track.parameters:
             companion = read(track.parameters[name])
-            order = np.argsort(companion.frames, kind="stable")
-            at, values = companion.frames[order], companion.values[order]
+            stand = _at_keys(track, companion.frames)
+            order = np.argsort(stand, kind="stable")
+            at, values = stand[order], companion.values[order]
             near = np.clip(np.searchsorted(at, frames - np.float32(SAME_FRAME)), 0, max(0, len(at) - 1))
             hit = np.abs(at[near] - frames) <= SAME_FRAME if len(at) else np.zeros(len(frames), dtype=np.bool_)
             numbers[hit] = values[near[hit]]
@@ -52,6 +53,14 @@ def read_parameters(
                 float(frames[key]),
             )
         result[name] = numbers
+    return result
+
+
+def _at_keys(track: Track, frames: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Where parameters that stand at `frames` belong; NaN where their keys are gone."""
+    result = frames.copy()
+    for before, after in track.moved.items():
+        result[np.abs(frames - np.float32(before)) <= SAME_FRAME] = np.nan if after is None else after
     return result
 
 

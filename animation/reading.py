@@ -9,11 +9,11 @@ import numpy as np
 
 from .carried import generated_keys, lost_to_samples
 from .companions import saved_count
+from .frames import union
 from .keyframes import BoolArray, FloatArray, Keyframes, read
 from .originals import Originals, originals, untouched
 from .parameters import read_parameters
 from .settings import Settings
-from .splines import union
 from .stamps import GENERATED, SAME_FRAME, has_stamp
 from .tracks import Track
 

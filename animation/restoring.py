@@ -13,12 +13,13 @@ from .companions import remove_strays, split, take_names
 from .datablocks import name_of
 from .enabling import check_editable
 from .faults import Refusal
+from .frames import union
 from .keyframes import extrapolate, read, write
 from .originals import Originals, put_back
+from .pairing import follow, pair
 from .reading import key_frames, read_originals
 from .report import Report
 from .settings import check_schema, write_settings
-from .splines import union
 from .stamps import is_stamped
 from .tracks import Track, find_tracks
 
@@ -89,7 +90,8 @@ def _restore_track(channels: Channels, datablock: bpy.types.ID, track: Track) ->
     if not track.saved and not any(is_stamped(fcurve) for fcurve in track.channels.values()):
         return None
     kept = read_originals(track)
-    note = ""
+    pair(track, kept)
+    note = follow(track)
     for index in list(track.channels):
         if index in kept:
             _put_channel_back(channels, track, index, kept[index])
@@ -106,7 +108,7 @@ def _restore_track(channels: Channels, datablock: bpy.types.ID, track: Track) ->
     track.saved.clear()
     if track.settings_curve is not None:
         try:
-            write_settings(track.settings_curve, replace(track.settings, digest=0))
+            write_settings(track.settings_curve, replace(track.settings, digest=0, options=None))
         except Refusal as refusal:
             note = refusal.reason
     return _Done(len(union([original.keys.frames for original in kept.values()])), note)

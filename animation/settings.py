@@ -17,6 +17,7 @@ from ..interp.segments import Cycle
 from .channels import Channels
 from .companions import SETTINGS, generator, hold_numbers, make
 from .faults import Refusal
+from .options import NUMBERS, Options
 
 SCHEMA = 1
 """Saved state of a newer schema is refused, never half read."""
@@ -41,34 +42,43 @@ class Settings:
     construction: tcb.Construction = "DE_CASTELJAU"
     path: tcb.Path = "SHORTEST"
     digest: int = 0
+    options: Options | None = None
+    """How the last bake was made."""
 
 
 def read_settings(fcurve: bpy.types.FCurve, name: str, track: str) -> Settings:
     """Raises Refusal where what is saved there can't be understood."""
     check_schema(fcurve, name, track)
     numbers = _numbers(fcurve)
-    if len(numbers) != _COUNT or numbers[0] != SCHEMA:
+    if len(numbers) not in (_COUNT, _COUNT + NUMBERS) or round(numbers[0]) != SCHEMA:
         raise Refusal(name, _DAMAGED, track)
-    settings = Settings(digest=numbers[-2] << 16 | numbers[-1])
-    for (choice, options), number in zip(CHOICES.items(), numbers[1:], strict=False):
+    high, low = map(round, numbers[_COUNT - 2 : _COUNT])
+    settings = Settings(digest=high << 16 | low)
+    for (choice, options), number in zip(CHOICES.items(), map(round, numbers[1:]), strict=False):
         if not 0 <= number < len(options):
             raise Refusal(name, _DAMAGED, track)
         settings = chosen(settings, choice, options[number])
-    return settings
+    if len(numbers) == _COUNT:
+        return settings
+    try:
+        return replace(settings, options=Options.from_numbers(numbers[_COUNT:]))
+    except ValueError as error:
+        raise Refusal(name, _DAMAGED, track) from error
 
 
 def check_schema(fcurve: bpy.types.FCurve, name: str, track: str) -> None:
     """Raises Refusal where a newer add-on saved it."""
     numbers = _numbers(fcurve)
-    if numbers and numbers[0] > SCHEMA:
-        raise Refusal(name, f"saved by a newer TCB Animation (schema {numbers[0]}); this one reads {SCHEMA}", track)
+    if numbers and round(numbers[0]) > SCHEMA:
+        newer = round(numbers[0])
+        raise Refusal(name, f"saved by a newer TCB Animation (schema {newer}); this one reads {SCHEMA}", track)
 
 
-def _numbers(fcurve: bpy.types.FCurve) -> list[int]:
+def _numbers(fcurve: bpy.types.FCurve) -> list[float]:
     """What is saved there; empty where there are no numbers."""
     modifier = generator(fcurve)
     numbers = list(modifier.coefficients) if modifier else []
-    return [round(number) for number in numbers] if all(map(math.isfinite, numbers)) else []
+    return numbers if all(map(math.isfinite, numbers)) else []
 
 
 def chosen(settings: Settings, choice: str, option: str) -> Settings:
@@ -88,7 +98,8 @@ def make_settings(channels: Channels, track: str, group: str, settings: Settings
     return make(channels, track, SETTINGS, 0, group, _as_numbers(settings))
 
 
-def _as_numbers(settings: Settings) -> list[int]:
+def _as_numbers(settings: Settings) -> list[float]:
     numbers = [SCHEMA, *(options.index(getattr(settings, choice)) for choice, options in CHOICES.items())]
     # Coefficients are float32, exact up to 24 bits: the digest of 32 goes in two halves.
-    return [*numbers, settings.digest >> 16, settings.digest & 0xFFFF]
+    numbers += [settings.digest >> 16, settings.digest & 0xFFFF]
+    return [*numbers, *(settings.options.numbers() if settings.options else [])]

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ..interp import Keys, KeysError, rotations, tcb
 from . import scratch
+from .frames import union
 from .keyframes import FloatArray, Keyframes
 from .originals import Originals
 from .parameters import read_parameters
@@ -52,12 +53,6 @@ def track_splines(
     for index, original in originals.items():
         alike.setdefault(original.keys.frames.tobytes(), []).append(index)
     return [_vector(track, settings, originals, components, defaults) for components in alike.values()]
-
-
-def union(arrays: list[FloatArray]) -> FloatArray:
-    """The frames of all, each once, ascending."""
-    frames = np.unique(np.concatenate(arrays)) if arrays else np.empty(0, dtype=np.float32)
-    return frames[np.concatenate(([True], np.diff(frames) > SAME_FRAME))] if len(frames) else frames
 
 
 def _check_frames(track: Track, keys: Keyframes) -> None:

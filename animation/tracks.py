@@ -48,6 +48,8 @@ class Track:
     parameters: dict[str, bpy.types.FCurve] = field(default_factory=dict)
     saved: dict[int, bpy.types.FCurve] = field(default_factory=dict)
     settings_curve: bpy.types.FCurve | None = None
+    moved: dict[float, float | None] = field(default_factory=dict)
+    """Frames of parameters that their keys have left, with where those are now; None: gone."""
     driven: bool = False
     """Some component's driver decides its value, not the keys."""
 
