@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The picture of one key's parameters, as 3D Studio's Key Info has it: the curve from the key before to the key after,
+with dots at equal steps of time."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any
+
+import bpy
+import bpy.utils.previews
+import numpy as np
+import numpy.typing as npt
+
+from ... import selection
+from ...animation.companions import PARAMETERS
+from ...interp import Keys, tcb
+from .bitmap import Bitmap, Colour, Points
+
+_FRAMES = (0.0, 1.0, 2.0)
+_VALUES = ((-1.0, 0.0), (0.0, 1.0), (1.0, 0.0))
+_STEPS = 10
+"""From key to key."""
+_FINE = 4
+"""Pieces of the curve from dot to dot, at least."""
+_CENTRE = np.array((0.0, 0.74))
+_REACH = np.array((1.26, 1.02))
+"""What the picture shows around the centre. Whatever the parameters, the curve lies within -1.12 to 1.12 by -0.12 to
+1.6."""
+_ROUNDED = 200
+"""Parameters are drawn in steps of 1/200: finer ones move no pixel."""
+_KEPT = 32
+"""Pictures; more than one redraw of all windows shows."""
+_UNITS = 8.0
+"""The picture's height, in heights of a button."""
+_KEY = (1.0, 0.75, 0.2, 1.0)
+"""The colour of a selected key in Blender's own theme: to be seen on dark and on light."""
+
+Picture = tuple[tuple[int, ...] | None, int, tuple[float, ...], tuple[float, ...]]
+_previews: Any = None
+_shown: OrderedDict[Picture, str] = OrderedDict()
+
+
+def draw_diagram(layout: Any, parameters: Mapping[str, float] | None) -> None:
+    """Show a key with these parameters; an empty field for None, where several keys differ."""
+    colours = _theme_colours()
+    rounded = None
+    if parameters is not None and np.isfinite([parameters[name] for name in PARAMETERS]).all():
+        rounded = tuple(round(parameters[name] * _ROUNDED) for name in PARAMETERS)
+    row = layout.row()
+    row.alignment = "CENTER"
+    row.template_icon(icon_value=_icon((rounded, size_drawn(), *colours)), scale=_UNITS)
+
+
+def curve(parameters: Mapping[str, float]) -> tuple[Points, Points]:
+    """What the diagram shows of a key at (0, 1) between keys at (-1, 0) and (1, 0): points of the curve, shape (m, 2),
+    and the dots on it, shape (2 * steps + 1, 2)."""
+    keys = Keys(_FRAMES, _VALUES, **{name: (0.0, parameters[name], 0.0) for name in PARAMETERS})
+    spline = tcb.VectorSpline(keys)
+    dots = np.linspace(_FRAMES[0], _FRAMES[-1], 2 * _STEPS + 1)
+    fine = np.linspace(_FRAMES[0], _FRAMES[-1], 2 * _STEPS * _FINE + 1)
+    return spline(fine), spline(dots)
+
+
+def bitmap(parameters: Mapping[str, float] | None, size: int, ink: Colour, ground: Colour) -> Bitmap:
+    """The diagram, `size` x `size` pixels."""
+    picture = Bitmap(size)
+    unit = size / 160
+    picture.fill(4 * unit, ground)
+    before, key, after = (_placed(np.array(value), size) for value in _VALUES)
+    faint = (*ink[:3], 0.2)
+    picture.line(np.array([[0.0, before[1]], [size, before[1]]]), unit, faint)
+    if parameters is None:
+        return picture
+    picture.line(np.array([[key[0], 0.0], [key[0], size]]), unit, faint)
+    line, dots = (_placed(points, size) for points in curve(parameters))
+    picture.line(line, 1.5 * unit, (*ink[:3], 0.55))
+    picture.dots(dots[1:-1], 2.2 * unit, ink)
+    for point, radius, colour in ((before, 5.0, ink), (after, 5.0, ink), (key, 7.0, _KEY)):
+        picture.diamond(point, (radius + 1.5) * unit, ground)
+        picture.diamond(point, radius * unit, colour)
+    return picture
+
+
+def size_drawn() -> int:
+    """How many pixels wide Blender draws the picture: to any other size it would be scaled, and blurred."""
+    preferences: Any = bpy.context.preferences
+    system = preferences.system
+    unit = round(18.0 * system.ui_scale) + 2 * int(system.pixel_size)
+    return max(1, int((_UNITS - 0.3) * unit))
+
+
+def _placed(points: npt.NDArray[np.float64], size: int) -> Points:
+    placed: Points = ((points - _CENTRE) / _REACH + 1.0) * (size / 2)
+    return placed
+
+
+def _theme_colours() -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Of a text field: what is written, and what it is written on."""
+    preferences: Any = bpy.context.preferences
+    field = preferences.themes[0].user_interface.wcol_text
+    return (*field.text, 1.0), tuple(field.inner)
+
+
+def _icon(picture: Picture) -> int:
+    """The number by which Blender knows the picture, which is drawn where it is not kept."""
+    if picture in _shown:
+        _shown.move_to_end(picture)
+        return int(_previews[_shown[picture]].icon_id)
+    rounded, size, ink, ground = picture
+    numbers = None if rounded is None else dict(zip(PARAMETERS, (n / _ROUNDED for n in rounded), strict=True))
+    name = repr(picture)
+    preview = _previews.new(name)
+    preview.image_size = (size, size)
+    preview.image_pixels.foreach_set(bitmap(numbers, size, ink, ground).packed())
+    _shown[picture] = name
+    if len(_shown) > _KEPT:
+        del _previews[_shown.popitem(last=False)[1]]
+    return int(preview.icon_id)
+
+
+class TCB_PT_diagram(bpy.types.Panel):
+    """The curve through the key: where it bends, and how fast it is along the way (dots at equal steps of time)"""
+
+    bl_idname = "TCB_PT_diagram"
+    bl_label = "Diagram"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "TCB"
+    bl_parent_id = "TCB_PT_key"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return selection.active_track(context) is not None
+
+    def draw(self, context: bpy.types.Context) -> None:
+        found = selection.active_key(context)
+        draw_diagram(self.layout, None if found is None else found[2].parameters)
+
+
+def register() -> None:
+    global _previews
+    _previews = bpy.utils.previews.new()
+    bpy.utils.register_class(TCB_PT_diagram)
+
+
+def unregister() -> None:
+    bpy.utils.unregister_class(TCB_PT_diagram)
+    _shown.clear()
+    bpy.utils.previews.remove(_previews)

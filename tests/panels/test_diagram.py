@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The picture of a key's parameters: its curve and dots, its pixels, and what Blender is given of it."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import bpy
+import numpy as np
+import pytest
+
+PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
+WHITE, BLACK = (1.0, 1.0, 1.0, 1.0), (0.0, 0.0, 0.0, 1.0)
+
+
+@pytest.fixture
+def diagram(tcb_animation):
+    return tcb_animation.panels.pictures.diagram
+
+
+@pytest.fixture
+def bitmap(tcb_animation):
+    return tcb_animation.panels.pictures.bitmap
+
+
+def parameters(**given):
+    return dict.fromkeys(PARAMETERS, 0.0) | given
+
+
+def spacing(diagram, **given):
+    """The distances from dot to dot: ten before the key, ten after it."""
+    _, dots = diagram.curve(parameters(**given))
+    return np.split(np.linalg.norm(np.diff(dots, axis=0), axis=1), 2)
+
+
+def test_a_corner_has_straight_sides(diagram):
+    line, dots = diagram.curve(parameters(continuity=-1.0))
+    for points in (line, dots):
+        assert np.abs(np.abs(points[:, 0]) + points[:, 1] - 1.0).max() < 1e-12
+
+
+def test_tension_gathers_the_dots_around_the_key(diagram):
+    # Hermite from (0, 1) with tangent 0, to (1, 0) with T = 1's own end tangent, 1.5 chords, a tenth of the way on.
+    u = 0.1
+    expected = np.sqrt(2.0) * (3 * u**2 - 2 * u**3 + 1.5 * (u**3 - u**2))
+    for tension, factor in ((1.0, 1.0), (0.0, None)):
+        before, after = spacing(diagram, tension=tension)
+        assert before[::-1] == pytest.approx(after)
+        if factor is None:
+            assert after[0] > 3 * expected
+        else:
+            assert after[0] == pytest.approx(expected)
+
+
+def test_ease_gathers_the_dots_on_its_side_alone(diagram):
+    plain, eased = spacing(diagram), spacing(diagram, ease_to=0.8)
+    assert eased[0][-1] < plain[0][-1] / 2
+    assert eased[1] == pytest.approx(plain[1])
+
+
+def test_bias_leans_the_curve_over_to_one_side(diagram):
+    tops = [line[np.argmax(line[:, 1])][0] for line, _ in (diagram.curve(parameters(bias=b)) for b in (-0.5, 0.0, 0.5))]
+    assert tops[1] == 0.0
+    assert tops[0] < -0.05
+    assert tops[2] > 0.05
+
+
+def test_the_picture_holds_the_whole_curve_whatever_the_parameters(diagram, bitmap, monkeypatch):
+    seen = []
+    monkeypatch.setattr(bitmap.Bitmap, "line", lambda _self, points, _width, _colour: seen.append(points))
+    for tension, continuity, bias in product((-1.0, 0.0, 1.0), repeat=3):
+        diagram.bitmap(parameters(tension=tension, continuity=continuity, bias=bias), 160, WHITE, BLACK)
+    everywhere = np.concatenate(seen[2::3])
+    assert everywhere.min() > 4
+    assert everywhere.max() < 156
+    assert everywhere.max() > 140
+
+
+def bytes_of(picture):
+    return picture.packed().view(np.uint8).reshape(picture.size, picture.size, 4)
+
+
+def test_a_line_covers_its_width_times_its_length(bitmap):
+    picture = bitmap.Bitmap(64)
+    picture.line(np.array([[10.3, 12.8], [30.0, 40.0], [52.1, 44.4]]), 1.5, WHITE)
+    length = np.hypot(19.7, 27.2) + np.hypot(22.1, 4.4)
+    # The ends are round, and the inside of the bend is covered once.
+    assert bytes_of(picture)[..., 3].sum() / 255 == pytest.approx(1.5 * length + np.pi * 0.75**2, rel=0.02)
+
+
+def test_a_dot_covers_its_area_wherever_it_stands_between_pixels(bitmap):
+    for at in ((20.0, 20.0), (20.5, 20.5), (20.3, 19.8)):
+        picture = bitmap.Bitmap(40)
+        picture.dots(np.array([at]), 4.0, WHITE)
+        assert bytes_of(picture)[..., 3].sum() / 255 == pytest.approx(np.pi * 16, rel=0.01)
+
+
+def test_colours_are_multiplied_by_how_much_they_cover(bitmap):
+    picture = bitmap.Bitmap(8)
+    picture.fill(1.0, (1.0, 0.5, 0.0, 0.5))
+    assert bytes_of(picture)[4, 4].tolist() == [128, 64, 0, 128]
+
+
+def test_row_0_is_the_lowest(diagram):
+    pixels = bytes_of(diagram.bitmap(parameters(), 160, WHITE, BLACK)).astype(int)
+    orange = (pixels[..., 0] == 255) & (pixels[..., 2] < 60)
+    rows, columns = np.nonzero(orange)
+    # The key stands above the middle: at (0, 1), seen from 0.74.
+    assert rows.mean() == pytest.approx(160 * (0.5 + 0.26 / 2.04), abs=1)
+    assert columns.mean() == pytest.approx(79.5, abs=0.5)
+
+
+def test_each_display_scale_has_its_own_pixels(diagram):
+    once, twice = (
+        bytes_of(diagram.bitmap(parameters(bias=0.5), size, WHITE, BLACK)).astype(float) for size in (160, 320)
+    )
+    assert np.abs(twice.reshape(160, 2, 160, 2, 4).mean(axis=(1, 3)) - once).mean() < 3
+    # Drawn, not enlarged: pixels of a pair differ.
+    assert (twice[::2] != twice[1::2]).any(axis=2).sum() > 500
+
+
+@pytest.fixture
+def icons(scene, diagram, monkeypatch):
+    """icons(parameters): the name of the picture that is drawn, and its pixels."""
+
+    monkeypatch.setattr(diagram, "size_drawn", lambda: 161)  # without a window there is no display scale
+
+    def draw(given):
+        layout = bpy.context.window_manager.popmenu_begin__internal("diagram").layout
+        diagram.draw_diagram(layout, given)
+        name = next(reversed(diagram._shown.values()))
+        return name, np.array(diagram._previews[name].image_pixels)
+
+    return draw
+
+
+def test_a_slider_that_moves_draws_another_picture_and_back_the_same(icons):
+    first, pixels = icons(parameters(tension=0.5))
+    other, changed = icons(parameters(tension=0.51))
+    again, same = icons(parameters(tension=0.5))
+    assert first == again != other
+    assert (pixels == same).all()
+    assert (pixels != changed).any()
+
+
+def test_mixed_values_leave_the_field_empty(icons):
+    _, empty = icons(None)
+    _, shown = icons(parameters())
+    ground = empty[len(empty) // 2]
+    # The base line alone, and round corners.
+    assert (empty != ground).sum() < 400
+    assert (shown != ground).sum() > 1000
+
+
+def test_few_pictures_are_kept(icons, diagram):
+    for step in range(100):
+        icons(parameters(bias=step / 100))
+    assert len(diagram._shown) == len(diagram._previews) == 32
