@@ -9,9 +9,9 @@ from types import ModuleType
 
 def _modules() -> tuple[ModuleType, ...]:
     """The modules that register something, in that order."""
-    from . import cli, operators, panels, properties
+    from . import cli, handlers, operators, panels, properties
 
-    return properties, operators, panels, cli
+    return properties, handlers, operators, panels, cli
 
 
 def register() -> None:

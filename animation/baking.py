@@ -109,6 +109,36 @@ def bake(
     return report
 
 
+def rebake(
+    datablocks: Sequence[bpy.types.ID], channels: Channels, tracks: Iterable[Track], otherwise: Options
+) -> Report:
+    """Bake these tracks of editable channels again, each as it was baked last, or else as `otherwise` says.
+
+    `datablocks` are those that share the channels. One track that is at fault does not keep the others from it.
+    """
+    report = Report()
+    jobs = []
+    for track in tracks:
+        try:
+            reason = why_not(track)
+            if reason:
+                raise track.refusal(reason)
+            kept = read_originals(track)
+            if not kept:
+                raise track.refusal("it has no keys")
+            pair(track, kept)
+            jobs.append(_Job(list(datablocks), channels, [(track, kept, track.settings.options or otherwise)], []))
+        except Refusal as refusal:
+            report.refusals.append(refusal)
+    with scratch.kept():
+        jobs = [job for job in jobs if _plan(job, report)]
+    for job, written in zip(jobs, _evaluated(jobs), strict=True):
+        _write_motions(job, written, report)
+    if jobs:
+        channels.action.update_tag()
+    return report
+
+
 def _evaluated(jobs: Sequence[_Job]) -> list[list[list[Written]]]:
     """What the channels of each job's motions get: all splines are evaluated, or fitted, at once."""
     motions = [motion for job in jobs for motion in job.motions]
@@ -264,13 +294,17 @@ def _write(job: _Job, written: Sequence[list[Written]]) -> Report:
     if job.channels.action.library is not None:
         job = _on_a_local_copy(job)
     remove_strays(job.channels)
+    _write_motions(job, written, report)
+    job.channels.action.update_tag()
+    return report
+
+
+def _write_motions(job: _Job, written: Sequence[list[Written]], report: Report) -> None:
     for motion, channels in zip(job.motions, written, strict=True):
         for companion in motion.track.companions:
             companion.hide = True
         _write_track(job.channels, job.datablocks[0], motion, channels)
         _count(report, motion, channels)
-    job.channels.action.update_tag()
-    return report
 
 
 def _on_a_local_copy(job: _Job) -> _Job:

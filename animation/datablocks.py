@@ -23,6 +23,29 @@ def of_file() -> Iterator[bpy.types.ID]:
     yield from _animated([*parts, *rest, *(tree for owner in rest if (tree := _nodes(owner)))])
 
 
+def users_of(action: bpy.types.Action) -> list[bpy.types.ID]:
+    """The datablocks that the action animates now."""
+    owners = bpy.data.user_map(subset={action})[action]
+    parts = [*owners, *(tree for owner in owners if (tree := _nodes(owner)))]
+    return [part for part in _animated(sorted(parts, key=_by_name)) if _animation(part).action == action]
+
+
+def _animation(datablock: bpy.types.ID) -> Any:
+    return getattr(datablock, "animation_data", None)
+
+
+def _by_name(datablock: bpy.types.ID) -> tuple[str, str]:
+    return type(datablock).__name__, datablock.name_full
+
+
+def action_time(datablock: bpy.types.ID, frame: float) -> float:
+    """A frame of the scene in the time of the datablock's action, which an NLA strip in tweak mode may shift."""
+    animation = _animation(datablock)
+    if animation is None or not animation.use_tweak_mode:
+        return frame
+    return float(animation.nla_tweak_strip_time_to_scene(frame, invert=True))
+
+
 def name_of(datablock: bpy.types.ID) -> str:
     """The name that a person knows the datablock by: for the nodes inside a material, the material's.
 
@@ -63,6 +86,6 @@ def _present(*datablocks: bpy.types.ID | None) -> Iterator[bpy.types.ID]:
 def _animated(datablocks: Iterable[bpy.types.ID]) -> Iterator[bpy.types.ID]:
     seen = set()
     for datablock in datablocks:
-        if datablock.as_pointer() not in seen and getattr(datablock, "animation_data", None) is not None:
+        if datablock.as_pointer() not in seen and _animation(datablock) is not None:
             seen.add(datablock.as_pointer())
             yield datablock

@@ -99,6 +99,17 @@ def read_amplitudes(fcurve: bpy.types.FCurve) -> FloatArray:
     return amplitudes
 
 
+def read_unplaced(fcurve: bpy.types.FCurve) -> list[npt.NDArray[Any]]:
+    """All attributes but where the keys are and what is selected of them."""
+    points = fcurve.keyframe_points
+    n = len(points)
+    names = [name for name in NAMES if name != "co" and not name.startswith("select_")]
+    arrays = {name: np.empty(2 * n if name in _PAIRS else n, _DTYPES[name]) for name in names}
+    for name, array in arrays.items():
+        points.foreach_get(name, array)
+    return list(arrays.values())
+
+
 def merged(first: Keyframes, second: Keyframes) -> Keyframes:
     """The keys of both, in order of frame."""
     order = np.argsort(np.concatenate((first.frames, second.frames)), kind="stable")

@@ -9,6 +9,7 @@ import numpy as np
 
 from .carried import generated_keys, lost_to_samples
 from .companions import saved_count
+from .faults import Refusal
 from .frames import union
 from .keyframes import BoolArray, FloatArray, Keyframes, read
 from .originals import Originals, originals, untouched
@@ -57,6 +58,15 @@ def _promote_poses(track: Track, keys: dict[int, Keyframes], ours: dict[int, Boo
         row = np.clip(np.searchsorted(keyed, channel.frames - np.float32(SAME_FRAME)), 0, len(keyed) - 1)
         there = np.abs(keyed[row] - channel.frames) <= SAME_FRAME
         ours[index] &= ~(there & (track.is_rotation | channel.select_control_point))
+
+
+def is_up_to_date(track: Track) -> bool:
+    """Whether the keys, parameters and choices of a baked track are still those of its bake."""
+    try:
+        settings = track.settings
+        return bool(track.saved) and digest(track, settings, read_originals(track)) == settings.digest
+    except Refusal:
+        return False
 
 
 def digest(track: Track, settings: Settings, kept: dict[int, Originals]) -> int:

@@ -49,7 +49,7 @@ class Settings:
 def read_settings(fcurve: bpy.types.FCurve, name: str, track: str) -> Settings:
     """Raises Refusal where what is saved there can't be understood."""
     check_schema(fcurve, name, track)
-    numbers = _numbers(fcurve)
+    numbers = numbers_of(fcurve)
     if len(numbers) not in (_COUNT, _COUNT + NUMBERS) or round(numbers[0]) != SCHEMA:
         raise Refusal(name, _DAMAGED, track)
     high, low = map(round, numbers[_COUNT - 2 : _COUNT])
@@ -68,13 +68,13 @@ def read_settings(fcurve: bpy.types.FCurve, name: str, track: str) -> Settings:
 
 def check_schema(fcurve: bpy.types.FCurve, name: str, track: str) -> None:
     """Raises Refusal where a newer add-on saved it."""
-    numbers = _numbers(fcurve)
+    numbers = numbers_of(fcurve)
     if numbers and round(numbers[0]) > SCHEMA:
         newer = round(numbers[0])
         raise Refusal(name, f"saved by a newer TCB Animation (schema {newer}); this one reads {SCHEMA}", track)
 
 
-def _numbers(fcurve: bpy.types.FCurve) -> list[float]:
+def numbers_of(fcurve: bpy.types.FCurve) -> list[float]:
     """What is saved there; empty where there are no numbers."""
     modifier = generator(fcurve)
     numbers = list(modifier.coefficients) if modifier else []

@@ -133,8 +133,10 @@ def _closes(fcurve: bpy.types.FCurve) -> bool:
     return len(points) > 1 and points[0].co.y == points[-1].co.y
 
 
-def find_tracks(datablock: bpy.types.ID, channels: Channels, prefixes: Iterable[str] | None = None) -> list[Track]:
-    """All float tracks of the datablock, in the order of their first F-curves.
+def find_tracks(
+    datablock: bpy.types.ID, channels: Iterable[bpy.types.FCurve], prefixes: Iterable[str] | None = None
+) -> list[Track]:
+    """All float tracks of the datablock that have F-curves among `channels`, in the order of the first of these.
 
     `prefixes`: only those whose path starts with one of them (a bone's, say).
     """
@@ -143,6 +145,11 @@ def find_tracks(datablock: bpy.types.ID, channels: Channels, prefixes: Iterable[
         return tracks
     starts = tuple(prefixes)
     return [track for track in tracks if track.path.startswith(starts)]
+
+
+def refreshed(datablock: bpy.types.ID, track: Track) -> Track | None:
+    """The track as it is now: the rotation mode and what else the property's owner decides may have changed."""
+    return next(iter(_tracks_among(datablock, (*track.channels.values(), *track.companions))), None)
 
 
 BONES = 'pose.bones["'

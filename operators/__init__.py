@@ -9,8 +9,10 @@ from .bake import TCB_OT_bake
 from .enable import TCB_OT_enable
 from .key_jump import TCB_OT_key_jump
 from .key_set import TCB_OT_key_set
+from .make_key import TCB_OT_make_key
 from .remove import TCB_OT_remove
 from .restore import TCB_OT_restore
+from .sync import TCB_OT_sync
 from .track_choose import TCB_OT_track_choose
 from .track_select import TCB_OT_track_select
 
@@ -21,6 +23,8 @@ _CLASSES = (
     TCB_OT_track_select,
     TCB_OT_track_choose,
     TCB_OT_bake,
+    TCB_OT_make_key,
+    TCB_OT_sync,
     TCB_OT_restore,
     TCB_OT_remove,
 )

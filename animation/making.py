@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Make a key where the motion has none: what keying an unchanged pose on a baked frame means, by hand."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from .channels import channels_of
+from .enabling import check_editable
+from .frames import is_among
+from .reading import key_frames
+from .stamps import SAME_FRAME
+from .tracks import Track, why_not
+
+
+def make_key(datablock: bpy.types.ID, track: Track, frame: float) -> None:
+    """Make the track's baked motion at `frame` a key of the animator's, in every channel; the next bake goes through
+    it.
+
+    Raises Refusal where there is such a key already, or the track can't be written to.
+    """
+    check_editable(datablock)
+    reason = why_not(track)
+    if reason:
+        raise track.refusal(reason)
+    if is_among(np.array([frame], dtype=np.float32), key_frames(track)).any():
+        raise track.refusal("it has a key there", frame)
+    for fcurve in track.channels.values():
+        near = [point for point in fcurve.keyframe_points if abs(point.co.x - frame) <= SAME_FRAME]
+        if near:
+            near[0].type = "KEYFRAME"
+            continue
+        point = fcurve.keyframe_points.insert(frame, fcurve.evaluate(frame))
+        point.type = "KEYFRAME"
+        fcurve.update()
+    channels_of(datablock).action.update_tag()

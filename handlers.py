@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""When live actions are baked again: after edits, undo and loading a file, and before saving and rendering.
+
+Handlers only mark actions, because a transform holds pointers into their keys while it runs, and its undo step is
+stored after it. The bake comes from a timer once no such operator runs, nothing plays and nothing renders.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import bpy
+from bpy.props import BoolProperty
+
+from .animation import Options, Report
+from .animation.live import Watch, refresh, settle
+
+_Handler = TypeVar("_Handler", bound=Callable[..., None])
+persistent: Callable[[_Handler], _Handler] = bpy.app.handlers.persistent
+
+QUIET = 0.3
+"""Seconds without an edit after which all is looked at that an edit can change, not only the places of keys."""
+_AGAIN = 0.05
+_EDITORS = ("TRANSFORM_OT_", "ANIM_OT_", "ACTION_OT_", "GRAPH_OT_", "NLA_OT_", "POSE_OT_")
+_KEYING = ("ANIM_OT_keyframe_insert", "ACTION_OT_keyframe_insert", "GRAPH_OT_keyframe_insert")
+
+
+class _State:
+    """What is known of live actions, by their session numbers."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        self.watches: dict[tuple[int, int], Watch] = {}
+        self.marked: set[int] = set()
+        """Edited since the last look."""
+        self.unsure: set[int] = set()
+        """Looked at, but not thoroughly."""
+        self.said: dict[int, list[str]] = {}
+        self.edited_at = 0.0
+        self.rendering = False
+        self.operator = 0
+        """The operator that ran last, when keys were last looked at."""
+
+
+_state = _State()
+
+
+def said_of(action: bpy.types.Action) -> list[str]:
+    """What the last bakes by themselves could not do, or did to parameters."""
+    return _state.said.get(action.session_uid, [])
+
+
+def is_live(action: bpy.types.Action) -> bool:
+    """Whether the action is baked again by itself."""
+    return bool(getattr(action, "tcb_live"))  # noqa: B009  registered below
+
+
+def mark(action: bpy.types.Action) -> None:
+    """Let the action be baked again soon."""
+    _state.marked.add(action.session_uid)
+    _state.edited_at = time.monotonic()
+    if not bpy.app.background and not bpy.app.timers.is_registered(_tick):
+        bpy.app.timers.register(_tick, first_interval=0.0)
+
+
+def settled(action: bpy.types.Action) -> None:
+    """The action was just baked by hand: nothing of it waits."""
+    if is_live(action):
+        settle(_state.watches, action)
+        _state.said.pop(action.session_uid, None)
+
+
+def flush(thoroughly: bool = True) -> Report:
+    """Bake again what is marked; where done `thoroughly`, all that was edited in any way."""
+    _state.marked, numbers = set(), _state.marked | (_state.unsure if thoroughly else set())
+    _state.unsure = set() if thoroughly else _state.unsure | numbers
+    keyed = _keyed_frame()
+    report = Report()
+    for action in _live_actions():
+        if action.session_uid in numbers:
+            done = refresh(_state.watches, action, thoroughly, _sidebar_options(), keyed)
+            lines = [*done.refused, *done.notes]
+            if lines or done.tracks or thoroughly:
+                _state.said[action.session_uid] = lines
+            report.add(done)
+    return report
+
+
+def flush_all() -> Report:
+    """Bake again all that was edited of any live action, whether Blender has said so or not."""
+    _state.marked |= {action.session_uid for action in _live_actions()}
+    return flush()
+
+
+def _live_actions() -> list[bpy.types.Action]:
+    return [action for action in bpy.data.actions if is_live(action) and action.is_editable]
+
+
+def _mark_all() -> None:
+    for action in _live_actions():
+        mark(action)
+
+
+def _sidebar_options() -> Options:
+    scene: Any = bpy.context.scene
+    chosen = scene.tcb
+    ranges = {
+        "KEYS": None,
+        "SCENE": (float(scene.frame_start), float(scene.frame_end)),
+        "CUSTOM": (chosen.frame_start, chosen.frame_end),
+    }
+    return Options(
+        step=chosen.step,
+        frame_range=ranges[chosen.frames],
+        output=chosen.output,
+        value_tolerance=chosen.value_tolerance or None,
+        rotation_tolerance=chosen.rotation_tolerance,
+    ).as_kept()
+
+
+def _keyed_frame() -> float | None:
+    """The current frame where keys were inserted by the last operator, and that since the last look."""
+    context: Any = bpy.context
+    operators = context.window_manager.operators
+    last = operators[-1] if len(operators) else None
+    before, _state.operator = _state.operator, last.as_pointer() if last else 0
+    if last is None or _state.operator == before:
+        return None
+    scene = context.scene
+    keyed = last.bl_idname.startswith(_KEYING)
+    keyed |= scene.tool_settings.use_keyframe_insert_auto and last.bl_idname.startswith("TRANSFORM_OT_")
+    return float(scene.frame_current_final) if keyed else None
+
+
+def _is_busy() -> bool:
+    """Whether keys must be left alone now, or time is wanted for something else."""
+    context: Any = bpy.context
+    windows = context.window_manager.windows
+    return bool(
+        _state.rendering
+        or any(window.screen.is_animation_playing for window in windows)
+        or any(each.bl_idname.startswith(_EDITORS) for window in windows for each in window.modal_operators)
+    )
+
+
+def _tick() -> float | None:
+    if not (_state.marked or _state.unsure):
+        return None
+    if _is_busy():
+        return _AGAIN
+    if _state.marked:
+        flush(thoroughly=False)
+        return QUIET
+    rest = _state.edited_at + QUIET - time.monotonic()
+    if rest > 0.01:
+        return rest
+    flush()
+    return None
+
+
+@persistent
+def _after_update(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    if depsgraph.mode != "VIEWPORT" or not depsgraph.id_type_updated("ACTION"):
+        return
+    for update in depsgraph.updates:
+        action: Any = update.id and update.id.original
+        if isinstance(action, bpy.types.Action) and is_live(action):
+            mark(action)
+
+
+@persistent
+def _after_undo(*_args: Any) -> None:
+    """Every reference held is dead, and any key may be another."""
+    for watch in _state.watches.values():
+        watch.forget()
+    _mark_all()
+
+
+@persistent
+def _after_loading(*_args: Any) -> None:
+    """A file may hold an edit that was not baked any more: one that was saved by itself."""
+    _state.clear()
+    _mark_all()
+
+
+@persistent
+def _before_saving(*_args: Any) -> None:
+    flush()
+
+
+@persistent
+def _before_rendering(*_args: Any) -> None:
+    flush_all()
+    _state.rendering = True
+
+
+@persistent
+def _after_rendering(*_args: Any) -> None:
+    _state.rendering = False
+
+
+_HANDLERS = (
+    ("depsgraph_update_post", _after_update),
+    ("undo_post", _after_undo),
+    ("redo_post", _after_undo),
+    ("load_post", _after_loading),
+    ("save_pre", _before_saving),
+    ("render_init", _before_rendering),
+    ("render_complete", _after_rendering),
+    ("render_cancel", _after_rendering),
+)
+
+
+def _switched(action: bpy.types.Action, _context: bpy.types.Context) -> None:
+    for key in [key for key in _state.watches if key[0] == action.session_uid]:
+        del _state.watches[key]
+    _state.said.pop(action.session_uid, None)
+    if is_live(action):
+        mark(action)
+
+
+def register() -> None:
+    live = BoolProperty(
+        name="Live",
+        description="Bake again by itself after every edit of this action's keys and parameters",
+        update=_switched,
+    )
+    setattr(bpy.types.Action, "tcb_live", live)  # noqa: B010
+    for name, handler in _HANDLERS:
+        getattr(bpy.app.handlers, name).append(handler)
+    # Blender lends no data while it enables extensions at its start.
+    bpy.app.timers.register(_mark_all, first_interval=0.0)
+
+
+def unregister() -> None:
+    for timer in (_tick, _mark_all):
+        if bpy.app.timers.is_registered(timer):
+            bpy.app.timers.unregister(timer)
+    for name, handler in _HANDLERS:
+        getattr(bpy.app.handlers, name).remove(handler)
+    delattr(bpy.types.Action, "tcb_live")
+    _state.clear()

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bring what is baked up to date with its keys."""
+
+from __future__ import annotations
+
+import bpy
+
+from .. import handlers
+from .reporting import Status, finish
+
+
+class TCB_OT_sync(bpy.types.Operator):
+    """Bake again what was edited of live actions, now: scripts call this after editing keys"""
+
+    bl_idname = "tcb.sync"
+    bl_label = "Sync TCB"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def execute(self, _context: bpy.types.Context) -> Status:
+        report = handlers.flush_all()
+        finish(self, report, "Synced", "Everything that is live is up to date")
+        return {"CANCELLED"} if report.refused and not report.tracks else {"FINISHED"}
