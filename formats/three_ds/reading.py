@@ -205,25 +205,24 @@ def _contents(source: _Source, parent: _Span, start: int, layout: _Layout) -> _P
     chunks: list[Chunk] = []
     for span in source.inside(parent, start):
         part = layout.get(span.ident)
-        name = chunk_name(span.ident)
         taken = part is not None and part.holds_chunks
         # Where the file was cut off, every chunk around the cut claims too much: it is said once, and of what is lost.
         if span.missing and not (taken and parent.missing):
             what = f"claims {span.end - span.start + span.missing} bytes, but {chunk_name(parent.ident)} ends after"
             then = "what is there is read" if taken else "it is skipped"
-            source.warn(span.start, f"{name} {what} {span.end - span.start}; {then}")
+            source.warn(span.start, f"{chunk_name(span.ident)} {what} {span.end - span.start}; {then}")
         if span.missing and not taken:
             continue
         if part is None:
             chunks.append(Chunk(span.ident, source.data[span.body : span.end], len(values) + len(many)))
             continue
         if part.field in values:
-            source.warn(span.start, f"{name} is there a second time, and is skipped")
+            source.warn(span.start, f"{chunk_name(span.ident)} is there a second time, and is skipped")
             continue
         try:
             value = part.read(source, span)
         except Damage as damage:
-            source.warn(damage.offset, f"{name} {damage.what}; it is skipped")
+            source.warn(damage.offset, f"{chunk_name(span.ident)} {damage.what}; it is skipped")
             continue
         if value is None:
             continue
@@ -322,7 +321,7 @@ def _mesh(source: _Source, span: _Span) -> Mesh:
     if len(wrong):
         face = int(wrong[0])
         what = f"face {face} has vertex {faces.corners[face].max()} of {count}"
-        more = f", and {len(wrong) - 1} more are like it" if len(wrong) > 1 else ""
+        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
         source.warn(faces.start + 8 * face, f"{chunk_name(idents.FACE_ARRAY)}: {what}{more}")
     return replace(mesh, faces=faces.corners, face_flags=faces.flags, face_chunks=faces.chunks)
 

@@ -19,7 +19,7 @@ from .chunks import Damage, Fault, ThreeDSError, check_array, packed
 from .scene import COMPONENTS, FloatArray, FrameArray, Track, WordArray
 
 PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
-_LOWEST = np.array([-1, -1, -1, 0, 0], np.float32)[:, np.newaxis]
+_LOWEST = np.array([-1, -1, -1, 0, 0], np.float32)
 _HAS_PARAMETERS = (1 << len(PARAMETERS)) - 1
 LAST_FRAME = 1 << 24
 """Frames beyond it, either way, are taken to be damage: float32 no longer tells them from their neighbours."""
@@ -29,6 +29,7 @@ _Arrays = tuple[FrameArray, FloatArray, WordArray, FloatArray]
 
 _TRACK_HEADER = struct.Struct("<HIII")
 _FLAGS_AT = 4
+_ZERO = bytes(4)
 _HEAD = np.dtype([("frame", "<i4"), ("flags", "<u2")])
 _BLOCK = 1 << 14
 """Keys of different sizes are read so many at a time: what is done to them then stays in the processor's cache."""
@@ -79,7 +80,8 @@ def _keys_of_one_size(data: bytes, start: int, end: int, count: int, components:
     if count * layout.itemsize > end - start:
         return None
     keys = np.frombuffer(data, layout, count, start)
-    if ((keys["flags"] ^ flags) & _HAS_PARAMETERS).any():
+    all_flags = keys["flags"].copy()
+    if np.bitwise_or.reduce(all_flags ^ flags) & _HAS_PARAMETERS:
         return None
     parameters: FloatArray
     if flags & _HAS_PARAMETERS:
@@ -89,8 +91,8 @@ def _keys_of_one_size(data: bytes, start: int, end: int, count: int, components:
                 parameters[row] = keys[name]
     else:
         # One zero, seen as many: most files have no parameters at all.
-        parameters = np.broadcast_to(np.zeros((), np.float32), (len(PARAMETERS), count))
-    arrays = keys["frame"].copy(), keys["value"].copy(), keys["flags"].copy(), parameters
+        parameters = np.ndarray((len(PARAMETERS), count), np.float32, _ZERO, strides=(0, 0))
+    arrays = keys["frame"].copy(), keys["value"].copy(), all_flags, parameters
     return arrays, start + count * layout.itemsize
 
 
@@ -168,22 +170,27 @@ def _named_key_starts(data: bytes, at: int, end: int, keys: range, names: list[b
 
 def oddities(track: Track, start: int) -> Iterator[Fault]:
     """What is strange about the keys of a track whose bytes begin at start; they are kept as they are."""
-    frames, given = track.frames, track.key_flags & _HAS_PARAMETERS
-    back = np.flatnonzero(frames[1:] < frames[:-1]) + 1
-    if len(back):
-        yield _oddity(track, start, back, f"comes after frame {frames[back[0] - 1]}")
-    far = np.flatnonzero((frames > LAST_FRAME) | (frames < -LAST_FRAME))
-    if len(far):
-        yield _oddity(track, start, far, f"is beyond frame {LAST_FRAME}")
-    if not np.isfinite(track.values).all():
-        wrong = np.flatnonzero(~np.isfinite(track.values).all(axis=1))
-        yield _oddity(track, start, wrong, "has a value that is not a finite number")
-    if given.any():
-        outside = ~((track.parameters >= _LOWEST) & (track.parameters <= 1))
-        for row in np.flatnonzero(outside.any(axis=1)):
-            wrong = np.flatnonzero(outside[row])
-            value, name = track.parameters[row, wrong[0]], PARAMETERS[row].replace("_", " ")
-            yield _oddity(track, start, wrong, f"has {name} {value:g}, not in [{_LOWEST[row, 0]:g}, 1]")
+    frames, values, parameters = track.frames, track.values, track.parameters
+    if not len(frames):
+        return
+    # Least and greatest tell at once whether all is well (NaN is both); which keys are strange is looked for then.
+    back = frames[1:] < frames[:-1]
+    if back.any():
+        keys = np.flatnonzero(back) + 1
+        yield _oddity(track, start, keys, f"comes after frame {frames[keys[0] - 1]}")
+    if frames.min() < -LAST_FRAME or frames.max() > LAST_FRAME:
+        keys = np.flatnonzero((frames > LAST_FRAME) | (frames < -LAST_FRAME))
+        yield _oddity(track, start, keys, f"is beyond frame {LAST_FRAME}")
+    if values.size and not (np.isfinite(values.min()) and np.isfinite(values.max())):
+        keys = np.flatnonzero(~np.isfinite(values).all(axis=1))
+        yield _oddity(track, start, keys, "has a value that is not a finite number")
+    if np.bitwise_or.reduce(track.key_flags) & _HAS_PARAMETERS:
+        inside = (parameters.min(axis=1) >= _LOWEST) & (parameters.max(axis=1) <= 1)
+        for row in np.flatnonzero(~inside):
+            keys = np.flatnonzero(~((parameters[row] >= _LOWEST[row]) & (parameters[row] <= 1)))
+            name = PARAMETERS[row].replace("_", " ")
+            what = f"has {name} {parameters[row, keys[0]]:g}, not in [{_LOWEST[row]:g}, 1]"
+            yield _oddity(track, start, keys, what)
 
 
 def _oddity(track: Track, start: int, keys: npt.NDArray[np.intp], what: str) -> Fault:
@@ -191,7 +198,7 @@ def _oddity(track: Track, start: int, keys: npt.NDArray[np.intp], what: str) -> 
     before = track.key_flags[:key] & 0xFF
     sizes = np.array(_key_sizes(COMPONENTS[track.kind]))[before]
     offset = start + _TRACK_HEADER.size + int(sizes.sum()) + sum(len(name) + 1 for name in track.names[:key])
-    more = f", and so do {len(keys) - 1} more" if len(keys) > 1 else ""
+    more = f" (and {len(keys) - 1} more)" if len(keys) > 1 else ""
     return Fault(offset, f"key {key} at frame {track.frames[key]} {what}{more}")
 
 

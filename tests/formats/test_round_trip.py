@@ -117,5 +117,5 @@ def test_a_node_that_has_no_place_in_the_file_is_refused(node: three_ds.Node, wo
 def test_a_mesh_of_more_vertices_than_the_file_can_count_is_refused_with_its_object() -> None:
     mesh = three_ds.Mesh(np.zeros((65_536, 3), np.float32))
     scene = three_ds.Scene(three_ds.Editor((three_ds.Object(b"Big", mesh),)))
-    with pytest.raises(three_ds.ThreeDSError, match="^object 'Big': 65536"):
+    with pytest.raises(three_ds.ThreeDSError, match=r"^object 'Big': 65536"):
         three_ds.write(scene)
