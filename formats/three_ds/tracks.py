@@ -57,7 +57,7 @@ def read_track(kind: str, data: bytes, start: int, end: int) -> tuple[Track, int
         If the bytes up to `end` can't hold it.
     """
     if end - start < _TRACK_HEADER.size:
-        raise Damage(start, f"{end - start} bytes can't hold a track")
+        raise Damage(start, f"has {end - start} bytes, and needs {_TRACK_HEADER.size} before its keys")
     flags, first, second, count = _TRACK_HEADER.unpack_from(data, start)
     at = start + _TRACK_HEADER.size
     smallest = _key_type(0, COMPONENTS[kind]).itemsize + (kind == "MORPH")
