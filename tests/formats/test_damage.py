@@ -248,6 +248,11 @@ def test_nodes_that_hang_from_each_other_in_a_circle_are_cut_loose_at_the_first(
     )
 
 
+def test_nodes_that_hang_from_a_circle_keep_their_parents() -> None:
+    items = [node(b"N%d" % index, parent=parent) for index, parent in enumerate([2, 3, 3, 2])]
+    assert three_ds.read(keyframes(*items)).keyframer.parents() == (2, 3, None, 2)
+
+
 def test_a_parent_that_is_not_there_and_an_id_that_is_there_twice_are_said() -> None:
     items = [node(b"A", ident=5), node(b"B", ident=5), node(b"C", ident=6, parent=5), node(b"D", ident=7, parent=900)]
     data = keyframes(*items)
