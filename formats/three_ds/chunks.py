@@ -14,6 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 HEADER = struct.Struct("<HI")
+WORD = struct.Struct("<H")
+LONG = struct.Struct("<I")
+FRAME = struct.Struct("<i")
+TWO_FRAMES = struct.Struct("<2i")
+FLOAT = struct.Struct("<f")
+TWO_FLOATS = struct.Struct("<2f")
+NODE_HEADER = struct.Struct("<3H")
+"""What follows a node's name: two words of flags, and the id of its parent."""
+NO_PARENT = 0xFFFF
 
 
 @dataclass(frozen=True, slots=True)

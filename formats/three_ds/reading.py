@@ -16,7 +16,21 @@ import numpy as np
 import numpy.typing as npt
 
 from . import idents
-from .chunks import HEADER, Chunk, Damage, Fault, ThreeDSError
+from .chunks import (
+    FLOAT,
+    FRAME,
+    HEADER,
+    LONG,
+    NO_PARENT,
+    NODE_HEADER,
+    TWO_FLOATS,
+    TWO_FRAMES,
+    WORD,
+    Chunk,
+    Damage,
+    Fault,
+    ThreeDSError,
+)
 from .hierarchy import find_parents
 from .idents import chunk_name
 from .scene import (
@@ -40,12 +54,6 @@ MOST_CHUNKS = 200_000
 """A file with more is refused. What is kept of a chunk takes up to 1 kB, however small it is in the file."""
 MOST_WARNINGS = 1000
 
-_NO_PARENT = 0xFFFF
-_COUNT = struct.Struct("<H")
-_FRAME = struct.Struct("<i")
-_TWO_FRAMES = struct.Struct("<2i")
-_TWO_FLOATS = struct.Struct("<2f")
-_NODE_HEADER = struct.Struct("<3H")
 _SHOWN = 40
 """Characters of a name that a warning shows: real ones have 10, damaged ones may run through the file."""
 
@@ -233,13 +241,12 @@ def _contents(source: _Source, parent: _Span, start: int, layout: _Layout) -> _P
     return _Parts(values, tuple(many), tuple(chunks))
 
 
-def _number(layout: str) -> Callable[[_Source, _Span], Any]:
+def _number(layout: struct.Struct) -> Callable[[_Source, _Span], Any]:
     """Make the reader of a chunk that is one number."""
-    one = struct.Struct(layout)
 
     def read_number(source: _Source, span: _Span) -> Any:
-        (number,) = source.numbers(one, span, span.body)
-        source.finish(span, span.body + one.size)
+        (number,) = source.numbers(layout, span, span.body)
+        source.finish(span, span.body + layout.size)
         _say_not_finite(source, span, number)
         return number
 
@@ -270,8 +277,8 @@ def _table(columns: int) -> Callable[[_Source, _Span], Any]:
     """Make the reader of a chunk that is a number of rows, and those rows; None if it has none."""
 
     def read_table(source: _Source, span: _Span) -> npt.NDArray[Any] | None:
-        (count,) = source.numbers(_COUNT, span, span.body)
-        table, at = source.array("<f4", columns, count, span, span.body + _COUNT.size)
+        (count,) = source.numbers(WORD, span, span.body)
+        table, at = source.array("<f4", columns, count, span, span.body + WORD.size)
         source.finish(span, at)
         _say_not_finite(source, span, table)
         return table if count else None
@@ -299,8 +306,8 @@ class _Faces:
 
 
 def _faces(source: _Source, span: _Span) -> _Faces | None:
-    (count,) = source.numbers(_COUNT, span, span.body)
-    start = span.body + _COUNT.size
+    (count,) = source.numbers(WORD, span, span.body)
+    start = span.body + WORD.size
     table, at = source.array("<u2", 4, count, span, start)
     chunks = _contents(source, span, at, {}).chunks
     if not count and not chunks:
@@ -328,9 +335,9 @@ def _mesh(source: _Source, span: _Span) -> Mesh:
 
 def _camera(source: _Source, span: _Span) -> Camera:
     table, at = source.array("<f4", 3, 2, span, span.body)
-    roll, lens = source.numbers(_TWO_FLOATS, span, at)
+    roll, lens = source.numbers(TWO_FLOATS, span, at)
     _say_not_finite(source, span, table, (roll, lens))
-    parts = _contents(source, span, at + _TWO_FLOATS.size, {})
+    parts = _contents(source, span, at + TWO_FLOATS.size, {})
     return Camera(_row(table, 0), _row(table, 1), roll, lens, parts.chunks)
 
 
@@ -343,9 +350,9 @@ def _light(source: _Source, span: _Span) -> Light:
 
 def _spotlight(source: _Source, span: _Span) -> Spotlight:
     table, at = source.array("<f4", 3, 1, span, span.body)
-    hotspot, falloff = source.numbers(_TWO_FLOATS, span, at)
+    hotspot, falloff = source.numbers(TWO_FLOATS, span, at)
     _say_not_finite(source, span, table, (hotspot, falloff))
-    parts = _contents(source, span, at + _TWO_FLOATS.size, _SPOTLIGHT)
+    parts = _contents(source, span, at + TWO_FLOATS.size, _SPOTLIGHT)
     return Spotlight(_row(table, 0), hotspot, falloff, **parts.values, chunks=parts.chunks)
 
 
@@ -368,24 +375,24 @@ def _shown(what: str, name: bytes) -> str:
 
 
 def _header(source: _Source, span: _Span) -> Header:
-    (revision,) = source.numbers(_COUNT, span, span.body)
-    name, at = source.string(span, span.body + _COUNT.size)
-    (length,) = source.numbers(_FRAME, span, at)
-    source.finish(span, at + _FRAME.size)
+    (revision,) = source.numbers(WORD, span, span.body)
+    name, at = source.string(span, span.body + WORD.size)
+    (length,) = source.numbers(FRAME, span, at)
+    source.finish(span, at + FRAME.size)
     return Header(revision, name, length)
 
 
 def _segment(source: _Source, span: _Span) -> tuple[int, int]:
-    first, last = source.numbers(_TWO_FRAMES, span, span.body)
-    source.finish(span, span.body + _TWO_FRAMES.size)
+    first, last = source.numbers(TWO_FRAMES, span, span.body)
+    source.finish(span, span.body + TWO_FRAMES.size)
     return first, last
 
 
 def _node_header(source: _Source, span: _Span) -> dict[str, Any]:
     name, at = source.string(span, span.body)
-    first, second, parent = source.numbers(_NODE_HEADER, span, at)
-    source.finish(span, at + _NODE_HEADER.size)
-    return {"name": name, "flags": (first, second), "parent": None if parent == _NO_PARENT else parent}
+    first, second, parent = source.numbers(NODE_HEADER, span, at)
+    source.finish(span, at + NODE_HEADER.size)
+    return {"name": name, "flags": (first, second), "parent": None if parent == NO_PARENT else parent}
 
 
 def _track(kind: str) -> Callable[[_Source, _Span], Track]:
@@ -437,7 +444,7 @@ def _keyframer(source: _Source, span: _Span) -> Keyframer:
 
 
 _NODE = {
-    idents.NODE_ID: _Part(_number("<H"), "node_id"),
+    idents.NODE_ID: _Part(_number(WORD), "node_id"),
     idents.NODE_HDR: _Part(_node_header, "header"),
     idents.PIVOT: _Part(_vector, "pivot"),
     idents.INSTANCE_NAME: _Part(_name, "instance_name"),
@@ -446,7 +453,7 @@ _NODE = {
 _KEYFRAMER = {
     idents.KFHDR: _Part(_header, "header"),
     idents.KFSEG: _Part(_segment, "segment"),
-    idents.KFCURTIME: _Part(_number("<i"), "current_frame"),
+    idents.KFCURTIME: _Part(_number(FRAME), "current_frame"),
     **{ident: _Part(_node(kind), holds_chunks=True) for kind, ident in NODE_KINDS.items()},
 }
 _MESH = {
@@ -455,10 +462,10 @@ _MESH = {
     idents.MESH_MATRIX: _Part(_matrix, "matrix"),
     idents.FACE_ARRAY: _Part(_faces, "faces", holds_chunks=True),
 }
-_SPOTLIGHT = {idents.DL_SPOT_ROLL: _Part(_number("<f"), "roll")}
+_SPOTLIGHT = {idents.DL_SPOT_ROLL: _Part(_number(FLOAT), "roll")}
 _LIGHT = {
     idents.COLOR_F: _Part(_vector, "color"),
-    idents.DL_MULTIPLIER: _Part(_number("<f"), "multiplier"),
+    idents.DL_MULTIPLIER: _Part(_number(FLOAT), "multiplier"),
     idents.DL_SPOTLIGHT: _Part(_spotlight, "spotlight", holds_chunks=True),
 }
 _OBJECT = {
@@ -467,12 +474,12 @@ _OBJECT = {
     idents.N_CAMERA: _Part(_camera, "content", holds_chunks=True),
 }
 _EDITOR = {
-    idents.MESH_VERSION: _Part(_number("<I"), "mesh_version"),
-    idents.MASTER_SCALE: _Part(_number("<f"), "master_scale"),
+    idents.MESH_VERSION: _Part(_number(LONG), "mesh_version"),
+    idents.MASTER_SCALE: _Part(_number(FLOAT), "master_scale"),
     idents.NAMED_OBJECT: _Part(_object, holds_chunks=True),
 }
 _MAIN = {
-    idents.M3D_VERSION: _Part(_number("<I"), "version"),
+    idents.M3D_VERSION: _Part(_number(LONG), "version"),
     idents.MDATA: _Part(_editor, "editor", holds_chunks=True),
     idents.KFDATA: _Part(_keyframer, "keyframer", holds_chunks=True),
 }

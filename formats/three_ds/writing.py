@@ -4,14 +4,27 @@
 from __future__ import annotations
 
 import contextlib
-import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from . import idents
-from .chunks import HEADER, Chunk, ThreeDSError, check_array, packed
+from .chunks import (
+    FLOAT,
+    FRAME,
+    HEADER,
+    LONG,
+    NO_PARENT,
+    NODE_HEADER,
+    TWO_FLOATS,
+    TWO_FRAMES,
+    WORD,
+    Chunk,
+    ThreeDSError,
+    check_array,
+    packed,
+)
 from .scene import (
     NODE_KINDS,
     TRACK_KINDS,
@@ -27,15 +40,6 @@ from .scene import (
 )
 from .tracks import track_bytes
 
-_NO_PARENT = 0xFFFF
-_WORD = struct.Struct("<H")
-_LONG = struct.Struct("<I")
-_FRAME = struct.Struct("<i")
-_TWO_FRAMES = struct.Struct("<2i")
-_FLOAT = struct.Struct("<f")
-_TWO_FLOATS = struct.Struct("<2f")
-_NODE_HEADER = struct.Struct("<3H")
-
 
 def write(scene: Scene) -> bytes:
     """Return the scene as a .3ds file, which reads the same: `read` gives it back to the last bit.
@@ -46,7 +50,7 @@ def write(scene: Scene) -> bytes:
         If something has no place in the file (a name with a zero in it, more than 65,535 vertices, a parameter without
         its flag); it names the node or object.
     """
-    parts = [] if scene.version is None else [_chunk(idents.M3D_VERSION, packed(_LONG, scene.version))]
+    parts = [] if scene.version is None else [_chunk(idents.M3D_VERSION, packed(LONG, scene.version))]
     if scene.editor is not None:
         parts.append(_editor(scene.editor))
     if scene.keyframer is not None:
@@ -58,12 +62,12 @@ def _keyframer(keyframer: Keyframer) -> bytes:
     parts = []
     if keyframer.header is not None:
         header = keyframer.header
-        content = packed(_WORD, header.revision) + _string(header.name) + packed(_FRAME, header.length)
+        content = packed(WORD, header.revision) + _string(header.name) + packed(FRAME, header.length)
         parts.append(_chunk(idents.KFHDR, content))
     if keyframer.segment is not None:
-        parts.append(_chunk(idents.KFSEG, packed(_TWO_FRAMES, *keyframer.segment)))
+        parts.append(_chunk(idents.KFSEG, packed(TWO_FRAMES, *keyframer.segment)))
     if keyframer.current_frame is not None:
-        parts.append(_chunk(idents.KFCURTIME, packed(_FRAME, keyframer.current_frame)))
+        parts.append(_chunk(idents.KFCURTIME, packed(FRAME, keyframer.current_frame)))
     for node in keyframer.nodes:
         with _named("node", node.name):
             parts.append(_node(node))
@@ -71,9 +75,9 @@ def _keyframer(keyframer: Keyframer) -> bytes:
 
 
 def _node(node: Node) -> bytes:
-    parts = [] if node.node_id is None else [_chunk(idents.NODE_ID, packed(_WORD, node.node_id))]
-    parent = _NO_PARENT if node.parent is None else node.parent
-    parts.append(_chunk(idents.NODE_HDR, _string(node.name) + packed(_NODE_HEADER, *node.flags, parent)))
+    parts = [] if node.node_id is None else [_chunk(idents.NODE_ID, packed(WORD, node.node_id))]
+    parent = NO_PARENT if node.parent is None else node.parent
+    parts.append(_chunk(idents.NODE_HDR, _string(node.name) + packed(NODE_HEADER, *node.flags, parent)))
     if node.pivot is not None:
         parts.append(_chunk(idents.PIVOT, _floats(node.pivot, (3,))))
     if node.instance_name is not None:
@@ -87,9 +91,9 @@ def _node(node: Node) -> bytes:
 def _editor(editor: Editor) -> bytes:
     parts = []
     if editor.mesh_version is not None:
-        parts.append(_chunk(idents.MESH_VERSION, packed(_LONG, editor.mesh_version)))
+        parts.append(_chunk(idents.MESH_VERSION, packed(LONG, editor.mesh_version)))
     if editor.master_scale is not None:
-        parts.append(_chunk(idents.MASTER_SCALE, packed(_FLOAT, editor.master_scale)))
+        parts.append(_chunk(idents.MASTER_SCALE, packed(FLOAT, editor.master_scale)))
     for item in editor.objects:
         with _named("object", item.name):
             parts.append(_object(item))
@@ -121,14 +125,14 @@ def _mesh(mesh: Mesh) -> bytes:
         check_array("faces", mesh.faces, np.uint16, (len(mesh.faces), 3))
         check_array("face flags", mesh.face_flags, np.uint16, (len(mesh.faces),))
         table = np.column_stack([mesh.faces, mesh.face_flags]).astype("<u2")
-        content = packed(_WORD, len(table)) + table.tobytes() + _among([], mesh.face_chunks)
+        content = packed(WORD, len(table)) + table.tobytes() + _among([], mesh.face_chunks)
         parts.append(_chunk(idents.FACE_ARRAY, content))
     return _chunk(idents.N_TRI_OBJECT, _among(parts, mesh.chunks))
 
 
 def _camera(camera: Camera) -> bytes:
     places = _floats(camera.position, (3,)) + _floats(camera.target, (3,))
-    content = places + packed(_TWO_FLOATS, camera.roll, camera.lens)
+    content = places + packed(TWO_FLOATS, camera.roll, camera.lens)
     return _chunk(idents.N_CAMERA, content + _among([], camera.chunks))
 
 
@@ -137,15 +141,15 @@ def _light(light: Light) -> bytes:
     if light.color is not None:
         parts.append(_chunk(idents.COLOR_F, _floats(light.color, (3,))))
     if light.multiplier is not None:
-        parts.append(_chunk(idents.DL_MULTIPLIER, packed(_FLOAT, light.multiplier)))
+        parts.append(_chunk(idents.DL_MULTIPLIER, packed(FLOAT, light.multiplier)))
     if light.spotlight is not None:
         parts.append(_spotlight(light.spotlight))
     return _chunk(idents.N_DIRECT_LIGHT, _floats(light.position, (3,)) + _among(parts, light.chunks))
 
 
 def _spotlight(spotlight: Spotlight) -> bytes:
-    parts = [] if spotlight.roll is None else [_chunk(idents.DL_SPOT_ROLL, packed(_FLOAT, spotlight.roll))]
-    cones = packed(_TWO_FLOATS, spotlight.hotspot, spotlight.falloff)
+    parts = [] if spotlight.roll is None else [_chunk(idents.DL_SPOT_ROLL, packed(FLOAT, spotlight.roll))]
+    cones = packed(TWO_FLOATS, spotlight.hotspot, spotlight.falloff)
     content = _floats(spotlight.target, (3,)) + cones + _among(parts, spotlight.chunks)
     return _chunk(idents.DL_SPOTLIGHT, content)
 
@@ -173,7 +177,7 @@ def _floats(array: npt.NDArray[np.float32], shape: tuple[int, ...]) -> bytes:
 
 
 def _counted(table: npt.NDArray[np.float32], columns: int) -> bytes:
-    return packed(_WORD, len(table)) + _floats(table, (len(table), columns))
+    return packed(WORD, len(table)) + _floats(table, (len(table), columns))
 
 
 def _of(kinds: Mapping[str, int], kind: str) -> int:
