@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is drawn: the diagram of a key's parameters."""
+"""What is drawn: the diagram of a key's parameters, and paths in the 3D viewport."""
 
 from __future__ import annotations
 
-from . import diagram
+from . import diagram, overlay, paths, stepping, world
 
-_MODULES = (diagram,)
+__all__ = ["diagram", "overlay", "paths", "stepping", "world"]
+_MODULES = (diagram, overlay)
 
 
 def register() -> None:

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Paths on the graphics card. All of this belongs into a draw callback."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import bpy
+import gpu
+import numpy as np
+import numpy.typing as npt
+from gpu_extras.batch import batch_for_shader
+
+from .paths import Path, Points
+
+_PATH = (0.45, 0.72, 1.0, 0.9)
+_KEY = (1.0, 0.75, 0.2, 1.0)
+_INCOMING = (0.35, 0.85, 0.6, 0.9)
+_OUTGOING = (0.95, 0.5, 0.75, 0.9)
+_SPEEDS = np.array(
+    [(0.2, 0.35, 1.0, 1.0), (0.1, 0.8, 0.9, 1.0), (0.4, 0.9, 0.3, 1.0), (1.0, 0.8, 0.1, 1.0), (1.0, 0.2, 0.1, 1.0)]
+)
+"""From slow to fast."""
+# Sizes in pixels at display scale 1.
+_LINE, _THIN, _DOT, _KNOB, _DIAMOND = 1.5, 1.0, 4.0, 5.0, 11.0
+
+_VERTEX = """
+void main()
+{
+  gl_Position = ModelViewProjectionMatrix * vec4(pos, 1.0);
+  gl_PointSize = size;
+  tint = color;
+}
+"""
+_FRAGMENT = """
+void main()
+{
+  vec2 from_centre = abs(gl_PointCoord - vec2(0.5));
+  float reach = diamond ? from_centre.x + from_centre.y : length(from_centre);
+  fragColor = vec4(tint.rgb, tint.a * clamp((0.5 - reach) * size, 0.0, 1.0));
+}
+"""
+
+
+class Picture:
+    """A path as batches: its lines, and its points."""
+
+    def __init__(self, path: Path, by_speed: bool) -> None:
+        self.by_speed = by_speed
+        colours = _speed_colours(path.speeds) if by_speed else _repeated(_PATH, len(path.points))
+        dots = colours if by_speed else _repeated((*_PATH[:3], 1.0), len(path.points))
+        dots = np.asarray(dots + (1.0 - dots) * (0.0 if by_speed else 0.6), dtype=np.float32)
+        keys = len(path.keys)
+        ends = np.concatenate((path.keys + path.incoming, path.keys + path.outgoing))
+        handles = np.concatenate((_repeated(_INCOMING, keys), _repeated(_OUTGOING, keys)))
+        spokes = np.stack((np.concatenate((path.keys, path.keys)), ends), axis=1).reshape(-1, 3)
+        self.line = _batch(_line_shader(), "LINE_STRIP", path.points, colours) if len(path.points) > 1 else None
+        self.frames = _batch(_dot_shader(), "POINTS", path.points, dots)
+        self.spokes = _batch(_line_shader(), "LINES", spokes, np.repeat(handles, 2, axis=0)) if keys else None
+        self.knobs = _batch(_dot_shader(), "POINTS", ends, handles) if keys else None
+        self.keys = _batch(_dot_shader(), "POINTS", path.keys, _repeated(_KEY, keys)) if keys else None
+
+
+def draw(pictures: Sequence[Picture], frames: bool, tangents: bool) -> None:
+    """Draw them all: lines first, keys on top."""
+    if not pictures:
+        return
+    preferences: Any = bpy.context.preferences
+    scale = preferences.system.ui_scale
+    gpu.state.blend_set("ALPHA")
+    gpu.state.depth_test_set("NONE")
+    gpu.state.program_point_size_set(True)
+    try:
+        _lines([picture.line for picture in pictures], _LINE * scale)
+        if frames:
+            _dots([picture.frames for picture in pictures], _DOT * scale)
+        if tangents:
+            _lines([picture.spokes for picture in pictures], _THIN * scale)
+            _dots([picture.knobs for picture in pictures], _KNOB * scale)
+        _dots([picture.keys for picture in pictures], _DIAMOND * scale, diamond=True)
+    finally:
+        gpu.state.program_point_size_set(False)
+        gpu.state.blend_set("NONE")
+
+
+def _lines(batches: Sequence[Any], width: float) -> None:
+    shader = _line_shader()
+    shader.bind()
+    viewport: Any = gpu.state.viewport_get()
+    shader.uniform_float("viewportSize", viewport[2:])
+    shader.uniform_float("lineWidth", width)
+    for batch in filter(None, batches):
+        batch.draw(shader)
+
+
+def _dots(batches: Sequence[Any], size: float, diamond: bool = False) -> None:
+    shader = _dot_shader()
+    shader.bind()
+    shader.uniform_float("size", size)
+    shader.uniform_bool("diamond", [diamond])
+    for batch in filter(None, batches):
+        batch.draw(shader)
+
+
+def _batch(shader: Any, kind: Any, points: Points, colours: npt.NDArray[np.float32]) -> Any:
+    content: Any = {"pos": np.ascontiguousarray(points), "color": np.ascontiguousarray(colours, dtype=np.float32)}
+    return batch_for_shader(shader, kind, content)
+
+
+def _repeated(colour: Sequence[float], count: int) -> npt.NDArray[np.float32]:
+    return np.tile(np.array(colour, dtype=np.float32), (count, 1))
+
+
+def _speed_colours(speeds: Points) -> npt.NDArray[np.float32]:
+    """Shape (n, 4): the slowest of the path at one end of the scale, the fastest at the other."""
+    low, high = speeds.min(initial=np.inf), speeds.max(initial=0.0)
+    part = (speeds - low) / (high - low) if high > low else np.zeros(len(speeds))
+    stops = np.linspace(0.0, 1.0, len(_SPEEDS))
+    return np.stack([np.interp(part, stops, channel) for channel in _SPEEDS.T], axis=1).astype(np.float32)
+
+
+@cache
+def _line_shader() -> Any:
+    return gpu.shader.from_builtin("POLYLINE_SMOOTH_COLOR")
+
+
+@cache
+def _dot_shader() -> Any:
+    """Round or diamond dots with soft edges, which no shader of Blender 4.2 draws in colours of their own."""
+    types: Any = gpu.types
+    info = types.GPUShaderCreateInfo()
+    info.push_constant("MAT4", "ModelViewProjectionMatrix")
+    info.push_constant("FLOAT", "size")
+    info.push_constant("BOOL", "diamond")
+    info.vertex_in(0, "VEC3", "pos")
+    info.vertex_in(1, "VEC4", "color")
+    tints = types.GPUStageInterfaceInfo("tcb_dot")
+    tints.flat("VEC4", "tint")
+    info.vertex_out(tints)
+    info.fragment_out(0, "VEC4", "fragColor")
+    info.vertex_source(_VERTEX)
+    info.fragment_source(_FRAGMENT)
+    return gpu.shader.create_from_info(info)

@@ -1,0 +1,395 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The paths of selected objects and bones in the 3D viewport: which are wanted, kept, and out of date.
+
+A path is computed outside of drawing, a few milliseconds at a time, and drawn until something that it was made of
+changes. What is kept knows things by `session_uid` and name: after an undo every reference is dead.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.app.handlers import persistent
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
+
+from .drawing import Picture, draw
+from .paths import Path, Plan, Trace, path, plan
+from .stepping import Stepping, Thing
+from .world import UnknownMotionError, World
+
+_MOST_FRAMES = 20_000
+_PIECE = 0.012
+"""Seconds of work from redraw to redraw."""
+_FEWEST_KEPT = 64
+"""Paths that are kept at least, though others are drawn now."""
+
+Wanted = tuple[Thing, Trace]
+
+
+@dataclass
+class _Kept:
+    path: Path
+    read: set[int]
+    """The `session_uid` of all that the path was made of."""
+    note: str
+    """Why Blender had to step through the frames; empty where it had not."""
+    picture: Picture | None = None
+    stale: bool = False
+
+
+@dataclass
+class _State:
+    kept: OrderedDict[Wanted, _Kept] = field(default_factory=OrderedDict)
+    """Last what was drawn last."""
+    wanted: dict[Wanted, None] = field(default_factory=dict)
+    stepped: dict[Wanted, tuple[Plan, str]] = field(default_factory=dict)
+    """What Blender has to step through, and why."""
+    stepping: Stepping | None = None
+    drawn: int = 0
+    """Paths in the viewport that was drawn last."""
+    failed: bool = False
+    """Something went wrong, and was told: nothing more is drawn until the switch is used."""
+
+
+_state = _State()
+_handle: Any = None
+
+
+def status(context: bpy.types.Context) -> str:
+    """What there is to say of the paths; empty where all is as it should be."""
+    if _state.failed:
+        return "Paths can't be drawn: the system console says why"
+    if _state.stepping is not None:
+        reason = next(iter(_state.stepped.values()))[1]
+        return f"{reason}: stepping through frames, {100 * _state.stepping.part:.0f} %"
+    notes = {kept.note for (thing, _), kept in _state.kept.items() if kept.note and _is_shown(context, thing)}
+    return f"{sorted(notes)[0]}: stepped through frames" if notes else ""
+
+
+def _is_shown(context: bpy.types.Context, thing: Thing) -> bool:
+    return any((item.session_uid, bone) == thing for item, bone in _things(context))
+
+
+def _things(context: bpy.types.Context) -> Iterator[tuple[Any, str]]:
+    """What paths are drawn of in this viewport: visible objects, or the names of bones of them."""
+    if context.mode == "POSE":
+        bones = {(bone.id_data, bone.name): None for bone in context.selected_pose_bones or ()}
+        active = context.active_pose_bone
+        yield from bones | ({(active.id_data, active.name): None} if active is not None else {})
+        return
+    items: dict[Any, None] = dict.fromkeys(context.selected_objects)
+    active_object: Any = context.view_layer and context.view_layer.objects.active
+    if active_object is not None and active_object.visible_get(viewport=context.space_data):
+        items[active_object] = None
+    for item in items:
+        yield item, ""
+
+
+def _trace(scene: Any) -> Trace:
+    settings = scene.tcb_paths
+    preview = scene.use_preview_range
+    start = scene.frame_preview_start if preview else scene.frame_start
+    end = scene.frame_preview_end if preview else scene.frame_end
+    return Trace(settings.point, settings.axis, settings.length, start, min(end, start + _MOST_FRAMES))
+
+
+def _draw() -> None:
+    """Called by Blender for each viewport."""
+    if _state.failed:
+        return
+    try:
+        _draw_paths(bpy.context)
+    except Exception:
+        _fail()
+
+
+def _draw_paths(context: bpy.types.Context) -> None:
+    scene: Any = context.scene
+    space: Any = context.space_data
+    settings = scene.tcb_paths
+    if not settings.show or not space.overlay.show_overlays:
+        return
+    trace = _trace(scene)
+    pictures = []
+    for item, bone in _things(context):
+        wanted = (item.session_uid, bone), trace
+        kept = _state.kept.get(wanted)
+        if kept is None or kept.stale:
+            _want(wanted)
+        if kept is not None:
+            _state.kept.move_to_end(wanted)
+            if kept.picture is None or kept.picture.by_speed != settings.by_speed:
+                kept.picture = Picture(kept.path, settings.by_speed)
+            pictures.append(kept.picture)
+    _state.drawn = len(pictures)
+    draw(pictures, frames=settings.frames, tangents=settings.tangents)
+
+
+def _want(wanted: Wanted) -> None:
+    if wanted not in _state.stepped:
+        _state.wanted[wanted] = None
+    if not bpy.app.timers.is_registered(_work):
+        bpy.app.timers.register(_work, first_interval=0.0)
+
+
+def _work() -> float | None:
+    """Compute what is wanted, for some milliseconds. Called by Blender until it returns None."""
+    if bpy.app.is_job_running("RENDER"):
+        return 0.5
+    try:
+        objects = {item.session_uid: item for item in bpy.data.objects}
+        if _state.wanted:
+            _by_curves(objects)
+        elif _state.stepped:
+            _by_stepping(objects)
+    except Exception:
+        _fail()
+        return None
+    while len(_state.kept) > max(_FEWEST_KEPT, 2 * _state.drawn):
+        _state.kept.popitem(last=False)
+    _redraw()
+    return 0.0 if _state.wanted or _state.stepped else None
+
+
+def _by_curves(objects: dict[int, Any]) -> None:
+    end = time.perf_counter() + _PIECE
+    worlds: dict[bytes, World] = {}
+    while _state.wanted and time.perf_counter() < end:
+        wanted = next(iter(_state.wanted))
+        del _state.wanted[wanted]
+        (uid, bone), trace = wanted
+        item = objects.get(uid)
+        if item is None or (bone and bone not in item.pose.bones):
+            continue
+        planned = plan(item, bone, trace)
+        world = worlds.setdefault(planned.frames.tobytes(), World(planned.frames))
+        try:
+            matrices = world.matrices(item, bone)
+        except UnknownMotionError as unknown:
+            _state.stepped[wanted] = planned, str(unknown)
+            _state.stepping = None
+            continue
+        made = path(planned, planned.frames, matrices, trace, _tail(item, bone))
+        _state.kept[wanted] = _Kept(made, world.read(item, bone), "")
+
+
+def _by_stepping(objects: dict[int, Any]) -> None:
+    for wanted in list(_state.stepped):
+        (uid, bone), _ = wanted
+        if uid not in objects or (bone and bone not in objects[uid].pose.bones):
+            del _state.stepped[wanted]
+            _state.stepping = None
+    if not _state.stepped:
+        return
+    if _state.stepping is None:
+        frames = np.unique(np.concatenate([planned.frames for planned, _ in _state.stepped.values()]))
+        _state.stepping = Stepping([thing for thing, _ in _state.stepped], frames)
+    stepping = _state.stepping
+    scene: Any = bpy.context.scene
+    stepping.advance(objects, scene, _PIECE)
+    if not stepping.is_done:
+        return
+    for wanted, (planned, reason) in _state.stepped.items():
+        (uid, bone), trace = wanted
+        made = path(planned, stepping.frames, stepping.matrices(wanted[0]), trace, _tail(objects[uid], bone))
+        _state.kept[wanted] = _Kept(made, stepping.read, reason)
+    _state.stepped.clear()
+    _state.stepping = None
+
+
+def _tail(item: Any, bone: str) -> float:
+    return float(item.data.bones[bone].length) if bone else 0.0
+
+
+def _fail() -> None:
+    """Say it once: what is drawn is drawn again and again."""
+    traceback.print_exc()
+    _forget()
+    _state.failed = True
+
+
+def _forget() -> None:
+    global _state
+    _state = _State()
+
+
+def _redraw() -> None:
+    manager = bpy.context.window_manager
+    for window in manager.windows if manager is not None else ():
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                area.tag_redraw()
+
+
+@persistent  # type: ignore[untyped-decorator]
+def _on_update(_scene: bpy.types.Scene, depsgraph: Any) -> None:
+    """Mark what was made of something that changed."""
+    if not _state.kept and _state.stepping is None:
+        return
+    changed = {
+        update.id.original.session_uid
+        for update in depsgraph.updates
+        if update.is_updated_transform or update.is_updated_geometry or isinstance(update.id, bpy.types.Action)
+    }
+    if not changed:
+        return
+    for kept in _state.kept.values():
+        kept.stale = kept.stale or not changed.isdisjoint(kept.read)
+    if _state.stepping is not None and not changed.isdisjoint(_state.stepping.read):
+        _state.stepping = None
+
+
+@persistent  # type: ignore[untyped-decorator]
+def _on_undo(_scene: bpy.types.Scene, _depsgraph: object = None) -> None:
+    """Anything may have changed."""
+    for kept in _state.kept.values():
+        kept.stale = True
+    _state.stepping = None
+    _redraw()
+
+
+@persistent  # type: ignore[untyped-decorator]
+def _on_load(_path: str, _depsgraph: object = None) -> None:
+    _forget()
+
+
+_HANDLERS = (
+    (bpy.app.handlers.depsgraph_update_post, _on_update),
+    (bpy.app.handlers.undo_post, _on_undo),
+    (bpy.app.handlers.redo_post, _on_undo),
+    (bpy.app.handlers.load_post, _on_load),
+)
+
+
+def _on_switch(_self: object, _context: bpy.types.Context) -> None:
+    _state.failed = False
+    _redraw()
+
+
+class TCBPaths(bpy.types.PropertyGroup):
+    """What the viewport shows of the paths that selected objects and bones take."""
+
+    show: BoolProperty(
+        name="TCB Paths",
+        description="Show the paths that the active and the selected objects, in Pose mode bones, take in the world",
+        options=set(),
+        update=_on_switch,
+    )
+    point: EnumProperty(
+        name="Point",
+        description="Which point of each object or bone is followed",
+        items=[
+            ("ORIGIN", "Origin", "Origins of objects and heads of bones"),
+            ("TAIL", "Tail", "Tails of bones, and origins of objects"),
+            ("AXIS", "Axis", "The tip of a local axis, which shows how an object or a bone turns"),
+        ],
+        options=set(),
+    )
+    axis: EnumProperty(
+        name="Axis",
+        description="Which local axis is followed",
+        items=[(name, name, f"The local {name} axis") for name in ("X", "Y", "Z", "-X", "-Y", "-Z")],
+        default="Z",
+        options=set(),
+    )
+    length: FloatProperty(
+        name="Length",
+        description="How far out on the axis the point lies that is followed",
+        default=1.0,
+        min=0.0,
+        soft_max=10.0,
+        subtype="DISTANCE",
+        options=set(),
+    )
+    frames: BoolProperty(
+        name="Frames",
+        description="A dot at every frame: where they stand close together the motion is slow",
+        default=True,
+        options=set(),
+    )
+    tangents: BoolProperty(
+        name="Tangents",
+        description="The directions in which the path comes to each key and leaves it, long where it is fast",
+        default=True,
+        options=set(),
+    )
+    by_speed: BoolProperty(
+        name="Color by Speed",
+        description="From blue, where the path is slowest, to red, where it is fastest",
+        options=set(),
+    )
+
+
+class TCB_PT_paths(bpy.types.Panel):
+    """The paths of the active and the selected objects, in Pose mode bones, in the viewport"""
+
+    bl_idname = "TCB_PT_paths"
+    bl_label = "Paths"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "TCB"
+    bl_options = {"DEFAULT_CLOSED"}
+    bl_order = 10
+
+    def draw_header(self, context: bpy.types.Context) -> None:
+        scene: Any = context.scene
+        layout: Any = self.layout
+        layout.prop(scene.tcb_paths, "show", text="")
+
+    def draw(self, context: bpy.types.Context) -> None:
+        scene: Any = context.scene
+        layout: Any = self.layout
+        settings = scene.tcb_paths
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        layout.active = settings.show
+        layout.prop(settings, "point")
+        if settings.point == "AXIS":
+            layout.prop(settings, "axis")
+            layout.prop(settings, "length")
+        column = layout.column(heading="Show")
+        column.prop(settings, "frames")
+        column.prop(settings, "tangents")
+        layout.prop(settings, "by_speed")
+        said = status(context) if settings.show else ""
+        if said:
+            layout.label(text=said, icon="INFO")
+
+
+def _draw_switch(self: Any, context: bpy.types.Context) -> None:
+    scene: Any = context.scene
+    self.layout.prop(scene.tcb_paths, "show")
+
+
+def register() -> None:
+    global _handle
+    bpy.utils.register_class(TCBPaths)
+    bpy.utils.register_class(TCB_PT_paths)
+    owner: Any = bpy.types.Scene
+    owner.tcb_paths = PointerProperty(type=TCBPaths)
+    for handlers, handler in _HANDLERS:
+        handlers.append(handler)
+    bpy.types.VIEW3D_PT_overlay.append(_draw_switch)
+    _handle = bpy.types.SpaceView3D.draw_handler_add(_draw, (), "WINDOW", "POST_VIEW")
+
+
+def unregister() -> None:
+    bpy.types.SpaceView3D.draw_handler_remove(_handle, "WINDOW")
+    bpy.types.VIEW3D_PT_overlay.remove(_draw_switch)
+    for handlers, handler in _HANDLERS:
+        handlers.remove(handler)
+    if bpy.app.timers.is_registered(_work):
+        bpy.app.timers.unregister(_work)
+    _forget()
+    owner: Any = bpy.types.Scene
+    del owner.tcb_paths
+    bpy.utils.unregister_class(TCB_PT_paths)
+    bpy.utils.unregister_class(TCBPaths)
+    _redraw()

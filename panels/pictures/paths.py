@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The path that an object or a bone takes through the world, as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...animation import Refusal
+from ...animation.channels import channels_of
+from ...animation.frames import union
+from ...animation.reading import key_frames
+from ...animation.tracks import tracks_shown
+from ...selection import bone_path
+from .world import Frames, Matrices
+
+Points = npt.NDArray[np.float32]
+
+_LOCATION = ("location", "delta_location")
+_AXES = {"X": (1, 0, 0), "Y": (0, 1, 0), "Z": (0, 0, 1), "-X": (-1, 0, 0), "-Y": (0, -1, 0), "-Z": (0, 0, -1)}
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Which point is followed, and over which frames."""
+
+    point: str
+    """ORIGIN: an object's origin, a bone's head. TAIL: a bone's tail. AXIS: the tip of a local axis."""
+    axis: str
+    length: float
+    """Of the axis, in the world."""
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Path:
+    """`n` frames and `k` keys, in the world."""
+
+    points: Points
+    """Shape (n, 3), one a frame."""
+    speeds: Points
+    """Shape (n,), units a frame."""
+    keys: Points
+    """Shape (k, 3)."""
+    incoming: Points
+    """Shape (k, 3): how far from the key the handle of its incoming tangent stands; a third of the segment's length, as
+    Bezier handles."""
+    outgoing: Points
+
+
+@dataclass(frozen=True)
+class Plan:
+    """At which frames a thing has to be placed for its path to be known."""
+
+    whole: Frames
+    """Those of the path, shape (n,)."""
+    keys: Frames
+    """Shape (k,)."""
+    reach: Frames
+    """Shape (2, k): frames from key to key, before each and after it; 0 where there is no other or no room."""
+    frames: Frames
+    """All, ascending."""
+
+
+def plan(item: Any, bone: str, trace: Trace) -> Plan:
+    keys = _keys(item, bone, trace)
+    gaps = np.diff(keys)
+    reach = np.stack([np.concatenate(([0.0], gaps)), np.concatenate((gaps, [0.0]))]) if len(keys) else np.empty((2, 0))
+    whole = np.arange(trace.start, trace.end + 1, dtype=np.float64)
+    near = _near(keys, reach)
+    return Plan(whole, keys, reach, np.unique(np.concatenate((whole, near.ravel()))))
+
+
+def path(planned: Plan, frames: Frames, matrices: Matrices, trace: Trace, tail: float) -> Path:
+    """The path of what stands where the matrices say at `frames`, among which are those of the plan.
+
+    `tail`: how long the bone is; 0 for an object.
+    """
+    at = _points(matrices, trace, tail)
+    points = at[np.searchsorted(frames, planned.whole)]
+    speeds = np.linalg.norm(np.gradient(points, axis=0), axis=1) if len(points) > 1 else np.zeros(len(points))
+    key, *near = at[np.searchsorted(frames, _near(planned.keys, planned.reach))]
+    incoming = _slope(key, near[0], near[1], _step(planned.reach[0])) * planned.reach[0][:, np.newaxis] / 3
+    outgoing = _slope(key, near[2], near[3], _step(planned.reach[1])) * planned.reach[1][:, np.newaxis] / 3
+    return Path(*(array.astype(np.float32) for array in (points, speeds, key, incoming, outgoing)))
+
+
+def _keys(item: Any, bone: str, trace: Trace) -> Frames:
+    """The frames of the animator's keys that move the point by the thing's own channels."""
+    prefix = bone_path(item.pose.bones[bone]) if bone else ""
+    try:
+        tracks = tracks_shown(item, channels_of(item), prefix)
+    except Refusal:
+        return np.empty(0)
+    found = []
+    for track in tracks:
+        name = track.path.removeprefix(f"{prefix}.")
+        turns = trace.point == "AXIS" or (bone and trace.point == "TAIL")
+        if track.in_use and (name in _LOCATION or (turns and track.is_rotation)):
+            found.append(key_frames(track))
+    frames = union(found).astype(np.float64)
+    return frames[(frames >= trace.start) & (frames <= trace.end)]
+
+
+def _step(reach: Frames) -> Frames:
+    """How far beside a key its tangent is measured: a frame, because what is baked as samples is straight from frame to
+    frame."""
+    return np.minimum(1.0, reach / 2)
+
+
+def _near(keys: Frames, reach: Frames) -> Frames:
+    """Shape (5, k): each key, one and two steps before it, one and two after it."""
+    before, after = _step(reach[0]), _step(reach[1])
+    return np.stack([keys, keys - before, keys - 2 * before, keys + after, keys + 2 * after])
+
+
+def _slope(
+    key: npt.NDArray[np.float64], one: npt.NDArray[np.float64], two: npt.NDArray[np.float64], step: Frames
+) -> npt.NDArray[np.float64]:
+    """Of the parabola through a key and two points one and two steps away, at the key, away from it; shape (k, 3)."""
+    slope: npt.NDArray[np.float64] = (4 * one - two - 3 * key) / (2 * np.where(step > 0.0, step, 1.0))[:, np.newaxis]
+    return slope
+
+
+def _points(matrices: Matrices, trace: Trace, tail: float) -> npt.NDArray[np.float64]:
+    """Shape (frames, 3)."""
+    origin: npt.NDArray[np.float64] = matrices[:, :3, 3]
+    if trace.point == "TAIL" and tail:
+        return origin + tail * matrices[:, :3, 1]
+    if trace.point != "AXIS":
+        return origin
+    axis = matrices[:, :3, :3] @ np.array(_AXES[trace.axis], dtype=np.float64)
+    size = np.linalg.norm(axis, axis=1, keepdims=True)
+    return origin + trace.length * axis / np.where(size > 0.0, size, 1.0)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where Blender itself places objects and bones, frame by frame: for those that more than F-curves and parents move."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import bpy
+import numpy as np
+
+from .world import Frames, Matrices
+
+Thing = tuple[int, str]
+"""An object's `session_uid`; the name of a bone of it, or nothing."""
+
+
+class Stepping:
+    """Places things at `frames`, as far as it gets in the time that it is given."""
+
+    def __init__(self, things: Sequence[Thing], frames: Frames) -> None:
+        self.things = tuple(things)
+        self.frames = frames
+        self.read: set[int] = set()
+        """The `session_uid` of all that Blender looked at."""
+        self._done = 0
+        self._matrices: dict[Thing, Matrices] = {thing: np.empty((len(frames), 4, 4)) for thing in things}
+
+    @property
+    def part(self) -> float:
+        """How much is done, 0 to 1."""
+        return self._done / max(1, len(self.frames))
+
+    @property
+    def is_done(self) -> bool:
+        return self._done == len(self.frames)
+
+    def matrices(self, thing: Thing) -> Matrices:
+        return self._matrices[thing]
+
+    def advance(self, objects: dict[int, Any], scene: bpy.types.Scene, seconds: float) -> None:
+        """Go on with the things among `objects`, all of which `scene` holds.
+
+        The frames pass in a scene of its own, which is gone again afterwards: the animator's frame, and poses that were
+        not keyed yet, stay as they are.
+        """
+        end = time.perf_counter() + seconds
+        with _aside(scene, [objects[uid] for uid in dict.fromkeys(uid for uid, _ in self.things)]) as aside:
+            while self._done < len(self.frames) and time.perf_counter() < end:
+                frame = float(self.frames[self._done])
+                aside.frame_set(int(frame // 1), subframe=frame % 1)
+                depsgraph = aside.view_layers[0].depsgraph
+                for thing, matrices in self._matrices.items():
+                    matrices[self._done] = _matrix(objects[thing[0]].evaluated_get(depsgraph), thing[1])
+                self._done += 1
+            self.read |= {each.original.session_uid for each in aside.view_layers[0].depsgraph.ids}
+
+
+def _matrix(item: Any, bone: str) -> Any:
+    return item.matrix_world @ item.pose.bones[bone].matrix if bone else item.matrix_world
+
+
+@contextmanager
+def _aside(scene: bpy.types.Scene, items: Sequence[bpy.types.Object]) -> Iterator[Any]:
+    """A scene with these objects alone, in which frames pass unseen by anybody's handlers."""
+    handlers = (bpy.app.handlers.frame_change_pre, bpy.app.handlers.frame_change_post)
+    held = [list(each) for each in handlers]
+    aside: Any = bpy.data.scenes.new("TCB paths")
+    try:
+        for each in handlers:
+            each.clear()
+        aside.render.frame_map_old, aside.render.frame_map_new = scene.render.frame_map_old, scene.render.frame_map_new
+        for item in items:
+            aside.collection.objects.link(item)
+        yield aside
+    finally:
+        bpy.data.scenes.remove(aside)
+        for each, kept in zip(handlers, held, strict=True):
+            each[:] = kept

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The paths that the overlay draws, beside where Blender itself places things."""
+
+from __future__ import annotations
+
+import math
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Euler, Matrix
+
+FRAMES = np.arange(1.0, 51.0)
+
+
+@pytest.fixture
+def pictures(tcb_animation):
+    return tcb_animation.panels.pictures
+
+
+def seen(item, bone="", frames=FRAMES):
+    """Where Blender places it, shape (frames, 4, 4)."""
+    scene = bpy.context.scene
+    matrices = []
+    for frame in frames:
+        scene.frame_set(int(frame // 1), subframe=frame % 1)
+        placed = item.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        matrices.append(np.array(placed.matrix_world @ placed.pose.bones[bone].matrix if bone else placed.matrix_world))
+    scene.frame_set(1)
+    return np.array(matrices)
+
+
+def empty(scene, name, seed, *, keyed=("location", "rotation_euler", "scale"), mode="XYZ"):
+    """An object that moves, turns and grows."""
+    item = bpy.data.objects.new(name, None)
+    scene.collection.objects.link(item)
+    item.rotation_mode = mode
+    random = np.random.default_rng(seed)
+    for frame in (1, 13, 30, 50):
+        for path in keyed:
+            size = len(getattr(item, path))
+            setattr(item, path, random.uniform(0.5, 1.5, size) if path == "scale" else random.uniform(-2, 2, size))
+            item.keyframe_insert(path, frame=frame)
+    return item
+
+
+@pytest.fixture
+def rig(scene):
+    """A moving, turned armature whose three bones, the last of them connected, have keys."""
+    armature = bpy.data.armatures.new("Rig")
+    item = bpy.data.objects.new("Rig", armature)
+    scene.collection.objects.link(item)
+    bpy.context.view_layer.objects.active = item
+    bpy.ops.object.mode_set(mode="EDIT")
+    parent = None
+    for name, head, tail in (
+        ("hip", (0, 0, 1), (0, 0.2, 2)),
+        ("arm", (0.5, 0, 2), (2, 0, 2.5)),
+        ("hand", None, (3, 0.5, 2)),
+    ):
+        bone = armature.edit_bones.new(name)
+        bone.parent = parent
+        bone.head, bone.tail = head or parent.tail, tail
+        bone.roll = 0.3
+        bone.use_connect = head is None
+        parent = bone
+    bpy.ops.object.mode_set(mode="POSE")
+    random = np.random.default_rng(5)
+    for bone, mode in zip(item.pose.bones, ("XYZ", "QUATERNION", "AXIS_ANGLE"), strict=True):
+        bone.rotation_mode = mode
+        path = {"XYZ": "rotation_euler", "QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}[mode]
+        for frame in (1, 20, 50):
+            for each in ("location", path, "scale"):
+                size = len(getattr(bone, each))
+                setattr(bone, each, random.uniform(0.5, 1.5, size) if each == "scale" else random.uniform(-1, 1, size))
+                bone.keyframe_insert(each, frame=frame)
+    item.rotation_euler = (0.3, 0.4, 0.5)
+    for frame, place in ((1, (0, 0, 0)), (50, (5, -3, 1))):
+        item.location = place
+        item.keyframe_insert("location", frame=frame)
+    item.scale = (1.2, 1.2, 1.2)
+    return item
+
+
+@pytest.mark.parametrize("mode", ["XYZ", "ZXY", "QUATERNION", "AXIS_ANGLE"])
+def test_an_object_is_where_blender_places_it(scene, pictures, mode):
+    rotation = "rotation_" + {"QUATERNION": "quaternion", "AXIS_ANGLE": "axis_angle"}.get(mode, "euler")
+    item = empty(scene, "Thing", 1, keyed=("location", rotation, "scale"), mode=mode)
+    item.delta_location = (1, 2, 3)
+    item.delta_scale = (1, 2, 0.5)
+    item.delta_rotation_euler = (0.4, 0.1, -0.2)
+    item.delta_rotation_quaternion = Euler((0.4, 0.1, -0.2)).to_quaternion()
+    assert np.abs(pictures.world.World(FRAMES).matrices(item) - seen(item)).max() < 1e-5
+
+
+def test_parents_count_with_their_inverses(scene, pictures):
+    parent, child, leaf = (empty(scene, name, seed) for seed, name in enumerate(("Parent", "Child", "Leaf")))
+    parent.scale = (2, 0.5, 1)
+    parent.animation_data.action.name = "Parent action"
+    child.parent, leaf.parent = parent, child
+    child.matrix_parent_inverse = Matrix.LocRotScale((1, 2, 3), Euler((0.5, 1, 2)), (1, 2, 0.5))
+    leaf.matrix_parent_inverse = Matrix.Rotation(1.0, 4, "X")
+    assert np.abs(pictures.world.World(FRAMES).matrices(leaf) - seen(leaf)).max() < 1e-4
+
+
+def test_bones_of_a_moved_armature_are_where_blender_places_them(rig, pictures):
+    for bone in ("hip", "arm", "hand"):
+        assert np.abs(pictures.world.World(FRAMES).matrices(rig, bone) - seen(rig, bone)).max() < 1e-4
+    rig.data.pose_position = "REST"
+    assert np.abs(pictures.world.World(FRAMES).matrices(rig, "hand") - seen(rig, "hand")).max() < 1e-4
+
+
+def test_an_object_parented_to_a_bone_goes_with_its_tail(scene, rig, pictures):
+    item = empty(scene, "Held", 3)
+    item.parent, item.parent_type, item.parent_bone = rig, "BONE", "arm"
+    item.matrix_parent_inverse = Matrix.Translation((0.1, 0.2, 0.3))
+    assert np.abs(pictures.world.World(FRAMES).matrices(item) - seen(item)).max() < 1e-4
+
+
+def test_muted_channels_move_nothing(scene, pictures, tcb_animation):
+    item = empty(scene, "Thing", 1)
+    for fcurve in tcb_animation.animation.channels.channels_of(item):
+        fcurve.mute = fcurve.data_path == "location"
+    assert np.abs(pictures.world.World(FRAMES).matrices(item) - seen(item)).max() < 1e-5
+
+
+def constrained(scene, target):
+    item = bpy.data.objects.new("Led", None)
+    scene.collection.objects.link(item)
+    constraint = item.constraints.new("COPY_TRANSFORMS")
+    constraint.target = target
+    return item
+
+
+def test_what_is_moved_otherwise_is_named(scene, rig, pictures):
+    item = constrained(scene, rig)
+    child = empty(scene, "Child", 1)
+    child.parent = item
+    driven = empty(scene, "Driven", 2)
+    driven.driver_add("location", 0).driver.expression = "frame"
+    stacked = empty(scene, "Stacked", 3)
+    stacked.animation_data.nla_tracks.new()
+    rig.pose.bones["hip"].constraints.new("LIMIT_ROTATION")
+    for thing, bone, reason in (
+        (child, "", "Led has constraints"),
+        (driven, "", "Driven has drivers"),
+        (stacked, "", "Stacked has NLA tracks"),
+        (rig, "hand", "hip has constraints"),
+    ):
+        with pytest.raises(pictures.world.UnknownMotionError) as caught:
+            pictures.world.World(FRAMES).matrices(thing, bone)
+        assert str(caught.value) == reason
+
+
+def test_stepping_places_what_constraints_and_drivers_move(scene, rig, pictures):
+    item = constrained(scene, rig)
+    item.driver_add("delta_location", 0).driver.expression = "frame / 10"
+    expected = seen(item), seen(rig, "hand")
+    rig.location = (99, 99, 99)  # posed, not keyed
+    seconds = []
+    for handlers in (bpy.app.handlers.frame_change_pre, bpy.app.handlers.frame_change_post):
+        handlers.append(lambda *_: seconds.append(1))
+    things = [(item.session_uid, ""), (rig.session_uid, "hand")]
+    stepping = pictures.stepping.Stepping(things, FRAMES)
+    rounds = 0
+    while not stepping.is_done:
+        stepping.advance({each.session_uid: each for each in (item, rig)}, scene, 0.0005)
+        rounds += 1
+    for handlers in (bpy.app.handlers.frame_change_pre, bpy.app.handlers.frame_change_post):
+        assert len(handlers) == 1
+        handlers.clear()
+    for thing, matrices in zip(things, expected, strict=True):
+        assert np.abs(stepping.matrices(thing) - matrices).max() < 1e-5
+    assert rounds > 1
+    assert tuple(rig.location) == (99, 99, 99)
+    assert not seconds
+    assert [each.name for each in bpy.data.scenes] == ["Scene"]
+    assert {item.session_uid, rig.session_uid, rig.animation_data.action.session_uid} <= stepping.read
+
+
+def traced(pictures, item, bone="", **choices):
+    trace = pictures.paths.Trace(**{"point": "ORIGIN", "axis": "Z", "length": 1.0, "start": 1, "end": 50} | choices)
+    planned = pictures.paths.plan(item, bone, trace)
+    world = pictures.world.World(planned.frames)
+    tail = item.pose.bones[bone].bone.length if bone else 0.0
+    return pictures.paths.path(planned, planned.frames, world.matrices(item, bone), trace, tail)
+
+
+def test_a_dot_stands_at_every_frame_and_a_key_where_the_animator_set_one(scene, pictures):
+    item = empty(scene, "Thing", 1)
+    path = traced(pictures, item)
+    matrices = seen(item)
+    assert np.abs(path.points - matrices[:, :3, 3]).max() < 1e-5
+    assert np.abs(path.keys - matrices[[0, 12, 29, 49], :3, 3]).max() < 1e-5
+
+
+def test_tangents_are_those_of_the_tcb_spline(scene, pictures, tcb_animation):
+    item = empty(scene, "Thing", 4, keyed=("location",))
+    animation = tcb_animation.animation
+    animation.enable(item)
+    animation.key_set(item, "location", 13, tension=-0.5, continuity=0.4, bias=0.6)
+    animation.bake(item, output="CURVES")
+    frames = [1.0, 13.0, 30.0, 50.0]
+    path = traced(pictures, item)
+    assert path.keys.shape == (4, 3)
+    values = path.keys.astype(float)
+    spline = tcb_animation.interp.tcb.VectorSpline(
+        tcb_animation.interp.Keys(
+            frames, values, tension=[0, -0.5, 0, 0], continuity=[0, 0.4, 0, 0], bias=[0, 0.6, 0, 0]
+        )
+    )
+    size = np.linalg.norm(path.outgoing[1])
+    # The difference of a frame's length on a cubic: an error of its third derivative.
+    assert path.outgoing[1] == pytest.approx(spline(13.0, nu=1) * 17 / 3, abs=0.02 * size)
+    assert path.incoming[1] == pytest.approx(-spline(13.0 - 1e-9, nu=1) * 12 / 3, abs=0.02 * size)
+    assert not path.incoming[0].any()
+    assert not path.outgoing[3].any()
+    animation.bake(item)
+    assert np.abs(traced(pictures, item).outgoing - path.outgoing).max() < 0.02 * size
+
+
+def test_speed_is_how_far_it_goes_in_a_frame(scene, pictures):
+    item = bpy.data.objects.new("Even", None)
+    scene.collection.objects.link(item)
+    for frame, place in ((1, 0.0), (51, 100.0)):
+        item.location = (place, 0.0, 0.0)
+        item.keyframe_insert("location", frame=frame)
+    action = item.animation_data.action
+    for fcurve in action.fcurves if bpy.app.version < (4, 4) else action.layers[0].strips[0].channelbags[0].fcurves:
+        for key in fcurve.keyframe_points:
+            key.interpolation = "LINEAR"
+    assert traced(pictures, item).speeds == pytest.approx(np.full(50, 2.0), abs=1e-4)
+
+
+def test_the_tip_of_an_axis_shows_a_rotation(scene, pictures):
+    item = bpy.data.objects.new("Hand of a clock", None)
+    scene.collection.objects.link(item)
+    item.rotation_mode = "XYZ"
+    item.scale = (3, 3, 3)
+    for frame, angle in ((1, 0.0), (26, math.pi / 4), (50, math.pi / 2)):
+        item.rotation_euler = (0.0, 0.0, angle)
+        item.keyframe_insert("rotation_euler", frame=frame)
+    path = traced(pictures, item, point="AXIS", axis="-X", length=2.0)
+    assert np.linalg.norm(path.points, axis=1) == pytest.approx(np.full(50, 2.0))
+    assert path.keys[[0, 2]] == pytest.approx(np.array([[-2.0, 0.0, 0.0], [0.0, -2.0, 0.0]]), abs=1e-6)
+    assert len(traced(pictures, item).keys) == 0
+
+
+def test_a_bones_tail_is_where_blender_has_it(rig, pictures):
+    scene = bpy.context.scene
+    tails = []
+    for frame in FRAMES:
+        scene.frame_set(int(frame))
+        tails.append(np.array(rig.matrix_world @ rig.pose.bones["arm"].tail))
+    assert np.abs(traced(pictures, rig, "arm", point="TAIL").points - tails).max() < 1e-4
+    assert len(traced(pictures, rig, "arm", point="TAIL").keys) == 3
