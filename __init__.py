@@ -9,9 +9,9 @@ from types import ModuleType
 
 def _modules() -> tuple[ModuleType, ...]:
     """The modules that register something, in that order."""
-    from . import cli, handlers, operators, panels, properties
+    from . import cli, handlers, keymaps, operators, panels, preferences, properties, redraw
 
-    return properties, handlers, operators, panels, cli
+    return properties, preferences, redraw, handlers, operators, panels, keymaps, cli
 
 
 def register() -> None:

@@ -7,11 +7,14 @@ name: their rows in the Dope Sheet then read "Tension" instead of a path. The da
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import bpy
+import numpy as np
 from bpy.props import (
+    BoolProperty,
     CollectionProperty,
     EnumProperty,
     FloatProperty,
@@ -20,9 +23,10 @@ from bpy.props import (
     StringProperty,
 )
 
-from . import selection
-from .animation import ROTATION_TOLERANCE, choose, key_set
+from . import selection, shared_number
+from .animation import ROTATION_TOLERANCE, Refusal, choose
 from .animation.parameters import LIMITS
+from .animation.selected_keys import Numbers, TrackKeys, set_parameters
 from .animation.settings import CHOICES
 
 DESCRIPTIONS = {
@@ -76,29 +80,94 @@ TARGET_ITEMS = [
 ]
 
 
-def parameter(name: str, **callbacks: Any) -> Any:
+def parameter(name: str, **options: Any) -> Any:
     """A slider of one parameter, in its range."""
     low, high = LIMITS[name]
     label, description = DESCRIPTIONS[name]
     return FloatProperty(
-        name=label, description=description, min=low, max=high, default=0.0, step=5, precision=3, **callbacks
+        name=label, description=description, min=low, max=high, default=0.0, step=5, precision=3, **options
     )
 
 
+def parameter_of_50(name: str) -> Any:
+    """The same slider as 3ds Max numbers it: from 0 to 50, with 25, or for an ease 0, where nothing is changed."""
+    label, description = DESCRIPTIONS[name]
+    return FloatProperty(
+        name=label,
+        description=description,
+        min=0.0,
+        max=MAX,
+        step=100,
+        precision=1,
+        get=lambda self: of_50(name, getattr(self, name)),
+        set=lambda self, number: setattr(self, name, from_50(name, number)),
+        options={"SKIP_SAVE"},
+    )
+
+
+MAX = 50.0
+
+
+def of_50(name: str, value: float) -> float:
+    """A parameter as 3ds Max numbers it."""
+    low, high = LIMITS[name]
+    return (value - low) / (high - low) * MAX
+
+
+def from_50(name: str, number: float) -> float:
+    low, high = LIMITS[name]
+    return low + number / MAX * (high - low)
+
+
 def _key_parameter(name: str) -> Any:
-    """The slider of one parameter of the key that the sidebar shows."""
+    """The slider of one parameter of the key that the sidebar of the 3D viewport shows."""
 
     def get(_self: Any) -> float:
         found = selection.active_key(bpy.context)
         return found[2].parameters[name] if found else 0.0
 
     def set_(_self: Any, value: float) -> None:
-        found = selection.active_key(bpy.context)
-        if found:
-            datablock, track, key = found
-            key_set(datablock, track.path, key.frame, **{name: value})
+        defaults = selection.default_parameters(bpy.context)
+        for keys in selection.key_shown(bpy.context):
+            _set(keys, {name: value}, defaults)
 
     return parameter(name, get=get, set=set_, options=set())
+
+
+def _set(keys: TrackKeys, given: dict[str, Any], defaults: dict[str, float]) -> None:
+    """Set parameters where that can be done; the panel says why where it can't."""
+    with suppress(Refusal):
+        set_parameters(keys, given, defaults)
+
+
+def _selected_parameter(name: str) -> Any:
+    """The slider of one parameter of the selected keys."""
+
+    def get(_self: Any) -> float:
+        chosen, numbers = _numbers(name)
+        return shared_number.shown(name, _identity(chosen), numbers) if len(numbers) else 0.0
+
+    def set_(self: Any, value: float) -> None:
+        chosen, numbers = _numbers(name)
+        if not len(numbers):
+            return
+        after = shared_number.changed(name, _identity(chosen), numbers, value, LIMITS[name], self.relative)
+        defaults = selection.default_parameters(bpy.context)
+        ends = np.cumsum([len(keys) for keys in chosen])
+        for keys, own in zip(chosen, np.split(after, ends[:-1]), strict=True):
+            _set(keys, {name: own}, defaults)
+
+    return parameter(name, get=get, set=set_, options=set())
+
+
+def _numbers(name: str) -> tuple[list[TrackKeys], Numbers]:
+    """The selected keys, and that parameter of all of them."""
+    chosen = selection.chosen_keys(bpy.context)
+    return chosen, selection.chosen_parameters(bpy.context)[name]
+
+
+def _identity(chosen: list[TrackKeys]) -> Hashable:
+    return tuple((keys.datablock.as_pointer(), keys.track.path, keys.frames.tobytes()) for keys in chosen)
 
 
 def _track_choice(choice: str, label: str, description: str) -> Any:
@@ -155,7 +224,42 @@ class TCBCompanions(bpy.types.PropertyGroup):
     saved: FloatVectorProperty(name="Saved Keys", size=32, options=set())
 
 
-class TCBSidebar(bpy.types.PropertyGroup):
+class Of50:
+    """What has the five parameters has them as 3ds Max numbers them, too."""
+
+    tension_of_50: parameter_of_50("tension")
+    continuity_of_50: parameter_of_50("continuity")
+    bias_of_50: parameter_of_50("bias")
+    ease_to_of_50: parameter_of_50("ease_to")
+    ease_from_of_50: parameter_of_50("ease_from")
+
+
+class TCBParameters(Of50, bpy.types.PropertyGroup):
+    """The five parameters of keys to come, or of a preset."""
+
+    tension: parameter("tension", options=set())
+    continuity: parameter("continuity", options=set())
+    bias: parameter("bias", options=set())
+    ease_to: parameter("ease_to", options=set())
+    ease_from: parameter("ease_from", options=set())
+
+
+class TCBSelectedKeys(Of50, bpy.types.PropertyGroup):
+    """What the sidebars of the animation editors edit: the parameters of the keys selected there."""
+
+    relative: BoolProperty(
+        name="Relative",
+        description="A slider shifts the numbers of all selected keys by as much, instead of making them the same",
+        options=set(),
+    )
+    tension: _selected_parameter("tension")
+    continuity: _selected_parameter("continuity")
+    bias: _selected_parameter("bias")
+    ease_to: _selected_parameter("ease_to")
+    ease_from: _selected_parameter("ease_from")
+
+
+class TCBSidebar(Of50, bpy.types.PropertyGroup):
     """What the sidebar shows and edits: the parameters of the key near the current frame, the track's choices, and
     how to bake."""
 
@@ -164,6 +268,8 @@ class TCBSidebar(bpy.types.PropertyGroup):
     bias: _key_parameter("bias")
     ease_to: _key_parameter("ease_to")
     ease_from: _key_parameter("ease_from")
+    selected: PointerProperty(type=TCBSelectedKeys)
+    new_keys: PointerProperty(type=TCBParameters)
 
     cycle: _track_choice("cycle", "Cycle", "What comes before the first and after the last key")
     ends: _track_choice("ends", "Ends", "How the rotation starts and ends")
@@ -180,7 +286,7 @@ class TCBSidebar(bpy.types.PropertyGroup):
     frame_end: FloatProperty(name="End", description="Last frame of the range", default=250.0, precision=2)
 
 
-_CLASSES = (TCBCompanions, TCBSidebar)
+_CLASSES = (TCBCompanions, TCBParameters, TCBSelectedKeys, TCBSidebar)
 
 
 def _properties() -> Iterator[tuple[Any, str, Any]]:
@@ -189,6 +295,7 @@ def _properties() -> Iterator[tuple[Any, str, Any]]:
     for owner in (bpy.types.ID, bpy.types.PoseBone):
         yield owner, "tcb_tracks", CollectionProperty(type=TCBCompanions, override=overridable)
     yield bpy.types.Scene, "tcb", PointerProperty(type=TCBSidebar)
+    yield bpy.types.WindowManager, "tcb_preset", PointerProperty(type=TCBParameters)
     description = "The track that the sidebar shows"
     yield (
         bpy.types.WindowManager,

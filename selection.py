@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a person means: the selected objects or bones, the active track, the key at the current frame."""
+"""What a person means: the selected objects or bones, the active track, the key at the current frame; in the animation
+editors the selected keys."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import bpy
+import numpy as np
 
+from . import redraw
 from .animation import Refusal, find_track, of_object
+from .animation.companions import PARAMETERS
 from .animation.datablocks import name_of
 from .animation.inspecting import KeyInfo, key_near, tracks_of
+from .animation.selected_keys import Numbers, TrackKeys, any_selected, keys_among, keys_of, selected_keys
 from .animation.tracks import Track
+
+ANIMATION_EDITORS = ("DOPESHEET_EDITOR", "GRAPH_EDITOR")
 
 
 def selected_datablocks(context: bpy.types.Context, use_data: bool) -> dict[bpy.types.ID, list[str] | None]:
@@ -68,6 +75,16 @@ def bone_path(bone: bpy.types.PoseBone) -> str:
 
 def active_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
     """The tracks that the sidebar lists: the active bone's in Pose mode, else the active object's and its data's."""
+    return [(datablock, track) for datablock, track in _active_tracks(context) if track.in_use]
+
+
+def unused_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
+    """The curves of rotation modes that the active bone or object is not in."""
+    return [(datablock, track) for datablock, track in _active_tracks(context) if not track.in_use]
+
+
+@redraw.once
+def _active_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
     item = context.object
     if item is None:
         return []
@@ -81,6 +98,7 @@ def track_identifier(datablock: bpy.types.ID, track: Track) -> str:
     return f"{type(datablock).__name__}/{name_of(datablock)}/{track.path}"
 
 
+@redraw.once
 def active_track(context: bpy.types.Context) -> tuple[bpy.types.ID, Track] | None:
     """The track chosen in the list, or else its first."""
     tracks = active_tracks(context)
@@ -107,11 +125,74 @@ def scene_frame(datablock: bpy.types.ID, frame: float) -> float:
     return float(animation.nla_tweak_strip_time_to_scene(frame))
 
 
+@redraw.once
 def active_key(context: bpy.types.Context) -> tuple[bpy.types.ID, Track, KeyInfo] | None:
     """The active track's key at, before or after the current frame."""
     found = active_track(context)
     if found is None:
         return None
     datablock, track = found
-    key = key_near(track, action_frame(context, datablock))
+    key = key_near(track, action_frame(context, datablock), default_parameters(context))
     return None if key is None else (datablock, track, key)
+
+
+def default_parameters(context: bpy.types.Context) -> dict[str, float]:
+    """The parameters of keys that have none of their own, as the scene has them; those that are not 0."""
+    scene: Any = context.scene
+    numbers = {name: float(getattr(scene.tcb.new_keys, name)) for name in PARAMETERS}
+    return {name: number for name, number in numbers.items() if number}
+
+
+def in_animation_editor(context: bpy.types.Context) -> bool:
+    return context.area is not None and context.area.type in ANIMATION_EDITORS
+
+
+@redraw.once
+def chosen_keys(context: bpy.types.Context) -> list[TrackKeys]:
+    """In an animation editor the selected keys that it shows; elsewhere the one key that the sidebar shows."""
+    return selected_keys(editable_fcurves(context)) if in_animation_editor(context) else key_shown(context)
+
+
+def key_shown(context: bpy.types.Context) -> list[TrackKeys]:
+    """The key that the sidebar of the 3D viewport shows, where there is one."""
+    found = active_key(context)
+    if found is None:
+        return []
+    datablock, track, key = found
+    keys = keys_of(datablock, track)
+    return [keys.take(keys.frames == key.frame)]
+
+
+@redraw.once
+def chosen_parameters(context: bpy.types.Context) -> dict[str, Numbers]:
+    """Of each parameter the numbers of all the chosen keys, in their order; NaN where they can't be read."""
+    defaults = default_parameters(context)
+    read = [_readable(keys, defaults) for keys in chosen_keys(context)]
+    return {name: np.concatenate([np.empty(0), *(numbers[name] for numbers in read)]) for name in PARAMETERS}
+
+
+def _readable(keys: TrackKeys, defaults: dict[str, float]) -> dict[str, Numbers]:
+    try:
+        return keys.parameters(defaults)
+    except Refusal:
+        return {name: np.full(len(keys), np.nan) for name in PARAMETERS}
+
+
+def shown_keys(context: bpy.types.Context) -> list[TrackKeys]:
+    """In an animation editor all keys that it shows; elsewhere those of the active track."""
+    if in_animation_editor(context):
+        return list(keys_among(editable_fcurves(context)))
+    found = active_track(context)
+    return [] if found is None else [keys_of(*found)]
+
+
+def editable_fcurves(context: bpy.types.Context) -> list[bpy.types.FCurve]:
+    """What the animation editor of the context shows, and lets be changed."""
+    return list(context.editable_fcurves or ())
+
+
+def why_no_key_is_chosen(context: bpy.types.Context) -> str:
+    """Why there is no key to work on; empty where there may be one."""
+    if in_animation_editor(context):
+        return "" if any_selected(editable_fcurves(context)) else "Select keys of animated properties"
+    return "" if active_track(context) else "The active object has no track"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import bpy
@@ -13,8 +14,9 @@ from ..interp import tcb
 from .channels import channels_of
 from .companions import PARAMETERS
 from .faults import Refusal
+from .keyframes import FloatArray
 from .parameters import read_parameters
-from .reading import digest, key_frames, read_originals
+from .reading import is_up_to_date, key_frames, read_originals
 from .splines import TrackSpline, plays_its_own_keys, track_splines
 from .tracks import BONES, Track, tracks_shown
 
@@ -37,10 +39,9 @@ class KeyInfo:
 
 
 def tracks_of(datablock: bpy.types.ID, bone: str = "") -> list[Track]:
-    """The tracks in use of one bone (its path), or of the datablock without its bones; none where nothing animates
-    it."""
+    """The tracks of one bone (its path), or of the datablock without its bones; none where nothing animates it."""
     try:
-        return [track for track in tracks_shown(datablock, channels_of(datablock), bone) if track.in_use]
+        return tracks_shown(datablock, channels_of(datablock), bone)
     except Refusal:
         return []
 
@@ -58,15 +59,12 @@ def state(track: Track) -> str:
         return "PLAIN"
     if not track.saved:
         return "TCB"
-    try:
-        current = digest(track, track.settings, read_originals(track)) == track.settings.digest
-    except Refusal:
-        current = False
-    return "BAKED" if current else "OUT_OF_DATE"
+    return "BAKED" if is_up_to_date(track) else "OUT_OF_DATE"
 
 
-def key_near(track: Track, frame: float) -> KeyInfo | None:
-    """The key at `frame`, or else the last one before it, or else the first one after."""
+def key_near(track: Track, frame: float, defaults: Mapping[str, float]) -> KeyInfo | None:
+    """The key at `frame`, or else the last one before it, or else the first one after; `defaults` are the parameters of
+    keys that have none of their own."""
     frames = key_frames(track)
     if not len(frames):
         return None
@@ -74,38 +72,38 @@ def key_near(track: Track, frame: float) -> KeyInfo | None:
     found = float(frames[row])
     where = "AT" if abs(found - frame) <= _AT else "BEFORE" if found < frame else "AFTER"
     try:
-        parameters = {name: float(n[0]) for name, n in read_parameters(track, frames[row : row + 1], {}).items()}
+        numbers = read_parameters(track, frames[row : row + 1], defaults)
+        parameters = {name: float(number[0]) for name, number in numbers.items()}
     except Refusal:
         parameters = dict.fromkeys(PARAMETERS, math.nan)
     return KeyInfo(found, row + 1, len(frames), where, parameters)
 
 
-def neighbour(track: Track, frame: float, direction: int) -> float | None:
-    """The frame of the next key (`direction` 1) or the previous one (-1)."""
-    frames = key_frames(track)
+def neighbour(frames: FloatArray, frame: float, direction: int) -> float | None:
+    """The next of the frames (`direction` 1) or the previous one (-1)."""
     there = frames[frames > frame + _AT] if direction > 0 else frames[frames < frame - _AT]
     return float(there[0 if direction > 0 else -1]) if len(there) else None
 
 
-def values_now(track: Track, frame: float) -> dict[int, float]:
+def values_now(track: Track, frame: float, defaults: Mapping[str, float]) -> dict[int, float]:
     """The splines' value at `frame` of each component of a value track. Raises Refusal where the keys make none."""
     result: dict[int, float] = {}
-    for spline in _splines(track):
+    for spline in _splines(track, defaults):
         result |= zip(spline.components, map(float, spline.spline([frame])[0]), strict=True)
     return dict(sorted(result.items()))
 
 
-def turn_now(track: Track, frame: float) -> tuple[float, tuple[float, float, float]]:
+def turn_now(track: Track, frame: float, defaults: Mapping[str, float]) -> tuple[float, tuple[float, float, float]]:
     """Of a rotation track at `frame` the turn from the key before it: angle in radians, and axis. Raises Refusal."""
     frames = {original.keys.frames.tobytes() for original in read_originals(track).values()}
     if len(frames) > 1 and not all(plays_its_own_keys(track, index) for index in track.channels):
         # Their missing values take a curve to evaluate, and while drawing nothing can be made.
         raise track.refusal("its channels are keyed at different frames: shown while it is not baked")
-    (spline,) = _splines(track)
+    (spline,) = _splines(track, defaults)
     assert isinstance(spline.spline, tcb.RotationSpline)
     angle, axis = spline.spline.turn_from_key([frame])
     return float(angle[0]), (float(axis[0, 0]), float(axis[0, 1]), float(axis[0, 2]))
 
 
-def _splines(track: Track) -> list[TrackSpline]:
-    return track_splines(track, track.settings, read_originals(track), {})
+def _splines(track: Track, defaults: Mapping[str, float]) -> list[TrackSpline]:
+    return track_splines(track, track.settings, read_originals(track), defaults)

@@ -5,9 +5,14 @@ from __future__ import annotations
 
 import bpy
 
+from . import preset
 from .bake import TCB_OT_bake
 from .enable import TCB_OT_enable
+from .key_copy import TCB_OT_key_copy, TCB_OT_key_paste
+from .key_drag import TCB_OT_key_drag
 from .key_jump import TCB_OT_key_jump
+from .key_reset import TCB_OT_key_reset
+from .key_select import TCB_OT_key_select
 from .key_set import TCB_OT_key_set
 from .make_key import TCB_OT_make_key
 from .remove import TCB_OT_remove
@@ -19,7 +24,14 @@ from .track_select import TCB_OT_track_select
 _CLASSES = (
     TCB_OT_enable,
     TCB_OT_key_set,
+    TCB_OT_key_drag,
+    TCB_OT_key_copy,
+    TCB_OT_key_paste,
+    TCB_OT_key_reset,
+    TCB_OT_key_select,
     TCB_OT_key_jump,
+    preset.TCB_OT_preset_apply,
+    preset.TCB_OT_preset_add,
     TCB_OT_track_select,
     TCB_OT_track_choose,
     TCB_OT_bake,
@@ -33,8 +45,10 @@ _CLASSES = (
 def register() -> None:
     for cls in _CLASSES:
         bpy.utils.register_class(cls)
+    preset.register()
 
 
 def unregister() -> None:
+    preset.unregister()
     for cls in reversed(_CLASSES):
         bpy.utils.unregister_class(cls)

@@ -61,6 +61,7 @@ class TCB_OT_bake(OnSelection):
             output=self.output,
             value_tolerance=self.value_tolerance or None,
             rotation_tolerance=self.rotation_tolerance,
+            defaults=selection.default_parameters(context),
         )
         try:
             options.check()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Go to the next or previous key of the active track."""
+"""Go to the next or previous key of the animator's."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from .reporting import Status
 
 
 class TCB_OT_key_jump(bpy.types.Operator):
-    """Go to the next or previous key that you made on this track, past all generated ones"""
+    """Go to the next or previous key that you made, past all generated ones: on what an animation editor shows, or in
+    the 3D viewport on the track in the sidebar"""
 
     bl_idname = "tcb.key_jump"
     bl_label = "Jump to TCB Key"
@@ -26,20 +27,24 @@ class TCB_OT_key_jump(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
+        if selection.in_animation_editor(context):
+            return True
         if selection.active_track(context) is None:
             cls.poll_message_set("The active object has no track")
             return False
         return True
 
     def execute(self, context: bpy.types.Context) -> Status:
-        found = selection.active_track(context)
-        assert found is not None
-        datablock, track = found
-        frame = neighbour(track, selection.action_frame(context, datablock), 1 if self.direction == "NEXT" else -1)
-        if frame is None:
-            self.report({"INFO"}, f"No {self.direction.lower()} key on {track.path}")
-            return {"CANCELLED"}
-        there = selection.scene_frame(datablock, frame)
+        step = 1 if self.direction == "NEXT" else -1
         scene: Any = context.scene
-        scene.frame_set(int(there // 1), subframe=there % 1)
+        there = [
+            selection.scene_frame(keys.datablock, frame)
+            for keys in selection.shown_keys(context)
+            if (frame := neighbour(keys.frames, selection.action_frame(context, keys.datablock), step)) is not None
+        ]
+        if not there:
+            self.report({"INFO"}, f"No {self.direction.lower()} key")
+            return {"CANCELLED"}
+        frame = min(there) if step > 0 else max(there)
+        scene.frame_set(int(frame // 1), subframe=frame % 1)
         return {"FINISHED"}

@@ -1,44 +1,82 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Set the parameters of one key."""
+"""Set the parameters of keys."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import bpy
 from bpy.props import FloatProperty, StringProperty
 
-from .. import selection
+from .. import preferences, selection
 from ..animation import key_set
 from ..animation.companions import PARAMETERS
-from ..properties import parameter
-from .reporting import Status, finish, for_each_track, poll_selection
+from ..animation.selected_keys import set_parameters
+from ..properties import Of50, parameter
+from ..shared_number import is_mixed
+from .reporting import Status, finish, for_each_of, for_each_track, poll_keys, poll_selection
 
 
-class TCB_OT_key_set(bpy.types.Operator):
-    """Set tension, continuity, bias and ease of the key at a frame, on the selected objects (in Pose mode: bones)"""
+class TCB_OT_key_set(Of50, bpy.types.Operator):
+    """Set tension, continuity, bias and ease of the selected keys, or in the 3D viewport of the key in the sidebar"""
 
     bl_idname = "tcb.key_set"
-    bl_label = "Set TCB Key"
+    bl_label = "Set TCB Parameters"
     bl_options = {"REGISTER", "UNDO"}
 
     track: StringProperty(
-        name="Track", description="Path of the animated property; 'rotation' means that of the rotation mode"
+        name="Track",
+        description="Path of the animated property of the selected objects (in Pose mode: bones) instead of the"
+        " selected keys; 'rotation' means that of the rotation mode",
+        options={"SKIP_SAVE", "HIDDEN"},
     )
-    frame: FloatProperty(name="Frame", description="Where the key stands; left out: the current frame")
-    tension: parameter("tension")
-    continuity: parameter("continuity")
-    bias: parameter("bias")
-    ease_to: parameter("ease_to")
-    ease_from: parameter("ease_from")
+    frame: FloatProperty(
+        name="Frame",
+        description="Where the track's key stands; left out: the current frame",
+        options={"SKIP_SAVE", "HIDDEN"},
+    )
+    tension: parameter("tension", options={"SKIP_SAVE"})
+    continuity: parameter("continuity", options={"SKIP_SAVE"})
+    bias: parameter("bias", options={"SKIP_SAVE"})
+    ease_to: parameter("ease_to", options={"SKIP_SAVE"})
+    ease_from: parameter("ease_from", options={"SKIP_SAVE"})
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return poll_selection(cls, context)
+        return poll_keys(cls, context) if selection.in_animation_editor(context) else poll_selection(cls, context)
+
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:
+        if self.track:
+            return self.execute(context)
+        if not selection.chosen_keys(context):
+            self.report({"ERROR"}, NO_KEYS)
+            return {"CANCELLED"}
+        for name, numbers in selection.chosen_parameters(context).items():
+            if not is_mixed(numbers):
+                setattr(self, name, numbers[0])
+        window_manager: Any = context.window_manager
+        status: Status = window_manager.invoke_props_dialog(self)
+        return status
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout: Any = self.layout
+        layout.use_property_split = True
+        for name, slider in preferences.shown_names(context).items():
+            row = layout.row()
+            row.prop(self, slider)
+            if not self.properties.is_property_set(name):
+                row.label(text="mixed")
 
     def execute(self, context: bpy.types.Context) -> Status:
         given = {name: getattr(self, name) for name in PARAMETERS if self.properties.is_property_set(name)}
         if not given:
             self.report({"ERROR"}, f"none of {', '.join(PARAMETERS)} is given")
             return {"CANCELLED"}
+        if not self.track:
+            defaults = selection.default_parameters(context)
+            chosen = selection.chosen_keys(context)
+            report = for_each_of(chosen, lambda keys: set_parameters(keys, given, defaults))
+            return finish(self, report, "Set", NO_KEYS)
 
         def set_on(datablock: bpy.types.ID, path: str) -> None:
             given_frame = self.properties.is_property_set("frame")
@@ -47,3 +85,6 @@ class TCB_OT_key_set(bpy.types.Operator):
 
         owners = selection.owners_of(context, self.track)
         return finish(self, for_each_track(owners, self.track, set_on, keys=1), "Set")
+
+
+NO_KEYS = "None of your keys is selected: generated ones have no parameters"

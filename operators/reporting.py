@@ -10,6 +10,7 @@ import bpy
 
 from .. import selection
 from ..animation import Refusal, Report
+from ..animation.selected_keys import TrackKeys
 
 if TYPE_CHECKING:
     from bpy.stub_internal.rna_enums import OperatorReturnItems
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 else:
     Status = set
 
+REDRAWN = (*selection.ANIMATION_EDITORS, "VIEW_3D")
 SHOWN_NOTES = 5
 """Notes that a person is shown one by one; the rest is counted."""
 
@@ -55,6 +57,23 @@ def for_each_track(selected: Selected, track: str, work: Callable[[bpy.types.ID,
     return for_each(selected, on_datablock)
 
 
+def for_each_of(chosen: Iterable[TrackKeys], work: Callable[[TrackKeys], None]) -> Report:
+    """As `for_each`, on keys of each of several tracks."""
+    report = Report()
+    datablocks = {}
+    for keys in chosen:
+        try:
+            work(keys)
+        except Refusal as refusal:
+            report.refusals.append(refusal)
+            continue
+        report.tracks += 1
+        report.keys += len(keys)
+        datablocks[keys.datablock.as_pointer()] = keys.datablock
+    report.add(Report.on(list(datablocks.values())))
+    return report
+
+
 def finish(operator: bpy.types.Operator, report: Report, verb: str, otherwise: str = "") -> Status:
     """Say what was done and what was refused, or `otherwise` where there was nothing of either; the status to return.
 
@@ -70,6 +89,7 @@ def finish(operator: bpy.types.Operator, report: Report, verb: str, otherwise: s
         operator.report({"INFO"}, otherwise)
     if report.refused:
         operator.report({"ERROR"}, "\n".join(report.refused))
+    redraw_editors()
     return {"FINISHED"} if report.tracks else {"CANCELLED"}
 
 
@@ -79,3 +99,19 @@ def poll_selection(operator: type[bpy.types.Operator], context: bpy.types.Contex
     if reason:
         operator.poll_message_set(reason)
     return not reason
+
+
+def poll_keys(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
+    """Whether there may be a key to work on: in an animation editor a selected one, elsewhere that of the sidebar."""
+    reason = selection.why_no_key_is_chosen(context)
+    if reason:
+        operator.poll_message_set(reason)
+    return not reason
+
+
+def redraw_editors() -> None:
+    """Show what was changed: writing keys in bulk tells nobody of it."""
+    for window in getattr(bpy.context.window_manager, "windows", ()):
+        for area in window.screen.areas:
+            if area.type in REDRAWN:
+                area.tag_redraw()

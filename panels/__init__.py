@@ -5,19 +5,32 @@ from __future__ import annotations
 
 import bpy
 
-from . import pictures
-from .sidebar import TCB_PT_bake, TCB_PT_bake_options, TCB_PT_key, TCB_PT_track, TCB_PT_tracks
+from . import menus, pictures
+from .selected_keys import PANELS
+from .sidebar import TCB_PT_bake, TCB_PT_bake_options, TCB_PT_key, TCB_PT_new_keys, TCB_PT_track, TCB_PT_tracks
 
-_CLASSES = (TCB_PT_bake, TCB_PT_bake_options, TCB_PT_tracks, TCB_PT_key, TCB_PT_track)
+_CLASSES = (
+    menus.TCB_MT_presets,
+    menus.TCB_MT_keys,
+    TCB_PT_bake,
+    TCB_PT_bake_options,
+    TCB_PT_new_keys,
+    TCB_PT_tracks,
+    TCB_PT_key,
+    TCB_PT_track,
+    *PANELS,
+)
 
 
 def register() -> None:
     for cls in _CLASSES:
         bpy.utils.register_class(cls)
+    menus.register()
     pictures.register()
 
 
 def unregister() -> None:
     pictures.unregister()
+    menus.unregister()
     for cls in reversed(_CLASSES):
         bpy.utils.unregister_class(cls)

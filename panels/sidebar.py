@@ -5,17 +5,19 @@ the track's choices, and the bake."""
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import bpy
 
-from .. import selection
+from .. import handlers, preferences, redraw, selection, words
 from ..animation import Refusal
-from ..animation.companions import PARAMETERS
+from ..animation.companions import split
 from ..animation.datablocks import name_of
 from ..animation.enabling import check_editable
 from ..animation.inspecting import STATES, has_animated_bones, state, turn_now, values_now
 from ..animation.tracks import Track, why_not
+from ..properties import DESCRIPTIONS
 
 _STATE_ICONS = {"PLAIN": "BLANK1", "TCB": "KEYFRAME", "BAKED": "KEYFRAME_HLT", "OUT_OF_DATE": "FILE_REFRESH"}
 _KEY_LABELS = {"AT": "Key", "BEFORE": "Key before", "AFTER": "Key after"}
@@ -29,7 +31,19 @@ BAKE_OPTIONS = (
     "frame_start",
     "frame_end",
 )
-_AXES = {3: "XYZ", 4: "WXYZ"}
+_LETTERS = {
+    "TRANSLATION": "XYZ",
+    "XYZ": "XYZ",
+    "XYZ_LENGTH": "XYZ",
+    "DIRECTION": "XYZ",
+    "VELOCITY": "XYZ",
+    "ACCELERATION": "XYZ",
+    "EULER": "XYZ",
+    "QUATERNION": "WXYZ",
+    "AXISANGLE": "WXYZ",
+    "COLOR": "RGBA",
+    "COLOR_GAMMA": "RGBA",
+}
 
 
 class _Sidebar(bpy.types.Panel):
@@ -47,12 +61,27 @@ class TCB_PT_bake(_Sidebar):
     bl_label = "TCB"
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout: Any = self.layout
-        options = _sidebar(context)
-        bake = layout.operator("tcb.bake", icon="KEYFRAME_HLT")
-        for name in BAKE_OPTIONS:
-            setattr(bake, name, getattr(options, name))
-        layout.operator("tcb.restore", icon="LOOP_BACK")
+        redraw.begin()
+        draw_bake(self.layout, context)
+
+
+def draw_bake(layout: Any, context: bpy.types.Context) -> None:
+    options = sidebar(context)
+    bake = layout.operator("tcb.bake", icon="KEYFRAME_HLT")
+    for name in BAKE_OPTIONS:
+        setattr(bake, name, getattr(options, name))
+    layout.operator("tcb.restore", icon="LOOP_BACK")
+    draw_live(layout, context)
+
+
+def draw_live(layout: Any, context: bpy.types.Context) -> None:
+    """The switch of the active object's action, and what the last bakes by themselves could not do."""
+    animation: Any = context.object and context.object.animation_data
+    if animation is None or animation.action is None:
+        return
+    layout.prop(animation.action, "tcb_live")
+    for line in handlers.said_of(animation.action):
+        layout.label(text=line, icon="INFO", translate=False)
 
 
 class TCB_PT_bake_options(_Sidebar):
@@ -64,16 +93,36 @@ class TCB_PT_bake_options(_Sidebar):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout: Any = self.layout
-        options = _sidebar(context)
-        layout.use_property_split = True
-        layout.use_property_decorate = False
-        hidden = {"value_tolerance", "rotation_tolerance"} if options.output == "SAMPLES" else {"step"}
-        if options.frames != "CUSTOM":
-            hidden |= {"frame_start", "frame_end"}
-        for name in BAKE_OPTIONS:
-            if name not in hidden:
-                layout.prop(options, name)
+        draw_bake_options(self.layout, context)
+
+
+def draw_bake_options(layout: Any, context: bpy.types.Context) -> None:
+    options = sidebar(context)
+    layout.use_property_split = True
+    layout.use_property_decorate = False
+    hidden = {"value_tolerance", "rotation_tolerance"} if options.output == "SAMPLES" else {"step"}
+    if options.frames != "CUSTOM":
+        hidden |= {"frame_start", "frame_end"}
+    for name in BAKE_OPTIONS:
+        if name not in hidden:
+            layout.prop(options, name)
+
+
+class TCB_PT_new_keys(_Sidebar):
+    """The parameters of keys that have none of their own"""
+
+    bl_idname = "TCB_PT_new_keys"
+    bl_parent_id = "TCB_PT_bake"
+    bl_label = "New Keys"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        draw_new_keys(self.layout, context)
+
+
+def draw_new_keys(layout: Any, context: bpy.types.Context) -> None:
+    layout.label(text="Keys without parameters of their own:")
+    draw_parameters(layout.column(align=True), context, sidebar(context).new_keys)
 
 
 class TCB_PT_tracks(_Sidebar):
@@ -83,6 +132,7 @@ class TCB_PT_tracks(_Sidebar):
     bl_label = "TCB Tracks"
 
     def draw(self, context: bpy.types.Context) -> None:
+        redraw.begin()
         layout: Any = self.layout
         tracks = selection.active_tracks(context)
         bones = context.mode != "POSE" and context.object is not None and has_animated_bones(context.object)
@@ -94,6 +144,11 @@ class TCB_PT_tracks(_Sidebar):
             layout.label(text=bone.name, icon="BONE_DATA")
         if tracks:
             _draw_list(context, layout, tracks)
+        for datablock, track in selection.unused_tracks(context):
+            row = layout.row()
+            row.enabled = False
+            row.label(text=track_label(datablock, track), icon="BLANK1", translate=False)
+            row.label(text="other rotation mode")
         if bones:
             layout.label(text="Its bones' tracks: in Pose Mode", icon="BONE_DATA")
         layout.operator("tcb.enable")
@@ -122,18 +177,42 @@ class TCB_PT_key(_Sidebar):
         row.operator("tcb.key_jump", text="", icon="PREV_KEYFRAME").direction = "PREVIOUS"
         label = row.row()
         label.alignment = "CENTER"
-        label.label(text=f"{_KEY_LABELS[key.where]}: frame {key.frame:g} ({key.number} of {key.count})")
+        where = words.label(_KEY_LABELS[key.where])
+        text = words.label("{:s}: frame {:g} ({:d} of {:d})", where, key.frame, key.number, key.count)
+        label.label(text=text, translate=False)
         row.operator("tcb.key_jump", text="", icon="NEXT_KEYFRAME").direction = "NEXT"
 
-        reason = _why_not(datablock, track)
+        reason = why_not_editable(datablock, track)
         column = layout.column(align=True)
         column.enabled = not reason
-        sidebar = _sidebar(context)
-        for name in PARAMETERS:
-            column.prop(sidebar, name, slider=True)
+        draw_parameters(column, context, sidebar(context))
         if reason:
             layout.label(text=reason, icon="LOCKED")
-        _draw_value(layout, track, selection.action_frame(context, datablock))
+        draw_key_tools(layout)
+        _draw_value(context, layout, datablock, track)
+
+
+def draw_parameters(
+    layout: Any, context: bpy.types.Context, owner: Any, ranges: Mapping[str, str] | None = None
+) -> None:
+    """A slider for each parameter; of those that differ from key to key the range stands beside it."""
+    for name, slider in preferences.shown_names(context).items():
+        if ranges and name in ranges:
+            row = layout.split(factor=0.62, align=True)
+            text = words.label("{:s} (mixed)", words.label(DESCRIPTIONS[name][0]))
+            row.prop(owner, slider, slider=True, text=text, translate=False)
+            row.label(text=ranges[name], translate=False)
+        else:
+            layout.prop(owner, slider, slider=True)
+
+
+def draw_key_tools(layout: Any) -> None:
+    """What can be done with the parameters of keys."""
+    row = layout.row(align=True)
+    row.menu("TCB_MT_presets", text="Presets")
+    row.operator("tcb.key_copy", text="", icon="COPYDOWN")
+    row.operator("tcb.key_paste", text="", icon="PASTEDOWN")
+    row.operator("tcb.key_reset", text="", icon="LOOP_BACK")
 
 
 class TCB_PT_track(_Sidebar):
@@ -161,10 +240,9 @@ class TCB_PT_track(_Sidebar):
         if _state_fault(track):
             layout.label(text=_state_fault(track), icon="ERROR")
             return
-        sidebar = _sidebar(context)
         names = ("cycle", "ends", "construction", "path") if track.is_rotation else ("cycle",)
         for name in names:
-            layout.prop(sidebar, name)
+            layout.prop(sidebar(context), name)
 
 
 def _draw_list(context: bpy.types.Context, layout: Any, tracks: list[tuple[bpy.types.ID, Track]]) -> None:
@@ -175,7 +253,7 @@ def _draw_list(context: bpy.types.Context, layout: Any, tracks: list[tuple[bpy.t
     for datablock, track in tracks:
         current = _state(track)
         row = column.row(align=True)
-        name = track_label(track)
+        name = track_label(datablock, track)
         label = f"{name}, {name_of(datablock)}" if several and datablock != context.object else name
         chosen = track.path == shown[1].path and datablock == shown[0]
         select = row.operator(
@@ -187,15 +265,43 @@ def _draw_list(context: bpy.types.Context, layout: Any, tracks: list[tuple[bpy.t
         state_row.label(text=STATES[current])
 
 
-def _sidebar(context: bpy.types.Context) -> Any:
+def sidebar(context: bpy.types.Context) -> Any:
+    """What the tab edits."""
     scene: Any = context.scene
     return scene.tcb
 
 
-def track_label(track: Track) -> str:
-    """The property's name as a person knows it: without the bone, which is the active one."""
-    name = track.path.rpartition(".")[2] if track.path.startswith("pose.bones[") else track.path
-    return name.replace("_", " ").title() if name.isidentifier() else name
+def track_label(datablock: bpy.types.ID, track: Track) -> str:
+    """The property's name as Blender shows it; of a part of the datablock with that part's name."""
+    owner_path, name = split(track.path)
+    if name.startswith("["):
+        return name[1:-1]
+    owner = _owner(datablock, track)
+    prop = owner and owner.bl_rna.properties.get(name)
+    if not prop:
+        return track.path
+    label = words.label(prop.name)
+    part = "" if owner_path.startswith("pose.bones[") else getattr(owner, "name", "")
+    return f"{label}, {part}" if owner_path and part else label
+
+
+def _owner(datablock: bpy.types.ID, track: Track) -> Any:
+    """What has the animated property."""
+    owner_path = split(track.path)[0].removesuffix(".")
+    try:
+        return datablock.path_resolve(owner_path) if owner_path else datablock
+    except ValueError:
+        return None
+
+
+def _letter(datablock: bpy.types.ID, track: Track, index: int) -> str:
+    """How Blender names that component of the property."""
+    owner = _owner(datablock, track)
+    prop = owner and owner.bl_rna.properties.get(split(track.path)[1])
+    letters = _LETTERS.get(prop.subtype, "") if prop else ""
+    if index < len(letters):
+        return letters[index]
+    return str(index) if len(track.rest) > 1 else words.label("Value")
 
 
 def _why_no_tracks(context: bpy.types.Context) -> str:
@@ -203,14 +309,14 @@ def _why_no_tracks(context: bpy.types.Context) -> str:
         return "No active object"
     if context.mode == "POSE":
         return "The active bone has no keyframes" if context.active_pose_bone else "No active bone"
-    return f"{context.object.name} has no keyframes"
+    return words.label("{:s} has no keyframes", context.object.name)
 
 
 def _state(track: Track) -> str:
     return "OUT_OF_DATE" if _state_fault(track) else state(track)
 
 
-def _why_not(datablock: bpy.types.ID, track: Track) -> str:
+def why_not_editable(datablock: bpy.types.ID, track: Track) -> str:
     """Why nothing of the track can be changed; empty where it can."""
     try:
         check_editable(datablock)
@@ -228,20 +334,20 @@ def _state_fault(track: Track) -> str:
     return ""
 
 
-def _draw_value(layout: Any, track: Track, frame: float) -> None:
+def _draw_value(context: bpy.types.Context, layout: Any, datablock: bpy.types.ID, track: Track) -> None:
     """The interpolated value now; of a rotation the turn from the key before, as 3D Studio's key info shows it."""
     box = layout.box().column(align=True)
+    frame = selection.action_frame(context, datablock)
+    defaults = selection.default_parameters(context)
     try:
         if track.is_rotation:
-            angle, axis = turn_now(track, frame)
+            angle, axis = turn_now(track, frame, defaults)
             box.label(text="From the key before:")
-            box.label(text=f"Angle {math.degrees(angle):.3f}°")
-            box.label(text=f"Axis {axis[0]:.4f}, {axis[1]:.4f}, {axis[2]:.4f}")
+            box.label(text=words.label("Angle {:.3f}°", math.degrees(angle)), translate=False)
+            box.label(text=words.label("Axis {:.4f}, {:.4f}, {:.4f}", *axis), translate=False)
             return
-        box.label(text=f"TCB value at frame {frame:g}:")
-        letters = _AXES.get(len(track.rest), "")
-        for index, value in values_now(track, frame).items():
-            name = letters[index] if letters else str(index) if len(track.rest) > 1 else "Value"
-            box.label(text=f"{name} {value:.6g}")
+        box.label(text=words.label("TCB value at frame {:g}:", frame), translate=False)
+        for index, value in values_now(track, frame, defaults).items():
+            box.label(text=f"{_letter(datablock, track, index)} {value:.6g}", translate=False)
     except Refusal as refusal:
         box.label(text=refusal.reason, icon="ERROR")

@@ -33,5 +33,11 @@ def test_the_zip_holds_every_module_of_the_package(names: set[str]) -> None:
     assert sorted({module.relative_to(ROOT).as_posix() for module in modules} - names) == []
 
 
+def test_the_zip_holds_the_presets(names: set[str]) -> None:
+    presets = {preset.relative_to(ROOT).as_posix() for preset in ROOT.glob("presets/tcb_animation/key/*.py")}
+    assert len(presets) == 8
+    assert sorted(presets - names) == []
+
+
 def test_the_zip_holds_the_licence(names: set[str]) -> None:
     assert "LICENSE" in names

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
 
@@ -51,3 +53,48 @@ def posed(scene):
         chosen.select = bone.name == "right"
     armature.bones.active = armature.bones["right"]
     return item
+
+
+@pytest.fixture
+def editor():
+    """with editor("DOPESHEET"): in that animation editor; also "FCURVES", "ACTION", "TIMELINE"."""
+    import bpy
+
+    @contextlib.contextmanager
+    def inside(ui_type):
+        window = bpy.context.window_manager.windows[0]
+        area = max(window.screen.areas, key=lambda area: area.width * area.height)
+        area.ui_type = "DOPESHEET" if ui_type == "ACTION" else ui_type
+        if ui_type == "ACTION":
+            area.spaces.active.mode = "ACTION"
+        region = next(region for region in area.regions if region.type == "WINDOW")
+        with bpy.context.temp_override(window=window, screen=window.screen, area=area, region=region):
+            yield bpy.context
+
+    return inside
+
+
+@pytest.fixture
+def choose(tcb_animation):
+    """choose(datablock, path, *frames): select the keys there, and no others of the datablock."""
+    import bpy
+
+    def select(datablock, path, *frames):
+        for fcurve in tcb_animation.animation.channels.channels_of(datablock):
+            for point in fcurve.keyframe_points:
+                there = fcurve.data_path == path and any(abs(point.co.x - frame) < 1e-3 for frame in frames)
+                point.select_control_point = point.select_left_handle = point.select_right_handle = there
+        bpy.context.view_layer.update()
+
+    return select
+
+
+@pytest.fixture
+def curve(tcb_animation):
+    """curve(datablock, path, index): that F-curve, or None."""
+
+    def find(datablock, path, index=0):
+        channels = tcb_animation.animation.channels.channels_of(datablock)
+        return next((c for c in channels if c.data_path == path and c.array_index == index), None)
+
+    return find

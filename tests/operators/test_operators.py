@@ -15,17 +15,6 @@ def animation(tcb_animation):
 
 
 @pytest.fixture
-def curve(animation):
-    """curve(datablock, path, index): that F-curve, or None."""
-
-    def find(datablock, path, index=0):
-        channels = animation.channels.channels_of(datablock)
-        return next((c for c in channels if c.data_path == path and c.array_index == index), None)
-
-    return find
-
-
-@pytest.fixture
 def bits(animation):
     """bits(datablock): every F-curve of it, to the last bit."""
 

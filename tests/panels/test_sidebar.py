@@ -67,7 +67,7 @@ def test_an_object_without_keys_is_named(scene, drawn):
 def test_tracks_are_listed_with_their_states(cube, drawn):
     shown = drawn("TCB_PT_tracks")
     assert shown.count("not TCB") == 2
-    assert {"Location", "Rotation Quaternion", "bpy.ops.tcb.enable()", "bpy.ops.tcb.remove()"} <= set(shown)
+    assert {"Location", "Quaternion Rotation", "bpy.ops.tcb.enable()", "bpy.ops.tcb.remove()"} <= set(shown)
     bpy.ops.tcb.enable()
     assert drawn("TCB_PT_tracks").count("TCB") == 2
     bpy.ops.tcb.bake()

@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The keys that are selected in the animation editors, track by track, and the parameters of many keys at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from .channels import HAS_SLOTS, Channels, channels_of
+from .companions import make, take_names, track_and_field
+from .enabling import check_editable, editable_channels, enable_track
+from .faults import Refusal
+from .frames import is_among, union
+from .keyframes import (
+    DEFAULT_AMPLITUDE,
+    DEFAULT_BACK,
+    DEFAULT_PERIOD,
+    HANDLE,
+    INTERPOLATION,
+    KEY_TYPE,
+    BoolArray,
+    FloatArray,
+    Keyframes,
+    merged,
+    read,
+    write,
+)
+from .parameters import check_parameter, read_parameters
+from .reading import read_originals
+from .tracks import Track, default_settings, find_tracks, why_not
+
+_SELECTION = ("select_control_point", "select_left_handle", "select_right_handle")
+
+Numbers = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class TrackKeys:
+    """Some of the animator's keys of one track; their frames, ascending, have shape (n,)."""
+
+    datablock: bpy.types.ID
+    track: Track
+    frames: FloatArray
+    selected: BoolArray
+    """Which of them are selected in the animation editors."""
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+    def take(self, rows: BoolArray) -> TrackKeys:
+        return TrackKeys(self.datablock, self.track, self.frames[rows], self.selected[rows])
+
+    def parameters(self, defaults: Mapping[str, float]) -> dict[str, Numbers]:
+        """Of each parameter one number a key, `defaults` where a key has none of its own. Raises Refusal."""
+        return read_parameters(self.track, self.frames, defaults)
+
+
+def keys_of(datablock: bpy.types.ID, track: Track) -> TrackKeys:
+    """All of the animator's keys of the track."""
+    return _keys(datablock, track, list(track.channels))
+
+
+def _keys(datablock: bpy.types.ID, track: Track, visible: Iterable[int]) -> TrackKeys:
+    """All keys; selected are those that are so on a visible channel."""
+    originals = read_originals(track)
+    frames = union([original.keys.frames for original in originals.values()])
+    chosen = [originals[i].keys.frames[originals[i].keys.select_control_point] for i in visible if i in originals]
+    return TrackKeys(datablock, track, frames, is_among(frames, union(chosen)))
+
+
+def selected_keys(visible: Iterable[bpy.types.FCurve]) -> list[TrackKeys]:
+    """The selected keys of the animator's, of the F-curves that an editor shows; none of a track are left out.
+
+    A key whose parameter is selected is selected itself: its row in the Dope Sheet stands for it.
+    """
+    result = []
+    for keys in keys_among(visible, only_selected=True):
+        if keys.selected.any():
+            result.append(keys.take(keys.selected))
+    return result
+
+
+def keys_among(visible: Iterable[bpy.types.FCurve], only_selected: bool = False) -> Iterator[TrackKeys]:
+    """All of the animator's keys of each track of which an editor shows an F-curve, where `only_selected` says so one
+    with something selected."""
+    actions: dict[int, bpy.types.Action] = {}
+    pointers: dict[int, set[int]] = {}
+    for fcurve in visible:
+        action = fcurve.id_data
+        if isinstance(action, bpy.types.Action) and (not only_selected or _selected(fcurve).any()):
+            actions[action.as_pointer()] = action
+            pointers.setdefault(action.as_pointer(), set()).add(fcurve.as_pointer())
+    for pointer, action in actions.items():
+        for datablock, channels in _users(action):
+            yield from _keys_on(datablock, channels, pointers[pointer])
+
+
+def _keys_on(datablock: bpy.types.ID, channels: Channels, pointers: set[int]) -> Iterator[TrackKeys]:
+    wanted = {_track_path(fcurve.data_path) for fcurve in channels if fcurve.as_pointer() in pointers}
+    if not wanted:
+        return
+    among = [fcurve for fcurve in channels if _track_path(fcurve.data_path) in wanted]
+    for track in find_tracks(datablock, among):
+        shown = [index for index, fcurve in track.channels.items() if fcurve.as_pointer() in pointers]
+        keys = _keys(datablock, track, shown)
+        for companion in track.parameters.values():
+            if companion.as_pointer() in pointers:
+                at = read(companion)
+                keys.selected[:] |= is_among(keys.frames, np.sort(at.frames[at.select_control_point]))
+        yield keys
+
+
+def _track_path(data_path: str) -> str:
+    """The path of the track that an F-curve belongs to, be it a channel or a companion."""
+    companion = track_and_field(data_path) if "tcb_tracks" in data_path else None
+    return data_path if companion is None else companion[0]
+
+
+def _users(action: bpy.types.Action) -> Iterator[tuple[bpy.types.ID, Channels]]:
+    """One datablock that the action animates for each of its slots, with the F-curves there."""
+    if HAS_SLOTS:
+        users = [user for slot in action.slots for user in slot.users()]
+    else:
+        # Embedded node trees are not told apart from what they are embedded in.
+        owners = bpy.data.user_map(subset={action})[action]
+        users = [user for owner in owners for user in (owner, getattr(owner, "node_tree", None)) if user is not None]
+    seen = set()
+    for user in users:
+        try:
+            channels = channels_of(user)
+        except Refusal:
+            continue
+        if channels.action == action and channels.identity not in seen:
+            seen.add(channels.identity)
+            yield user, channels
+
+
+def any_selected(visible: Iterable[bpy.types.FCurve]) -> bool:
+    """Whether a key of these is selected, be it the animator's or a generated one: a quick look."""
+    return any(_selected(fcurve).any() for fcurve in visible)
+
+
+def _selected(fcurve: bpy.types.FCurve) -> BoolArray:
+    flags = np.empty(len(fcurve.keyframe_points), dtype=np.bool_)
+    fcurve.keyframe_points.foreach_get("select_control_point", flags)
+    return flags
+
+
+def set_parameters(
+    keys: TrackKeys, given: Mapping[str, Numbers | float], defaults: Mapping[str, float] | None = None
+) -> None:
+    """Set parameters of the keys: of each name one number for all of them, or one a key.
+
+    The track is made TCB where it isn't. A number that is the key's default anyway is not written. Raises Refusal where
+    the track can't be changed or a number is out of its range; then nothing is changed.
+    """
+    numbers = {name: np.broadcast_to(np.asarray(value, dtype=np.float64), len(keys)) for name, value in given.items()}
+    for name, values in numbers.items():
+        for value in np.unique(values):
+            check_parameter(keys.track, name, float(value), float(keys.frames[np.argmax(values == value)]))
+    channels, track = _writable(keys)
+    if not track.enabled:
+        enable_track(keys.datablock, channels, track, default_settings(track))
+    for name, values in numbers.items():
+        companion = track.parameters.get(name)
+        own = _own(companion, keys.frames)
+        rows = np.flatnonzero(own | (values != (defaults or {}).get(name, 0.0)))
+        if not len(rows):
+            continue
+        if companion is None:
+            companion = track.parameters[name] = make(channels, track.path, name, 0, track.group)
+        _put(companion, _constant(keys.frames[rows], values[rows], keys.selected[rows]))
+    channels.action.update_tag()
+
+
+def reset(keys: TrackKeys) -> None:
+    """Let the keys have no parameters of their own. Raises Refusal where the track can't be changed."""
+    channels, track = _writable(keys)
+    for name, companion in list(track.parameters.items()):
+        held = read(companion)
+        rest = held.take(~is_among(held.frames, keys.frames))
+        if not len(rest):
+            channels.remove(track.parameters.pop(name))
+        elif len(rest) < len(held):
+            write(companion, rest)
+            companion.update()
+    channels.action.update_tag()
+
+
+def _writable(keys: TrackKeys) -> tuple[Channels, Track]:
+    """The channels to write to, and the track there. Raises Refusal."""
+    check_editable(keys.datablock)
+    reason = why_not(keys.track)
+    if reason:
+        raise keys.track.refusal(reason)
+    before = channels_of(keys.datablock).identity
+    channels = editable_channels(keys.datablock)
+    track = keys.track
+    if channels.identity != before:
+        # A library override has its own copy of the action now.
+        track = next(found for found in find_tracks(keys.datablock, channels) if found.path == track.path)
+    track.follow_rename()
+    return channels, track
+
+
+def _own(companion: bpy.types.FCurve | None, frames: FloatArray) -> BoolArray:
+    """Which of the keys have a parameter of their own there."""
+    held = np.empty(0, dtype=np.float32) if companion is None else np.sort(read(companion).frames)
+    return is_among(frames, held)
+
+
+def _constant(frames: FloatArray, values: Numbers, selected: BoolArray) -> Keyframes:
+    """A parameter's keys: each holds until the next one."""
+    n = len(frames)
+    co = np.stack((frames, values.astype(np.float32)), axis=1)
+
+    def same(value: int) -> npt.NDArray[np.uint8]:
+        return np.full(n, value, dtype=np.uint8)
+
+    return Keyframes(
+        co=co,
+        handle_left=co,
+        handle_right=co,
+        handle_left_type=same(HANDLE["AUTO_CLAMPED"]),
+        handle_right_type=same(HANDLE["AUTO_CLAMPED"]),
+        interpolation=same(INTERPOLATION["CONSTANT"]),
+        easing=same(0),
+        type=same(KEY_TYPE["KEYFRAME"]),
+        back=np.full(n, DEFAULT_BACK, dtype=np.float32),
+        amplitude=np.full(n, DEFAULT_AMPLITUDE, dtype=np.float32),
+        period=np.full(n, DEFAULT_PERIOD, dtype=np.float32),
+        select_control_point=selected,
+        select_left_handle=selected,
+        select_right_handle=selected,
+    )
+
+
+def _put(companion: bpy.types.FCurve, keys: Keyframes) -> None:
+    """Put the keys among those of the companion, in place of those at their frames."""
+    held = read(companion)
+    write(companion, merged(held.take(~is_among(held.frames, keys.frames)), keys))
+    companion.update()
+
+
+def deselect(fcurves: Iterable[bpy.types.FCurve]) -> None:
+    for fcurve in fcurves:
+        none = np.zeros(len(fcurve.keyframe_points), dtype=np.bool_)
+        for name in _SELECTION:
+            fcurve.keyframe_points.foreach_set(name, none)
+
+
+def select(keys: TrackKeys) -> None:
+    """Select the keys, with all that moves along with them."""
+    for fcurve in (*keys.track.channels.values(), *keys.track.companions):
+        held = read(fcurve)
+        there = is_among(held.frames, keys.frames)
+        for name in _SELECTION:
+            fcurve.keyframe_points.foreach_set(name, getattr(held, name) | there)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The parameters of a track as they were, to the last bit."""
+
+    keys: TrackKeys
+    enabled: bool
+    companions: dict[str, Keyframes]
+
+    @classmethod
+    def of(cls, keys: TrackKeys) -> Kept:
+        track = keys.track
+        return cls(keys, track.enabled, {name: read(companion) for name, companion in track.parameters.items()})
+
+    def put_back(self) -> None:
+        """Make the track what it was, also where it was not TCB."""
+        datablock, path = self.keys.datablock, self.keys.track.path
+        channels = channels_of(datablock)
+        track = next(track for track in find_tracks(datablock, channels) if track.path == path)
+        for name, companion in track.parameters.items():
+            if name in self.companions:
+                write(companion, self.companions[name])
+            else:
+                channels.remove(companion)
+        if track.settings_curve is not None and not self.enabled:
+            channels.remove(track.settings_curve)
+            take_names(datablock, path)
+        channels.action.update_tag()

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Change one parameter of the selected keys by moving the mouse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.props import BoolProperty, EnumProperty, FloatProperty
+
+from .. import preferences, selection, words
+from ..animation.faults import Refusal
+from ..animation.parameters import LIMITS
+from ..animation.selected_keys import Kept, Numbers, TrackKeys, set_parameters
+from ..properties import DESCRIPTIONS, MAX, of_50
+from .key_select import PARAMETER_ITEMS
+from .key_set import NO_KEYS
+from .reporting import Status, finish, for_each_of, poll_keys, redraw_editors
+
+_PIXELS = 400.0
+"""How far the mouse moves, at a resolution scale of 1, for the whole range of a tension."""
+_FINE = 0.1
+_STEPS = 20
+"""Of a tension's range, what Ctrl snaps to."""
+_DIGITS = frozenset("0123456789.-")
+
+
+class TCB_OT_key_drag(bpy.types.Operator):
+    """Change a parameter of the selected keys by moving the mouse: each by as much. Or type a number for all of them"""
+
+    bl_idname = "tcb.key_drag"
+    bl_label = "Drag TCB Parameter"
+    bl_options = {"REGISTER", "UNDO", "BLOCKING", "GRAB_CURSOR"}
+
+    parameter: EnumProperty(name="Parameter", items=PARAMETER_ITEMS)
+    amount: FloatProperty(
+        name="Amount", description="By how much the parameter of each key is changed", min=-2.0, max=2.0, step=5
+    )
+    absolute: BoolProperty(name="Absolute", description="Give all keys the amount, instead of changing theirs by it")
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return poll_keys(cls, context)
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        if not self._start(context):
+            return {"CANCELLED"}
+        return finish(self, for_each_of(self._chosen, self._set), "Set")
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
+        if not self._start(context):
+            return {"CANCELLED"}
+        self.amount, self.absolute = 0.0, False
+        self._kept = [Kept.of(keys) for keys in self._chosen]
+        try:
+            # Whatever can't be changed is said before the mouse moves.
+            for keys in self._chosen:
+                self._set(keys)
+        except Refusal as refusal:
+            self._take_back()
+            self.report({"ERROR"}, str(refusal))
+            return {"CANCELLED"}
+        self._mouse = event.mouse_x
+        self._moved = 0.0
+        self._typed = ""
+        self._area: Any = context.area
+        self._show(context)
+        window_manager: Any = context.window_manager
+        window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
+        if event.type in {"ESC", "RIGHTMOUSE"}:
+            self._take_back()
+            return self._end(context, {"CANCELLED"})
+        if event.type in {"RET", "NUMPAD_ENTER", "LEFTMOUSE"} and event.value == "PRESS":
+            self._apply(context)
+            return self._end(context, {"FINISHED"})
+        if event.type == "MOUSEMOVE":
+            step = (event.mouse_x - self._mouse) / self._pixels(context)
+            self._moved += step * (_FINE if event.shift else 1.0)
+            self._mouse = event.mouse_x
+        elif event.type == "BACK_SPACE" and event.value == "PRESS":
+            self._typed = self._typed[:-1]
+        elif event.value == "PRESS" and event.unicode in _DIGITS and event.unicode:
+            self._typed += event.unicode
+        elif event.type not in {"LEFT_CTRL", "RIGHT_CTRL"}:
+            return {"RUNNING_MODAL"}
+        self._apply(context, snap=event.ctrl)
+        return {"RUNNING_MODAL"}
+
+    def _start(self, context: bpy.types.Context) -> bool:
+        """Find the keys and their numbers; False, and said, where there are none."""
+        self._chosen = selection.chosen_keys(context)
+        self._defaults = selection.default_parameters(context)
+        try:
+            self._before = [keys.parameters(self._defaults)[self.parameter] for keys in self._chosen]
+        except Refusal as refusal:
+            self.report({"ERROR"}, str(refusal))
+            return False
+        if not self._chosen:
+            self.report({"ERROR"}, NO_KEYS)
+        return bool(self._chosen)
+
+    def _set(self, keys: TrackKeys) -> None:
+        before = self._before[self._chosen.index(keys)]
+        set_parameters(keys, {self.parameter: self._after(before)}, self._defaults)
+
+    def _after(self, before: Numbers) -> Numbers:
+        number = np.full(len(before), self.amount) if self.absolute else before + self.amount
+        after: Numbers = np.clip(number, *LIMITS[self.parameter])
+        return after
+
+    def _apply(self, context: bpy.types.Context, snap: bool = False) -> None:
+        typed = self._typed_value(context)
+        low, high = LIMITS[self.parameter]
+        step = (high - low) / _STEPS
+        self.absolute = typed is not None
+        moved = round(self._moved / step) * step if snap else self._moved
+        self.amount = moved if typed is None else typed
+        for keys in self._chosen:
+            self._set(keys)
+        self._show(context)
+
+    def _typed_value(self, context: bpy.types.Context) -> float | None:
+        try:
+            number = float(self._typed)
+        except ValueError:
+            return None
+        low, high = LIMITS[self.parameter]
+        value = low + number / MAX * (high - low) if preferences.numbers_of_50(context) else number
+        return min(max(value, low), high)
+
+    def _pixels(self, context: bpy.types.Context) -> float:
+        """How far the mouse moves for a change of 1."""
+        user: Any = context.preferences
+        return float(_PIXELS * user.system.ui_scale / (LIMITS["tension"][1] - LIMITS["tension"][0]))
+
+    def _show(self, context: bpy.types.Context) -> None:
+        label = words.label(DESCRIPTIONS[self.parameter][0])
+        after = np.concatenate([self._after(before) for before in self._before])
+        low, high = (self._number(context, value) for value in (after.min(), after.max()))
+        now = low if low == high else f"{low} … {high}"
+        typed = f"  [{self._typed}|]" if self._typed else ""
+        keys = words.label("{:d} keys", len(after))
+        self._area.header_text_set(f"{label}: {now}{typed}   ({keys})")
+        hint = words.label(
+            "Move the mouse or type a number; Ctrl: in steps, Shift: finely; Enter or click: confirm, Esc: cancel"
+        )
+        workspace: Any = context.workspace
+        workspace.status_text_set(hint)
+        redraw_editors()
+
+    def _number(self, context: bpy.types.Context, value: float) -> str:
+        of_max = preferences.numbers_of_50(context)
+        return f"{of_50(self.parameter, value):.1f}" if of_max else f"{value:.3f}"
+
+    def _take_back(self) -> None:
+        for kept in self._kept:
+            kept.put_back()
+
+    def _end(self, context: bpy.types.Context, status: Status) -> Status:
+        self._area.header_text_set(None)
+        workspace: Any = context.workspace
+        workspace.status_text_set(None)
+        redraw_editors()
+        return status

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Take the parameters of keys away."""
+
+from __future__ import annotations
+
+import bpy
+
+from .. import selection
+from ..animation.selected_keys import reset
+from .key_set import NO_KEYS
+from .reporting import Status, finish, for_each_of, poll_keys
+
+
+class TCB_OT_key_reset(bpy.types.Operator):
+    """Give the selected keys, or in the 3D viewport the key in the sidebar, the parameters of new keys again"""
+
+    bl_idname = "tcb.key_reset"
+    bl_label = "Reset TCB Parameters"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return poll_keys(cls, context)
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        return finish(self, for_each_of(selection.chosen_keys(context), reset), "Reset", NO_KEYS)

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Presets of parameters, kept and found by Blender's own preset system."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import bpy
+from bl_operators.presets import AddPresetBase
+from bpy.props import StringProperty
+
+from .. import selection, words
+from ..animation.companions import PARAMETERS
+from ..animation.selected_keys import set_parameters
+from ..shared_number import is_mixed
+from .key_set import NO_KEYS
+from .reporting import Status, finish, for_each_of, poll_keys
+
+SUBFOLDER = "tcb_animation/key"
+
+
+class TCB_OT_preset_apply(bpy.types.Operator):
+    """Give the selected keys, or in the 3D viewport the key in the sidebar, the parameters of a preset"""
+
+    bl_idname = "tcb.preset_apply"
+    bl_label = "Apply TCB Preset"
+    bl_options = {"REGISTER", "UNDO"}
+
+    preset: StringProperty(
+        name="Preset", description="The preset's name: smooth, linear, stop, …, or one that you made"
+    )
+    filepath: StringProperty(
+        name="File", description="The preset's file instead", subtype="FILE_PATH", options={"SKIP_SAVE", "HIDDEN"}
+    )
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return poll_keys(cls, context)
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        presets = _presets()
+        wanted = _plain(self.preset)
+        path = self.filepath or next((str(file) for name, file in presets.items() if _plain(name) == wanted), "")
+        if not path:
+            self.report({"ERROR"}, words.report('no preset "{:s}"; there are {:s}', self.preset, ", ".join(presets)))
+            return {"CANCELLED"}
+        bpy.utils.execfile(path)
+        preset: Any = getattr(context.window_manager, "tcb_preset")  # noqa: B009  ours
+        given = {name: getattr(preset, name) for name in PARAMETERS}
+        defaults = selection.default_parameters(context)
+        chosen = selection.chosen_keys(context)
+        report = for_each_of(chosen, lambda keys: set_parameters(keys, given, defaults))
+        return finish(self, report, bpy.path.display_name(path), NO_KEYS)
+
+
+def _presets() -> dict[str, Path]:
+    """The presets' files by their names."""
+    folders = map(Path, bpy.utils.preset_paths(SUBFOLDER))
+    return {file.stem: file for folder in folders for file in sorted(folder.glob("*.py"))}
+
+
+def _plain(name: str) -> str:
+    """The name, be it spelt as in the menu or as its file is."""
+    return name.casefold().replace(" ", "_")
+
+
+class TCB_OT_preset_add(AddPresetBase, bpy.types.Operator):  # type: ignore[misc]
+    """Keep the parameters of the selected key as a preset, or remove one of yours"""
+
+    bl_idname = "tcb.preset_add"
+    bl_label = "Add TCB Preset"
+
+    preset_menu = "TCB_MT_presets"
+    preset_subdir = SUBFOLDER
+    preset_defines: ClassVar[list[str]] = ["key = bpy.context.window_manager.tcb_preset"]
+    preset_values: ClassVar[list[str]] = [f"key.{name}" for name in PARAMETERS]
+
+    def execute(self, context: bpy.types.Context) -> Status:  # type: ignore[override]
+        options: Any = self
+        if not (options.remove_name or options.remove_active):
+            # What is written are the numbers of this group.
+            preset: Any = getattr(context.window_manager, "tcb_preset")  # noqa: B009  ours
+            for name, numbers in selection.chosen_parameters(context).items():
+                if not len(numbers) or is_mixed(numbers):
+                    self.report({"ERROR"}, "Select keys that have the same parameters")
+                    return {"CANCELLED"}
+                setattr(preset, name, numbers[0])
+        status: Any = super().execute(context)
+        return set(status)
+
+
+def register() -> None:
+    bpy.utils.register_preset_path(str(Path(__file__).parent.parent))
+
+
+def unregister() -> None:
+    bpy.utils.unregister_preset_path(str(Path(__file__).parent.parent))

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The sidebar tab TCB of the Dope Sheet and the Graph Editor: the parameters of the selected keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+
+from .. import preferences, redraw, selection, words
+from ..animation.datablocks import name_of
+from ..animation.selected_keys import TrackKeys
+from ..properties import of_50
+from ..shared_number import is_mixed
+from .pictures.diagram import draw_diagram
+from .sidebar import (
+    draw_bake,
+    draw_bake_options,
+    draw_key_tools,
+    draw_new_keys,
+    draw_parameters,
+    sidebar,
+    track_label,
+    why_not_editable,
+)
+
+_LISTED = 3
+"""Tracks that are named; of more the number is told."""
+
+
+class _Bake:
+    """Bake, and take it away again"""
+
+    bl_label = "TCB"
+
+    def draw(self: Any, context: bpy.types.Context) -> None:
+        redraw.begin()
+        draw_bake(self.layout, context)
+
+
+class _BakeOptions:
+    """How to bake"""
+
+    bl_label = "Bake Options"
+    bl_options = frozenset({"DEFAULT_CLOSED"})
+
+    def draw(self: Any, context: bpy.types.Context) -> None:
+        draw_bake_options(self.layout, context)
+
+
+class _NewKeys:
+    """The parameters of keys that have none of their own"""
+
+    bl_label = "New Keys"
+    bl_options = frozenset({"DEFAULT_CLOSED"})
+
+    def draw(self: Any, context: bpy.types.Context) -> None:
+        draw_new_keys(self.layout, context)
+
+
+class _Keys:
+    """The keys that are selected, and their parameters"""
+
+    bl_label = "Selected Keys"
+
+    def draw(self: Any, context: bpy.types.Context) -> None:
+        redraw.begin()
+        layout = self.layout
+        chosen = selection.chosen_keys(context)
+        if not chosen:
+            layout.label(
+                text=selection.why_no_key_is_chosen(context) or "Only generated keys are selected", icon="INFO"
+            )
+            return
+        row = layout.row(align=True)
+        row.operator("tcb.key_jump", text="", icon="PREV_KEYFRAME").direction = "PREVIOUS"
+        label = row.row()
+        label.alignment = "CENTER"
+        label.label(text=_count(chosen), translate=False)
+        row.operator("tcb.key_jump", text="", icon="NEXT_KEYFRAME").direction = "NEXT"
+        for keys in chosen[:_LISTED]:
+            layout.label(text=f"{track_label(keys.datablock, keys.track)}, {name_of(keys.datablock)}", translate=False)
+        if len(chosen) > _LISTED:
+            layout.label(text=words.label("and {:d} tracks more", len(chosen) - _LISTED), translate=False)
+
+        reasons = {reason for keys in chosen if (reason := why_not_editable(keys.datablock, keys.track))}
+        numbers = selection.chosen_parameters(context)
+        ranges = {name: _range(context, name, own) for name, own in numbers.items() if is_mixed(own)}
+        column = layout.column(align=True)
+        column.enabled = not reasons
+        draw_parameters(column, context, sidebar(context).selected, ranges)
+        for reason in sorted(reasons):
+            layout.label(text=reason, icon="LOCKED")
+        if ranges:
+            layout.prop(sidebar(context).selected, "relative")
+        draw_key_tools(layout)
+        draw_diagram(layout, None if ranges else {name: float(own[0]) for name, own in numbers.items()})
+
+
+def _count(chosen: list[TrackKeys]) -> str:
+    frames = np.concatenate([keys.frames for keys in chosen])
+    if len(frames) == 1:
+        return words.label("Key: frame {:g}", float(frames[0]))
+    if frames.min() == frames.max():
+        return words.label("{:d} keys, frame {:g}", len(frames), float(frames[0]))
+    return words.label("{:d} keys, frames {:g} to {:g}", len(frames), float(frames.min()), float(frames.max()))
+
+
+def _range(context: bpy.types.Context, name: str, numbers: Any) -> str:
+    """Of what to what the numbers are mixed."""
+    low, high = float(numbers.min()), float(numbers.max())
+    if preferences.numbers_of_50(context):
+        return f"{of_50(name, low):.3g} … {of_50(name, high):.3g}"
+    return f"{low:.2g} … {high:.2g}"
+
+
+def _panel(space: str, prefix: str, name: str, base: type, parent: str = "") -> Any:
+    """That panel in the tab of one editor."""
+    identifier = f"{prefix}_PT_tcb_{name}"
+    where = {"bl_idname": identifier, "bl_space_type": space, "bl_region_type": "UI", "bl_category": "TCB"}
+    if parent:
+        where["bl_parent_id"] = f"{prefix}_PT_tcb_{parent}"
+    return type(identifier, (base, bpy.types.Panel), where | {"__doc__": base.__doc__})
+
+
+PANELS = tuple(
+    panel
+    for space, prefix in (("DOPESHEET_EDITOR", "DOPESHEET"), ("GRAPH_EDITOR", "GRAPH"))
+    for panel in (
+        _panel(space, prefix, "bake", _Bake),
+        _panel(space, prefix, "bake_options", _BakeOptions, "bake"),
+        _panel(space, prefix, "new_keys", _NewKeys, "bake"),
+        _panel(space, prefix, "keys", _Keys),
+    )
+)

@@ -1,0 +1,418 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The operators on the keys that are selected in the animation editors."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+
+EDITORS = ["DOPESHEET", "FCURVES", "ACTION", "TIMELINE"]
+
+
+@pytest.fixture
+def numbers(tcb_animation):
+    """numbers(datablock, path, name): the parameter's keys, {frame: value}; of what stands in the file."""
+
+    def read(datablock, path, name):
+        wanted = tcb_animation.animation.companions.companion_path(path, name)
+        for fcurve in tcb_animation.animation.channels.channels_of(datablock):
+            if fcurve.data_path == wanted:
+                return {point.co.x: pytest.approx(point.co.y, abs=1e-6) for point in fcurve.keyframe_points}
+        return {}
+
+    return read
+
+
+@pytest.fixture
+def bits(tcb_animation):
+    """bits(datablock): every F-curve of it, to the last bit."""
+    animation = tcb_animation.animation
+
+    def read(datablock):
+        return [
+            (c.data_path, c.array_index, *(a.tobytes() for a in vars(animation.keyframes.read(c)).values()))
+            for c in animation.channels.channels_of(datablock)
+        ]
+
+    return read
+
+
+@pytest.mark.parametrize("kind", EDITORS)
+def test_a_parameter_is_set_on_all_selected_keys(keyed, choose, editor, numbers, kind):
+    cube = keyed("Cube")
+    choose(cube, "location", 1, 31)
+    with editor(kind):
+        assert bpy.ops.tcb.key_set(bias=0.25) == {"FINISHED"}
+    assert numbers(cube, "location", "bias") == {1.0: 0.25, 31.0: 0.25}
+    assert numbers(cube, "rotation_quaternion", "bias") == {}
+
+
+def test_a_key_selected_on_one_channel_is_the_tracks(keyed, choose, editor, numbers, curve):
+    cube = keyed("Cube")
+    choose(cube, "location")
+    curve(cube, "location", 2).keyframe_points[1].select_control_point = True
+    with editor("FCURVES"):
+        bpy.ops.tcb.key_set(tension=0.5)
+    assert numbers(cube, "location", "tension") == {11.0: 0.5}
+
+
+def test_what_an_editor_hides_is_left_alone(keyed, choose, editor, numbers, curve):
+    cube = keyed("Cube")
+    choose(cube, "location", 11)
+    for point in curve(cube, "rotation_quaternion").keyframe_points:
+        point.select_control_point = True
+    for index in range(4):
+        curve(cube, "rotation_quaternion", index).hide = True
+    with editor("FCURVES"):
+        bpy.ops.tcb.key_set(tension=0.5)
+    assert numbers(cube, "location", "tension") == {11.0: 0.5}
+    assert numbers(cube, "rotation_quaternion", "tension") == {}
+
+
+def test_generated_keys_that_are_selected_are_not_meant(keyed, choose, editor, numbers):
+    cube = keyed("Cube")
+    bpy.ops.tcb.bake()
+    choose(cube, "location", *range(5, 20))
+    with editor("DOPESHEET"):
+        bpy.ops.tcb.key_set(tension=0.5)
+    assert numbers(cube, "location", "tension") == {11.0: 0.5}
+    choose(cube, "location", *range(12, 20))
+    with editor("DOPESHEET"), pytest.raises(RuntimeError, match="None of your keys is selected"):
+        bpy.ops.tcb.key_drag(parameter="bias", amount=0.5)
+
+
+def test_a_selected_parameter_stands_for_its_key(keyed, choose, editor, numbers):
+    cube = keyed("Cube")
+    bpy.ops.tcb.key_set(track="location", frame=11, tension=0.5)
+    choose(cube, 'tcb_tracks["location"].tension', 11)
+    with editor("DOPESHEET"):
+        bpy.ops.tcb.key_set(bias=0.5)
+    assert numbers(cube, "location", "bias") == {11.0: 0.5}
+
+
+def test_bones_materials_and_shared_actions_are_found_by_their_curves(posed, keyed, choose, editor, numbers):
+    choose(posed, 'pose.bones["right"].rotation_euler', 21)
+    with editor("DOPESHEET"):
+        bpy.ops.tcb.key_set(ease_to=1.0)
+    assert numbers(posed, 'pose.bones["right"].rotation_euler', "ease_to") == {21.0: 1.0}
+    bpy.ops.object.mode_set(mode="OBJECT")
+    posed.select_set(False)
+
+    mesh = bpy.data.meshes.new("Mesh")
+    material = bpy.data.materials.new("Material")
+    if material.node_tree is None:  # before 5.0
+        material.use_nodes = True
+    mesh.materials.append(material)
+    keyed("Painted", mesh)
+    node = material.node_tree.nodes.new("ShaderNodeValue")
+    for frame, value in ((1, 0.0), (21, 1.0)):
+        node.outputs[0].default_value = value
+        node.outputs[0].keyframe_insert("default_value", frame=frame)
+    path = f'nodes["{node.name}"].outputs[0].default_value'
+    choose(bpy.data.objects["Painted"], "")
+    choose(material.node_tree, path, 21)
+    with editor("DOPESHEET"):
+        bpy.ops.tcb.key_set(tension=1.0)
+    assert numbers(material.node_tree, path, "tension") == {21.0: 1.0}
+
+
+def test_a_key_on_an_nla_strips_action_is_none_of_anothers(keyed, choose, editor, numbers):
+    """Two objects with an action each, keyed at the same frames."""
+    first, second = keyed("First"), keyed("Second")
+    choose(first, "location", 11)
+    choose(second, "location", 31)
+    with editor("DOPESHEET"):
+        bpy.ops.tcb.key_set(tension=1.0)
+    assert numbers(first, "location", "tension") == {11.0: 1.0}
+    assert numbers(second, "location", "tension") == {31.0: 1.0}
+
+
+def test_a_relative_change_shifts_each_and_clamps(keyed, choose, editor, numbers):
+    cube = keyed("Cube")
+    bpy.ops.tcb.key_set(track="location", frame=1, tension=-0.5)
+    bpy.ops.tcb.key_set(track="location", frame=31, tension=0.9)
+    choose(cube, "location", 1, 11, 31)
+    with editor("DOPESHEET"):
+        bpy.ops.tcb.key_drag(parameter="tension", amount=0.25)
+    assert numbers(cube, "location", "tension") == {1.0: -0.25, 11.0: 0.25, 31.0: 1.0}
+
+
+def test_sliders_of_several_keys(keyed, choose, editor, numbers, scene):
+    cube = keyed("Cube")
+    bpy.ops.tcb.key_set(track="location", frame=1, tension=-0.5)
+    choose(cube, "location", 1, 11)
+    with editor("DOPESHEET"):
+        selected = scene.tcb.selected
+        shown = selected.tension
+        assert shown == pytest.approx(-0.25)
+        selected.relative = True
+        selected.tension = shown + 1.1
+        assert numbers(cube, "location", "tension") == {1.0: 0.6, 11.0: 1.0}
+        # What was clamped on the way comes back: the slider is still held.
+        selected.tension = shown + 0.5
+        assert numbers(cube, "location", "tension") == {1.0: 0.0, 11.0: 0.5}
+        # Esc: Blender sets the slider to what it showed before.
+        selected.tension = shown
+        assert numbers(cube, "location", "tension") == {1.0: -0.5, 11.0: 0.0}
+        selected.relative = False
+        selected.tension = 0.75
+        assert numbers(cube, "location", "tension") == {1.0: 0.75, 11.0: 0.75}
+        selected.tension = shown
+        assert numbers(cube, "location", "tension") == {1.0: -0.5, 11.0: 0.0}
+        selected.tension = -0.25
+        assert numbers(cube, "location", "tension") == {1.0: -0.25, 11.0: -0.25}
+
+
+def test_parameters_of_one_key_are_pasted_to_all(keyed, choose, editor, numbers):
+    cube = keyed("Cube")
+    bpy.ops.tcb.key_set(track="location", frame=1, tension=0.5, ease_to=0.25)
+    with editor("DOPESHEET"):
+        choose(cube, "location", 1)
+        bpy.ops.tcb.key_copy()
+        choose(cube, "rotation_quaternion", 11, 31)
+        bpy.ops.tcb.key_paste()
+    assert numbers(cube, "rotation_quaternion", "tension") == {11.0: 0.5, 31.0: 0.5}
+    assert numbers(cube, "rotation_quaternion", "ease_to") == {11.0: 0.25, 31.0: 0.25}
+
+
+def test_parameters_of_as_many_keys_are_pasted_in_order(keyed, choose, editor, numbers):
+    cube = keyed("Cube")
+    bpy.ops.tcb.key_set(track="location", frame=1, bias=0.5)
+    bpy.ops.tcb.key_set(track="location", frame=11, bias=-0.5)
+    with editor("DOPESHEET"):
+        choose(cube, "location", 1, 11)
+        bpy.ops.tcb.key_copy()
+        choose(cube, "rotation_quaternion", 11, 31)
+        bpy.ops.tcb.key_paste()
+        assert numbers(cube, "rotation_quaternion", "bias") == {11.0: 0.5, 31.0: -0.5}
+        choose(cube, "rotation_quaternion", 1, 11, 31)
+        with pytest.raises(RuntimeError, match="2 different keys were copied, and 3 are selected"):
+            bpy.ops.tcb.key_paste()
+
+
+def test_a_copied_pose_goes_to_several_frames_track_by_track(keyed, choose, editor, numbers, tcb_animation):
+    cube = keyed("Cube")
+    bpy.ops.tcb.key_set(track="location", frame=1, bias=0.5)
+    bpy.ops.tcb.key_set(track="rotation", frame=1, bias=-0.5)
+
+    def choose_all(*frames):
+        for fcurve in tcb_animation.animation.channels.channels_of(cube):
+            for point in fcurve.keyframe_points:
+                point.select_control_point = point.co.x in frames
+
+    with editor("DOPESHEET"):
+        choose_all(1.0)
+        bpy.ops.tcb.key_copy()
+        choose_all(11.0, 31.0)
+        bpy.ops.tcb.key_paste()
+    assert numbers(cube, "location", "bias") == {1.0: 0.5, 11.0: 0.5, 31.0: 0.5}
+    assert numbers(cube, "rotation_quaternion", "bias") == {1.0: -0.5, 11.0: -0.5, 31.0: -0.5}
+
+
+def test_reset_leaves_nothing_behind(keyed, choose, editor, bits, numbers):
+    cube = keyed("Cube")
+    bpy.ops.tcb.enable()
+    choose(cube, "location", 1, 11)
+    before = bits(cube)
+    with editor("DOPESHEET"):
+        bpy.ops.tcb.key_set(tension=0.5, bias=0.5)
+        choose(cube, "location", 1)
+        bpy.ops.tcb.key_reset()
+        assert numbers(cube, "location", "bias") == {11.0: 0.5}
+        choose(cube, "location", 1, 11)
+        bpy.ops.tcb.key_reset()
+    assert bits(cube) == before
+
+
+PRESETS = {
+    "smooth": {},
+    "linear": {"continuity": -1.0},
+    "stop": {"tension": 1.0},
+    "corner": {"tension": -0.5, "continuity": -1.0},
+    "overshoot": {"bias": 1.0},
+    "ease_in": {"ease_to": 1.0},
+    "ease_out": {"ease_from": 1.0},
+    "ease_both": {"ease_to": 1.0, "ease_from": 1.0},
+}
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_preset_sets_all_five(keyed, choose, editor, preset, tcb_animation):
+    cube = keyed("Cube")
+    choose(cube, "location", 11)
+    with editor("DOPESHEET"):
+        bpy.ops.tcb.key_set(tension=0.1, continuity=0.1, bias=0.1, ease_to=0.1, ease_from=0.1)
+        bpy.ops.tcb.preset_apply(preset=preset)
+        chosen = tcb_animation.selection.chosen_parameters(bpy.context)
+    expected = dict.fromkeys(("tension", "continuity", "bias", "ease_to", "ease_from"), 0.0) | PRESETS[preset]
+    assert {name: own[0] for name, own in chosen.items()} == expected
+
+
+def test_a_preset_goes_by_its_name_in_the_menu_too(keyed, choose, editor, numbers):
+    cube = keyed("Cube")
+    choose(cube, "location", 11)
+    with editor("DOPESHEET"):
+        bpy.ops.tcb.preset_apply(preset="Ease In")
+        with pytest.raises(RuntimeError, match=r'no preset "halt"; there are corner, ease_both'):
+            bpy.ops.tcb.preset_apply(preset="halt")
+    assert numbers(cube, "location", "ease_to") == {11.0: 1.0}
+
+
+def test_a_person_adds_a_preset_and_removes_it(keyed, choose, editor, numbers):
+    cube = keyed("Cube")
+    choose(cube, "location", 11)
+    with editor("DOPESHEET"):
+        bpy.ops.tcb.key_set(tension=0.5, ease_from=0.25)
+        bpy.ops.tcb.preset_add(name="Half")
+        choose(cube, "location", 31)
+        bpy.ops.tcb.preset_apply(preset="Half")
+        assert numbers(cube, "location", "tension") == {11.0: 0.5, 31.0: 0.5}
+        assert numbers(cube, "location", "ease_from") == {11.0: 0.25, 31.0: 0.25}
+        choose(cube, "location", 1, 11)
+        with pytest.raises(RuntimeError, match="the same parameters"):
+            bpy.ops.tcb.preset_add(name="Mixed")
+        bpy.ops.tcb.preset_add(name="Half", remove_name=True)
+        with pytest.raises(RuntimeError, match="no preset"):
+            bpy.ops.tcb.preset_apply(preset="Half")
+        # Those that ship with the extension stay.
+        bpy.ops.tcb.preset_add(name="Stop", remove_name=True)
+        bpy.ops.tcb.preset_apply(preset="stop")
+
+
+def test_without_an_animation_editor_a_preset_goes_to_the_key_in_the_sidebar(keyed, numbers, scene):
+    cube = keyed("Cube")
+    bpy.context.window_manager.tcb_track = "Object/Cube/location"
+    scene.frame_set(11)
+    bpy.ops.tcb.preset_apply(preset="stop")
+    assert numbers(cube, "location", "tension") == {11.0: 1.0}
+
+
+def selected_frames(fcurve):
+    return [point.co.x for point in fcurve.keyframe_points if point.select_control_point]
+
+
+@pytest.mark.parametrize(
+    ("condition", "frames"),
+    [
+        ({"condition": "ABOVE", "value": 0.3}, [31.0]),
+        ({"condition": "BELOW", "value": 0.3}, [1.0]),
+        ({"condition": "SET"}, [11.0, 31.0]),
+        ({"condition": "SAME"}, [11.0]),
+    ],
+)
+def test_keys_are_selected_by_their_parameters(keyed, choose, editor, curve, condition, frames):
+    cube = keyed("Cube")
+    bpy.ops.tcb.key_set(track="location", frame=11, tension=0.3)
+    bpy.ops.tcb.key_set(track="location", frame=31, tension=0.5)
+    bpy.ops.tcb.bake()
+    choose(cube, "location", 11)
+    with editor("DOPESHEET"):
+        bpy.ops.tcb.key_select(parameter="tension", **condition)
+    for index in range(3):
+        assert selected_frames(curve(cube, "location", index)) == frames
+        # What Restore needs moves along with the keys.
+        assert selected_frames(curve(cube, 'tcb_tracks["location"].saved', index)) == frames
+
+
+def test_selecting_may_leave_selected_what_is(keyed, choose, editor, curve):
+    cube = keyed("Cube")
+    bpy.ops.tcb.key_set(track="location", frame=31, tension=0.5)
+    choose(cube, "location", 11)
+    with editor("DOPESHEET"):
+        bpy.ops.tcb.key_select(condition="SET", extend=True)
+    assert selected_frames(curve(cube, "location")) == [11.0, 31.0]
+
+
+def test_the_next_key_of_all_that_is_shown(keyed, editor, curve, scene):
+    cube = keyed("Cube")
+    for index in range(4):
+        curve(cube, "rotation_quaternion", index).keyframe_points[1].co.x = 21.0
+    bpy.ops.tcb.bake()
+    scene.frame_set(1)
+    seen = []
+    with editor("DOPESHEET"):
+        while bpy.ops.tcb.key_jump(direction="NEXT") == {"FINISHED"}:
+            seen.append(scene.frame_current)
+        bpy.ops.tcb.key_jump(direction="PREVIOUS")
+    assert seen == [11, 21, 31]
+    assert scene.frame_current == 21
+
+
+def test_a_locked_track_is_named_and_the_others_are_set(keyed, editor, curve, numbers, tcb_animation):
+    cube = keyed("Cube")
+    for fcurve in tcb_animation.animation.channels.channels_of(cube):
+        for point in fcurve.keyframe_points:
+            point.select_control_point = True
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = False
+    curve(cube, "location", 1).mute = True
+    with editor("DOPESHEET"), pytest.raises(RuntimeError, match="location: muted"):
+        bpy.ops.tcb.key_set(tension=0.5)
+    assert numbers(cube, "location", "tension") == {}
+    assert numbers(cube, "rotation_quaternion", "tension") == {1.0: 0.5, 11.0: 0.5, 31.0: 0.5}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: bpy.ops.tcb.key_set("EXEC_DEFAULT", True, bias=0.25),
+        lambda: bpy.ops.tcb.preset_apply("EXEC_DEFAULT", True, preset="stop"),
+        lambda: bpy.ops.tcb.key_drag("EXEC_DEFAULT", True, parameter="bias", amount=0.5),
+    ],
+)
+def test_each_is_one_undo_step(keyed, bits, call, scene):
+    """On the key in the sidebar: in an animation editor a Blender without windows crashes where it shows Adjust Last
+    Operation."""
+    cube = keyed("Cube")
+    scene.frame_set(11)
+    bpy.ops.ed.undo_push(message="set up")
+    before = bits(cube)
+    call()
+    after = bits(bpy.data.objects["Cube"])
+    assert after != before
+    bpy.ops.ed.undo()
+    assert bits(bpy.data.objects["Cube"]) == before
+    bpy.ops.ed.redo()
+    assert bits(bpy.data.objects["Cube"]) == after
+
+
+def test_nothing_selected_greys_them_out(keyed, choose, editor):
+    cube = keyed("Cube")
+    choose(cube, "location")
+    with editor("DOPESHEET"):
+        for operator in (bpy.ops.tcb.key_set, bpy.ops.tcb.key_drag, bpy.ops.tcb.preset_apply, bpy.ops.tcb.key_reset):
+            assert not operator.poll()
+    with pytest.raises(RuntimeError, match="In the Dope Sheet or the Graph Editor"):
+        bpy.ops.tcb.key_select()
+
+
+def test_new_keys_have_the_parameters_of_new_keys_until_they_have_their_own(keyed, choose, editor, curve, scene):
+    cube = keyed("Cube")
+    scene.tcb.new_keys.tension = 1.0
+    scene.frame_set(11)
+    bpy.context.window_manager.tcb_track = "Object/Cube/location"
+    assert scene.tcb.tension == 1.0
+    bpy.ops.tcb.bake()
+    # Tension 1 at every key leaves no tangent: half way, half of the way, and slowly from the key.
+    location = curve(cube, "location")
+    assert location.evaluate(6) == pytest.approx(2.5, abs=1e-6)
+    assert location.evaluate(2) == pytest.approx(5.0 * (3 * 0.01 - 2 * 0.001), abs=1e-6)
+    # A number that is another than theirs is the key's own, also where it is 0.
+    choose(cube, "location", 11)
+    with editor("DOPESHEET"):
+        bpy.ops.tcb.key_set(tension=0.0)
+    assert scene.tcb.tension == 0.0
+    with editor("DOPESHEET"):
+        bpy.ops.tcb.key_reset()
+    assert scene.tcb.tension == 1.0
+
+
+def test_numbers_as_3ds_max_shows_them(keyed, choose, editor, numbers, scene):
+    cube = keyed("Cube")
+    choose(cube, "location", 1, 11)
+    with editor("DOPESHEET"):
+        selected = scene.tcb.selected
+        assert (selected.tension_of_50, selected.ease_to_of_50) == (25.0, 0.0)
+        selected.tension_of_50 = 37.5
+        selected.ease_to_of_50 = 50.0
+    assert numbers(cube, "location", "tension") == {1.0: 0.5, 11.0: 0.5}
+    assert numbers(cube, "location", "ease_to") == {1.0: 1.0, 11.0: 1.0}
