@@ -14,8 +14,13 @@ from typing import Any, TypeVar
 import bpy
 from bpy.props import BoolProperty
 
-from .animation import Options, Report
-from .animation.live import Watch, refresh, settle
+from . import selection
+from .animation import Options, Refusal, Report, enable
+from .animation.channels import channels_in
+from .animation.companions import is_enabled
+from .animation.datablocks import users_of
+from .animation.live import Watch, refresh
+from .animation.switching import is_live
 
 _Handler = TypeVar("_Handler", bound=Callable[..., None])
 persistent: Callable[[_Handler], _Handler] = bpy.app.handlers.persistent
@@ -39,7 +44,8 @@ class _State:
         """Edited since the last look."""
         self.unsure: set[int] = set()
         """Looked at, but not thoroughly."""
-        self.said: dict[int, list[str]] = {}
+        self.refused: dict[int, list[str]] = {}
+        self.notes: dict[int, list[str]] = {}
         self.edited_at = 0.0
         self.rendering = False
         self.operator = 0
@@ -51,12 +57,8 @@ _state = _State()
 
 def said_of(action: bpy.types.Action) -> list[str]:
     """What the last bakes by themselves could not do, or did to parameters."""
-    return _state.said.get(action.session_uid, [])
-
-
-def is_live(action: bpy.types.Action) -> bool:
-    """Whether the action is baked again by itself."""
-    return bool(getattr(action, "tcb_live"))  # noqa: B009  registered below
+    number = action.session_uid
+    return [*_state.refused.get(number, ()), *_state.notes.get(number, ())]
 
 
 def mark(action: bpy.types.Action) -> None:
@@ -65,13 +67,6 @@ def mark(action: bpy.types.Action) -> None:
     _state.edited_at = time.monotonic()
     if not bpy.app.background and not bpy.app.timers.is_registered(_tick):
         bpy.app.timers.register(_tick, first_interval=0.0)
-
-
-def settled(action: bpy.types.Action) -> None:
-    """The action was just baked by hand: nothing of it waits."""
-    if is_live(action):
-        settle(_state.watches, action)
-        _state.said.pop(action.session_uid, None)
 
 
 def flush(thoroughly: bool = True) -> Report:
@@ -83,9 +78,10 @@ def flush(thoroughly: bool = True) -> Report:
     for action in _live_actions():
         if action.session_uid in numbers:
             done = refresh(_state.watches, action, thoroughly, _sidebar_options(), keyed)
-            lines = [*done.refused, *done.notes]
-            if lines or done.tracks or thoroughly:
-                _state.said[action.session_uid] = lines
+            if done.tracks or done.refused or thoroughly:
+                _state.refused[action.session_uid] = done.refused
+            if done.tracks:
+                _state.notes[action.session_uid] = done.notes
             report.add(done)
     return report
 
@@ -119,6 +115,7 @@ def _sidebar_options() -> Options:
         output=chosen.output,
         value_tolerance=chosen.value_tolerance or None,
         rotation_tolerance=chosen.rotation_tolerance,
+        defaults=selection.default_parameters(bpy.context),
     ).as_kept()
 
 
@@ -218,9 +215,22 @@ _HANDLERS = (
 def _switched(action: bpy.types.Action, _context: bpy.types.Context) -> None:
     for key in [key for key in _state.watches if key[0] == action.session_uid]:
         del _state.watches[key]
-    _state.said.pop(action.session_uid, None)
-    if is_live(action):
+    _state.refused.pop(action.session_uid, None)
+    _state.notes.pop(action.session_uid, None)
+    if is_live(action) and action.is_editable:
+        _make_tcb(action)
         mark(action)
+
+
+def _make_tcb(action: bpy.types.Action) -> None:
+    """As Bake does: where no track of the action is TCB, all become so."""
+    if any(is_enabled(channels) for channels in channels_in(action)):
+        return
+    for user in users_of(action):
+        try:
+            enable(user)
+        except Refusal as refusal:
+            _state.refused.setdefault(action.session_uid, []).append(str(refusal))
 
 
 def register() -> None:

@@ -30,6 +30,7 @@ from .report import Report
 from .restoring import take_channel
 from .sampling import APART, Sampling
 from .settings import write_settings
+from .switching import switch_off
 from .tracks import NOT_IN_USE, Track, find_tracks, why_not
 
 Progress = Callable[[int, int], None]
@@ -365,7 +366,7 @@ def _write_track(channels: Channels, datablock: bpy.types.ID, motion: Motion, wr
             saved = track.saved[index]
             extrapolate(track.channels[index], "CONSTANT" if group.baked[:-1].all() else saved.extrapolation)
             write(track.channels[index], keys)
-    write_settings(settings_curve, replace(motion.settings, digest=digest(track, motion.settings, motion.originals)))
+    write_settings(settings_curve, replace(motion.settings, digest=digest(track, motion.settings)))
 
 
 def _save(channels: Channels, track: Track, index: int, original: Originals | None) -> Keyframes:
@@ -403,6 +404,7 @@ def _write_new_actions(jobs: Sequence[_Job], written: Sequence[list[list[Written
         if action is None:
             action = copies[original.as_pointer()] = original.copy()
             action.name = f"{original.name}.baked"
+            switch_off(action)
         copy = next(bag for bag in channels_in(action) if bag.slot_handle == job.channels.slot_handle)
         report.add(_write_plain(job, copy, channels))
         for datablock in job.datablocks:

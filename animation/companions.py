@@ -10,7 +10,7 @@ motion, and cost nothing while playing.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import bpy
@@ -54,6 +54,12 @@ def track_and_field(data_path: str) -> tuple[str, str] | None:
     if name.startswith("["):
         return f'{owner.removesuffix(".")}["{name[1:-1]}"]', match["field"]
     return owner + name, match["field"]
+
+
+def is_enabled(fcurves: Iterable[bpy.types.FCurve]) -> bool:
+    """Whether one of the F-curves says that its track is TCB."""
+    companions = (track_and_field(fcurve.data_path) for fcurve in fcurves)
+    return any(companion is not None and companion[1] == SETTINGS for companion in companions)
 
 
 def make(

@@ -99,6 +99,21 @@ def read_amplitudes(fcurve: bpy.types.FCurve) -> FloatArray:
     return amplitudes
 
 
+def places(fcurve: bpy.types.FCurve) -> FloatArray:
+    """Frames and values of all keys in turn, shape (2 n,)."""
+    points = fcurve.keyframe_points
+    co = np.empty(2 * len(points), dtype=np.float32)
+    points.foreach_get("co", co)
+    return co
+
+
+def types(fcurve: bpy.types.FCurve) -> EnumArray:
+    points = fcurve.keyframe_points
+    kinds = np.empty(len(points), dtype=np.uint8)
+    points.foreach_get("type", kinds)
+    return kinds
+
+
 def read_unplaced(fcurve: bpy.types.FCurve) -> list[npt.NDArray[Any]]:
     """All attributes but where the keys are and what is selected of them."""
     points = fcurve.keyframe_points

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Live: what was edited is baked again, and only that.
 
-Blender says that an action changed, not which key. So a `Watch` keeps what the keys of each TCB track looked like when
-they were last looked at; the tracks that look otherwise now are baked again, each as it was baked last. A bake depends
-on keys, parameters and choices alone, so it does not matter how often it is done, or what undo brings back.
+Blender says that an action changed, not which key. But each baked track has a digest of what its bake has left, so
+the tracks that are otherwise now are those that were edited: they are baked again, each as it was baked last. A bake
+depends on keys, parameters and choices alone, so it does not matter how often it is done, or what undo brings back.
 """
 
 from __future__ import annotations
@@ -20,21 +20,13 @@ from .channels import Channels, channels_in, channels_of
 from .companions import is_stray, remove_strays
 from .datablocks import action_time, users_of
 from .faults import Refusal
-from .keyframes import read_unplaced
+from .keyframes import places, read_unplaced
 from .options import Options
-from .reading import is_up_to_date
+from .reading import digest
 from .report import Report
-from .settings import numbers_of
+from .settings import Settings, numbers_of
 from .stamps import GENERATED, SAME_FRAME
 from .tracks import Track, find_tracks, refreshed
-
-
-@dataclass(frozen=True)
-class _Look:
-    """What one F-curve looked like: the places of its keys, and a checksum of all else but what is selected."""
-
-    co: bytes
-    rest: int
 
 
 @dataclass
@@ -45,13 +37,16 @@ class Watch:
     pointers: list[int] = field(default_factory=list)
     """Of all F-curves: while these are the same, `tracks` can be used."""
     tracks: dict[str, Track] = field(default_factory=dict)
-    looks: dict[tuple[str, int], _Look] = field(default_factory=dict)
-    """By path and index: these outlast undo, which makes every F-curve anew."""
-    seen: bool = False
+    settings: dict[str, Settings] = field(default_factory=dict)
+    """Of the baked tracks, by path: with the digests that their bakes have left."""
+    refused: dict[str, int] = field(default_factory=dict)
+    """The digests that tracks had which could not be baked again."""
+    rest: dict[tuple[str, int], int] = field(default_factory=dict)
+    """Of each F-curve, by path and index, a checksum of all that an edit can change but the places of its keys."""
 
     def forget(self) -> None:
         """Let go of everything that undo or loading a file has made invalid."""
-        self.users, self.pointers, self.tracks = [], [], {}
+        self.users, self.pointers, self.tracks, self.settings = [], [], {}, {}
 
     def find(self, channels: Channels, thoroughly: bool) -> bool:
         """Find the tracks where F-curves came or went; False where nothing uses the channels."""
@@ -63,6 +58,9 @@ class Watch:
         if thoroughly or pointers != self.pointers:
             self.pointers = pointers
             self.tracks = {track.path: track for track in find_tracks(self.users[0], channels) if track.enabled}
+            self.settings = {}
+            for track in self.tracks.values():
+                self._read_settings(track)
         return True
 
     def _uses(self, channels: Channels) -> bool:
@@ -71,32 +69,36 @@ class Watch:
         except ReferenceError:
             return False
 
-    def edited(self, thoroughly: bool) -> list[Track]:
-        """The baked tracks whose keys or parameters moved, came, went or have other values since the last look; where
-        looked at `thoroughly` also those with other handles, interpolation or choices, which takes much longer.
+    def _read_settings(self, track: Track) -> None:
+        try:
+            self.settings[track.path] = track.settings
+        except Refusal:
+            # Said when it is baked again.
+            self.settings[track.path] = Settings()
 
-        At the first look, those that are not as their keys say.
-        """
-        baked = [track for track in self.tracks.values() if track.saved]
-        if not self.seen:
-            return [track for track in baked if not is_up_to_date(track)]
-        return [track for track in baked if self._is_edited(track, thoroughly)]
+    def edited(self, thoroughly: bool) -> list[Track]:
+        """The baked tracks whose keys or parameters moved, came, went or have other values since the last bake; where
+        looked at `thoroughly` also those with other handles, interpolation or choices, which takes much longer."""
+        return [track for track in self.tracks.values() if track.saved and self._is_edited(track, thoroughly)]
 
     def _is_edited(self, track: Track, thoroughly: bool) -> bool:
-        for fcurve in _watched(track):
-            look = self.looks.get((fcurve.data_path, fcurve.array_index))
-            if look is None or look.co != _places(fcurve) or (thoroughly and look.rest != _rest(fcurve)):
-                return True
-        return False
+        settings = self.settings[track.path]
+        now = digest(track, settings)
+        if now != settings.digest:
+            return thoroughly or self.refused.get(track.path) != now
+        return thoroughly and any(self.rest.get(name, rest) != rest for name, rest in _rest(track))
 
-    def take(self, channels: Channels, tracks: Iterable[Track]) -> None:
-        """Keep what the tracks look like now; the bake may have made F-curves."""
+    def take(self, channels: Channels, tracks: Iterable[Track], refused: Iterable[str]) -> None:
+        """Keep what the tracks look like now that they were baked; the bake may have made F-curves."""
         self.pointers = [fcurve.as_pointer() for fcurve in channels]
         for track in tracks:
             self.tracks[track.path] = track
-            for fcurve in _watched(track):
-                self.looks[fcurve.data_path, fcurve.array_index] = _Look(_places(fcurve), _rest(fcurve))
-        self.seen = True
+            self._read_settings(track)
+            self.rest.update(_rest(track))
+            self.refused.pop(track.path, None)
+        for path in refused:
+            track = self.tracks[path]
+            self.refused[path] = digest(track, self.settings[path])
 
 
 def refresh(
@@ -106,7 +108,7 @@ def refresh(
     otherwise: Options | None = None,
     keyed: float | None = None,
 ) -> Report:
-    """Bake again what was edited of the action's baked tracks since the last look.
+    """Bake again what was edited of the action's baked tracks since their last bake.
 
     Parameters
     ----------
@@ -125,7 +127,7 @@ def refresh(
     Returns
     -------
     Report
-        Tracks that can't be baked stand in `refused`, and stay as they are until they are edited again.
+        Tracks that can't be baked stand in `refused`, and stay as they are.
     """
     report = Report()
     for channels in channels_in(action):
@@ -138,30 +140,21 @@ def refresh(
         tracks = watch.edited(thoroughly)
         if otherwise is not None:
             tracks += [track for track in watch.tracks.values() if not track.saved and track.in_use]
-        report.add(_bake_again(watch, channels, tracks, otherwise or Options()))
+        if tracks:
+            report.add(_bake_again(watch, channels, tracks, otherwise or Options()))
+        if thoroughly:
+            for track in watch.tracks.values():
+                watch.rest.update(_rest(track))
     return report
 
 
-def settle(watches: dict[tuple[int, int], Watch], action: bpy.types.Action) -> None:
-    """Take what the action holds now for what a bake has left: it was just baked otherwise."""
-    for channels in channels_in(action):
-        watch = watches.setdefault((action.session_uid, channels.slot_handle), Watch())
-        if watch.find(channels, thoroughly=True):
-            watch.take(channels, watch.tracks.values())
-
-
 def _bake_again(watch: Watch, channels: Channels, tracks: list[Track], otherwise: Options) -> Report:
-    looked = tracks if watch.seen else list(watch.tracks.values())
-    report = Report()
-    if tracks:
-        if any(is_stray(fcurve.data_path) for fcurve in channels):
-            remove_strays(channels)
-        present = [now for track in tracks if (now := refreshed(watch.users[0], track)) is not None]
-        baked = {track.path: track for track in present}
-        report = rebake(watch.users, channels, [track for track in present if track.in_use], otherwise)
-        looked = [baked.get(track.path, track) for track in looked]
-    if tracks or not watch.seen:
-        watch.take(channels, looked)
+    if any(is_stray(fcurve.data_path) for fcurve in channels):
+        remove_strays(channels)
+    present = [now for track in tracks if (now := refreshed(watch.users[0], track)) is not None]
+    report = rebake(watch.users, channels, [track for track in present if track.in_use], otherwise)
+    refused = {refusal.track for refusal in report.refusals}
+    watch.take(channels, [track for track in present if track.path not in refused], refused)
     return report
 
 
@@ -170,7 +163,7 @@ def _make_keyed(track: Track, frame: float) -> None:
     rows = {}
     for index, fcurve in track.channels.items():
         points = fcurve.keyframe_points
-        frames = np.frombuffer(_places(fcurve), dtype=np.float32)[::2]
+        frames = places(fcurve)[::2]
         row = int(np.searchsorted(frames, np.float32(frame - SAME_FRAME)))
         if row == len(frames) or abs(frames[row] - frame) > SAME_FRAME or not points[row].select_control_point:
             return
@@ -180,27 +173,16 @@ def _make_keyed(track: Track, frame: float) -> None:
             point.type = "KEYFRAME"
 
 
-def _watched(track: Track) -> Iterator[bpy.types.FCurve]:
-    """The F-curves that hold keys, parameters and choices."""
-    yield from track.channels.values()
-    yield from track.parameters.values()
-    if track.settings_curve is not None:
-        yield track.settings_curve
-
-
-def _places(fcurve: bpy.types.FCurve) -> bytes:
-    points = fcurve.keyframe_points
-    co = np.empty(2 * len(points), dtype=np.float32)
-    points.foreach_get("co", co)
-    return co.tobytes()
-
-
-def _rest(fcurve: bpy.types.FCurve) -> int:
-    state = (fcurve.extrapolation, fcurve.mute, fcurve.lock, [modifier.type for modifier in fcurve.modifiers])
-    crc = zlib.crc32(repr((*state, numbers_of(fcurve))).encode())
-    for array in read_unplaced(fcurve):
-        crc = zlib.crc32(array.tobytes(), crc)
-    return crc
+def _rest(track: Track) -> Iterator[tuple[tuple[str, int], int]]:
+    """A checksum of each F-curve that holds keys, parameters or choices, without the places of its keys."""
+    for fcurve in (*track.channels.values(), *track.parameters.values(), track.settings_curve):
+        if fcurve is None:
+            continue
+        state = (fcurve.extrapolation, fcurve.mute, fcurve.lock, [modifier.type for modifier in fcurve.modifiers])
+        crc = zlib.crc32(repr((*state, numbers_of(fcurve))).encode())
+        for array in read_unplaced(fcurve):
+            crc = zlib.crc32(array.tobytes(), crc)
+        yield (fcurve.data_path, fcurve.array_index), crc
 
 
 def _is_animated_by(datablock: bpy.types.ID, channels: Channels) -> bool:

@@ -11,9 +11,8 @@ from .carried import generated_keys, lost_to_samples
 from .companions import saved_count
 from .faults import Refusal
 from .frames import union
-from .keyframes import BoolArray, FloatArray, Keyframes, read
+from .keyframes import BoolArray, FloatArray, Keyframes, places, read, types
 from .originals import Originals, originals, untouched
-from .parameters import read_parameters
 from .settings import Settings
 from .stamps import GENERATED, SAME_FRAME, has_stamp
 from .tracks import Track
@@ -61,21 +60,24 @@ def _promote_poses(track: Track, keys: dict[int, Keyframes], ours: dict[int, Boo
 
 
 def is_up_to_date(track: Track) -> bool:
-    """Whether the keys, parameters and choices of a baked track are still those of its bake."""
+    """Whether a baked track is as its bake has left it, and so are its parameters and choices."""
     try:
         settings = track.settings
-        return bool(track.saved) and digest(track, settings, read_originals(track)) == settings.digest
     except Refusal:
         return False
+    return bool(track.saved) and digest(track, settings) == settings.digest
 
 
-def digest(track: Track, settings: Settings, kept: dict[int, Originals]) -> int:
-    """A number, never 0, that changes with what a bake is made from: keys, their parameters, and the choices."""
-    shape = (settings.cycle, settings.ends, settings.construction, settings.path)
+def digest(track: Track, settings: Settings) -> int:
+    """A number, never 0, that changes with the places and types of the track's keys, generated ones too, and with its
+    parameters, choices and rotation mode."""
+    shape: tuple[object, ...] = (settings.cycle, settings.ends, settings.construction, settings.path)
+    if track.is_rotation:
+        still = [value for index, value in enumerate(track.rest) if index not in track.channels]
+        shape += (track.order, *still)
     crc = zlib.crc32(repr(shape).encode())
-    for index in sorted(kept):
-        keys = kept[index].keys
-        crc = zlib.crc32(keys.co.tobytes(), crc)
-        for numbers in read_parameters(track, keys.frames, {}).values() if track.parameters else ():
-            crc = zlib.crc32(numbers.tobytes(), crc)
+    for _, fcurve in sorted(track.channels.items()):
+        crc = zlib.crc32(types(fcurve), zlib.crc32(places(fcurve), crc))
+    for _, companion in sorted(track.parameters.items()):
+        crc = zlib.crc32(places(companion), crc)
     return crc or 1

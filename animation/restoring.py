@@ -21,6 +21,7 @@ from .reading import key_frames, read_originals
 from .report import Report
 from .settings import check_schema, write_settings
 from .stamps import is_stamped
+from .switching import switch_off
 from .tracks import Track, find_tracks
 
 
@@ -39,7 +40,7 @@ _Work = Callable[[Channels, bpy.types.ID, Track], _Done | None]
 def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
     """Put the F-curves of the datablock's baked tracks back; edits made since the bake are kept.
 
-    Parameters and choices stay. Raises Refusal where nothing is baked, or it can't be written to.
+    Parameters and choices stay, and the action is no longer live. Raises Refusal where nothing is baked, or it can't be written to.
     """
     report = _take_away(datablock, prefixes, _restore_track)
     if not report.tracks and not report.refusals:
@@ -82,6 +83,9 @@ def _take_away(datablock: bpy.types.ID, prefixes: Iterable[str] | None, work: _W
         report.keys += done.keys
         if done.note:
             report.notes.append(str(track.refusal(done.note)))
+    if report.tracks:
+        said = switch_off(channels.action)
+        report.notes += [said] if said else []
     channels.action.update_tag()
     return report
 

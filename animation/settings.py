@@ -35,7 +35,7 @@ _DAMAGED = "its TCB settings are damaged; Remove and Enable again"
 
 @dataclass(frozen=True)
 class Settings:
-    """The choices for one track; `digest` tells what the last bake was made from (0: never baked)."""
+    """The choices for one track; `digest` tells what the last bake has left (0: never baked)."""
 
     cycle: Cycle = "SINGLE"
     ends: tcb.Ends = "3DS"
