@@ -14,7 +14,7 @@ help:
 	@echo "make test      format, lint, types, and all tests in Blender (GUI=no: without test-gui)"
 	@echo "make check     format, lint and types only"
 	@echo "make test-gui  tests in a graphical Blender, where one is set up"
-	@echo "make bench     speed of the interpolation and of a bake, beside their peers"
+	@echo "make bench     what a bake costs, beside what else there is; docs/performance.md has a longer run"
 	@echo "make zip       build the extension into dist/"
 	@echo "make format    put the code into its format"
 	@echo "make clean     remove what was built; the environments stay (.venv*)"
@@ -39,7 +39,7 @@ test-gui:
 	@$(in_blender) tools/environment.sh graphical "$$python" -m pytest tests/gui $(PYTEST)
 
 bench:
-	@python=$$(tools/environment.sh bench $(BPY)) && "$$python" tools/bench.py interp && "$$python" tools/bench.py bake
+	@python=$$(tools/environment.sh bench $(BPY)) && "$$python" tools/bench.py run --rounds 1 --channels 100 1000 --frames 10 1000
 
 zip:
 	@$(in_blender) "$$python" tools/build_zip.py

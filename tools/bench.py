@@ -1,269 +1,241 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure how fast the add-on is, against what else there is, in one run: ratios count, host noise is up to twofold.
+"""Measure how fast the add-on is, and how much it takes, beside what people would use instead: ratios count.
 
-    python tools/bench.py interp [--tracks 250] [--keys 20] [--samples 1000] [--repeat 5] [--json]
-    python tools/bench.py bake [--bones 250] [--keys 34] [--frames 1000] [--json]
+    python tools/bench.py run [--output build/bench.json] [--rounds 3] [--channels 10 100 …] [--frames 10 100 …]
+    python tools/bench.py report [build/bench.json] [--docs docs]
 
-Peers that are not installed (scipy, splines, numpy-quaternion) are left out of the table and named below it.
+`run` measures, keeps everything in one file and prints its tables; `report` puts the tables and the plot of such a file
+into docs/performance.md. Each measurement is a process of its own (tools/bench_case.py), so that memory is told from
+that of others. All ways to bake one file take turns, and do so in each round: what the machine does meanwhile slows
+them alike.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
+import os
+import platform
+import shutil
+import subprocess
 import sys
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import product
 from pathlib import Path
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from interp import Keys, evaluate_many, rotations, tcb
+from tools.bench_report import Results, print_report, write_report
 
-FloatArray = npt.NDArray[np.float64]
+ROOT = Path(__file__).resolve().parents[1]
+KINDS = ("objects", "armature")
+STEPS = (10, 100, 1000, 10_000)
+CENTRE = (1000, 1000)
+"""Channels and frames of the file on which everything is measured."""
+SKIN = 50_000
+"""Vertices of the character: what ways that step through the frames have to deform each time."""
+
+OURS = ("samples", "floor of samples", "curves", "floor of curves")
+RIVALS = (
+    "FCurve.bake",
+    "nla.bake",
+    "nla.bake, visual keying",
+    "anim_utils.bake_action",
+    "graph.bake_keys",
+    "keyframe_insert",
+)
+ON_THE_CENTRE = ("keys", "samples again", "curves again", "samples, new action", "restore")
+ON_THE_CHARACTER = ("samples", "curves", "nla.bake", "nla.bake, visual keying")
 
 
 @dataclass(frozen=True)
-class Row:
-    """One line of the table."""
+class Plan:
+    """What to measure."""
 
-    name: str
-    seconds: float
-    samples: int
-    note: str = ""
+    channels: Sequence[int]
+    frames: Sequence[int]
+    rounds: int
+    most: int
+    """Samples of the largest file."""
+    patience: float
+    """Seconds that a rival may take."""
+    skin: int
+    interp: dict[str, int]
+
+    def sizes(self) -> list[dict[str, Any]]:
+        """The files, the smallest first."""
+        sizes = [
+            {"kind": kind, "channels": channels, "frames": frames, "vertices": 0}
+            for kind, channels, frames in product(KINDS, self.channels, self.frames)
+            if channels * frames <= self.most
+        ]
+        if self.skin:
+            channels, frames = self.centre
+            sizes.append({"kind": "armature", "channels": channels, "frames": frames, "vertices": self.skin})
+        return sorted(sizes, key=lambda size: (size["channels"] * size["frames"], size["vertices"]))
 
     @property
-    def nanoseconds(self) -> float:
-        """Time a sample."""
-        return 1e9 * self.seconds / self.samples
+    def centre(self) -> tuple[int, int]:
+        """The nearest there is."""
+        return min(CENTRE[0], max(self.channels)), min(CENTRE[1], max(self.frames))
+
+    def is_central(self, size: dict[str, Any]) -> bool:
+        return (size["channels"], size["frames"]) == self.centre
+
+    def methods(self, size: dict[str, Any]) -> tuple[str, ...]:
+        if size["vertices"]:
+            return ON_THE_CHARACTER
+        return OURS + (ON_THE_CENTRE if self.is_central(size) else ()) + RIVALS
+
+    def is_once(self, size: dict[str, Any], method: str) -> bool:
+        """Measured in the first round only: there is enough to do without."""
+        return method in RIVALS and not self.is_central(size)
 
 
-def best_of(repeat: int, run: Callable[[], object]) -> float:
-    """Return the least time of several runs: what noise adds is never negative."""
-    times = []
-    for _ in range(repeat):
-        start = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - start)
-    return min(times)
+@dataclass
+class Bench:
+    """Runs the plan in processes; what they say is collected."""
 
+    plan: Plan
+    folder: Path
+    runs: list[dict[str, Any]] = field(default_factory=list)
+    failed: bool = False
 
-# The form that follows the text step by step, a quaternion a row: what `interp` is measured against.
+    def all(self) -> dict[str, Any]:
+        for size in self.plan.sizes():
+            self.measure(size)
+        return {"machine": machine(), "plan": asdict(self.plan), "runs": self.runs, "interp": self.interp()}
 
+    def measure(self, size: dict[str, Any]) -> None:
+        """All ways on one file."""
+        name = f"{size['kind']}, {size['channels']:,} channels, {size['frames']:,} frames"
+        self.files.mkdir()
+        if self.process(f"{name}: make", size, "make") is None:
+            return
+        methods = [method for method in self.plan.methods(size) if self.is_quick_enough(size, method)]
+        for number in range(self.plan.rounds):
+            for method in list(methods):
+                result = self.process(f"{name}, round {number + 1}: {method}", size, method)
+                if result is not None:
+                    self.runs.append({**size, "method": method, "round": number, **result})
+                if result is None or self.plan.is_once(size, method):
+                    methods.remove(method)
+        shutil.rmtree(self.files)
 
-def naive_slerp(p: FloatArray, q: FloatArray, t: FloatArray) -> FloatArray:
-    """Return slerp, as the seed prints it."""
-    angle = np.arccos(np.clip((p * q).sum(axis=-1), -1.0, 1.0))
-    sine = np.sin(angle)
-    near = sine < 1e-6
-    safe = np.where(near, 1.0, sine)
-    at_p = np.where(near, 1.0 - t, np.sin((1.0 - t) * angle) / safe)
-    at_q = np.where(near, t, np.sin(t * angle) / safe)
-    return at_p[..., np.newaxis] * p + at_q[..., np.newaxis] * q
-
-
-def naive_controls(frames: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return incoming and outgoing control quaternions of keys with all parameters 0."""
-    incoming, outgoing = q.copy(), q.copy()
-    before, after = np.diff(frames)[:-1], np.diff(frames)[1:]
-    share = before / (before + after)
-    g1 = naive_slerp(q[1:-1], q[:-2], np.full(len(share), -1.0 / 3.0))
-    g2 = naive_slerp(q[1:-1], q[2:], np.full(len(share), 1.0 / 3.0))
-    middle = naive_slerp(g1, g2, np.full(len(share), 0.5))
-    incoming[1:-1] = naive_slerp(q[1:-1], middle, -2.0 * share)
-    outgoing[1:-1] = naive_slerp(q[1:-1], middle, 2.0 * (1.0 - share))
-    outgoing[0] = naive_slerp(q[0], q[1], np.array(1.0 / 3.0))
-    incoming[-1] = naive_slerp(q[-1], q[-2], np.array(1.0 / 3.0))
-    return incoming, outgoing
-
-
-def naive_track(key_frames: FloatArray, q: FloatArray, frames: FloatArray) -> FloatArray:
-    """Evaluate one track by six slerps a sample."""
-    q = rotations.unroll_signs(q)
-    incoming, outgoing = naive_controls(key_frames, q)
-    segment = np.clip(np.searchsorted(key_frames, frames, side="right") - 1, 0, len(key_frames) - 2)
-    start, end = key_frames[segment], key_frames[segment + 1]
-    u = np.clip((frames - start) / (end - start), 0.0, 1.0)
-    points = [q[segment], outgoing[segment], incoming[segment + 1], q[segment + 1]]
-    while len(points) > 1:
-        points = [naive_slerp(points[i], points[i + 1], u) for i in range(len(points) - 1)]
-    return points[0]
-
-
-def naive_batch(tracks: Sequence[tuple[FloatArray, FloatArray]], frames: FloatArray) -> FloatArray:
-    """Evaluate all tracks by six slerps a sample, controls and lookup a track, slerps all at once."""
-    controls, parameters = [], []
-    for key_frames, values in tracks:
-        q = rotations.unroll_signs(values)
-        incoming, outgoing = naive_controls(key_frames, q)
-        segment = np.clip(np.searchsorted(key_frames, frames, side="right") - 1, 0, len(key_frames) - 2)
-        start, end = key_frames[segment], key_frames[segment + 1]
-        parameters.append(np.clip((frames - start) / (end - start), 0.0, 1.0))
-        controls.append((q[segment], outgoing[segment], incoming[segment + 1], q[segment + 1]))
-    u = np.concatenate(parameters)
-    points = [np.concatenate(column) for column in zip(*controls, strict=True)]
-    while len(points) > 1:
-        points = [naive_slerp(points[i], points[i + 1], u) for i in range(len(points) - 1)]
-    return points[0]
-
-
-def bench_interp(tracks: int, keys: int, samples: int, repeat: int) -> tuple[list[Row], list[str]]:
-    """Time `interp` and its peers on tracks of unevenly spaced keys."""
-    generator = np.random.default_rng(1)
-    key_frames = [np.cumsum(generator.uniform(5.0, 40.0, keys)) for _ in range(tracks)]
-    frames = np.linspace(0.0, max(each[-1] for each in key_frames), samples)
-    turns = generator.normal(size=(tracks, keys, 3)) * 0.5
-    quaternions = [rotations.turns_to_rotations(np.linalg.norm(turn, axis=1), turn) for turn in turns]
-    vectors = generator.normal(size=(tracks, keys, 3))
-    angles = generator.normal(size=(4 * tracks, keys))
-    pairs = list(zip(key_frames, quaternions, strict=True))
-    total = tracks * samples
-
-    def rotation_splines(construction: tcb.Construction = "DE_CASTELJAU") -> list[tcb.RotationSpline]:
-        return [tcb.RotationSpline(Keys(f, q), construction=construction) for f, q in pairs]
-
-    def evaluate_rotations() -> object:
-        return evaluate_many(rotation_splines(), frames)
-
-    difference = np.abs(np.concatenate(evaluate_many(rotation_splines(), frames)) - naive_batch(pairs, frames)).max()
-    made = rotation_splines()
-    eased = [tcb.RotationSpline(Keys(f, q, 0.2, 0.3, -0.4, 0.3, 0.4)) for f, q in pairs]
-    looped = [tcb.RotationSpline(Keys(f, q), cycle="REPEAT") for f, q in pairs]
-    vector_splines = [tcb.VectorSpline(Keys(f, v)) for f, v in zip(key_frames, vectors, strict=True)]
-    scalar_splines = [tcb.VectorSpline(Keys(key_frames[i % tracks], a)) for i, a in enumerate(angles)]
-    orientations = np.stack(evaluate_many(made, frames))
-
-    rows = [
-        Row("naive slerps, tracks batched", best_of(repeat, lambda: naive_batch(pairs, frames)), total),
-        Row(
-            "naive slerps, a track at a time",
-            best_of(repeat, lambda: [naive_track(f, q, frames) for f, q in pairs]),
-            total,
-        ),
-        Row(
-            "interp TCB rotation, keys to samples", best_of(repeat, evaluate_rotations), total, f"{difference:.0e} off"
-        ),
-        Row("interp TCB rotation, splines made", best_of(repeat, lambda: evaluate_many(made, frames)), total),
-        Row("interp TCB rotation, parameters and ease", best_of(repeat, lambda: evaluate_many(eased, frames)), total),
-        Row("interp TCB rotation, a track a call", best_of(repeat, lambda: [s(frames) for s in made]), total),
-        Row("interp TCB rotation, cycles", best_of(repeat, lambda: evaluate_many(looped, frames * 2.0)), total),
-        Row(
-            "interp squad, keys to samples",
-            best_of(repeat, lambda: evaluate_many(rotation_splines("SQUAD"), frames)),
-            total,
-        ),
-        Row("interp angular velocity", best_of(1, lambda: evaluate_many(made, frames, 1)), total),
-        Row("interp TCB vector x3", best_of(repeat, lambda: evaluate_many(vector_splines, frames)), total),
-        Row("interp TCB scalar", best_of(repeat, lambda: evaluate_many(scalar_splines, frames)), 4 * total),
-        Row("rotations.follow_euler", best_of(repeat, lambda: rotations.follow_euler(orientations, "XYZ")), total),
-        Row("rotations.follow_axis_angle", best_of(repeat, lambda: rotations.follow_axis_angle(orientations)), total),
-    ]
-    missing = []
-    if importlib.util.find_spec("scipy"):
-        rows += _scipy_rows(pairs, frames, repeat)
-    else:
-        missing.append("scipy")
-    if importlib.util.find_spec("quaternion"):
-        rows += _numpy_quaternion_rows(pairs, frames, repeat)
-    else:
-        missing.append("numpy-quaternion")
-    if importlib.util.find_spec("splines"):
-        rows += _splines_rows(pairs, frames)
-    else:
-        missing.append("splines")
-    return rows, missing
-
-
-def _scipy_rows(pairs: Sequence[tuple[FloatArray, FloatArray]], frames: FloatArray, repeat: int) -> list[Row]:
-    from scipy.spatial.transform import Rotation, RotationSpline, Slerp
-
-    inside = [np.clip(frames, f[0], f[-1]) for f, _ in pairs]
-    total = len(pairs) * len(frames)
-
-    def evaluate(splines: Sequence[Slerp | RotationSpline]) -> list[FloatArray]:
-        return [spline(each).as_quat() for spline, each in zip(splines, inside, strict=True)]
-
-    def row_pair(name: str, make: Callable[[], Sequence[Slerp | RotationSpline]]) -> list[Row]:
-        splines = make()
-        return [
-            Row(f"scipy {name}, made", best_of(repeat, lambda: evaluate(splines)), total),
-            Row(f"scipy {name}, keys to samples", best_of(repeat, lambda: evaluate(make())), total),
+    def is_quick_enough(self, size: dict[str, Any], method: str) -> bool:
+        """Of a rival, from what it took a sample on the longest file of that kind so far: some grow with that."""
+        earlier = [
+            run
+            for run in self.runs
+            if (run["kind"], run["method"]) == (size["kind"], method) and run["frames"] <= size["frames"]
         ]
+        if method not in RIVALS or not earlier:
+            return True
+        last = max(earlier, key=lambda run: (run["frames"], run["channels"]))
+        seconds = last["seconds"] * size["channels"] * size["frames"] / (last["channels"] * last["frames"])
+        return bool(seconds <= self.plan.patience)
 
-    keys = [(f, q[:, [1, 2, 3, 0]]) for f, q in pairs]
-    return [
-        *row_pair("Slerp", lambda: [Slerp(f, Rotation.from_quat(q)) for f, q in keys]),
-        *row_pair("RotationSpline", lambda: [RotationSpline(f, Rotation.from_quat(q)) for f, q in keys]),
-    ]
+    @property
+    def files(self) -> Path:
+        """Folder of the .blend files."""
+        return self.folder / "files"
+
+    def process(self, name: str, size: dict[str, Any], method: str) -> dict[str, Any] | None:
+        """What one process has measured; None where it fails."""
+        asked = {"size": size, "method": method, "folder": str(self.files), "look": self.plan.is_central(size)}
+        command = [sys.executable, str(ROOT / "tools" / "bench_case.py"), json.dumps(asked)]
+        # Without the add-ons and settings of whoever runs this.
+        environment = {**os.environ, "BLENDER_USER_RESOURCES": str(self.folder)}
+        limit = max(60.0, 2 * self.plan.patience) if method in RIVALS else None
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=limit, env=environment)
+        except subprocess.TimeoutExpired:
+            say(f"{name}: given up after {limit:.0f} s")
+            return None
+        if done.returncode:
+            self.failed = True
+            say(f"{name}: FAILED\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
+            return None
+        result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        say(f"{name}: {result['seconds']:.4g} s" if "seconds" in result else name)
+        return result
+
+    def interp(self) -> dict[str, Any]:
+        command = [sys.executable, str(ROOT / "tools" / "bench_interp.py"), json.dumps(self.plan.interp)]
+        result: dict[str, Any] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+        return result
 
 
-def _numpy_quaternion_rows(
-    pairs: Sequence[tuple[FloatArray, FloatArray]], frames: FloatArray, repeat: int
-) -> list[Row]:
-    import quaternion
-
-    keys = [(f, quaternion.as_quat_array(q)) for f, q in pairs]
-    seconds = best_of(repeat, lambda: [quaternion.squad(q, f, np.clip(frames, f[0], f[-1])) for f, q in keys])
-    return [Row("numpy-quaternion squad", seconds, len(pairs) * len(frames))]
-
-
-def _splines_rows(pairs: Sequence[tuple[FloatArray, FloatArray]], frames: FloatArray) -> list[Row]:
-    from splines.quaternion import KochanekBartels, UnitQuaternion
-
-    # Its inner loops are Python: one track, a tenth of the frames.
-    key_frames, q = pairs[0]
-    some = np.clip(frames[::10], key_frames[0], key_frames[-1])
-    units = [UnitQuaternion.from_unit_xyzw(each[[1, 2, 3, 0]]) for each in q]
-
-    def run() -> object:
-        return KochanekBartels(units, list(key_frames)).evaluate(some)
-
-    return [Row("splines KochanekBartels", best_of(1, run), len(some), "one track, uniform spacing only")]
+def packed(result: dict[str, Any]) -> str:
+    """As JSON with six digits a number and a run a line."""
+    runs = ",\n".join(
+        json.dumps({name: float(f"{each:.6g}") if isinstance(each, float) else each for name, each in run.items()})
+        for run in result["runs"]
+    )
+    rest = json.dumps({name: each for name, each in result.items() if name != "runs"}, indent=1)
+    return f'{rest[:-2]},\n "runs": [\n{runs}\n]}}\n'
 
 
-def print_rows(rows: Sequence[Row], missing: Sequence[str]) -> None:
-    """Print the table; the last column is relative to the first row."""
-    print(f"{'':44}{'ms':>9}{'ns/sample':>11}{'speed':>8}")
-    for row in rows:
-        speed = rows[0].nanoseconds / row.nanoseconds
-        print(f"{row.name:44}{1e3 * row.seconds:9.1f}{row.nanoseconds:11.0f}{speed:7.2f}x  {row.note}".rstrip())
-    if missing:
-        print(f"not installed, so left out: {', '.join(missing)}")
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def machine() -> dict[str, Any]:
+    """What it is measured on."""
+    code = "import bpy, numpy; print(bpy.app.version_string, numpy.__version__, sep='|')"
+    told = subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.PIPE, text=True).stdout
+    blender, numpy = told.splitlines()[-1].split("|")
+    return {
+        "blender": blender,
+        "python": platform.python_version(),
+        "numpy": numpy,
+        "system": f"{platform.system()} {platform.machine()}",
+        "processor": "".join(set(_lines("/proc/cpuinfo", "model name"))) or platform.processor(),
+        "cores": os.cpu_count(),
+    }
+
+
+def _lines(path: str, name: str) -> Iterator[str]:
+    if Path(path).exists():
+        for line in Path(path).read_text().splitlines():
+            if line.startswith(name):
+                yield line.partition(":")[2].strip()
 
 
 def main() -> int:
-    """Run the section that the command line names."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    sections = parser.add_subparsers(dest="section", required=True)
-    interp = sections.add_parser("interp", help="the mathematics, without Blender")
-    interp.add_argument("--tracks", type=int, default=250)
-    interp.add_argument("--keys", type=int, default=20)
-    interp.add_argument("--samples", type=int, default=1000)
-    interp.add_argument("--repeat", type=int, default=5)
-    bake = sections.add_parser("bake", help="an armature, in Blender, beside Blender's own tools")
-    bake.add_argument("--bones", type=int, default=250)
-    bake.add_argument("--keys", type=int, default=34)
-    bake.add_argument("--frames", type=int, default=1000)
-    for section in (interp, bake):
-        section.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    parser = argparse.ArgumentParser(description="Measure how fast the add-on is, beside its peers.")
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    run = verbs.add_parser("run", help="measure, and print the tables")
+    run.add_argument("--output", type=Path, default=ROOT / "build" / "bench.json", help="file for all that is measured")
+    run.add_argument("--rounds", type=int, default=3, help="how often each measurement is made")
+    run.add_argument("--channels", type=int, nargs="+", default=STEPS)
+    run.add_argument("--frames", type=int, nargs="+", default=STEPS)
+    run.add_argument("--most", type=int, default=10_000_000, help="channels times frames of the largest file")
+    run.add_argument("--patience", type=float, default=30.0, help="seconds that a rival may take")
+    run.add_argument("--skin", type=int, default=SKIN, help="vertices of the character; 0: none")
+    run.add_argument("--tracks", type=int, default=250, help="of the interpolation alone")
+    report = verbs.add_parser("report", help="put the tables and the plot into the documentation")
+    report.add_argument("results", type=Path, nargs="?", default=ROOT / "docs" / "performance.json")
+    report.add_argument("--docs", type=Path, default=ROOT / "docs", help="folder of performance.md")
     options = parser.parse_args()
-    missing: list[str] = []
-    if options.section == "bake":
-        from tools.bench_bake import bench_bake
-
-        rows = [Row(*row) for row in bench_bake(options.bones, options.keys, options.frames)]
-    else:
-        rows, missing = bench_interp(options.tracks, options.keys, options.samples, options.repeat)
-    if options.json:
-        print(json.dumps({options.section: [asdict(row) for row in rows], "missing": missing}))
-    else:
-        print_rows(rows, missing)
-    return 0
+    if options.verb == "report":
+        write_report(Results.read(options.results), options.docs)
+        return 0
+    interp = {"tracks": options.tracks, "keys": 20, "samples": 1000, "rounds": options.rounds}
+    plan = Plan(options.channels, options.frames, options.rounds, options.most, options.patience, options.skin, interp)
+    folder = Path(tempfile.mkdtemp(prefix="tcb-bench-"))
+    try:
+        bench = Bench(plan, folder)
+        result = bench.all()
+    finally:
+        shutil.rmtree(folder)
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    options.output.write_text(packed(result))
+    print_report(Results(result))
+    return int(bench.failed)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,400 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One measurement of tools/bench.py: a process that opens a file in Blender, bakes it in one of several ways and looks.
+
+    python tools/bench_case.py '{"size": {…}, "method": "samples", "folder": "…", "look": true}'
+
+The last line of standard output is the result as JSON. Memory is read from /proc; elsewhere it is left out.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import importlib
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import fields
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import bpy
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tools import tcb as checkout
+from tools.bench_scene import PATHS, Size, animated, fcurves, make
+
+SMALL = 100_000
+"""Samples; below it once is too short to tell, so the file is opened and baked several times in one process."""
+REPEATS = 5
+LOOKS = 50
+"""Frames that are played."""
+
+package = checkout.load(checkout.PACKAGE, "__init__.py", [str(checkout.ROOT)])
+animation = importlib.import_module(f"{package.__name__}.animation")
+baking = importlib.import_module(f"{package.__name__}.animation.baking")
+keyframes = importlib.import_module(f"{package.__name__}.animation.keyframes")
+
+
+class Stages:
+    """When the bake began and ended to evaluate splines, or to fit curves to them."""
+
+    def __init__(self) -> None:
+        self.first = self.inside = 0.0
+
+    def timed(self, evaluate: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*arguments: Any) -> Any:
+            start = time.perf_counter()
+            self.first = self.first or start
+            try:
+                return evaluate(*arguments)
+            finally:
+                self.inside += time.perf_counter() - start
+
+        return run
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        kept = {name: getattr(baking, name) for name in ("evaluate_many", "fit_many")}
+        for name, evaluate in kept.items():
+            setattr(baking, name, self.timed(evaluate))
+        try:
+            yield
+        finally:
+            for name, evaluate in kept.items():
+                setattr(baking, name, evaluate)
+
+
+class Case:
+    """The open file and a way to bake it: `prepare` is not timed, `run` is."""
+
+    def __init__(self, size: Size, folder: Path) -> None:
+        self.size = size
+        self.folder = folder
+        self.last = size.frames
+        self.result: dict[str, Any] = {}
+
+    def prepare(self) -> None:
+        """Nothing to do."""
+
+    def run(self) -> None:
+        raise NotImplementedError
+
+    def finish(self) -> None:
+        """Nothing to do."""
+
+    @property
+    def path(self) -> Path:
+        return self.folder / self.size.name
+
+
+class Keys(Case):
+    """The animator's keys as they are: what a result is beside."""
+
+    def run(self) -> None:
+        pass
+
+
+class Bake(Case):
+    """This project's bake of everything in the file."""
+
+    output = "SAMPLES"
+    target = "IN_PLACE"
+
+    def run(self) -> None:
+        stages, start = Stages(), time.perf_counter()
+        with stages.watched():
+            report = animation.bake_many(animated(), animation.Options(output=self.output, target=self.target))
+        end = time.perf_counter()
+        if report.refused:
+            raise SystemExit("\n".join(report.refused))
+        read, inside = stages.first - start, stages.inside
+        self.result = {
+            "read": read,
+            "evaluate": inside,
+            "write": end - start - read - inside,
+            "generated": report.samples + report.curve_keys,
+        }
+
+    def finish(self) -> None:
+        """Save the keys for the floor to write."""
+        kept = self.path.with_name(f"{self.path.name}-{self.output}.npz")
+        if not kept.exists():
+            save_keys(kept)
+
+
+class BakeCurves(Bake):
+    output = "CURVES"
+
+
+class BakeNewAction(Bake):
+    target = "NEW_ACTION"
+
+    def finish(self) -> None:
+        pass
+
+
+class BakeAgain(Bake):
+    def prepare(self) -> None:
+        animation.bake_many(animated(), animation.Options(output=self.output))
+
+    def finish(self) -> None:
+        pass
+
+
+class BakeCurvesAgain(BakeAgain):
+    output = "CURVES"
+
+
+class Restore(Case):
+    def prepare(self) -> None:
+        animation.bake_many(animated(), animation.Options())
+
+    def run(self) -> None:
+        for item in animated():
+            animation.restore(item)
+
+
+class Floor(Case):
+    """The same attributes of the same keys, by `add` and `foreach_set`, and nothing else."""
+
+    output = "SAMPLES"
+
+    def prepare(self) -> None:
+        kept = np.load(self.path.with_name(f"{self.path.name}-{self.output}.npz"))
+        counts = kept["counts"]
+        ends = np.cumsum(counts)
+        arrays = {name: kept[name] for name in kept.files if name != "counts"}
+        flat = {name: array.reshape(ends[-1], -1) for name, array in arrays.items()}
+        rows = [slice(end - count, end) for end, count in zip(ends.tolist(), counts.tolist(), strict=True)]
+        each = [[(name, array[row].reshape(-1)) for name, array in flat.items()] for row in rows]
+        self.work = list(zip(own_curves(), counts.tolist(), each, strict=True))
+
+    def run(self) -> None:
+        for curve, count, arrays in self.work:
+            points = curve.keyframe_points
+            points.clear()
+            points.add(count)
+            for name, values in arrays:
+                points.foreach_set(name, values)
+
+
+class FloorOfCurves(Floor):
+    output = "CURVES"
+
+
+class FCurveBake(Case):
+    """`FCurve.bake`: what Blender itself interpolates, a key a frame."""
+
+    def run(self) -> None:
+        for curve in own_curves():
+            curve.bake(1, self.last)
+
+
+class KeyframeInsert(Case):
+    """`keyframe_insert` on every frame; to set the values first is left out."""
+
+    def run(self) -> None:
+        for item in animated():
+            for owner in item.pose.bones if item.pose else [item]:
+                for frame in range(1, self.last + 1):
+                    for name in PATHS:
+                        owner.keyframe_insert(name, frame=frame)
+
+
+class GraphBakeKeys(Case):
+    """`graph.bake_keys`, in the Graph Editor of a window."""
+
+    def prepare(self) -> None:
+        select_all()
+        for curve in own_curves():
+            curve.select = True
+            curve.keyframe_points.foreach_set("select_control_point", np.ones(len(curve.keyframe_points), np.bool_))
+
+    def run(self) -> None:
+        context: Any = bpy.context
+        window = context.window_manager.windows[0]
+        area = window.screen.areas[0]
+        area.ui_type = "FCURVES"
+        region = next(region for region in area.regions if region.type == "WINDOW")
+        with bpy.context.temp_override(window=window, area=area, region=region):
+            bpy.ops.graph.bake_keys()
+
+
+class NlaBake(Case):
+    """`nla.bake`: steps through the frames."""
+
+    visual = False
+
+    def prepare(self) -> None:
+        select_all()
+
+    def run(self) -> None:
+        bpy.ops.nla.bake(
+            frame_start=1,
+            frame_end=self.last,
+            only_selected=True,
+            visual_keying=self.visual,
+            bake_types={"POSE" if self.size.kind == "armature" else "OBJECT"},
+            channel_types={"LOCATION", "ROTATION", "SCALE"},
+        )
+
+
+class NlaBakeVisual(NlaBake):
+    visual = True
+
+
+class BakeAction(Case):
+    """`bpy_extras.anim_utils.bake_action`, or `bake_action_objects` for many."""
+
+    def run(self) -> None:
+        from bpy_extras import anim_utils
+
+        make_options: Any = anim_utils.BakeOptions
+        chosen = {field.name: False for field in fields(make_options)}
+        chosen["do_pose" if self.size.kind == "armature" else "do_object"] = True
+        chosen |= {"do_location": True, "do_rotation": True, "do_scale": True}
+        pairs: Any = [(item, None) for item in animated()]
+        anim_utils.bake_action_objects(pairs, frames=range(1, self.last + 1), bake_options=make_options(**chosen))
+
+
+METHODS: dict[str, type[Case]] = {
+    "keys": Keys,
+    "samples": Bake,
+    "curves": BakeCurves,
+    "samples again": BakeAgain,
+    "curves again": BakeCurvesAgain,
+    "samples, new action": BakeNewAction,
+    "restore": Restore,
+    "floor of samples": Floor,
+    "floor of curves": FloorOfCurves,
+    "FCurve.bake": FCurveBake,
+    "nla.bake": NlaBake,
+    "nla.bake, visual keying": NlaBakeVisual,
+    "anim_utils.bake_action": BakeAction,
+    "graph.bake_keys": GraphBakeKeys,
+    "keyframe_insert": KeyframeInsert,
+}
+
+
+def own_curves() -> list[Any]:
+    """All F-curves of the file but companions."""
+    return [curve for item in animated() for curve in fcurves(item) if "tcb_tracks" not in curve.data_path]
+
+
+def save_keys(path: Path) -> None:
+    """All keys of all curves, one after the other: those attributes in which they differ from what `add` makes."""
+    curves = own_curves()
+    every = [keyframes.read(curve) for curve in curves]
+    points = curves[0].keyframe_points
+    points.add(1)
+    fresh = keyframes.read(curves[0]).take(np.array([-1]))
+    points.remove(points[-1], fast=True)
+    arrays = {"counts": np.array([len(keys) for keys in every])}
+    for name in keyframes.NAMES:
+        values = np.concatenate([getattr(keys, name) for keys in every])
+        if (values != getattr(fresh, name)).any():
+            arrays[name] = values
+    np.savez(path, **arrays)  # type: ignore[arg-type]
+
+
+def select_all() -> None:
+    """All objects, or all bones of the armature in Pose mode."""
+    context: Any = bpy.context
+    for item in animated():
+        item.select_set(True)
+        context.view_layer.objects.active = item
+        if item.pose:
+            bpy.ops.object.mode_set(mode="POSE")
+            bpy.ops.pose.select_all(action="SELECT")
+
+
+def memory(name: str) -> int | None:
+    """Bytes of this process: "VmRSS" now, "VmHWM" at the most."""
+    with suppress(OSError):
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith(f"{name}:"):
+                return 1024 * int(line.split()[1])
+    return None
+
+
+def settle() -> None:
+    """Give back what is free, and forget how much memory there was at the most."""
+    gc.collect()
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
+        Path("/proc/self/clear_refs").write_text("5")
+
+
+def playback(last: int) -> float:
+    """Seconds that one `frame_set` takes, half-way frames among them: the median."""
+    scene: Any = bpy.context.scene
+    times = []
+    for frame in np.linspace(1, last, LOOKS + 2):
+        start = time.perf_counter()
+        scene.frame_set(int(frame), subframe=float(frame % 1))
+        times.append(time.perf_counter() - start)
+    return median(times[2:])
+
+
+def saved(copy: Path, compress: bool) -> int:
+    """Bytes of the open file."""
+    bpy.ops.wm.save_as_mainfile(filepath=str(copy), copy=True, compress=compress)
+    size = copy.stat().st_size
+    copy.unlink()
+    return size
+
+
+def measure(size: Size, method: str, folder: Path, look: bool = True) -> dict[str, Any]:
+    """Seconds; memory before, while and after, in bytes; keys; and, for a `look` at the result, bytes of the file,
+    as it is and compressed, and seconds to play a frame."""
+    case = METHODS[method](size, folder)
+    results: list[dict[str, Any]] = []
+    times = []
+    for number in range(1 + REPEATS if size.samples < SMALL else 1):
+        bpy.ops.wm.open_mainfile(filepath=f"{case.path}.blend")
+        case.prepare()
+        settle()
+        before = memory("VmRSS")
+        start = time.perf_counter()
+        case.run()
+        times.append(time.perf_counter() - start)
+        peak = memory("VmHWM")
+        results.append(case.result)
+        if number == 0:
+            settle()
+            after = memory("VmRSS")
+    # The first time, modules are loaded and the like.
+    times, results = times[-REPEATS:], results[-REPEATS:]
+    result = {name: median(each[name] for each in results) for name in results[0]}
+    result |= {"seconds": median(times), "before": before, "peak": peak, "after": after}
+    result["keys"] = sum(len(curve.keyframe_points) for curve in own_curves())
+    if look:
+        result["playback"] = playback(case.last)
+        for name, compress in (("bytes", False), ("compressed", True)):
+            result[name] = saved(folder / f"result-{os.getpid()}.blend", compress)
+    case.finish()
+    return result
+
+
+def main() -> None:
+    asked = json.loads(sys.argv[1])
+    size, folder = Size(**asked["size"]), Path(asked["folder"])
+    if asked["method"] == "make":
+        make(size, folder / f"{size.name}.blend")
+        result: dict[str, Any] = {"version": bpy.app.version_string}
+    else:
+        result = measure(size, asked["method"], folder, asked["look"])
+    print(f"\n{json.dumps(result)}", flush=True)
+    # Blender 4.2 and 4.5 as Python modules may crash, or wait for ever, while the process ends.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

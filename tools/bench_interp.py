@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The section of tools/bench.py without Blender: `interp` beside its peers, all in turn, several times.
+
+    python tools/bench_interp.py '{"tracks": 250, "keys": 20, "samples": 1000, "rounds": 5}'
+
+Standard output is one JSON object: rows, and the peers that are not installed (scipy, splines, numpy-quaternion).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from interp import Keys, evaluate_many, rotations, tcb
+
+FloatArray = npt.NDArray[np.float64]
+Track = tuple[FloatArray, FloatArray]
+"""Frames and quaternions of keys."""
+
+
+@dataclass
+class Row:
+    """What is timed: `samples` are what one call of it makes."""
+
+    name: str
+    samples: int
+    note: str = ""
+    seconds: list[float] = field(default_factory=list)
+
+
+Timed = tuple[Row, Callable[[], object]]
+
+
+# The form that follows the text step by step, a quaternion a row: what `interp` is measured against.
+
+
+def naive_slerp(p: FloatArray, q: FloatArray, t: FloatArray) -> FloatArray:
+    """Return slerp, as the seed prints it."""
+    angle = np.arccos(np.clip((p * q).sum(axis=-1), -1.0, 1.0))
+    sine = np.sin(angle)
+    near = sine < 1e-6
+    safe = np.where(near, 1.0, sine)
+    at_p = np.where(near, 1.0 - t, np.sin((1.0 - t) * angle) / safe)
+    at_q = np.where(near, t, np.sin(t * angle) / safe)
+    return at_p[..., np.newaxis] * p + at_q[..., np.newaxis] * q
+
+
+def naive_controls(frames: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return incoming and outgoing control quaternions of keys with all parameters 0."""
+    incoming, outgoing = q.copy(), q.copy()
+    before, after = np.diff(frames)[:-1], np.diff(frames)[1:]
+    share = before / (before + after)
+    g1 = naive_slerp(q[1:-1], q[:-2], np.full(len(share), -1.0 / 3.0))
+    g2 = naive_slerp(q[1:-1], q[2:], np.full(len(share), 1.0 / 3.0))
+    middle = naive_slerp(g1, g2, np.full(len(share), 0.5))
+    incoming[1:-1] = naive_slerp(q[1:-1], middle, -2.0 * share)
+    outgoing[1:-1] = naive_slerp(q[1:-1], middle, 2.0 * (1.0 - share))
+    outgoing[0] = naive_slerp(q[0], q[1], np.array(1.0 / 3.0))
+    incoming[-1] = naive_slerp(q[-1], q[-2], np.array(1.0 / 3.0))
+    return incoming, outgoing
+
+
+def naive_track(key_frames: FloatArray, q: FloatArray, frames: FloatArray) -> FloatArray:
+    """Evaluate one track by six slerps a sample."""
+    q = rotations.unroll_signs(q)
+    incoming, outgoing = naive_controls(key_frames, q)
+    segment = np.clip(np.searchsorted(key_frames, frames, side="right") - 1, 0, len(key_frames) - 2)
+    start, end = key_frames[segment], key_frames[segment + 1]
+    u = np.clip((frames - start) / (end - start), 0.0, 1.0)
+    points = [q[segment], outgoing[segment], incoming[segment + 1], q[segment + 1]]
+    while len(points) > 1:
+        points = [naive_slerp(points[i], points[i + 1], u) for i in range(len(points) - 1)]
+    return points[0]
+
+
+def naive_batch(tracks: Sequence[Track], frames: FloatArray) -> FloatArray:
+    """Evaluate all tracks by six slerps a sample, controls and lookup a track, slerps all at once."""
+    controls, parameters = [], []
+    for key_frames, values in tracks:
+        q = rotations.unroll_signs(values)
+        incoming, outgoing = naive_controls(key_frames, q)
+        segment = np.clip(np.searchsorted(key_frames, frames, side="right") - 1, 0, len(key_frames) - 2)
+        start, end = key_frames[segment], key_frames[segment + 1]
+        parameters.append(np.clip((frames - start) / (end - start), 0.0, 1.0))
+        controls.append((q[segment], outgoing[segment], incoming[segment + 1], q[segment + 1]))
+    u = np.concatenate(parameters)
+    points = [np.concatenate(column) for column in zip(*controls, strict=True)]
+    while len(points) > 1:
+        points = [naive_slerp(points[i], points[i + 1], u) for i in range(len(points) - 1)]
+    return points[0]
+
+
+def bench_interp(tracks: int, keys: int, samples: int, rounds: int) -> dict[str, Any]:
+    """Time `interp` and its peers on tracks of unevenly spaced keys."""
+    generator = np.random.default_rng(1)
+    key_frames = [np.cumsum(generator.uniform(5.0, 40.0, keys)) for _ in range(tracks)]
+    frames = np.linspace(0.0, max(each[-1] for each in key_frames), samples)
+    turns = generator.normal(size=(tracks, keys, 3)) * 0.5
+    pairs = list(zip(key_frames, map(rotations.from_rotation_vector, turns), strict=True))
+    timed = [*_naive_rows(pairs, frames), *_interp_rows(pairs, frames, generator)]
+    missing = []
+    for module, name, rows_of in (
+        ("scipy", "scipy", _scipy_rows),
+        ("quaternion", "numpy-quaternion", _numpy_quaternion_rows),
+        ("splines", "splines", _splines_rows),
+    ):
+        if importlib.util.find_spec(module):
+            timed += rows_of(pairs, frames)
+        else:
+            missing.append(name)
+    for _, run in timed:
+        run()
+    for _ in range(rounds):
+        for row, run in timed:
+            start = time.perf_counter()
+            run()
+            row.seconds.append(time.perf_counter() - start)
+    return {"rows": [asdict(row) for row, _ in timed], "missing": missing}
+
+
+def _naive_rows(pairs: Sequence[Track], frames: FloatArray) -> list[Timed]:
+    total = len(pairs) * len(frames)
+    return [
+        (Row("naive slerps, tracks batched", total), lambda: naive_batch(pairs, frames)),
+        (Row("naive slerps, a track at a time", total), lambda: [naive_track(f, q, frames) for f, q in pairs]),
+    ]
+
+
+def _interp_rows(pairs: Sequence[Track], frames: FloatArray, generator: np.random.Generator) -> list[Timed]:
+    tracks, keys, total = len(pairs), len(pairs[0][0]), len(pairs) * len(frames)
+
+    def rotation_splines(construction: tcb.Construction = "DE_CASTELJAU") -> list[tcb.RotationSpline]:
+        return [tcb.RotationSpline(Keys(f, q), construction=construction) for f, q in pairs]
+
+    made = rotation_splines()
+    eased = [tcb.RotationSpline(Keys(f, q, 0.2, 0.3, -0.4, 0.3, 0.4)) for f, q in pairs]
+    looped = [tcb.RotationSpline(Keys(f, q), cycle="REPEAT") for f, q in pairs]
+    vectors = [tcb.VectorSpline(Keys(f, generator.normal(size=(keys, 3)))) for f, _ in pairs]
+    scalars = [tcb.VectorSpline(Keys(f, generator.normal(size=keys))) for f, _ in pairs for _ in range(4)]
+    orientations = np.stack(evaluate_many(made, frames))
+    off = np.abs(np.concatenate(orientations) - naive_batch(pairs, frames)).max()
+    return [
+        (
+            Row("interp TCB rotation, keys to samples", total, f"{off:.0e} off the naive"),
+            lambda: evaluate_many(rotation_splines(), frames),
+        ),
+        (Row("interp TCB rotation, splines made", total), lambda: evaluate_many(made, frames)),
+        (Row("interp TCB rotation, parameters and ease", total), lambda: evaluate_many(eased, frames)),
+        (Row("interp TCB rotation, a track a call", total), lambda: [s(frames) for s in made]),
+        (Row("interp TCB rotation, cycles", total), lambda: evaluate_many(looped, frames * 2.0)),
+        (Row("interp squad, keys to samples", total), lambda: evaluate_many(rotation_splines("SQUAD"), frames)),
+        (Row("interp angular velocity", total), lambda: evaluate_many(made, frames, 1)),
+        (Row("interp TCB vector x3", total), lambda: evaluate_many(vectors, frames)),
+        (Row("interp TCB scalar", 4 * tracks * len(frames)), lambda: evaluate_many(scalars, frames)),
+        (Row("rotations.follow_euler", total), lambda: rotations.follow_euler(orientations, "XYZ")),
+        (Row("rotations.follow_axis_angle", total), lambda: rotations.follow_axis_angle(orientations)),
+    ]
+
+
+def _scipy_rows(pairs: Sequence[Track], frames: FloatArray) -> list[Timed]:
+    from scipy.interpolate import CubicHermiteSpline
+    from scipy.spatial.transform import Rotation, RotationSpline, Slerp
+
+    inside = [np.clip(frames, f[0], f[-1]) for f, _ in pairs]
+    total = len(pairs) * len(frames)
+    keys = [(f, Rotation.from_quat(q[:, [1, 2, 3, 0]])) for f, q in pairs]
+    vectors = [CubicHermiteSpline(f, q[:, 1:], np.gradient(q[:, 1:], f, axis=0)) for f, q in pairs]
+
+    def evaluate(splines: Sequence[Slerp | RotationSpline]) -> list[FloatArray]:
+        return [spline(each).as_quat() for spline, each in zip(splines, inside, strict=True)]
+
+    slerps = [Slerp(f, q) for f, q in keys]
+    splines = [RotationSpline(f, q) for f, q in keys]
+    return [
+        (Row("scipy Slerp, made", total), lambda: evaluate(slerps)),
+        (Row("scipy Slerp, keys to samples", total), lambda: evaluate([Slerp(f, q) for f, q in keys])),
+        (Row("scipy RotationSpline, made", total), lambda: evaluate(splines)),
+        (
+            Row("scipy RotationSpline, keys to samples", total),
+            lambda: evaluate([RotationSpline(f, q) for f, q in keys]),
+        ),
+        (
+            Row("scipy CubicHermiteSpline x3, made", total),
+            lambda: [spline(each) for spline, each in zip(vectors, inside, strict=True)],
+        ),
+    ]
+
+
+def _numpy_quaternion_rows(pairs: Sequence[Track], frames: FloatArray) -> list[Timed]:
+    import quaternion
+
+    keys = [(f, quaternion.as_quat_array(q)) for f, q in pairs]
+    row = Row("numpy-quaternion squad", len(pairs) * len(frames))
+    return [(row, lambda: [quaternion.squad(q, f, np.clip(frames, f[0], f[-1])) for f, q in keys])]
+
+
+def _splines_rows(pairs: Sequence[Track], frames: FloatArray) -> list[Timed]:
+    from splines.quaternion import KochanekBartels, UnitQuaternion
+
+    # Its inner loops are Python: one track, a tenth of the frames.
+    key_frames, q = pairs[0]
+    some = np.clip(frames[::10], key_frames[0], key_frames[-1])
+    units = [UnitQuaternion.from_unit_xyzw(each[[1, 2, 3, 0]]) for each in q]
+    row = Row("splines KochanekBartels", len(some), "uniform spacing only")
+    return [(row, lambda: KochanekBartels(units, list(key_frames)).evaluate(some))]
+
+
+if __name__ == "__main__":
+    print(json.dumps(bench_interp(**json.loads(sys.argv[1]))))

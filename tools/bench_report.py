@@ -1,0 +1,421 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From what tools/bench.py has measured to tables and a plot. Medians of the rounds, and in brackets least and most."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise, product
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+MEMORY_LIMIT = 4 << 30
+KIND_NAMES = {"armature": "an armature", "objects": "objects"}
+COLOURS = {
+    "samples": "#e0592a",
+    "curves": "#2a7de0",
+    "floor of samples": "#1d2733",
+    "FCurve.bake": "#6aa84f",
+    "nla.bake": "#8e63b5",
+    "nla.bake, visual keying": "#b79ad0",
+    "anim_utils.bake_action": "#c98f3c",
+    "graph.bake_keys": "#c94f7c",
+    "keyframe_insert": "#7d8fa3",
+}
+
+
+class Size(NamedTuple):
+    """Of a file that was baked."""
+
+    kind: str
+    channels: int
+    frames: int
+    vertices: int = 0
+
+    @property
+    def samples(self) -> int:
+        return self.channels * self.frames
+
+    def __str__(self) -> str:
+        return f"{self.channels:,} x {self.frames:,}"
+
+
+@dataclass(frozen=True)
+class Span:
+    """A figure of several rounds."""
+
+    values: tuple[float, ...]
+
+    @property
+    def middle(self) -> float:
+        return median(self.values)
+
+    def __str__(self) -> str:
+        least, most = min(self.values), max(self.values)
+        return f"{number(self.middle)} ({number(least)} to {number(most)})" if most > least else number(self.middle)
+
+
+@dataclass(frozen=True)
+class Results:
+    """What one run of tools/bench.py has measured."""
+
+    raw: dict[str, Any]
+
+    @classmethod
+    def read(cls, path: Path) -> Results:
+        return cls(json.loads(path.read_text()))
+
+    @cached_property
+    def runs(self) -> dict[Size, dict[str, list[dict[str, Any]]]]:
+        """By size and method, one of each round."""
+        found: dict[Size, dict[str, list[dict[str, Any]]]] = {}
+        for run in self.raw["runs"]:
+            size = Size(run["kind"], run["channels"], run["frames"], run["vertices"])
+            found.setdefault(size, {}).setdefault(run["method"], []).append(run)
+        return found
+
+    @property
+    def centre(self) -> tuple[int, int]:
+        """Channels and frames of the file on which everything was measured."""
+        return next((size.channels, size.frames) for size, methods in self.runs.items() if "restore" in methods)
+
+    @property
+    def centres(self) -> list[Size]:
+        return [Size(kind, *self.centre) for kind in KIND_NAMES]
+
+    @property
+    def characters(self) -> list[Size]:
+        """The armature with a skin, if there was one."""
+        return [size for size in self.runs if size.vertices]
+
+    def sizes(self, kind: str) -> list[Size]:
+        """The smallest first; without the character."""
+        return sorted(size for size in self.runs if size.kind == kind and not size.vertices)
+
+    def spans(self, size: Size, method: str, *names: str) -> Span | None:
+        """What the named figures come to together; None where that was not measured."""
+        rounds = self.runs[size].get(method)
+        return Span(tuple(sum(run[name] for name in names) for run in rounds)) if rounds else None
+
+    def of(self, size: Size, method: str, name: str) -> float:
+        span = self.spans(size, method, name)
+        assert span is not None, (size, method, name)
+        return span.middle
+
+    def ratio(self, size: Size, method: str, other: str) -> Span | None:
+        """How many times as long the one takes as the other, round by round."""
+        rounds, others = self.runs[size].get(method), self.runs[size].get(other)
+        if not rounds or not others:
+            return None
+        return Span(tuple(a["seconds"] / b["seconds"] for a, b in zip(rounds, others, strict=False)))
+
+
+def number(value: float) -> str:
+    """Three digits, or as many as a whole number has."""
+    if value and abs(value) < 0.001:
+        return f"{value:.1e}"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Markdown; all columns but the first are of numbers. None is a blank."""
+    cells = [list(heads), *([("" if cell is None else str(cell)) for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = [
+        [
+            cell.ljust(width) if n == 0 else cell.rjust(width)
+            for n, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        for row in cells
+    ]
+    rule = ["-" * width if n == 0 else "-" * (width - 1) + ":" for n, width in enumerate(widths)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (lines[0], rule, *lines[1:]))
+
+
+def scaled(span: Span | None, factor: float) -> Span | None:
+    return None if span is None else Span(tuple(value * factor for value in span.values))
+
+
+def milliseconds(span: Span | None) -> str:
+    return "" if span is None else number(1e3 * span.middle)
+
+
+def conditions(results: Results) -> str:
+    """What it was measured on."""
+    told = results.raw["machine"]
+    return (
+        f"Measured with Blender {told['blender']}, Python {told['python']}, NumPy {told['numpy']}, "
+        f"on {told['system']}, {told['cores']} cores of {told['processor']}. Rounds: {results.raw['plan']['rounds']}."
+    )
+
+
+def targets(results: Results) -> str:
+    """What was to be reached, and what is."""
+    rows = []
+
+    def row(wanted: str, found: str, reached: bool) -> None:
+        rows.append((wanted, found, "yes" if reached else "**no**"))
+
+    for size in results.centres:
+        here = f"{KIND_NAMES[size.kind]}, {size}"
+        floor = results.ratio(size, "samples", "floor of samples")
+        assert floor is not None
+        row(f"a bake of samples within 2 times the floor: {here}", f"{floor} times", floor.middle <= 2)
+    for size in [*results.centres, *results.characters]:
+        faster = results.ratio(size, "nla.bake", "samples")
+        if faster is None:
+            continue
+        skin = f" with a skin of {size.vertices:,} vertices" if size.vertices else ""
+        row(
+            f"10 times as fast as `nla.bake`: {KIND_NAMES[size.kind]}{skin}, {size}",
+            f"{faster} times{_floor_of(results, size)}",
+            faster.middle >= 10,
+        )
+    for size in results.centres:
+        largest = max(results.sizes(size.kind), key=lambda each: (each.samples, each.channels))
+        for output in ("samples", "curves"):
+            times = [results.of(each, output, "seconds") / each.samples for each in (largest, size)]
+            row(
+                f"linear: {output} of {KIND_NAMES[size.kind]}, {largest} against {size}",
+                f"{number(times[0] / times[1])} times as long a channel and frame",
+                times[0] <= 1.5 * times[1],
+            )
+        peak = max(results.of(largest, output, "peak") for output in ("samples", "curves"))
+        row(
+            f"within 4 GB: {KIND_NAMES[size.kind]}, {largest}",
+            f"{peak / (1 << 30):.2f} GB, Blender and all",
+            peak <= MEMORY_LIMIT,
+        )
+    for size in results.centres:
+        share = results.of(size, "curves", "keys") / results.of(size, "samples", "keys")
+        row(
+            f"curves have at most a tenth of the keys of samples: {KIND_NAMES[size.kind]}, keys 15 to 30 frames apart",
+            f"{100 * share:.1f} %, the animator's among them",
+            share <= 0.1,
+        )
+    for kind, output in product(KIND_NAMES, ("samples", "curves")):
+        for few, many in list(pairwise(_least_frames(results.sizes(kind))))[-1:]:
+            grown = results.of(many, output, "seconds") / results.of(few, output, "seconds")
+            more = many.channels / few.channels
+            row(
+                f"not quadratic in channels: {output} of {KIND_NAMES[kind]}, {many} against {few}",
+                f"{number(grown)} times as long for {number(more)} times as many",
+                grown <= 2 * more,
+            )
+    return table(("wanted", "found", "reached"), rows)
+
+
+def _floor_of(results: Results, size: Size) -> str:
+    """How fast even the floor is."""
+    floor = results.ratio(size, "nla.bake", "floor of samples")
+    return "" if floor is None else f"; the floor itself: {number(floor.middle)}"
+
+
+def _least_frames(sizes: Sequence[Size]) -> list[Size]:
+    """The files of the fewest frames, by channels."""
+    least = min(size.frames for size in sizes)
+    return [size for size in sizes if size.frames == least]
+
+
+def ways(results: Results, size: Size) -> str:
+    """Every way to bake one file."""
+    before = results.spans(size, "keys", "bytes")
+    rows = []
+    for method in results.runs[size]:
+        keys = results.of(size, method, "keys")
+        grown = results.of(size, method, "after") - results.of(size, method, "before")
+        extra = results.of(size, method, "peak") - results.of(size, method, "before")
+        baked = method not in ("keys", "restore")
+        rows.append(
+            (
+                f"**{method}**" if method in ("samples", "curves") else method,
+                milliseconds(results.spans(size, method, "seconds")) if method != "keys" else None,
+                results.ratio(size, method, "floor of samples") if method != "keys" else None,
+                f"{keys:,.0f}",
+                number(max(grown, 0) / keys) if baked else None,
+                number(extra / keys) if baked else None,
+                f"{results.of(size, method, 'bytes') / 1e6:.1f}",
+                f"{results.of(size, method, 'compressed') / 1e6:.1f}",
+                milliseconds(results.spans(size, method, "playback")),
+            )
+        )
+    assert before is not None
+    heads = (
+        "way",
+        "ms",
+        "times the floor",
+        "keys",
+        "bytes a key kept",
+        "bytes a key at most",
+        ".blend, MB",
+        "compressed",
+        "`frame_set`, ms",
+    )
+    return table(heads, rows)
+
+
+def grid(results: Results, kind: str) -> str:
+    """All sizes."""
+    rivals = [name for name in COLOURS if name not in ("samples", "curves", "floor of samples")]
+    rows = []
+    for size in results.sizes(kind):
+        rows.append(
+            (
+                str(size),
+                milliseconds(results.spans(size, "floor of samples", "seconds")),
+                milliseconds(results.spans(size, "samples", "seconds")),
+                results.ratio(size, "samples", "floor of samples"),
+                milliseconds(results.spans(size, "curves", "seconds")),
+                results.ratio(size, "curves", "samples"),
+                *(_middle(results.ratio(size, rival, "samples")) for rival in rivals),
+                f"{results.of(size, 'samples', 'peak') / 1e6:,.0f}",
+            )
+        )
+    heads = (
+        "channels x frames",
+        "floor, ms",
+        "samples, ms",
+        "/ floor",
+        "curves, ms",
+        "/ samples",
+        *(f"{rival} / samples" for rival in rivals),
+        "peak, MB",
+    )
+    return table(heads, rows)
+
+
+def _middle(span: Span | None) -> str | None:
+    return None if span is None else number(span.middle)
+
+
+def stages(results: Results) -> str:
+    """Read, evaluate, write."""
+    rows = []
+    for kind in KIND_NAMES:
+        sizes = results.sizes(kind)
+        largest = max(sizes, key=lambda size: (size.samples, size.channels))
+        for size in dict.fromkeys((Size(kind, *results.centre), largest)):
+            for output in ("samples", "samples again", "curves", "curves again"):
+                if output not in results.runs[size]:
+                    continue
+                parts = [results.of(size, output, part) for part in ("read", "evaluate", "write")]
+                rows.append(
+                    (
+                        f"{output}, {KIND_NAMES[kind]}, {size}",
+                        *(number(1e3 * part) for part in parts),
+                        number(1e3 * results.of(size, output, "seconds")),
+                    )
+                )
+    return table(("milliseconds", "read", "evaluate", "write", "all"), rows)
+
+
+def alone(results: Results) -> str:
+    """`interp` without Blender."""
+    measured = results.raw["interp"]["rows"]
+    spans = {row["name"]: Span(tuple(1e9 * seconds / row["samples"] for seconds in row["seconds"])) for row in measured}
+    ours = spans["interp TCB rotation, keys to samples"]
+    rows = [
+        (row["name"], spans[row["name"]], number(spans[row["name"]].middle / ours.middle), row["note"])
+        for row in measured
+    ]
+    text = table(("", "ns a sample", "times ours", ""), rows)
+    missing = results.raw["interp"]["missing"]
+    return f"{text}\n\nNot installed, so left out: {', '.join(missing)}." if missing else text
+
+
+def sections(results: Results) -> dict[str, str]:
+    """The tables by name."""
+    with_skin = [character(results, size) for size in results.characters]
+    return {
+        "conditions": conditions(results),
+        "targets": targets(results),
+        **{f"ways, {size.kind}": ways(results, size) for size in results.centres},
+        **({"ways, character": "\n\n".join(with_skin)} if with_skin else {}),
+        **{f"sizes, {kind}": grid(results, kind) for kind in KIND_NAMES},
+        "stages": stages(results),
+        "interp": alone(results),
+    }
+
+
+def character(results: Results, size: Size) -> str:
+    """The armature with a skin."""
+    rows = [
+        (method, milliseconds(results.spans(size, method, "seconds")), results.ratio(size, method, "samples"))
+        for method in results.runs[size]
+    ]
+    return table(("way", "ms", "times the bake of samples"), rows)
+
+
+def print_report(results: Results) -> None:
+    for name, text in sections(results).items():
+        print(f"\n{name}\n\n{text}")
+
+
+def write_report(results: Results, docs: Path) -> None:
+    """Replace what stands between the marks of each table in performance.md, and draw the plot."""
+    page = docs / "performance.md"
+    text = page.read_text()
+    for name, content in sections(results).items():
+        text = filled(text, name, content)
+    page.write_text(text)
+    plot(results, docs / "performance.png")
+
+
+def filled(text: str, name: str, content: str) -> str:
+    """The text with other content between the marks of that name. Raises ValueError where it has no such marks."""
+    start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+    head, found, rest = text.partition(start)
+    _, closed, tail = rest.partition(end)
+    if not found or not closed:
+        raise ValueError(f"the page has no place for {name!r}")
+    return f"{head}{start}\n{content}\n\n{end}{tail}"
+
+
+def plot(results: Results, path: Path) -> None:
+    """For each kind: seconds by channels and by frames, and memory."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    channels, frames = results.centre
+    figure, rows = plt.subplots(len(KIND_NAMES), 3, figsize=(15, 9.5), layout="constrained", squeeze=False)
+    for (by_channels, by_frames, of_memory), (kind, name) in zip(rows, KIND_NAMES.items(), strict=True):
+        wide = [size for size in results.sizes(kind) if size.frames == frames]
+        long = [size for size in results.sizes(kind) if size.channels == channels]
+        by_channels.set(title=f"All of a bake: {name}, {frames:,} frames", xlabel="channels", ylabel="seconds")
+        by_frames.set(title=f"All of a bake: {name}, {channels:,} channels", xlabel="frames", ylabel="seconds")
+        of_memory.set(title=f"Memory, Blender and all: {name}, {frames:,} frames", xlabel="channels", ylabel="GB")
+        for method, colour in COLOURS.items():
+            style: dict[str, Any] = {
+                "color": colour,
+                "lw": 2.4 if method in ("samples", "curves") else 1.2,
+                "ls": "--" if method.startswith("floor") else "-",
+                "marker": "o",
+                "ms": 3,
+                "label": method,
+            }
+            for axes, sizes, place, figure_name, unit in (
+                (by_channels, wide, 1, "seconds", 1.0),
+                (by_frames, long, 2, "seconds", 1.0),
+                (of_memory, wide, 1, "peak", 1 << 30),
+            ):
+                there = [size for size in sizes if method in results.runs[size]]
+                axes.plot(
+                    [size[place] for size in there],
+                    [results.of(size, method, figure_name) / unit for size in there],
+                    **style,
+                )
+        for axes in (by_channels, by_frames):
+            axes.set(xscale="log", yscale="log")
+        of_memory.set(xscale="log", ylim=(0, 4.3))
+        of_memory.axhline(4, color="#1d2733", lw=0.8, ls=":")
+        for axes in (by_channels, by_frames, of_memory):
+            axes.grid(alpha=0.25)
+            axes.spines[["top", "right"]].set_visible(False)
+    rows[0, 2].legend(frameon=False, fontsize=9, loc="center left")
+    figure.savefig(path, dpi=72)
+    plt.close(figure)

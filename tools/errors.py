@@ -1,0 +1,412 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Measure how far what Blender plays of a bake is from the formulas, ten places a frame.
+
+    python tools/errors.py [FILE.3ds …] [--docs docs]
+
+The example scene, and each .3ds file's tracks as keys of empty objects, are baked as samples and as curves. What
+`frame_set` then shows is held against tests/animation/reference.py, which shares nothing with the add-on. With `--docs`
+the tables go into curves.md there. Exit status 1: something is farther off than it may be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import math
+import os
+import sys
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from examples.make_scene import TRACKS, make_scene
+from formats import three_ds
+from tests.animation import reference
+from tools import tcb as checkout
+from tools.bench_report import filled, number, table
+from tools.bench_scene import fcurves
+
+FloatArray = npt.NDArray[np.float64]
+
+PLACES = 10
+"""A frame."""
+NAMES = ("tension", "continuity", "bias", "ease_to", "ease_from")
+VALUE_TOLERANCE = 1e-4
+"""Of a track's range: the add-on's default for curves."""
+ROTATION_TOLERANCE = 0.01
+"""Degrees: the same."""
+ROUNDING = 2e-6
+"""Of a track's largest value, and in radians: what float32 leaves of samples, and adds to curves."""
+PROPERTIES = {"POSITION": "location", "ROTATION": "rotation_quaternion", "SCALE": "scale"}
+"""What a .3ds file's tracks are keys of; other tracks are custom properties."""
+
+package = checkout.load(checkout.PACKAGE, "__init__.py", [str(checkout.ROOT)])
+animation = importlib.import_module(f"{package.__name__}.animation")
+
+
+@dataclass(frozen=True)
+class Track:
+    """Keys of a property, as float32 has them; rotations as quaternions."""
+
+    datablock: bpy.types.ID
+    path: str
+    keys: list[reference.Key]
+    cycle: str = "SINGLE"
+
+    @property
+    def is_rotation(self) -> bool:
+        return "rotation" in self.path
+
+    def value(self) -> tuple[float, ...]:
+        """What the property is now; of a rotation the quaternion."""
+        value: Any = self.datablock.path_resolve(self.path)
+        numbers = tuple(value) if hasattr(value, "__len__") else (value,)
+        return tuple(reference.of_euler(numbers)) if self.path.endswith("euler") else numbers
+
+    def exact(self, frame: float) -> Sequence[float]:
+        """What the formulas say."""
+        keys = self.keys
+        if self.cycle == "SINGLE":
+            # Farther keys have no say, and the reference looks at all that it is given.
+            before = bisect_right([key.frame for key in keys], frame)
+            keys = keys[max(0, before - 3) : before + 3]
+        if self.is_rotation:
+            return [float(number) for number in reference.rotation(keys, frame, self.cycle)]
+        rows = range(len(keys[0].value))
+        return [
+            reference.scalar([(key.frame, key.value[row], *key[2:]) for key in keys], frame, self.cycle) for row in rows
+        ]
+
+    @property
+    def range(self) -> float:
+        """How far the keys lie apart, in the component in which they do most."""
+        return float(np.ptp([key.value for key in self.keys], axis=0).max())
+
+    @property
+    def largest(self) -> float:
+        return float(np.abs([key.value for key in self.keys]).max())
+
+
+@dataclass
+class Distance:
+    """The worst: of values in units, and in shares of the track's range; of rotations in degrees."""
+
+    value: float = 0.0
+    share: float = 0.0
+    angle: float = 0.0
+    excess: float = 0.0
+    """How much farther off than it may be, in shares of that."""
+
+    def add(self, track: Track, apart: float, tolerance: float) -> None:
+        """`apart`: in units or radians; `tolerance`: of the track's range, or radians."""
+        if track.is_rotation:
+            self.angle = max(self.angle, math.degrees(apart))
+            allowed = tolerance + ROUNDING
+        else:
+            self.value = max(self.value, apart)
+            if track.range:
+                self.share = max(self.share, apart / track.range)
+            allowed = tolerance * track.range + ROUNDING * max(track.largest, 1.0)
+        self.excess = max(self.excess, apart / allowed)
+
+
+@dataclass
+class Row:
+    """What came of one file."""
+
+    name: str
+    tracks: int = 0
+    keys: int = 0
+    """The animator's, of all channels."""
+    samples: int = 0
+    """Generated."""
+    curves: int = 0
+    """Generated."""
+    needless: int = 0
+    """Segments that would be within the tolerance without any of their generated keys."""
+    at_frames: Distance = field(default_factory=Distance)
+    between: Distance = field(default_factory=Distance)
+    of_curves: Distance = field(default_factory=Distance)
+
+    @property
+    def is_good(self) -> bool:
+        return self.at_frames.excess <= 1 and self.of_curves.excess <= 1 and not self.needless
+
+
+def example() -> list[Track]:
+    """The tracks of the example scene, in a new file."""
+    make_scene()
+    result = []
+    for track in TRACKS:
+        animation.enable(track.datablock, prefixes=[track.path])
+        keys = []
+        for key in track.keys:
+            if key.parameters:
+                animation.key_set(track.datablock, track.path, key.frame, **key.parameters)
+            value = tuple(as_stored(key.value))
+            if track.path.endswith("euler"):
+                value = tuple(reference.of_euler(value))
+            keys.append(reference.Key(key.frame, value, *as_stored([getattr(key, name) for name in NAMES])))
+        result.append(Track(track.datablock, track.path, keys))
+    return result
+
+
+def as_stored(numbers: Sequence[float]) -> list[float]:
+    """As F-curves hold them."""
+    return [float(np.float32(number)) for number in numbers]
+
+
+def of_file(path: Path) -> list[Track]:
+    """The tracks of a .3ds file, as keys of empty objects in a new file."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    result = []
+    for node in three_ds.read(path.read_bytes()).nodes:
+        item: Any = bpy.data.objects.new(node.name.decode("latin-1"), None)
+        item.rotation_mode = "QUATERNION"
+        scene: Any = bpy.context.scene
+        scene.collection.objects.link(item)
+        for track in node.tracks:
+            if len(track.frames) and track.values.shape[1]:
+                result.append(keyed(item, track))
+    return result
+
+
+def keyed(item: Any, track: three_ds.Track) -> Track:
+    """Set the keys of a .3ds file's track; of two at one frame the second counts."""
+    values: FloatArray = track.values.astype(np.float64)
+    if track.kind == "ROTATION":
+        values = orientations(values)
+    path = PROPERTIES.get(track.kind, f'["{track.kind}"]')
+    if path.startswith("["):
+        item[track.kind] = values[0].tolist() if values.shape[1] > 1 else float(values[0, 0])
+    rows = {int(frame): row for row, frame in enumerate(track.frames)}
+    keys = [
+        reference.Key(frame, tuple(as_stored(values[rows[frame]])), *track.parameters[:, rows[frame]].tolist())
+        for frame in sorted(rows)
+    ]
+    for key in keys:
+        value = key.value if len(key.value) > 1 else key.value[0]
+        if path.startswith("["):
+            item[track.kind] = value
+        else:
+            setattr(item, path, value)
+        item.keyframe_insert(path, frame=key.frame)
+    animation.enable(item, prefixes=[path])
+    if track.cycle != "SINGLE":
+        animation.choose(item, path, cycle=track.cycle)
+    for key in keys:
+        parameters = {name: getattr(key, name) for name in NAMES if getattr(key, name)}
+        if parameters:
+            animation.key_set(item, path, key.frame, **parameters)
+    return Track(item, path, keys, track.cycle)
+
+
+def orientations(turns: FloatArray) -> FloatArray:
+    """Turns from key to key, angle and axis, added up (formulas.md, "Relative keys")."""
+    q, result = np.array([1.0, 0.0, 0.0, 0.0]), []
+    for angle, *axis in turns:
+        if any(axis):
+            q = reference.unit(reference.product(reference.of_axis_angle(-angle, axis), q))
+        result.append(q)
+    return np.array(result)
+
+
+def places(tracks: Sequence[Track]) -> list[tuple[int, float]]:
+    """Frame and subframe of each place to look at."""
+    first = min(track.keys[0].frame for track in tracks)
+    last = max(track.keys[-1].frame for track in tracks)
+    whole = range(int(first), int(last))
+    return [(frame, place / PLACES) for frame in whole for place in range(PLACES)] + [(int(last), 0.0)]
+
+
+def played(tracks: Sequence[Track], where: Sequence[tuple[int, float]]) -> list[list[tuple[float, ...]]]:
+    """For each track what Blender shows."""
+    scene: Any = bpy.context.scene
+    result: list[list[tuple[float, ...]]] = [[] for _ in tracks]
+    for frame, subframe in where:
+        scene.frame_set(frame, subframe=subframe)
+        for track, values in zip(tracks, result, strict=True):
+            values.append(track.value())
+    return result
+
+
+def bake(tracks: Sequence[Track], output: str) -> int:
+    """Bake all; returns the number of generated keys."""
+    datablocks = list(dict.fromkeys(track.datablock for track in tracks))
+    report = animation.bake_many(datablocks, animation.Options(output=output))
+    if report.refused:
+        raise SystemExit("\n".join(report.refused))
+    count: int = report.samples + report.curve_keys
+    return count
+
+
+def apart(track: Track, shown: Sequence[float], exact: Sequence[float]) -> float:
+    """In units, the component farthest off, or in radians."""
+    if track.is_rotation:
+        return reference.apart(np.array(shown), np.array(exact))
+    return max(abs(a - b) for a, b in zip(shown, exact, strict=True))
+
+
+def measure(name: str, tracks: Sequence[Track]) -> Row:
+    """Bake and look."""
+    row = Row(name, len(tracks))
+    where = places(tracks)
+    # Blender adds the two in float32.
+    frames = [float(np.float32(frame) + np.float32(subframe)) for frame, subframe in where]
+    exact = [[track.exact(frame) for frame in frames] for track in tracks]
+    row.samples = bake(tracks, "SAMPLES")
+    for track, shown, wanted in zip(tracks, played(tracks, where), exact, strict=True):
+        for (_, subframe), now, then in zip(where, shown, wanted, strict=True):
+            if subframe:
+                row.between.add(track, apart(track, now, then), math.inf)
+            else:
+                row.at_frames.add(track, apart(track, now, then), 0.0)
+    row.curves = bake(tracks, "CURVES")
+    for track, shown, wanted in zip(tracks, played(tracks, where), exact, strict=True):
+        tolerance = math.radians(ROTATION_TOLERANCE) if track.is_rotation else VALUE_TOLERANCE
+        for now, then in zip(shown, wanted, strict=True):
+            row.of_curves.add(track, apart(track, now, then), tolerance)
+        row.keys += sum(len(curve.keyframe_points) for curve in curves_of(track))
+        row.needless += needless(track, tolerance)
+    row.keys -= row.curves
+    return row
+
+
+def curves_of(track: Track) -> list[Any]:
+    return [curve for curve in fcurves(track.datablock) if curve.data_path == track.path]
+
+
+def needless(track: Track, tolerance: float) -> int:
+    """Segments in which the generated Bezier keys could all be left out: one cubic through the slopes at the keys on
+    both sides is near enough. Of values, each component by itself."""
+    curves = curves_of(track)
+    if not track.is_rotation:
+        return sum(_needless(track, [curve], tolerance * track.range) for curve in curves)
+    return _needless(track, curves, tolerance)
+
+
+def _needless(track: Track, curves: Sequence[Any], tolerance: float) -> int:
+    count = 0
+    own = [[point for point in curve.keyframe_points if point.type != "GENERATED"] for curve in curves]
+    generated = [point.co.x for point in curves[0].keyframe_points if point.type == "GENERATED"]
+    for n, (start, end) in enumerate(pairwise(point.co.x for point in own[0])):
+        if not any(start < frame < end for frame in generated):
+            continue
+        components = [curve.array_index for curve in curves]
+        worst = 0.0
+        for t in np.linspace(0.0, 1.0, 50):
+            shown = [_cubic(points[n], points[n + 1], float(t)) for points in own]
+            exact = track.exact(start + float(t) * (end - start))
+            if track.is_rotation:
+                q = reference.of_euler(shown) if track.path.endswith("euler") else np.array(shown)
+                worst = max(worst, reference.apart(q, np.array(exact)))
+            else:
+                worst = max(worst, abs(shown[0] - exact[components[0]]))
+        count += worst <= tolerance
+    return count
+
+
+def _cubic(left: Any, right: Any, t: float) -> float:
+    """Between two keys, with the slopes of their handles."""
+    length, s = right.co.x - left.co.x, 1.0 - t
+    leave = (left.handle_right.y - left.co.y) / (left.handle_right.x - left.co.x) * length
+    arrive = (right.co.y - right.handle_left.y) / (right.co.x - right.handle_left.x) * length
+    at_left, at_right = s * s * (1 + 2 * t) * left.co.y, t * t * (3 - 2 * t) * right.co.y
+    return float(at_left + at_right + t * s * s * leave - t * t * s * arrive)
+
+
+def tables(rows: Sequence[Row]) -> dict[str, str]:
+    """Of samples and of curves, by name."""
+    samples = [
+        (row.name, row.tracks, f"{row.keys:,}", f"{row.samples:,}", *_distance(row.at_frames), *_distance(row.between))
+        for row in rows
+    ]
+    curves = [
+        (
+            row.name,
+            f"{row.keys:,}",
+            f"{row.samples:,}",
+            f"{row.curves:,}",
+            f"{100 * row.curves / row.samples:.1f} %" if row.samples else None,
+            f"{100 * (row.keys + row.curves) / (row.keys + row.samples):.1f} %",
+            row.needless,
+            *_distance(row.of_curves),
+        )
+        for row in rows
+    ]
+    return {
+        "samples": table(
+            (
+                "file",
+                "tracks",
+                "keys",
+                "generated",
+                "at frames: value",
+                "of the range",
+                "degrees",
+                "between: value",
+                "of the range",
+                "degrees",
+            ),
+            samples,
+        ),
+        "curves": table(
+            (
+                "file",
+                "keys",
+                "samples",
+                "generated",
+                "of samples",
+                "of all keys",
+                "needless",
+                "value",
+                "of the range",
+                "degrees",
+            ),
+            curves,
+        ),
+    }
+
+
+def _distance(distance: Distance) -> tuple[str, ...]:
+    return tuple(map(number, (distance.value, distance.share, distance.angle)))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Measure how far what Blender plays is from the formulas.")
+    parser.add_argument("files", type=Path, nargs="*", help=".3ds files")
+    parser.add_argument("--docs", type=Path, help="folder of curves.md, to put the table there")
+    options = parser.parse_args()
+    makers: dict[str, Callable[[], list[Track]]] = {"example scene": example}
+    makers |= {path.name: lambda path=path: of_file(path) for path in options.files}
+    rows = []
+    for name, make in makers.items():
+        rows.append(measure(name, make()))
+        print(f"{name}: done", file=sys.stderr)
+    for name, text in tables(rows).items():
+        print(f"\n{name}\n\n{text}")
+    for row in rows:
+        if not row.is_good:
+            print(f"{row.name}: farther off than it may be, or needless keys")
+    if options.docs:
+        page = options.docs / "curves.md"
+        text = page.read_text()
+        for name, content in tables(rows).items():
+            text = filled(text, name, content)
+        page.write_text(text)
+    sys.stdout.flush()
+    # Blender 4.2 and 4.5 as Python modules may crash, or wait for ever, while the process ends.
+    os._exit(0 if all(row.is_good for row in rows) else 1)
+
+
+if __name__ == "__main__":
+    main()
