@@ -157,13 +157,13 @@ def _named_key_starts(data: bytes, at: int, end: int, keys: range, names: list[b
     sizes = _key_sizes(0)
     for key in keys:
         starts.append(at)
-        if at + _HEAD.itemsize > end:
+        if at + _HEAD.itemsize > end or at + sizes[data[at + _FLAGS_AT]] > end:
             raise Damage(at, f"has no room for its key {key}")
-        at += sizes[data[at + _FLAGS_AT]]
-        stop = data.find(b"\0", at, end)
+        name = at + sizes[data[at + _FLAGS_AT]]
+        stop = data.find(b"\0", name, end)
         if stop < 0:
-            raise Damage(at, f"has no end to the name of its key {key}")
-        names.append(data[at:stop])
+            raise Damage(name, f"has no end to the name of its key {key}")
+        names.append(data[name:stop])
         at = stop + 1
     return starts, at
 

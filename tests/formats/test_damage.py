@@ -182,6 +182,16 @@ def test_a_morph_key_whose_name_has_no_end_loses_its_track() -> None:
     assert data[warning.offset :].startswith(b"Shut")
 
 
+@pytest.mark.parametrize("left", [5, 8])
+def test_a_morph_key_whose_parameters_have_no_room_loses_its_track(left: int) -> None:
+    last = layout.track(layout.MORPH, [Key(9, 3, (0.5, 0.5), b"Shut\0")])[20:]
+    broken = layout.track(layout.MORPH, [Key(0, 0, (), b"Open\0" + last[:left])], count=2)
+    data = keyframes(node(b"Mouth", broken))
+    assert only_warning(data) == three_ds.Fault(
+        data.index(last[:left]), "node 'Mouth': MORPH_TRACK_TAG B026 has no room for its key 1; it is skipped"
+    )
+
+
 def test_a_node_without_a_header_keeps_its_number_and_loses_its_tracks() -> None:
     headless = chunk(layout.OBJECT_NODE, POSITION)
     data = keyframes(node(b"Box"), headless, node(b"Ball", parent=1), node(b"Ring", parent=2))

@@ -14,16 +14,8 @@ import pytest
 from formats import three_ds
 from tests.formats import lib3ds
 from tests.formats.files import FILES
+from tools.fuzz_3ds import TRACKS
 
-TRACKS = {
-    "OBJECT": ("POSITION", "ROTATION", "SCALE", "HIDE", "MORPH"),
-    "CAMERA": ("POSITION", "FOV", "ROLL"),
-    "CAMERA_TARGET": ("POSITION",),
-    "LIGHT": ("POSITION", "COLOR"),
-    "SPOTLIGHT": ("POSITION", "COLOR", "HOTSPOT", "FALLOFF", "ROLL"),
-    "LIGHT_TARGET": ("POSITION",),
-    "AMBIENT": ("COLOR",),
-}
 NAMES = {"OBJECT": b"Box", "CAMERA": b"Cam", "CAMERA_TARGET": b"Cam", "LIGHT": b"Lamp", "AMBIENT": b"$AMBIENT$"}
 
 
