@@ -71,7 +71,7 @@ class TCB_OT_preset_add(AddPresetBase, bpy.types.Operator):  # type: ignore[misc
     bl_idname = "tcb.preset_add"
     bl_label = "Add TCB Preset"
 
-    preset_menu = "TCB_MT_presets"
+    preset_menu = "TCB_PT_presets"
     preset_subdir = SUBFOLDER
     preset_defines: ClassVar[list[str]] = ["key = bpy.context.window_manager.tcb_preset"]
     preset_values: ClassVar[list[str]] = [f"key.{name}" for name in PARAMETERS]

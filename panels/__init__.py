@@ -10,6 +10,7 @@ from .selected_keys import PANELS
 from .sidebar import TCB_PT_bake, TCB_PT_bake_options, TCB_PT_key, TCB_PT_new_keys, TCB_PT_track, TCB_PT_tracks
 
 _CLASSES = (
+    menus.TCB_PT_presets,
     menus.TCB_MT_presets,
     menus.TCB_MT_keys,
     TCB_PT_bake,

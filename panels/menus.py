@@ -6,21 +6,32 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
+from bl_ui.utils import PresetPanel
 
 from ..operators.preset import SUBFOLDER, TCB_OT_preset_add, TCB_OT_preset_apply
 
 _KEY_MENUS = ("DOPESHEET_MT_key", "DOPESHEET_MT_context_menu", "GRAPH_MT_key", "GRAPH_MT_context_menu")
 
 
+class TCB_PT_presets(PresetPanel, bpy.types.Panel):
+    """Parameters to apply with one click; the last line keeps those of the selected keys as one more"""
+
+    bl_idname = "TCB_PT_presets"
+    bl_label = "TCB Presets"
+
+    preset_subdir = SUBFOLDER
+    preset_operator = TCB_OT_preset_apply.bl_idname
+    preset_add_operator = TCB_OT_preset_add.bl_idname
+
+
 class TCB_MT_presets(bpy.types.Menu):
-    """Parameters to apply with one click; the last line keeps those of the selected key as one more"""
+    """Parameters to apply with one click"""
 
     bl_idname = "TCB_MT_presets"
     bl_label = "TCB Presets"
 
     preset_subdir = SUBFOLDER
     preset_operator = TCB_OT_preset_apply.bl_idname
-    preset_add_operator = TCB_OT_preset_add.bl_idname
 
     def draw(self, context: bpy.types.Context) -> None:
         self.draw_preset(context)

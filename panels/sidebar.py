@@ -209,7 +209,7 @@ def draw_parameters(
 def draw_key_tools(layout: Any) -> None:
     """What can be done with the parameters of keys."""
     row = layout.row(align=True)
-    row.menu("TCB_MT_presets", text="Presets")
+    row.popover("TCB_PT_presets", text="Presets", icon="PRESET")
     row.operator("tcb.key_copy", text="", icon="COPYDOWN")
     row.operator("tcb.key_paste", text="", icon="PASTEDOWN")
     row.operator("tcb.key_reset", text="", icon="LOOP_BACK")

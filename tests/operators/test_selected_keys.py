@@ -253,7 +253,7 @@ def test_a_preset_goes_by_its_name_in_the_menu_too(keyed, choose, editor, number
     choose(cube, "location", 11)
     with editor("DOPESHEET"):
         bpy.ops.tcb.preset_apply(preset="Ease In")
-        with pytest.raises(RuntimeError, match=r'no preset "halt"; there are corner, ease_both'):
+        with pytest.raises(RuntimeError, match=r'no preset "halt"; there are Corner, Ease_Both'):
             bpy.ops.tcb.preset_apply(preset="halt")
     assert numbers(cube, "location", "ease_to") == {11.0: 1.0}
 
