@@ -68,7 +68,7 @@ class TCB_OT_bake(OnSelection):
         except ValueError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        progress = _Progress(context.window_manager)
+        progress = Progress(context.window_manager)
         try:
             report = bake_many(selected, options, only, progress)
         finally:
@@ -82,7 +82,7 @@ class TCB_OT_bake(OnSelection):
         return (self.frame_start, self.frame_end) if self.frames == "CUSTOM" else None
 
 
-class _Progress:
+class Progress:
     """Shows how far a bake is: at the mouse pointer, and without a window in lines."""
 
     def __init__(self, window_manager: Any) -> None:
