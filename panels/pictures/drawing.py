@@ -24,7 +24,9 @@ _SPEEDS = np.array(
 )
 """From slow to fast."""
 # Sizes in pixels at display scale 1.
-_LINE, _THIN, _DOT, _KNOB, _DIAMOND = 1.5, 1.0, 4.0, 5.0, 11.0
+_LINE, _THIN, _DOT, _KNOB, _DIAMOND = 2.0, 1.0, 4.0, 5.0, 11.0
+_PALER = np.array([0.4, 0.4, 0.4, 0.0], dtype=np.float32)
+"""What dots keep of the difference that the path's colour has from white."""
 
 _VERTEX = """
 void main()
@@ -34,12 +36,13 @@ void main()
   tint = color;
 }
 """
+# The viewport's overlays are kept as sRGB: what a shader gives is taken as linear, and Blender's own shaders convert.
 _FRAGMENT = """
 void main()
 {
   vec2 from_centre = abs(gl_PointCoord - vec2(0.5));
   float reach = diamond ? from_centre.x + from_centre.y : length(from_centre);
-  fragColor = vec4(tint.rgb, tint.a * clamp((0.5 - reach) * size, 0.0, 1.0));
+  fragColor = vec4(pow(tint.rgb, vec3(2.2)), tint.a * clamp((0.5 - reach) * size, 0.0, 1.0));
 }
 """
 
@@ -50,8 +53,7 @@ class Picture:
     def __init__(self, path: Path, by_speed: bool) -> None:
         self.by_speed = by_speed
         colours = _speed_colours(path.speeds) if by_speed else _repeated(_PATH, len(path.points))
-        dots = colours if by_speed else _repeated((*_PATH[:3], 1.0), len(path.points))
-        dots = np.asarray(dots + (1.0 - dots) * (0.0 if by_speed else 0.6), dtype=np.float32)
+        dots = 1.0 - (1.0 - colours) * _PALER
         keys = len(path.keys)
         ends = np.concatenate((path.keys + path.incoming, path.keys + path.outgoing))
         handles = np.concatenate((_repeated(_INCOMING, keys), _repeated(_OUTGOING, keys)))

@@ -114,6 +114,7 @@ def _draw_paths(context: bpy.types.Context) -> None:
     scene: Any = context.scene
     space: Any = context.space_data
     settings = scene.tcb_paths
+    _state.drawn = 0
     if not settings.show or not space.overlay.show_overlays:
         return
     trace = _trace(scene)
@@ -240,8 +241,11 @@ def _on_update(_scene: bpy.types.Scene, depsgraph: Any) -> None:
     }
     if not changed:
         return
-    for kept in _state.kept.values():
-        kept.stale = kept.stale or not changed.isdisjoint(kept.read)
+    for number, (wanted, kept) in enumerate(reversed(_state.kept.items())):
+        if not changed.isdisjoint(kept.read):
+            kept.stale = True
+            if number < _state.drawn:
+                _want(wanted)
     if _state.stepping is not None and not changed.isdisjoint(_state.stepping.read):
         _state.stepping = None
 
@@ -291,6 +295,7 @@ class TCBPaths(bpy.types.PropertyGroup):
             ("AXIS", "Axis", "The tip of a local axis, which shows how an object or a bone turns"),
         ],
         options=set(),
+        update=_on_switch,
     )
     axis: EnumProperty(
         name="Axis",
@@ -298,6 +303,7 @@ class TCBPaths(bpy.types.PropertyGroup):
         items=[(name, name, f"The local {name} axis") for name in ("X", "Y", "Z", "-X", "-Y", "-Z")],
         default="Z",
         options=set(),
+        update=_on_switch,
     )
     length: FloatProperty(
         name="Length",
@@ -307,23 +313,27 @@ class TCBPaths(bpy.types.PropertyGroup):
         soft_max=10.0,
         subtype="DISTANCE",
         options=set(),
+        update=_on_switch,
     )
     frames: BoolProperty(
         name="Frames",
         description="A dot at every frame: where they stand close together the motion is slow",
         default=True,
         options=set(),
+        update=_on_switch,
     )
     tangents: BoolProperty(
         name="Tangents",
         description="The directions in which the path comes to each key and leaves it, long where it is fast",
         default=True,
         options=set(),
+        update=_on_switch,
     )
     by_speed: BoolProperty(
         name="Color by Speed",
         description="From blue, where the path is slowest, to red, where it is fastest",
         options=set(),
+        update=_on_switch,
     )
 
 

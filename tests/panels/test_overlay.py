@@ -209,7 +209,7 @@ def test_tangents_are_those_of_the_tcb_spline(scene, pictures, tcb_animation):
             frames, values, tension=[0, -0.5, 0, 0], continuity=[0, 0.4, 0, 0], bias=[0, 0.6, 0, 0]
         )
     )
-    size = np.linalg.norm(path.outgoing[1])
+    size = float(np.linalg.norm(path.outgoing[1]))
     # The difference of a frame's length on a cubic: an error of its third derivative.
     assert path.outgoing[1] == pytest.approx(spline(13.0, nu=1) * 17 / 3, abs=0.02 * size)
     assert path.incoming[1] == pytest.approx(-spline(13.0 - 1e-9, nu=1) * 12 / 3, abs=0.02 * size)

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What paths in the viewport cost: `tools/environment.sh graphical python tools/bench_overlay.py [OBJECTS [FRAMES]]`.
+
+In a graphical Blender (BLENDER names it, beside the driver of ../shared/gui), with the extension installed from its
+zip: baked objects, all selected; how long the viewport and the window take to be drawn without their paths and with
+them, in turns, and how long the paths take to compute.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tools.build_zip import build
+
+OBJECTS, FRAMES = 50, 1000
+_ROUNDS = 7
+
+_SCENE = """
+import random
+random.seed(1)
+scene = bpy.context.scene
+scene.frame_end = {frames}
+mesh = bpy.data.objects['Cube'].data
+bpy.data.objects.remove(bpy.data.objects['Cube'])
+for number in range({objects}):
+    item = bpy.data.objects.new('Cube', mesh)
+    scene.collection.objects.link(item)
+    item.scale = (0.1, 0.1, 0.1)
+    for frame in range(1, {frames} + 1, 20):
+        item.location = [random.uniform(-4, 4) for _ in range(3)]
+        item.rotation_euler = [random.uniform(-2, 2) for _ in range(3)]
+        item.keyframe_insert('location', frame=frame)
+        item.keyframe_insert('rotation_euler', frame=frame)
+    item.select_set(True)
+bpy.context.view_layer.objects.active = item
+bpy.ops.tcb.enable()
+bpy.ops.tcb.bake()
+scene.frame_set({frames} // 2)
+"""
+
+# Drawn as often as it takes: the first time batches go to the graphics card.
+_MEASURE = """
+import sys, time
+overlay = sys.modules['bl_ext.user_default.tcb_animation.panels.pictures.overlay']
+settings = bpy.context.scene.tcb_paths
+
+def drawn(kind, times, frames=0):
+    with bpy.context.temp_override(window=win(), area=area('VIEW_3D'), region=region(area('VIEW_3D'), 'WINDOW')):
+        start = time.perf_counter()
+        for _ in range(times):
+            if frames:
+                bpy.context.scene.frame_set(bpy.context.scene.frame_current + frames)
+            bpy.ops.wm.redraw_timer(type=kind, iterations=1)
+        return (time.perf_counter() - start) / times * 1000
+
+def computed():
+    overlay._forget()
+    drawn('DRAW_WIN_SWAP', 1)
+    pieces = []
+    while overlay._state.wanted or overlay._state.stepped:
+        start = time.perf_counter()
+        overlay._work()
+        pieces.append((time.perf_counter() - start) * 1000)
+    return pieces
+
+def steps():
+    settings.show = True
+    settings.by_speed, settings.frames, settings.tangents = {look}
+    pieces = computed()
+    kept = dict(overlay._state.kept)
+    for _ in range(2):
+        drawn('DRAW_WIN_SWAP', 1)
+        yield 0.01
+    times = {{('DRAW', 0): ([], []), ('DRAW_WIN_SWAP', 0): ([], []), ('DRAW_WIN_SWAP', 1): ([], [])}}
+    for _ in range({rounds}):
+        for (kind, frames), (without, with_paths) in times.items():
+            settings.show = False
+            without.append(drawn(kind, 2, frames))
+            settings.show = True
+            with_paths.append(drawn(kind, 2, frames))
+        yield 0.01
+    same = all(overlay._state.kept.get(key) is each for key, each in kept.items())
+    return times, pieces, len(kept), same
+"""
+
+_KINDS = {
+    ("DRAW", 0): "viewport",
+    ("DRAW_WIN_SWAP", 0): "window",
+    ("DRAW_WIN_SWAP", 1): "window, playing",
+}
+
+
+def measure(gui: Any, objects: int, frames: int) -> None:
+    gui.run(_SCENE.format(objects=objects, frames=frames), timeout=300)
+    looks = {
+        "plain": (False, True, True),
+        "by speed": (True, True, True),
+        "lines and keys alone": (False, False, False),
+    }
+    for look, settings in looks.items():
+        times, pieces, kept, same = gui.run(_MEASURE.format(look=settings, rounds=_ROUNDS), timeout=600)
+        print(f"{kept} paths of {frames} frames, {look}: computed in {sum(pieces):.0f} ms, {max(pieces):.0f} at once")
+        for kind, (without, with_paths) in times.items():
+            before, after = statistics.median(without), statistics.median(with_paths)
+            print(
+                f"  {_KINDS[kind]:15} {before:7.1f} ms without, {after:7.1f} ms with: {before / after:.2f} of the rate"
+            )
+        if not same:
+            print("  paths were computed again, though no key had changed")
+
+
+def main() -> None:
+    if "BLENDER" not in os.environ:
+        raise SystemExit("bench_overlay: BLENDER names no graphical Blender; tools/environment.sh graphical sets it")
+    blender = Path(os.environ["BLENDER"])
+    sys.path.insert(0, str(blender.parent))
+    import drive
+
+    objects, frames = [int(number) for number in sys.argv[1:3]] + [OBJECTS, FRAMES][len(sys.argv) - 1 :]
+    with tempfile.TemporaryDirectory() as folder:
+        archive = build(Path(folder))
+        with drive.GuiBlender(blender=blender, display=f":{90 + os.getpid() % 900}") as gui:
+            print("Blender", gui.run("result = bpy.app.version_string"))
+            gui.run(
+                f"bpy.ops.extensions.package_install_files(filepath={str(archive)!r}, repo='user_default',"
+                " enable_on_install=True)",
+                timeout=180,
+            )
+            measure(gui, objects, frames)
+
+
+if __name__ == "__main__":
+    main()
