@@ -4,6 +4,7 @@ editors the selected keys."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import bpy
@@ -11,6 +12,7 @@ import numpy as np
 
 from . import redraw
 from .animation import Refusal, find_track, of_object
+from .animation.channels import channels_of
 from .animation.companions import PARAMETERS
 from .animation.datablocks import name_of
 from .animation.inspecting import KeyInfo, key_near, tracks_of
@@ -67,6 +69,19 @@ def why_nothing_is_selected(context: bpy.types.Context) -> str:
     if not any(any(True for _ in of_object(item)) for item in context.selected_objects):
         return "No selected object has keyframes"
     return ""
+
+
+def has_curve(context: bpy.types.Context, part: str) -> bool:
+    """Whether something that is selected has an F-curve with that in its path."""
+    if not part:
+        return True
+    for datablock, prefixes in selected_datablocks(context, use_data=True).items():
+        starts = "" if prefixes is None else tuple(prefixes)
+        with suppress(Refusal):
+            paths = (fcurve.data_path for fcurve in channels_of(datablock))
+            if any(part in path and path.startswith(starts) for path in paths):
+                return True
+    return False
 
 
 def bone_path(bone: bpy.types.PoseBone) -> str:

@@ -29,10 +29,19 @@ class OnSelection(bpy.types.Operator):
     """How the report begins."""
     otherwise: ClassVar[str] = ""
     """What is said where there was nothing to do and nothing wrong."""
+    works_on: ClassVar[str] = ""
+    """Part of the path of each F-curve that there is something to do to; empty for any."""
+    nothing: ClassVar[str] = ""
+    """What is said where nothing that is selected has such an F-curve."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return poll_selection(cls, context)
+        if not poll_selection(cls, context):
+            return False
+        if selection.has_curve(context, cls.works_on):
+            return True
+        cls.poll_message_set(cls.nothing)
+        return False
 
     def execute(self, context: bpy.types.Context) -> Status:
         report = for_each(selection.selected_datablocks(context, self.use_data), type(self).work)

@@ -15,3 +15,5 @@ class TCB_OT_remove(OnSelection):
 
     work = staticmethod(animation.remove)
     done = "Removed TCB from"
+    works_on = "tcb_tracks["
+    nothing = "Nothing that is selected is TCB"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from .. import animation
+from ..animation.companions import SAVED
 from .on_selection import OnSelection
 
 
@@ -15,3 +16,5 @@ class TCB_OT_restore(OnSelection):
 
     work = staticmethod(animation.restore)
     done = "Restored"
+    works_on = f'"].{SAVED}'
+    nothing = "Nothing that is selected is baked"

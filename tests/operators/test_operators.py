@@ -128,8 +128,8 @@ def test_a_parameter_that_is_not_given_stays(keyed, curve):
         (lambda: bpy.ops.tcb.bake(step=-1.0), "step -1"),
         (lambda: bpy.ops.tcb.bake(frames="CUSTOM", frame_start=20, frame_end=10), "20 to 10 is empty"),
         (lambda: bpy.ops.tcb.bake(sample_limit=10), "limit of 10"),
-        (lambda: bpy.ops.tcb.restore(), "nothing on it is baked"),
-        (lambda: bpy.ops.tcb.remove(), "no TCB track"),
+        (lambda: bpy.ops.tcb.restore(), "Nothing that is selected is baked"),
+        (lambda: bpy.ops.tcb.remove(), "Nothing that is selected is TCB"),
         (lambda: bpy.ops.tcb.track_choose(track="location", cycle="LOOP"), "not a TCB track"),
     ],
 )
