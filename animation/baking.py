@@ -301,10 +301,11 @@ def _write(job: _Job, written: Sequence[list[Written]]) -> Report:
 
 
 def _write_motions(job: _Job, written: Sequence[list[Written]], report: Report) -> None:
+    # Making an F-curve compares it with all others, which is fastest while nothing else is in the processor's cache.
     for motion, channels in zip(job.motions, written, strict=True):
-        for companion in motion.track.companions:
-            companion.hide = True
-        _write_track(job.channels, job.datablocks[0], motion, channels)
+        _make_curves(job.channels, job.datablocks[0], motion, channels)
+    for motion, channels in zip(job.motions, written, strict=True):
+        _write_track(motion, channels)
         _count(report, motion, channels)
 
 
@@ -349,45 +350,57 @@ def _count(report: Report, motion: Motion, written: Sequence[Written]) -> None:
             break
 
 
-def _write_track(channels: Channels, datablock: bpy.types.ID, motion: Motion, written: Sequence[Written]) -> None:
-    """Save the animator's curves and write the baked ones."""
+def _make_curves(channels: Channels, datablock: bpy.types.ID, motion: Motion, written: Sequence[Written]) -> None:
+    """Make the F-curves that the bake needs, and take away the channels that it leaves without keys."""
     track = motion.track
     track.follow_rename()
+    for companion in track.companions:
+        companion.hide = True
     followed = follow(track)
     motion.notes += [followed] if followed else []
-    settings_curve = track.settings_curve or enable_track(datablock, channels, track, motion.settings)
-    needed = {index for group in written for index in group.components}
+    if track.settings_curve is None:
+        enable_track(datablock, channels, track, motion.settings)
+    needed = [index for group in written for index in group.components]
     for index in [index for index in track.channels if index not in needed and index not in motion.originals]:
         note = take_channel(channels, datablock, track, index)
         motion.notes += [note] if note else []
+    for index in needed:
+        _make_saved(channels, track, index, motion.originals.get(index))
+
+
+def _make_saved(channels: Channels, track: Track, index: int, original: Originals | None) -> None:
+    """Make a channel's saved curve, and where the motion needs a channel that the animator never keyed, that too."""
+    saved = track.saved.get(index)
+    if original is None and index not in track.made:
+        if saved is not None:
+            channels.remove(saved)
+        numbers = saved_numbers(0, track.rest[index])
+        track.saved[index] = make(channels, track.path, SAVED, index, track.group, numbers)
+    elif original is not None and saved is None:
+        numbers = saved_numbers(len(original.keys))
+        saved = track.saved[index] = make(channels, track.path, SAVED, index, track.group, numbers)
+        saved.extrapolation = track.channels[index].extrapolation
+    if index not in track.channels:
+        track.channels[index] = channels.new(track.path, index, track.group)
+
+
+def _write_track(motion: Motion, written: Sequence[Written]) -> None:
+    """Save the animator's keys and write the baked ones."""
+    track = motion.track
     for group in written:
-        own = [_save(channels, track, index, motion.originals.get(index)) for index in group.components]
+        own = [_save(track.saved[index], motion.originals.get(index)) for index in group.components]
         for index, keys in zip(group.components, baked_keys(own, group), strict=True):
             saved = track.saved[index]
             extrapolate(track.channels[index], "CONSTANT" if group.baked[:-1].all() else saved.extrapolation)
             write(track.channels[index], keys)
-    write_settings(settings_curve, replace(motion.settings, digest=digest(track, motion.settings)))
+    assert track.settings_curve is not None
+    write_settings(track.settings_curve, replace(motion.settings, digest=digest(track, motion.settings)))
 
 
-def _save(channels: Channels, track: Track, index: int, original: Originals | None) -> Keyframes:
-    """Keep a channel's own keys in its saved curve; returns them as they are kept.
-
-    A channel that the motion needs and the animator never keyed is made.
-    """
-    saved = track.saved.get(index)
+def _save(saved: bpy.types.FCurve, original: Originals | None) -> Keyframes:
+    """Keep a channel's own keys in its saved curve; returns them as they are kept."""
     if original is None:
-        if index not in track.made:
-            if saved is not None:
-                channels.remove(saved)
-            numbers = saved_numbers(0, track.rest[index])
-            track.saved[index] = make(channels, track.path, SAVED, index, track.group, numbers)
-        if index not in track.channels:
-            track.channels[index] = channels.new(track.path, index, track.group)
         return NO_KEYS
-    if saved is None:
-        numbers = saved_numbers(len(original.keys))
-        saved = track.saved[index] = make(channels, track.path, SAVED, index, track.group, numbers)
-        saved.extrapolation = track.channels[index].extrapolation
     own = put_back(saved, original)
     if saved_count(saved) != len(own):
         hold_numbers(saved, saved_numbers(len(own)))
@@ -427,7 +440,7 @@ def _write_plain(job: _Job, copy: Channels, written: Sequence[list[Written]]) ->
         for group in channels:
             own = [motion.originals[i].keys if i in motion.originals else NO_KEYS for i in group.components]
             for index, keys in zip(group.components, plain_keys(own, group), strict=True):
-                fcurve = fcurves.get((track.path, index)) or copy.new(track.path, index, track.group)
+                fcurve = fcurves.get((track.path, index)) or copy.new(track.path, index, track.group_name)
                 extrapolate(fcurve, "CONSTANT")
                 write(fcurve, keys)
         _count(report, motion, channels)

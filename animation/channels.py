@@ -37,15 +37,13 @@ class Channels:
     def __iter__(self) -> Iterator[bpy.types.FCurve]:
         return iter(self.bag.fcurves)
 
-    def new(self, data_path: str, index: int, group: str = "") -> bpy.types.FCurve:
-        """Make an F-curve; in the channel group of that name, which is made where it is missing."""
-        fcurve: bpy.types.FCurve
-        if not HAS_SLOTS:
-            fcurve = self.bag.fcurves.new(data_path, index=index, action_group=group)
-            return fcurve
-        fcurve = self.bag.fcurves.new(data_path, index=index)
-        if group:
-            fcurve.group = self.bag.groups.get(group) or self.bag.groups.new(group)
+    def new(self, data_path: str, index: int, group: bpy.types.ActionGroup | str | None = None) -> bpy.types.FCurve:
+        """Make an F-curve; in that channel group, or the one of that name, which is made where it is missing."""
+        fcurve: bpy.types.FCurve = self.bag.fcurves.new(data_path, index=index)
+        if isinstance(group, str):
+            group = self.bag.groups.get(group) or self.bag.groups.new(group) if group else None
+        if group is not None:
+            fcurve.group = group
         return fcurve
 
     def remove(self, fcurve: bpy.types.FCurve) -> None:
@@ -81,6 +79,20 @@ def channels_in(action: bpy.types.Action) -> Iterator[Channels]:
     for strip in _keyframe_strips(action):
         for bag in strip.channelbags:
             yield Channels(action, bag.slot_handle, bag)
+
+
+def new_action(datablock: bpy.types.ID, name: str) -> Channels:
+    """Let a new action animate the datablock, in place of one that it may have; there are no F-curves in it yet."""
+    made: Any = datablock
+    animation = made.animation_data_create()
+    action: Any = bpy.data.actions.new(name)
+    animation.action = action
+    if not HAS_SLOTS:
+        return Channels(action, 0, action)
+    slot = action.slots.new(datablock.id_type, made.name)
+    animation.action_slot = slot
+    strip = action.layers.new("Layer").strips.new(type="KEYFRAME")
+    return Channels(action, slot.handle, strip.channelbag(slot, ensure=True))
 
 
 def assign(datablock: bpy.types.ID, action: bpy.types.Action, slot_handle: int) -> None:

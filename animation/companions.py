@@ -63,7 +63,12 @@ def is_enabled(fcurves: Iterable[bpy.types.FCurve]) -> bool:
 
 
 def make(
-    channels: Channels, track: str, field: str, index: int, group: str, numbers: Sequence[float] = (0.0,)
+    channels: Channels,
+    track: str,
+    field: str,
+    index: int,
+    group: bpy.types.ActionGroup | None,
+    numbers: Sequence[float] = (0.0,),
 ) -> bpy.types.FCurve:
     """A new companion that holds the numbers, out of the way: muted, and hidden in the Graph Editor, where it would be
     moved by accident.

@@ -40,7 +40,8 @@ _Work = Callable[[Channels, bpy.types.ID, Track], _Done | None]
 def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
     """Put the F-curves of the datablock's baked tracks back; edits made since the bake are kept.
 
-    Parameters and choices stay, and the action is no longer live. Raises Refusal where nothing is baked, or it can't be written to.
+    Parameters and choices stay, and the action is no longer live. Raises Refusal where nothing is baked, or it can't
+    be written to.
     """
     report = _take_away(datablock, prefixes, _restore_track)
     if not report.tracks and not report.refusals:
@@ -139,7 +140,7 @@ def _put_channel_back(channels: Channels, track: Track, index: int, original: Or
 
 def _rebuild(channels: Channels, track: Track, index: int) -> None:
     """A curve of its own again for a channel whose keys are in its record only."""
-    group = track.group
+    group = track.group_name
     channels.remove(track.channels.pop(index))
     track.channels[index] = channels.new(track.path, index, group)
     extrapolate(track.channels[index], track.saved[index].extrapolation)

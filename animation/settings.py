@@ -94,7 +94,9 @@ def write_settings(fcurve: bpy.types.FCurve, settings: Settings) -> None:
     hold_numbers(fcurve, _as_numbers(settings))
 
 
-def make_settings(channels: Channels, track: str, group: str, settings: Settings) -> bpy.types.FCurve:
+def make_settings(
+    channels: Channels, track: str, group: bpy.types.ActionGroup | None, settings: Settings
+) -> bpy.types.FCurve:
     return make(channels, track, SETTINGS, 0, group, _as_numbers(settings))
 
 

@@ -70,10 +70,14 @@ class Track:
         return any(fcurve.lock or (fcurve.group is not None and fcurve.group.lock) for fcurve in self.channels.values())
 
     @property
-    def group(self) -> str:
+    def group(self) -> bpy.types.ActionGroup | None:
         """The channel group that its companions join."""
         groups = (fcurve.group for fcurve in self.channels.values())
-        return next((group.name for group in groups if group is not None), "")
+        return next((group for group in groups if group is not None), None)
+
+    @property
+    def group_name(self) -> str:
+        return self.group.name if self.group is not None else ""
 
     @property
     def settings(self) -> Settings:
