@@ -26,6 +26,11 @@ Float64Array = npt.NDArray[np.float64]
 
 STILL = 1e-6
 """A component that no F-curve moves gets one only where the motion needs it, above float32 rounding."""
+_FOLLOWED = np.pi / 3
+"""Radians. Euler angles are followed safely over turns of half a turn about one axis, of less about several."""
+_FASTER = 3.0
+"""How much faster than on the average a rotation may be somewhere between two keys."""
+_MOST_PARTS = 64
 UNTOUCHED = "the frame range touches none of its segments: nothing of it is baked"
 LOOP_GAP = 1e-4
 """In the track's units, or radians: above it the last key of a loop is another pose than the first."""
@@ -138,7 +143,8 @@ def _plan_vector(spline: TrackSpline, sampling: Sampling, beyond: str) -> tuple[
 def _plan_rotation(motion: Motion, spline: TrackSpline, sampling: Sampling, beyond: str) -> tuple[FloatArray, Finish]:
     baked = whole_segments(sampling.segments(spline.frames), spline.frames, motion.originals)
     samples = sampling.samples(spline.frames, baked, beyond)
-    every, guards, rows_of_keys, rows_of_samples = _rotation_frames(samples, spline.frames)
+    parts = _parts(spline, sampling.step)
+    every, guards, rows_of_keys, rows_of_samples = _rotation_frames(samples, spline.frames, parts)
 
     def finish(quaternions: Float64Array) -> list[Written]:
         numbers, jumps = followed(motion.track, quaternions, spline.values, rows_of_keys)
@@ -206,12 +212,30 @@ def own_frames(motion: Motion, component: int) -> FloatArray:
     return np.empty(0, dtype=np.float32) if original is None else original.keys.frames
 
 
+def _parts(spline: TrackSpline, step: float) -> IndexArray:
+    """Into how many parts the way from sample to sample is to be cut, after each key, so that angles can follow it."""
+    parts = np.ones(len(spline.frames), dtype=np.intp)
+    if spline.turns is not None:
+        mean = spline.turns / np.diff(spline.frames.astype(np.float64)) * step
+        parts[:-1] = np.clip(np.ceil(_FASTER * mean / _FOLLOWED), 1, _MOST_PARTS)
+    return parts
+
+
 @remembered
-def _rotation_frames(samples: FloatArray, keys: FloatArray) -> tuple[FloatArray, FloatArray, IndexArray, IndexArray]:
-    """All frames at which a rotation is evaluated; for each key but the first the frame close before it where a sample
-    can be held; and the rows of the keys and of the samples among all."""
+def _rotation_frames(
+    samples: FloatArray, keys: FloatArray, parts: IndexArray
+) -> tuple[FloatArray, FloatArray, IndexArray, IndexArray]:
+    """All frames at which a rotation is evaluated, with the way between them cut into `parts` after each key; for each
+    key but the first the frame close before it where a sample can be held; and the rows of the keys and of the samples
+    among all."""
     every = np.unique(np.concatenate((samples, keys)))
     before = every[np.searchsorted(every, keys[1:]) - 1]
     guards = np.asarray(np.maximum(keys[1:] - np.float32(GUARD), (keys[1:] + before) / 2), dtype=np.float32)
     every = np.union1d(every, guards)
+    if (parts > 1).any():
+        count = parts[np.clip(np.searchsorted(keys, every[:-1], side="right") - 1, 0, None)]
+        start = np.repeat(every[:-1].astype(np.float64), count)
+        number = np.arange(len(start)) - np.repeat(np.cumsum(count) - count, count)
+        finer = start + np.repeat(np.diff(every) / count, count) * number
+        every = np.union1d(every, finer.astype(np.float32))
     return every, guards, np.searchsorted(every, keys), np.searchsorted(every, samples)

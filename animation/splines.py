@@ -36,6 +36,8 @@ class TrackSpline:
     values: Float64Array
     """The keys' as the channels hold them, shape (n, components)."""
     spline: Spline
+    turns: Float64Array | None = None
+    """How far a rotation turns from key to key where its numbers say how often, radians, shape (n - 1,)."""
 
 
 def track_splines(
@@ -92,12 +94,13 @@ def _rotation(
     for index in components:
         original = originals.get(index)
         values[:, index] = track.component(index) if original is None else _values_at(track, index, original, frames)
-    return TrackSpline(components, frames, values, _rotation_spline(track, settings, frames, values, defaults))
+    spline, turns = _rotation_spline(track, settings, frames, values, defaults)
+    return TrackSpline(components, frames, values, spline, turns)
 
 
 def _rotation_spline(
     track: Track, settings: Settings, frames: FloatArray, raw: Float64Array, defaults: Mapping[str, float]
-) -> tcb.RotationSpline:
+) -> tuple[tcb.RotationSpline, Float64Array | None]:
     finite = np.isfinite(raw).all(axis=1)
     if not finite.all():
         raise track.refusal("its value is not a finite number", float(frames[np.argmin(finite)]))
@@ -105,13 +108,13 @@ def _rotation_spline(
     try:
         if track.kind == "QUATERNION" or settings.path == "SHORTEST":
             keys = _keys(track, frames, _quaternions(track, raw), defaults)
-            return tcb.RotationSpline(keys, cycle, ends, construction, settings.path)
+            return tcb.RotationSpline(keys, cycle, ends, construction, settings.path), None
         if track.kind == "EULER":
             angles, axes = rotations.turns_of_euler(raw, track.order)
         else:
             angles, axes = rotations.turns_of_axis_angle(raw[:, 0], raw[:, 1:])
         parameters = read_parameters(track, frames, defaults)
-        return tcb.RotationSpline.from_turns(
+        spline = tcb.RotationSpline.from_turns(
             frames.astype(np.float64),
             angles,
             axes,
@@ -124,6 +127,7 @@ def _rotation_spline(
             ends=ends,
             construction=construction,
         )
+        return spline, np.abs(angles[1:])
     except KeysError as error:
         frame = error.frame if error.key is None else float(frames[error.key])
         raise track.refusal(error.fault, frame) from error

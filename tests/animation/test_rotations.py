@@ -367,3 +367,17 @@ def test_quaternion_keys_need_not_be_of_unit_length(animation, length: float) ->
     for frame in sampled_frames(thing, "rotation_quaternion"):
         shown = channels_at(thing, "rotation_quaternion", 4, frame)
         assert reference.apart(shown, reference.rotation(keys, frame)) < RADIAN, frame
+
+
+def test_angles_of_a_fast_spin_are_those_of_many_small_steps(animation) -> None:
+    """Where a sample lies more than a third of a turn from the next, more than one triple is near."""
+    keys = [(0, 0, 0), (40, -35, 240), (-40, 40, 480), (35, -40, 720)]
+    played = {}
+    for step in (1.0, 0.125):
+        thing = new_object("Spin", "XYZ")
+        rows = [tuple(math.radians(angle) for angle in row) for row in keys]
+        key(thing, "rotation_euler", list(zip((0.0, 2.0, 4.0, 6.0), rows, strict=True)))
+        animation.bake(thing, step=step)
+        curves = [curve(thing, "rotation_euler", index) for index in range(3)]
+        played[step] = np.array([[fcurve.evaluate(frame) for fcurve in curves] for frame in range(7)])
+    assert np.abs(played[1.0] - played[0.125]).max() < 1e-4
