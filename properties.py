@@ -170,21 +170,33 @@ def _identity(chosen: list[TrackKeys]) -> Hashable:
     return tuple((keys.datablock.as_pointer(), keys.track.path, keys.frames.tobytes()) for keys in chosen)
 
 
-def _track_choice(choice: str, label: str, description: str) -> Any:
+CHOICE_DESCRIPTIONS = {
+    "cycle": ("Cycle", "What comes before the first and after the last key"),
+    "ends": ("Ends", "How the rotation starts and ends"),
+    "construction": ("Between Keys", "Whose way of interpolating rotations"),
+    "path": ("Turns", "Which way round the rotation goes from key to key"),
+}
+
+
+def choice(name: str, **options: Any) -> Any:
+    """One choice of a track."""
+    label, description = CHOICE_DESCRIPTIONS[name]
+    return EnumProperty(name=label, description=description, items=CHOICE_ITEMS[name], **options)
+
+
+def _track_choice(name: str) -> Any:
     """One choice of the track that the sidebar shows."""
 
     def get(_self: Any) -> int:
         found = selection.active_track(bpy.context)
-        return CHOICES[choice].index(getattr(found[1].settings, choice)) if found else 0
+        return CHOICES[name].index(getattr(found[1].settings, name)) if found else 0
 
     def set_(_self: Any, value: int) -> None:
         found = selection.active_track(bpy.context)
         if found:
-            choose(found[0], found[1].path, **{choice: CHOICES[choice][value]})
+            choose(found[0], found[1].path, **{name: CHOICES[name][value]})
 
-    return EnumProperty(
-        name=label, description=description, items=CHOICE_ITEMS[choice], get=get, set=set_, options=set()
-    )
+    return choice(name, get=get, set=set_, options=set())
 
 
 def value_tolerance() -> Any:
@@ -271,10 +283,10 @@ class TCBSidebar(Of50, bpy.types.PropertyGroup):
     selected: PointerProperty(type=TCBSelectedKeys)
     new_keys: PointerProperty(type=TCBParameters)
 
-    cycle: _track_choice("cycle", "Cycle", "What comes before the first and after the last key")
-    ends: _track_choice("ends", "Ends", "How the rotation starts and ends")
-    construction: _track_choice("construction", "Between Keys", "Whose way of interpolating rotations")
-    path: _track_choice("path", "Turns", "Which way round the rotation goes from key to key")
+    cycle: _track_choice("cycle")
+    ends: _track_choice("ends")
+    construction: _track_choice("construction")
+    path: _track_choice("path")
 
     output: EnumProperty(name="Output", description="What the baked curves are made of", items=OUTPUT_ITEMS)
     target: EnumProperty(name="Target", description="Where the baked keys go", items=TARGET_ITEMS)

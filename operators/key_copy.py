@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import bpy
 import numpy as np
 
-from .. import selection
+from .. import selection, words
 from ..animation.companions import PARAMETERS
 from ..animation.faults import Refusal
 from ..animation.selected_keys import Numbers, TrackKeys, set_parameters
@@ -72,7 +72,7 @@ class TCB_OT_key_copy(bpy.types.Operator):
             self.report({"ERROR"}, NO_KEYS)
             return {"CANCELLED"}
         _clipboard.tracks = copied
-        self.report({"INFO"}, f"Copied the parameters of {len(_clipboard.all)} keys")
+        self.report({"INFO"}, words.report("Keys whose parameters were copied: {:d}", len(_clipboard.all)))
         return {"FINISHED"}
 
 
@@ -96,7 +96,8 @@ class TCB_OT_key_paste(bpy.types.Operator):
         pasted = _clipboard.for_keys(chosen) if chosen else []
         if pasted is None:
             count = sum(len(keys) for keys in chosen)
-            self.report({"ERROR"}, f"{len(_clipboard.all)} different keys were copied, and {count} are selected")
+            text = words.report("{:d} different keys were copied, and {:d} are selected", len(_clipboard.all), count)
+            self.report({"ERROR"}, text)
             return {"CANCELLED"}
         numbers = iter(pasted)
         defaults = selection.default_parameters(context)

@@ -33,7 +33,7 @@ class TCB_OT_key_drag(bpy.types.Operator):
     bl_label = "Drag TCB Parameter"
     bl_options = {"REGISTER", "UNDO", "BLOCKING", "GRAB_CURSOR"}
 
-    parameter: EnumProperty(name="Parameter", items=PARAMETER_ITEMS)
+    parameter: EnumProperty(name="Parameter", description="What is changed", items=PARAMETER_ITEMS)
     amount: FloatProperty(
         name="Amount", description="By how much the parameter of each key is changed", min=-2.0, max=2.0, step=5
     )

@@ -22,7 +22,9 @@ class TCB_OT_key_jump(bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     direction: EnumProperty(
-        name="Direction", items=[("NEXT", "Next", "The next key"), ("PREVIOUS", "Previous", "The previous key")]
+        name="Direction",
+        description="Which way to go",
+        items=[("NEXT", "Next", "The next key"), ("PREVIOUS", "Previous", "The previous key")],
     )
 
     @classmethod
@@ -43,7 +45,7 @@ class TCB_OT_key_jump(bpy.types.Operator):
             if (frame := neighbour(keys.frames, selection.action_frame(context, keys.datablock), step)) is not None
         ]
         if not there:
-            self.report({"INFO"}, f"No {self.direction.lower()} key")
+            self.report({"INFO"}, "No next key" if step > 0 else "No previous key")
             return {"CANCELLED"}
         frame = min(there) if step > 0 else max(there)
         scene.frame_set(int(frame // 1), subframe=frame % 1)

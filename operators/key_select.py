@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
-from .. import preferences, selection
+from .. import preferences, selection, words
 from ..animation.companions import PARAMETERS
 from ..animation.faults import Refusal
 from ..animation.selected_keys import Numbers, deselect, select
@@ -38,6 +38,7 @@ class TCB_OT_key_select(bpy.types.Operator):
 
     condition: EnumProperty(
         name="Keys",
+        description="Which keys are selected",
         items=[
             ("ABOVE", "Above", "The parameter is larger than the value"),
             ("BELOW", "Below", "The parameter is smaller than the value"),
@@ -45,7 +46,7 @@ class TCB_OT_key_select(bpy.types.Operator):
             ("SAME", "Same as Selected", "The parameter is the same as that of a selected key"),
         ],
     )
-    parameter: EnumProperty(name="Parameter", items=PARAMETER_ITEMS)
+    parameter: EnumProperty(name="Parameter", description="What is looked at", items=PARAMETER_ITEMS)
     value: FloatProperty(name="Value", description="What the parameter is compared with", min=-1.0, max=1.0)
     value_of_50: FloatProperty(
         name="Value",
@@ -94,7 +95,7 @@ class TCB_OT_key_select(bpy.types.Operator):
                 select(found)
             count += len(found)
         redraw_editors()
-        self.report({"INFO"}, f"{count} keys selected")
+        self.report({"INFO"}, words.report("Keys selected: {:d}", count))
         return {"FINISHED"}
 
     def _meets(self, own: dict[str, Numbers], wanted: Numbers, defaults: dict[str, float]) -> Any:

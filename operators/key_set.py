@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 from bpy.props import FloatProperty, StringProperty
 
-from .. import preferences, selection
+from .. import preferences, selection, words
 from ..animation import key_set
 from ..animation.companions import PARAMETERS
 from ..animation.selected_keys import set_parameters
@@ -65,12 +65,12 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
             row = layout.row()
             row.prop(self, slider)
             if not self.properties.is_property_set(name):
-                row.label(text="mixed")
+                row.label(text="mixed, kept")
 
     def execute(self, context: bpy.types.Context) -> Status:
         given = {name: getattr(self, name) for name in PARAMETERS if self.properties.is_property_set(name)}
         if not given:
-            self.report({"ERROR"}, f"none of {', '.join(PARAMETERS)} is given")
+            self.report({"ERROR"}, words.report("none of {:s} is given", ", ".join(PARAMETERS)))
             return {"CANCELLED"}
         if not self.track:
             defaults = selection.default_parameters(context)

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import bpy
-from bpy.props import EnumProperty, StringProperty
+from bpy.props import StringProperty
 
 from .. import selection
 from ..animation import choose
 from ..animation.settings import CHOICES
-from ..properties import CHOICE_ITEMS
+from ..properties import choice
 from .reporting import Status, finish, for_each_track, poll_selection
 
 
@@ -23,10 +23,10 @@ class TCB_OT_track_choose(bpy.types.Operator):
     track: StringProperty(
         name="Track", description="Path of the animated property; 'rotation' means that of the rotation mode"
     )
-    cycle: EnumProperty(name="Cycle", items=CHOICE_ITEMS["cycle"])
-    ends: EnumProperty(name="Ends", items=CHOICE_ITEMS["ends"])
-    construction: EnumProperty(name="Construction", items=CHOICE_ITEMS["construction"])
-    path: EnumProperty(name="Turns", items=CHOICE_ITEMS["path"])
+    cycle: choice("cycle")
+    ends: choice("ends")
+    construction: choice("construction")
+    path: choice("path")
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

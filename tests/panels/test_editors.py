@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The tab, the menus and the preferences, drawn into real layouts in the animation editors."""
+
+from __future__ import annotations
+
+import contextlib
+from types import SimpleNamespace
+
+import bpy
+import pytest
+
+
+@pytest.fixture(params=["DOPESHEET_EDITOR", "GRAPH_EDITOR"])
+def inside(request):
+    """with inside(): in that animation editor."""
+
+    @contextlib.contextmanager
+    def editor():
+        window = bpy.context.window_manager.windows[0]
+        area = max(window.screen.areas, key=lambda area: area.width * area.height)
+        area.type = request.param
+        region = next(region for region in area.regions if region.type == "UI")
+        with bpy.context.temp_override(window=window, screen=window.screen, area=area, region=region):
+            yield request.param.removesuffix("_EDITOR")
+
+    return editor
+
+
+def shown_by(draw):
+    """What is drawn: a list of texts, operator calls and property paths."""
+    popup = bpy.context.window_manager.popmenu_begin__internal("x")
+    draw(popup.layout)
+    return list(_shown(popup.layout.introspect()))
+
+
+def _shown(items):
+    for item in items:
+        for kind in ("draw_string", "operator", "rna"):
+            if item.get(kind):
+                yield item[kind]
+        yield from _shown(item.get("items", ()))
+
+
+@pytest.fixture
+def keys_panel(inside):
+    """What the panel of the selected keys shows."""
+
+    def draw():
+        with inside() as prefix:
+            panel = getattr(bpy.types, f"{prefix}_PT_tcb_keys")
+            return shown_by(lambda layout: panel.draw(SimpleNamespace(layout=layout), bpy.context))
+
+    return draw
+
+
+@pytest.fixture
+def cube(scene):
+    item = bpy.data.objects.new("Cube", None)
+    scene.collection.objects.link(item)
+    for frame in (1, 11, 31):
+        item.location = (frame, 0.0, 0.0)
+        item.keyframe_insert("location", frame=frame)
+    item.select_set(True)
+    bpy.context.view_layer.objects.active = item
+    return item
+
+
+@pytest.fixture
+def choose(tcb_animation, cube):
+    """choose(1, 11): select the cube's keys at those frames."""
+
+    def select(*frames):
+        for fcurve in tcb_animation.animation.channels.channels_of(cube):
+            for point in fcurve.keyframe_points:
+                point.select_control_point = point.co.x in frames
+
+    return select
+
+
+@pytest.fixture
+def of_50(tcb_animation):
+    preferences = bpy.context.preferences.addons[tcb_animation.__name__].preferences
+    preferences.numbers = "OF_50"
+    yield
+    preferences.numbers = "UNIT"
+
+
+def test_without_a_selected_key_the_panel_says_so(choose, keys_panel):
+    choose()
+    assert "Select keys of animated properties" in keys_panel()
+
+
+def test_only_generated_keys_are_told_from_none(choose, keys_panel):
+    bpy.ops.tcb.bake()
+    choose(5, 6)
+    assert "Only generated keys are selected" in keys_panel()
+
+
+def test_one_key_has_its_frame_and_five_sliders(choose, keys_panel):
+    choose(11)
+    shown = keys_panel()
+    assert {"Key: frame 11", "Location, Cube"} <= set(shown)
+    sliders = [f"TCBSelectedKeys.{name}[0]" for name in ("tension", "continuity", "bias", "ease_to", "ease_from")]
+    assert [name for name in shown if name.startswith("TCBSelectedKeys")] == sliders
+
+
+def test_mixed_numbers_have_their_range_beside_the_slider(cube, choose, keys_panel):
+    bpy.ops.tcb.key_set(track="location", frame=1, bias=-0.25)
+    bpy.ops.tcb.key_set(track="location", frame=31, bias=0.5)
+    choose(1, 31)
+    shown = keys_panel()
+    assert {"2 keys, frames 1 to 31", "-0.25 … 0.5", "TCBSelectedKeys.relative[0]"} <= set(shown)
+    assert any(text.startswith("Bias (mixed)") for text in shown)
+    assert not any(text.startswith("Tension (mixed)") for text in shown)
+
+
+def test_a_locked_track_says_why_its_sliders_are_grey(cube, choose, keys_panel, tcb_animation):
+    choose(1)
+    for fcurve in tcb_animation.animation.channels.channels_of(cube):
+        fcurve.mute = True
+    assert "muted; unmute its channels first" in keys_panel()
+
+
+def test_sliders_follow_the_preference(cube, choose, keys_panel, of_50, scene):
+    bpy.ops.tcb.key_set(track="location", frame=1, bias=-0.25)
+    choose(1, 11)
+    shown = keys_panel()
+    assert {"TCBSelectedKeys.bias_of_50[0]", "18.8 … 25"} <= set(shown)
+    assert "TCBSelectedKeys.bias[0]" not in shown
+
+
+@pytest.mark.parametrize("menu", ["DOPESHEET_MT_key", "DOPESHEET_MT_context_menu", "GRAPH_MT_key"])
+def test_the_keys_menus_have_an_entry(cube, inside, menu):
+    appended = getattr(bpy.types, menu).draw._draw_funcs[1:]
+    with inside():
+        shown = shown_by(lambda layout: [draw(SimpleNamespace(layout=layout), bpy.context) for draw in appended])
+    assert "TCB" in shown
+
+
+def test_the_menu_has_every_verb(cube, choose, inside):
+    choose(1)
+    with inside():
+        shown = shown_by(lambda layout: bpy.types.TCB_MT_keys.draw(SimpleNamespace(layout=layout), bpy.context))
+    calls = {text.split("(")[0] for text in shown if text.startswith("bpy.ops.")}
+    verbs = {"key_set", "key_copy", "key_paste", "key_reset", "key_jump"}
+    assert {f"bpy.ops.tcb.{verb}" for verb in verbs} <= calls
+    assert {"Drag", "Presets", "Select by Parameter"} <= set(shown)
+
+
+def test_the_presets_are_listed_by_their_names(cube, inside):
+    names = ["Corner", "Ease Both", "Ease In", "Ease Out", "Linear", "Overshoot", "Smooth", "Stop"]
+    with inside():
+        shown = shown_by(lambda layout: bpy.types.Menu.draw_preset(_Menu(layout), bpy.context))
+    assert [text for text in shown if text in names] == names
+
+
+class _Menu:
+    """What a menu of presets is to Blender's function that draws one."""
+
+    def __init__(self, layout):
+        self.layout = layout
+        self.preset_subdir = bpy.types.TCB_MT_presets.preset_subdir
+        self.preset_operator = bpy.types.TCB_MT_presets.preset_operator
+
+    path_menu = bpy.types.Menu.path_menu
+
+
+def test_every_operator_and_property_has_a_tooltip(tcb_animation):
+    for verb in dir(bpy.ops.tcb):
+        operator = getattr(bpy.ops.tcb, verb).get_rna_type()
+        assert operator.description, verb
+        undescribed = [prop.identifier for prop in operator.properties if not prop.description]
+        assert [name for name in undescribed if name not in {"rna_type", "remove_name", "remove_active"}] == [], verb
+    for group in (bpy.context.scene.tcb, bpy.context.scene.tcb.selected, bpy.context.scene.tcb.new_keys):
+        undescribed = [prop.identifier for prop in group.bl_rna.properties if not prop.description]
+        assert set(undescribed) <= {"rna_type", "selected", "new_keys"}
+
+
+def test_shortcuts_are_offered_and_none_is_active(tcb_animation):
+    items = [item for _keymap, item in tcb_animation.keymaps._items]
+    assert len(items) == 14
+    assert not any(item.active for item in items)
+    # A misspelt property would have gone missing, and each would drag tension.
+    dragged = [item.properties.parameter for item in items if item.idname == "tcb.key_drag"]
+    assert dragged == ["tension", "continuity", "bias"] * 2
