@@ -8,6 +8,7 @@ import bpy
 from . import preset
 from .bake import TCB_OT_bake
 from .enable import TCB_OT_enable
+from .import_3ds import IMPORT_ANIM_OT_tcb_3ds
 from .key_copy import TCB_OT_key_copy, TCB_OT_key_paste
 from .key_drag import TCB_OT_key_drag
 from .key_jump import TCB_OT_key_jump
@@ -39,6 +40,7 @@ _CLASSES = (
     TCB_OT_sync,
     TCB_OT_restore,
     TCB_OT_remove,
+    IMPORT_ANIM_OT_tcb_3ds,
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from . import menus, pictures
+from . import file_menus, menus, pictures
 from .selected_keys import PANELS
 from .sidebar import TCB_PT_bake, TCB_PT_bake_options, TCB_PT_key, TCB_PT_new_keys, TCB_PT_track, TCB_PT_tracks
 
@@ -27,11 +27,13 @@ def register() -> None:
     for cls in _CLASSES:
         bpy.utils.register_class(cls)
     menus.register()
+    file_menus.register()
     pictures.register()
 
 
 def unregister() -> None:
     pictures.unregister()
+    file_menus.unregister()
     menus.unregister()
     for cls in reversed(_CLASSES):
         bpy.utils.unregister_class(cls)

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is planned for an object, given to an object of Blender's: values, keys, constraints and drivers.
+
+What Blender has no straight line to - its lens is no linear function of the field of view, and the blend of a spotlight
+depends on two cones - stays in the file's quantity, as a custom property with the file's keys. A driver makes Blender's
+of it: a simple expression, which plays without the add-on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..animation.settings import Settings
+from .cleaning import Keys
+from .keying import Animated, write_action
+from .planning import Planned
+
+LENS = "width / 2 / tan(radians(fov) / 2)"
+ROLL = "radians(roll)"
+BLEND = "(cos(radians(hotspot) / 2) - cos(size / 2)) / (1 - cos(size / 2))"
+_AIM, _ROLL = "3DS Aim", "3DS Roll"
+
+
+class Applied:
+    """What was given to datablocks: those that have TCB tracks now, and counts."""
+
+    def __init__(self) -> None:
+        self.datablocks: list[bpy.types.ID] = []
+        self.counts: Counter[str] = Counter()
+        self.first = math.inf
+        """Frame of the first key of a TCB track."""
+        self.last = -math.inf
+
+    def hold(self) -> None:
+        """A track of one key without parameters: the property has its value, and no key."""
+        self.counts["property set without a key"] += 1
+
+    def write(
+        self, datablock: bpy.types.ID, name: str, animated: list[Animated], markers: list[tuple[float, str]]
+    ) -> None:
+        if not animated and not markers:
+            return
+        channels = write_action(datablock, name, animated)
+        action: Any = channels.action
+        for frame, shown in markers:
+            action.pose_markers.new(shown).frame = round(frame)
+        for one in animated:
+            self.counts["track"] += 1
+            self.counts["key"] += len(one.keys)
+            self.counts["key with parameters"] += int(one.keys.has_parameters.sum())
+            if one.settings is not None:
+                self.first = min(self.first, float(one.keys.frames[0]))
+                self.last = max(self.last, float(one.keys.frames[-1]))
+        if any(one.settings is not None for one in animated):
+            self.datablocks.append(datablock)
+
+
+def apply(planned: Planned, item: Any, target: Any, axes: Any, applied: Applied) -> None:
+    """Let the object (of an ambient light: the world) be as planned.
+
+    `target` is what it looks at; `axes` an object in whose space a camera stands upright, where that is not the world.
+    """
+    if planned.kind == "WORLD":
+        _color(planned, item, item.name, applied)
+        return
+    animated = []
+    for path in ("location", "scale"):
+        if path in planned.keys:
+            animated += _vector(item, path, planned.keys[path], applied)
+    if planned.rotation is not None:
+        turned = planned.rotation
+        item.rotation_mode = turned.mode
+        animated += _property(item, turned.path, turned.keys, applied, turned.settings)
+    if planned.hidden is not None:
+        for path in ("hide_viewport", "hide_render"):
+            animated += _visibility(item, path, planned.hidden, applied)
+    if target is not None:
+        _aim(item, target, axes)
+        animated += _roll(planned, item, target, applied)
+    applied.write(item, planned.name, animated, planned.markers)
+    if planned.kind == "CAMERA":
+        _lens(planned, item.data, applied)
+    elif planned.kind == "LIGHT":
+        _cones_and_color(planned, item.data, applied)
+
+
+def _is_still(keys: Keys) -> bool:
+    return len(keys) == 1 and not keys.has_parameters.any()
+
+
+def _vector(datablock: Any, path: str, keys: Keys, applied: Applied) -> list[Animated]:
+    return _property(datablock, path, keys, applied, Settings(keys.cycle))
+
+
+def _property(datablock: Any, path: str, keys: Keys, applied: Applied, settings: Settings | None) -> list[Animated]:
+    """Give a property its first value; keys where there is more than this to say, and without settings samples."""
+    value = keys.values[0]
+    setattr(datablock, path, value if len(value) > 1 else float(value[0]))
+    if _is_still(keys):
+        applied.hold()
+        return []
+    return [Animated(path, keys, settings, "BEZIER" if settings else "LINEAR")]
+
+
+def _quantity(datablock: Any, name: str, keys: Keys) -> list[Animated]:
+    """A custom property with the file's own quantity, in degrees."""
+    datablock[name] = float(keys.values[0, 0])
+    datablock.id_properties_ui(name).update(
+        description=f"3D Studio's {name}, in degrees; a driver makes Blender's of it"
+    )
+    return [Animated(f'["{name}"]', keys, Settings(keys.cycle))]
+
+
+def _visibility(item: Any, path: str, keys: Keys, applied: Applied) -> list[Animated]:
+    setattr(item, path, bool(keys.values[0, 0]))
+    if _is_still(keys):
+        applied.hold()
+        return []
+    return [Animated(path, keys, None, "CONSTANT")]
+
+
+def _aim(item: Any, target: Any, axes: Any) -> None:
+    """Let the object look at its target along -Z, upright."""
+    for constraint in [each for each in item.constraints if each.name in (_AIM, _ROLL)]:
+        item.constraints.remove(constraint)
+    aim = item.constraints.new("TRACK_TO")
+    aim.name = _AIM
+    aim.target = target
+    aim.track_axis, aim.up_axis = "TRACK_NEGATIVE_Z", "UP_Y"
+    if axes is not None:
+        aim.owner_space = aim.target_space = "CUSTOM"
+        aim.space_object = axes
+
+
+def _roll(planned: Planned, item: Any, target: Any, applied: Applied) -> list[Animated]:
+    """Let the object roll about its line of sight."""
+    keys = planned.keys.get("roll")
+    if keys is None or (_is_still(keys) and keys.values[0, 0] == 0.0):
+        return []
+    # A Transformation whose results are both ends of one range: they are the roll, whatever the target does.
+    roll = item.constraints.new("TRANSFORM")
+    roll.name = _ROLL
+    roll.target = target
+    roll.owner_space = roll.target_space = "LOCAL"
+    roll.map_to, roll.mix_mode_rot = "ROTATION", "AFTER"
+    roll.to_min_z_rot = roll.to_max_z_rot = math.radians(keys.values[0, 0])
+    if _is_still(keys):
+        applied.hold()
+        return []
+    animated = _quantity(item, "roll", keys)
+    for end in ("to_min_z_rot", "to_max_z_rot"):
+        drive(item, f'constraints["{_ROLL}"].{end}', -1, ROLL, {"roll": (item, '["roll"]')})
+    return animated
+
+
+def _lens(planned: Planned, camera: Any, applied: Applied) -> None:
+    keys = planned.keys.get("fov")
+    if keys is None:
+        return
+    camera.sensor_fit = "HORIZONTAL"
+    camera.lens = lens_of(float(keys.values[0, 0]), camera.sensor_width)
+    if _is_still(keys):
+        applied.hold()
+        return
+    animated = _quantity(camera, "fov", keys)
+    drive(camera, "lens", -1, LENS, {"fov": (camera, '["fov"]'), "width": (camera, "sensor_width")})
+    applied.write(camera, planned.name, animated, [])
+
+
+def lens_of(fov: float, width: float) -> float:
+    """The focal length of a horizontal field of view in degrees; Blender's limits where there is none."""
+    return width / 2.0 / math.tan(math.radians(min(max(fov, 0.01), 179.9)) / 2.0)
+
+
+def _cones_and_color(planned: Planned, light: Any, applied: Applied) -> None:
+    animated = []
+    if light.type == "SPOT":
+        hotspot, falloff = planned.keys.get("hotspot"), planned.keys.get("falloff")
+        if falloff is not None:
+            animated += _vector(light, "spot_size", falloff.with_values(np.radians(falloff.values)), applied)
+        moves = bool(animated) or (hotspot is not None and not _is_still(hotspot))
+        if hotspot is not None and moves:
+            animated += _quantity(light, "hotspot", hotspot)
+            drive(light, "spot_blend", -1, BLEND, {"hotspot": (light, '["hotspot"]'), "size": (light, "spot_size")})
+        elif hotspot is not None:
+            light.spot_blend = blend_of(math.radians(hotspot.values[0, 0]), light.spot_size)
+            applied.hold()
+    _color(planned, light, planned.name, applied, animated)
+
+
+def blend_of(hotspot: float, size: float) -> float:
+    """How Blender blends a cone of this size, radians, so that the light begins to fade where the hotspot ends."""
+    whole = 1.0 - math.cos(size / 2.0)
+    return (math.cos(hotspot / 2.0) - math.cos(size / 2.0)) / whole if whole else 0.0
+
+
+def _color(
+    planned: Planned, datablock: Any, name: str, applied: Applied, animated: list[Animated] | None = None
+) -> None:
+    written = list(animated or [])
+    if "color" in planned.keys:
+        written += _vector(datablock, "color", planned.keys["color"], applied)
+    applied.write(datablock, name, written, [])
+
+
+def drive(datablock: Any, path: str, index: int, expression: str, variables: Mapping[str, tuple[Any, str]]) -> None:
+    """Drive a property by an expression of other properties."""
+    datablock.driver_remove(path, index)
+    driver = datablock.driver_add(path, index).driver
+    driver.type = "SCRIPTED"
+    for name, (source, source_path) in variables.items():
+        variable = driver.variables.new()
+        variable.name = name
+        variable.targets[0].id_type = source.id_type
+        variable.targets[0].id = source
+        variable.targets[0].data_path = source_path
+    driver.expression = expression

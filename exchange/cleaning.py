@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tracks of a file to keys that make a spline: in order of frame, finite, with parameters in their ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from ..formats.three_ds import Track
+from ..interp import rotations
+from ..interp.segments import Cycle
+from .conversion import Conversion, FloatArray, Frame
+
+BoolArray = npt.NDArray[np.bool_]
+Say = Callable[[str], None]
+"""Takes a note on what was found and what was done."""
+
+APART = 0.02
+"""Frames between keys that share one in the file: Blender takes keys nearer than 0.01 for one key."""
+_LOWEST = np.array([-1.0, -1.0, -1.0, 0.0, 0.0])[:, np.newaxis]
+_UNIT = 1e-9
+"""Axes shorter than this are none: those of files have length 1, or 0 where there is no turn."""
+
+
+@dataclass(frozen=True, eq=False)
+class Keys:
+    """Keys of one track, in the scene's frames.
+
+    Attributes
+    ----------
+    frames : ndarray, shape (n,)
+        Strictly ascending.
+    values : ndarray, shape (n, d)
+        Of rotations: angle in radians, axis x, y, z; turns from the key before in Blender's convention.
+    parameters : ndarray, shape (5, n)
+        Tension, continuity, bias, ease to, ease from.
+    """
+
+    frames: FloatArray
+    values: FloatArray
+    parameters: FloatArray
+    cycle: Cycle = "SINGLE"
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+    @property
+    def has_parameters(self) -> BoolArray:
+        """Which keys have one other than 0, shape (n,)."""
+        return np.asarray((self.parameters != 0).any(axis=0))
+
+    def with_values(self, values: FloatArray) -> Keys:
+        return replace(self, values=values)
+
+
+def vector_keys(track: Track, conversion: Conversion, say: Say) -> Keys | None:
+    """The keys of a track of numbers, values as in the file; None where there are none to use."""
+    values = track.values.astype(np.float64)
+    finite = _finite_rows(values)
+    order = _order(track, finite, say)
+    if not len(order):
+        return None
+    return _keys(track, order, values[order], conversion, say)
+
+
+def turn_keys(track: Track, frame: Frame, shorter: bool, say: Say) -> Keys | None:
+    """The keys of a rotation track as turns in the converted parent's space; the first from no rotation.
+
+    `shorter` turns by the shorter way where the file turns by more than half a turn.
+    """
+    values = track.values.astype(np.float64)
+    finite = _finite_rows(values)
+    order = _order(track, finite, say)
+    if not len(order):
+        return None
+    angles = np.where(finite, -values[:, 0], 0.0)
+    axes = np.where(finite[:, np.newaxis], values[:, 1:], 0.0)
+    axes, length = rotations.unit_vectors(axes)
+    lost = (length < _UNIT) & (angles != 0.0)
+    if lost.any():
+        say(f"{_count(lost)} turn about an axis of no length: taken as no turn")
+    angles[length < _UNIT] = 0.0
+    axes[length < _UNIT] = (0.0, 0.0, 1.0)
+    if shorter:
+        angles[1:] = np.remainder(angles[1:] + np.pi, 2.0 * np.pi) - np.pi
+    if not np.array_equal(order, np.arange(len(values))):
+        # Keys that are left out or go back in time take their turns with them.
+        orientations = rotations.turns_to_rotations(angles, axes)[order]
+        angles, axes = rotations.rotations_to_turns(orientations)
+    axes = frame.axes(axes)
+    first = rotations.multiply(rotations.from_axis_angle(axes[:1], angles[:1]), frame.unturned())
+    if not frame.conversion.keeps_axes:
+        axes[:1], angles[:1] = rotations.to_axis_angle(first)
+    return _keys(track, order, np.column_stack((angles, axes)), frame.conversion, say)
+
+
+def _finite_rows(values: FloatArray) -> BoolArray:
+    rows: BoolArray = np.asarray(np.isfinite(values).all(axis=1))
+    return rows
+
+
+def _order(track: Track, finite: BoolArray, say: Say) -> npt.NDArray[np.intp]:
+    """The keys to use, in order of frame; those of one frame as they come."""
+    if not finite.all():
+        say(f"{_count(~finite)} without a finite value: left out")
+    order = np.flatnonzero(finite)
+    if (np.diff(track.frames[order].astype(np.int64)) < 0).any():
+        say("its keys go back in time: put in order")
+        order = order[np.argsort(track.frames[order], kind="stable")]
+    return order
+
+
+def _keys(track: Track, order: npt.NDArray[np.intp], values: FloatArray, conversion: Conversion, say: Say) -> Keys:
+    frames = conversion.frames(track.frames[order])
+    together = np.flatnonzero(np.diff(track.frames[order].astype(np.int64)) == 0)
+    if len(together):
+        at = ", ".join(f"{track.frames[order][key]}" for key in together[:3])
+        say(f"keys share frame {at}: the earlier ones go {APART:g} frames ahead, so that none is lost")
+        for key in together[::-1]:
+            frames[key] = frames[key + 1] - APART
+    parameters = track.parameters[:, order].astype(np.float64)
+    inside = np.clip(np.nan_to_num(parameters, nan=0.0), _LOWEST, 1.0)
+    outside = (parameters != inside).any(axis=0)
+    if outside.any():
+        say(f"{_count(outside)} with parameters out of range: taken as the nearest in range")
+    return Keys(frames, values, inside, track.cycle)
+
+
+def _count(which: BoolArray) -> str:
+    count = int(which.sum())
+    return f"{count} key{'' if count == 1 else 's'}"

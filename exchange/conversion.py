@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From the units, axes and frames of a 3D Studio file to those of the scene."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from ..interp import rotations
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """How lengths, axes and frames of the file become the scene's.
+
+    Attributes
+    ----------
+    axes : ndarray, shape (3, 3)
+        The rotation by quarter turns that takes the file's axes to Blender's; both have Z up, so the identity is usual.
+    scale : float
+        Blender units a unit of the file.
+    start : float
+        The frame that the file's frame 0 comes to.
+    stretch : float
+        Frames of the scene a frame of the file.
+    """
+
+    axes: FloatArray = field(default_factory=lambda: np.eye(3))
+    scale: float = 1.0
+    start: float = 0.0
+    stretch: float = 1.0
+
+    def frames(self, frames: npt.ArrayLike) -> FloatArray:
+        return self.start + np.asarray(frames, dtype=np.float64) * self.stretch
+
+    def in_file(self, frames: npt.ArrayLike) -> FloatArray:
+        """The opposite of `frames`."""
+        return (np.asarray(frames, dtype=np.float64) - self.start) / self.stretch
+
+    @property
+    def keeps_axes(self) -> bool:
+        return bool((self.axes == np.eye(3)).all())
+
+    @property
+    def keeps_up(self) -> bool:
+        """Whether Z, by which 3D Studio's cameras stand upright, stays Z."""
+        return bool(self.axes[2, 2] == 1.0)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The converted space of a node, in the converted space of what it hangs from.
+
+    A node's matrix B in its parent's space becomes outer B inner^-1, where both are the conversion's axes or, for what
+    is aimed at a target, none: Blender's cameras and spotlights look along their own -Z as those of the file do.
+    """
+
+    conversion: Conversion
+    parent_is_aimed: bool = False
+    is_aimed: bool = False
+
+    @property
+    def outer(self) -> FloatArray:
+        return np.eye(3) if self.parent_is_aimed else self.conversion.axes
+
+    @property
+    def inner(self) -> FloatArray:
+        return np.eye(3) if self.is_aimed else self.conversion.axes
+
+    def positions(self, positions: npt.ArrayLike) -> FloatArray:
+        """Positions (n, 3) in the parent's space."""
+        return self.conversion.scale * np.asarray(positions, dtype=np.float64) @ self.outer.T
+
+    def scales(self, scales: npt.ArrayLike) -> FloatArray:
+        """Factors (n, 3) along the node's own axes."""
+        return np.asarray(scales, dtype=np.float64) @ np.abs(self.inner).T
+
+    def axes(self, axes: npt.ArrayLike) -> FloatArray:
+        """Axes of turns (n, 3), in the parent's space."""
+        return np.asarray(axes, dtype=np.float64) @ self.outer.T
+
+    def unturned(self) -> FloatArray:
+        """The quaternion that a node without rotation has."""
+        return rotations.from_matrix(self.outer @ self.inner.T)
+
+    def points(self, points: npt.ArrayLike) -> FloatArray:
+        """Points (n, 3) in the node's own space."""
+        return self.conversion.scale * np.asarray(points, dtype=np.float64) @ self.inner.T

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A 3D Studio file into the open scene."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..animation import Options, bake_many
+from ..animation.baking import Progress
+from ..formats import three_ds
+from .applying import Applied, apply
+from .conversion import Conversion
+from .making import Made, make_axes, make_objects
+from .planning import Choices, plan
+from .report import Exchanged
+
+NODE_NAMES = {
+    "OBJECT": "object",
+    "CAMERA": "camera",
+    "CAMERA_TARGET": "camera target",
+    "LIGHT": "light",
+    "SPOTLIGHT": "spotlight",
+    "LIGHT_TARGET": "light target",
+    "AMBIENT": "ambient light",
+}
+_MADE_NAMES = {"MESH": "mesh", "EMPTY": "empty", "CAMERA": "camera", "LIGHT": "light", "WORLD": "world"}
+
+
+@dataclass(frozen=True)
+class ImportOptions:
+    """How to import.
+
+    Attributes
+    ----------
+    conversion : Conversion
+        Axes, scale and frames.
+    choices : Choices
+        How rotations are read.
+    matches : bool
+        Animate objects that the scene has, by name, in place of making new ones.
+    output : "SAMPLES", "CURVES" or "NONE"
+        What to bake.
+    """
+
+    conversion: Conversion = field(default_factory=Conversion)
+    choices: Choices = field(default_factory=Choices)
+    matches: bool = False
+    output: str = "SAMPLES"
+
+
+def import_files(
+    scenes: Mapping[str, three_ds.Scene],
+    into: bpy.types.Scene,
+    collection: bpy.types.Collection,
+    options: ImportOptions,
+    progress: Progress | None = None,
+) -> Exchanged:
+    """Bring the scenes of files into Blender's; if this fails nothing is left of it.
+
+    Parameters
+    ----------
+    scenes
+        What the files have, by their names.
+    into, collection
+        Where new objects go.
+    options
+        How.
+    progress
+        Called with the number of steps done and in all.
+
+    Returns
+    -------
+    Exchanged
+        What was found, made and matched, and what was left.
+    """
+    report = Exchanged()
+    made = Made(collection)
+    try:
+        for name, scene in scenes.items():
+            done = Exchanged(notes=[str(warning) for warning in scene.warnings])
+            _import(scene, into, made, options, done)
+            done.notes = [f"{name}: {note}" for note in done.notes]
+            report.add(done)
+        if options.output != "NONE" and report.animated:
+            report.baked = bake_many(
+                report.animated, _bake_options(scenes.values(), report, options), progress=progress
+            )
+            report.notes += [*report.baked.refused, *report.baked.notes]
+    except BaseException:
+        made.take_back()
+        raise
+    return report
+
+
+def _import(
+    scene: three_ds.Scene, into: bpy.types.Scene, made: Made, options: ImportOptions, report: Exchanged
+) -> None:
+    _count_found(scene, report)
+    planned = plan(scene, options.conversion, options.choices, report.notes)
+    items = make_objects(planned, made, report.notes)
+    aims = any(one.target is not None for one in planned)
+    axes = make_axes(options.conversion, made) if aims and not options.conversion.keeps_up else None
+    applied = Applied()
+    for one, item in zip(planned, items, strict=True):
+        report.made[_MADE_NAMES[one.kind]] += 1
+        if one.parent is not None and one.kind != "WORLD":
+            item.parent = items[one.parent]
+        apply(one, item, None if one.target is None else items[one.target], axes, applied)
+        if one.kind == "WORLD":
+            _place_world(item, into, report)
+    report.made += applied.counts
+    report.animated += applied.datablocks
+    report.first, report.last = applied.first, applied.last
+
+
+def _place_world(world: Any, into: Any, report: Exchanged) -> None:
+    if into.world is None:
+        into.world = world
+    else:
+        report.notes.append(f'the ambient light is the world "{world.name}", not used: the scene has one')
+
+
+def _count_found(scene: three_ds.Scene, report: Exchanged) -> None:
+    report.found += Counter(NODE_NAMES[node.kind] for node in scene.nodes)
+    tracks = [track for node in scene.nodes for track in node.tracks]
+    report.found["track"] = len(tracks)
+    report.found["key"] = sum(len(track.frames) for track in tracks)
+    report.found["key with parameters"] = sum(int((track.parameters != 0).any(axis=0).sum()) for track in tracks)
+    report.found["track that cycles"] = sum(track.cycle != "SINGLE" for track in tracks)
+
+
+def segment_of(scene: three_ds.Scene) -> tuple[int, int]:
+    """First and last frame of what the file plays."""
+    keyframer = scene.keyframer
+    if keyframer is not None and keyframer.segment is not None and keyframer.segment[0] < keyframer.segment[1]:
+        return keyframer.segment
+    length = 0 if keyframer is None or keyframer.header is None else keyframer.header.length
+    frames = [int(track.frames.max()) for node in scene.nodes for track in node.tracks if len(track.frames)]
+    return 0, max([length, *frames])
+
+
+def _bake_options(scenes: Iterable[three_ds.Scene], report: Exchanged, options: ImportOptions) -> Options:
+    """All keys; where tracks cycle, through the files' whole segments."""
+    if not report.found["track that cycles"]:
+        return Options(output=options.output)
+    ends = options.conversion.frames(np.array([segment_of(scene) for scene in scenes]))
+    start, end = min(ends.min(), report.first), max(ends.max(), report.last)
+    return Options(output=options.output, frame_range=(float(math.floor(start)), float(math.ceil(end))))

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""New objects for what is planned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import bpy
+
+from ..formats.three_ds import Light, Mesh
+from ..interp import rotations
+from .conversion import Conversion
+from .geometry import make_mesh
+from .planning import Planned, note
+
+_WATTS = 1000.0
+"""What Blender's own importer gives a light: the lamps of 3D Studio do not fade with distance."""
+AXES = "3DS Axes"
+
+
+class Made:
+    """What was made so far, to be taken away if something fails."""
+
+    def __init__(self, collection: bpy.types.Collection) -> None:
+        self.collection = collection
+        self.datablocks: list[bpy.types.ID] = []
+
+    def new(self, kind: str, name: str, data: bpy.types.ID | None) -> Any:
+        """A new object in the collection."""
+        item: Any = bpy.data.objects.new(name, data)
+        self.datablocks.append(item)
+        self.collection.objects.link(item)
+        if kind == "EMPTY":
+            item.empty_display_size = 1.0
+        return item
+
+    def data(self, datablock: Any) -> Any:
+        self.datablocks.append(datablock)
+        return datablock
+
+    def take_back(self) -> None:
+        """Remove it all, with the actions that it was given."""
+        animated = filter(None, (getattr(one, "animation_data", None) for one in self.datablocks))
+        bpy.data.batch_remove({*self.datablocks, *(data.action for data in animated if data.action)})
+
+
+def make_objects(planned: Sequence[Planned], made: Made, notes: list[str]) -> list[Any]:
+    """One object for each that is planned, not yet placed; for an ambient light a world."""
+    meshes: dict[tuple[bytes, bytes, bool], Any] = {}
+    items = []
+    for one in planned:
+        if one.kind == "WORLD":
+            items.append(made.data(bpy.data.worlds.new(one.name)))
+            continue
+        items.append(made.new(one.kind, one.name, _data(one, meshes, made, notes)))
+    return items
+
+
+def _data(planned: Planned, meshes: dict[tuple[bytes, bytes, bool], Any], made: Made, notes: list[str]) -> Any:
+    name = planned.node.name.decode("latin-1")
+    if planned.kind == "MESH" and isinstance(planned.content, Mesh) and planned.points is not None:
+        pivot = b"" if planned.node.pivot is None else planned.node.pivot.tobytes()
+        shared = planned.node.name, pivot, planned.mirrored
+        if shared not in meshes:
+            say = partial(note, notes, planned.name)
+            meshes[shared] = made.data(make_mesh(name, planned.content, planned.points, say))
+        return meshes[shared]
+    if planned.kind == "CAMERA":
+        return made.data(bpy.data.cameras.new(name))
+    if planned.kind == "LIGHT":
+        light: Any = bpy.data.lights.new(name, "SPOT" if planned.node.kind == "SPOTLIGHT" else "POINT")
+        content = planned.content
+        multiplier = content.multiplier if isinstance(content, Light) and content.multiplier is not None else 1.0
+        light.energy = _WATTS * multiplier
+        return made.data(light)
+    return None
+
+
+def make_axes(conversion: Conversion, made: Made) -> Any:
+    """An object whose space is the file's: there a camera stands upright."""
+    item = made.new("EMPTY", AXES, None)
+    item.rotation_mode = "QUATERNION"
+    item.rotation_quaternion = rotations.from_matrix(conversion.axes)
+    return item

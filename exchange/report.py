@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an import found, made, matched and left."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..animation import Report
+
+
+@dataclass
+class Exchanged:
+    """Adds up over files."""
+
+    found: Counter[str] = field(default_factory=Counter)
+    """Nodes of each kind, tracks, keys, keys with parameters: in the file."""
+    made: Counter[str] = field(default_factory=Counter)
+    """New objects of each type, tracks and keys."""
+    matched: dict[str, str] = field(default_factory=dict)
+    """Nodes, and the objects that took their animation."""
+    notes: list[str] = field(default_factory=list)
+    """What was left, or is other than the file says, and why."""
+    animated: list[Any] = field(default_factory=list)
+    """The datablocks with TCB tracks."""
+    first: float = math.inf
+    """Of their keys, the frame."""
+    last: float = -math.inf
+    baked: Report = field(default_factory=Report)
+
+    def add(self, other: Exchanged) -> None:
+        self.found += other.found
+        self.made += other.made
+        self.matched |= other.matched
+        self.notes += other.notes
+        self.animated += other.animated
+        self.first, self.last = min(self.first, other.first), max(self.last, other.last)
+        self.baked.add(other.baked)
+
+    def lines(self) -> list[str]:
+        """What was found, made and matched, in words."""
+        lines = [f"Found {counted(self.found)}", f"Made {counted(self.made)}"]
+        if self.matched:
+            pairs = (f'"{node}"' if node == item else f'"{node}" is "{item}"' for node, item in self.matched.items())
+            lines.append(f"Matched {len(self.matched)} by name: {', '.join(pairs)}")
+        return lines
+
+
+def counted(counts: Counter[str]) -> str:
+    """As words: 2 meshes, 1 camera."""
+    return ", ".join(f"{count:,} {_plural(name, count)}" for name, count in counts.items() if count) or "nothing"
+
+
+def _plural(name: str, count: int) -> str:
+    first, space, rest = name.partition(" ")
+    if count != 1 and first.endswith("ty"):
+        first = first[:-1] + "ies"
+    elif count != 1:
+        first += "es" if first.endswith("sh") else "s"
+    return f"{first}{space}{rest}"

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keys that are turns, said by a property of Blender's: quaternions, Euler angles, or an angle and an axis.
+
+A quaternion key says turns up to 360 degrees from the key before, and of two near 360 not which way; Euler angles and
+axis-angles say any turn, but only along their own axes. So the property is chosen that says a node's turns exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
+
+from ..animation.settings import Settings
+from ..animation.tracks import EULER_ORDERS
+from ..interp import KeysError, rotations, tcb
+from .cleaning import Keys, Say
+from .conversion import FloatArray
+
+PROPERTIES = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
+_HALF_TURN = np.pi - 1e-3
+"""Below it the shorter way is the turn itself, whatever float32 rounds."""
+_LARGEST_ARC = 2.0 * np.pi - 0.02
+"""Above it the two keys' quaternions, in float32, say the axis between them to no better than 1e-5 radian."""
+_LARGEST_QUATERNION_ARC = 2.0 * np.pi - 3e-3
+"""Above it they may not even be told from those of a whole turn."""
+_SAME_TURN = 1e-4
+"""Radians: turns that differ by more are others; rounding to float32 differs by less than a hundredth of it."""
+_STEP = np.pi / 8.0
+_MOST_SAMPLES = 200_000
+
+
+@dataclass(frozen=True, eq=False)
+class Turned:
+    """A rotation mode, and the keys of its property; without settings they are samples of a motion, to be linear."""
+
+    mode: str
+    keys: Keys
+    settings: Settings | None
+
+    @property
+    def path(self) -> str:
+        return PROPERTIES.get(self.mode, "rotation_euler")
+
+
+def said_by_keys(turns: Keys, prefers_euler: bool, say: Say) -> Turned:
+    """The keys in the rotation mode that was asked for, or in another one that can say them."""
+    largest = float(np.abs(turns.values[1:, 0]).max(initial=0.0))
+    quaternions = _orientations(turns)
+    if largest > np.pi + 1e-6:
+        count = int((np.abs(turns.values[1:, 0]) > np.pi + 1e-6).sum())
+        say(f"{count} turn{'s' if count > 1 else ''} over half a turn, up to {np.degrees(largest):.1f} degrees")
+    path: tcb.Path = "SHORTEST" if largest < _HALF_TURN else "AS_KEYED"
+    settings = Settings(turns.cycle, path=path)
+    if prefers_euler and path == "SHORTEST":
+        return Turned("XYZ", turns.with_values(rotations.follow_euler(quaternions, "XYZ")), settings)
+    asked = "XYZ" if prefers_euler else "QUATERNION"
+    said = Turned("QUATERNION", turns.with_values(quaternions), settings)
+    if largest < _LARGEST_ARC and asked == "QUATERNION":
+        return said
+    try:
+        for mode, values in _followed(turns):
+            if _says(mode, values, turns):
+                said = Turned(mode, turns.with_values(values), settings)
+                break
+        else:
+            if largest > _LARGEST_QUATERNION_ARC:
+                say("no rotation mode says its turns by its keys: written as samples of the motion, in their place")
+                return Turned("QUATERNION", _sampled(turns), None)
+    except KeysError as error:
+        say(f"{error.fault}: taken by the shorter way")
+        return replace(said, settings=Settings(turns.cycle))
+    if said.mode != asked:
+        say(f"its rotation mode is {said.mode}, which can say its turns")
+    return said
+
+
+def _orientations(turns: Keys) -> FloatArray:
+    return rotations.turns_to_rotations(turns.values[:, 0], turns.values[:, 1:])
+
+
+def _spline(turns: Keys) -> tcb.RotationSpline:
+    tension, continuity, bias, ease_to, ease_from = turns.parameters
+    return tcb.RotationSpline.from_turns(
+        turns.frames,
+        turns.values[:, 0],
+        turns.values[:, 1:],
+        tension,
+        continuity,
+        bias,
+        ease_to,
+        ease_from,
+        cycle=turns.cycle,
+    )
+
+
+def _followed(turns: Keys) -> Iterator[tuple[str, FloatArray]]:
+    """The keys in each mode that keeps whole turns, found by going along the motion."""
+    steps = np.ceil(np.abs(turns.values[1:, 0]) / _STEP).astype(np.intp) + 1
+    if steps.sum() > _MOST_SAMPLES:
+        raise KeysError("turns too often to be followed")
+    # Of a turn about one axis at a steady pace, whatever the parameters: where it goes between the keys, not when.
+    pair = np.repeat(np.arange(len(steps)), steps)
+    part = (np.arange(len(pair)) - np.repeat(np.cumsum(steps) - steps, steps)) / steps[pair]
+    quaternions = _orientations(turns)
+    between = rotations.from_axis_angle(turns.values[1:, 1:][pair], turns.values[1:, 0][pair] * part)
+    way = np.concatenate((rotations.multiply(between, quaternions[pair]), quaternions[-1:]))
+    rows = np.concatenate(([0], np.cumsum(steps)))
+    axis, angle = rotations.to_axis_angle(quaternions[0])
+    if angle == 0.0 and len(turns) > 1:
+        axis = turns.values[1, 1:]
+    for order in EULER_ORDERS[:1]:
+        yield order, rotations.follow_euler(way, order)[rows]
+    axes, angles = rotations.follow_axis_angle(way, axis, angle)
+    yield "AXIS_ANGLE", np.column_stack((angles, axes))[rows]
+    for order in EULER_ORDERS[1:]:
+        yield order, rotations.follow_euler(way, order)[rows]
+
+
+def _says(mode: str, values: FloatArray, turns: Keys) -> bool:
+    """Whether keys of these values, in float32, mean the same turns."""
+    held = values.astype(np.float32).astype(np.float64)
+    if mode == "AXIS_ANGLE":
+        angles, axes = rotations.turns_of_axis_angle(held[:, 0], held[:, 1:])
+    else:
+        angles, axes = rotations.turns_of_euler(held, cast(rotations.Order, mode))
+    meant = turns.values[1:, :1] * turns.values[1:, 1:]
+    return bool(np.abs(angles[1:, np.newaxis] * axes[1:] - meant).max(initial=0.0) < _SAME_TURN)
+
+
+def _sampled(turns: Keys) -> Keys:
+    first, last = turns.frames[0], turns.frames[-1]
+    frames = np.union1d(np.arange(np.floor(first), np.ceil(last)), turns.frames)
+    frames = frames[(frames >= first) & (np.diff(frames, append=np.inf) > 0.01)]
+    values = rotations.unroll_signs(_spline(turns)(frames))
+    return replace(turns, frames=frames, values=values, parameters=np.zeros((5, len(frames))))

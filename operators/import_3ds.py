@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Import the animation of 3D Studio files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import bpy
+import numpy as np
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, StringProperty
+from bpy_extras.io_utils import ImportHelper, axis_conversion, orientation_helper
+
+from ..animation import Refusal
+from ..exchange.conversion import Conversion
+from ..exchange.importing import ImportOptions, import_files, segment_of
+from ..exchange.planning import Choices
+from ..exchange.report import Exchanged
+from ..formats import three_ds
+from .bake import Progress
+from .reporting import SHOWN_NOTES, Status, redraw_editors
+
+TARGET_ITEMS = (
+    ("CREATE", "New Objects", "Make the file's scene: meshes, cameras, lights and what hangs from what"),
+    ("MATCH", "Existing Objects", "Animate the scene's objects, by name: those that another importer made"),
+)
+TIMING_ITEMS = (
+    ("FRAMES", "Keep Frames", "A frame of the file is a frame of the scene"),
+    ("TIME", "Keep Time", "Move the keys to where they play at the same time at the scene's frame rate"),
+)
+ROTATION_ITEMS = (
+    ("QUATERNION", "Quaternion", "Objects rotate by quaternions"),
+    ("EULER", "XYZ Euler", "Objects rotate by Euler angles"),
+)
+OUTPUT_ITEMS = (
+    ("SAMPLES", "Samples", "Bake a linear key every frame"),
+    ("CURVES", "Curves", "Bake the fewest Bezier keys that come within a tolerance"),
+    ("NONE", "None", "Only set keys and their parameters; bake later"),
+)
+
+
+@orientation_helper(axis_forward="Y", axis_up="Z")
+class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[misc]
+    """Import the scene and the animation of 3D Studio files, with the keys' tension, continuity, bias and ease"""
+
+    bl_idname = "import_anim.tcb_3ds"
+    bl_label = "Import 3D Studio Animation"
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
+
+    filename_ext = ".3ds"
+    filter_glob: StringProperty(default="*.3ds", options={"HIDDEN"})
+    files: CollectionProperty(type=bpy.types.OperatorFileListElement, options={"HIDDEN", "SKIP_SAVE"})
+    directory: StringProperty(subtype="DIR_PATH", options={"HIDDEN", "SKIP_SAVE"})
+
+    target: EnumProperty(name="Animate", description="What takes the animation", items=TARGET_ITEMS)
+    global_scale: FloatProperty(
+        name="Scale", description="Blender units a unit of the file", default=1.0, min=1e-6, max=1e6
+    )
+    frame_start: FloatProperty(
+        name="Start Frame", description="The frame that the file's frame 0 comes to", default=0.0
+    )
+    timing: EnumProperty(name="Timing", description="What becomes of the frames of the keys", items=TIMING_ITEMS)
+    frame_rate: FloatProperty(
+        name="File Rate",
+        description="Frames a second in the file, which does not say it",
+        default=30.0,
+        min=1,
+        max=1000,
+    )
+    use_scene_range: BoolProperty(
+        name="Set Scene Range",
+        description="Set the scene's frame range to the file's; where frames are kept, the frame rate too",
+        default=True,
+    )
+    rotations: EnumProperty(
+        name="Rotations",
+        description="How objects rotate; one whose turns these can't say gets another mode, and a note",
+        items=ROTATION_ITEMS,
+    )
+    use_shorter_turns: BoolProperty(
+        name="Shorter Turns",
+        description="Turn by the shorter way. Some exporters wrote tiny turns backwards as about 357 degrees forwards",
+    )
+    output: EnumProperty(name="Bake", description="What to bake of the keys", items=OUTPUT_ITEMS)
+    use_live: BoolProperty(name="Live", description="Bake again by itself after every edit of the keys")
+
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:  # type: ignore[override]
+        # A dialog for files that were dropped, or else the file browser.
+        return cast(Status, self.invoke_popup(context))
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout: Any = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        layout.prop(self, "target")
+        column = layout.column()
+        for name in ("global_scale", "axis_forward", "axis_up"):
+            column.prop(self, name)
+        column = layout.column()
+        for name in ("frame_start", "timing", "frame_rate", "use_scene_range"):
+            column.prop(self, name)
+        column = layout.column()
+        for name in ("rotations", "use_shorter_turns"):
+            column.prop(self, name)
+        column = layout.column()
+        for name in ("output", "use_live"):
+            column.prop(self, name)
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        scenes = {}
+        for path in self._paths():
+            try:
+                scenes[path.name] = three_ds.read(path.read_bytes())
+            except (OSError, three_ds.ThreeDSError) as error:
+                self.report({"ERROR"}, f"{path.name}: {error}")
+                return {"CANCELLED"}
+        options = self._options(context)
+        scene: Any = context.scene
+        collection: Any = context.collection
+        progress = Progress(context.window_manager)
+        try:
+            report = import_files(scenes, scene, collection, options, progress)
+        except Refusal as refusal:
+            self.report({"ERROR"}, str(refusal))
+            return {"CANCELLED"}
+        finally:
+            progress.end()
+        if self.use_scene_range:
+            self._set_range(scene, list(scenes.values()), options.conversion)
+        if self.use_live:
+            for datablock in report.animated:
+                datablock.animation_data.action.tcb_live = True
+        return self._tell(report)
+
+    def _paths(self) -> list[Path]:
+        if self.files and self.directory:
+            return [Path(self.directory, one.name) for one in self.files]
+        given: Any = self
+        return [Path(bpy.path.abspath(given.filepath))]
+
+    def _options(self, context: bpy.types.Context) -> ImportOptions:
+        given: Any = self
+        axes = axis_conversion(from_forward=given.axis_forward, from_up=given.axis_up)
+        scene: Any = context.scene
+        rate = scene.render.fps / scene.render.fps_base
+        conversion = Conversion(
+            axes=np.array(axes).round(),
+            scale=self.global_scale,
+            start=self.frame_start,
+            stretch=rate / self.frame_rate if self.timing == "TIME" else 1.0,
+        )
+        choices = Choices(self.rotations == "EULER", self.use_shorter_turns)
+        return ImportOptions(conversion, choices, self.target == "MATCH", self.output)
+
+    def _set_range(self, scene: Any, read: list[three_ds.Scene], conversion: Conversion) -> None:
+        ends = conversion.frames(np.array([segment_of(one) for one in read]))
+        scene.frame_start, scene.frame_end = int(np.floor(ends.min())), int(np.ceil(ends.max()))
+        if self.timing == "FRAMES":
+            scene.render.fps, scene.render.fps_base = rate_of(self.frame_rate)
+
+    def _tell(self, report: Exchanged) -> Status:
+        for line in report.lines():
+            self.report({"INFO"}, line)
+        for note in report.notes:
+            print(f"TCB: {note}")
+        for note in report.notes[:SHOWN_NOTES]:
+            self.report({"INFO"}, note)
+        if len(report.notes) > SHOWN_NOTES:
+            rest = len(report.notes) - SHOWN_NOTES
+            self.report({"INFO"}, f"… and {rest} notes more, all of which the console has")
+        if report.baked.tracks:
+            self.report({"INFO"}, report.baked.summary("Baked"))
+        redraw_editors()
+        return {"FINISHED"}
+
+
+def rate_of(rate: float) -> tuple[int, float]:
+    """Frames a second as Blender has them: a whole number, and what it is divided by."""
+    whole = max(1, round(rate))
+    return whole, whole / rate

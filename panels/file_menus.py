@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""3D Studio files in the menu File, and dropped onto the 3D viewport."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+
+class IMPORT_ANIM_FH_tcb_3ds(bpy.types.FileHandler):  # noqa: N801  Blender's way of naming
+    """3D Studio files that are dropped"""
+
+    bl_idname = "IMPORT_ANIM_FH_tcb_3ds"
+    bl_label = "3D Studio Animation"
+    bl_import_operator = "import_anim.tcb_3ds"
+    bl_file_extensions = ".3ds"
+
+    @classmethod
+    def poll_drop(cls, context: bpy.types.Context) -> bool:
+        return context.area is not None and context.area.type in {"VIEW_3D", "OUTLINER"}
+
+
+def _draw_import(menu: Any, _context: bpy.types.Context) -> None:
+    menu.layout.operator("import_anim.tcb_3ds", text="3D Studio Animation (.3ds)")
+
+
+def register() -> None:
+    bpy.utils.register_class(IMPORT_ANIM_FH_tcb_3ds)
+    bpy.types.TOPBAR_MT_file_import.append(_draw_import)
+
+
+def unregister() -> None:
+    bpy.types.TOPBAR_MT_file_import.remove(_draw_import)
+    bpy.utils.unregister_class(IMPORT_ANIM_FH_tcb_3ds)

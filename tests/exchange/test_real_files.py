@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Real files, imported: what they hold is what plays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+from formats import three_ds
+from tests.exchange.composition import Composition
+from tests.formats.files import FILES
+
+PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
+
+
+def read(path: Path) -> three_ds.Scene:
+    return three_ds.read(path.read_bytes())
+
+
+def object_of(node: three_ds.Node) -> bpy.types.Object:
+    """The importer's object for a node of a real file."""
+    suffix = ".Target" if node.kind in ("CAMERA_TARGET", "LIGHT_TARGET") else ""
+    return bpy.data.objects[node.name.decode() + suffix]
+
+
+def world_of(item: bpy.types.Object) -> np.ndarray:
+    return np.array(item.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world)
+
+
+def apart(found: np.ndarray, expected: np.ndarray) -> float:
+    """The largest difference of two matrices; of their places over the distance from the origin, where that is more
+    than 1."""
+    turn = np.abs(found[:3, :3] - expected[:3, :3]).max()
+    place = np.abs(found[:3, 3] - expected[:3, 3]).max() / max(1.0, np.linalg.norm(expected[:3, 3]))
+    return float(max(turn, place))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_object_is_where_the_file_has_it_at_every_frame(scene, shared_data: Path, name: str) -> None:
+    bpy.ops.import_anim.tcb_3ds(filepath=str(shared_data / name))
+    composition = Composition(read(shared_data / name))
+    frames = composition.key_frames()
+    for frame in range(frames[0], frames[-1] + 1):
+        scene.frame_set(frame)
+        for index, node in enumerate(composition.scene.nodes):
+            error = apart(world_of(object_of(node)), composition.world(index, frame))
+            assert error < 1e-5, (node.name, frame)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_vertex_is_where_the_file_has_it(scene, shared_data: Path, name: str) -> None:
+    bpy.ops.import_anim.tcb_3ds(filepath=str(shared_data / name))
+    composition = Composition(read(shared_data / name))
+    scene.frame_set(7)
+    for index, node in enumerate(composition.scene.nodes):
+        item = object_of(node)
+        if item.type == "MESH":
+            points = np.array([world_of(item) @ (*vertex.co, 1.0) for vertex in item.data.vertices])[:, :3]
+            expected = composition.vertices(index, 7)
+            assert np.abs(points - expected).max() < 1e-6 * max(1.0, np.abs(expected).max()), node.name
+
+
+def test_every_parameter_arrives(scene, shared_data: Path, keys_of) -> None:
+    path = shared_data / "tcb_fixture_lib3ds.3ds"
+    bpy.ops.import_anim.tcb_3ds(filepath=str(path))
+    node = read(path).nodes[0]
+    item = object_of(node)
+    for kind, track in (("POSITION", "location"), ("ROTATION", "rotation_quaternion"), ("SCALE", "scale")):
+        frames, parameters = keys_of(item, track)
+        expected = node.track(kind)
+        assert frames.tolist() == expected.frames.tolist()
+        for row, name in enumerate(PARAMETERS):
+            assert parameters[name].astype(np.float32).tolist() == expected.parameters[row].tolist(), (kind, name)
+
+
+def test_cycles_arrive(scene, shared_data: Path, animation) -> None:
+    bpy.ops.import_anim.tcb_3ds(filepath=str(shared_data / "tcb_fixture_lib3ds.3ds"))
+    item = bpy.data.objects["Tri"]
+    cycles = {path: animation.find_track(item, path).settings.cycle for path in ("location", "scale")}
+    assert cycles == {"location": "SINGLE", "scale": "LOOP"}
