@@ -66,7 +66,7 @@ class Picture:
 
 
 def draw(pictures: Sequence[Picture], frames: bool, tangents: bool) -> None:
-    """Draw them all: lines first, keys on top."""
+    """Draw them all: tangents below, keys on top."""
     if not pictures:
         return
     preferences: Any = bpy.context.preferences
@@ -75,11 +75,12 @@ def draw(pictures: Sequence[Picture], frames: bool, tangents: bool) -> None:
     gpu.state.depth_test_set("NONE")
     gpu.state.program_point_size_set(True)
     try:
+        if tangents:
+            _lines([picture.spokes for picture in pictures], _THIN * scale)
         _lines([picture.line for picture in pictures], _LINE * scale)
         if frames:
             _dots([picture.frames for picture in pictures], _DOT * scale)
         if tangents:
-            _lines([picture.spokes for picture in pictures], _THIN * scale)
             _dots([picture.knobs for picture in pictures], _KNOB * scale)
         _dots([picture.keys for picture in pictures], _DIAMOND * scale, diamond=True)
     finally:

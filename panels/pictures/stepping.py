@@ -41,20 +41,22 @@ class Stepping:
         return self._matrices[thing]
 
     def advance(self, objects: dict[int, Any], scene: bpy.types.Scene, seconds: float) -> None:
-        """Go on with the things among `objects`, all of which `scene` holds.
+        """Go on with the things, which are among `objects`, as `scene` counts time: a frame at least.
 
         The frames pass in a scene of its own, which is gone again afterwards: the animator's frame, and poses that were
         not keyed yet, stay as they are.
         """
         end = time.perf_counter() + seconds
         with _aside(scene, [objects[uid] for uid in dict.fromkeys(uid for uid, _ in self.things)]) as aside:
-            while self._done < len(self.frames) and time.perf_counter() < end:
+            while not self.is_done:
                 frame = float(self.frames[self._done])
                 aside.frame_set(int(frame // 1), subframe=frame % 1)
                 depsgraph = aside.view_layers[0].depsgraph
                 for thing, matrices in self._matrices.items():
                     matrices[self._done] = _matrix(objects[thing[0]].evaluated_get(depsgraph), thing[1])
                 self._done += 1
+                if time.perf_counter() > end:
+                    break
             self.read |= {each.original.session_uid for each in aside.view_layers[0].depsgraph.ids}
 
 

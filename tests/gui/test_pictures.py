@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The diagram and the paths as they are seen on the screen."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from .conftest import PICTURES
+from .test_main_path import place
+
+PACKAGE = "bl_ext.user_default.tcb_animation"
+PATH_COLOUR = (108, 172, 236)
+"""Of a path's line on the viewport's grey."""
+SAME = 8
+"""Of 255: by rounding and where the picture stands between pixels. A size wrong by one pixel makes it 50 and more."""
+
+TOP_VIEW = """
+def steps():
+    a = area('VIEW_3D')
+    with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
+        bpy.ops.view3d.view_axis(type='TOP')
+    view = a.spaces.active.region_3d
+    view.view_distance, view.view_location = 11, (2.5, 1, 0)
+    a.spaces.active.overlay.show_cursor = False
+    bpy.data.objects['Cube'].scale = (0.1, 0.1, 0.1)
+    bpy.ops.ed.undo_push(message='view')
+    yield 1.0
+"""
+
+
+def screen(window: Any, name: str) -> Any:
+    """What is on the screen, shape (height, width, 3); kept as a picture too."""
+    file = PICTURES / name
+    window.shot(file)
+    width, height = window.size
+    pixels = subprocess.run(["convert", str(file), "-depth", "8", "rgb:-"], capture_output=True, check=True).stdout
+    return np.frombuffer(pixels, np.uint8).reshape(height, width, 3).astype(int)
+
+
+def log(window: Any) -> str:
+    return (Path(window.share) / "blender.log").read_text()
+
+
+def diagram(window: Any, tmp_path: Path) -> tuple[Any, Any]:
+    """The diagram of the key that the sidebar shows, as the program has it, and where its orange key lies in it."""
+    file = tmp_path / "diagram.npy"
+    window.run(f"""
+import sys, numpy
+module = sys.modules['{PACKAGE}.panels.pictures.diagram']
+sidebar = bpy.context.scene.tcb
+parameters = {{name: getattr(sidebar, name) for name in module.PARAMETERS}}
+size = module.size_drawn()
+pixels = module.bitmap(parameters, size, *module._theme_colours()).packed().view(numpy.uint8)
+numpy.save({str(file)!r}, pixels.reshape(size, size, 4)[::-1])
+""")
+    pixels = np.load(file).astype(int)
+    return pixels, orange(pixels[..., :3])
+
+
+def orange(pixels: Any) -> tuple[int, int, int]:
+    """Row, column and height of what has the colour of a selected key in the picture."""
+    rows, columns = np.nonzero(np.abs(pixels - (255, 191, 51)).max(axis=2) <= 2)
+    return int(rows.min()), int(columns.min()), int(np.ptp(rows))
+
+
+def differs(window: Any, name: str, pixels: Any, key: tuple[int, int, int]) -> int:
+    """By how much the diagram in the sidebar differs from the program's at most, in the worst pixel."""
+    left, bottom, width, height = window.run("r = region(area('VIEW_3D'), 'UI'); result = r.x, r.y, r.width, r.height")
+    shown = screen(window, name)[-bottom - height : -bottom, left : left + width]
+    row, column, high = orange(shown)
+    if high != key[2]:
+        return 255
+    top, left = row - key[0], column - key[1]
+    size = len(pixels)
+    edge = 10  # the corners are round, and show what is behind
+    part = shown[top : top + size, left : left + size]
+    return int(np.abs(part - pixels[..., :3])[edge:-edge, edge:-edge].max())
+
+
+def test_the_diagram_is_drawn_pixel_for_pixel_and_follows_the_sliders(window, tmp_path):
+    window.run("bpy.context.scene.frame_set(20); area('VIEW_3D').tag_redraw()")
+    time.sleep(1)
+    before, key = diagram(window, tmp_path)
+    assert differs(window, "diagram.png", before, key) <= SAME
+    buttons = window.buttons("VIEW_3D")
+    for name, value in (("tcb.tension", "0.6"), ("tcb.bias", "0.5"), ("tcb.ease_to", "0.7")):
+        window.type_value(place(buttons, name), value)
+    after, key = diagram(window, tmp_path)
+    assert (after != before).any()
+    assert differs(window, "diagram_changed.png", after, key) <= SAME
+
+    window.run("bpy.context.preferences.view.ui_scale = 2.0")
+    time.sleep(2)
+    x, y = window.run("r = region(area('VIEW_3D'), 'UI'); result = (r.x + r.width // 2, win().height - r.y - 100)")
+    twice, key = diagram(window, tmp_path)
+    assert len(twice) > 1.9 * len(after)
+    window.xdotool("mousemove", x, y)
+    for _ in range(20):
+        window.xdotool("click", "5")
+    time.sleep(2)
+    assert differs(window, "diagram_2x.png", twice, key) <= SAME
+    assert "Traceback" not in log(window)
+
+
+def path_on(shown: Any, left: int = 0, right: int = 1000) -> Any:
+    """Which pixels of the screen between two columns have the colour of a path."""
+    found = np.abs(shown - PATH_COLOUR).max(axis=2) <= 20
+    found[:, :left] = found[:, right:] = False
+    found[:100] = found[900:] = False
+    return found
+
+
+@pytest.fixture
+def path(window):
+    """path(name): which pixels show the path, when the window has come to rest."""
+
+    def seen(name: str, **columns: int) -> Any:
+        last = path_on(screen(window, name), **columns)
+        for _ in range(20):
+            time.sleep(1)
+            now = path_on(screen(window, name), **columns)
+            if (now == last).all():
+                break
+            last = now
+        return last
+
+    return seen
+
+
+def test_the_path_bends_and_comes_back_and_goes_with_its_object(window, path):
+    window.run("bpy.ops.tcb.enable(); bpy.ops.tcb.bake()")
+    window.run(TOP_VIEW)
+    at = window.run("r = region(area('VIEW_3D'), 'WINDOW'); result = (r.x + 500, win().height - r.y - 150)")
+    assert not path("no_path.png").any()
+    buttons = window.buttons("VIEW_3D")
+    window.run("bpy.context.scene.tcb_paths.show = True; bpy.ops.ed.undo_push(message='paths')")
+    before = path("path.png")
+    assert before.sum() > 300
+    for name, value in (("tcb.bias", "0.9"), ("tcb.tension", "-0.8")):
+        window.type_value(place(buttons, name), value)
+    window.click(place(buttons, "tcb.bake("))
+    bent = path("path_bent.png")
+    assert (bent != before).sum() > 300
+    # The bias carries it on beyond the key, which stands at its rightmost.
+    assert np.nonzero(bent)[1].max() > np.nonzero(before)[1].max() + 10
+    for _ in range(3):
+        window.key("ctrl+z", at=at)
+    assert (path("path_undone.png") == before).all()
+
+    window.run("bpy.data.objects['Cube'].name = 'Another name'")
+    assert (path("path_renamed.png") == before).all()
+    window.key("h", at=at)
+    assert not path("path_hidden.png").any()
+    window.key("alt+h")
+    assert (path("path_again.png") == before).all()
+    window.run("area('PROPERTIES').type = 'VIEW_3D'")
+    assert path("path_twice.png", left=1250, right=1600).any()
+    window.key("Delete", at=at)
+    assert not path("path_deleted.png", right=1600).any()
+    window.key("ctrl+z")
+    assert (path("path_undeleted.png") == before).all()
+    window.run(f"bpy.ops.preferences.addon_disable(module={PACKAGE!r})")
+    assert not path("path_disabled.png", right=1600).any()
+    assert "Traceback" not in log(window)
+    assert "Error" not in log(window)
+
+
+RIG = """
+armature = bpy.data.armatures.new('Rig')
+rig = bpy.data.objects.new('Rig', armature)
+bpy.context.scene.collection.objects.link(rig)
+bpy.context.view_layer.objects.active = rig
+rig.select_set(True)
+bpy.ops.object.mode_set(mode='EDIT')
+parent = None
+for head, tail in (((0, 0, 0), (1, 0, 1)), ((1, 0, 1), (2, 1, 1)), ((2, 1, 1), (4, 1, 1))):
+    bone = armature.edit_bones.new('bone')
+    bone.head, bone.tail, bone.parent = head, tail, parent
+    parent = bone
+bpy.ops.object.mode_set(mode='POSE')
+for bone in rig.pose.bones:
+    bone.rotation_mode = 'XYZ'
+    for frame, angle in ((1, 0), (20, .8), (50, -.5)):
+        bone.rotation_euler = (angle, angle / 2, angle)
+        bone.keyframe_insert('rotation_euler', frame=frame)
+last = rig.pose.bones[-1]
+(last if bpy.app.version >= (5, 0, 0) else last.bone).select = True
+armature.bones.active = last.bone
+bpy.ops.tcb.enable()
+bpy.ops.tcb.bake()
+settings = bpy.context.scene.tcb_paths
+settings.show, settings.point = True, 'TAIL'
+"""
+
+
+def test_a_bones_tail_and_an_axis_draw_their_paths_also_where_blender_has_to_step(window, path):
+    window.run(TOP_VIEW)
+    window.run(RIG)
+    tail = path("path_tail.png")
+    assert tail.sum() > 300
+    window.run("s = bpy.context.scene.tcb_paths; s.point, s.axis, s.length = 'AXIS', 'Z', 1.5")
+    axis = path("path_axis.png")
+    assert axis.sum() > 100
+    assert (axis != tail).sum() > 300
+    window.run("bpy.context.scene.tcb_paths.point = 'TAIL'")
+    window.run("bpy.data.objects['Rig'].pose.bones[0].constraints.new('LIMIT_LOCATION')")
+    assert (path("path_stepped.png") == tail).all()
+    status = f"""
+import sys
+overlay = sys.modules['{PACKAGE}.panels.pictures.overlay']
+with bpy.context.temp_override(window=win(), area=area('VIEW_3D'), region=region(area('VIEW_3D'), 'UI')):
+    result = overlay.status(bpy.context), [scene.name for scene in bpy.data.scenes], overlay._state.wanted
+"""
+    assert window.run(status) == ("bone has constraints: stepped through frames", ["Scene"], {})
+    window.run("bpy.context.scene.tcb_paths.by_speed = True")
+    assert path("path_by_speed.png").sum() < tail.sum() / 3
+    assert "Traceback" not in log(window)
