@@ -54,22 +54,41 @@ def test_a_bias_typed_in_the_graph_editor_goes_to_all_selected_keys(window):
     centre = open_editor(window, "GRAPH_EDITOR")
     window.key("a", at=centre)
     before = everything(window)
-    buttons = window.buttons("GRAPH_EDITOR")
+    buttons = window.buttons("GRAPH_EDITOR", height=420)
     window.type_value(place(buttons, "selected.bias"), "0.5")
     window.shot(PICTURES / "graph_editor.png")
     assert parameter(window, "bias") == {1.0: 0.5, 20.0: 0.5, 50.0: 0.5}
-    set_ = everything(window)
+    all_set = everything(window)
     window.key("ctrl+z", at=centre)
     assert everything(window) == before
     window.key("ctrl+shift+z", at=centre)
-    assert everything(window) == set_
+    assert everything(window) == all_set
+
+    # Of mixed numbers the slider shows the mean; dragging it and Esc leaves each key its own.
+    window.run("bpy.ops.tcb.key_set(track='location', frame=1, bias=-0.5); bpy.ops.ed.undo_push(message='mixed')")
+    mixed = everything(window)
+    x, y = place(buttons, "selected.bias")
+    for at in ((x - 85, y), (x - 80, y)):
+        window.xdotool("mousemove", *at)
+        time.sleep(0.3)
+    window.xdotool("mousedown", 1)
+    for _step in range(8):
+        window.xdotool("mousemove_relative", 5, 0)
+        time.sleep(0.05)
+    held = parameter(window, "bias")
+    window.shot(PICTURES / "mixed.png")
+    window.key("Escape")
+    window.xdotool("mouseup", 1)
+    time.sleep(0.3)
+    assert len(set(held.values())) == 1
+    assert parameter(window, "bias") == {1.0: -0.5, 20.0: 0.5, 50.0: 0.5}
+    assert everything(window) == mixed
 
 
-def test_presets_menu_and_dragging_in_the_dope_sheet(window):
+def test_the_menu_its_presets_and_dragging_in_the_dope_sheet(window):
     centre = open_editor(window, "DOPESHEET_EDITOR")
     window.key("a", at=centre)
     before = everything(window)
-
     open_tcb_menu(window, centre)
     window.shot(PICTURES / "menu.png")
     window.key("p")
@@ -80,42 +99,34 @@ def test_presets_menu_and_dragging_in_the_dope_sheet(window):
     window.key("ctrl+z", at=centre)
     assert everything(window) == before
 
-
-def test_dragging_with_the_mouse_in_the_dope_sheet(window):
-    window.run("bpy.ops.tcb.key_set(track='location', frame=1, bias=0.5)")
-    centre = open_editor(window, "DOPESHEET_EDITOR")
-    window.key("a", at=centre)
-    window.shot(PICTURES / "mixed.png")
-    before = everything(window)
-
-    def start() -> None:
-        open_tcb_menu(window, centre)
-        window.key("d")
-        window.key("b")
-
-    def move(dx: int) -> None:
-        for step in range(1, 11):
-            window.xdotool("mousemove", centre[0] + dx * step // 10, centre[1])
-        time.sleep(0.5)
-
-    start()
-    move(60)
+    window.run("bpy.ops.tcb.key_set(track='location', frame=1, bias=0.5); bpy.ops.ed.undo_push(message='mixed')")
+    mixed = everything(window)
+    start_dragging_bias(window, centre, 60)
     dragged = parameter(window, "bias")
     window.shot(PICTURES / "drag.png")
     assert dragged[1.0] > 0.5
     assert round(dragged[1.0] - dragged[20.0], 3) == 0.5
     assert dragged[20.0] == dragged[50.0]
     window.key("Escape")
-    assert everything(window) == before
+    assert everything(window) == mixed
 
-    start()
-    move(60)
+    start_dragging_bias(window, centre, 60)
     for key in ("0", "period", "2", "5"):
         window.key(key)
     window.key("Return")
     assert parameter(window, "bias") == {1.0: 0.25, 20.0: 0.25, 50.0: 0.25}
     window.key("ctrl+z", at=centre)
-    assert everything(window) == before
+    assert everything(window) == mixed
+
+
+def start_dragging_bias(window: Any, at: Any, dx: int) -> None:
+    """From the menu, and move the mouse by so many pixels."""
+    open_tcb_menu(window, at)
+    window.key("d")
+    window.key("b")
+    for step in range(1, 11):
+        window.xdotool("mousemove", at[0] + dx * step // 10, at[1])
+    time.sleep(0.5)
 
 
 def open_tcb_menu(window: Any, at: Any) -> None:
