@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from .channels import Channels
 from .companions import PARAMETERS, make
+from .frames import is_among
 from .keyframes import read
 from .stamps import SAME_FRAME
 from .tracks import Track
@@ -67,8 +68,8 @@ def _at_keys(track: Track, frames: npt.NDArray[np.float32]) -> npt.NDArray[np.fl
 def without_key(track: Track, frames: npt.NDArray[np.float32]) -> list[float]:
     """The frames at which parameters stand and none of the track's keys, which stand at `frames`."""
     held = [read(companion).frames for companion in track.parameters.values()]
-    lost = {float(at) for companion in held for at in companion if not (np.abs(frames - at) <= SAME_FRAME).any()}
-    return sorted(lost)
+    stand = np.unique(np.concatenate(held)) if held else np.empty(0, dtype=np.float32)
+    return [float(at) for at in stand[~is_among(stand, frames)]]
 
 
 def check_parameter(track: Track, name: str, value: float, frame: float) -> None:
