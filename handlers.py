@@ -133,7 +133,7 @@ def _keyed_frame() -> float | None:
     return float(scene.frame_current_final) if keyed else None
 
 
-def _is_busy() -> bool:
+def is_busy() -> bool:
     """Whether keys must be left alone now, or time is wanted for something else."""
     context: Any = bpy.context
     windows = context.window_manager.windows
@@ -147,7 +147,7 @@ def _is_busy() -> bool:
 def _tick() -> float | None:
     if not (_state.marked or _state.unsure):
         return None
-    if _is_busy():
+    if is_busy():
         return _AGAIN
     if _state.marked:
         flush(thoroughly=False)
