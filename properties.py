@@ -185,16 +185,17 @@ def choice(name: str, **options: Any) -> Any:
 
 
 def _track_choice(name: str) -> Any:
-    """One choice of the track that the sidebar shows."""
+    """One choice of the track that the sidebar shows, or of those of the selected keys."""
 
     def get(_self: Any) -> int:
-        found = selection.active_track(bpy.context)
-        return CHOICES[name].index(getattr(found[1].settings, name)) if found else 0
+        tracks = selection.chosen_tracks(bpy.context)
+        return CHOICES[name].index(getattr(tracks[0][1].settings, name)) if tracks else 0
 
     def set_(_self: Any, value: int) -> None:
-        found = selection.active_track(bpy.context)
-        if found:
-            choose(found[0], found[1].path, **{name: CHOICES[name][value]})
+        for datablock, track in selection.chosen_tracks(bpy.context):
+            # The panel says why where it can't be done.
+            with suppress(Refusal):
+                choose(datablock, track.path, **{name: CHOICES[name][value]})
 
     return choice(name, get=get, set=set_, options=set())
 

@@ -168,6 +168,14 @@ def chosen_keys(context: bpy.types.Context) -> list[TrackKeys]:
     return selected_keys(editable_fcurves(context)) if in_animation_editor(context) else key_shown(context)
 
 
+def chosen_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
+    """In an animation editor the tracks of the selected keys; elsewhere the active one."""
+    if in_animation_editor(context):
+        return [(keys.datablock, keys.track) for keys in chosen_keys(context)]
+    found = active_track(context)
+    return [] if found is None else [found]
+
+
 def key_shown(context: bpy.types.Context) -> list[TrackKeys]:
     """The key that the sidebar of the 3D viewport shows, where there is one."""
     found = active_key(context)

@@ -54,6 +54,7 @@ class TCB_MT_keys(bpy.types.Menu):
         layout.operator("tcb.key_paste", text="Paste Parameters", icon="PASTEDOWN")
         layout.operator("tcb.key_reset", text="Reset Parameters")
         layout.separator()
+        layout.operator("tcb.make_key", text="Make Key")
         layout.operator_menu_enum("tcb.key_select", "condition", text="Select by Parameter")
         layout.operator("tcb.key_jump", text="Next Key").direction = "NEXT"
         layout.operator("tcb.key_jump", text="Previous Key").direction = "PREVIOUS"

@@ -17,6 +17,7 @@ from .pictures.diagram import draw_diagram
 from .sidebar import (
     draw_bake,
     draw_bake_options,
+    draw_choices,
     draw_key_tools,
     draw_new_keys,
     draw_parameters,
@@ -98,6 +99,20 @@ class _Keys:
         draw_diagram(layout, None if ranges else {name: float(own[0]) for name, own in numbers.items()})
 
 
+class _Track:
+    """What is chosen for the tracks of the selected keys as a whole"""
+
+    bl_label = "Track"
+    bl_options = frozenset({"DEFAULT_CLOSED"})
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return bool(selection.chosen_keys(context))
+
+    def draw(self: Any, context: bpy.types.Context) -> None:
+        draw_choices(self.layout, context)
+
+
 def _count(chosen: list[TrackKeys]) -> str:
     frames = np.concatenate([keys.frames for keys in chosen])
     if len(frames) == 1:
@@ -132,5 +147,6 @@ PANELS = tuple(
         _panel(space, prefix, "bake_options", _BakeOptions, "bake"),
         _panel(space, prefix, "new_keys", _NewKeys, "bake"),
         _panel(space, prefix, "keys", _Keys),
+        _panel(space, prefix, "track", _Track, "keys"),
     )
 )

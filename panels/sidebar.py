@@ -228,21 +228,28 @@ class TCB_PT_track(_Sidebar):
         return selection.active_track(context) is not None
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout: Any = self.layout
-        found = selection.active_track(context)
-        assert found is not None
-        track = found[1]
-        layout.use_property_split = True
-        layout.use_property_decorate = False
-        if not track.enabled:
-            layout.label(text="Enable TCB to choose", icon="INFO")
-            return
-        if _state_fault(track):
-            layout.label(text=_state_fault(track), icon="ERROR")
-            return
-        names = ("cycle", "ends", "construction", "path") if track.is_rotation else ("cycle",)
-        for name in names:
-            layout.prop(sidebar(context), name)
+        draw_choices(self.layout, context)
+
+
+def draw_choices(layout: Any, context: bpy.types.Context) -> None:
+    """What is chosen for tracks as a whole; of several what all of them have, and a word where they differ."""
+    tracks = [track for _, track in selection.chosen_tracks(context)]
+    layout.use_property_split = True
+    layout.use_property_decorate = False
+    if not all(track.enabled for track in tracks):
+        layout.label(text="Enable TCB to choose", icon="INFO")
+        return
+    fault = next(filter(None, map(_state_fault, tracks)), "")
+    if fault:
+        layout.label(text=fault, icon="ERROR")
+        return
+    rotations = all(track.is_rotation for track in tracks)
+    for name in ("cycle", "ends", "construction", "path") if rotations else ("cycle",):
+        layout.prop(sidebar(context), name)
+        if len({getattr(track.settings, name) for track in tracks}) > 1:
+            row = layout.row()
+            row.alignment = "RIGHT"
+            row.label(text="not the same on all tracks")
 
 
 def _draw_list(context: bpy.types.Context, layout: Any, tracks: list[tuple[bpy.types.ID, Track]]) -> None:

@@ -133,3 +133,21 @@ def open_tcb_menu(window: Any, at: Any) -> None:
     """The keys' context menu, and there TCB, by its underlined letter."""
     window.click(at, button=3)
     window.key("t")
+
+
+def test_one_redraw_of_the_tab_looks_at_the_tracks_once(window):
+    looks = window.run("""
+import bl_ext.user_default.tcb_animation.selection as selection
+looks, tracks_of = [], selection.tracks_of
+selection.tracks_of = lambda *arguments: looks.append(arguments) or tracks_of(*arguments)
+def steps():
+    area('VIEW_3D').tag_redraw()
+    yield .5
+    redrawn = len(looks)
+    sliders = bpy.context.scene.tcb
+    bpy.ops.tcb.key_set(track='location', frame=20, tension=0.5)
+    now = sliders.tension
+    selection.tracks_of = tracks_of
+    return redrawn, now
+""")
+    assert looks == (1, 0.5)

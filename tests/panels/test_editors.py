@@ -114,6 +114,27 @@ def test_mixed_numbers_have_their_range_beside_the_slider(cube, choose, keys_pan
     assert not any(text.startswith("Tension (mixed)") for text in shown)
 
 
+def test_a_choice_goes_to_the_tracks_of_all_selected_keys(cube, choose, inside, scene, tcb_animation):
+    cube.keyframe_insert("scale", frame=11)
+    bpy.ops.tcb.enable()
+    bpy.ops.tcb.track_choose(track="scale", cycle="REPEAT")
+    choose(11)
+
+    def shown():
+        return shown_by(
+            lambda layout: getattr(bpy.types, f"{prefix}_PT_tcb_track").draw(
+                SimpleNamespace(layout=layout), bpy.context
+            )
+        )
+
+    with inside() as prefix:
+        assert {"TCBSidebar.cycle[0]", "not the same on all tracks"} <= set(shown())
+        scene.tcb.cycle = "LOOP"
+        assert "not the same on all tracks" not in shown()
+    find_track = tcb_animation.animation.find_track
+    assert [find_track(cube, path).settings.cycle for path in ("location", "scale")] == ["LOOP", "LOOP"]
+
+
 def test_a_locked_track_says_why_its_sliders_are_grey(cube, choose, keys_panel, tcb_animation):
     choose(1)
     for fcurve in tcb_animation.animation.channels.channels_of(cube):
@@ -142,7 +163,7 @@ def test_the_menu_has_every_verb(cube, choose, inside):
     with inside():
         shown = shown_by(lambda layout: bpy.types.TCB_MT_keys.draw(SimpleNamespace(layout=layout), bpy.context))
     calls = {text.split("(")[0] for text in shown if text.startswith("bpy.ops.")}
-    verbs = {"key_set", "key_copy", "key_paste", "key_reset", "key_jump"}
+    verbs = {"key_set", "key_copy", "key_paste", "key_reset", "key_jump", "make_key"}
     assert {f"bpy.ops.tcb.{verb}" for verb in verbs} <= calls
     assert {"Drag", "Presets", "Select by Parameter"} <= set(shown)
 

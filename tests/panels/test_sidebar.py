@@ -173,3 +173,25 @@ def test_in_pose_mode_the_active_bones_tracks_are_listed(scene, drawn):
     shown = drawn("TCB_PT_tracks")
     assert "Its bones' tracks: in Pose Mode" in shown
     assert "Scale" not in shown
+
+
+def test_the_curves_of_another_rotation_mode_are_grey(cube, drawn):
+    cube.rotation_mode = "XYZ"
+    shown = drawn("TCB_PT_tracks")
+    assert {"Quaternion Rotation", "other rotation mode"} <= set(shown)
+    assert shown.count("not TCB") == 1
+
+
+def test_components_have_their_letters(cube, drawn, scene):
+    cube.id_data.color = (0.5, 0.5, 0.5, 1.0)
+    cube.keyframe_insert("color", frame=1)
+    bpy.context.window_manager.tcb_track = "Object/Cube/color"
+    scene.frame_set(1)
+    assert {"R 0.5", "A 1"} <= set(drawn("TCB_PT_key"))
+
+
+def test_a_key_without_parameters_shows_those_of_new_keys(cube, drawn, scene):
+    scene.tcb.new_keys.bias = 0.25
+    scene.frame_set(11)
+    assert scene.tcb.bias == 0.25
+    assert "TCBParameters.bias[0]" in drawn("TCB_PT_new_keys")
