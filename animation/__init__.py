@@ -21,8 +21,9 @@ import bpy
 from ..interp.fitting import ROTATION_TOLERANCE
 from .baking import bake as bake_many
 from .datablocks import of_file, of_object
-from .enabling import choose, enable, find_track, key_set
+from .enabling import choose, find_track, key_set
 from .faults import Refusal
+from .look import enable, enable_many
 from .options import SAMPLE_LIMIT, Options
 from .report import Report
 from .restoring import remove, restore
@@ -37,6 +38,7 @@ __all__ = [
     "bake_many",
     "choose",
     "enable",
+    "enable_many",
     "find_track",
     "key_set",
     "of_file",

@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Making tracks TCB, and setting their keys' parameters and their choices."""
+"""Making a track TCB, and setting its keys' parameters and its choices. Enable itself is in look.py."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import bpy
 import numpy as np
 
 from .channels import Channels, assign, channels_of
-from .companions import give_names, remove_strays
+from .companions import give_names
 from .datablocks import name_of
 from .faults import Refusal
 from .parameters import check_parameter, set_parameter
 from .reading import key_frames
-from .report import Report
 from .settings import Settings, chosen, make_settings, write_settings
 from .stamps import SAME_FRAME
 from .tracks import Track, default_settings, find_tracks, why_not
@@ -51,36 +49,6 @@ def check_not_tweaked(datablock: bpy.types.ID) -> None:
     animation: Any = getattr(datablock, "animation_data", None)
     if animation is not None and animation.use_tweak_mode:
         raise Refusal(name_of(datablock), "an NLA strip of it is in tweak mode, so its action can't be exchanged")
-
-
-def enable(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
-    """Make the datablock's tracks TCB (those under `prefixes`); their motion changes at the next bake.
-
-    Raises Refusal where there is nothing that can be.
-    """
-    check_editable(datablock)
-    report = Report()
-    tracks = find_tracks(datablock, channels_of(datablock), prefixes)
-    wanted = set()
-    for track in tracks:
-        reason = why_not(track)
-        if reason and not track.enabled:
-            report.notes.append(str(track.refusal(reason)))
-        elif not track.enabled:
-            wanted.add(track.path)
-    if not wanted and not any(track.enabled for track in tracks):
-        reasons = "; ".join(report.notes)
-        raise Refusal(name_of(datablock), reasons or "it has no animated float property", nothing_to_do=not reasons)
-    channels = editable_channels(datablock)
-    remove_strays(channels)
-    for track in find_tracks(datablock, channels, prefixes):
-        if track.path in wanted:
-            enable_track(datablock, channels, track, default_settings(track))
-            report.tracks += 1
-            report.keys += len(key_frames(track))
-    if report.tracks:
-        report.add(Report.on([datablock]))
-    return report
 
 
 def enable_track(datablock: bpy.types.ID, channels: Channels, track: Track, settings: Settings) -> bpy.types.FCurve:

@@ -31,6 +31,15 @@ class Report:
     """The largest difference of curves from the motion, in the properties' units."""
     rotation_error: float = 0.0
     """The same of rotations: an angle in radians."""
+    looks_kept: int = 0
+    """Tracks whose keys got the parameters that play most as their curves did before."""
+    value_change: float = 0.0
+    """The largest difference of these from what was played before, in the properties' units."""
+    value_change_at: str = ""
+    """The track and the frame of it."""
+    rotation_change: float = 0.0
+    """The same of rotations: an angle in radians."""
+    rotation_change_at: str = ""
     refusals: list[Refusal] = field(default_factory=list)
     """What was asked for and could not be done; what they name was not changed."""
     notes: list[str] = field(default_factory=list)
@@ -45,6 +54,11 @@ class Report:
         self.curve_keys += other.curve_keys
         self.value_error = max(self.value_error, other.value_error)
         self.rotation_error = max(self.rotation_error, other.rotation_error)
+        self.looks_kept += other.looks_kept
+        if other.value_change > self.value_change:
+            self.value_change, self.value_change_at = other.value_change, other.value_change_at
+        if other.rotation_change > self.rotation_change:
+            self.rotation_change, self.rotation_change_at = other.rotation_change, other.rotation_change_at
         self.refusals += other.refusals
         self.notes += other.notes
 
@@ -71,6 +85,14 @@ class Report:
             parts.append(f"values within {self.value_error:.2g}")
         if self.rotation_error:
             parts.append(f"rotations within {math.degrees(self.rotation_error):.2g} degrees")
+        if self.looks_kept:
+            parts.append(f"the look of {_count(self.looks_kept, 'track')} kept")
+        if self.value_change:
+            parts.append(f"values within {self.value_change:.2g} ({self.value_change_at})")
+        if self.rotation_change:
+            parts.append(
+                f"rotations within {math.degrees(self.rotation_change):.2g} degrees ({self.rotation_change_at})"
+            )
         return f"{verb} {', '.join(parts)}"
 
 

@@ -107,7 +107,7 @@ def _rotation_spline(
     cycle, ends, construction = settings.cycle, settings.ends, settings.construction
     try:
         if track.kind == "QUATERNION" or settings.path == "SHORTEST":
-            keys = _keys(track, frames, _quaternions(track, raw), defaults)
+            keys = _keys(track, frames, quaternions_of(track, raw), defaults)
             return tcb.RotationSpline(keys, cycle, ends, construction, settings.path), None
         if track.kind == "EULER":
             angles, axes = rotations.turns_of_euler(raw, track.order)
@@ -133,7 +133,8 @@ def _rotation_spline(
         raise track.refusal(error.fault, frame) from error
 
 
-def _quaternions(track: Track, raw: Float64Array) -> Float64Array:
+def quaternions_of(track: Track, raw: Float64Array) -> Float64Array:
+    """A rotation's numbers as its channels hold them, as quaternions, which need not be unit ones."""
     if track.kind == "EULER":
         return rotations.from_euler(raw, track.order)
     if track.kind == "AXIS_ANGLE":
@@ -152,13 +153,17 @@ def _values_at(track: Track, index: int, original: Originals, frames: FloatArray
     hit = np.abs(own[row] - frames) <= SAME_FRAME
     values[hit] = original.keys.values[row[hit]]
     if not hit.all():
-        channel = track.channels[index]
-        if plays_its_own_keys(track, index) and not original.edited:
-            values[~hit] = [channel.evaluate(float(frame)) for frame in frames[~hit]]
-        else:
-            curve = track.saved.get(index) or channel
-            values[~hit] = scratch.evaluate(original, curve.extrapolation, frames[~hit])
+        values[~hit] = own_motion(track, index, original, frames[~hit])
     return values
+
+
+def own_motion(track: Track, index: int, original: Originals, frames: FloatArray) -> Float64Array:
+    """What the animator's own curve of a channel plays, by Blender's evaluation."""
+    channel = track.channels[index]
+    if plays_its_own_keys(track, index) and not original.edited:
+        return np.array([channel.evaluate(frame) for frame in frames.tolist()], dtype=np.float64)
+    curve = track.saved.get(index) or channel
+    return scratch.evaluate(original, curve.extrapolation, frames)
 
 
 def plays_its_own_keys(track: Track, index: int) -> bool:

@@ -125,6 +125,8 @@ def _change(job: Job, number: int, outcome: Outcome) -> None:
     datablocks = choose(job, outcome)
     if job.verb == "bake":
         _bake(datablocks, job.options, outcome)
+    elif job.verb == "enable":
+        _tell_of(animation.enable_many(dict.fromkeys(datablocks), job.keep_look), outcome)
     else:
         _take_each(datablocks, job.verb, outcome)
     if outcome.report.tracks:
@@ -154,8 +156,9 @@ def _tracks_that_bake_leaves_alone(datablock: bpy.types.ID) -> Iterator[str]:
 
 
 def _take_each(datablocks: list[bpy.types.ID], verb: str, outcome: Outcome) -> None:
-    """Restore, remove or enable."""
-    work = {"restore": animation.restore, "remove": animation.remove, "enable": animation.enable}[verb]
+    """Restore or remove."""
+    work = {"restore": animation.restore, "remove": animation.remove}[verb]
+    report = animation.Report()
     tick = Ticker(outcome.file, "datablocks")
     done: set[tuple[int, int]] = set()
     for number, datablock in enumerate(datablocks):
@@ -163,9 +166,14 @@ def _take_each(datablocks: list[bpy.types.ID], verb: str, outcome: Outcome) -> N
             identity = channels_of(datablock).identity
             if identity not in done:
                 done.add(identity)
-                outcome.report.add(work(datablock))
+                report.add(work(datablock))
         except animation.Refusal as refusal:
-            outcome.errors.append(str(refusal))
+            report.refusals.append(refusal)
         tick(number + 1, len(datablocks))
-    outcome.errors += map(str, outcome.report.refusals)
-    outcome.notes += outcome.report.notes
+    _tell_of(report, outcome)
+
+
+def _tell_of(report: animation.Report, outcome: Outcome) -> None:
+    outcome.report = report
+    outcome.errors += map(str, report.refusals)
+    outcome.notes += report.notes

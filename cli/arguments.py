@@ -43,6 +43,8 @@ class Job:
     """The folder of the results may be made."""
     patterns: list[str]
     options: Options
+    keep_look: bool
+    """For enable."""
     as_json: bool
     processes: int
     """So many work at a time."""
@@ -55,7 +57,8 @@ class Job:
     def asked(self) -> dict[str, Any]:
         """All that the result of a file depends on besides the file, as it comes out of JSON."""
         options = dataclasses.asdict(self.options)
-        asked: dict[str, Any] = json.loads(json.dumps({"command": self.verb, "objects": self.patterns, **options}))
+        what = {"command": self.verb, "objects": self.patterns, "keep_look": self.keep_look}
+        asked: dict[str, Any] = json.loads(json.dumps({**what, **options}))
         return asked
 
     def log_of(self, number: int) -> Path | None:
@@ -78,6 +81,7 @@ def parse(arguments: Sequence[str], program: str) -> Job:
         "files": files,
         "patterns": patterns,
         "options": options,
+        "keep_look": given.verb == "enable" and not given.plain,
         "as_json": given.json,
         "processes": min(max(given.jobs, 1), len(files)),
         "log": None if given.log is None else Path(given.log),
@@ -168,6 +172,11 @@ def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.
     remove = add("remove", "Take the baked motion and all TCB parameters away.")
     enable = add("enable", "Make the tracks TCB, without baking them yet.")
     info = add("info", "Show the tracks, their keys, parameters and state; nothing is written.")
+    enable.add_argument(
+        "--plain",
+        action="store_true",
+        help="with parameters 0; otherwise keys with Bezier handles get those with which they play most as they do now",
+    )
     for verb in (bake, restore, remove, enable):
         _add_output(verb)
     _add_bake_options(bake)

@@ -158,6 +158,12 @@ def _as_json(outcome: Outcome, job: Job) -> dict[str, Any]:
             "value_error": outcome.report.value_error,
             "rotation_error": math.degrees(outcome.report.rotation_error),
         }
+    if job.keep_look:
+        result["look"] = {
+            "tracks": outcome.report.looks_kept,
+            "value_change": outcome.report.value_change,
+            "rotation_change": math.degrees(outcome.report.rotation_change),
+        }
     if job.verb == "info":
         result["datablocks"] = outcome.datablocks
     return result

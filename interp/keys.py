@@ -11,8 +11,8 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 
 PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
-_LOWEST = np.array([-1.0, -1.0, -1.0, 0.0, 0.0])[:, np.newaxis]
-_HIGHEST = 1.0
+LOWEST = np.array([-1.0, -1.0, -1.0, 0.0, 0.0])[:, np.newaxis]
+HIGHEST = 1.0
 
 
 class KeysError(ValueError):
@@ -175,10 +175,10 @@ def _checked_parameters(data: tuple[npt.ArrayLike, ...], frames: FloatArray) -> 
             raise KeysError(
                 f"{name.replace('_', ' ')} must be one number, or one for each of {len(frames)} keys"
             ) from (error)
-    good = (parameters >= _LOWEST) & (parameters <= _HIGHEST)
+    good = (parameters >= LOWEST) & (parameters <= HIGHEST)
     if not good.all():
         row, key = (int(index) for index in np.argwhere(~good)[0])
-        lowest = int(_LOWEST[row, 0])
+        lowest = int(LOWEST[row, 0])
         name = PARAMETERS[row].replace("_", " ")
         raise KeysError(f"{name} is {parameters[row, key]:g}, not in [{lowest}, 1]", key, float(frames[key]))
     return parameters

@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
-from .. import animation
+import bpy
+from bpy.props import BoolProperty
+
+from .. import animation, selection
 from .on_selection import OnSelection
+from .reporting import Status, finish
 
 
 class TCB_OT_enable(OnSelection):
@@ -13,6 +17,16 @@ class TCB_OT_enable(OnSelection):
     bl_idname = "tcb.enable"
     bl_label = "Enable TCB"
 
-    work = staticmethod(animation.enable)
+    keep_look: BoolProperty(
+        name="Keep Look",
+        description="Give keys with Bezier handles the parameters with which they play most as they do now; "
+        "otherwise all are 0",
+        default=True,
+    )
+
     done = "Enabled"
     otherwise = "Everything that is selected is TCB already"
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        selected = selection.selected_datablocks(context, self.use_data)
+        return finish(self, animation.enable_many(selected, self.keep_look), self.done, self.otherwise)

@@ -211,7 +211,7 @@ def test_a_copied_pose_goes_to_several_frames_track_by_track(keyed, choose, edit
 
 def test_reset_leaves_nothing_behind(keyed, choose, editor, bits, numbers):
     cube = keyed("Cube")
-    bpy.ops.tcb.enable()
+    bpy.ops.tcb.enable(keep_look=False)
     choose(cube, "location", 1, 11)
     before = bits(cube)
     with editor("DOPESHEET"):
