@@ -51,6 +51,9 @@ class TCB_OT_key_drag(bpy.types.Operator):
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
         if not self._start(context):
             return {"CANCELLED"}
+        if context.area is None:
+            self.report({"ERROR"}, "There is no editor to drag in; a script gives the amount and executes")
+            return {"CANCELLED"}
         self.amount, self.absolute = 0.0, False
         self._kept = [Kept.of(keys) for keys in self._chosen]
         try:

@@ -28,7 +28,9 @@ class TCB_OT_preset_apply(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     preset: StringProperty(
-        name="Preset", description="The preset's name: smooth, linear, stop, …, or one that you made"
+        name="Preset",
+        description="The preset's name: smooth, linear, stop, …, or one that you made",
+        options={"SKIP_SAVE"},
     )
     filepath: StringProperty(
         name="File", description="The preset's file instead", subtype="FILE_PATH", options={"SKIP_SAVE", "HIDDEN"}
@@ -37,6 +39,12 @@ class TCB_OT_preset_apply(bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return poll_keys(cls, context)
+
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:
+        if self.preset or self.filepath:
+            return self.execute(context)
+        bpy.ops.wm.call_menu(name="TCB_MT_presets")
+        return {"INTERFACE"}
 
     def execute(self, context: bpy.types.Context) -> Status:
         presets = _presets()

@@ -415,4 +415,35 @@ def test_numbers_as_3ds_max_shows_them(keyed, choose, editor, numbers, scene):
         selected.tension_of_50 = 37.5
         selected.ease_to_of_50 = 50.0
     assert numbers(cube, "location", "tension") == {1.0: 0.5, 11.0: 0.5}
+        bpy.ops.tcb.key_set(bias_of_50=0.0)
+    assert numbers(cube, "location", "bias") == {1.0: -1.0, 11.0: -1.0}
     assert numbers(cube, "location", "ease_to") == {1.0: 1.0, 11.0: 1.0}
+
+
+def test_a_drag_that_is_taken_back_leaves_nothing(keyed, choose, editor, bits, tcb_animation):
+    """On a track that was not TCB."""
+    selected_keys = tcb_animation.animation.selected_keys
+    cube = keyed("Cube")
+    choose(cube, "location", 11)
+    before = bits(cube)
+    with editor("DOPESHEET"):
+        (keys,) = tcb_animation.selection.chosen_keys(bpy.context)
+    kept = selected_keys.Kept.of(keys)
+    selected_keys.set_parameters(keys, {"tension": 0.5, "bias": 0.0})
+    assert bits(cube) != before
+    kept.put_back()
+    assert bits(cube) == before
+    assert not cube.tcb_tracks
+
+
+def test_a_change_is_seen_by_a_live_action(keyed, choose, editor, curve, tcb_animation):
+    cube = keyed("Cube")
+    cube.animation_data.action.tcb_live = True
+    choose(cube, "location", 11)
+    with editor("DOPESHEET"):
+        bpy.ops.tcb.key_set(tension=1.0)
+    bpy.context.view_layer.update()
+    tcb_animation.handlers.flush()
+    # Half way with tension 1 at 11 only: see test_a_baked_value_is_the_hermite_splines.
+    leaving, arriving = 0.0, 1.5 * (2.0 - 5.0)
+    assert curve(cube, "location").evaluate(21) == pytest.approx((5.0 + 2.0) / 2 + (leaving - arriving) / 8, abs=1e-6)
