@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import bpy
@@ -18,7 +19,8 @@ from ..formats import three_ds
 from .applying import Applied, apply
 from .conversion import Conversion
 from .making import Made, make_axes, make_objects
-from .planning import Choices, plan
+from .matching import match_objects, tell_differences, why_left
+from .planning import Choices, Planned, note, plan
 from .report import Exchanged
 
 NODE_NAMES = {
@@ -85,13 +87,13 @@ def import_files(
     try:
         for name, scene in scenes.items():
             done = Exchanged(notes=[str(warning) for warning in scene.warnings])
-            _import(scene, into, made, options, done)
+            _import(scene, into, made, options, done, progress)
             done.notes = [f"{name}: {note}" for note in done.notes]
             report.add(done)
         if options.output != "NONE" and report.animated:
-            report.baked = bake_many(
-                report.animated, _bake_options(scenes.values(), report, options), progress=progress
-            )
+            how = _bake_options(scenes.values(), report, options)
+            baking = None if progress is None else partial(_second_half, progress)
+            report.baked = bake_many(report.animated, how, progress=baking)
             report.notes += [*report.baked.refused, *report.baked.notes]
     except BaseException:
         made.take_back()
@@ -99,25 +101,67 @@ def import_files(
     return report
 
 
+def _second_half(progress: Progress, done: int, total: int) -> None:
+    progress(total + done, 2 * total)
+
+
 def _import(
-    scene: three_ds.Scene, into: bpy.types.Scene, made: Made, options: ImportOptions, report: Exchanged
+    scene: three_ds.Scene,
+    into: bpy.types.Scene,
+    made: Made,
+    options: ImportOptions,
+    report: Exchanged,
+    progress: Progress | None,
 ) -> None:
     _count_found(scene, report)
     planned = plan(scene, options.conversion, options.choices, report.notes)
-    items = make_objects(planned, made, report.notes)
+    if options.matches:
+        items = _matched(planned, into, made, report)
+    else:
+        items = make_objects(planned, made, report.notes)
+        report.made += Counter(_MADE_NAMES[one.kind] for one in planned)
     aims = any(one.target is not None for one in planned)
     axes = make_axes(options.conversion, made) if aims and not options.conversion.keeps_up else None
     applied = Applied()
-    for one, item in zip(planned, items, strict=True):
-        report.made[_MADE_NAMES[one.kind]] += 1
-        if one.parent is not None and one.kind != "WORLD":
+    for index, (one, item) in enumerate(zip(planned, items, strict=True)):
+        if item is None:
+            continue
+        if not options.matches and one.parent is not None and one.kind != "WORLD":
             item.parent = items[one.parent]
         apply(one, item, None if one.target is None else items[one.target], axes, applied)
-        if one.kind == "WORLD":
+        if not options.matches and one.kind == "WORLD":
             _place_world(item, into, report)
+        if progress is not None:
+            progress(index, 2 * len(planned))
     report.made += applied.counts
     report.animated += applied.datablocks
     report.first, report.last = applied.first, applied.last
+
+
+def _matched(planned: list[Planned], into: bpy.types.Scene, made: Made, report: Exchanged) -> list[Any]:
+    """The scene's objects, those that can be animated; targets of its cameras and lights are made where missing."""
+    items = match_objects(planned, into.objects, report.notes)
+    for index, one in enumerate(planned):
+        if one.kind == "WORLD":
+            items[index] = into.world
+        reason = "" if items[index] is None else why_left(items[index])
+        if items[index] is None or reason:
+            items[index] = None
+            note(report.notes, one.name, f"left: {reason or 'no object of this name'}")
+    for one, item in zip(planned, items.copy(), strict=True):
+        if item is None or one.kind == "WORLD":
+            continue
+        tell_differences(one, item, None if one.parent is None else items[one.parent], report.notes)
+        item.matrix_parent_inverse.identity()
+        report.matched[one.name] = item.name
+        action = item.animation_data.action if item.animation_data else None
+        if action is not None:
+            note(report.notes, one.name, f'its action was "{action.name}", which the file keeps')
+            action.use_fake_user = True
+        if one.target is not None and items[one.target] is None:
+            items[one.target] = made.new("EMPTY", planned[one.target].name, None)
+            report.made["empty"] += 1
+    return items
 
 
 def _place_world(world: Any, into: Any, report: Exchanged) -> None:

@@ -34,7 +34,8 @@ def write_action(datablock: bpy.types.ID, name: str, animated: Iterable[Animated
     """Give the datablock a new action with these keys; the tracks with settings become TCB."""
     channels = new_action(datablock, name)
     for one in animated:
-        group = _TRANSFORMS if one.path.startswith(("location", "rotation", "scale")) else ""
+        is_transform = one.path.startswith(("location", "rotation", "scale"))
+        group = channels.bag.groups.get(_TRANSFORMS) or channels.bag.groups.new(_TRANSFORMS) if is_transform else None
         keys = one.keys
         for component, column in enumerate(keys.values.T):
             _write(channels.new(one.path, component, group), keys.frames, column, one.interpolation)

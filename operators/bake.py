@@ -85,8 +85,9 @@ class TCB_OT_bake(OnSelection):
 class Progress:
     """Shows how far a bake is: at the mouse pointer, and without a window in lines."""
 
-    def __init__(self, window_manager: Any) -> None:
+    def __init__(self, window_manager: Any, steps: str = "tracks baked") -> None:
         self.window_manager = window_manager
+        self.steps = steps
         self.said = time.monotonic()
         window_manager.progress_begin(0, 100)
 
@@ -94,7 +95,7 @@ class Progress:
         self.window_manager.progress_update(100 * done // max(1, total))
         if bpy.app.background and time.monotonic() - self.said > _SECONDS_BETWEEN_LINES:
             self.said = time.monotonic()
-            print(f"TCB: {done} of {total} tracks baked", flush=True)
+            print(f"TCB: {done} of {total} {self.steps}", flush=True)
 
     def end(self) -> None:
         self.window_manager.progress_end()

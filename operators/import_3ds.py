@@ -117,7 +117,7 @@ class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[
         options = self._options(context)
         scene: Any = context.scene
         collection: Any = context.collection
-        progress = Progress(context.window_manager)
+        progress = Progress(context.window_manager, "steps of the import done")
         try:
             report = import_files(scenes, scene, collection, options, progress)
         except Refusal as refusal:
