@@ -16,9 +16,9 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy.app.handlers import persistent
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
 
+from ... import handlers, words
 from .drawing import Picture, draw
 from .paths import Path, Plan, Trace, path, plan
 from .stepping import Stepping, Thing
@@ -27,6 +27,8 @@ from .world import UnknownMotionError, World
 _MOST_FRAMES = 20_000
 _PIECE = 0.012
 """Seconds of work from redraw to redraw."""
+_WAIT = 0.2
+"""Seconds until the next look whether frames can be stepped through."""
 _FEWEST_KEPT = 64
 """Paths that are kept at least, though others are drawn now."""
 
@@ -65,16 +67,18 @@ _handle: Any = None
 def status(context: bpy.types.Context) -> str:
     """What there is to say of the paths; empty where all is as it should be."""
     if _state.failed:
-        return "Paths can't be drawn: the system console says why"
-    if _state.stepping is not None:
+        return words.label("Paths can't be drawn: the system console says why")
+    if _state.stepped:
         reason = next(iter(_state.stepped.values()))[1]
-        return f"{reason}: stepping through frames, {100 * _state.stepping.part:.0f} %"
-    notes = {kept.note for (thing, _), kept in _state.kept.items() if kept.note and _is_shown(context, thing)}
-    return f"{sorted(notes)[0]}: stepped through frames" if notes else ""
-
-
-def _is_shown(context: bpy.types.Context, thing: Thing) -> bool:
-    return any((item.session_uid, bone) == thing for item, bone in _things(context))
+        part = _state.stepping.part if _state.stepping is not None else 0.0
+        return words.label("{:s}: stepping through frames, {:.0%}", reason, part)
+    shown = {(item.session_uid, bone) for item, bone in _things(context)}
+    notes = sorted({kept.note for (thing, _), kept in _state.kept.items() if kept.note and thing in shown})
+    if notes:
+        return words.label("{:s}: stepped through frames", notes[0])
+    if _ends(context.scene)[1] > _trace(context.scene).end:
+        return words.label("Paths end after {:d} frames", _MOST_FRAMES)
+    return ""
 
 
 def _things(context: bpy.types.Context) -> Iterator[tuple[Any, str]]:
@@ -94,10 +98,15 @@ def _things(context: bpy.types.Context) -> Iterator[tuple[Any, str]]:
 
 def _trace(scene: Any) -> Trace:
     settings = scene.tcb_paths
-    preview = scene.use_preview_range
-    start = scene.frame_preview_start if preview else scene.frame_start
-    end = scene.frame_preview_end if preview else scene.frame_end
-    return Trace(settings.point, settings.axis, settings.length, start, min(end, start + _MOST_FRAMES))
+    start, end = _ends(scene)
+    return Trace(settings.point, settings.axis, settings.length, start, min(end, start + _MOST_FRAMES - 1))
+
+
+def _ends(scene: Any) -> tuple[int, int]:
+    """The first and the last frame that are played."""
+    if scene.use_preview_range:
+        return scene.frame_preview_start, scene.frame_preview_end
+    return scene.frame_start, scene.frame_end
 
 
 def _draw() -> None:
@@ -142,13 +151,13 @@ def _want(wanted: Wanted) -> None:
 
 def _work() -> float | None:
     """Compute what is wanted, for some milliseconds. Called by Blender until it returns None."""
-    if bpy.app.is_job_running("RENDER"):
-        return 0.5
     try:
         objects = {item.session_uid: item for item in bpy.data.objects}
         if _state.wanted:
             _by_curves(objects)
-        elif _state.stepped:
+        elif handlers.is_busy():
+            return _WAIT
+        else:
             _by_stepping(objects)
     except Exception:
         _fail()
@@ -229,7 +238,7 @@ def _redraw() -> None:
                 area.tag_redraw()
 
 
-@persistent  # type: ignore[untyped-decorator]
+@handlers.persistent
 def _on_update(_scene: bpy.types.Scene, depsgraph: Any) -> None:
     """Mark what was made of something that changed."""
     if not _state.kept and _state.stepping is None:
@@ -250,7 +259,7 @@ def _on_update(_scene: bpy.types.Scene, depsgraph: Any) -> None:
         _state.stepping = None
 
 
-@persistent  # type: ignore[untyped-decorator]
+@handlers.persistent
 def _on_undo(_scene: bpy.types.Scene, _depsgraph: object = None) -> None:
     """Anything may have changed."""
     for kept in _state.kept.values():
@@ -259,12 +268,12 @@ def _on_undo(_scene: bpy.types.Scene, _depsgraph: object = None) -> None:
     _redraw()
 
 
-@persistent  # type: ignore[untyped-decorator]
+@handlers.persistent
 def _on_load(_path: str, _depsgraph: object = None) -> None:
     _forget()
 
 
-_HANDLERS = (
+_HANDLERS: tuple[tuple[Any, Any], ...] = (
     (bpy.app.handlers.depsgraph_update_post, _on_update),
     (bpy.app.handlers.undo_post, _on_undo),
     (bpy.app.handlers.redo_post, _on_undo),
@@ -272,8 +281,10 @@ _HANDLERS = (
 )
 
 
-def _on_switch(_self: object, _context: bpy.types.Context) -> None:
+def _on_switch(settings: Any, _context: bpy.types.Context) -> None:
     _state.failed = False
+    if not settings.show:
+        _forget()
     _redraw()
 
 
@@ -370,7 +381,7 @@ class TCB_PT_paths(bpy.types.Panel):
         layout.prop(settings, "by_speed")
         said = status(context) if settings.show else ""
         if said:
-            layout.label(text=said, icon="INFO")
+            layout.label(text=said, icon="INFO", translate=False)
 
 
 def _draw_switch(self: Any, context: bpy.types.Context) -> None:
@@ -384,8 +395,8 @@ def register() -> None:
     bpy.utils.register_class(TCB_PT_paths)
     owner: Any = bpy.types.Scene
     owner.tcb_paths = PointerProperty(type=TCBPaths)
-    for handlers, handler in _HANDLERS:
-        handlers.append(handler)
+    for blender, handler in _HANDLERS:
+        blender.append(handler)
     bpy.types.VIEW3D_PT_overlay.append(_draw_switch)
     _handle = bpy.types.SpaceView3D.draw_handler_add(_draw, (), "WINDOW", "POST_VIEW")
 
@@ -393,8 +404,8 @@ def register() -> None:
 def unregister() -> None:
     bpy.types.SpaceView3D.draw_handler_remove(_handle, "WINDOW")
     bpy.types.VIEW3D_PT_overlay.remove(_draw_switch)
-    for handlers, handler in _HANDLERS:
-        handlers.remove(handler)
+    for blender, handler in _HANDLERS:
+        blender.remove(handler)
     if bpy.app.timers.is_registered(_work):
         bpy.app.timers.unregister(_work)
     _forget()

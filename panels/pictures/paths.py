@@ -92,16 +92,15 @@ def path(planned: Plan, frames: Frames, matrices: Matrices, trace: Trace, tail: 
 def _keys(item: Any, bone: str, trace: Trace) -> Frames:
     """The frames of the animator's keys that move the point by the thing's own channels."""
     prefix = bone_path(item.pose.bones[bone]) if bone else ""
+    turns = trace.point == "AXIS" or (bone and trace.point == "TAIL")
+    found = []
     try:
-        tracks = tracks_shown(item, channels_of(item), prefix)
+        for track in tracks_shown(item, channels_of(item), prefix):
+            name = track.path.removeprefix(f"{prefix}.")
+            if track.in_use and (name in _LOCATION or (turns and track.is_rotation)):
+                found.append(key_frames(track))
     except Refusal:
         return np.empty(0)
-    found = []
-    for track in tracks:
-        name = track.path.removeprefix(f"{prefix}.")
-        turns = trace.point == "AXIS" or (bone and trace.point == "TAIL")
-        if track.in_use and (name in _LOCATION or (turns and track.is_rotation)):
-            found.append(key_frames(track))
     frames = union(found).astype(np.float64)
     return frames[(frames >= trace.start) & (frames <= trace.end)]
 

@@ -133,6 +133,43 @@ def path(window):
     return seen
 
 
+# The view turns, frames pass: whether the path is still the one that was computed before, and is drawn.
+REDRAWN = f"""
+import sys
+overlay = sys.modules['{PACKAGE}.panels.pictures.overlay']
+
+def steps():
+    scene, view = bpy.context.scene, area('VIEW_3D').spaces.active.region_3d
+    (kept,) = overlay._state.kept.values()
+    path, rotation, frame = kept.path, view.view_rotation.copy(), scene.frame_current
+    for turn in range(3):
+        view.view_rotation.rotate(view.view_rotation)
+        scene.frame_set(frame + turn)
+        area('VIEW_3D').tag_redraw()
+        yield 1.0
+    view.view_rotation, scene.frame_current = rotation, frame
+    return [path is kept.path and not kept.stale, overlay._state.drawn == 1]
+"""
+
+# A view of the camera alone, in which the cube is not, though it is selected.
+LOCAL_VIEW = """
+def steps():
+    cube, camera = bpy.data.objects['Another name'], bpy.data.objects['Camera']
+    cube.select_set(False)
+    camera.select_set(True)
+    with bpy.context.temp_override(window=win(), area=area('VIEW_3D'), region=region(area('VIEW_3D'), 'WINDOW')):
+        bpy.ops.view3d.localview(frame_selected=False)
+    cube.select_set(True)
+    camera.select_set(False)
+    yield 1.0
+"""
+GLOBAL_VIEW = """
+with bpy.context.temp_override(window=win(), area=area('VIEW_3D'), region=region(area('VIEW_3D'), 'WINDOW')):
+    bpy.ops.view3d.localview(frame_selected=False)
+bpy.data.objects['Another name'].select_set(True)
+"""
+
+
 def test_the_path_bends_and_comes_back_and_goes_with_its_object(window, path):
     window.run("bpy.ops.tcb.enable(); bpy.ops.tcb.bake()")
     window.run(TOP_VIEW)
@@ -142,6 +179,7 @@ def test_the_path_bends_and_comes_back_and_goes_with_its_object(window, path):
     window.run("bpy.context.scene.tcb_paths.show = True; bpy.ops.ed.undo_push(message='paths')")
     before = path("path.png")
     assert before.sum() > 300
+    assert window.run(REDRAWN) == [True, True]
     for name, value in (("tcb.bias", "0.9"), ("tcb.tension", "-0.8")):
         window.type_value(place(buttons, name), value)
     window.click(place(buttons, "tcb.bake("))
@@ -155,6 +193,10 @@ def test_the_path_bends_and_comes_back_and_goes_with_its_object(window, path):
 
     window.run("bpy.data.objects['Cube'].name = 'Another name'")
     assert (path("path_renamed.png") == before).all()
+    window.run(LOCAL_VIEW)
+    assert not path("path_local_view.png").any()
+    window.run(GLOBAL_VIEW)
+    assert (path("path_global_view.png") == before).all()
     window.key("h", at=at)
     assert not path("path_hidden.png").any()
     window.key("alt+h")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -254,3 +255,90 @@ def test_a_bones_tail_is_where_blender_has_it(rig, pictures):
         tails.append(np.array(rig.matrix_world @ rig.pose.bones["arm"].tail))
     assert np.abs(traced(pictures, rig, "arm", point="TAIL").points - tails).max() < 1e-4
     assert len(traced(pictures, rig, "arm", point="TAIL").keys) == 3
+
+
+@pytest.fixture
+def overlay(scene, pictures):
+    """The overlay, switched on, with nothing kept."""
+    pictures.overlay._forget()
+    scene.tcb_paths.show = True
+    yield pictures.overlay
+    pictures.overlay._forget()
+
+
+def kept(overlay, item, bone=""):
+    """What the overlay keeps of it, as if it had been drawn."""
+    wanted = (item.session_uid, bone), overlay._trace(bpy.context.scene)
+    overlay._want(wanted)
+    while overlay._work() is not None:
+        pass
+    return overlay._state.kept[wanted]
+
+
+def test_a_path_is_out_of_date_when_what_it_was_made_of_changes_and_only_then(scene, overlay):
+    parent, child, other = (empty(scene, name, seed) for seed, name in enumerate(("Parent", "Child", "Other")))
+    child.parent = parent
+    path = kept(overlay, child)
+    scene.frame_set(20)
+    other.keyframe_insert("location", frame=20)
+    other.location.x = 3
+    bpy.context.view_layer.update()
+    assert not path.stale
+    parent.keyframe_insert("location", frame=20)
+    bpy.context.view_layer.update()
+    assert path.stale
+    path = kept(overlay, child)
+    child.matrix_parent_inverse = Matrix.Translation((0, 0, 1))
+    bpy.context.view_layer.update()
+    assert path.stale
+    path = kept(overlay, child)
+    child.keyframe_insert("location", frame=25)
+    bpy.context.view_layer.update()
+    assert path.stale
+    assert len(kept(overlay, child).path.keys) == 5
+
+
+def test_a_path_that_was_stepped_is_out_of_date_when_a_constraints_target_changes(scene, overlay, rig):
+    item = constrained(scene, rig)
+    path = kept(overlay, item)
+    assert path.note == "Led has constraints"
+    assert np.abs(path.path.points[: len(FRAMES)] - seen(item)[:, :3, 3]).max() < 1e-5
+    rig.scale = (2, 2, 2)
+    bpy.context.view_layer.update()
+    assert path.stale
+
+
+def test_things_that_are_gone_are_left_out(scene, overlay):
+    item = empty(scene, "Gone", 1)
+    wanted = (item.session_uid, ""), overlay._trace(scene)
+    overlay._want(wanted)
+    bpy.data.objects.remove(item)
+    assert overlay._work() is None
+    assert not overlay._state.kept
+    assert not overlay._state.failed
+
+
+def test_what_goes_wrong_while_drawing_is_said_once(overlay, capfd):
+    for _ in range(3):
+        overlay._draw()  # in no viewport
+    assert capfd.readouterr().err.count("Traceback") == 1
+    bpy.context.scene.tcb_paths.show = True
+    assert not overlay._state.failed
+
+
+def test_the_popover_and_the_tab_have_the_switch(scene, overlay):
+    layout = bpy.context.window_manager.popmenu_begin__internal("overlays").layout
+    overlay._draw_switch(SimpleNamespace(layout=layout), bpy.context)
+    panel = overlay.TCB_PT_paths
+    window = bpy.context.window_manager.windows[0]
+    area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
+    with bpy.context.temp_override(window=window, area=area, region=area.regions[-1]):
+        panel.draw_header(SimpleNamespace(layout=layout), bpy.context)
+        panel.draw(SimpleNamespace(layout=layout), bpy.context)
+    shown = str(layout.introspect())
+    assert shown.count("TCBPaths.show") == 2
+    assert "TCBPaths.axis" not in shown
+    for name in ("point", "frames", "tangents", "by_speed"):
+        assert f"TCBPaths.{name}" in shown
+    for prop in scene.tcb_paths.bl_rna.properties:
+        assert prop.description or prop.identifier in ("rna_type", "name")
