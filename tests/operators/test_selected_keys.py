@@ -415,8 +415,6 @@ def test_numbers_as_3ds_max_shows_them(keyed, choose, editor, numbers, scene):
         selected.tension_of_50 = 37.5
         selected.ease_to_of_50 = 50.0
     assert numbers(cube, "location", "tension") == {1.0: 0.5, 11.0: 0.5}
-        bpy.ops.tcb.key_set(bias_of_50=0.0)
-    assert numbers(cube, "location", "bias") == {1.0: -1.0, 11.0: -1.0}
     assert numbers(cube, "location", "ease_to") == {1.0: 1.0, 11.0: 1.0}
 
 
