@@ -34,7 +34,7 @@ from .keyframes import (
 )
 from .parameters import check_parameter, read_parameters
 from .reading import read_originals
-from .stamps import GENERATED
+from .stamps import GENERATED, SAME_FRAME
 from .tracks import Track, default_settings, find_tracks, why_not
 
 _SELECTION = ("select_control_point", "select_left_handle", "select_right_handle")
@@ -66,6 +66,15 @@ class TrackKeys:
 def keys_of(datablock: bpy.types.ID, track: Track) -> TrackKeys:
     """All of the animator's keys of the track."""
     return _keys(datablock, track, list(track.channels))
+
+
+def key_at(datablock: bpy.types.ID, track: Track, frame: float) -> TrackKeys:
+    """The one key at `frame`. Raises Refusal where there is none."""
+    keys = keys_of(datablock, track)
+    found = keys.take(np.abs(keys.frames - frame) <= SAME_FRAME)
+    if not len(found):
+        raise track.refusal("no key at this frame", frame)
+    return found
 
 
 def _keys(datablock: bpy.types.ID, track: Track, visible: Collection[int]) -> TrackKeys:

@@ -9,9 +9,9 @@ import bpy
 from bpy.props import FloatProperty, StringProperty
 
 from .. import preferences, selection, words
-from ..animation import key_set
+from ..animation import find_track
 from ..animation.companions import PARAMETERS
-from ..animation.selected_keys import set_parameters
+from ..animation.selected_keys import key_at, set_parameters
 from ..properties import Of50, parameter
 from ..shared_number import is_mixed
 from .reporting import Status, finish, for_each_of, for_each_track, poll_keys, poll_selection
@@ -72,8 +72,8 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         if not given:
             self.report({"ERROR"}, words.report("none of {:s} is given", ", ".join(PARAMETERS)))
             return {"CANCELLED"}
+        defaults = selection.default_parameters(context)
         if not self.track:
-            defaults = selection.default_parameters(context)
             chosen = selection.chosen_keys(context)
             report = for_each_of(chosen, lambda keys: set_parameters(keys, given, defaults))
             return finish(self, report, "Set", NO_KEYS)
@@ -81,7 +81,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         def set_on(datablock: bpy.types.ID, path: str) -> None:
             given_frame = self.properties.is_property_set("frame")
             frame = self.frame if given_frame else selection.action_frame(context, datablock)
-            key_set(datablock, path, frame, **given)
+            set_parameters(key_at(datablock, find_track(datablock, path), frame), given, defaults)
 
         owners = selection.owners_of(context, self.track)
         return finish(self, for_each_track(owners, self.track, set_on, keys=1), "Set")

@@ -404,6 +404,8 @@ def test_new_keys_have_the_parameters_of_new_keys_until_they_have_their_own(keye
     with editor("DOPESHEET"):
         bpy.ops.tcb.key_reset()
     assert scene.tcb.tension == 1.0
+    bpy.ops.tcb.key_set(track="location", frame=11, tension=0.0)
+    assert scene.tcb.tension == 0.0
 
 
 def test_numbers_as_3ds_max_shows_them(keyed, choose, editor, numbers, scene):
