@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`blender --command tcb bake|restore|remove|enable|info FILE…`: .blend files without a window.
+"""`blender --command tcb bake|restore|remove|enable|info|import FILE…`: .blend and .3ds files without a window.
 
 Results go to standard output: a line a file, a table for info, of several files the totals; or with --json one JSON
 object a line and nothing else.
@@ -23,6 +23,7 @@ from ..animation.tracks import why_not
 from .arguments import Job, parse
 from .blend_files import UnusableError, check_no_library, check_target, open_file, save
 from .choosing import NOTHING_TO_DO, choose, has_keys, tracks_of
+from .importing import bring
 from .info import inform
 from .log import is_done, write_outcome, write_result
 from .outcome import Outcome, Ticker, Total, announce, say, tell
@@ -104,6 +105,8 @@ def _do(job: Job, number: int) -> Outcome:
         if job.verb == "info":
             open_file(outcome.file, outcome.notes, writes=False)
             inform(job, outcome)
+        elif job.verb == "import":
+            bring(job, number, outcome)
         else:
             _change(job, number, outcome)
     except UnusableError as error:

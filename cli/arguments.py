@@ -15,6 +15,7 @@ from typing import Any
 
 from ..animation import SAMPLE_LIMIT, Options
 from ..animation.parameters import LIMITS
+from .exchange_arguments import IMPORT_EXAMPLES, RESULTS, add_import_options, exchange_said
 
 _EPILOG = """\
 exit status: 0 if all went well; 1 if a file failed or something in it was refused; 2 if the command makes no sense
@@ -52,13 +53,15 @@ class Job:
     skip_done: bool
     is_worker: bool
     """This process was started by another, which says by number what to do."""
+    exchange: dict[str, Any]
+    """How to import, as it was said."""
 
     @property
     def asked(self) -> dict[str, Any]:
         """All that the result of a file depends on besides the file, as it comes out of JSON."""
         options = dataclasses.asdict(self.options)
         what = {"command": self.verb, "objects": self.patterns, "keep_look": self.keep_look}
-        asked: dict[str, Any] = json.loads(json.dumps({**what, **options}))
+        asked: dict[str, Any] = json.loads(json.dumps({**what, **options, **self.exchange}))
         return asked
 
     def log_of(self, number: int) -> Path | None:
@@ -74,7 +77,7 @@ def parse(arguments: Sequence[str], program: str) -> Job:
     given = parser.parse_args(arguments)
     verb = verbs[given.verb]
     files = [Path(name) for name in given.files]
-    patterns = given.objects or []
+    patterns = getattr(given, "objects", None) or []
     options = _options(verb, given)
     common: dict[str, Any] = {
         "verb": given.verb,
@@ -86,11 +89,15 @@ def parse(arguments: Sequence[str], program: str) -> Job:
         "processes": min(max(given.jobs, 1), len(files)),
         "log": None if given.log is None else Path(given.log),
         "is_worker": given.worker,
+        "exchange": exchange_said(given),
     }
     if given.log is not None and not os.path.isdir(os.path.dirname(given.log) or os.curdir):
         verb.error(f"--log {given.log} lies in no folder that is there")
     if given.verb == "info":
         return Job(targets=[], in_place=False, makes_folder=False, skip_done=False, **common)
+    result = RESULTS.get(given.verb)
+    if given.output is None and result:
+        verb.error(f"say where the result goes: --output DIR or FILE{result}")
     if given.output is None and not given.in_place:
         verb.error("say where the result goes: --output DIR or FILE; or --in-place, to replace the files themselves")
     if given.output is not None and given.in_place:
@@ -98,7 +105,7 @@ def parse(arguments: Sequence[str], program: str) -> Job:
     into_folder = given.output is not None and (
         len(files) > 1 or given.output.endswith(("/", os.sep)) or os.path.isdir(given.output)
     )
-    targets = _targets(verb, files, given.output, into_folder)
+    targets = _targets(verb, files, given.output, into_folder, result)
     return Job(targets=targets, in_place=given.in_place, makes_folder=into_folder, skip_done=given.skip_done, **common)
 
 
@@ -122,18 +129,25 @@ def _options(verb: argparse.ArgumentParser, given: argparse.Namespace) -> Option
     return options
 
 
-def _targets(verb: argparse.ArgumentParser, files: list[Path], output: str | None, into_folder: bool) -> list[Path]:
-    """Each file's target: no other file's and, unless the files are replaced, none of them."""
+def _targets(
+    verb: argparse.ArgumentParser, files: list[Path], output: str | None, into_folder: bool, result: str | None
+) -> list[Path]:
+    """Each file's target: no other file's and, unless the files are replaced, none of them.
+
+    `result`: how its name ends where it is a file of another kind.
+    """
+    kind = result or ".blend"
     if output is None:
         targets = [Path(os.path.realpath(file)) for file in files]
     elif into_folder:
         if os.path.exists(output) and not os.path.isdir(output):
             verb.error(f"--output {output} is a file, and the results need a folder")
-        targets = [Path(os.path.realpath(Path(output, file.name))) for file in files]
-    elif output.lower().endswith(".blend"):
+        names = [file.stem + result if result else file.name for file in files]
+        targets = [Path(os.path.realpath(Path(output, name))) for name in names]
+    elif output.lower().endswith(kind):
         targets = [Path(os.path.realpath(output))]
     else:
-        verb.error(f"--output {output} is neither a folder nor a .blend; for a new folder, end it with a slash")
+        verb.error(f"--output {output} is neither a folder nor a {kind}; for a new folder, end it with a slash")
     writers: dict[str, Path] = {}
     for file, target in zip(files, targets, strict=True):
         other = writers.setdefault(os.path.normcase(target), file)
@@ -172,6 +186,7 @@ def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.
     remove = add("remove", "Take the baked motion and all TCB parameters away.")
     enable = add("enable", "Make the tracks TCB, without baking them yet.")
     info = add("info", "Show the tracks, their keys, parameters and state; nothing is written.")
+    bring = add("import", "Make a .blend of each 3D Studio file (.3ds), with its animation baked.", IMPORT_EXAMPLES)
     enable.add_argument(
         "--plain",
         action="store_true",
@@ -179,19 +194,17 @@ def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.
     )
     for verb in (bake, restore, remove, enable):
         _add_output(verb)
+    for verb in (bake, restore, remove, enable, info):
+        _add_objects(verb)
     _add_bake_options(bake)
-    return parser, {"bake": bake, "restore": restore, "remove": remove, "enable": enable, "info": info}
+    _add_output(bring, ".blend")
+    add_import_options(bring)
+    verbs = {"bake": bake, "restore": restore, "remove": remove, "enable": enable, "info": info, "import": bring}
+    return parser, verbs
 
 
 def _add_common(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("files", nargs="+", metavar="FILE", help="a .blend file, or several")
-    verb.add_argument(
-        "--objects",
-        action="append",
-        metavar="GLOB",
-        help="only the objects of this name, each with the data, shape keys, materials and nodes that it is made of; "
-        "* and ? stand for any characters; may be repeated",
-    )
     verb.add_argument("--json", action="store_true", help="print one JSON object a file, each on a line of its own")
     verb.add_argument(
         "--jobs",
@@ -206,14 +219,27 @@ def _add_common(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
 
 
-def _add_output(verb: argparse.ArgumentParser) -> None:
+def _add_objects(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        "--objects",
+        action="append",
+        metavar="GLOB",
+        help="only the objects of this name, each with the data, shape keys, materials and nodes that it is made of; "
+        "* and ? stand for any characters; may be repeated",
+    )
+
+
+def _add_output(verb: argparse.ArgumentParser, result: str | None = None) -> None:
     verb.add_argument(
         "--output",
         metavar="DIR|FILE",
         help="where to write: a folder (one that is there, or that ends with a slash and is made), or for one FILE a "
-        ".blend",
+        + (result or ".blend"),
     )
-    verb.add_argument("--in-place", action="store_true", help="replace each FILE by its result")
+    if result:
+        verb.set_defaults(in_place=False)
+    else:
+        verb.add_argument("--in-place", action="store_true", help="replace each FILE by its result")
     verb.add_argument(
         "--skip-done",
         action="store_true",

@@ -19,7 +19,14 @@ _PROGRESS_PERIOD = 1.0
 """Seconds between two lines on the progress of one file."""
 _IN_WORDS = ("refusals", "notes")
 """What the outcome holds as text, with the rest of its errors and notes."""
-_DONE = {"bake": "Baked", "restore": "Restored", "remove": "Removed TCB from", "enable": "Made TCB", "info": "Has"}
+_DONE = {
+    "bake": "Baked",
+    "restore": "Restored",
+    "remove": "Removed TCB from",
+    "enable": "Made TCB",
+    "info": "Has",
+    "import": "Imported",
+}
 
 
 @dataclass

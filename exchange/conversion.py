@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +50,11 @@ class Conversion:
     def keeps_up(self) -> bool:
         """Whether Z, by which 3D Studio's cameras stand upright, stays Z."""
         return bool(self.axes[2, 2] == 1.0)
+
+
+def stretch_of(scene: Any, rate: float) -> float:
+    """Frames of the scene a frame of a file that plays so many a second, so that its keys keep their time."""
+    return float(scene.render.fps / scene.render.fps_base / rate)
 
 
 @dataclass(frozen=True)

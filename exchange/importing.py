@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -88,7 +88,8 @@ def import_files(
         for name, scene in scenes.items():
             done = Exchanged(notes=[str(warning) for warning in scene.warnings])
             _import(scene, into, made, options, done, progress)
-            done.notes = [f"{name}: {note}" for note in done.notes]
+            if len(scenes) > 1:
+                done.notes = [f"{name}: {note}" for note in done.notes]
             report.add(done)
         if options.output != "NONE" and report.animated:
             how = _bake_options(scenes.values(), report, options)
@@ -188,6 +189,16 @@ def segment_of(scene: three_ds.Scene) -> tuple[int, int]:
     length = 0 if keyframer is None or keyframer.header is None else keyframer.header.length
     frames = [int(track.frames.max()) for node in scene.nodes for track in node.tracks if len(track.frames)]
     return 0, max([length, *frames])
+
+
+def set_range(scene: Any, read: Sequence[three_ds.Scene], conversion: Conversion, rate: float | None) -> None:
+    """Let the scene play what the files play; at `rate` frames a second, where one is given."""
+    ends = conversion.frames(np.array([segment_of(one) for one in read]))
+    scene.frame_start, scene.frame_end = math.floor(ends.min()), math.ceil(ends.max())
+    if rate is not None:
+        # Blender has a whole number, and what it is divided by.
+        scene.render.fps = max(1, round(rate))
+        scene.render.fps_base = scene.render.fps / rate
 
 
 def _bake_options(scenes: Iterable[three_ds.Scene], report: Exchanged, options: ImportOptions) -> Options:

@@ -8,6 +8,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+import bpy
+
 from ..animation import Report
 
 
@@ -38,6 +40,20 @@ class Exchanged:
         self.animated += other.animated
         self.first, self.last = min(self.first, other.first), max(self.last, other.last)
         self.baked.add(other.baked)
+
+    def summed(self) -> Report:
+        """What was made, in the numbers of a bake."""
+        baked = self.baked
+        return Report(
+            datablocks=len(self.animated),
+            objects=sum(isinstance(one, bpy.types.Object) for one in self.animated),
+            tracks=self.made["track"],
+            keys=self.made["key"],
+            samples=baked.samples,
+            curve_keys=baked.curve_keys,
+            value_error=baked.value_error,
+            rotation_error=baked.rotation_error,
+        )
 
     def lines(self) -> list[str]:
         """What was found, made and matched, in words."""

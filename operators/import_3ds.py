@@ -12,8 +12,8 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatPrope
 from bpy_extras.io_utils import ImportHelper, axis_conversion, orientation_helper
 
 from ..animation import Refusal
-from ..exchange.conversion import Conversion
-from ..exchange.importing import ImportOptions, import_files, segment_of
+from ..exchange.conversion import Conversion, stretch_of
+from ..exchange.importing import ImportOptions, import_files, set_range
 from ..exchange.planning import Choices
 from ..exchange.report import Exchanged
 from ..formats import three_ds
@@ -126,7 +126,8 @@ class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[
         finally:
             progress.end()
         if self.use_scene_range:
-            self._set_range(scene, list(scenes.values()), options.conversion)
+            rate = self.frame_rate if self.timing == "FRAMES" else None
+            set_range(scene, list(scenes.values()), options.conversion, rate)
         if self.use_live:
             for datablock in report.animated:
                 datablock.animation_data.action.tcb_live = True
@@ -142,21 +143,14 @@ class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[
         given: Any = self
         axes = axis_conversion(from_forward=given.axis_forward, from_up=given.axis_up)
         scene: Any = context.scene
-        rate = scene.render.fps / scene.render.fps_base
         conversion = Conversion(
             axes=np.array(axes).round(),
             scale=self.global_scale,
             start=self.frame_start,
-            stretch=rate / self.frame_rate if self.timing == "TIME" else 1.0,
+            stretch=stretch_of(scene, self.frame_rate) if self.timing == "TIME" else 1.0,
         )
         choices = Choices(self.rotations == "EULER", self.use_shorter_turns)
         return ImportOptions(conversion, choices, self.target == "MATCH", self.output)
-
-    def _set_range(self, scene: Any, read: list[three_ds.Scene], conversion: Conversion) -> None:
-        ends = conversion.frames(np.array([segment_of(one) for one in read]))
-        scene.frame_start, scene.frame_end = int(np.floor(ends.min())), int(np.ceil(ends.max()))
-        if self.timing == "FRAMES":
-            scene.render.fps, scene.render.fps_base = rate_of(self.frame_rate)
 
     def _tell(self, report: Exchanged) -> Status:
         for line in report.lines():
@@ -172,9 +166,3 @@ class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[
             self.report({"INFO"}, report.baked.summary("Baked"))
         redraw_editors()
         return {"FINISHED"}
-
-
-def rate_of(rate: float) -> tuple[int, float]:
-    """Frames a second as Blender has them: a whole number, and what it is divided by."""
-    whole = max(1, round(rate))
-    return whole, whole / rate

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What can be said of files of other programs: how to import them."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from typing import Any
+
+RESULTS = {"import": ".blend"}
+"""How the names of results end, where they are files of another kind than what is read."""
+IMPORT_EXAMPLES = """\
+examples:
+  {program} import run.3ds --output run.blend
+  {program} import scenes/*.3ds --output blends/ --bake CURVES --scale 0.01
+
+"""
+_AXES = ("X", "Y", "Z", "-X", "-Y", "-Z")
+_SAID = {"import": ("bake", "start", "rate", "keep_time", "scale", "forward", "up", "euler", "shorter_turns")}
+
+
+def exchange_said(given: argparse.Namespace) -> dict[str, Any]:
+    """What was said of the exchange, by name; nothing for the verbs that only work on .blend files."""
+    return {name: getattr(given, name) for name in _SAID.get(given.verb, ())}
+
+
+def add_import_options(verb: argparse.ArgumentParser) -> None:
+    how = verb.add_argument_group("how to import")
+    how.add_argument(
+        "--bake",
+        choices=["SAMPLES", "CURVES", "NONE"],
+        default="SAMPLES",
+        help="a linear key every frame; the fewest Bezier keys; or only the keys and parameters (default: %(default)s)",
+    )
+    how.add_argument(
+        "--start", type=float, default=0.0, metavar="FRAME", help="where frame 0 of the file comes to (default: 0)"
+    )
+    how.add_argument(
+        "--rate", type=_positive, default=30.0, metavar="FPS", help="frames a second in the file (default: 30)"
+    )
+    how.add_argument(
+        "--keep-time",
+        action="store_true",
+        help="move keys to where they play at the same time at Blender's 24 frames a second",
+    )
+    how.add_argument(
+        "--scale", type=_positive, default=1.0, metavar="NUMBER", help="Blender units a unit of the file (default: 1)"
+    )
+    how.add_argument("--forward", choices=_AXES, default="Y", help="the file's axis that is Blender's Y (default: Y)")
+    how.add_argument("--up", choices=_AXES, default="Z", help="the file's axis that is Blender's Z (default: Z)")
+    how.add_argument("--euler", action="store_true", help="let objects rotate by Euler angles, not quaternions")
+    how.add_argument(
+        "--shorter-turns",
+        action="store_true",
+        help="turn by the shorter way: some exporters wrote tiny turns as about 357 degrees",
+    )
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not (math.isfinite(value) and value > 0):
+        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
+    return value

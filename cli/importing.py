@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The verb `import`: a .blend of a 3D Studio file."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy_extras.io_utils import axis_conversion
+
+from ..exchange.conversion import Conversion, stretch_of
+from ..exchange.importing import ImportOptions, import_files, set_range
+from ..exchange.planning import Choices
+from ..formats import three_ds
+from .arguments import Job
+from .blend_files import Source, UnusableError, check_target, save, version_of
+from .log import write_result
+from .outcome import Outcome, Ticker
+
+
+def bring(job: Job, number: int, outcome: Outcome) -> None:
+    """Read the file into an empty scene, and write that. Raises UnusableError."""
+    target = job.targets[number]
+    check_target(target, job.makes_folder)
+    try:
+        read = three_ds.read(outcome.file.read_bytes())
+    except OSError as error:
+        raise UnusableError(f"can't be read: {error.strerror}") from error
+    except three_ds.ThreeDSError as error:
+        raise UnusableError(str(error)) from error
+    version = version_of(outcome.file)
+    if version is None:
+        raise UnusableError("it is gone")
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    context: Any = bpy.context
+    given = job.exchange
+    options = _options(given, context.scene)
+    ticker = Ticker(outcome.file, "steps of the import done")
+    done = import_files({outcome.file.name: read}, context.scene, context.collection, options, ticker)
+    set_range(context.scene, [read], options.conversion, None if given["keep_time"] else given["rate"])
+    outcome.notes += [*done.lines(), *done.notes]
+    outcome.errors += done.baked.refused
+    outcome.report = done.summed()
+    source = Source(compressed=False, version=version, libraries={})
+    save(source, target, False, functools.partial(write_result, job, number, outcome, source))
+    outcome.output = target
+
+
+def _options(given: dict[str, Any], scene: Any) -> ImportOptions:
+    axes = axis_conversion(from_forward=given["forward"], from_up=given["up"])
+    conversion = Conversion(
+        axes=np.array(axes).round(),
+        scale=given["scale"],
+        start=given["start"],
+        stretch=stretch_of(scene, given["rate"]) if given["keep_time"] else 1.0,
+    )
+    return ImportOptions(conversion, Choices(given["euler"], given["shorter_turns"]), output=given["bake"])
