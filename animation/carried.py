@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which keys of a baked curve only went along with an edit, and which the animator made or changed.
 
-Keying over a generated key replaces its value and leaves its type, so a generated key that no longer stands at its
-stamp has become the animator's, unless others went the same way: then all of them were moved, scaled, mirrored or
-pasted together. Two maps tell: the one that most of the curve underwent, and the one of the animator's keys near by.
+Keying over a generated key replaces its value and leaves its type, so a generated key that no longer has the value of
+its stamp has become the animator's, unless others changed the same way: then all of them were moved, scaled or pasted
+together. Two maps tell: the one that most of the curve underwent, and the one of the animator's keys near by.
+
+One that stands at another frame with its value unchanged only went along: a column of the Dope Sheet's summary, or a
+box, takes all generated keys there along with the animator's keys of other channels and objects.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .keyframes import KEY_TYPE, BoolArray, IndexArray, Keyframes
-from .stamps import GENERATED, SAME_FRAME, is_own_kind
+from .stamps import GENERATED, ONE_KEY, SAME_FRAME, is_own_kind
 
 _SAME_VALUE = 1e-6
 """Relative. A few float32 ulps: a key inserted on an unchanged pose differs from the sample by rounding only."""
@@ -28,6 +31,8 @@ _MAPPED_FRAME = 10 * SAME_FRAME
 """Frames. Where nothing was snapped, several edits together round a frame by less."""
 _FEWEST = 3
 """Keys that agree on a map: two always do."""
+_ABOUT = 3
+"""Keys on each side that may have to do with what became of one."""
 
 Float64Array = npt.NDArray[np.float64]
 
@@ -35,17 +40,17 @@ Float64Array = npt.NDArray[np.float64]
 def generated_keys(keys: Keyframes) -> BoolArray:
     """Which keys are still the add-on's own."""
     ours: BoolArray = (keys.type == KEY_TYPE["GENERATED"]) & (keys.amplitude == GENERATED)
-    suspect = ours & ~_stands_at_its_stamp(keys)
+    suspect = ours & _has_another_value(keys)
     if suspect.any():
         ours[suspect] = _went_along(keys, ours, np.flatnonzero(suspect))
     return ours
 
 
-def _stands_at_its_stamp(keys: Keyframes) -> BoolArray:
-    moved = np.abs(keys.frames - keys.period) > SAME_FRAME + 2 * np.abs(np.spacing(keys.period))
-    changed = np.abs(keys.values - keys.back) > _SAME_VALUE * np.maximum(1e-3, np.abs(keys.back))
-    stands: BoolArray = ~(moved | changed)
-    return stands
+def _has_another_value(keys: Keyframes) -> BoolArray:
+    changed: BoolArray = np.abs(keys.values - keys.back) > _SAME_VALUE * np.maximum(1e-3, np.abs(keys.back))
+    # Paste Flipped changes the signs of some channels.
+    changed &= keys.values != -keys.back
+    return changed
 
 
 @dataclass(frozen=True)
@@ -63,17 +68,14 @@ def _changes(keys: Keyframes) -> _Changes:
 
 
 def _went_along(keys: Keyframes, ours: BoolArray, rows: IndexArray) -> BoolArray:
-    """Whether each generated key of `rows` stands where the map of most of them, or of the keys near it, puts it."""
+    """Whether each generated key of `rows` has the value that the map of most of them, or of keys near it, gives."""
     changes = _changes(keys)
     near = _near(np.flatnonzero(is_own_kind(keys.amplitude)), rows)
-    maps = _common_frame_maps(changes, ours)
-    along = _any_fits(maps, changes.frames[rows], changes.frames_before[rows])
-    along |= _frames_fit(changes.frames, changes.frames_before, near, rows)
-    met = _may_have_met(changes, ours, maps, near)
+    met = _may_have_met(changes, ours, _common_frame_maps(changes, ours), near) | _stirred(changes, ours, rows)
     room = np.where(met, _steps_beside(changes.values_before, rows), 0.0)
     values = _common_value_map(changes, ours)
     fits = _any_fits(values, changes.values[rows], changes.values_before[rows])
-    return along & (fits | _values_fit(changes.values, changes.values_before, near, rows, room))
+    return fits | _values_fit(changes.values, changes.values_before, near, rows, room)
 
 
 @dataclass(frozen=True)
@@ -194,22 +196,6 @@ def _near(anchors: IndexArray, rows: IndexArray) -> IndexArray:
     return near
 
 
-def _frames_fit(now: Float64Array, before: Float64Array, near: IndexArray, rows: IndexArray) -> BoolArray:
-    """Whether the frames are those that standing still, going with a key near by, or a scaling give."""
-    here, start = now[rows], before[rows]
-    rounding = 2 * np.abs(np.spacing(before[rows].astype(np.float32))).astype(np.float64)
-    # A move by less than half a frame can't come from snapping.
-    snapped = np.where(np.abs(here - start) > _SNAP, _SNAP, _MAPPED_FRAME)
-    fits: BoolArray = np.abs(here - start) <= SAME_FRAME + rounding
-    for place, moved in _moves(now, before, near, start):
-        fits |= moved & (np.abs(here - place) <= snapped + rounding)
-    # Snapping rounds the two keys that give the scale as well as the one between.
-    whole = np.abs(here - np.rint(here)) <= SAME_FRAME
-    for place, scaled in _scalings(now, before, near, start):
-        fits |= scaled & (np.abs(here - place) <= np.where(whole, 2 * _SNAP, _MAPPED_FRAME) + rounding)
-    return fits
-
-
 def _values_fit(
     now: Float64Array, before: Float64Array, near: IndexArray, rows: IndexArray, room: Float64Array
 ) -> BoolArray:
@@ -250,9 +236,19 @@ def _shrunk(frames: Float64Array, before: Float64Array, near: IndexArray) -> Boo
     return result
 
 
+def _stirred(changes: _Changes, ours: BoolArray, rows: IndexArray) -> BoolArray:
+    """Whether of each row and the generated keys near it some moved in time otherwise than others: scaled or snapped,
+    keys that are gone may have become one with it."""
+    shift = changes.frames - changes.frames_before
+    about = np.clip(rows + np.arange(-_ABOUT, _ABOUT + 1)[:, np.newaxis], 0, len(shift) - 1)
+    off = (np.abs(shift[about] - shift[rows]) > SAME_FRAME) & ours[about]
+    stirred: BoolArray = off.any(axis=0)
+    return stirred
+
+
 def _steps_beside(before: Float64Array, rows: IndexArray) -> Float64Array:
     """Twice the range of the values that stood about each row: an average with keys in between is no farther off."""
-    about = before[np.clip(rows + np.arange(-3, 4)[:, np.newaxis], 0, len(before) - 1)]
+    about = before[np.clip(rows + np.arange(-_ABOUT, _ABOUT + 1)[:, np.newaxis], 0, len(before) - 1)]
     steps: Float64Array = 2 * (about.max(axis=0) - about.min(axis=0))
     return steps
 
@@ -266,9 +262,9 @@ def lost_to_samples(keys: Keyframes, ours: BoolArray, records: Keyframes) -> Boo
     rows = np.flatnonzero(result)
     if not len(rows) or not len(records):
         return np.zeros(len(keys), dtype=np.bool_)
-    row = np.searchsorted(records.frames, keys.frames[rows] - np.float32(SAME_FRAME))
+    row = np.searchsorted(records.frames, keys.frames[rows] - np.float32(ONE_KEY))
     row = np.clip(row, 0, len(records) - 1)
-    at_record = np.abs(records.frames[row] - keys.frames[rows]) <= SAME_FRAME
+    at_record = np.abs(records.frames[row] - keys.frames[rows]) <= ONE_KEY
     value, sample, key = keys.values[rows], keys.back[rows], records.values[row]
     rounding = _SAME_VALUE * np.maximum(1e-3, np.abs(sample))
     between = (value >= np.minimum(sample, key) - rounding) & (value <= np.maximum(sample, key) + rounding)
@@ -281,7 +277,7 @@ def averaged_keys(keys: Keyframes, ours: BoolArray) -> BoolArray:
 
     It does so where snapping brings selected keys to one frame, as when all are scaled to half the time.
     """
-    result: BoolArray = is_own_kind(keys.amplitude) & (keys.values != keys.back)
+    result: BoolArray = is_own_kind(keys.amplitude) & (np.abs(keys.values) != np.abs(keys.back))
     rows = np.flatnonzero(result)
     if len(rows):
         result[rows] = _averaged(keys, ours, rows)
@@ -293,7 +289,7 @@ def _averaged(keys: Keyframes, ours: BoolArray, rows: IndexArray) -> BoolArray:
     changes = _changes(keys)
     near = _near(np.flatnonzero(is_own_kind(keys.amplitude)), rows)
     met = _may_have_met(changes, ours, _common_frame_maps(changes, ours), near)
-    met |= _snapped_onto(changes.frames[rows], changes.frames_before[rows])
+    met |= _snapped_onto(changes.frames[rows], changes.frames_before[rows]) | _stirred(changes, ours, rows)
     change = np.abs(changes.values[rows] - changes.values_before[rows])
     result: BoolArray = met & (change <= _steps_beside(changes.values_before, rows))
     return result

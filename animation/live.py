@@ -174,10 +174,8 @@ def _make_keyed(track: Track, frame: float) -> None:
 
 
 def _rest(track: Track) -> Iterator[tuple[tuple[str, int], int]]:
-    """A checksum of each F-curve that holds keys, parameters or choices, without the places of its keys."""
-    for fcurve in (*track.channels.values(), *track.parameters.values(), track.settings_curve):
-        if fcurve is None:
-            continue
+    """A checksum of each F-curve of the track, without the places of its keys."""
+    for fcurve in (*track.channels.values(), *track.companions):
         state = (fcurve.extrapolation, fcurve.mute, fcurve.lock, [modifier.type for modifier in fcurve.modifiers])
         crc = zlib.crc32(repr((*state, numbers_of(fcurve))).encode())
         for array in read_unplaced(fcurve):

@@ -28,7 +28,17 @@ from .keyframes import (
     read,
     write,
 )
-from .stamps import GENERATED, SAME_FRAME, SAMPLED_KEY, has_stamp, is_own_kind, left_as_baked, placed_handles, unstamped
+from .stamps import (
+    GENERATED,
+    ONE_KEY,
+    SAME_FRAME,
+    SAMPLED_KEY,
+    has_stamp,
+    is_own_kind,
+    left_as_baked,
+    placed_handles,
+    unstamped,
+)
 
 _HANDLE_MOVED = 1e-4
 """Relative. Moving a key rounds its handles' offsets; only a larger change is an edit of the handle."""
@@ -74,12 +84,16 @@ def originals(keys: Keyframes, ours: BoolArray, kept: tuple[Keyframes, int] | No
     ):
         return Originals(_restored(own, saved, (left, right), whole=True), edited=False, unrecorded=own.frames[:0])
     record = _records(own, saved, count)
+    saved = _flipped(saved, own, record)
     known = record >= 0
     own = _values_unmixed(own, saved, record, averaged_keys(keys, ours)[~ours])
     result = _unrecorded(own)
     rows, records = np.flatnonzero(known), saved.take(record[known])
     _put(result, rows, _restored(own.take(rows), records, (left[rows], right[rows]), whole=False))
     overwritten = _overwritten(keys.take(ours), saved, record)
+    if not records_stayed(own, saved, count) and _is_doubled(keys):
+        # Pasted with their records over a range: generated keys make it wider than that of the records.
+        overwritten = ~_taken(record, len(saved))
     if overwritten.any():
         result = merged(result, saved.take(overwritten))
     return Originals(result, edited=True, unrecorded=own.frames[~known], moves=_moves(own))
@@ -210,20 +224,45 @@ def _left_its_key(own: Keyframes, handle: FloatArray) -> BoolArray:
 
 def _overwritten(generated: Keyframes, saved: Keyframes, record: IndexArray) -> BoolArray:
     """Which records lost their keys to a sample: scaled or pasted onto a key's frame, it may be the one that stays."""
-    lost = np.ones(len(saved), dtype=np.bool_)
-    lost[record[record >= 0]] = False
+    lost = ~_taken(record, len(saved))
     if not len(generated) or not lost.any():
         return np.zeros(len(saved), dtype=np.bool_)
-    near = np.searchsorted(generated.frames, saved.frames - np.float32(SAME_FRAME))
-    there: BoolArray = np.abs(generated.frames[np.clip(near, 0, len(generated) - 1)] - saved.frames) <= SAME_FRAME
+    near = np.searchsorted(generated.frames, saved.frames - np.float32(ONE_KEY))
+    there: BoolArray = np.abs(generated.frames[np.clip(near, 0, len(generated) - 1)] - saved.frames) <= ONE_KEY
     there &= lost
     return there
 
 
+def _taken(record: IndexArray, count: int) -> BoolArray:
+    """Which of the records belong to keys."""
+    taken = np.zeros(count, dtype=np.bool_)
+    taken[record[record >= 0]] = True
+    return taken
+
+
+def _flipped(saved: Keyframes, own: Keyframes, record: IndexArray) -> Keyframes:
+    """The records, those with another sign whose keys were pasted flipped: Blender flips the keys of bones only."""
+    rows = np.flatnonzero(has_stamp(own) & (own.values == -own.back) & (own.values != 0) & (record >= 0))
+    rows = record[rows[saved.values[record[rows]] == own.back[rows]]]
+    if not len(rows):
+        return saved
+    sides = {name: getattr(saved, name).copy() for name in ("co", "handle_left", "handle_right")}
+    for places in sides.values():
+        places[rows, 1] = -places[rows, 1]
+    return saved.with_(**sides)
+
+
+def _is_doubled(keys: Keyframes) -> bool:
+    """Whether keys were duplicated or pasted since the bake."""
+    stood = keys.period[has_stamp(keys)]
+    return len(np.unique(stood)) < len(stood)
+
+
 def _values_unmixed(own: Keyframes, saved: Keyframes, record: IndexArray, averaged: BoolArray) -> Keyframes:
-    """The keys, those that became one with samples with the values of their records, which went along by themselves."""
-    sample = (own.amplitude == GENERATED) & (own.values == own.back)
-    rows = np.flatnonzero((averaged | sample) & (record >= 0))
+    """The keys, those that became one with samples with the values of their records, which went along by themselves;
+    so do those that have their values still: what other keys they met may have been lost to samples before."""
+    unchanged = has_stamp(own) & (own.values == own.back)
+    rows = np.flatnonzero((averaged | unchanged) & (record >= 0))
     rows = rows[saved.co[record[rows], 0] == own.co[rows, 0]]
     if not len(rows):
         return own

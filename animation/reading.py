@@ -77,7 +77,7 @@ def digest(track: Track, settings: Settings) -> int:
         shape += (track.order, *still)
     crc = zlib.crc32(repr(shape).encode())
     for _, fcurve in sorted(track.channels.items()):
-        crc = zlib.crc32(types(fcurve), zlib.crc32(places(fcurve), crc))
+        crc = zlib.crc32(types(fcurve).data, zlib.crc32(places(fcurve).data, crc))
     for _, companion in sorted(track.parameters.items()):
-        crc = zlib.crc32(places(companion), crc)
+        crc = zlib.crc32(places(companion).data, crc)
     return crc or 1

@@ -42,6 +42,8 @@ _OWN_KINDS = (BAKED_KEY, OUTSIDE_KEY, CURVE_KEY, CURVE_START, CURVE_END, SAMPLED
 SAME_FRAME = 1e-3
 """Frames. Keys nearer than this are at one frame: far above the float32 error of moving a key, and a tenth of the
 distance below which Blender takes two keys as one."""
+ONE_KEY = 0.0101
+"""Frames. Blender replaces a key by one that is pasted or moved nearer than 0.01 to it."""
 
 
 def unstamped(keys: Keyframes) -> Keyframes:
