@@ -447,3 +447,15 @@ def test_a_change_is_seen_by_a_live_action(keyed, choose, editor, curve, tcb_ani
     # Half way with tension 1 at 11 only: see test_a_baked_value_is_the_hermite_splines.
     leaving, arriving = 0.0, 1.5 * (2.0 - 5.0)
     assert curve(cube, "location").evaluate(21) == pytest.approx((5.0 + 2.0) / 2 + (leaving - arriving) / 8, abs=1e-6)
+
+
+def test_a_generated_key_that_was_keyed_over_is_a_key_to_select(keyed, choose, editor, numbers):
+    cube = keyed("Cube")
+    bpy.ops.tcb.enable(keep_look=False)
+    bpy.ops.tcb.bake()
+    cube.location = (9.0, 9.0, 9.0)
+    cube.keyframe_insert("location", frame=5)
+    choose(cube, "location", 4, 5, 6)
+    with editor("DOPESHEET"):
+        bpy.ops.tcb.key_set(tension=0.5)
+    assert numbers(cube, "location", "tension") == {5.0: 0.5}
