@@ -23,7 +23,7 @@ from .played import has_bezier_segments, played_parts
 from .reading import key_frames, read_originals
 from .report import Report
 from .selected_keys import keys_of, set_parameters
-from .splines import track_splines
+from .splines import Float64Array, TrackSpline, track_splines
 from .tracks import Track, default_settings, find_tracks, why_not
 
 _SEEN = 0.01
@@ -103,7 +103,17 @@ def _keep_look(made: Iterable[tuple[bpy.types.ID, Track]], report: Report) -> No
     looks = [look for datablock, track in made if (look := _look(datablock, track)) is not None]
     for look, parameters in zip(looks, fit_parameters([look.parts for look in looks]), strict=True):
         set_parameters(keys_of(look.datablock, look.track), dict(zip(PARAMETERS, parameters, strict=True)))
-        report.add(_compared(look))
+    # As the parameters are read, which are float32 now.
+    splines = [spline for look in looks for spline in _splines(look.track, look.originals)]
+    frames = [sample_frames(spline.frames.astype(np.float64)).ravel() for spline in splines]
+    samples = iter(zip(frames, evaluate_many([spline.spline for spline in splines], frames), strict=True))
+    for look in looks:
+        report.add(_compared(look.track, [(part, *next(samples)) for part in look.parts]))
+
+
+def _splines(track: Track, originals: Mapping[int, Originals]) -> list[TrackSpline]:
+    """Those with segments. Raises Refusal."""
+    return [spline for spline in track_splines(track, track.settings, originals, {}) if len(spline.frames) > 1]
 
 
 def _look(datablock: bpy.types.ID, track: Track) -> _Look | None:
@@ -112,40 +122,33 @@ def _look(datablock: bpy.types.ID, track: Track) -> _Look | None:
     if track.parameters or not has_bezier_segments(originals):
         return None
     try:
-        splines = track_splines(track, track.settings, originals, {})
+        parts = played_parts(track, originals, _splines(track, originals))
     except Refusal:
         return None
-    parts = played_parts(track, originals, splines)
     return _Look(datablock, track, originals, parts) if parts else None
 
 
-def _compared(look: _Look) -> Report:
-    """How much the track's splines differ now from what it plays."""
-    report = Report(looks_kept=1)
-    track = look.track
-    splines = [each for each in track_splines(track, track.settings, look.originals, {}) if len(each.frames) > 1]
-    frames = [sample_frames(each.frames.astype(np.float64)).ravel() for each in splines]
+def _compared(track: Track, samples: Iterable[tuple[Part, Float64Array, Float64Array]]) -> Report:
+    """How much a track's splines, sampled at frames, differ from what was played."""
     change, at, spread = 0.0, 0.0, 0.0
-    for values, part, each in zip(evaluate_many([s.spline for s in splines], frames), look.parts, frames, strict=True):
+    for part, frames, values in samples:
         played = part.played.reshape(values.shape)
         if track.is_rotation:
             difference = rotations.angle_between(values, played)
         else:
             difference = np.abs(values - played).max(axis=1)
-            both = np.concatenate([part.spline.keys.values, played])
-            spread = max(spread, float(np.ptp(both, axis=0).max()))
+            spread = max(spread, float(np.ptp(np.concatenate([part.spline.keys.values, played]), axis=0).max()))
         worst = int(np.argmax(difference))
         if difference[worst] >= change:
-            change, at = float(difference[worst]), float(each[worst])
-    words = f"{math.degrees(change):.2g} degrees" if track.is_rotation else f"{change:.2g}"
+            change, at = float(difference[worst]), round(float(frames[worst]), 1)
+    report = Report(looks_kept=1)
+    place = f"{track.name}: {track.path}: frame {at:g}"
     if track.is_rotation:
-        report.rotation_change, report.rotation_change_at = change, _place(track, at)
+        report.rotation_change, report.rotation_change_at = change, place
+        visible, words = change > _SEEN_ANGLE, f"{math.degrees(change):.2g} degrees"
     else:
-        report.value_change, report.value_change_at = change, _place(track, at)
-    if change > (_SEEN_ANGLE if track.is_rotation else _SEEN * spread):
-        report.notes.append(str(track.refusal(f"no parameters play just what its curves do: off by {words}", at)))
+        report.value_change, report.value_change_at = change, place
+        visible, words = change > _SEEN * spread, f"{change:.2g}"
+    if visible:
+        report.notes.append(str(track.refusal(f"its motion changes by up to {words}, which no parameters avoid", at)))
     return report
-
-
-def _place(track: Track, frame: float) -> str:
-    return f"{track.name}: {track.path}: frame {frame:.4g}"

@@ -22,12 +22,13 @@ def has_bezier_segments(originals: Mapping[int, Originals]) -> bool:
 
 
 def played_parts(track: Track, originals: Mapping[int, Originals], splines: Sequence[TrackSpline]) -> list[Part]:
-    """The track's splines with what its F-curves play; empty where they play what is no number or no rotation."""
+    """The track's splines, of two keys or more, with what its F-curves play.
+
+    Empty where that is not a finite number, or no rotation.
+    """
     frames = union([original.keys.frames for original in originals.values()])
     parts = []
     for spline in splines:
-        if len(spline.frames) < 2:
-            continue
         played = _played(track, originals, spline)
         if played is None:
             return []

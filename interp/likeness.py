@@ -52,14 +52,14 @@ class _Stage(NamedTuple):
     inside: bool
     steps: int
     least_gain: float
-    """Of a track's error: a step that gains less is its last. What parameters explain exactly gains much in each."""
+    """Of a track's error: a step that gains less is its last. Where the parameters explain all, each gains most."""
 
 
 _STAGES = (
-    _Stage((0, 2), False, 6, 0.05),
-    _Stage((0, 1, 2), False, 6, 0.02),
+    _Stage((0, 2), False, 6, 0.75),
+    _Stage((0, 1, 2), False, 6, 0.5),
     _Stage((0, 1, 2, 3, 4), True, 5, 0.01),
-    _Stage((0, 1, 2, 3, 4), False, 5, 0.002),
+    _Stage((0, 1, 2, 3, 4), False, 12, 0.005),
 )
 
 

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Enable keeps the look: keys get the parameters with which they play most as their curves did."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.animation.curves import MODES, PARAMETERS, bag_of, curve, key, new_object, rotation_path, seen, snapshot
+
+FRAMES = (1.0, 11.0, 16.0, 31.0, 40.0)
+VALUES = ((0, 0, 0), (3, -1, 2), (1, 4, 0), (5, 0, 1), (2, 2, 2))
+SET = {
+    11.0: {"tension": 0.4, "bias": -0.3},
+    16.0: {"continuity": -0.5},
+    31.0: {"tension": -0.2, "continuity": 0.3, "bias": 0.1},
+}
+
+
+def parameters(thing, path):
+    """Of each key of the property's companions the numbers that are not 0."""
+    owner, _, name = path.rpartition(".")
+    result = {}
+    for parameter in PARAMETERS:
+        found = bag_of(thing).fcurves.find(f'{owner}tcb_tracks["{name}"].{parameter}')
+        for point in found.keyframe_points if found else ():
+            result.setdefault(point.co.x, {})[parameter] = pytest.approx(point.co.y, abs=1e-7)
+    return result
+
+
+def motion(thing, path, components, frames):
+    return np.array([[curve(thing, path, index).evaluate(frame) for index in range(components)] for frame in frames])
+
+
+def as_plain_curves(animation, thing, path):
+    """Bake the parameters of SET into Bezier keys that have none, without generated keys where they need none."""
+    animation.enable(thing)
+    for frame, given in SET.items():
+        animation.key_set(thing, path, frame, **given)
+    animation.bake(thing, output="CURVES", target="NEW_ACTION")
+    assert not parameters(thing, path)
+
+
+def test_parameters_that_made_a_motion_are_found_again(animation) -> None:
+    thing = new_object()
+    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
+    as_plain_curves(animation, thing, "location")
+    assert len(curve(thing, "location").keyframe_points) == len(FRAMES)
+    every = np.arange(4.0, 160.0) / 4
+    before = motion(thing, "location", 3, every)
+    report = animation.enable(thing, keep_look=True)
+    assert parameters(thing, "location") == SET
+    assert report.looks_kept == 1
+    assert report.value_change < 1e-5
+    animation.bake(thing, output="CURVES")
+    assert np.abs(motion(thing, "location", 3, every) - before).max() < 1e-5
+
+
+def keyed(mode="XYZ"):
+    """An object with Bezier keys, as Blender makes them, on location and rotation."""
+    thing = new_object(mode=mode)
+    turns = {"QUATERNION": (1, 0, 0, 0), "AXIS_ANGLE": (0, 0.6, 0, 0.8)}.get(mode, (0, 0, 0))
+    for frame, value in zip(FRAMES, VALUES, strict=True):
+        thing.location = value
+        thing.keyframe_insert("location", frame=frame)
+        if mode == "AXIS_ANGLE":
+            turn = (value[0] / 6, *turns[1:])
+        else:
+            turn = tuple(base + number / 12 for base, number in zip(turns[-3:], value, strict=True))
+            turn = (1.0, *turn) if mode == "QUATERNION" else turn
+        setattr(thing, rotation_path(mode), turn)
+        thing.keyframe_insert(rotation_path(mode), frame=frame)
+    return thing
+
+
+def orientations(thing, frames):
+    return [seen(frame, thing).matrix_basis.to_quaternion() for frame in frames]
+
+
+def largest_angle(some, others):
+    return max(
+        min(a.rotation_difference(b).angle, (-a).rotation_difference(b).angle)
+        for a, b in zip(some, others, strict=True)
+    )
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_rotation_comes_nearer_to_what_it_was(animation, mode) -> None:
+    every = np.arange(1.0, 40.5, 0.5)
+    angles = {}
+    for keep_look in (False, True):
+        thing = keyed(mode)
+        before = orientations(thing, every)
+        report = animation.enable(thing, keep_look=keep_look)
+        animation.bake(thing, output="CURVES")
+        angles[keep_look] = largest_angle(before, orientations(thing, every))
+    assert angles[True] < 0.6 * angles[False]
+    assert angles[True] <= report.rotation_change + 2e-3
+    assert report.looks_kept == 2
+
+
+def test_the_report_says_the_largest_change_and_where(animation) -> None:
+    thing = keyed()
+    before = {index: curve(thing, "location", index) for index in range(3)}
+    every = np.arange(1.0, 40.01, 0.05)
+    old = {index: np.array([fcurve.evaluate(frame) for frame in every]) for index, fcurve in before.items()}
+    report = animation.enable(thing, ["location"], keep_look=True)
+    animation.bake(thing, output="CURVES")
+    change = np.max([np.abs(motion(thing, "location", 3, every)[:, i] - old[i]) for i in old], axis=0)
+    assert report.value_change == pytest.approx(change.max(), rel=0.1)
+    place, frame = report.value_change_at.rsplit(" ", 1)
+    assert place == "Thing: location: frame"
+    assert float(frame) == pytest.approx(every[np.argmax(change)], abs=2.0)
+    assert f"values within {report.value_change:.2g} (Thing: location: frame {frame})" in report.summary("Enabled")
+
+
+def test_what_changes_visibly_is_named_with_its_track(animation) -> None:
+    thing = new_object("Wild")
+    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
+    for index in range(3):
+        points = curve(thing, "location", index).keyframe_points
+        points[2].handle_left_type = points[2].handle_right_type = "FREE"
+        points[2].handle_left = (14.0, 20.0 * index)
+        points[2].handle_right = (18.0, -9.0)
+    report = animation.enable(thing, keep_look=True)
+    assert [note.split(":")[0] for note in report.notes] == [
+        f'"Wild", location, frame {report.value_change_at.split()[-1]}'
+    ]
+
+
+def test_without_keeping_the_look_there_are_no_parameters(animation) -> None:
+    thing = keyed()
+    assert animation.enable(thing).looks_kept == 0
+    assert not parameters(thing, "location")
+
+
+@pytest.mark.parametrize("interpolation", ["LINEAR", "CONSTANT", "SINE"])
+def test_other_interpolations_get_plain_defaults(animation, interpolation) -> None:
+    thing = keyed()
+    for index in range(3):
+        for point in curve(thing, "location", index).keyframe_points:
+            point.interpolation = interpolation
+    assert animation.enable(thing, ["location"], keep_look=True).looks_kept == 0
+    assert not parameters(thing, "location")
+
+
+def test_keys_around_a_step_are_not_bent_by_it(animation) -> None:
+    thing = new_object()
+    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
+    as_plain_curves(animation, thing, "location")
+    for index in range(3):
+        curve(thing, "location", index).keyframe_points[2].interpolation = "CONSTANT"
+    animation.enable(thing, keep_look=True)
+    assert parameters(thing, "location")[11.0] == SET[11.0]
+
+
+def test_channels_keyed_at_other_frames_share_their_keys_parameters(animation) -> None:
+    thing = new_object()
+    key(thing, "location", [(frame, value) for frame, value in zip(FRAMES, VALUES, strict=True)], channels=[0, 1])
+    key(thing, "location", [(frame, VALUES[row]) for row, frame in enumerate(FRAMES) if row != 2], channels=[2])
+    every = np.arange(4.0, 160.0) / 4
+    as_plain_curves(animation, thing, "location")
+    before = motion(thing, "location", 3, every)
+    assert animation.enable(thing, keep_look=True).value_change < 1e-5
+    animation.bake(thing, output="CURVES")
+    assert np.abs(motion(thing, "location", 3, every) - before).max() < 2e-5
+
+
+def test_parameters_that_are_there_are_left_alone(animation) -> None:
+    thing = keyed()
+    animation.key_set(thing, "location", 11, bias=0.5)
+    report = animation.enable(thing, keep_look=True)
+    assert report.looks_kept == 1
+    assert parameters(thing, "location") == {11.0: {"bias": 0.5}}
+
+
+@pytest.mark.parametrize("frames", [[5.0], [5.0, 9.0]])
+def test_few_keys_are_enabled_too(animation, frames) -> None:
+    thing = new_object()
+    key(thing, "location", [(frame, VALUES[row + 1]) for row, frame in enumerate(frames)])
+    report = animation.enable(thing, keep_look=True)
+    assert report.looks_kept == len(frames) - 1
+    animation.bake(thing)
+
+
+def test_what_is_no_number_gets_plain_defaults(animation) -> None:
+    thing = keyed()
+    curve(thing, "location", 1).keyframe_points[2].handle_left.y = float("nan")
+    curve(thing, "rotation_euler", 1).keyframe_points[2].co.y = float("nan")
+    report = animation.enable(thing, keep_look=True)
+    assert (report.tracks, report.looks_kept) == (2, 0)
+    assert not parameters(thing, "location")
+
+
+def test_the_animators_curves_stay_as_they_are(animation) -> None:
+    thing = keyed()
+    before = snapshot(thing)
+    animation.enable(thing, keep_look=True)
+    assert parameters(thing, "location")
+    assert snapshot(thing, companions=False) == before
+    animation.remove(thing)
+    assert snapshot(thing) == before
+
+
+def test_an_action_that_two_objects_share_is_fitted_once(animation) -> None:
+    thing, other = keyed(), new_object("Other")
+    other.animation_data_create().action = thing.animation_data.action
+    if hasattr(other.animation_data, "action_slot"):
+        other.animation_data.action_slot = thing.animation_data.action_slot
+    report = animation.enable_many({thing: None, other: None}, keep_look=True)
+    assert (report.tracks, report.looks_kept, report.datablocks) == (2, 2, 1)
