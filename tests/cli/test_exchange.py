@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""3D Studio files by the command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+
+from formats import three_ds
+from tests.cli.scenes import load
+from tests.exchange.files import save, scene, track
+
+
+def run_cycle(folder: Path) -> Path:
+    places = track("POSITION", (0, 0, 0, 0), (10, 5, 0, 0), (20, 6, 1, 2), parameters={1: (0.5, 0, 0, 0, 0)})
+    save(folder / "run.3ds", scene(three_ds.Node("OBJECT", b"Box", tracks=(places,)), segment=(0, 20)))
+    return folder / "run.3ds"
+
+
+def test_import_makes_a_blend_of_each_file(tcb, tmp_path):
+    ran = tcb("import", run_cycle(tmp_path), "--output", f"{tmp_path}/blends/", "--bake", "CURVES", "--json")
+    assert (ran.status, ran.errors) == (0, [])
+    assert ran.lines[0]["counts"]["keys"] == 3
+    load(tmp_path / "blends" / "run.blend")
+    assert bpy.data.objects["Box"].animation_data.action is not None
+    assert (bpy.context.scene.frame_end, bpy.context.scene.render.fps) == (20, 30)
+
+
+def test_a_file_that_can_not_be_imported_is_an_error_with_its_place(tcb, tmp_path):
+    (tmp_path / "none.3ds").write_bytes(b"no such file")
+    ran = tcb("import", tmp_path / "none.3ds", "--output", tmp_path / "none.blend")
+    assert ran.status == 1
+    assert "byte 0: not a .3ds file" in ran.errors[0]
+    assert not (tmp_path / "none.blend").exists()

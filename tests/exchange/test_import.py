@@ -1,0 +1,403 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What becomes of nodes, tracks and keys of every kind, by the operator."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+from formats import three_ds
+from tests.animation import reference
+from tests.exchange.composition import Composition, matrix_of, numbers
+from tests.exchange.files import box, camera, save, scene, spotlight, track
+
+Import = Callable[..., three_ds.Scene]
+
+
+@pytest.fixture
+def bring(scene, tmp_path: Path) -> Import:
+    """Import a scene as a file; the operator's options by name."""
+
+    def bring(made: three_ds.Scene, **options) -> three_ds.Scene:
+        bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "made.3ds", made), **options)
+        return made
+
+    return bring
+
+
+@pytest.fixture
+def said(capfd) -> Callable[[], str]:
+    return lambda: capfd.readouterr().out
+
+
+def world(name: str, frame: float | None = None) -> np.ndarray:
+    if frame is not None:
+        bpy.context.scene.frame_set(int(frame), subframe=frame % 1)
+    item = bpy.data.objects[name]
+    return np.array(item.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world)
+
+
+def turned(frame: float, name: str = "Box") -> np.ndarray:
+    return world(name, frame)[:3, :3]
+
+
+TWO_ROTATIONS = track("ROTATION", (0, 0.5, 0.6, 0.0, 0.8), (10, 1.1, 0.0, 1.0, 0.0), (25, -0.7, 0.0, 0.6, 0.8))
+THREE_PLACES = track("POSITION", (0, 1, 2, 3), (10, 4, -1, 2), (25, 0, 0, 5), parameters={1: (0.4, -0.3, 0.6, 0, 0)})
+
+
+def family(*, ids: bool) -> three_ds.Scene:
+    """A child before its parent, both with pivots, turns and scales."""
+    child = three_ds.Node(
+        "OBJECT",
+        b"Child",
+        parent=1,
+        node_id=0 if ids else None,
+        pivot=np.array([0.5, 0, 1], np.float32),
+        tracks=(THREE_PLACES, TWO_ROTATIONS),
+    )
+    parent = three_ds.Node(
+        "OBJECT",
+        b"Parent",
+        node_id=1 if ids else None,
+        pivot=np.array([0, 2, 0], np.float32),
+        tracks=(TWO_ROTATIONS, track("SCALE", (0, 1, 1, 1), (20, 2, 0.5, 1.5))),
+    )
+    matrix = np.eye(4)
+    matrix[:3] = [[0, -2, 0, 5], [1, 0, 0.3, 6], [0, 0, 1, 7]]
+    return scene(child, parent, objects=(box(b"Child", matrix), box(b"Parent")))
+
+
+@pytest.mark.parametrize("ids", [True, False])
+def test_children_with_pivots_follow_parents(bring: Import, ids: bool) -> None:
+    composition = Composition(bring(family(ids=ids)))
+    for frame in (0, 3, 10, 17, 25):
+        for index, name in enumerate(("Child", "Parent")):
+            assert world(name, frame) == pytest.approx(composition.world(index, frame), abs=1e-5)
+            corners = [world(name) @ (*vertex.co, 1) for vertex in bpy.data.objects[name].data.vertices]
+            assert np.array(corners)[:, :3] == pytest.approx(composition.vertices(index, frame), abs=1e-5)
+
+
+def test_other_axes_turn_the_whole_scene(bring: Import) -> None:
+    composition = Composition(bring(family(ids=True), axis_forward="-Z", axis_up="Y", global_scale=0.1))
+    turn = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])
+    for frame in (0, 3, 10, 17, 25):
+        for index, name in enumerate(("Child", "Parent")):
+            world(name, frame)
+            corners = [world(name) @ (*vertex.co, 1) for vertex in bpy.data.objects[name].data.vertices]
+            expected = 0.1 * composition.vertices(index, frame) @ turn.T
+            assert np.array(corners)[:, :3] == pytest.approx(expected, abs=1e-5)
+
+
+def test_nodes_that_hang_from_each_other_are_told(bring: Import, said) -> None:
+    nodes = [three_ds.Node("OBJECT", name, parent=1 - index) for index, name in enumerate((b"A", b"B"))]
+    bring(scene(*nodes))
+    assert bpy.data.objects["A"].parent is None
+    assert bpy.data.objects["B"].parent == bpy.data.objects["A"]
+    assert "node 'A': it hangs from itself" in said()
+
+
+def test_a_mirrored_mesh_stands_where_its_vertices_are(bring: Import) -> None:
+    matrix = np.eye(4)
+    matrix[:3] = [[0, 0, 2, 5], [1, 0, 0, 6], [0, 1, 0, 7]]
+    mirrored = box(b"Box", matrix @ np.diag([-1.0, 1, 1, 1]))
+    # Its node has the same matrix, but for the mirror, which only the mesh's has.
+    turn = track("ROTATION", (0, -math.radians(120), 1, 1, 1))
+    tracks = track("POSITION", (0, 5, 6, 7)), turn, track("SCALE", (0, 1, 1, 2))
+    made = bring(scene(three_ds.Node("OBJECT", b"Box", tracks=tracks), objects=(mirrored,)))
+    corners = [world("Box") @ (*vertex.co, 1) for vertex in bpy.data.objects["Box"].data.vertices]
+    assert np.linalg.det(made.objects[0].content.matrix[:3]) < 0 < np.linalg.det(matrix)
+    assert np.array(corners)[:, :3] == pytest.approx(made.objects[0].content.vertices, abs=1e-5)
+
+
+def test_instances_share_their_mesh(bring: Import) -> None:
+    nodes = [three_ds.Node("OBJECT", b"Box", instance_name=name, tracks=(THREE_PLACES,)) for name in (None, b"two")]
+    bring(scene(*nodes, objects=(box(b"Box"),)))
+    assert bpy.data.objects["Box"].data == bpy.data.objects["Box.two"].data
+
+
+def test_dummies_are_empties_of_their_own_names(bring: Import) -> None:
+    bring(scene(three_ds.Node("OBJECT", b"$$$DUMMY", instance_name=b"Root")))
+    assert bpy.data.objects["Root"].type == "EMPTY"
+
+
+def test_texture_coordinates_arrive(bring: Import) -> None:
+    made = bring(scene(three_ds.Node("OBJECT", b"Box"), objects=(box(b"Box"),)))
+    mesh = bpy.data.objects["Box"].data
+    expected = made.objects[0].content.texture_coordinates[made.objects[0].content.faces.ravel()]
+    assert np.array([loop.uv[:] for loop in mesh.uv_layers[0].data]) == pytest.approx(expected)
+
+
+def test_objects_without_nodes_stand_where_the_editor_has_them(bring: Import) -> None:
+    matrix = np.eye(4)
+    matrix[:3] = [[0, -2, 0, 5], [1, 0, 0.3, 6], [0, 0, -1, 7]]
+    made = bring(three_ds.Scene(three_ds.Editor((box(b"Box", matrix), camera(b"Camera")))))
+    corners = [world("Box") @ (*vertex.co, 1) for vertex in bpy.data.objects["Box"].data.vertices]
+    assert np.array(corners)[:, :3] == pytest.approx(made.objects[0].content.vertices, abs=1e-5)
+    assert -world("Camera")[:3, 2] == pytest.approx(np.ones(3) / math.sqrt(3), abs=1e-6)
+
+
+def watched(kind: str, *more: three_ds.Track) -> tuple[three_ds.Node, three_ds.Node]:
+    target = "CAMERA_TARGET" if kind == "CAMERA" else "LIGHT_TARGET"
+    moving = track("POSITION", (0, 3, 5, 1), (20, -4, 6, 2), (30, 1, 4, 0))
+    return three_ds.Node(kind, b"Eye", tracks=(THREE_PLACES, *more)), three_ds.Node(target, b"Eye", tracks=(moving,))
+
+
+@pytest.mark.parametrize(("kind", "thing"), [("CAMERA", camera), ("SPOTLIGHT", spotlight)])
+@pytest.mark.parametrize("up", ["Z", "Y"])
+def test_what_is_aimed_looks_at_its_target_and_rolls(bring: Import, kind: str, thing, up: str) -> None:
+    roll = track("ROLL", (0, -10), (12, 400), (30, 90), parameters={1: (0.5, 0, 0.5, 0, 0)})
+    axes = {"axis_forward": "-Z" if up == "Y" else "Y", "axis_up": up}
+    composition = Composition(bring(scene(*watched(kind, roll), objects=(thing(b"Eye"),)), **axes))
+    turn = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]]) if up == "Y" else np.eye(3)
+    for frame in (0, 5, 12, 21, 30):
+        expected = composition.world(0, frame)
+        assert world("Eye", frame)[:3, :3] == pytest.approx(turn @ expected[:3, :3], abs=1e-5), frame
+        assert world("Eye")[:3, 3] == pytest.approx(turn @ expected[:3, 3], abs=1e-5)
+
+
+def test_children_of_a_camera_keep_their_place_in_its_view(bring: Import) -> None:
+    eye, target = watched("CAMERA", track("ROLL", (0, 20), (30, 60)))
+    held = three_ds.Node("OBJECT", b"Held", parent=0, tracks=(THREE_PLACES, TWO_ROTATIONS))
+    for axes in ({}, {"axis_forward": "-Z", "axis_up": "Y"}):
+        composition = Composition(bring(scene(eye, target, held, objects=(camera(b"Eye"),)), **axes))
+        turn = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]]) if axes else np.eye(3)
+        for frame in (0, 12, 30):
+            found = world("Held.001" if axes else "Held", frame)
+            expected = composition.world(2, frame)
+            assert found[:3, 3] == pytest.approx(turn @ expected[:3, 3], abs=1e-5)
+            assert found[:3, :3] == pytest.approx(turn @ expected[:3, :3] @ turn.T, abs=1e-5)
+
+
+def test_the_lens_follows_the_field_of_view_by_a_simple_driver(bring: Import) -> None:
+    fov = track("FOV", (0, 45), (20, 100), (30, 20), parameters={1: (-0.5, 0, 0.3, 0, 0)})
+    bring(scene(*watched("CAMERA", fov), objects=(camera(b"Eye"),)))
+    lens = bpy.data.objects["Eye"].data
+    assert all(curve.driver.is_simple_expression for curve in lens.animation_data.drivers)
+    for frame in range(0, 31, 3):
+        bpy.context.scene.frame_set(frame)
+        shown = bpy.data.objects["Eye"].evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+        assert math.degrees(shown.angle_x) == pytest.approx(numbers(fov, frame)[0], abs=1e-4)
+
+
+def test_the_cones_of_a_spotlight_become_its_size_and_blend(bring: Import) -> None:
+    hotspot = track("HOTSPOT", (0, 20), (30, 60))
+    falloff = track("FALLOFF", (0, 50), (10, 80), (30, 70), parameters={1: (0, 0.5, 0, 0, 0)})
+    colors = track("COLOR", (0, 1, 0.5, 0), (30, 0, 0.5, 1))
+    bring(scene(*watched("SPOTLIGHT", hotspot, falloff, colors), objects=(spotlight(b"Eye"),)))
+    for frame in (0, 4, 10, 22, 30):
+        bpy.context.scene.frame_set(frame)
+        light = bpy.data.objects["Eye"].evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+        size, inner = math.radians(numbers(falloff, frame)[0]), math.radians(numbers(hotspot, frame)[0])
+        assert light.spot_size == pytest.approx(size, abs=1e-5)
+        # Blender fades from cos(size / 2) to that much of the way to 1.
+        fades_from = math.cos(size / 2) + light.spot_blend * (1 - math.cos(size / 2))
+        assert fades_from == pytest.approx(math.cos(inner / 2), abs=1e-5)
+        assert light.color[:] == pytest.approx(numbers(colors, frame), abs=1e-5)
+
+
+def test_each_hide_key_turns_visibility_over(bring: Import) -> None:
+    node = three_ds.Node("OBJECT", b"Box", tracks=(track("HIDE", (5,), (9,)),))
+    bring(scene(node, objects=(box(b"Box"),)))
+    seen = []
+    for frame in (0, 4.9, 5, 8.9, 9, 50):
+        bpy.context.scene.frame_set(int(frame), subframe=frame % 1)
+        item = bpy.data.objects["Box"]
+        assert item.hide_viewport == item.hide_render
+        seen.append(item.hide_render)
+    assert seen == [False, False, True, True, False, False]
+
+
+def test_morph_keys_are_kept_as_markers_and_told(bring: Import, said) -> None:
+    bring(scene(three_ds.Node("OBJECT", b"Face", tracks=(track("MORPH", (0, "Smile"), (12, "Frown")),))))
+    markers = bpy.data.objects["Face"].animation_data.action.pose_markers
+    assert [(marker.frame, marker.name) for marker in markers] == [(0, "Smile"), (12, "Frown")]
+    assert '"Face": morph track: 2 keys kept as markers' in said()
+
+
+def test_ambient_light_colors_the_world(bring: Import) -> None:
+    colors = track("COLOR", (0, 0, 0, 0), (10, 1, 0.5, 0.25))
+    bring(scene(three_ds.Node("AMBIENT", b"$AMBIENT$", tracks=(colors,))))
+    bpy.context.scene.frame_set(10)
+    assert bpy.context.scene.world.color[:] == pytest.approx((1, 0.5, 0.25))
+
+
+def spun(start: tuple[float, ...], *turns: tuple[float, ...], tension: float = 0.0) -> three_ds.Scene:
+    """A box that turns about an axis (x, y, z, degrees a key, every ten frames) from an orientation."""
+    rows = [(0, *start), *((10 * (n + 1), -math.radians(turn[3]), *turn[:3]) for n, turn in enumerate(turns))]
+    rotations = track("ROTATION", *rows, parameters={1: (tension, 0, 0, 0, 0)})
+    return scene(three_ds.Node("OBJECT", b"Box", tracks=(rotations,)), objects=(box(b"Box"),))
+
+
+UPRIGHT, TILTED = (0.0, 0.0, 0.0, 1.0), (0.8, 0.6, 0.0, 0.8)
+UNIT = tuple(np.array([1.0, 2, 2]) / 3)
+
+
+@pytest.mark.parametrize(
+    ("start", "axis", "mode"),
+    [
+        (UPRIGHT, (0.0, 0, 1), "XYZ"),
+        (TILTED, (0.0, 0, 1), "XYZ"),
+        (TILTED, (0.0, 1, 0), "XZY"),
+        (UPRIGHT, UNIT, "AXIS_ANGLE"),
+        (TILTED, UNIT, "QUATERNION"),
+    ],
+)
+def test_whole_turns_are_kept(bring: Import, start, axis, mode: str) -> None:
+    bring(spun(start, (*axis, 450), (*axis, -720), (*axis, 90), tension=0.3))
+    assert bpy.data.objects["Box"].rotation_mode == mode
+    keys = [(0, 0.0), (10, 450.0, 0.3, 0, 0, 0, 0), (20, -270.0), (30, -180.0)]
+    q = reference.of_axis_angle(-start[0], start[1:]) if start[0] else np.array([1.0, 0, 0, 0])
+    for frame in range(31):
+        angle = math.radians(reference.scalar(keys, frame, ends="3DS"))
+        expected = matrix_of(reference.product(reference.of_axis_angle(angle, axis), q))
+        assert turned(frame) == pytest.approx(expected, abs=2e-5), frame
+
+
+def test_turns_that_no_mode_can_say_are_told(bring: Import, said) -> None:
+    bring(spun(TILTED, (*UNIT, 720), (*UNIT, 90)))
+    assert "written as samples of the motion" in said()
+
+
+def test_large_arcs_go_the_long_way_unless_asked_otherwise(bring: Import) -> None:
+    made = spun(TILTED, (*UNIT, 300), (*UNIT, 20))
+    bring(made)
+    angle = math.radians(reference.scalar([(0, 0.0), (10, 300.0), (20, 320.0)], 3, ends="3DS"))
+    q = reference.of_axis_angle(-TILTED[0], TILTED[1:])
+    expected = matrix_of(reference.product(reference.of_axis_angle(angle, UNIT), q))
+    assert turned(3) == pytest.approx(expected, abs=1e-5)
+    bring(made, use_shorter_turns=True)
+    angle = math.radians(reference.scalar([(0, 0.0), (10, -60.0), (20, -40.0)], 3, ends="3DS"))
+    expected = matrix_of(reference.product(reference.of_axis_angle(angle, UNIT), q))
+    assert turned(3, "Box.001") == pytest.approx(expected, abs=1e-5)
+
+
+def test_euler_angles_rotate_the_same(bring: Import) -> None:
+    node = three_ds.Node("OBJECT", b"Box", tracks=(TWO_ROTATIONS,))
+    composition = Composition(bring(scene(node, objects=(box(b"Box"),)), rotations="EULER"))
+    assert bpy.data.objects["Box"].rotation_mode == "XYZ"
+    for frame in range(26):
+        assert turned(frame) == pytest.approx(composition.world(0, frame)[:3, :3], abs=1e-5)
+
+
+def test_of_keys_at_one_frame_the_last_one_shows_there(bring: Import, said) -> None:
+    places = track("POSITION", (0, 0, 0, 0), (20, 5, 0, 0), (20, 7, 0, 0), (30, 9, 0, 0))
+    bring(scene(three_ds.Node("OBJECT", b"Box", tracks=(places,)), objects=(box(b"Box"),)))
+    assert world("Box", 20)[0, 3] == pytest.approx(7)
+    assert world("Box", 19.98)[0, 3] == pytest.approx(5, abs=1e-3)
+    assert '"Box": position track: keys share frame 20' in said()
+
+
+def test_numbers_that_make_no_spline_are_told(bring: Import, said) -> None:
+    places = track("POSITION", (0, 0, 0, 0), (9, math.nan, 0, 0), (20, 5, 0, 0), parameters={2: (1.5, 0, 0, 0, 0)})
+    late = track("SCALE", (20, 2, 2, 2), (0, 1, 1, 1))
+    bring(scene(three_ds.Node("OBJECT", b"Box", tracks=(places, late)), objects=(box(b"Box"),)))
+    lines = said()
+    assert "position track: 1 key without a finite value: left out" in lines
+    assert "position track: 1 key with parameters out of range" in lines
+    assert "scale track: its keys go back in time" in lines
+    assert world("Box", 20)[:3, 3] == pytest.approx((5, 0, 0))
+
+
+def test_a_cycle_goes_on_to_the_end_of_the_file(bring: Import) -> None:
+    places = track("POSITION", (0, 0, 0, 0), (10, 5, 0, 0), flags=2)
+    bring(scene(three_ds.Node("OBJECT", b"Box", tracks=(places,)), objects=(box(b"Box"),), segment=(0, 40)))
+    assert bpy.context.scene.frame_end == 40
+    assert world("Box", 33)[0, 3] == pytest.approx(world("Box", 3)[0, 3], abs=1e-6)
+
+
+def key_frames(name: str) -> list[float]:
+    from tests.animation.curves import curve
+
+    points = curve(bpy.data.objects[name], "location", 0).keyframe_points
+    return [point.co.x for point in points if point.type == "KEYFRAME"]
+
+
+def test_keys_keep_their_frames_or_their_time(bring: Import) -> None:
+    made = scene(three_ds.Node("OBJECT", b"Box", tracks=(THREE_PLACES,)))
+    bring(made, frame_start=101)
+    assert key_frames("Box") == [101, 111, 126]
+    assert bpy.context.scene.render.fps == 30
+    bpy.context.scene.render.fps = 24
+    bring(made, timing="TIME")
+    assert key_frames("Box.001") == [0, 8, 20]
+    assert bpy.context.scene.render.fps == 24
+
+
+def new_object(name: str, data: bpy.types.ID | None = None) -> bpy.types.Object:
+    item = bpy.data.objects.new(name, data)
+    bpy.context.collection.objects.link(item)
+    return item
+
+
+def test_objects_that_are_there_take_the_animation_by_name(bring: Import, said) -> None:
+    for name in ("LongObjectName", "Box.001", "Other"):
+        new_object(name).keyframe_insert("location", frame=1)
+    eye = new_object("Eye", bpy.data.cameras.new("Eye"))
+    nodes = [three_ds.Node("OBJECT", name, tracks=(THREE_PLACES,)) for name in (b"LongObject", b"Box", b"Missing")]
+    composition = Composition(bring(scene(*nodes, *watched("CAMERA")), target="MATCH"))
+    for index, name in ((0, "LongObjectName"), (1, "Box.001"), (3, "Eye")):
+        assert world(name, 7) == pytest.approx(composition.world(index, 7), abs=1e-5)
+    assert eye.constraints[0].target.name == "Eye.Target"
+    assert world("Other", 7)[:3, 3] == pytest.approx(0)
+    lines = said()
+    assert '"Missing": left: no object of this name' in lines
+    assert '"Box": its action was' in lines
+    assert len(bpy.data.objects) == 5
+
+
+def test_live_actions_are_live(bring: Import) -> None:
+    bring(scene(three_ds.Node("OBJECT", b"Box", tracks=(THREE_PLACES,))), use_live=True)
+    assert bpy.data.objects["Box"].animation_data.action.tcb_live
+
+
+def test_several_files_at_once(scene, tmp_path: Path) -> None:
+    for name in (b"One", b"Two"):
+        save(tmp_path / f"{name.decode()}.3ds", scene_of(name))
+    files = [{"name": "One.3ds"}, {"name": "Two.3ds"}]
+    bpy.ops.import_anim.tcb_3ds(directory=str(tmp_path), files=files)
+    assert sorted(item.name for item in bpy.data.objects) == ["One", "Two"]
+
+
+def scene_of(name: bytes) -> three_ds.Scene:
+    return scene(three_ds.Node("OBJECT", name, tracks=(THREE_PLACES,)))
+
+
+def everything() -> set[str]:
+    return {repr(datablock) for datablock in bpy.data.user_map()}
+
+
+def test_of_a_file_that_is_none_nothing_is_left(scene, tmp_path: Path) -> None:
+    save(tmp_path / "good.3ds", scene_of(b"One"))
+    (tmp_path / "bad.3ds").write_bytes(b"MM\3\0\0\0 and more")
+    before = everything()
+    with pytest.raises(RuntimeError, match=r"bad\.3ds: byte 2: M3DMAGIC 4D4D claims a length of 3 bytes"):
+        bpy.ops.import_anim.tcb_3ds(directory=str(tmp_path), files=[{"name": "good.3ds"}, {"name": "bad.3ds"}])
+    assert everything() == before
+
+
+def test_an_import_is_one_undo_step(scene, tmp_path: Path) -> None:
+    path = save(tmp_path / "one.3ds", scene_of(b"One"))
+    bpy.ops.ed.undo_push(message="set up")
+    before = everything()
+    bpy.ops.import_anim.tcb_3ds("EXEC_DEFAULT", True, filepath=path)
+    assert everything() != before
+    bpy.ops.ed.undo()
+    assert everything() == before
+
+
+def test_what_is_damaged_is_told_with_its_place(bring: Import, tmp_path: Path, said) -> None:
+    data = three_ds.write(scene_of(b"One"))
+    (tmp_path / "cut.3ds").write_bytes(data[:-20])
+    bpy.ops.import_anim.tcb_3ds(filepath=str(tmp_path / "cut.3ds"))
+    assert "TCB: byte 0: " in said()
+
+
+def test_files_are_in_the_menu_and_can_be_dropped(tcb_animation) -> None:
+    handler = bpy.types.FileHandler.bl_rna_get_subclass_py("IMPORT_ANIM_FH_tcb_3ds")
+    assert handler.bl_import_operator == "import_anim.tcb_3ds"
+    assert any("file_menus" in draw.__module__ for draw in bpy.types.TOPBAR_MT_file_import._dyn_ui_initialize())
