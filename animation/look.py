@@ -102,7 +102,10 @@ class _Look:
 def _keep_look(made: Iterable[tuple[bpy.types.ID, Track]], report: Report) -> None:
     looks = [look for datablock, track in made if (look := _look(datablock, track)) is not None]
     for look, parameters in zip(looks, fit_parameters([look.parts for look in looks]), strict=True):
-        set_parameters(keys_of(look.datablock, look.track), dict(zip(PARAMETERS, parameters, strict=True)))
+        keys = keys_of(look.datablock, look.track)
+        # Keys at the end may be of channels that have only one, which nothing shapes.
+        numbers = np.pad(parameters, ((0, 0), (0, len(keys) - parameters.shape[1])))
+        set_parameters(keys, dict(zip(PARAMETERS, numbers, strict=True)))
     # As the parameters are read, which are float32 now.
     splines = [spline for look in looks for spline in _splines(look.track, look.originals)]
     frames = [sample_frames(spline.frames.astype(np.float64)).ravel() for spline in splines]

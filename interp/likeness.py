@@ -93,7 +93,8 @@ def sample_frames(frames: FloatArray) -> FloatArray:
 
 
 def fit_parameters(tracks: Sequence[Sequence[Part]]) -> list[FloatArray]:
-    """Return for each track the parameters (5, keys), in the order of `PARAMETERS`, that play most like the motion.
+    """Return for each track the parameters that play most like the motion: (5, keys), in the order of `PARAMETERS`, up
+    to the last key that a part has.
 
     The error is the mean square over frames and components, of rotations the chord (4 sin(angle / 4)), and no larger
     than that of parameters 0. Where several parameters say the same, those that do without ease, without continuity,

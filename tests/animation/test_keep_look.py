@@ -166,6 +166,29 @@ def test_channels_keyed_at_other_frames_share_their_keys_parameters(animation) -
     assert np.abs(motion(thing, "location", 3, every) - before).max() < 2e-5
 
 
+def test_a_channel_with_one_key_after_the_others_does_no_harm(animation) -> None:
+    thing = new_object()
+    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)), channels=[0, 1])
+    key(thing, "location", [(60.0, (0, 0, 1))], channels=[2])
+    animation.enable(thing, keep_look=True)
+    assert parameters(thing, "location")
+    assert 60.0 not in parameters(thing, "location")
+
+
+@pytest.mark.parametrize("path", ["location", "rotation_euler"])
+def test_what_cycles_is_fitted_as_the_cycle_that_it_becomes(animation, path) -> None:
+    thing = keyed()
+    for index in range(3):
+        points = curve(thing, path, index).keyframe_points
+        points[-1].co.y = points[0].co.y
+        curve(thing, path, index).modifiers.new("CYCLES")
+    animation.enable(thing, [path], keep_look=True)
+    every = np.arange(1.0, 40.1, 0.5)
+    before = motion(thing, path, 3, every)
+    animation.bake(thing, output="CURVES")
+    assert np.abs(motion(thing, path, 3, every) - before).max() < 0.1 * np.ptp(before)
+
+
 def test_parameters_that_are_there_are_left_alone(animation) -> None:
     thing = keyed()
     animation.key_set(thing, "location", 11, bias=0.5)

@@ -56,6 +56,18 @@ def test_enable_makes_tracks_tcb_and_bakes_nothing(tcb, walk):
     assert {one["name"]: one["tracks"][0]["state"] for one in line["datablocks"]} == {"Hips": "TCB", "Head": "not TCB"}
 
 
+def test_enable_keeps_the_look_unless_it_is_to_be_plain(tcb, walk):
+    plain = tcb("enable", walk, "--in-place", "--objects", "Hips", "--plain", "--json").lines
+    kept = tcb("enable", walk, "--in-place", "--objects", "Head", "--json").lines
+    assert ["look" in line for line in (*plain, *kept)] == [False, True]
+    assert kept[0]["look"]["tracks"] == 1
+    (line,) = tcb("info", walk, "--json").lines
+    assert {one["name"]: any(one["tracks"][0]["parameters"].values()) for one in line["datablocks"]} == {
+        "Hips": False,
+        "Head": True,
+    }
+
+
 def test_info_writes_nothing(tcb, walk, tmp_path):
     before = walk.read_bytes()
     assert tcb("info", walk).status == 0

@@ -28,6 +28,16 @@ def bits(animation):
     return read
 
 
+def test_enable_keeps_the_look_or_gives_plain_defaults(keyed, bits):
+    fields = {}
+    for keep_look in (True, False):
+        cube = keyed(f"Cube {keep_look}")
+        assert bpy.ops.tcb.enable(keep_look=keep_look) == {"FINISHED"}
+        fields[keep_look] = {path.rpartition(".")[2] for path, *_ in bits(cube) if "tcb_tracks" in path}
+    assert fields[False] == {"settings"}
+    assert "tension" in fields[True]
+
+
 def test_enable_bake_restore_and_remove_leave_the_curves_as_they_were(keyed, bits):
     cube = keyed("Cube")
     before = bits(cube)
