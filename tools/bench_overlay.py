@@ -81,9 +81,9 @@ def steps():
     times = {{('DRAW', 0): ([], []), ('DRAW_WIN_SWAP', 0): ([], []), ('DRAW_WIN_SWAP', 1): ([], [])}}
     for _ in range({rounds}):
         for (kind, frames), (without, with_paths) in times.items():
-            settings.show = False
+            bpy.types.SpaceView3D.draw_handler_remove(overlay._handle, 'WINDOW')
             without.append(drawn(kind, 2, frames))
-            settings.show = True
+            overlay._handle = bpy.types.SpaceView3D.draw_handler_add(overlay._draw, (), 'WINDOW', 'POST_VIEW')
             with_paths.append(drawn(kind, 2, frames))
         yield 0.01
     same = all(overlay._state.kept.get(key) is each for key, each in kept.items())
