@@ -114,13 +114,6 @@ def types(fcurve: bpy.types.FCurve) -> EnumArray:
     return kinds
 
 
-def read_places(fcurve: bpy.types.FCurve) -> FloatArray:
-    """Only frames and values, shape (n, 2)."""
-    places = np.empty(2 * len(fcurve.keyframe_points), dtype=np.float32)
-    fcurve.keyframe_points.foreach_get("co", places)
-    return places.reshape(-1, 2)
-
-
 def read_unplaced(fcurve: bpy.types.FCurve) -> list[npt.NDArray[Any]]:
     """All attributes but where the keys are and what is selected of them."""
     points = fcurve.keyframe_points

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from .channels import Channels
 from .companions import PARAMETERS, make
 from .frames import is_among
-from .keyframes import read_places
+from .keyframes import places
 from .stamps import SAME_FRAME
 from .tracks import Track
 
@@ -38,10 +38,10 @@ def read_parameters(
             continue
         numbers = np.full(len(frames), defaults.get(name, 0.0))
         if name in track.parameters:
-            places = read_places(track.parameters[name])
-            stand = _at_keys(track, places[:, 0])
+            stand_at, held = places(track.parameters[name]).reshape(-1, 2).T
+            stand = _at_keys(track, stand_at)
             order = np.argsort(stand, kind="stable")
-            at, values = stand[order], places[order, 1]
+            at, values = stand[order], held[order]
             near = np.clip(np.searchsorted(at, frames - np.float32(SAME_FRAME)), 0, max(0, len(at) - 1))
             hit = np.abs(at[near] - frames) <= SAME_FRAME if len(at) else np.zeros(len(frames), dtype=np.bool_)
             numbers[hit] = values[near[hit]]
@@ -67,7 +67,7 @@ def _at_keys(track: Track, frames: npt.NDArray[np.float32]) -> npt.NDArray[np.fl
 
 def without_key(track: Track, frames: npt.NDArray[np.float32]) -> list[float]:
     """The frames at which parameters stand and none of the track's keys, which stand at `frames`."""
-    held = [read_places(companion)[:, 0] for companion in track.parameters.values()]
+    held = [places(companion)[::2] for companion in track.parameters.values()]
     stand = np.unique(np.concatenate(held)) if held else np.empty(0, dtype=np.float32)
     return [float(at) for at in stand[~is_among(stand, frames)]]
 
