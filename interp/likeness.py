@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The parameters with which keys play most like a motion that is there: least squares over samples of it.
 
-A key's five parameters shape the segments beside it and no others. So the Jacobian is known from as many evaluations
-as there are parameters times two, every other key's at once, whatever the spline; and the normal equations are block
+A key's five parameters shape the segments beside it and no others. So the Jacobian is known from few evaluations, in
+which the parameters of every other key are moved at once, whatever the spline; and the normal equations are block
 tridiagonal. Levenberg and Marquardt's damping is each track's own. The descent goes from the simplest explanation to
 the fullest, and takes the next one only where it pays. With all five parameters the bounds hold many poor minima:
 there it first keeps inside them (Coleman and Li 1996, "An interior trust region approach for nonlinear minimization
@@ -44,6 +44,10 @@ _REACH = 8
 """Keys, counted over all channels, across which a segment's two keys are solved for as coupled."""
 _KEYS_AT_A_TIME = 1500
 """Few enough for the processor's cache, many enough to make the calls of NumPy cheap."""
+
+
+_ONE_SIDED = {3: 1, 4: 0}
+"""Ease to shapes the segment that its key ends, ease from the one that it begins."""
 
 
 class _Stage(NamedTuple):
@@ -247,6 +251,8 @@ class _Problem:
     @cached_property
     def _colours(self) -> IndexArray:
         """One a key: keys of one colour share no segment, so that all of them can be tried at once."""
+        if self._reach == 1:
+            return self._place % 2
         before: list[list[int]] = [[] for _ in range(self.size)]
         for left, right in zip(self.left.tolist(), self.right.tolist(), strict=True):
             before[right].append(left)
@@ -264,17 +270,19 @@ class _Problem:
         steps = np.where(parameters + _STEP > HIGHEST, -_STEP, _STEP)
         count = len(columns)
         result = [np.zeros((len(rows), 2 * count, rows.shape[1])) for rows in residuals]
-        for colour in range(int(self._colours.max(initial=0)) + 1):
-            of_colour = self._colours == colour
-            for slot, column in enumerate(columns):
+        colours = [self._colours == colour for colour in range(int(self._colours.max(initial=0)) + 1)]
+        for slot, column in enumerate(columns):
+            # Of its two keys' eases a segment has one each.
+            for keys in [np.ones(self.size, dtype=np.bool_)] if column in _ONE_SIDED else colours:
                 tried = parameters.copy()
-                tried[column, of_colour] += steps[column, of_colour]
+                tried[column, keys] += steps[column, keys]
                 moved = self.residuals(tried)
                 for batch, before, after, jacobian in zip(self._batches, residuals, moved, result, strict=True):
-                    for side, keys in ((0, batch.left), (count, batch.right)):
-                        own = np.flatnonzero(of_colour[keys])
-                        change = (after[own] - before[own]) / steps[column, keys[own], np.newaxis]
-                        jacobian[own, side + slot] = change
+                    for side, ends in enumerate((batch.left, batch.right)):
+                        if _ONE_SIDED.get(column, side) == side:
+                            own = np.flatnonzero(keys[ends])
+                            change = (after[own] - before[own]) / steps[column, ends[own], np.newaxis]
+                            jacobian[own, side * count + slot] = change
         return result
 
     def normal_equations(
