@@ -252,7 +252,7 @@ class _Problem:
     def _colours(self) -> IndexArray:
         """One a key: keys of one colour share no segment, so that all of them can be tried at once."""
         if self._reach == 1:
-            return self._place % 2
+            return np.asarray(self._place % 2)
         before: list[list[int]] = [[] for _ in range(self.size)]
         for left, right in zip(self.left.tolist(), self.right.tolist(), strict=True):
             before[right].append(left)
