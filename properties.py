@@ -282,7 +282,7 @@ class TCBSidebar(Of50, bpy.types.PropertyGroup):
     ease_to: _key_parameter("ease_to")
     ease_from: _key_parameter("ease_from")
     selected: PointerProperty(type=TCBSelectedKeys)
-    new_keys: PointerProperty(type=TCBParameters)
+    defaults: PointerProperty(type=TCBParameters)
 
     cycle: _track_choice("cycle")
     ends: _track_choice("ends")

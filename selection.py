@@ -154,7 +154,7 @@ def active_key(context: bpy.types.Context) -> tuple[bpy.types.ID, Track, KeyInfo
 def default_parameters(context: bpy.types.Context) -> dict[str, float]:
     """The parameters of keys that have none of their own, as the scene has them; those that are not 0."""
     scene: Any = context.scene
-    numbers = {name: float(getattr(scene.tcb.new_keys, name)) for name in PARAMETERS}
+    numbers = {name: float(getattr(scene.tcb.defaults, name)) for name in PARAMETERS}
     return {name: number for name, number in numbers.items() if number}
 
 

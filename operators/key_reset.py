@@ -12,7 +12,7 @@ from .reporting import Status, finish, for_each_of, poll_keys
 
 
 class TCB_OT_key_reset(bpy.types.Operator):
-    """Give the selected keys, or in the 3D viewport the key in the sidebar, the parameters of new keys again"""
+    """Give the selected keys, or in the 3D viewport the key in the sidebar, the default parameters again"""
 
     bl_idname = "tcb.key_reset"
     bl_label = "Reset TCB Parameters"

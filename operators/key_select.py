@@ -42,7 +42,7 @@ class TCB_OT_key_select(bpy.types.Operator):
         items=[
             ("ABOVE", "Above", "The parameter is larger than the value"),
             ("BELOW", "Below", "The parameter is smaller than the value"),
-            ("SET", "Not Default", "Any parameter is another than that of new keys"),
+            ("SET", "Not Default", "Any parameter is another than its default"),
             ("SAME", "Same as Selected", "The parameter is the same as that of a selected key"),
         ],
     )

@@ -7,7 +7,7 @@ import bpy
 
 from . import file_menus, menus, pictures
 from .selected_keys import PANELS
-from .sidebar import TCB_PT_bake, TCB_PT_bake_options, TCB_PT_key, TCB_PT_new_keys, TCB_PT_track, TCB_PT_tracks
+from .sidebar import TCB_PT_bake, TCB_PT_bake_options, TCB_PT_defaults, TCB_PT_key, TCB_PT_track, TCB_PT_tracks
 
 _CLASSES = (
     menus.TCB_PT_presets,
@@ -15,7 +15,7 @@ _CLASSES = (
     menus.TCB_MT_keys,
     TCB_PT_bake,
     TCB_PT_bake_options,
-    TCB_PT_new_keys,
+    TCB_PT_defaults,
     TCB_PT_tracks,
     TCB_PT_key,
     TCB_PT_track,

@@ -18,8 +18,8 @@ from .sidebar import (
     draw_bake,
     draw_bake_options,
     draw_choices,
+    draw_defaults,
     draw_key_tools,
-    draw_new_keys,
     draw_parameters,
     sidebar,
     track_label,
@@ -50,14 +50,14 @@ class _BakeOptions:
         draw_bake_options(self.layout, context)
 
 
-class _NewKeys:
+class _Defaults:
     """The parameters of keys that have none of their own"""
 
-    bl_label = "New Keys"
+    bl_label = "Defaults"
     bl_options = frozenset({"DEFAULT_CLOSED"})
 
     def draw(self: Any, context: bpy.types.Context) -> None:
-        draw_new_keys(self.layout, context)
+        draw_defaults(self.layout, context)
 
 
 class _Keys:
@@ -145,7 +145,7 @@ PANELS = tuple(
     for panel in (
         _panel(space, prefix, "bake", _Bake),
         _panel(space, prefix, "bake_options", _BakeOptions, "bake"),
-        _panel(space, prefix, "new_keys", _NewKeys, "bake"),
+        _panel(space, prefix, "defaults", _Defaults, "bake"),
         _panel(space, prefix, "keys", _Keys),
         _panel(space, prefix, "track", _Track, "keys"),
     )

@@ -108,21 +108,21 @@ def draw_bake_options(layout: Any, context: bpy.types.Context) -> None:
             layout.prop(options, name)
 
 
-class TCB_PT_new_keys(_Sidebar):
+class TCB_PT_defaults(_Sidebar):
     """The parameters of keys that have none of their own"""
 
-    bl_idname = "TCB_PT_new_keys"
+    bl_idname = "TCB_PT_defaults"
     bl_parent_id = "TCB_PT_bake"
-    bl_label = "New Keys"
+    bl_label = "Defaults"
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:
-        draw_new_keys(self.layout, context)
+        draw_defaults(self.layout, context)
 
 
-def draw_new_keys(layout: Any, context: bpy.types.Context) -> None:
+def draw_defaults(layout: Any, context: bpy.types.Context) -> None:
     layout.label(text="Keys without parameters of their own:")
-    draw_parameters(layout.column(align=True), context, sidebar(context).new_keys)
+    draw_parameters(layout.column(align=True), context, sidebar(context).defaults)
 
 
 class TCB_PT_tracks(_Sidebar):

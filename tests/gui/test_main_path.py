@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tools.graphical import place
+
 from .conftest import PICTURES
 
 # All that an F-curve is, as text, so that two states can be compared to the last bit.
@@ -30,14 +32,14 @@ def curves(window: Any, path: str = "location") -> list[Any]:
     return list(window.run(code))
 
 
-def place(buttons: dict[str, Any], part: str) -> Any:
-    """Where the button of the sidebar is whose Python call, or whose data path, contains `part`."""
-    name = next((name for name in buttons if part in name), None)
-    assert name is not None, f"no button {part} among {sorted(buttons)}"
-    return buttons[name]
-
-
 def test_enable_type_a_tension_bake_play_undo_and_restore(window):
+    # Enable fits parameters to the look of Bezier keys; those of linear ones stay 0.
+    window.run(f"""{CURVES}
+for fcurve in fcurves():
+    for point in fcurve.keyframe_points:
+        point.interpolation = 'LINEAR'
+bpy.ops.ed.undo_push(message='linear')
+""")
     before = curves(window)
     buttons = window.buttons("VIEW_3D")
     window.click(place(buttons, "tcb.enable("))

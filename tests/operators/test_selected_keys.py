@@ -385,9 +385,9 @@ def test_nothing_selected_greys_them_out(keyed, choose, editor):
         bpy.ops.tcb.key_select()
 
 
-def test_new_keys_have_the_parameters_of_new_keys_until_they_have_their_own(keyed, choose, editor, curve, scene):
+def test_keys_have_the_default_parameters_until_they_have_their_own(keyed, choose, editor, curve, scene):
     cube = keyed("Cube")
-    scene.tcb.new_keys.tension = 1.0
+    scene.tcb.defaults.tension = 1.0
     scene.frame_set(11)
     bpy.context.window_manager.tcb_track = "Object/Cube/location"
     assert scene.tcb.tension == 1.0

@@ -192,9 +192,9 @@ def test_every_operator_and_property_has_a_tooltip(tcb_animation):
         assert operator.description, verb
         undescribed = [prop.identifier for prop in operator.properties if not prop.description]
         assert [name for name in undescribed if name not in {"rna_type", "remove_name", "remove_active"}] == [], verb
-    for group in (bpy.context.scene.tcb, bpy.context.scene.tcb.selected, bpy.context.scene.tcb.new_keys):
+    for group in (bpy.context.scene.tcb, bpy.context.scene.tcb.selected, bpy.context.scene.tcb.defaults):
         undescribed = [prop.identifier for prop in group.bl_rna.properties if not prop.description]
-        assert set(undescribed) <= {"rna_type", "selected", "new_keys"}
+        assert set(undescribed) <= {"rna_type", "selected", "defaults"}
 
 
 def test_shortcuts_are_offered_and_none_is_active(tcb_animation):

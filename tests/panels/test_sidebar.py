@@ -190,8 +190,8 @@ def test_components_have_their_letters(cube, drawn, scene):
     assert {"R 0.5", "A 1"} <= set(drawn("TCB_PT_key"))
 
 
-def test_a_key_without_parameters_shows_those_of_new_keys(cube, drawn, scene):
-    scene.tcb.new_keys.bias = 0.25
+def test_a_key_without_parameters_shows_the_defaults(cube, drawn, scene):
+    scene.tcb.defaults.bias = 0.25
     scene.frame_set(11)
     assert scene.tcb.bias == 0.25
-    assert "TCBParameters.bias[0]" in drawn("TCB_PT_new_keys")
+    assert "TCBParameters.bias[0]" in drawn("TCB_PT_defaults")
