@@ -252,7 +252,8 @@ def test_a_bones_tail_and_an_axis_draw_their_paths_also_where_blender_has_to_ste
     assert (axis != tail).sum() > 300
     window.run("bpy.context.scene.tcb_paths.point = 'TAIL'")
     window.run("bpy.data.objects['Rig'].pose.bones[0].constraints.new('LIMIT_LOCATION')")
-    assert (path("path_stepped.png") == tail).all()
+    # The same but for rounding, which may tip the shade of a pixel.
+    assert (path("path_stepped.png") != tail).sum() < 10
     status = f"""
 import sys
 overlay = sys.modules['{PACKAGE}.panels.pictures.overlay']
