@@ -7,12 +7,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tools.graphical import installed
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "build" / "gui"
@@ -36,17 +37,8 @@ scene.frame_set(20)
 def window(extension_zip: Path) -> Iterator[Any]:
     if "BLENDER" not in os.environ:
         pytest.skip("BLENDER names no graphical Blender; make test-gui does")
-    blender = Path(os.environ["BLENDER"])
-    sys.path.insert(0, str(blender.parent))
-    import drive
-
     PICTURES.mkdir(parents=True, exist_ok=True)
-    with drive.GuiBlender(blender=blender, display=f":{90 + os.getpid() % 900}") as gui:
-        gui.run(
-            f"bpy.ops.extensions.package_install_files(filepath={str(extension_zip)!r}, repo='user_default',"
-            " enable_on_install=True)",
-            timeout=180,
-        )
+    with installed(extension_zip) as gui:
         gui.run(ANIMATED_CUBE)
         gui.open_sidebar("VIEW_3D", "TCB")
         yield gui

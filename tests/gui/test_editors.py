@@ -6,8 +6,10 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from tools.graphical import place
+
 from .conftest import PICTURES
-from .test_main_path import CURVES, place
+from .test_main_path import CURVES
 
 PARAMETER = """
 found = [c for c in fcurves() if c.data_path == 'tcb_tracks["location"].{name}']

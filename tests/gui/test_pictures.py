@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tools.graphical import place
+
 from .conftest import PICTURES
-from .test_main_path import place
 
 PACKAGE = "bl_ext.user_default.tcb_animation"
 PATH_COLOUR = (108, 172, 236)

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A graphical Blender with the extension installed from its zip, driven by real clicks and keys.
+
+BLENDER names what starts it, beside which stands `drive`, that clicks and types: see `environment.sh graphical`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+@contextmanager
+def installed(extension_zip: Path, size: tuple[int, int] = (1600, 1000)) -> Iterator[Any]:
+    """A `drive.GuiBlender`, `size` pixels wide and high, with its factory settings and the extension enabled."""
+    blender = Path(os.environ["BLENDER"])
+    sys.path.insert(0, str(blender.parent))
+    import drive
+
+    with drive.GuiBlender(blender=blender, display=f":{90 + os.getpid() % 900}", size=size) as gui:
+        gui.run(
+            f"bpy.ops.extensions.package_install_files(filepath={str(extension_zip)!r}, repo='user_default',"
+            " enable_on_install=True)",
+            timeout=180,
+        )
+        yield gui
+
+
+def place(buttons: dict[str, Any], part: str) -> Any:
+    """Where the button of the sidebar is whose Python call, or whose data path, contains `part`."""
+    name = next((name for name in buttons if part in name), None)
+    assert name is not None, f"no button {part} among {sorted(buttons)}"
+    return buttons[name]
