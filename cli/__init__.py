@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`blender --command tcb bake|restore|remove|enable|info|import FILE…`: .blend and .3ds files without a window.
+"""`blender --command tcb bake|restore|remove|enable|info|import|export FILE…`: .blend and .3ds files without a window.
 
 Results go to standard output: a line a file, a table for info, of several files the totals; or with --json one JSON
 object a line and nothing else.
@@ -23,6 +23,7 @@ from ..animation.tracks import why_not
 from .arguments import Job, parse
 from .blend_files import UnusableError, check_no_library, check_target, open_file, save
 from .choosing import NOTHING_TO_DO, choose, has_keys, tracks_of
+from .exporting import give
 from .importing import bring
 from .info import inform
 from .log import is_done, write_outcome, write_result
@@ -107,6 +108,8 @@ def _do(job: Job, number: int) -> Outcome:
             inform(job, outcome)
         elif job.verb == "import":
             bring(job, number, outcome)
+        elif job.verb == "export":
+            give(job, number, outcome)
         else:
             _change(job, number, outcome)
     except UnusableError as error:

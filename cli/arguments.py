@@ -15,7 +15,14 @@ from typing import Any
 
 from ..animation import SAMPLE_LIMIT, Options
 from ..animation.parameters import LIMITS
-from .exchange_arguments import IMPORT_EXAMPLES, RESULTS, add_import_options, exchange_said
+from .exchange_arguments import (
+    EXPORT_EXAMPLES,
+    IMPORT_EXAMPLES,
+    RESULTS,
+    add_export_options,
+    add_import_options,
+    exchange_said,
+)
 
 _EPILOG = """\
 exit status: 0 if all went well; 1 if a file failed or something in it was refused; 2 if the command makes no sense
@@ -54,7 +61,7 @@ class Job:
     is_worker: bool
     """This process was started by another, which says by number what to do."""
     exchange: dict[str, Any]
-    """How to import, as it was said."""
+    """How to import or export, as it was said."""
 
     @property
     def asked(self) -> dict[str, Any]:
@@ -187,6 +194,7 @@ def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.
     enable = add("enable", "Make the tracks TCB, without baking them yet.")
     info = add("info", "Show the tracks, their keys, parameters and state; nothing is written.")
     bring = add("import", "Make a .blend of each 3D Studio file (.3ds), with its animation baked.", IMPORT_EXAMPLES)
+    give = add("export", "Make a 3D Studio file (.3ds) of each .blend, with its animation.", EXPORT_EXAMPLES)
     enable.add_argument(
         "--plain",
         action="store_true",
@@ -194,13 +202,15 @@ def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.
     )
     for verb in (bake, restore, remove, enable):
         _add_output(verb)
-    for verb in (bake, restore, remove, enable, info):
+    for verb in (bake, restore, remove, enable, info, give):
         _add_objects(verb)
     _add_bake_options(bake)
     _add_output(bring, ".blend")
     add_import_options(bring)
-    verbs = {"bake": bake, "restore": restore, "remove": remove, "enable": enable, "info": info, "import": bring}
-    return parser, verbs
+    _add_output(give, ".3ds")
+    add_export_options(give)
+    verbs = {"bake": bake, "restore": restore, "remove": remove, "enable": enable, "info": info}
+    return parser, {**verbs, "import": bring, "export": give}
 
 
 def _add_common(verb: argparse.ArgumentParser) -> None:

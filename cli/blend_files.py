@@ -98,16 +98,27 @@ def check_no_library(target: Path) -> None:
         raise UnusableError(f"{target} is a library that the file links from, and would be replaced")
 
 
-def save(source: Source, target: Path, in_place: bool, before_it_counts: Callable[[Version], None]) -> None:
-    """Write the open file beside the target under another name, then rename it.
+def save(
+    source: Source,
+    target: Path,
+    in_place: bool,
+    before_it_counts: Callable[[Version], None],
+    content: bytes | None = None,
+) -> None:
+    """Write the open file, or else that content, beside the target under another name, then rename it.
 
     Whenever this is stopped, the target is the old file or the new one. What the new one will be is told to
     `before_it_counts`, which may still prevent it. Raises UnusableError.
     """
-    temporary = target.with_name(f"{_prefix(target, os.getpid())}{secrets.token_hex(4)}.blend")
+    kind = ".blend" if content is None else target.suffix
+    temporary = target.with_name(f"{_prefix(target, os.getpid())}{secrets.token_hex(4)}{kind}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        _write(temporary, source, in_place)
+        if content is None:
+            _write(temporary, source, in_place)
+        else:
+            temporary.write_bytes(content)
+            _force_to_disk(temporary)
         if target.exists():
             _take_over_rights(target, temporary)
         if in_place and _version(target.stat()) != source.version:

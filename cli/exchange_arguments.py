@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What can be said of files of other programs: how to import them."""
+"""What can be said of files of other programs: how to import and to export them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import argparse
 import math
 from typing import Any
 
-RESULTS = {"import": ".blend"}
+RESULTS = {"import": ".blend", "export": ".3ds"}
 """How the names of results end, where they are files of another kind than what is read."""
 IMPORT_EXAMPLES = """\
 examples:
@@ -15,8 +15,17 @@ examples:
   {program} import scenes/*.3ds --output blends/ --bake CURVES --scale 0.01
 
 """
+EXPORT_EXAMPLES = """\
+examples:
+  {program} export run.blend --output run.3ds
+  {program} export shots/*.blend --output files/ --objects 'Prop_*' --others REFUSE
+
+"""
 _AXES = ("X", "Y", "Z", "-X", "-Y", "-Z")
-_SAID = {"import": ("bake", "start", "rate", "keep_time", "scale", "forward", "up", "euler", "shorter_turns")}
+_SAID = {
+    "import": ("bake", "start", "rate", "keep_time", "scale", "forward", "up", "euler", "shorter_turns"),
+    "export": ("start", "rate", "keep_time", "scale", "others"),
+}
 
 
 def exchange_said(given: argparse.Namespace) -> dict[str, Any]:
@@ -32,20 +41,7 @@ def add_import_options(verb: argparse.ArgumentParser) -> None:
         default="SAMPLES",
         help="a linear key every frame; the fewest Bezier keys; or only the keys and parameters (default: %(default)s)",
     )
-    how.add_argument(
-        "--start", type=float, default=0.0, metavar="FRAME", help="where frame 0 of the file comes to (default: 0)"
-    )
-    how.add_argument(
-        "--rate", type=_positive, default=30.0, metavar="FPS", help="frames a second in the file (default: 30)"
-    )
-    how.add_argument(
-        "--keep-time",
-        action="store_true",
-        help="move keys to where they play at the same time at Blender's 24 frames a second",
-    )
-    how.add_argument(
-        "--scale", type=_positive, default=1.0, metavar="NUMBER", help="Blender units a unit of the file (default: 1)"
-    )
+    _add_timing(how, "where frame 0 of the file comes to", "Blender units a unit of the file")
     how.add_argument("--forward", choices=_AXES, default="Y", help="the file's axis that is Blender's Y (default: Y)")
     how.add_argument("--up", choices=_AXES, default="Z", help="the file's axis that is Blender's Z (default: Z)")
     how.add_argument("--euler", action="store_true", help="let objects rotate by Euler angles, not quaternions")
@@ -54,6 +50,30 @@ def add_import_options(verb: argparse.ArgumentParser) -> None:
         action="store_true",
         help="turn by the shorter way: some exporters wrote tiny turns as about 357 degrees",
     )
+
+
+def add_export_options(verb: argparse.ArgumentParser) -> None:
+    how = verb.add_argument_group("how to export")
+    how.add_argument(
+        "--others",
+        choices=["SAMPLE", "REFUSE"],
+        default="SAMPLE",
+        help="tracks that are not TCB: a key every frame of what they play, or no file (default: %(default)s)",
+    )
+    _add_timing(how, "the frame that becomes frame 0 of the file", "units of the file a Blender unit")
+
+
+def _add_timing(how: argparse._ArgumentGroup, start: str, scale: str) -> None:
+    how.add_argument("--start", type=float, default=0.0, metavar="FRAME", help=f"{start} (default: 0)")
+    how.add_argument(
+        "--rate", type=_positive, default=30.0, metavar="FPS", help="frames a second in the file (default: 30)"
+    )
+    how.add_argument(
+        "--keep-time",
+        action="store_true",
+        help="move keys to where they play at the same time at the scene's frame rate (of a new one: 24)",
+    )
+    how.add_argument("--scale", type=_positive, default=1.0, metavar="NUMBER", help=f"{scale} (default: 1)")
 
 
 def _positive(text: str) -> float:

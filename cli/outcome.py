@@ -26,6 +26,7 @@ _DONE = {
     "enable": "Made TCB",
     "info": "Has",
     "import": "Imported",
+    "export": "Exported",
 }
 
 

@@ -24,7 +24,7 @@ from .planning import Planned
 LENS = "width / 2 / tan(radians(fov) / 2)"
 ROLL = "radians(roll)"
 BLEND = "(cos(radians(hotspot) / 2) - cos(size / 2)) / (1 - cos(size / 2))"
-_AIM, _ROLL = "3DS Aim", "3DS Roll"
+AIM, ROLL_CONSTRAINT = "3DS Aim", "3DS Roll"
 
 
 class Applied:
@@ -90,10 +90,6 @@ def apply(planned: Planned, item: Any, target: Any, axes: Any, applied: Applied)
         _cones_and_color(planned, item.data, applied)
 
 
-def _is_still(keys: Keys) -> bool:
-    return len(keys) == 1 and not keys.has_parameters.any()
-
-
 def _vector(datablock: Any, path: str, keys: Keys, applied: Applied) -> list[Animated]:
     return _property(datablock, path, keys, applied, Settings(keys.cycle))
 
@@ -102,7 +98,7 @@ def _property(datablock: Any, path: str, keys: Keys, applied: Applied, settings:
     """Give a property its first value; keys where there is more than this to say, and without settings samples."""
     value = keys.values[0]
     setattr(datablock, path, value if len(value) > 1 else float(value[0]))
-    if _is_still(keys):
+    if keys.is_still:
         applied.hold()
         return []
     return [Animated(path, keys, settings, "BEZIER" if settings else "LINEAR")]
@@ -119,7 +115,7 @@ def _quantity(datablock: Any, name: str, keys: Keys) -> list[Animated]:
 
 def _visibility(item: Any, path: str, keys: Keys, applied: Applied) -> list[Animated]:
     setattr(item, path, bool(keys.values[0, 0]))
-    if _is_still(keys):
+    if keys.is_still:
         applied.hold()
         return []
     return [Animated(path, keys, None, "CONSTANT")]
@@ -127,10 +123,10 @@ def _visibility(item: Any, path: str, keys: Keys, applied: Applied) -> list[Anim
 
 def _aim(item: Any, target: Any, axes: Any) -> None:
     """Let the object look at its target along -Z, upright."""
-    for constraint in [each for each in item.constraints if each.name in (_AIM, _ROLL)]:
+    for constraint in [each for each in item.constraints if each.name in (AIM, ROLL_CONSTRAINT)]:
         item.constraints.remove(constraint)
     aim = item.constraints.new("TRACK_TO")
-    aim.name = _AIM
+    aim.name = AIM
     aim.target = target
     aim.track_axis, aim.up_axis = "TRACK_NEGATIVE_Z", "UP_Y"
     if axes is not None:
@@ -141,21 +137,21 @@ def _aim(item: Any, target: Any, axes: Any) -> None:
 def _roll(planned: Planned, item: Any, target: Any, applied: Applied) -> list[Animated]:
     """Let the object roll about its line of sight."""
     keys = planned.keys.get("roll")
-    if keys is None or (_is_still(keys) and keys.values[0, 0] == 0.0):
+    if keys is None or (keys.is_still and keys.values[0, 0] == 0.0):
         return []
     # A Transformation whose results are both ends of one range: they are the roll, whatever the target does.
     roll = item.constraints.new("TRANSFORM")
-    roll.name = _ROLL
+    roll.name = ROLL_CONSTRAINT
     roll.target = target
     roll.owner_space = roll.target_space = "LOCAL"
     roll.map_to, roll.mix_mode_rot = "ROTATION", "AFTER"
     roll.to_min_z_rot = roll.to_max_z_rot = math.radians(keys.values[0, 0])
-    if _is_still(keys):
+    if keys.is_still:
         applied.hold()
         return []
     animated = _quantity(item, "roll", keys)
     for end in ("to_min_z_rot", "to_max_z_rot"):
-        drive(item, f'constraints["{_ROLL}"].{end}', -1, ROLL, {"roll": (item, '["roll"]')})
+        drive(item, f'constraints["{ROLL_CONSTRAINT}"].{end}', -1, ROLL, {"roll": (item, '["roll"]')})
     return animated
 
 
@@ -165,7 +161,7 @@ def _lens(planned: Planned, camera: Any, applied: Applied) -> None:
         return
     camera.sensor_fit = "HORIZONTAL"
     camera.lens = lens_of(float(keys.values[0, 0]), camera.sensor_width)
-    if _is_still(keys):
+    if keys.is_still:
         applied.hold()
         return
     animated = _quantity(camera, "fov", keys)
@@ -184,7 +180,7 @@ def _cones_and_color(planned: Planned, light: Any, applied: Applied) -> None:
         hotspot, falloff = planned.keys.get("hotspot"), planned.keys.get("falloff")
         if falloff is not None:
             animated += _vector(light, "spot_size", falloff.with_values(np.radians(falloff.values)), applied)
-        moves = bool(animated) or (hotspot is not None and not _is_still(hotspot))
+        moves = bool(animated) or (hotspot is not None and not hotspot.is_still)
         if hotspot is not None and moves:
             animated += _quantity(light, "hotspot", hotspot)
             drive(light, "spot_blend", -1, BLEND, {"hotspot": (light, '["hotspot"]'), "size": (light, "spot_size")})

@@ -52,6 +52,19 @@ class Keys:
         """Which keys have one other than 0, shape (n,)."""
         return np.asarray((self.parameters != 0).any(axis=0))
 
+    @property
+    def is_still(self) -> bool:
+        """One key that says no more than its value."""
+        return len(self) == 1 and not self.has_parameters.any()
+
+    def is_like(self, other: Keys) -> bool:
+        """Whether all is the same in float32, in which Blender and the file have it."""
+        mine, others = ((one.frames, one.values, one.parameters) for one in (self, other))
+        pairs = zip(mine, others, strict=True)
+        return self.cycle == other.cycle and all(
+            np.array_equal(a.astype(np.float32), b.astype(np.float32)) for a, b in pairs
+        )
+
     def with_values(self, values: FloatArray) -> Keys:
         return replace(self, values=values)
 

@@ -13,6 +13,9 @@ from ..interp import rotations
 
 FloatArray = npt.NDArray[np.float64]
 
+_FLOAT32 = 1e-6
+"""Blender's properties round what a person says by less."""
+
 
 @dataclass(frozen=True)
 class Conversion:
@@ -41,6 +44,11 @@ class Conversion:
     def in_file(self, frames: npt.ArrayLike) -> FloatArray:
         """The opposite of `frames`."""
         return (np.asarray(frames, dtype=np.float64) - self.start) / self.stretch
+
+    def is_like(self, other: Conversion) -> bool:
+        """Whether the other converts in the same way."""
+        mine, others = ((one.scale, one.start, one.stretch) for one in (self, other))
+        return bool((self.axes == other.axes).all()) and np.allclose(mine, others, rtol=_FLOAT32)
 
     @property
     def keeps_axes(self) -> bool:

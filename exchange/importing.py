@@ -21,17 +21,9 @@ from .conversion import Conversion
 from .making import Made, make_axes, make_objects
 from .matching import match_objects, tell_differences, why_left
 from .planning import Choices, Planned, note, plan
-from .report import Exchanged
+from .report import Exchanged, count_found
+from .sources import remember
 
-NODE_NAMES = {
-    "OBJECT": "object",
-    "CAMERA": "camera",
-    "CAMERA_TARGET": "camera target",
-    "LIGHT": "light",
-    "SPOTLIGHT": "spotlight",
-    "LIGHT_TARGET": "light target",
-    "AMBIENT": "ambient light",
-}
 _MADE_NAMES = {"MESH": "mesh", "EMPTY": "empty", "CAMERA": "camera", "LIGHT": "light", "WORLD": "world"}
 
 
@@ -114,7 +106,7 @@ def _import(
     report: Exchanged,
     progress: Progress | None,
 ) -> None:
-    _count_found(scene, report)
+    count_found(scene, report.found)
     planned = plan(scene, options.conversion, options.choices, report.notes)
     if options.matches:
         items = _matched(planned, into, made, report)
@@ -130,6 +122,7 @@ def _import(
         if not options.matches and one.parent is not None and one.kind != "WORLD":
             item.parent = items[one.parent]
         apply(one, item, None if one.target is None else items[one.target], axes, applied)
+        remember(item, one.node, options.conversion, options.choices)
         if not options.matches and one.kind == "WORLD":
             _place_world(item, into, report)
         if progress is not None:
@@ -170,15 +163,6 @@ def _place_world(world: Any, into: Any, report: Exchanged) -> None:
         into.world = world
     else:
         report.notes.append(f'the ambient light is the world "{world.name}", not used: the scene has one')
-
-
-def _count_found(scene: three_ds.Scene, report: Exchanged) -> None:
-    report.found += Counter(NODE_NAMES[node.kind] for node in scene.nodes)
-    tracks = [track for node in scene.nodes for track in node.tracks]
-    report.found["track"] = len(tracks)
-    report.found["key"] = sum(len(track.frames) for track in tracks)
-    report.found["key with parameters"] = sum(int((track.parameters != 0).any(axis=0).sum()) for track in tracks)
-    report.found["track that cycles"] = sum(track.cycle != "SINGLE" for track in tracks)
 
 
 def segment_of(scene: three_ds.Scene) -> tuple[int, int]:

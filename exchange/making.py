@@ -15,7 +15,7 @@ from .conversion import Conversion
 from .geometry import make_mesh
 from .planning import Planned, note
 
-_WATTS = 1000.0
+WATTS = 1000.0
 """What Blender's own importer gives a light: the lamps of 3D Studio do not fade with distance."""
 AXES = "3DS Axes"
 
@@ -73,7 +73,7 @@ def _data(planned: Planned, meshes: dict[tuple[bytes, bytes, bool], Any], made: 
         light: Any = bpy.data.lights.new(name, "SPOT" if planned.node.kind == "SPOTLIGHT" else "POINT")
         content = planned.content
         multiplier = content.multiplier if isinstance(content, Light) and content.multiplier is not None else 1.0
-        light.energy = _WATTS * multiplier
+        light.energy = WATTS * multiplier
         return made.data(light)
     return None
 

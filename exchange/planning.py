@@ -6,7 +6,7 @@ All is read and converted here, before anything of Blender's is made or changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -108,7 +108,7 @@ def plan(scene: Scene, conversion: Conversion, choices: Choices, notes: list[str
             content = _without_turn(content)
         planned = Planned(node_name(node), node, parent, _kind(node, content), frame, content, targets[index])
         say = partial(note, notes, planned.name)
-        _add_keys(planned, _all_tracks(node, item), choices, say)
+        add_keys(planned, _all_tracks(node, item), choices, say)
         if node.kind in _AIMED and not aimed:
             say("it has no target: it looks along -Z")
         result.append(planned)
@@ -185,7 +185,8 @@ def _all_tracks(node: Node, item: Object | None) -> list[Track]:
     return tracks
 
 
-def _add_keys(planned: Planned, tracks: list[Track], choices: Choices, say: Say) -> None:
+def add_keys(planned: Planned, tracks: Iterable[Track], choices: Choices, say: Say) -> None:
+    """Convert the tracks to keys of what is planned."""
     node, frame = planned.node, planned.frame
     done = set()
     for track in tracks:

@@ -11,6 +11,17 @@ from typing import Any
 import bpy
 
 from ..animation import Report
+from ..formats import three_ds
+
+_NODE_NAMES = {
+    "OBJECT": "object",
+    "CAMERA": "camera",
+    "CAMERA_TARGET": "camera target",
+    "LIGHT": "light",
+    "SPOTLIGHT": "spotlight",
+    "LIGHT_TARGET": "light target",
+    "AMBIENT": "ambient light",
+}
 
 
 @dataclass
@@ -57,11 +68,22 @@ class Exchanged:
 
     def lines(self) -> list[str]:
         """What was found, made and matched, in words."""
-        lines = [f"Found {counted(self.found)}", f"Made {counted(self.made)}"]
+        lines = [f"Found {counted(self.found)}"] if self.found else []
+        lines.append(f"Made {counted(self.made)}")
         if self.matched:
             pairs = (f'"{node}"' if node == item else f'"{node}" is "{item}"' for node, item in self.matched.items())
             lines.append(f"Matched {len(self.matched)} by name: {', '.join(pairs)}")
         return lines
+
+
+def count_found(scene: three_ds.Scene, counts: Counter[str]) -> None:
+    """Add up the nodes of each kind, tracks and keys of a file."""
+    counts += Counter(_NODE_NAMES[node.kind] for node in scene.nodes)
+    tracks = [track for node in scene.nodes for track in node.tracks]
+    counts["track"] += len(tracks)
+    counts["key"] += sum(len(track.frames) for track in tracks)
+    counts["key with parameters"] += sum(int((track.parameters != 0).any(axis=0).sum()) for track in tracks)
+    counts["track that cycles"] += sum(track.cycle != "SINGLE" for track in tracks)
 
 
 def counted(counts: Counter[str]) -> str:

@@ -8,6 +8,7 @@ import bpy
 from . import preset
 from .bake import TCB_OT_bake
 from .enable import TCB_OT_enable
+from .export_3ds import EXPORT_ANIM_OT_tcb_3ds
 from .import_3ds import IMPORT_ANIM_OT_tcb_3ds
 from .key_copy import TCB_OT_key_copy, TCB_OT_key_paste
 from .key_drag import TCB_OT_key_drag
@@ -41,6 +42,7 @@ _CLASSES = (
     TCB_OT_restore,
     TCB_OT_remove,
     IMPORT_ANIM_OT_tcb_3ds,
+    EXPORT_ANIM_OT_tcb_3ds,
 )
 
 

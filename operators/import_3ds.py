@@ -131,7 +131,9 @@ class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[
         if self.use_live:
             for datablock in report.animated:
                 datablock.animation_data.action.tcb_live = True
-        return self._tell(report)
+        tell_of(self, report)
+        redraw_editors()
+        return {"FINISHED"}
 
     def _paths(self) -> list[Path]:
         if self.files and self.directory:
@@ -152,17 +154,17 @@ class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[
         choices = Choices(self.rotations == "EULER", self.use_shorter_turns)
         return ImportOptions(conversion, choices, self.target == "MATCH", self.output)
 
-    def _tell(self, report: Exchanged) -> Status:
-        for line in report.lines():
-            self.report({"INFO"}, line)
-        for note in report.notes:
-            print(f"TCB: {note}")
-        for note in report.notes[:SHOWN_NOTES]:
-            self.report({"INFO"}, note)
-        if len(report.notes) > SHOWN_NOTES:
-            rest = len(report.notes) - SHOWN_NOTES
-            self.report({"INFO"}, f"… and {rest} notes more, all of which the console has")
-        if report.baked.tracks:
-            self.report({"INFO"}, report.baked.summary("Baked"))
-        redraw_editors()
-        return {"FINISHED"}
+
+def tell_of(operator: bpy.types.Operator, report: Exchanged) -> None:
+    """Say what was done, and what there is to note; all of that in the console."""
+    for line in report.lines():
+        operator.report({"INFO"}, line)
+    for note in report.notes:
+        print(f"TCB: {note}")
+    for note in report.notes[:SHOWN_NOTES]:
+        operator.report({"INFO"}, note)
+    if len(report.notes) > SHOWN_NOTES:
+        rest = len(report.notes) - SHOWN_NOTES
+        operator.report({"INFO"}, f"… and {rest} notes more, all of which the console has")
+    if report.baked.tracks:
+        operator.report({"INFO"}, report.baked.summary("Baked"))

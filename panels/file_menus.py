@@ -25,11 +25,17 @@ def _draw_import(menu: Any, _context: bpy.types.Context) -> None:
     menu.layout.operator("import_anim.tcb_3ds", text="3D Studio Animation (.3ds)")
 
 
+def _draw_export(menu: Any, _context: bpy.types.Context) -> None:
+    menu.layout.operator("export_anim.tcb_3ds", text="3D Studio Animation (.3ds)")
+
+
 def register() -> None:
     bpy.utils.register_class(IMPORT_ANIM_FH_tcb_3ds)
     bpy.types.TOPBAR_MT_file_import.append(_draw_import)
+    bpy.types.TOPBAR_MT_file_export.append(_draw_export)
 
 
 def unregister() -> None:
+    bpy.types.TOPBAR_MT_file_export.remove(_draw_export)
     bpy.types.TOPBAR_MT_file_import.remove(_draw_import)
     bpy.utils.unregister_class(IMPORT_ANIM_FH_tcb_3ds)

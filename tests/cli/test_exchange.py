@@ -33,3 +33,20 @@ def test_a_file_that_can_not_be_imported_is_an_error_with_its_place(tcb, tmp_pat
     assert ran.status == 1
     assert "byte 0: not a .3ds file" in ran.errors[0]
     assert not (tmp_path / "none.blend").exists()
+
+
+def test_export_makes_a_file_of_each_blend_and_gives_an_import_back(tcb, tmp_path):
+    source = run_cycle(tmp_path)
+    assert tcb("import", source, "--output", tmp_path / "run.blend").status == 0
+    ran = tcb("export", tmp_path / "run.blend", "--output", f"{tmp_path}/given/", "--json")
+    assert (ran.status, ran.errors) == (0, [])
+    assert ran.lines[0]["counts"]["keys"] == 3
+    given, read = (three_ds.read(path.read_bytes()) for path in (tmp_path / "given" / "run.3ds", source))
+    assert given.nodes[0].tracks[0].values.tolist() == read.nodes[0].tracks[0].values.tolist()
+
+
+def test_what_is_not_tcb_can_be_refused(tcb, walk, tmp_path):
+    ran = tcb("export", walk, "--output", tmp_path / "walk.3ds", "--others", "REFUSE")
+    assert ran.status == 1
+    assert "not TCB" in ran.errors[0]
+    assert not (tmp_path / "walk.3ds").exists()

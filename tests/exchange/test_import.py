@@ -110,7 +110,9 @@ def test_a_mirrored_mesh_stands_where_its_vertices_are(bring: Import) -> None:
     tracks = track("POSITION", (0, 5, 6, 7)), turn, track("SCALE", (0, 1, 1, 2))
     made = bring(scene(three_ds.Node("OBJECT", b"Box", tracks=tracks), objects=(mirrored,)))
     corners = [world("Box") @ (*vertex.co, 1) for vertex in bpy.data.objects["Box"].data.vertices]
-    assert np.linalg.det(made.objects[0].content.matrix[:3]) < 0 < np.linalg.det(matrix)
+    assert isinstance(mirrored.content, three_ds.Mesh)
+    assert mirrored.content.matrix is not None
+    assert np.linalg.det(mirrored.content.matrix[:3]) < 0 < np.linalg.det(matrix)
     assert np.array(corners)[:, :3] == pytest.approx(made.objects[0].content.vertices, abs=1e-5)
 
 

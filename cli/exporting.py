@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The verb `export`: a 3D Studio file of a .blend."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import bpy
+
+from ..animation import Refusal, Report
+from ..exchange.conversion import Conversion, stretch_of
+from ..exchange.exporting import ExportOptions, export_scene
+from ..formats import three_ds
+from .arguments import Job
+from .blend_files import UnusableError, check_target, open_file, save
+from .choosing import named
+from .log import write_result
+from .outcome import Outcome
+
+
+def give(job: Job, number: int, outcome: Outcome) -> None:
+    """Read the file and write its scene, or the objects asked for, as another. Raises UnusableError."""
+    target = job.targets[number]
+    check_target(target, job.makes_folder)
+    source = open_file(outcome.file, outcome.notes, writes=False)
+    scene: Any = bpy.context.scene
+    objects = list(scene.objects)
+    if job.patterns:
+        asked = {item for pattern in job.patterns for item in named(pattern, outcome)}
+        objects = [item for item in objects if item in asked]
+    if outcome.errors:
+        return
+    given = job.exchange
+    stretch = stretch_of(scene, given["rate"]) if given["keep_time"] else 1.0
+    conversion = Conversion(scale=1.0 / given["scale"], start=given["start"], stretch=stretch)
+    try:
+        made, report = export_scene(objects, scene, ExportOptions(conversion, given["others"] == "SAMPLE"))
+        content = three_ds.write(made)
+    except (Refusal, three_ds.ThreeDSError) as error:
+        raise UnusableError(str(error)) from error
+    outcome.notes += [*report.lines(), *report.notes]
+    counts = report.made
+    outcome.report = Report(len(made.nodes), len(made.nodes), counts["track"], counts["key"])
+    save(source, target, False, functools.partial(write_result, job, number, outcome, source), content)
+    outcome.output = target

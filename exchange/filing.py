@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keys to the tracks of a file: whole frames, float32, turns from the key before."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..formats.three_ds import Track
+from ..formats.three_ds.tracks import LAST_FRAME
+from ..interp import rotations
+from .cleaning import APART, Keys, Say
+from .conversion import Conversion, FloatArray
+
+_CYCLES = {"SINGLE": 0, "REPEAT": 2, "LOOP": 3}
+_WHOLE = 1e-3
+"""Frames: a key nearer than this to a whole frame stands there, but for float32."""
+
+
+def numbers_track(kind: str, keys: Keys, conversion: Conversion, say: Say) -> Track:
+    """The track of keys whose values are in the file's terms already."""
+    frames = _file_frames(keys.frames, conversion, say)
+    return _track(kind, frames, keys.values.astype(np.float32), keys)
+
+
+def turns_track(keys: Keys, conversion: Conversion, say: Say) -> Track:
+    """The rotation track of keys that are turns from the key before, in Blender's convention."""
+    frames = _file_frames(keys.frames, conversion, say)
+    return _track("ROTATION", frames, _rounded_turns(keys.values), keys)
+
+
+def _rounded_turns(turns: FloatArray) -> npt.NDArray[np.float32]:
+    """Turns as a file has them: of the opposite sense, none backwards, in float32.
+
+    Each makes up for what rounding the ones before has cost, so that errors do not add up from key to key.
+    """
+    wanted = rotations.turns_to_rotations(turns[:, 0], turns[:, 1:])
+    rows = np.empty((len(turns), 4), dtype=np.float32)
+    stand = np.array([1.0, 0.0, 0.0, 0.0])
+    for row, (quaternion, turn) in enumerate(zip(wanted, turns, strict=True)):
+        left = rotations.multiply(quaternion, rotations.conjugate(stand))
+        axis, angle = rotations.to_axis_angle(left, turn[1:])
+        angles, axes = rotations.nearest_turns(angle[np.newaxis], axis[np.newaxis], turn[:1, np.newaxis] * turn[1:])
+        sense = -1.0 if angles[0] >= 0.0 else 1.0
+        rows[row] = abs(angles[0]), *(sense * axes[0])
+        kept = rows[row].astype(np.float64)
+        stand = rotations.multiply(rotations.from_axis_angle(kept[1:], -kept[0]), stand)
+    return rows
+
+
+def _track(kind: str, frames: npt.NDArray[np.int32], values: npt.NDArray[np.float32], keys: Keys) -> Track:
+    parameters = keys.parameters.astype(np.float32)
+    flags = ((parameters != 0.0) << np.arange(5)[:, np.newaxis]).sum(axis=0).astype(np.uint16)
+    return Track(kind, frames, values, flags, parameters, _CYCLES[keys.cycle])
+
+
+def _file_frames(frames: FloatArray, conversion: Conversion, say: Say) -> npt.NDArray[np.int32]:
+    """Whole frames of the file, and a word on keys that were elsewhere."""
+    exact = conversion.in_file(frames)
+    whole = np.clip(np.rint(exact), -LAST_FRAME, LAST_FRAME)
+    # An import moved keys of one frame so far apart.
+    ahead = np.append(np.abs(np.diff(frames) - APART) < _WHOLE, False)
+    moved = (np.abs(exact - whole) > _WHOLE) & ~ahead
+    if moved.any():
+        say(f"{moved.sum()} keys not at whole frames, such as {frames[np.argmax(moved)]:g}: at the nearest in the file")
+    together = np.diff(whole) == 0
+    if (together & ~ahead[:-1]).any():
+        say("keys nearer to each other than a frame: they share one in the file")
+    return whole.astype(np.int32)

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The keys of Blender's tracks, for a file: as they are where they are TCB, sampled where they are not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..animation import Refusal
+from ..animation.channels import channels_of
+from ..animation.pairing import pair
+from ..animation.reading import read_originals
+from ..animation.settings import Settings
+from ..animation.splines import TrackSpline, track_splines
+from ..animation.tracks import Track, find_tracks, why_not
+from ..interp import rotations
+from .cleaning import Keys, Say
+from .conversion import FloatArray
+from .turning import PROPERTIES, Turned
+
+_SAME = 1e-6
+"""Of samples: as near to each other they are one value, that float32 has rounded."""
+
+
+@dataclass(frozen=True, eq=False)
+class Said:
+    """A rotation mode and the keys of its property; without settings they are none of TCB."""
+
+    mode: str
+    keys: Keys
+    settings: Settings | None
+
+    def is_like(self, turned: Turned) -> bool:
+        """Whether this is what an import wrote."""
+        if self.mode != turned.mode:
+            return False
+        if turned.keys.is_still:
+            return self.keys.is_still and self.keys.is_like(replace(turned.keys, frames=self.keys.frames))
+        paths = [settings.path if settings else None for settings in (self.settings, turned.settings)]
+        return paths[0] == paths[1] and self.keys.is_like(turned.keys)
+
+
+class Tracks:
+    """The tracks of a datablock, by their paths."""
+
+    def __init__(self, datablock: bpy.types.ID, samples_others: bool) -> None:
+        self.datablock = datablock
+        self.samples_others = samples_others
+        try:
+            found = find_tracks(datablock, channels_of(datablock))
+        except Refusal:
+            found = []
+        self._tracks = {track.path: track for track in found if track.in_use}
+
+    def numbers(self, path: str, say: Say) -> Keys:
+        """The keys of a property of numbers; one key where nothing animates it. Raises Refusal."""
+        track = self._tracks.get(path)
+        if track is None:
+            return still(_value(self.datablock, path))
+        splines = self._splines(track)
+        if len(splines) == 1:
+            spline = splines[0]
+            values = np.tile([track.component(index) for index in range(len(track.rest))], (len(spline.frames), 1))
+            values[:, spline.components] = spline.values
+            return _keys(spline, values)
+        frames = _whole_frames(track)
+        say(f"{track.path}: {self._why(track)}: written as {len(frames)} samples")
+        return sampled(frames, self._played(track, splines, frames))
+
+    def turns(self, item: Any, say: Say) -> Keys:
+        """The keys of the rotation, as turns from the key before. Raises Refusal."""
+        track = self._rotation()
+        if track is None:
+            axis, angle = rotations.to_axis_angle(quaternion_of(item))
+            return still(np.append(angle, axis))
+        splines = self._splines(track)
+        if splines:
+            spline = splines[0]
+            return _keys(spline, _turns(track, spline))
+        frames = _whole_frames(track)
+        say(f"{track.path}: {self._why(track)}: written as {len(frames)} samples")
+        return sampled_turns(frames, _quaternions(track, self._played(track, [], frames)))
+
+    def rotation(self, item: Any) -> Said:
+        """The rotation as the object's properties say it. Raises Refusal."""
+        track = self._rotation()
+        if track is None:
+            path = PROPERTIES.get(item.rotation_mode, "rotation_euler")
+            return Said(item.rotation_mode, still(_value(item, path)), None)
+        originals = read_originals(track)
+        splines = track_splines(track, track.settings, originals, {})
+        keys = _keys(splines[0], splines[0].values)
+        return Said(item.rotation_mode, keys, track.settings if track.enabled else None)
+
+    def played(self, *paths: str) -> tuple[FloatArray, FloatArray]:
+        """Whole frames from the first to the last key of these properties, and what each is there, a column each."""
+        tracks = [self._tracks.get(path) for path in paths]
+        ends = [_whole_frames(track) for track in tracks if track is not None]
+        frames = np.arange(min(each[0] for each in ends), max(each[-1] for each in ends) + 1.0)
+        columns = [
+            np.full(len(frames), _value(self.datablock, path)[0])
+            if track is None
+            else self._played(track, [], frames)[:, 0]
+            for path, track in zip(paths, tracks, strict=True)
+        ]
+        return frames, np.column_stack(columns)
+
+    def _rotation(self) -> Track | None:
+        return next((track for path, track in self._tracks.items() if path.startswith("rotation_")), None)
+
+    def is_keyed(self, path: str) -> bool:
+        return path in self._tracks
+
+    def _splines(self, track: Track) -> list[TrackSpline]:
+        """None where the track is none of TCB."""
+        if not track.enabled:
+            if self.samples_others:
+                return []
+            raise track.refusal("not TCB; enable it, or let it be sampled")
+        reason = why_not(track)
+        if reason:
+            raise track.refusal(reason)
+        originals = read_originals(track)
+        pair(track, originals)
+        return track_splines(track, track.settings, originals, {})
+
+    def _why(self, track: Track) -> str:
+        return "its components have keys at different frames" if track.enabled else "not TCB"
+
+    def _played(self, track: Track, splines: list[TrackSpline], frames: FloatArray) -> FloatArray:
+        """What the components play at the frames, shape (frames, components)."""
+        values = np.tile([track.component(index) for index in range(len(track.rest))], (len(frames), 1))
+        for index, fcurve in track.channels.items():
+            values[:, index] = [fcurve.evaluate(float(frame)) for frame in frames]
+        for spline in splines:
+            values[:, spline.components] = spline.spline(frames)
+        return values
+
+
+def still(value: FloatArray) -> Keys:
+    """One key, at frame 0: it holds for ever."""
+    return Keys(np.zeros(1), np.atleast_1d(value)[np.newaxis].astype(np.float64), np.zeros((5, 1)))
+
+
+def sampled(frames: FloatArray, values: FloatArray) -> Keys:
+    """A key a sample; one where all are the same."""
+    if (np.ptp(values, axis=0) <= _SAME * np.maximum(1.0, np.abs(values).max(axis=0))).all():
+        frames, values = frames[:1], values[:1]
+    return Keys(frames, values, np.zeros((5, len(frames))))
+
+
+def sampled_turns(frames: FloatArray, quaternions: FloatArray) -> Keys:
+    """A key a sample, as turns by the shorter way; one where there are none."""
+    if rotations.angle_between(quaternions, quaternions[0]).max() <= _SAME:
+        frames, quaternions = frames[:1], quaternions[:1]
+    angles, axes = rotations.rotations_to_turns(quaternions)
+    return Keys(frames, np.column_stack((angles, axes)), np.zeros((5, len(frames))))
+
+
+def quaternion_of(item: Any) -> FloatArray:
+    """The orientation of an object's own rotation property."""
+    if item.rotation_mode == "QUATERNION":
+        return rotations.normalise(item.rotation_quaternion[:])
+    if item.rotation_mode == "AXIS_ANGLE":
+        angle, *axis = item.rotation_axis_angle
+        return rotations.from_axis_angle(axis, angle)
+    return rotations.from_euler(item.rotation_euler[:], item.rotation_mode)
+
+
+def _value(datablock: Any, path: str) -> FloatArray:
+    value = datablock[path[2:-2]] if path.startswith("[") else getattr(datablock, path)
+    return np.array([value] if isinstance(value, float) else value[:], dtype=np.float64)
+
+
+def _keys(spline: TrackSpline, values: FloatArray) -> Keys:
+    keys = spline.spline.keys
+    return Keys(keys.frames, values, np.array(keys.parameters), spline.spline.cycle)
+
+
+def _turns(track: Track, spline: TrackSpline) -> FloatArray:
+    """Of a rotation's keys, shape (n, 4): angle and axis."""
+    if track.settings.path == "AS_KEYED" and track.kind == "EULER":
+        angles, axes = rotations.turns_of_euler(spline.values, track.order)
+    elif track.settings.path == "AS_KEYED" and track.kind == "AXIS_ANGLE":
+        angles, axes = rotations.turns_of_axis_angle(spline.values[:, 0], spline.values[:, 1:])
+    else:
+        quaternions = spline.spline.keys.values
+        angles, axes = rotations.rotations_to_turns(quaternions, path=track.settings.path)
+    return np.column_stack((angles, axes))
+
+
+def _quaternions(track: Track, values: FloatArray) -> FloatArray:
+    if track.kind == "QUATERNION":
+        return rotations.normalise(values)
+    if track.kind == "AXIS_ANGLE":
+        return rotations.from_axis_angle(values[:, 1:], values[:, 0])
+    return rotations.from_euler(values, track.order)
+
+
+def _whole_frames(track: Track) -> FloatArray:
+    """From the first to the last key of any component."""
+    ends = [point.co.x for fcurve in track.channels.values() for point in fcurve.keyframe_points]
+    return np.arange(np.floor(min(ends)), np.ceil(max(ends)) + 1.0)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Export animation to a 3D Studio file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
+from bpy_extras.io_utils import ExportHelper
+
+from ..animation import Refusal
+from ..exchange.conversion import Conversion, stretch_of
+from ..exchange.exporting import ExportOptions, export_scene
+from ..formats import three_ds
+from .import_3ds import TIMING_ITEMS, tell_of
+from .reporting import Status
+
+OTHERS_ITEMS = (
+    ("SAMPLE", "Sample", "A key every frame, of what they play"),
+    ("REFUSE", "Refuse", "Write nothing where there are any"),
+)
+
+
+class EXPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ExportHelper):  # type: ignore[misc]
+    """Export objects and their animation to a 3D Studio file, with the keys' tension, continuity, bias and ease"""
+
+    bl_idname = "export_anim.tcb_3ds"
+    bl_label = "Export 3D Studio Animation"
+    bl_options = {"PRESET"}
+
+    filename_ext = ".3ds"
+    filter_glob: StringProperty(default="*.3ds", options={"HIDDEN"})
+
+    use_selection: BoolProperty(name="Selected Only", description="Only the selected objects, and what they look at")
+    global_scale: FloatProperty(
+        name="Scale", description="Units of the file a Blender unit", default=1.0, min=1e-6, max=1e6
+    )
+    frame_start: FloatProperty(
+        name="Start Frame", description="The frame that becomes frame 0 of the file", default=0.0
+    )
+    timing: EnumProperty(name="Timing", description="What becomes of the frames of the keys", items=TIMING_ITEMS)
+    frame_rate: FloatProperty(
+        name="File Rate",
+        description="Frames a second in the file, which does not say it",
+        default=30.0,
+        min=1,
+        max=1000,
+    )
+    others: EnumProperty(name="Other Tracks", description="What to do with tracks that are not TCB", items=OTHERS_ITEMS)
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        given: Any = self
+        scene: Any = context.scene
+        objects = context.selected_objects if self.use_selection else scene.objects
+        stretch = stretch_of(scene, self.frame_rate) if self.timing == "TIME" else 1.0
+        conversion = Conversion(scale=1.0 / self.global_scale, start=self.frame_start, stretch=stretch)
+        try:
+            made, report = export_scene(objects, scene, ExportOptions(conversion, self.others == "SAMPLE"))
+            Path(bpy.path.abspath(given.filepath)).write_bytes(three_ds.write(made))
+        except (Refusal, OSError, three_ds.ThreeDSError) as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        tell_of(self, report)
+        return {"FINISHED"}

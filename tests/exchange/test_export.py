@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Blender's scenes as files, and back."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix
+
+from formats import three_ds
+from tests.animation.curves import key
+from tests.exchange.files import box, camera, save, scene, spotlight, track
+from tests.exchange.test_import import (
+    TILTED,
+    UPRIGHT,
+    family,
+    new_object,
+    spun,
+    watched,
+    world,
+)
+from tests.formats.files import FILES
+from tests.formats.test_other_readers import agrees_with_lib3ds
+
+Export = Callable[..., three_ds.Scene]
+FRAMES = range(31)
+
+
+@pytest.fixture
+def give(scene, tmp_path: Path) -> Export:
+    """Export the scene, the operator's options by name, and read what was written."""
+
+    def give(**options) -> three_ds.Scene:
+        bpy.ops.export_anim.tcb_3ds(filepath=str(tmp_path / "given.3ds"), **options)
+        return three_ds.read((tmp_path / "given.3ds").read_bytes())
+
+    return give
+
+
+@pytest.fixture
+def said(capfd) -> Callable[[], str]:
+    return lambda: capfd.readouterr().out
+
+
+def bits(one: three_ds.Track) -> tuple:
+    arrays = (one.frames, one.values, one.key_flags, one.parameters)
+    return one.kind, *(array.tobytes() for array in arrays), one.flags, one.reserved, one.names
+
+
+def tracks(made: three_ds.Scene) -> dict:
+    return {
+        (node.kind, node.name, node.instance_name, one.kind): bits(one) for node in made.nodes for one in node.tracks
+    }
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_real_files_are_given_back_bit_for_bit(give: Export, shared_data: Path, name: str) -> None:
+    bpy.ops.import_anim.tcb_3ds(filepath=str(shared_data / name))
+    assert tracks(give()) == tracks(three_ds.read((shared_data / name).read_bytes()))
+
+
+def test_only_what_was_changed_is_written_anew(give: Export, shared_data: Path, animation) -> None:
+    path = shared_data / "tcb_fixture_lib3ds.3ds"
+    bpy.ops.import_anim.tcb_3ds(filepath=str(path))
+    animation.key_set(bpy.data.objects["Tri"], "location", 10, tension=-0.5)
+    before, after = three_ds.read(path.read_bytes()).nodes[0], give().nodes[0]
+    for kind in ("ROTATION", "SCALE"):
+        assert bits(before.track(kind)) == bits(after.track(kind))
+    assert after.track("POSITION").parameters[0, 1] == -0.5
+    assert after.track("POSITION").values.tolist() == before.track("POSITION").values.tolist()
+
+
+SCENES = {
+    "family": lambda: family(ids=True),
+    "camera": lambda: scene(
+        *watched("CAMERA", track("ROLL", (0, -10), (12, 400), (30, 90)), track("FOV", (0, 45), (20, 100), (30, 20))),
+        objects=(camera(b"Eye"),),
+    ),
+    "spotlight": lambda: scene(
+        *watched("SPOTLIGHT", track("HOTSPOT", (0, 20), (30, 60)), track("FALLOFF", (0, 50), (10, 80), (30, 70))),
+        objects=(spotlight(b"Eye"),),
+    ),
+    "hidden": lambda: scene(
+        three_ds.Node("OBJECT", b"Box", tracks=(track("HIDE", (5,), (9,)),)), objects=(box(b"Box"),)
+    ),
+    "cycle": lambda: scene(
+        three_ds.Node("OBJECT", b"Box", tracks=(track("SCALE", (0, 1, 1, 1), (9, 2, 2, 2), flags=3),))
+    ),
+    "spun upright": lambda: spun(UPRIGHT, (0.6, 0, 0.8, 450), (0.6, 0, 0.8, -720), (0.6, 0, 0.8, 90), tension=0.3),
+    "spun tilted": lambda: spun(TILTED, (0, 0, 1, 450), (0, 0, 1, -720), (0, 0, 1, 90), tension=0.3),
+    "long way": lambda: spun(TILTED, (0.6, 0, 0.8, 300), (0, 0.6, 0.8, -200)),
+}
+
+
+def forget_sources() -> None:
+    for item in bpy.data.objects:
+        item.pop("3ds", None)
+
+
+def views() -> dict[tuple, np.ndarray]:
+    """All that is seen of the objects at each frame."""
+    seen = {}
+    for frame in FRAMES:
+        for item in bpy.data.objects:
+            numbers = [world(item.name, frame).ravel(), [item.hide_render]]
+            shown = item.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+            if item.type == "CAMERA":
+                numbers.append([shown.angle_x])
+            if item.type == "LIGHT":
+                numbers.append([*shown.color, shown.spot_size, shown.spot_blend])
+            seen[item.name, frame] = np.concatenate(numbers)
+    return seen
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_what_comes_back_is_keyed_and_moves_as_what_was_given(give: Export, tmp_path: Path, name: str) -> None:
+    bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "made.3ds", SCENES[name]()))
+    before = views()
+    forget_sources()
+    given = give()
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "given again.3ds", given))
+    after = views()
+    assert after.keys() == before.keys()
+    for at, numbers in before.items():
+        assert after[at] == pytest.approx(numbers, rel=1e-6, abs=2e-6), at
+    for kept in SCENES[name]().nodes:
+        node = next(node for node in given.nodes if (node.kind, node.name) == (kept.kind, kept.name))
+        for one in kept.tracks:
+            other = node.track(one.kind)
+            assert other.frames.tolist() == one.frames.tolist()
+            assert other.parameters.tolist() == one.parameters.tolist()
+            assert other.cycle == one.cycle
+            if one.kind not in ("ROTATION", "HIDE"):
+                assert other.values == pytest.approx(one.values, rel=1e-6)
+
+
+def test_turns_do_not_lose_more_with_every_key(give: Export, tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    rows = [(frame, rng.uniform(0.1, 2.5), *rng.normal(size=3)) for frame in range(400)]
+    bpy.ops.import_anim.tcb_3ds(
+        filepath=save(tmp_path / "made.3ds", scene(three_ds.Node("OBJECT", b"Box", tracks=(track("ROTATION", *rows),))))
+    )
+    before = world("Box", 399)
+    forget_sources()
+    bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "given again.3ds", give()))
+    assert world("Box.001", 399) == pytest.approx(before, abs=5e-7)
+
+
+def keyed(name: str, animation, *, tcb: bool = True, mode: str = "XYZ") -> bpy.types.Object:
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata([(0, 0, 0), (len(name), 0, 0), (0, 2, 0), (0, 0, 3)], [], [(0, 1, 2), (0, 1, 3)])
+    item = new_object(name, mesh)
+    item.rotation_mode = mode
+    key(item, "location", [(0, (0, 0, 0)), (10, (4, 1, 2)), (30, (0, 5, 1))])
+    key(item, "rotation_euler", [(0, (0, 0, 0.3)), (10, (0.5, 7.0, 0)), (30, (0, 9.0, 1))])
+    if tcb:
+        animation.enable(item)
+        animation.key_set(item, "location", 10, tension=0.5, ease_to=0.25)
+        animation.bake(item)
+    return item
+
+
+def test_what_was_made_in_blender_comes_back(give: Export, animation, tmp_path: Path) -> None:
+    keyed("Box", animation)
+    before = [world("Box", frame) for frame in FRAMES]
+    bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "again.3ds", give()))
+    for frame in FRAMES:
+        assert world("Box.001", frame) == pytest.approx(before[frame], abs=2e-6), frame
+
+
+def test_tracks_that_are_not_tcb_are_sampled_or_refused(give: Export, animation, said) -> None:
+    item = keyed("Box", animation, tcb=False)
+    position = give().nodes[0].track("POSITION")
+    assert position.frames.tolist() == list(FRAMES)
+    assert position.values[7] == pytest.approx(world(item.name, 7)[:3, 3], abs=1e-6)
+    assert '"Box": location: not TCB: written as 31 samples' in said()
+    with pytest.raises(RuntimeError, match='"Box", location: not TCB'):
+        give(others="REFUSE")
+
+
+def test_what_constraints_move_is_sampled(give: Export, animation, said) -> None:
+    item = keyed("Box", animation)
+    item.constraints.new("COPY_LOCATION").target = new_object("Leader")
+    bpy.data.objects["Leader"].location = (3, 4, 5)
+    position = give().nodes[0].track("POSITION")
+    assert position.values.tolist() == [[3, 4, 5]]
+    assert 'has the constraint "Copy Location": its motion is written as samples' in said()
+
+
+def test_a_parent_inverse_is_taken_into_the_keys(give: Export, animation, tmp_path: Path) -> None:
+    child, parent = keyed("Child", animation), keyed("Parent", animation)
+    child.parent = parent
+    child.matrix_parent_inverse = Matrix(((0, -2, 0, 1), (2, 0, 0, 2), (0, 0, 2, 3), (0, 0, 0, 1)))
+    before = [world("Child", frame) for frame in FRAMES]
+    given = give()
+    assert given.nodes[-1].track("POSITION").frames.tolist() == [0, 10, 30]
+    bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "again.3ds", given))
+    for frame in FRAMES:
+        assert world("Child.001", frame) == pytest.approx(before[frame], abs=1e-5), frame
+
+
+def test_a_camera_without_a_target_gets_one(give: Export, animation, tmp_path: Path) -> None:
+    item = new_object("Eye", bpy.data.cameras.new("Eye"))
+    bpy.context.scene.frame_end = 30
+    key(item, "location", [(0, (0, 0, 0)), (30, (4, 1, 2))])
+    key(item, "rotation_euler", [(0, (1.0, 0.2, 0.3)), (30, (0.5, -0.8, 2.0))])
+    animation.bake(item)
+    before = [world("Eye", frame) for frame in FRAMES]
+    bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "again.3ds", give()))
+    for frame in FRAMES[1:]:
+        assert world("Eye.001", frame) == pytest.approx(before[frame], abs=1e-5), frame
+
+
+def test_long_names_are_cut_and_told(give: Export, animation, said) -> None:
+    for name in ("A long name of one", "A long name of two"):
+        new_object(name)
+    assert [node.name for node in give().nodes] == [b"A long nam", b"A long n~1"]
+    assert '"A long name of two": is "A long n~1" in the file' in said()
+
+
+def test_keys_between_frames_are_moved_and_told(give: Export, animation, said) -> None:
+    item = new_object("Box")
+    key(item, "location", [(0, (0, 0, 0)), (10.5, (1, 0, 0)), (20, (2, 0, 0))])
+    animation.enable(item)
+    assert give().nodes[0].track("POSITION").frames.tolist() == [0, 10, 20]
+    assert "1 keys not at whole frames, such as 10.5" in said()
+
+
+def test_keys_of_one_frame_come_back_to_it(give: Export, shared_data: Path) -> None:
+    bpy.ops.import_anim.tcb_3ds(filepath=str(shared_data / "claw.3DS"))
+    forget_sources()
+    assert give().nodes[0].track("ROTATION").frames.tolist() == [0, 83, 83]
+
+
+def test_objects_with_one_mesh_are_instances(give: Export) -> None:
+    mesh = bpy.data.meshes.new("Box")
+    mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 2, 0)], [], [(0, 1, 2)])
+    for name in ("One", "Two"):
+        new_object(name, mesh)
+    given = give()
+    assert [(node.name, node.instance_name) for node in given.nodes] == [(b"One", None), (b"One", b"Two")]
+    assert [item.name for item in given.objects] == [b"One"]
+
+
+def test_a_vertex_with_several_texture_coordinates_becomes_several(give: Export, tmp_path: Path) -> None:
+    mesh = bpy.data.meshes.new("Box")
+    mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 2, 0), (0, 0, 3)], [], [(0, 1, 2), (0, 1, 3)])
+    layer = mesh.uv_layers.new()
+    layer.data.foreach_set("uv", np.arange(12, dtype=np.float32) / 12)
+    new_object("Box", mesh)
+    content = give().objects[0].content
+    assert len(content.vertices) == 6
+    assert sorted(content.texture_coordinates[content.faces.ravel()].ravel()) == pytest.approx(np.arange(12) / 12)
+
+
+def test_only_what_is_selected(give: Export) -> None:
+    parent, child, other = (new_object(name) for name in ("Parent", "Child", "Other"))
+    child.parent = parent
+    for item in (parent, other):
+        item.select_set(False)
+    child.select_set(True)
+    bpy.context.view_layer.update()
+    (node,) = give(use_selection=True).nodes
+    assert (node.name, node.parent) == (b"Child", None)
+
+
+def test_scale_and_start_come_out_of_an_import_again(give: Export, shared_data: Path) -> None:
+    path = shared_data / "mak_running.3DS"
+    bpy.ops.import_anim.tcb_3ds(filepath=str(path), global_scale=0.1, frame_start=50)
+    assert tracks(give(global_scale=10, frame_start=50)) == tracks(three_ds.read(path.read_bytes()))
+
+
+def everything_animated(animation) -> None:
+    keyed("A long name", animation)
+    keyed("Child", animation).parent = bpy.data.objects["A long name"]
+    eye = new_object("Eye", bpy.data.cameras.new("Eye"))
+    aim = eye.constraints.new("TRACK_TO")
+    aim.target, aim.track_axis, aim.up_axis = new_object("Aim"), "TRACK_NEGATIVE_Z", "UP_Y"
+    new_object("Lamp", bpy.data.lights.new("Lamp", "POINT"))
+    new_object("Spot", bpy.data.lights.new("Spot", "SPOT"))
+
+
+def test_lib3ds_reads_the_same(give: Export, animation, tmp_path: Path) -> None:
+    everything_animated(animation)
+    give()
+    assert agrees_with_lib3ds(tmp_path / "given.3ds") > 10
+
+
+def test_assimp_reads_it(give: Export, animation, tmp_path: Path) -> None:
+    if shutil.which("assimp") is None:
+        pytest.skip("assimp is not installed (on Debian: apt-get install assimp-utils)")
+    everything_animated(animation)
+    give()
+    result = subprocess.run(["assimp", "info", str(tmp_path / "given.3ds")], capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+    found = dict(re.findall(r"^(Meshes|Cameras|Lights|Animations): +(\d+)$", result.stdout, re.MULTILINE))
+    assert found == {"Meshes": "2", "Cameras": "1", "Lights": "2", "Animations": "1"}
