@@ -37,16 +37,23 @@ _ABOUT = 3
 Float64Array = npt.NDArray[np.float64]
 
 
-def generated_keys(keys: Keyframes) -> BoolArray:
-    """Which keys are still the add-on's own."""
-    ours: BoolArray = (keys.type == KEY_TYPE["GENERATED"]) & (keys.amplitude == GENERATED)
-    suspect = ours & _has_another_value(keys)
+def generated_keys(keys: Keyframes, step: float) -> BoolArray:
+    """Which keys are still the add-on's own, of samples `step` apart; infinite for curves."""
+    ours = is_generated(keys)
+    suspect = ours & has_another_value(keys)
     if suspect.any():
-        ours[suspect] = _went_along(keys, ours, np.flatnonzero(suspect))
+        ours[suspect] = _went_along(keys, ours, np.flatnonzero(suspect), step)
     return ours
 
 
-def _has_another_value(keys: Keyframes) -> BoolArray:
+def is_generated(keys: Keyframes) -> BoolArray:
+    """Which keys the add-on wrote, whatever has become of them since."""
+    generated: BoolArray = (keys.type == KEY_TYPE["GENERATED"]) & (keys.amplitude == GENERATED)
+    return generated
+
+
+def has_another_value(keys: Keyframes) -> BoolArray:
+    """Which keys no longer have the value of their stamp."""
     changed: BoolArray = np.abs(keys.values - keys.back) > _SAME_VALUE * np.maximum(1e-3, np.abs(keys.back))
     # Paste Flipped changes the signs of some channels.
     changed &= keys.values != -keys.back
@@ -67,11 +74,12 @@ def _changes(keys: Keyframes) -> _Changes:
     return _Changes(*(array.astype(np.float64) for array in (keys.frames, keys.period, keys.values, keys.back)))
 
 
-def _went_along(keys: Keyframes, ours: BoolArray, rows: IndexArray) -> BoolArray:
+def _went_along(keys: Keyframes, ours: BoolArray, rows: IndexArray, step: float) -> BoolArray:
     """Whether each generated key of `rows` has the value that the map of most of them, or of keys near it, gives."""
     changes = _changes(keys)
     near = _near(np.flatnonzero(is_own_kind(keys.amplitude)), rows)
     met = _may_have_met(changes, ours, _common_frame_maps(changes, ours), near) | _stirred(changes, ours, rows)
+    met |= _stands_alone(changes, step)[rows]
     room = np.where(met, _steps_beside(changes.values_before, rows), 0.0)
     values = _common_value_map(changes, ours)
     fits = _any_fits(values, changes.values[rows], changes.values_before[rows])
@@ -241,9 +249,18 @@ def _stirred(changes: _Changes, ours: BoolArray, rows: IndexArray) -> BoolArray:
     keys that are gone may have become one with it."""
     shift = changes.frames - changes.frames_before
     about = np.clip(rows + np.arange(-_ABOUT, _ABOUT + 1)[:, np.newaxis], 0, len(shift) - 1)
-    off = (np.abs(shift[about] - shift[rows]) > SAME_FRAME) & ours[about]
+    off = (np.abs(shift[about] - shift[rows]) > SAME_FRAME) & (ours[about] | (np.abs(shift[about]) <= _SNAP))
     stirred: BoolArray = off.any(axis=0)
     return stirred
+
+
+def _stands_alone(changes: _Changes, step: float) -> BoolArray:
+    """Which keys have lost one that stood beside them."""
+    gone = np.abs(np.diff(changes.frames_before)) > step * (1 + _MAPPED_FRAME)
+    result = np.zeros(len(changes.frames), dtype=np.bool_)
+    result[1:] |= gone
+    result[:-1] |= gone
+    return result
 
 
 def _steps_beside(before: Float64Array, rows: IndexArray) -> Float64Array:
@@ -258,7 +275,7 @@ def lost_to_samples(keys: Keyframes, ours: BoolArray, records: Keyframes) -> Boo
 
     Scaled or pasted onto a key, a sample may be the one that stays: its value, or the average, is not the animator's.
     """
-    result: BoolArray = ~ours & (keys.type == KEY_TYPE["GENERATED"]) & (keys.amplitude == GENERATED)
+    result: BoolArray = ~ours & is_generated(keys)
     rows = np.flatnonzero(result)
     if not len(rows) or not len(records):
         return np.zeros(len(keys), dtype=np.bool_)

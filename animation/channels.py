@@ -76,9 +76,14 @@ def channels_in(action: bpy.types.Action) -> Iterator[Channels]:
     if not HAS_SLOTS:
         yield Channels(action, 0, action)
         return
+    slots: Any = action.slots
     for strip in _keyframe_strips(action):
-        for bag in strip.channelbags:
-            yield Channels(action, bag.slot_handle, bag)
+        for slot in slots:
+            # What iterating over `channelbags` gives knows all that it is in, and from 5.0 each key read from it is told
+            # so: reading takes five times as long.
+            bag = strip.channelbag(slot)
+            if bag is not None:
+                yield Channels(action, slot.handle, bag)
 
 
 def new_action(datablock: bpy.types.ID, name: str) -> Channels:

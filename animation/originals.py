@@ -91,8 +91,7 @@ def originals(keys: Keyframes, ours: BoolArray, kept: tuple[Keyframes, int] | No
     rows, records = np.flatnonzero(known), saved.take(record[known])
     _put(result, rows, _restored(own.take(rows), records, (left[rows], right[rows]), whole=False))
     overwritten = _overwritten(keys.take(ours), saved, record)
-    if not records_stayed(own, saved, count) and _is_doubled(keys):
-        # Pasted with their records over a range: generated keys make it wider than that of the records.
+    if _is_pasted_over(keys, ours, own, saved, count):
         overwritten = ~_taken(record, len(saved))
     if overwritten.any():
         result = merged(result, saved.take(overwritten))
@@ -252,10 +251,14 @@ def _flipped(saved: Keyframes, own: Keyframes, record: IndexArray) -> Keyframes:
     return saved.with_(**sides)
 
 
-def _is_doubled(keys: Keyframes) -> bool:
-    """Whether keys were duplicated or pasted since the bake."""
-    stood = keys.period[has_stamp(keys)]
-    return len(np.unique(stood)) < len(stood)
+def _is_pasted_over(keys: Keyframes, ours: BoolArray, own: Keyframes, saved: Keyframes, count: int) -> bool:
+    """Whether generated keys were pasted over a range, and may have replaced keys of the animator's in it whose records
+    nothing was pasted over: their range is smaller, or none of them was copied."""
+    if _moves(own):
+        stood = keys.period[has_stamp(keys)]
+        return len(np.unique(stood)) < len(stood) and not records_stayed(own, saved, count)
+    generated = keys.take(ours)
+    return len(saved) == count and bool((np.abs(generated.frames - generated.period) > SAME_FRAME).any())
 
 
 def _values_unmixed(own: Keyframes, saved: Keyframes, record: IndexArray, averaged: BoolArray) -> Keyframes:

@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 
 import numpy as np
 
-from .carried import generated_keys, lost_to_samples
+from .carried import generated_keys, has_another_value, is_generated, lost_to_samples
 from .companions import saved_count
 from .faults import Refusal
-from .frames import union
+from .frames import is_among, union
 from .keyframes import BoolArray, FloatArray, Keyframes, places, read, types
 from .originals import Originals, originals, untouched
 from .settings import Settings
@@ -23,11 +24,13 @@ def read_originals(track: Track) -> dict[int, Originals]:
     baked = {index: read(fcurve) for index, fcurve in track.channels.items()}
     if not track.saved and not any(has_stamp(keys).any() for keys in baked.values()):
         return {index: untouched(keys) for index, keys in baked.items() if len(keys)}
-    ours = {index: generated_keys(keys) for index, keys in baked.items()}
+    step = _step_of(track)
+    ours = {index: generated_keys(keys, step) for index, keys in baked.items()}
     saved = {index: (read(fcurve), saved_count(fcurve)) for index, fcurve in track.saved.items()}
     for index, (records, _) in saved.items():
         if index in baked:
             ours[index] |= lost_to_samples(baked[index], ours[index], records)
+    _keep_averaged(baked, ours)
     _promote_poses(track, baked, ours)
     result = {}
     for index, keys in baked.items():
@@ -37,9 +40,27 @@ def read_originals(track: Track) -> dict[int, Originals]:
     return result
 
 
+def _step_of(track: Track) -> float:
+    """How far apart the samples of the last bake are; infinite for curves, and where it is not known."""
+    try:
+        options = track.settings.options
+    except Refusal:
+        options = None
+    return options.step if options is not None and options.output == "SAMPLES" else math.inf
+
+
 def key_frames(track: Track) -> FloatArray:
     """Frames of the animator's keys, all channels together, ascending."""
     return union([original.keys.frames for original in read_originals(track).values()])
+
+
+def _keep_averaged(keys: dict[int, Keyframes], ours: dict[int, BoolArray]) -> None:
+    """Where one channel's generated key has another value only because it went along, so have the others there: of keys
+    that became one the value is an average, which may be far off where the numbers of a rotation jump."""
+    changed = {index: has_another_value(channel) & is_generated(channel) for index, channel in keys.items()}
+    along = union([channel.frames[changed[index] & ours[index]] for index, channel in keys.items()])
+    for index, channel in keys.items():
+        ours[index] |= changed[index] & is_among(channel.frames, along)
 
 
 def _promote_poses(track: Track, keys: dict[int, Keyframes], ours: dict[int, BoolArray]) -> None:

@@ -61,7 +61,7 @@ def nearly(keys: dict[tuple[str, int], list[list[float]]], alike: Alike) -> dict
     if alike != KEYS:
         return keys
     near = pytest.approx
-    return {name: [(near(at, abs=0.01), near(to, abs=1e-6)) for at, to in rows] for name, rows in keys.items()}
+    return {name: [(near(at, abs=0.01), near(to, abs=2e-5)) for at, to in rows] for name, rows in keys.items()}
 
 
 def unselected(state: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -93,7 +93,7 @@ def check(animation, walk: Walk, alike: Alike) -> bool:
     animation.restore(whole)
     assert nearly(kept, alike) == nearly(keys_of(walk.plain if alike != NONE else whole), alike), said
     if alike == ALL:
-        assert unlike(walk.plain, whole) == [], said
+        assert [each for each in unlike(walk.plain, whole) if not each[1].startswith("select_")] == [], said
     walk.follow(whole)
     removed(whole)
     return True

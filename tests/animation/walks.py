@@ -199,6 +199,12 @@ class Walk:
         self._select(lambda _fcurve, frame: abs(frame - at) < 0.005)
         return f"column {at:g}"
 
+    def pasted_columns(self) -> str:
+        """Columns with keys of several channels: copied from one channel alone, Blender pastes keys into all."""
+        said = self.columns()
+        chosen = [f for f in rows(self.plain) if any(point.select_control_point for point in f.keyframe_points)]
+        return said if len(chosen) > 1 else self.all()
+
     def row(self) -> str:
         """A key of one channel, without its record and its parameters."""
         fcurve = self.dice.choice(rows(self.plain))
@@ -321,11 +327,11 @@ class Walk:
         return f"deleted all but {sorted(kept)}", ALL
 
     def paste(self) -> tuple[str, Alike]:
-        where = self._where("columns", "all")
+        where = self._where("pasted_columns", "all")
         return self._paste(where, {"merge": self.dice.choice(("MIX", "OVER_ALL", "OVER_RANGE", "OVER_RANGE_ALL"))})
 
     def paste_flipped(self) -> tuple[str, Alike]:
-        where = self._where("columns", "all")
+        where = self._where("pasted_columns", "all")
         return self._paste(where, {"flipped": True})
 
     def _paste(
@@ -453,7 +459,7 @@ class Walk:
         return f"{path} {name} {value:.2f} at {frame:g}", ALL
 
     def choose(self) -> tuple[str, Alike]:
-        path = self.dice.choice(self._paths())
+        path = self.dice.choice([path for path in self._paths() if self._full_columns(path)] or ["location"])
         choices = {"cycle": ("SINGLE", "REPEAT", "LOOP"), "ends": ("3DS", "TANGENT")}
         name = self.dice.choice(list(choices))
         option = self.dice.choice(choices[name])
