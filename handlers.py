@@ -8,7 +8,7 @@ stored after it. The bake comes from a timer once no such operator runs, nothing
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Any, TypeVar
 
 import bpy
@@ -19,7 +19,7 @@ from .animation import Options, Refusal, Report, enable
 from .animation.channels import channels_in
 from .animation.companions import is_enabled
 from .animation.datablocks import users_of
-from .animation.live import Watch, refresh
+from .animation.live import Watch, is_unsure, look_on, refresh, refresh_all
 from .animation.switching import is_live
 
 _Handler = TypeVar("_Handler", bound=Callable[..., None])
@@ -27,6 +27,8 @@ persistent: Callable[[_Handler], _Handler] = bpy.app.handlers.persistent
 
 QUIET = 0.3
 """Seconds without an edit after which all is looked at that an edit can change, not only the places of keys."""
+_SLICE = 0.008
+"""Seconds for that at a time: half of a redraw."""
 _AGAIN = 0.05
 _EDITORS = ("TRANSFORM_OT_", "ANIM_OT_", "ACTION_OT_", "GRAPH_OT_", "NLA_OT_", "POSE_OT_")
 _KEYING = ("ANIM_OT_keyframe_insert", "ACTION_OT_keyframe_insert", "GRAPH_OT_keyframe_insert")
@@ -69,16 +71,37 @@ def mark(action: bpy.types.Action) -> None:
         bpy.app.timers.register(_tick, first_interval=0.0)
 
 
-def flush(thoroughly: bool = True) -> Report:
-    """Bake again what is marked; where done `thoroughly`, all that was edited in any way."""
-    _state.marked, numbers = set(), _state.marked | (_state.unsure if thoroughly else set())
-    _state.unsure = set() if thoroughly else _state.unsure | numbers
-    keyed = _keyed_frame()
+def flush() -> Report:
+    """Bake again all that was edited of what is marked."""
+    numbers, _state.marked, _state.unsure = _state.marked | _state.unsure, set(), set()
+    keyed, otherwise = _keyed_frame(), _sidebar_options()
+    return _each(numbers, lambda action: refresh_all(_state.watches, action, otherwise, keyed), whole=True)
+
+
+def _flush_soon() -> None:
+    """Bake again what is soon known to be edited."""
+    numbers, _state.marked = _state.marked, set()
+    _state.unsure |= numbers
+    keyed, otherwise = _keyed_frame(), _sidebar_options()
+    _each(numbers, lambda action: refresh(_state.watches, action, otherwise, keyed))
+
+
+def _look_on() -> None:
+    """Bake again what a longer look tells, for a short while."""
+    otherwise = _sidebar_options()
+    _each(_state.unsure, lambda action: look_on(_state.watches, action, otherwise, _SLICE))
+    _state.unsure = {
+        action.session_uid for action in _live_actions() if is_unsure(_state.watches, action)
+    } & _state.unsure
+
+
+def _each(numbers: Set[int], work: Callable[[bpy.types.Action], Report], whole: bool = False) -> Report:
+    """Do the work on each of the actions, and keep what is to be said of it; `whole`: nothing else is at fault."""
     report = Report()
     for action in _live_actions():
         if action.session_uid in numbers:
-            done = refresh(_state.watches, action, thoroughly, _sidebar_options(), keyed)
-            if done.tracks or done.refused or thoroughly:
+            done = work(action)
+            if done.tracks or done.refused or whole:
                 _state.refused[action.session_uid] = done.refused
             if done.tracks:
                 _state.notes[action.session_uid] = done.notes
@@ -150,13 +173,13 @@ def _tick() -> float | None:
     if is_busy():
         return _AGAIN
     if _state.marked:
-        flush(thoroughly=False)
+        _flush_soon()
         return QUIET
     rest = _state.edited_at + QUIET - time.monotonic()
-    if rest > 0.01:
+    if rest > _SLICE:
         return rest
-    flush()
-    return None
+    _look_on()
+    return 0.0 if _state.unsure else None
 
 
 @persistent

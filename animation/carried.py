@@ -11,7 +11,7 @@ box, takes all generated keys there along with the animator's keys of other chan
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -37,12 +37,12 @@ _ABOUT = 3
 Float64Array = npt.NDArray[np.float64]
 
 
-def generated_keys(keys: Keyframes, step: float) -> BoolArray:
+def generated_keys(keys: Keyframes, step: Callable[[], float]) -> BoolArray:
     """Which keys are still the add-on's own, of samples `step` apart; infinite for curves."""
     ours = is_generated(keys)
     suspect = ours & has_another_value(keys)
     if suspect.any():
-        ours[suspect] = _went_along(keys, ours, np.flatnonzero(suspect), step)
+        ours[suspect] = _went_along(keys, ours, np.flatnonzero(suspect), step())
     return ours
 
 

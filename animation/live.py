@@ -8,6 +8,8 @@ depends on keys, parameters and choices alone, so it does not matter how often i
 
 from __future__ import annotations
 
+import math
+import time
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -17,7 +19,7 @@ import numpy as np
 
 from .baking import rebake
 from .channels import Channels, channels_in, channels_of
-from .companions import is_stray, remove_strays
+from .companions import remove_strays
 from .datablocks import action_time, users_of
 from .faults import Refusal
 from .keyframes import places, read_unplaced
@@ -27,6 +29,10 @@ from .report import Report
 from .settings import Settings, numbers_of
 from .stamps import GENERATED, SAME_FRAME
 from .tracks import Track, find_tracks, refreshed
+
+Mark = tuple[list[int], list[bytes]]
+"""How many keys a track has, and where the few of its companions stand, which the Dope Sheet moves with the animator's
+keys."""
 
 
 @dataclass
@@ -39,24 +45,28 @@ class Watch:
     tracks: dict[str, Track] = field(default_factory=dict)
     settings: dict[str, Settings] = field(default_factory=dict)
     """Of the baked tracks, by path: with the digests that their bakes have left."""
+    marks: dict[str, Mark] = field(default_factory=dict)
+    """Of what is soon read: a track whose mark is the same has hardly been edited."""
     refused: dict[str, int] = field(default_factory=dict)
     """The digests that tracks had which could not be baked again."""
     rest: dict[tuple[str, int], int] = field(default_factory=dict)
     """Of each F-curve, by path and index, a checksum of all that an edit can change but the places of its keys."""
+    unsure: list[str] = field(default_factory=list)
+    """Tracks of which only the places of keys have been looked at, or not even all of these."""
 
     def forget(self) -> None:
         """Let go of everything that undo or loading a file has made invalid."""
-        self.users, self.pointers, self.tracks, self.settings = [], [], {}, {}
+        self.users, self.pointers, self.tracks, self.settings, self.marks = [], [], {}, {}, {}
 
-    def find(self, channels: Channels, thoroughly: bool) -> bool:
-        """Find the tracks where F-curves came or went; False where nothing uses the channels."""
-        if thoroughly or not self._uses(channels):
+    def find(self, channels: Channels, anew: bool) -> bool:
+        """Find the tracks where F-curves came or went, or where told to; False where nothing uses the channels."""
+        if anew or not self._uses(channels):
             self.users = [user for user in users_of(channels.action) if _is_animated_by(user, channels)]
         if not self.users:
             return False
-        pointers = [fcurve.as_pointer() for fcurve in channels]
-        if thoroughly or pointers != self.pointers:
-            self.pointers = pointers
+        if anew or _pointers(channels) != self.pointers:
+            remove_strays(channels)
+            self.pointers = _pointers(channels)
             self.tracks = {track.path: track for track in find_tracks(self.users[0], channels) if track.enabled}
             self.settings = {}
             for track in self.tracks.values():
@@ -76,39 +86,65 @@ class Watch:
             # Said when it is baked again.
             self.settings[track.path] = Settings()
 
-    def edited(self, thoroughly: bool) -> list[Track]:
-        """The baked tracks whose keys or parameters moved, came, went or have other values since the last bake; where
-        looked at `thoroughly` also those with other handles, interpolation or choices, which takes much longer."""
-        return [track for track in self.tracks.values() if track.saved and self._is_edited(track, thoroughly)]
+    @property
+    def baked(self) -> list[Track]:
+        return [track for track in self.tracks.values() if track.saved]
 
-    def _is_edited(self, track: Track, thoroughly: bool) -> bool:
-        settings = self.settings[track.path]
-        now = digest(track, settings)
-        if now != settings.digest:
-            return thoroughly or self.refused.get(track.path) != now
-        return thoroughly and any(self.rest.get(name, rest) != rest for name, rest in _rest(track))
+    def edited_soon(self) -> list[Track]:
+        """The tracks with keys or parameters that moved, came, went or have other values since the last bake: first
+        those of which a mark tells; only where there is none of these, all of them."""
+        marks = {track.path: _mark(track) for track in self.baked}
+        told = [track for track in self.baked if self.marks.get(track.path) != marks[track.path]]
+        self.marks, self.unsure = marks, list(marks)
+        return self._edited(told) or self._edited(self.baked)
 
-    def take(self, channels: Channels, tracks: Iterable[Track], refused: Iterable[str]) -> None:
-        """Keep what the tracks look like now that they were baked; the bake may have made F-curves."""
-        self.pointers = [fcurve.as_pointer() for fcurve in channels]
+    def _edited(self, tracks: list[Track]) -> list[Track]:
+        # One that could not be baked is tried again where it was edited since, or by a thorough look.
+        now = {track.path: digest(track, self.settings[track.path]) for track in tracks}
+        return [
+            track
+            for track in tracks
+            if now[track.path] not in (self.settings[track.path].digest, self.refused.get(track.path))
+        ]
+
+    def edited(self, seconds: float) -> list[Track]:
+        """Of the tracks that are `unsure`, those that were edited in any way; for as long as there is time."""
+        start = time.perf_counter()
+        edited = []
+        while self.unsure and time.perf_counter() - start < seconds:
+            track = self.tracks.get(self.unsure.pop())
+            if track is None or not track.saved:
+                continue
+            rest = dict(_rest(track))
+            changed = any(self.rest.get(name, number) != number for name, number in rest.items())
+            self.rest.update(rest)
+            if changed or digest(track, self.settings[track.path]) != self.settings[track.path].digest:
+                edited.append(track)
+        return edited
+
+    def take(self, tracks: Iterable[Track], refused: Iterable[str]) -> None:
+        """Keep what the tracks look like now that they were baked."""
         for track in tracks:
+            if track.path not in self.tracks:
+                # A bone was renamed: find all anew.
+                self.pointers = []
             self.tracks[track.path] = track
             self._read_settings(track)
+            self.marks[track.path] = _mark(track)
             self.rest.update(_rest(track))
             self.refused.pop(track.path, None)
         for path in refused:
-            track = self.tracks[path]
-            self.refused[path] = digest(track, self.settings[path])
+            self.refused[path] = digest(self.tracks[path], self.settings[path])
 
 
 def refresh(
     watches: dict[tuple[int, int], Watch],
     action: bpy.types.Action,
-    thoroughly: bool = True,
     otherwise: Options | None = None,
     keyed: float | None = None,
 ) -> Report:
-    """Bake again what was edited of the action's baked tracks since their last bake.
+    """Bake again what was edited of the action's baked tracks since their last bake, as far as that is soon known;
+    `look_on` finds the rest.
 
     Parameters
     ----------
@@ -116,8 +152,6 @@ def refresh(
         By action and slot; what was looked at before, and from now on.
     action
         Editable. Slots that nothing uses are left alone.
-    thoroughly
-        Look at all that an edit can change, not only at the places of keys.
     otherwise
         How TCB tracks are baked that are not baked; None: they are left alone.
     keyed
@@ -130,32 +164,75 @@ def refresh(
         Tracks that can't be baked stand in `refused`, and stay as they are.
     """
     report = Report()
-    for channels in channels_in(action):
-        watch = watches.setdefault((action.session_uid, channels.slot_handle), Watch())
-        if not watch.find(channels, thoroughly):
-            continue
+    for channels, watch in _watched(watches, action, anew=False):
         if keyed is not None:
             for track in watch.tracks.values():
                 _make_keyed(track, action_time(watch.users[0], keyed))
-        tracks = watch.edited(thoroughly)
-        if otherwise is not None:
-            tracks += [track for track in watch.tracks.values() if not track.saved and track.in_use]
-        if tracks:
-            report.add(_bake_again(watch, channels, tracks, otherwise or Options()))
-        if thoroughly:
-            for track in watch.tracks.values():
-                watch.rest.update(_rest(track))
+        report.add(_bake_again(watch, channels, watch.edited_soon(), otherwise))
     return report
 
 
-def _bake_again(watch: Watch, channels: Channels, tracks: list[Track], otherwise: Options) -> Report:
-    if any(is_stray(fcurve.data_path) for fcurve in channels):
-        remove_strays(channels)
+def look_on(
+    watches: dict[tuple[int, int], Watch],
+    action: bpy.types.Action,
+    otherwise: Options | None = None,
+    seconds: float = math.inf,
+) -> Report:
+    """Bake again also what was edited otherwise: handles, interpolation, choices. That takes longer to know: where
+    there is no time left, `is_unsure` tells that there is more to look at."""
+    report = Report()
+    for channels, watch in _watched(watches, action, anew=False):
+        report.add(_bake_again(watch, channels, watch.edited(seconds), otherwise))
+    return report
+
+
+def is_unsure(watches: dict[tuple[int, int], Watch], action: bpy.types.Action) -> bool:
+    """Whether not all was looked at."""
+    return any(watch.unsure for (number, _), watch in watches.items() if number == action.session_uid)
+
+
+def refresh_all(
+    watches: dict[tuple[int, int], Watch],
+    action: bpy.types.Action,
+    otherwise: Options | None = None,
+    keyed: float | None = None,
+) -> Report:
+    """Bake again all that was edited, and look at everything for that."""
+    for _, watch in _watched(watches, action, anew=True):
+        watch.marks, watch.refused = {}, {}
+    report = refresh(watches, action, otherwise, keyed)
+    report.add(look_on(watches, action, otherwise))
+    return report
+
+
+def _watched(
+    watches: dict[tuple[int, int], Watch], action: bpy.types.Action, anew: bool
+) -> Iterator[tuple[Channels, Watch]]:
+    for channels in channels_in(action):
+        watch = watches.setdefault((action.session_uid, channels.slot_handle), Watch())
+        if watch.find(channels, anew):
+            yield channels, watch
+
+
+def _bake_again(watch: Watch, channels: Channels, tracks: list[Track], otherwise: Options | None) -> Report:
+    if otherwise is not None:
+        tracks += [track for track in watch.tracks.values() if not track.saved and track.in_use]
+    if not tracks:
+        return Report()
     present = [now for track in tracks if (now := refreshed(watch.users[0], track)) is not None]
-    report = rebake(watch.users, channels, [track for track in present if track.in_use], otherwise)
+    report = rebake(watch.users, channels, [track for track in present if track.in_use], otherwise or Options())
     refused = {refusal.track for refusal in report.refusals}
-    watch.take(channels, [track for track in present if track.path not in refused], refused)
+    watch.take([track for track in present if track.path not in refused], refused)
     return report
+
+
+def _pointers(channels: Channels) -> list[int]:
+    return [fcurve.as_pointer() for fcurve in channels]
+
+
+def _mark(track: Track) -> Mark:
+    count = [len(fcurve.keyframe_points) for fcurve in track.channels.values()]
+    return count, [places(companion).tobytes() for companion in (*track.saved.values(), *track.parameters.values())]
 
 
 def _make_keyed(track: Track, frame: float) -> None:

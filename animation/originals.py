@@ -76,13 +76,13 @@ def originals(keys: Keyframes, ours: BoolArray, kept: tuple[Keyframes, int] | No
     if kept is None:
         return Originals(_unrecorded(own), edited=True, unrecorded=own.frames)
     saved, count = kept
-    if (
-        len(own) == len(saved) == count
-        and own.co.tobytes() == saved.co.tobytes()
-        and bool(_stands_as_baked(own, saved, left, right).all())
-        and bool(((own.handle_left_type == HANDLE["FREE"]) & (own.handle_right_type == HANDLE["FREE"])).all())
-    ):
-        return Originals(_restored(own, saved, (left, right), whole=True), edited=False, unrecorded=own.frames[:0])
+    if len(own) == len(saved) == count and own.co.tobytes() == saved.co.tobytes():
+        # Each has its record, whether they have moved together or not at all.
+        whole = bool(_stands_as_baked(own, saved, left, right).all()) and bool(
+            ((own.handle_left_type == HANDLE["FREE"]) & (own.handle_right_type == HANDLE["FREE"])).all()
+        )
+        result = _restored(own, saved, (left, right), whole)
+        return Originals(result, not whole, own.frames[:0], {} if whole else _moves(own))
     record = _records(own, saved, count)
     saved = _flipped(saved, own, record)
     known = record >= 0

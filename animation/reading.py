@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import zlib
+from functools import partial
 
 import numpy as np
 
@@ -24,8 +25,7 @@ def read_originals(track: Track) -> dict[int, Originals]:
     baked = {index: read(fcurve) for index, fcurve in track.channels.items()}
     if not track.saved and not any(has_stamp(keys).any() for keys in baked.values()):
         return {index: untouched(keys) for index, keys in baked.items() if len(keys)}
-    step = _step_of(track)
-    ours = {index: generated_keys(keys, step) for index, keys in baked.items()}
+    ours = {index: generated_keys(keys, partial(_step_of, track)) for index, keys in baked.items()}
     saved = {index: (read(fcurve), saved_count(fcurve)) for index, fcurve in track.saved.items()}
     for index, (records, _) in saved.items():
         if index in baked:

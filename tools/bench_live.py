@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How long Live takes to bake again after one key was moved, beside a bake of all.
+
+    python tools/bench_live.py [--moves 40] [--output build/bench_live.json]
+
+The file is a character of 100 bones with location, rotation and scale keys at ten frames of 250: 1 000 channels, 10 000
+keys. A key is moved by one frame on one track of a bone, or on all of its tracks, as the Dope Sheet does. Of the time
+until the new motion is in the F-curves, detection is finding what was edited, reading is knowing the keys of that and
+making splines, evaluation is their samples or the fit of curves, and writing is all from there. "co" is the mere
+reading of the `co` of all keys of the character's F-curves in the same run; "all else" is the second look, when nothing
+was edited for a while. All is processor time, of one thread: what else the machine does does not count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import bpy
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tools import tcb as checkout
+from tools.bench_scene import RIG, Size, fcurves, make
+
+package = checkout.load(checkout.PACKAGE, "__init__.py", [str(checkout.ROOT)])
+animation, baking, live = (
+    importlib.import_module(f"{package.__name__}.{name}")
+    for name in ("animation", "animation.baking", "animation.live")
+)
+
+CHARACTER = Size("armature", 1000, 250)
+KEYS = 10
+OUTPUTS: dict[str, dict[str, Any]] = {"samples": {}, "curves": {"output": "CURVES"}}
+EDITS = ("one track", "all tracks of a bone")
+STAGES = ("detection", "reading", "evaluation", "writing")
+
+
+class Stages:
+    """Seconds spent in each stage."""
+
+    def __init__(self) -> None:
+        self.seconds = dict.fromkeys(STAGES, 0.0)
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        kept = [
+            (owner, name, stage, getattr(owner, name))
+            for owner, name, stage in (
+                (live.Watch, "find", "detection"),
+                (live.Watch, "edited_soon", "detection"),
+                (baking, "_evaluated", "evaluation"),
+                (baking, "_write_motions", "writing"),
+                (live.Watch, "take", "writing"),
+            )
+        ]
+        for owner, name, stage, function in kept:
+            setattr(owner, name, self._timed(function, stage))
+        start = time.thread_time()
+        try:
+            yield
+        finally:
+            whole = time.thread_time() - start
+            self.seconds["reading"] = whole - sum(self.seconds.values())
+            for owner, name, _, function in kept:
+                setattr(owner, name, function)
+
+    def _timed(self, function: Callable[..., Any], stage: str) -> Callable[..., Any]:
+        def run(*arguments: Any, **named: Any) -> Any:
+            start = time.thread_time()
+            try:
+                return function(*arguments, **named)
+            finally:
+                self.seconds[stage] += time.thread_time() - start
+
+        return run
+
+
+def character(path: Path) -> Any:
+    """The rig of a new file, TCB, with a parameter set on every bone's rotation."""
+    make(CHARACTER, path)
+    rig: Any = bpy.data.objects[RIG]
+    dice = random.Random(1)
+    for fcurve in fcurves(rig):
+        spare = len(fcurve.keyframe_points) - KEYS
+        for row in sorted((2 * n + 2 for n in range(spare)), reverse=True):
+            fcurve.keyframe_points.remove(fcurve.keyframe_points[row])
+    animation.enable(rig)
+    frames = own_frames(rig)
+    for bone in rig.pose.bones:
+        animation.key_set(rig, f'pose.bones["{bone.name}"].rotation', dice.choice(frames), tension=dice.uniform(-1, 1))
+    return rig
+
+
+def own_curves(rig: Any) -> list[Any]:
+    return [fcurve for fcurve in fcurves(rig) if "tcb_tracks" not in fcurve.data_path]
+
+
+def own_frames(rig: Any) -> list[float]:
+    return [point.co.x for point in own_curves(rig)[0].keyframe_points if point.type != "GENERATED"]
+
+
+def read_places(rig: Any) -> float:
+    """Seconds to read `co` of all keys of the character's F-curves, into arrays that are there already."""
+    curves = own_curves(rig)
+    arrays = [np.empty(2 * len(curve.keyframe_points), dtype=np.float32) for curve in curves]
+    start = time.thread_time()
+    for curve, array in zip(curves, arrays, strict=True):
+        curve.keyframe_points.foreach_get("co", array)
+    return time.thread_time() - start
+
+
+def moves(rig: Any, edit: str, dice: random.Random) -> Iterator[None]:
+    """Move a key there and back again, of one bone after the other."""
+    bones = list(rig.pose.bones)
+    while True:
+        bone, row = dice.choice(bones), dice.randrange(1, KEYS - 1)
+        prefix = f'pose.bones["{bone.name}"].'
+        names = [dice.choice(("location", "rotation_quaternion", "scale"))]
+        if edit != "one track":
+            names = ["location", "rotation_quaternion", "scale"]
+        for amount in (1.0, -1.0):
+            chosen = [
+                fcurve
+                for fcurve in fcurves(rig)
+                if fcurve.data_path.startswith(prefix) and any(name in fcurve.data_path for name in names)
+            ]
+            channel = next(fcurve for fcurve in chosen if "tcb_tracks" not in fcurve.data_path)
+            at = [point.co.x for point in channel.keyframe_points if point.type != "GENERATED"][row]
+            for fcurve in chosen:
+                for point in fcurve.keyframe_points:
+                    if abs(point.co.x - at) < 0.01:
+                        point.co_ui.x = at + amount
+                fcurve.update()
+            yield
+
+
+def measure(output: str, count: int, path: Path) -> dict[str, Any]:
+    rig = character(path)
+    action = rig.animation_data.action
+    animation.bake(rig, **OUTPUTS[output])
+    start = time.thread_time()
+    animation.bake(rig, **OUTPUTS[output])
+    result: dict[str, Any] = {
+        "channels": len(own_curves(rig)),
+        "keys": KEYS * len(own_curves(rig)),
+        "all keys": sum(len(curve.keyframe_points) for curve in own_curves(rig)),
+        "whole bake": time.thread_time() - start,
+    }
+    watches: dict[tuple[int, int], Any] = {}
+    live.refresh_all(watches, action)
+    for edit in EDITS:
+        looks, reads, rests = [], [], []
+        for _, _move in zip(range(count), moves(rig, edit, random.Random(2)), strict=False):
+            reads.append(read_places(rig))
+            stages = Stages()
+            with stages.watched():
+                report = live.refresh(watches, action)
+            assert report.tracks == (1 if edit == "one track" else 3), report
+            looks.append(stages.seconds)
+            start = time.thread_time()
+            assert not live.look_on(watches, action).tracks
+            rests.append(time.thread_time() - start)
+        result[edit] = {stage: median(look[stage] for look in looks) for stage in STAGES}
+        result[edit] |= {
+            "all": median(sum(look.values()) for look in looks),
+            "slowest": max(sum(look.values()) for look in looks),
+            "co": median(reads),
+            "all else": median(rests),
+        }
+    return result
+
+
+def print_table(results: dict[str, Any]) -> None:
+    columns = ("all", "slowest", *STAGES, "co", "all else")
+    print(f"Blender {bpy.app.version_string}; milliseconds, medians")
+    print(f"{'':32}" + "".join(f"{name:>12}" for name in columns))
+    for output, result in results.items():
+        for edit in EDITS:
+            row = result[edit]
+            print(f"{output + ', ' + edit:32}" + "".join(f"{1000 * row[name]:12.1f}" for name in columns))
+        keys = f"{result['channels']} channels, {result['keys']} keys, {result['all keys']} with those generated"
+        print(f"{output}: {keys}; a whole bake {1000 * result['whole bake']:.0f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="How long Live takes to bake again after one key was moved.")
+    parser.add_argument("--moves", type=int, default=40, help="of each kind (default: %(default)s)")
+    parser.add_argument("--output", type=Path, help="a file for the figures, JSON")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        results = {output: measure(output, options.moves, Path(folder) / "character.blend") for output in OUTPUTS}
+    print_table(results)
+    if options.output:
+        options.output.parent.mkdir(parents=True, exist_ok=True)
+        options.output.write_text(json.dumps({"blender": bpy.app.version_string, **results}, indent=1))
+
+
+if __name__ == "__main__":
+    main()
