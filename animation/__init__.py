@@ -21,12 +21,13 @@ import bpy
 from ..interp.fitting import ROTATION_TOLERANCE
 from .baking import bake as bake_many
 from .datablocks import of_file, of_object
-from .enabling import choose, find_track, key_set
+from .enabling import choose, find_track
 from .faults import Refusal
 from .look import enable, enable_many
 from .options import SAMPLE_LIMIT, Options
 from .report import Report
 from .restoring import remove, restore
+from .selected_keys import key_set
 
 __all__ = [
     "ROTATION_TOLERANCE",

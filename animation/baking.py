@@ -86,10 +86,7 @@ def bake(
     asked = sum(_asked(job) for job in jobs)
     reason = ""
     if asked > options.sample_limit:
-        reason = (
-            f"about {_number(asked)} samples were asked for, more than the limit of {options.sample_limit:,}: "
-            "take a larger step, a shorter range or fewer objects, or raise the sample limit"
-        )
+        reason = _too_many(asked, options.sample_limit)
     elif too_near:
         reason = f"a step of {options.step:g} is below {APART:g} frames: Blender takes keys that near for one"
     if reason:
@@ -128,7 +125,11 @@ def rebake(
             if not kept:
                 raise track.refusal("it has no keys")
             pair(track, kept)
-            jobs.append(_Job(list(datablocks), channels, [(track, kept, track.settings.options or otherwise)], []))
+            job = _Job(list(datablocks), channels, [(track, kept, track.settings.options or otherwise)], [])
+            asked = _asked(job)
+            if asked > otherwise.sample_limit:
+                raise track.refusal(_too_many(asked, otherwise.sample_limit))
+            jobs.append(job)
         except Refusal as refusal:
             report.refusals.append(refusal)
     with scratch.kept():
@@ -235,6 +236,13 @@ def _sampling(kept: Mapping[int, Originals], options: Options) -> Sampling:
         return Sampling(options.step, start, start, end)
     first = min(float(original.keys.co[0, 0]) for original in kept.values())
     return Sampling(options.step, math.floor(first) if math.isfinite(first) else 0.0)
+
+
+def _too_many(asked: float, limit: int) -> str:
+    return (
+        f"about {_number(asked)} samples were asked for, more than the limit of {limit:,}: "
+        "take a larger step, a shorter range or fewer objects, or raise the sample limit"
+    )
 
 
 def _number(count: float) -> str:

@@ -1,22 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Making a track TCB, and setting its keys' parameters and its choices. Enable itself is in look.py."""
+"""Making a track TCB, and setting its choices. Enable itself is in look.py."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import bpy
-import numpy as np
 
 from .channels import Channels, assign, channels_of
 from .companions import give_names
 from .datablocks import name_of
 from .faults import Refusal
-from .parameters import check_parameter, set_parameter
-from .reading import key_frames
 from .settings import Settings, chosen, make_settings, write_settings
-from .stamps import SAME_FRAME
-from .tracks import Track, default_settings, find_tracks, why_not
+from .tracks import Track, find_tracks, why_not
 
 
 def editable_channels(datablock: bpy.types.ID) -> Channels:
@@ -51,6 +47,23 @@ def check_not_tweaked(datablock: bpy.types.ID) -> None:
         raise Refusal(name_of(datablock), "an NLA strip of it is in tweak mode, so its action can't be exchanged")
 
 
+def writable(datablock: bpy.types.ID, track: Track) -> tuple[Channels, Track]:
+    """The channels to write to, and the track there, which is another where the action had to be copied.
+
+    Raises Refusal where the track can't be changed.
+    """
+    check_editable(datablock)
+    reason = why_not(track)
+    if reason:
+        raise track.refusal(reason)
+    before = channels_of(datablock).identity
+    channels = editable_channels(datablock)
+    if channels.identity != before:
+        track = next(found for found in find_tracks(datablock, channels) if found.path == track.path)
+    track.follow_rename()
+    return channels, track
+
+
 def enable_track(datablock: bpy.types.ID, channels: Channels, track: Track, settings: Settings) -> bpy.types.FCurve:
     """Make the track TCB; returns the companion that says so."""
     give_names(datablock, track.path)
@@ -69,46 +82,6 @@ def find_track(datablock: bpy.types.ID, name: str) -> Track:
             return track
     known = ", ".join(track.path for track in tracks) or "none"
     raise Refusal(name_of(datablock), f"it has no track of this name; its tracks: {known}", name)
-
-
-def key_set(datablock: bpy.types.ID, track: str, frame: float, **parameters: float) -> None:
-    """Set parameters (tension, continuity, bias, ease_to, ease_from) of the key of `track` at `frame`.
-
-    The track is made TCB where it isn't. Raises Refusal where there is no such track or key, or a number is out of
-    range; then nothing is changed.
-    """
-    check_editable(datablock)
-    found = find_track(datablock, track)
-    at = key_at(found, frame)
-    reason = why_not(found)
-    if reason:
-        raise found.refusal(reason)
-    for name, value in parameters.items():
-        check_parameter(found, name, value, at)
-    channels = editable_channels(datablock)
-    found = find_track(datablock, found.path)
-    found.follow_rename()
-    if not found.enabled:
-        enable_track(datablock, channels, found, default_settings(found))
-    for name, value in parameters.items():
-        set_parameter(channels, found, name, at, value, _is_selected(found, at))
-
-
-def key_at(track: Track, frame: float) -> float:
-    """The exact frame of the animator's key at `frame`. Raises Refusal where there is none."""
-    frames = key_frames(track)
-    near = frames[np.abs(frames - frame) <= SAME_FRAME]
-    if not len(near):
-        raise track.refusal("no key at this frame", frame)
-    return float(near[0])
-
-
-def _is_selected(track: Track, frame: float) -> bool:
-    return any(
-        point.select_control_point and abs(point.co.x - frame) <= SAME_FRAME
-        for fcurve in track.channels.values()
-        for point in fcurve.keyframe_points
-    )
 
 
 def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:

@@ -42,11 +42,16 @@ def enable(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, keep_
     return report
 
 
-def enable_many(selected: Mapping[bpy.types.ID, Iterable[str] | None], keep_look: bool = False) -> Report:
+def enable_many(
+    selected: Mapping[bpy.types.ID, Iterable[str] | None],
+    keep_look: bool = False,
+    defaults: Mapping[str, float] | None = None,
+) -> Report:
     """Make tracks of the datablocks TCB: all of them, or those whose paths start with one of those given.
 
     With `keep_look` the keys of a track with Bezier segments get the parameters with which it plays most as it does
-    now; the report says how much it changes. Without, and in other tracks, they have the defaults of 3D Studio.
+    now; the report says how much it changes. Without, and in other tracks, they have the defaults: of 3D Studio, or
+    those given, with which they will be baked.
     """
     report = Report()
     made: list[tuple[bpy.types.ID, Track]] = []
@@ -57,7 +62,7 @@ def enable_many(selected: Mapping[bpy.types.ID, Iterable[str] | None], keep_look
             report.refusals.append(refusal)
     if keep_look:
         with scratch.kept():
-            _keep_look(made, report)
+            _keep_look(made, defaults or {}, report)
     return report
 
 
@@ -99,13 +104,13 @@ class _Look:
     parts: list[Part]
 
 
-def _keep_look(made: Iterable[tuple[bpy.types.ID, Track]], report: Report) -> None:
+def _keep_look(made: Iterable[tuple[bpy.types.ID, Track]], defaults: Mapping[str, float], report: Report) -> None:
     looks = [look for datablock, track in made if (look := _look(datablock, track)) is not None]
     for look, parameters in zip(looks, fit_parameters([look.parts for look in looks]), strict=True):
         keys = keys_of(look.datablock, look.track)
         # Keys at the end may be of channels that have only one, which nothing shapes.
         numbers = np.pad(parameters, ((0, 0), (0, len(keys) - parameters.shape[1])))
-        set_parameters(keys, dict(zip(PARAMETERS, numbers, strict=True)))
+        set_parameters(keys, dict(zip(PARAMETERS, numbers, strict=True)), defaults)
     # As the parameters are read, which are float32 now.
     splines = [spline for look in looks for spline in _splines(look.track, look.originals)]
     frames = [sample_frames(spline.frames.astype(np.float64)).ravel() for spline in splines]

@@ -6,12 +6,11 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from .channels import channels_of
-from .enabling import check_editable
+from .enabling import writable
 from .frames import is_among
 from .reading import key_frames
 from .stamps import SAME_FRAME
-from .tracks import Track, why_not
+from .tracks import Track
 
 
 def make_key(datablock: bpy.types.ID, track: Track, frame: float) -> None:
@@ -20,12 +19,9 @@ def make_key(datablock: bpy.types.ID, track: Track, frame: float) -> None:
 
     Raises Refusal where there is such a key already, or the track can't be written to.
     """
-    check_editable(datablock)
-    reason = why_not(track)
-    if reason:
-        raise track.refusal(reason)
     if is_among(np.array([frame], dtype=np.float32), key_frames(track)).any():
         raise track.refusal("it has a key there", frame)
+    channels, track = writable(datablock, track)
     for fcurve in track.channels.values():
         near = [point for point in fcurve.keyframe_points if abs(point.co.x - frame) <= SAME_FRAME]
         if near:
@@ -34,4 +30,4 @@ def make_key(datablock: bpy.types.ID, track: Track, frame: float) -> None:
         point = fcurve.keyframe_points.insert(frame, fcurve.evaluate(frame))
         point.type = "KEYFRAME"
         fcurve.update()
-    channels_of(datablock).action.update_tag()
+    channels.action.update_tag()

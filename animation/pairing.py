@@ -9,9 +9,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from .companions import saved_count
 from .frames import is_among, union
-from .keyframes import Keyframes, read, write
-from .originals import Originals
+from .keyframes import FloatArray, Keyframes, read, write
+from .originals import Originals, records_stayed
 from .stamps import SAME_FRAME
 from .tracks import Track
 
@@ -26,7 +27,9 @@ def pair(track: Track, kept: Mapping[int, Originals]) -> None:
     if not track.saved or not track.parameters:
         return
     held = union([read(companion).frames for companion in track.parameters.values()])
-    lost = held[~is_among(held, union([original.keys.frames for original in kept.values()]))]
+    # Where parameters stayed behind, another key may stand at their frames by now.
+    keys = [_unmoved(original) if _stayed(track, index) else original.keys.frames for index, original in kept.items()]
+    lost = held[~is_among(held, union(keys))]
     if not len(lost):
         return
     stood = np.array([before for original in kept.values() for before in original.moves], dtype=np.float32)
@@ -41,6 +44,17 @@ def pair(track: Track, kept: Mapping[int, Originals]) -> None:
     made = union([original.unrecorded for original in kept.values()])
     free = made[~is_among(made, held)].tolist()
     track.moved |= {frame: free[order] if order < len(free) else None for order, frame in enumerate(left)}
+
+
+def _stayed(track: Track, index: int) -> bool:
+    """Whether keys of a channel have moved and what is kept of them has not: parameters are hidden with it."""
+    saved = track.saved.get(index)
+    return saved is not None and records_stayed(read(track.channels[index]), read(saved), saved_count(saved))
+
+
+def _unmoved(original: Originals) -> FloatArray:
+    frames = original.keys.frames
+    return frames[~is_among(frames, np.sort(np.array(list(original.moves.values()), dtype=np.float32)))]
 
 
 def follow(track: Track) -> str:

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from .channels import Channels
-from .companions import PARAMETERS, make
+from .companions import PARAMETERS
 from .frames import is_among
 from .keyframes import places
 from .stamps import SAME_FRAME
@@ -79,26 +78,6 @@ def check_parameter(track: Track, name: str, value: float, frame: float) -> None
     low, high = LIMITS[name]
     if not low <= value <= high:
         raise track.refusal(f"{_words(name)} {value:g} does not lie in {low:g} to {high:g}", frame)
-
-
-def set_parameter(channels: Channels, track: Track, name: str, frame: float, value: float, selected: bool) -> None:
-    """Set one parameter of the key at `frame`, which is `selected` or not: the companion's key is moved with it.
-
-    The companion is made when a parameter first differs from its default.
-    """
-    check_parameter(track, name, value, frame)
-    companion = track.parameters.get(name)
-    if companion is None:
-        if value == 0.0:
-            return
-        companion = track.parameters[name] = make(channels, track.path, name, 0, track.group)
-    point = next((point for point in companion.keyframe_points if abs(point.co.x - frame) <= SAME_FRAME), None)
-    if point is None:
-        point = companion.keyframe_points.insert(frame, value)
-        point.interpolation = "CONSTANT"
-    point.co.y = value
-    point.select_control_point = point.select_left_handle = point.select_right_handle = selected
-    companion.update()
 
 
 def _words(name: str) -> str:

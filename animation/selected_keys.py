@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from .channels import HAS_SLOTS, Channels, channels_of
 from .companions import make, saved_count, take_names, track_and_field
-from .enabling import check_editable, editable_channels, enable_track
+from .enabling import check_editable, enable_track, find_track, writable
 from .faults import Refusal
 from .frames import is_among, union
 from .keyframes import (
@@ -35,7 +35,7 @@ from .keyframes import (
 from .parameters import check_parameter, read_parameters
 from .reading import read_originals
 from .stamps import GENERATED, SAME_FRAME
-from .tracks import Track, default_settings, find_tracks, why_not
+from .tracks import Track, default_settings, find_tracks
 
 _SELECTION = ("select_control_point", "select_left_handle", "select_right_handle")
 
@@ -198,20 +198,22 @@ def set_parameters(
 ) -> None:
     """Set parameters of the keys: of each name one number for all of them, or one a key.
 
-    The track is made TCB where it isn't. A number that is the key's default anyway is not written. Raises Refusal where
-    the track can't be changed or a number is out of its range; then nothing is changed.
+    The track is made TCB where it isn't. Where `defaults` are given, those of keys that have no parameters of their
+    own, a 0 is not written where it is the default anyway. Raises Refusal where the track can't be changed or a number
+    is out of its range; then nothing is changed.
     """
     numbers = {name: np.broadcast_to(np.asarray(value, dtype=np.float64), len(keys)) for name, value in given.items()}
     for name, values in numbers.items():
         for value in np.unique(values):
             check_parameter(keys.track, name, float(value), float(keys.frames[np.argmax(values == value)]))
-    channels, track = _writable(keys)
+    channels, track = writable(keys.datablock, keys.track)
     if not track.enabled:
         enable_track(keys.datablock, channels, track, default_settings(track))
     for name, values in numbers.items():
         companion = track.parameters.get(name)
         own = _own(companion, keys.frames)
-        rows = np.flatnonzero(own | (values != (defaults or {}).get(name, 0.0)))
+        needed = defaults is None or defaults.get(name, 0.0) != 0.0
+        rows = np.flatnonzero(own | (values != 0.0) | needed)
         if not len(rows):
             continue
         if companion is None:
@@ -220,9 +222,19 @@ def set_parameters(
     channels.action.update_tag()
 
 
+def key_set(datablock: bpy.types.ID, track: str, frame: float, **parameters: float) -> None:
+    """Set parameters (tension, continuity, bias, ease_to, ease_from) of the key of `track` at `frame`.
+
+    The track is made TCB where it isn't. Raises Refusal where there is no such track or key, or a number is out of
+    range; then nothing is changed.
+    """
+    check_editable(datablock)
+    set_parameters(key_at(datablock, find_track(datablock, track), frame), parameters)
+
+
 def reset(keys: TrackKeys) -> None:
     """Let the keys have no parameters of their own. Raises Refusal where the track can't be changed."""
-    channels, track = _writable(keys)
+    channels, track = writable(keys.datablock, keys.track)
     for name, companion in list(track.parameters.items()):
         held = read(companion)
         rest = held.take(~is_among(held.frames, keys.frames))
@@ -232,22 +244,6 @@ def reset(keys: TrackKeys) -> None:
             write(companion, rest)
             companion.update()
     channels.action.update_tag()
-
-
-def _writable(keys: TrackKeys) -> tuple[Channels, Track]:
-    """The channels to write to, and the track there. Raises Refusal."""
-    check_editable(keys.datablock)
-    reason = why_not(keys.track)
-    if reason:
-        raise keys.track.refusal(reason)
-    before = channels_of(keys.datablock).identity
-    channels = editable_channels(keys.datablock)
-    track = keys.track
-    if channels.identity != before:
-        # A library override has its own copy of the action now.
-        track = next(found for found in find_tracks(keys.datablock, channels) if found.path == track.path)
-    track.follow_rename()
-    return channels, track
 
 
 def _own(companion: bpy.types.FCurve | None, frames: FloatArray) -> BoolArray:
@@ -318,11 +314,8 @@ class Kept:
         track = keys.track
         return cls(keys, track.enabled, {name: read(companion) for name, companion in track.parameters.items()})
 
-    def put_back(self) -> None:
-        """Make the track what it was, also where it was not TCB."""
-        datablock, path = self.keys.datablock, self.keys.track.path
-        channels = channels_of(datablock)
-        track = next(track for track in find_tracks(datablock, channels) if track.path == path)
+    def put_back(self, channels: Channels, track: Track) -> None:
+        """Make the track, as it was found again, what it was, also where it was not TCB."""
         for name, companion in track.parameters.items():
             if name in self.companions:
                 write(companion, self.companions[name])
@@ -330,5 +323,17 @@ class Kept:
                 channels.remove(companion)
         if track.settings_curve is not None and not self.enabled:
             channels.remove(track.settings_curve)
-            take_names(datablock, path)
+            take_names(self.keys.datablock, track.path)
+
+
+def put_back(kept: Iterable[Kept]) -> None:
+    """Give tracks the parameters that they had."""
+    by_datablock: dict[bpy.types.ID, dict[str, Kept]] = {}
+    for each in kept:
+        by_datablock.setdefault(each.keys.datablock, {})[each.keys.track.path] = each
+    for datablock, tracks in by_datablock.items():
+        channels = channels_of(datablock)
+        for track in find_tracks(datablock, channels):
+            if track.path in tracks:
+                tracks[track.path].put_back(channels, track)
         channels.action.update_tag()

@@ -29,4 +29,9 @@ class TCB_OT_enable(OnSelection):
 
     def execute(self, context: bpy.types.Context) -> Status:
         selected = selection.selected_datablocks(context, self.use_data)
-        return finish(self, animation.enable_many(selected, self.keep_look), self.done, self.otherwise)
+        return finish(
+            self,
+            animation.enable_many(selected, self.keep_look, selection.default_parameters(context)),
+            self.done,
+            self.otherwise,
+        )

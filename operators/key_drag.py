@@ -12,7 +12,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from .. import preferences, selection, words
 from ..animation.faults import Refusal
 from ..animation.parameters import LIMITS
-from ..animation.selected_keys import Kept, Numbers, TrackKeys, set_parameters
+from ..animation.selected_keys import Kept, Numbers, TrackKeys, put_back, set_parameters
 from ..properties import DESCRIPTIONS, MAX, of_50
 from .key_select import PARAMETER_ITEMS
 from .key_set import NO_KEYS
@@ -160,8 +160,7 @@ class TCB_OT_key_drag(bpy.types.Operator):
         return f"{of_50(self.parameter, value):.1f}" if of_max else f"{value:.3f}"
 
     def _take_back(self) -> None:
-        for kept in self._kept:
-            kept.put_back()
+        put_back(self._kept)
 
     def _end(self, context: bpy.types.Context, status: Status) -> Status:
         self._area.header_text_set(None)

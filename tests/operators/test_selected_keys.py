@@ -431,7 +431,7 @@ def test_a_drag_that_is_taken_back_leaves_nothing(keyed, choose, editor, bits, t
     kept = selected_keys.Kept.of(keys)
     selected_keys.set_parameters(keys, {"tension": 0.5, "bias": 0.0})
     assert bits(cube) != before
-    kept.put_back()
+    selected_keys.put_back([kept])
     assert bits(cube) == before
     assert not cube.tcb_tracks
 
