@@ -21,7 +21,7 @@ from .cleaning import Keys
 from .keying import Animated, write_action
 from .planning import Planned
 
-LENS = "width / 2 / tan(radians(fov) / 2)"
+LENS = "width / 2 / tan(radians(max(fov, 0.01)) / 2)"
 ROLL = "radians(roll)"
 BLEND = "(cos(radians(hotspot) / 2) - cos(size / 2)) / (1 - cos(size / 2))"
 AIM, ROLL_CONSTRAINT = "3DS Aim", "3DS Roll"

@@ -94,7 +94,7 @@ def turn_keys(track: Track, frame: Frame, shorter: bool, say: Say) -> Keys | Non
     axes, length = rotations.unit_vectors(axes)
     lost = (length < _UNIT) & (angles != 0.0)
     if lost.any():
-        say(f"{_count(lost)} turn about an axis of no length: taken as no turn")
+        say(f"{many(lost)} with an axis of no length: taken as no turn")
     angles[length < _UNIT] = 0.0
     axes[length < _UNIT] = (0.0, 0.0, 1.0)
     if shorter:
@@ -118,7 +118,7 @@ def _finite_rows(values: FloatArray) -> BoolArray:
 def _order(track: Track, finite: BoolArray, say: Say) -> npt.NDArray[np.intp]:
     """The keys to use, in order of frame; those of one frame as they come."""
     if not finite.all():
-        say(f"{_count(~finite)} without a finite value: left out")
+        say(f"{many(~finite)} without a finite value: left out")
     order = np.flatnonzero(finite)
     if (np.diff(track.frames[order].astype(np.int64)) < 0).any():
         say("its keys go back in time: put in order")
@@ -138,10 +138,11 @@ def _keys(track: Track, order: npt.NDArray[np.intp], values: FloatArray, convers
     inside = np.clip(np.nan_to_num(parameters, nan=0.0), _LOWEST, 1.0)
     outside = (parameters != inside).any(axis=0)
     if outside.any():
-        say(f"{_count(outside)} with parameters out of range: taken as the nearest in range")
+        say(f"{many(outside)} with parameters out of range: taken as the nearest in range")
     return Keys(frames, values, inside, track.cycle)
 
 
-def _count(which: BoolArray) -> str:
+def many(which: BoolArray, noun: str = "key") -> str:
+    """How many these are: 1 key, 2 keys."""
     count = int(which.sum())
-    return f"{count} key{'' if count == 1 else 's'}"
+    return f"{count} {noun}{'' if count == 1 else 's'}"

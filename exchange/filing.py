@@ -9,7 +9,7 @@ import numpy.typing as npt
 from ..formats.three_ds import Track
 from ..formats.three_ds.tracks import LAST_FRAME
 from ..interp import rotations
-from .cleaning import APART, Keys, Say
+from .cleaning import APART, Keys, Say, many
 from .conversion import Conversion, FloatArray
 
 _CYCLES = {"SINGLE": 0, "REPEAT": 2, "LOOP": 3}
@@ -62,7 +62,7 @@ def _file_frames(frames: FloatArray, conversion: Conversion, say: Say) -> npt.ND
     ahead = np.append(np.abs(np.diff(frames) - APART) < _WHOLE, False)
     moved = (np.abs(exact - whole) > _WHOLE) & ~ahead
     if moved.any():
-        say(f"{moved.sum()} keys not at whole frames, such as {frames[np.argmax(moved)]:g}: at the nearest in the file")
+        say(f"{many(moved)} not at a whole frame, such as {frames[np.argmax(moved)]:g}: at the nearest in the file")
     together = np.diff(whole) == 0
     if (together & ~ahead[:-1]).any():
         say("keys nearer to each other than a frame: they share one in the file")

@@ -40,7 +40,7 @@ def local_points(mesh: Mesh, pivot: npt.ArrayLike, mirrored: bool, say: Say) -> 
     points = points - np.asarray(pivot, dtype=np.float64)
     bad = ~np.isfinite(points).all(axis=1)
     if bad.any():
-        say(f"{bad.sum()} vertices without finite places: put at the origin")
+        say(f"{bad.sum()} of its vertices have no finite place: put at the origin")
         points[bad] = 0.0
     return points
 
@@ -50,7 +50,7 @@ def make_mesh(name: str, mesh: Mesh, points: FloatArray, say: Say) -> bpy.types.
     made: Any = bpy.data.meshes.new(name)
     faces = mesh.faces[(mesh.faces < len(points)).all(axis=1)].astype(np.int32)
     if len(faces) < len(mesh.faces):
-        say(f"{len(mesh.faces) - len(faces)} faces of vertices that are not there: left out")
+        say(f"{len(mesh.faces) - len(faces)} of its faces have vertices that are not there: left out")
     corners = faces.ravel()
     made.vertices.add(len(points))
     made.vertices.foreach_set("co", points.astype(np.float32).ravel())

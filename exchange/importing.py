@@ -127,6 +127,7 @@ def _import(
             _place_world(item, into, report)
         if progress is not None:
             progress(index, 2 * len(planned))
+    report.items += [item for one, item in zip(planned, items, strict=True) if item is not None and one.kind != "WORLD"]
     report.made += applied.counts
     report.animated += applied.datablocks
     report.first, report.last = applied.first, applied.last

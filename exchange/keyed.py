@@ -78,6 +78,8 @@ class Tracks:
             return still(np.append(angle, axis))
         splines = self._splines(track)
         if splines:
+            if (track.settings.ends, track.settings.construction) != ("3DS", "DE_CASTELJAU"):
+                say(f"{track.path}: the file can't say its ends and its way between keys: who plays it chooses them")
             spline = splines[0]
             return _keys(spline, _turns(track, spline))
         frames = _whole_frames(track)

@@ -24,6 +24,6 @@ class Names:
             tail = b"~%d" % number
             short = encoded[: NAME_LENGTH - len(tail)] + tail
         self._taken.add(short)
-        if short != name.encode("utf-8"):
+        if short.decode("latin-1") != name:
             say(f'is "{short.decode("latin-1")}" in the file, whose names have {NAME_LENGTH} characters')
         return short

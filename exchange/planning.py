@@ -14,7 +14,7 @@ import numpy as np
 
 from ..formats.three_ds import COMPONENTS, Camera, Light, Mesh, Node, Object, Scene, Track
 from ..interp import rotations
-from .cleaning import Keys, Say, turn_keys, vector_keys
+from .cleaning import Keys, Say, many, turn_keys, vector_keys
 from .conversion import Conversion, FloatArray, Frame
 from .geometry import local_points, mirrors
 from .turning import Turned, said_by_keys
@@ -28,6 +28,8 @@ _UNLINKS = 0x700
 DEGREES_MM = 2400.0
 """A camera's field of view in degrees times its lens in mm, as 3D Studio has it."""
 
+_LIMITS = {"FOV": (0.01, 173.6), "HOTSPOT": (0.0, 180.0), "FALLOFF": (1.0, 180.0)}
+"""Degrees. A lens of 1 mm, Blender's shortest, sees 173.6."""
 _QUANTITIES = {
     "SCALE": "scale",
     "FOV": "fov",
@@ -214,12 +216,20 @@ def add_keys(planned: Planned, tracks: Iterable[Track], choices: Choices, say: S
             if keys is not None and track.kind == "POSITION":
                 planned.keys["location"] = keys.with_values(frame.positions(keys.values))
             elif keys is not None:
+                _tell_limits(track, tell)
                 values = frame.scales(keys.values) if track.kind == "SCALE" else keys.values
                 planned.keys[_QUANTITIES[track.kind]] = keys.with_values(values)
     if planned.hidden is None and node.flags[0] & _HIDDEN:
         planned.hidden = Keys(np.zeros(1), np.ones((1, 1)), np.zeros((5, 1)))
     if planned.rotation is None and not frame.is_aimed and not frame.conversion.keeps_axes:
         _add_unturned(planned, choices)
+
+
+def _tell_limits(track: Track, tell: Say) -> None:
+    low, high = _LIMITS.get(track.kind, (-np.inf, np.inf))
+    outside = (track.values < low) | (track.values > high)
+    if outside.any():
+        tell(f"{many(outside)} not between {low:g} and {high:g} degrees: Blender shows the nearest that it can")
 
 
 def _tell(say: Say, kind: str, what: str) -> None:

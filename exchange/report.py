@@ -36,6 +36,8 @@ class Exchanged:
     """Nodes, and the objects that took their animation."""
     notes: list[str] = field(default_factory=list)
     """What was left, or is other than the file says, and why."""
+    items: list[Any] = field(default_factory=list)
+    """The objects that were made or matched."""
     animated: list[Any] = field(default_factory=list)
     """The datablocks with TCB tracks."""
     first: float = math.inf
@@ -49,6 +51,7 @@ class Exchanged:
         self.matched |= other.matched
         self.notes += other.notes
         self.animated += other.animated
+        self.items += other.items
         self.first, self.last = min(self.first, other.first), max(self.last, other.last)
         self.baked.add(other.baked)
 

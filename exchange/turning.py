@@ -16,7 +16,7 @@ import numpy as np
 from ..animation.settings import Settings
 from ..animation.tracks import EULER_ORDERS
 from ..interp import KeysError, rotations, tcb
-from .cleaning import Keys, Say
+from .cleaning import Keys, Say, many
 from .conversion import FloatArray
 
 PROPERTIES = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
@@ -49,9 +49,9 @@ def said_by_keys(turns: Keys, prefers_euler: bool, say: Say) -> Turned:
     """The keys in the rotation mode that was asked for, or in another one that can say them."""
     largest = float(np.abs(turns.values[1:, 0]).max(initial=0.0))
     quaternions = _orientations(turns)
-    if largest > np.pi + 1e-6:
-        count = int((np.abs(turns.values[1:, 0]) > np.pi + 1e-6).sum())
-        say(f"{count} turn{'s' if count > 1 else ''} over half a turn, up to {np.degrees(largest):.1f} degrees")
+    long = np.abs(turns.values[1:, 0]) > np.pi + 1e-6
+    if long.any():
+        say(f"{many(long, 'turn')} over half a turn, up to {np.degrees(largest):.1f} degrees")
     path: tcb.Path = "SHORTEST" if largest < _HALF_TURN else "AS_KEYED"
     settings = Settings(turns.cycle, path=path)
     if prefers_euler and path == "SHORTEST":

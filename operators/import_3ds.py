@@ -131,6 +131,10 @@ class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[
         if self.use_live:
             for datablock in report.animated:
                 datablock.animation_data.action.tcb_live = True
+        for item in context.selected_objects:
+            item.select_set(False)
+        for item in report.items:
+            item.select_set(True)
         tell_of(self, report)
         redraw_editors()
         return {"FINISHED"}

@@ -231,7 +231,7 @@ def test_keys_between_frames_are_moved_and_told(give: Export, animation, said) -
     key(item, "location", [(0, (0, 0, 0)), (10.5, (1, 0, 0)), (20, (2, 0, 0))])
     animation.enable(item)
     assert give().nodes[0].track("POSITION").frames.tolist() == [0, 10, 20]
-    assert "1 keys not at whole frames, such as 10.5" in said()
+    assert "1 key not at a whole frame, such as 10.5" in said()
 
 
 def test_keys_of_one_frame_come_back_to_it(give: Export, shared_data: Path) -> None:

@@ -352,6 +352,27 @@ def test_objects_that_are_there_take_the_animation_by_name(bring: Import, said) 
     assert len(bpy.data.objects) == 5
 
 
+def test_what_was_imported_is_selected(bring: Import) -> None:
+    new_object("Other").select_set(True)
+    bring(scene_of(b"One"))
+    assert [item.name for item in bpy.context.selected_objects] == ["One"]
+
+
+def test_fields_of_view_that_no_lens_has_are_told(bring: Import, said) -> None:
+    fov = track("FOV", (0, 0), (20, 90))
+    bring(scene(*watched("CAMERA", fov), objects=(camera(b"Eye"),)))
+    assert "fov track: 1 key not between 0.01 and 173.6 degrees" in said()
+    assert all(curve.driver.is_valid for curve in bpy.data.objects["Eye"].data.animation_data.drivers)
+
+
+def test_an_object_whose_geometry_lies_elsewhere_is_told(bring: Import, said) -> None:
+    mesh = bpy.data.meshes.new("Box")
+    mesh.from_pydata([(5, 5, 5)] * 8, [], [])
+    new_object("Box", mesh)
+    bring(scene(three_ds.Node("OBJECT", b"Box", tracks=(THREE_PLACES,)), objects=(box(b"Box"),)), target="MATCH")
+    assert '"Box": its vertices lie up to 5 from where the file has them' in said()
+
+
 def test_live_actions_are_live(bring: Import) -> None:
     bring(scene(three_ds.Node("OBJECT", b"Box", tracks=(THREE_PLACES,))), use_live=True)
     assert bpy.data.objects["Box"].animation_data.action.tcb_live
