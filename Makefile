@@ -3,7 +3,7 @@
 # BPY=4.2, 4.5, 5.0 or 5.2 chooses the Blender; without it, the newest that the Python found can run.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test version check test-blender test-gui bench zip format clean
+.PHONY: help demo test version check test-blender test-gui screenshots bench zip format clean
 .NOTPARALLEL:
 
 in_blender = python=$$(tools/environment.sh bpy $(BPY)) &&
@@ -14,6 +14,7 @@ help:
 	@echo "make test      format, lint, types, and all tests in Blender (GUI=no: without test-gui)"
 	@echo "make check     format, lint and types only"
 	@echo "make test-gui  tests in a graphical Blender, where one is set up"
+	@echo "make screenshots   take the pictures in docs/images again, of a graphical Blender"
 	@echo "make bench     what a bake costs, beside what else there is; docs/performance.md has a longer run"
 	@echo "make zip       build the extension into dist/"
 	@echo "make format    put the code into its format"
@@ -37,6 +38,9 @@ test-blender:
 
 test-gui:
 	@$(in_blender) tools/environment.sh graphical "$$python" -m pytest tests/gui $(PYTEST)
+
+screenshots:
+	@$(in_blender) tools/environment.sh graphical "$$python" tools/screenshots.py
 
 bench:
 	@python=$$(tools/environment.sh bench $(BPY)) && "$$python" tools/bench.py run --rounds 1 --channels 100 1000 --frames 10 1000

@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Take the manual's pictures again, of a graphical Blender: `make screenshots`, or
+
+    tools/environment.sh graphical python tools/screenshots.py [FOLDER]
+
+FOLDER defaults to docs/images. Python is one that has bpy, with which the extension's zip is built.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tools import build_zip, graphical
+from tools.graphical import place
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = "bl_ext.user_default.tcb_animation"
+SIZE = (1280, 1000)
+HEADER, TO_HEADER = 26, 32
+"""Pixels from the header of a closed panel to the next, or from slider to button; from a button to a header below."""
+SELECTED = (255, 191, 51)
+"""The colour of the key in a diagram, which stands at this part of its height from the top:"""
+KEY_AT = 0.373
+
+FRONT_VIEW = """
+def steps():
+    a = area('VIEW_3D')
+    with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
+        bpy.ops.view3d.view_axis(type='FRONT')
+    space = a.spaces.active
+    space.region_3d.view_distance, space.region_3d.view_location = 20, (0.6, 0, 0.8)
+    space.overlay.show_cursor = space.overlay.show_extras = space.show_region_toolbar = False
+    bpy.context.scene.frame_end = 40
+    yield .5
+"""
+EXAMPLE = f"""
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+
+def steps():
+    from examples.make_scene import TRACKS, make_scene
+    from {PACKAGE} import animation
+    make_scene()
+    yield 1.0
+    for track in TRACKS:
+        animation.enable(track.datablock, prefixes=[track.path])
+        for key in track.keys:
+            if key.parameters:
+                animation.key_set(track.datablock, track.path, key.frame, **key.parameters)
+        animation.bake(track.datablock, prefixes=[track.path])
+    plane = bpy.data.objects['Paper plane']
+    plane.select_set(True)
+    win().view_layer.objects.active = plane
+    bpy.data.objects['Backdrop'].hide_set(True)
+    win().scene.frame_set(40)
+    yield .5
+"""
+EXAMPLE_VIEW = """
+from mathutils import Euler
+space = area('VIEW_3D').spaces.active
+space.show_region_toolbar = space.overlay.show_cursor = space.overlay.show_extras = False
+view = space.region_3d
+view.view_perspective, view.view_rotation = 'PERSP', Euler((1.4, 0, -.2)).to_quaternion()
+view.view_distance, view.view_location = 14.5, (2.8, 0, 2.2)
+bpy.context.scene.tcb_paths.show = bpy.context.scene.tcb_paths.by_speed = True
+"""
+SPLIT = """
+def steps():
+    a = area('VIEW_3D')
+    with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
+        bpy.ops.screen.area_split(direction='HORIZONTAL', factor=.62)
+    yield .5
+    low, high = sorted((each for each in win().screen.areas if each.type == 'VIEW_3D'), key=lambda each: each.y)
+    low.type, high.spaces.active.show_region_ui = 'GRAPH_EDITOR', False
+    yield .5
+"""
+LOCATION = """
+plane = bpy.data.objects['Paper plane']
+def steps():
+    animation = plane.animation_data
+    if bpy.app.version < (4, 4):
+        fcurves = animation.action.fcurves
+    else:
+        fcurves = animation.action.layers[0].strips[0].channelbag(animation.action_slot).fcurves
+    bpy.ops.tcb.bake(output={output!r})
+    for fcurve in fcurves:
+        shown = fcurve.data_path == 'location' and fcurve.array_index in {components}
+        fcurve.hide, fcurve.select = not shown, shown
+        for key in fcurve.keyframe_points:
+            selected = shown and {start} <= key.co.x <= {end}
+            key.select_control_point = key.select_left_handle = key.select_right_handle = selected
+    bpy.ops.ed.undo_push(message='selected')
+    yield .5
+"""
+"""Bake, show these components of the plane's location, and select their keys between two frames."""
+VIEW = """
+def steps():
+    a = area('GRAPH_EDITOR')
+    with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
+        bpy.ops.graph.{view}()
+    yield .5
+"""
+DOPE_SHEET = """
+def steps():
+    area('DOPESHEET_EDITOR').type = 'INFO'
+    a = area('GRAPH_EDITOR')
+    a.ui_type = 'DOPESHEET'
+    yield .5
+    a.spaces.active.dopesheet.show_only_selected = True
+    with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
+        for _ in range(3):
+            bpy.ops.anim.channels_expand(all=True)
+        bpy.ops.action.view_all()
+    yield .5
+"""
+PREFERENCES = f"""
+def steps():
+    a = area('VIEW_3D')
+    a.type = 'PREFERENCES'
+    yield .5
+    bpy.context.preferences.active_section = 'ADDONS'
+    bpy.context.window_manager.addon_search = 'TCB'
+    bpy.ops.preferences.addon_expand(module={PACKAGE!r})
+    yield .5
+"""
+
+
+class Box(NamedTuple):
+    """A part of the window: pixels from its top left."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+
+class Camera:
+    """Takes pictures of parts of the window."""
+
+    def __init__(self, window: Any, folder: Path) -> None:
+        self.window = window
+        self.folder = folder
+        self._file = Path(window.share) / "screen.png"
+
+    def take(self, name: str, box: Box) -> None:
+        """What the box shows."""
+        self.screen()
+        size = f"{box.right - box.left}x{box.bottom - box.top}+{box.left}+{box.top}"
+        file = self.folder / f"{name}.png"
+        crop = ["-crop", size, "+repage", "+dither", "-colors", "224", "-strip", "-define", "png:compression-level=9"]
+        subprocess.run(["convert", str(self._file), *crop, str(file)], check=True)
+        print(file)
+
+    def screen(self) -> Any:
+        """What is on the screen once the window has come to rest, shape (height, width, 3)."""
+        before = b""
+        while (now := self._shot()) != before:
+            before = now
+            time.sleep(0.7)
+        return np.frombuffer(now, np.uint8).reshape(SIZE[1], SIZE[0], 3).astype(int)
+
+    def _shot(self) -> bytes:
+        self.window.shot(self._file)
+        raw = ["convert", str(self._file), "-depth", "8", "rgb:-"]
+        return subprocess.run(raw, capture_output=True, check=True).stdout
+
+    def region(self, area: str, kind: str) -> Box:
+        """Where a region of an editor is."""
+        left, bottom, width, height = self.window.run(
+            f"r = region(area({area!r}), {kind!r}); result = r.x, r.y, r.width, r.height"
+        )
+        return Box(left, SIZE[1] - bottom - height, left + width, SIZE[1] - bottom)
+
+    def editor(self, area: str) -> Box:
+        """Where a whole editor is."""
+        left, bottom, width, height = self.window.run(f"a = area({area!r}); result = a.x, a.y, a.width, a.height")
+        return Box(left, SIZE[1] - bottom - height, left + width, SIZE[1] - bottom)
+
+    def park(self) -> None:
+        """Move the mouse to where nothing says what it is."""
+        self.window.xdotool("mousemove", 640, SIZE[1] - 4)
+        time.sleep(0.5)
+
+
+def first_animation(window: Any, camera: Camera) -> None:
+    """What the manual's first chapter does, with the cube of a new file."""
+    window.run(FRONT_VIEW)
+    at = (500, 400)
+    for frame, x, z in ((1, "-4", "3"), (20, "4", "-3"), (40, "4", "3")):
+        window.run(f"bpy.context.scene.frame_set({frame})")
+        for axis, distance in (("x", x), ("z", z)):
+            window.key("g", at=at)
+            window.key(axis)
+            for digit in distance:
+                window.key("minus" if digit == "-" else digit)
+            window.key("Return")
+        window.key("i")
+    window.open_sidebar("VIEW_3D", "TCB")
+    box = camera.region("VIEW_3D", "UI")
+    box = box._replace(left=240, bottom=box.top + 625)
+    camera.park()
+    camera.take("first_keys", box)
+
+    buttons = window.buttons("VIEW_3D", height=520)
+    window.click(place(buttons, "tcb.enable("))
+    window.click(place(buttons, "tcb_live"))
+    window.run("bpy.context.scene.tcb_paths.show = True; bpy.context.scene.frame_set(20)")
+    x, last_slider = place(buttons, "tcb.ease_from")
+    window.click((x, last_slider + HEADER))
+    camera.take("first_presets", box)
+    window.key("Escape")
+    window.run("bpy.ops.tcb.preset_apply(preset='corner')")
+    camera.park()
+    camera.take("first_corner", box)
+
+
+def viewport(window: Any, camera: Camera) -> None:
+    """The example scene with its paths, and the tab."""
+    window.run(EXAMPLE)
+    window.open_sidebar("VIEW_3D", "TCB")
+    window.run(EXAMPLE_VIEW)
+    camera.park()
+    box = camera.region("VIEW_3D", "UI")
+    camera.take("paths", box._replace(left=camera.editor("VIEW_3D").left, bottom=box.top + 640))
+    camera.take("sidebar", camera.region("VIEW_3D", "UI"))
+
+
+ALL_0 = dict.fromkeys(("tension", "continuity", "bias", "ease_to", "ease_from"), 0.0)
+DIAGRAMS = {
+    "default": {},
+    "tension_low": {"tension": -1.0},
+    "tension_high": {"tension": 1.0},
+    "continuity_low": {"continuity": -1.0},
+    "continuity_high": {"continuity": 1.0},
+    "bias_low": {"bias": -1.0},
+    "bias_high": {"bias": 1.0},
+    "ease_to": {"ease_to": 1.0},
+    "ease_from": {"ease_from": 1.0},
+}
+
+
+def diagrams(window: Any, camera: Camera) -> None:
+    """The key's diagram in the sidebar, for each parameter at its ends."""
+    before = window.run(f"s = bpy.context.scene.tcb; result = {{name: getattr(s, name) for name in {list(ALL_0)}}}")
+    size = window.run(f"import sys; result = sys.modules['{PACKAGE}.panels.pictures.diagram'].size_drawn()")
+    for name, parameters in DIAGRAMS.items():
+        set_key(window, ALL_0 | parameters)
+        rows, columns = np.nonzero(np.abs(camera.screen() - SELECTED).max(axis=2) <= 2)
+        shown = columns > camera.region("VIEW_3D", "UI").left
+        row, column = (int(np.ptp(each[shown]) // 2 + each[shown].min()) for each in (rows, columns))
+        left, top = column - size // 2, round(row - KEY_AT * size)
+        camera.take(f"key_{name}", Box(left, top, left + size, top + size))
+    set_key(window, before)
+    window.run("bpy.ops.tcb.bake()")
+
+
+def set_key(window: Any, parameters: dict[str, float]) -> None:
+    window.run(f"bpy.ops.tcb.key_set(track='location', **{parameters})")
+
+
+def options(window: Any, camera: Camera) -> None:
+    """The panels that are closed at first, with the key's closed instead."""
+    window.run("bpy.context.window_manager.tcb_track = 'Object/Paper plane/rotation_quaternion'")
+    buttons = window.buttons("VIEW_3D", height=420)
+    x, live = place(buttons, "tcb_live")
+    _, remove = place(buttons, "tcb.remove(")
+    for y in (remove + TO_HEADER, remove + TO_HEADER + HEADER, live + TO_HEADER + HEADER, live + TO_HEADER):
+        window.click((x, y))
+    camera.park()
+    box = camera.region("VIEW_3D", "UI")
+    camera.take("options", box._replace(bottom=box.top + 738))
+
+
+def graph_editor(window: Any, camera: Camera) -> None:
+    """Several keys at once, a parameter dragged, and what a bake writes."""
+    window.run(SPLIT)
+    window.open_sidebar("GRAPH_EDITOR", "TCB")
+    window.run(LOCATION.format(output="CURVES", components=(0, 1, 2), start=48, end=86))
+    window.run(VIEW.format(view="view_all"))
+    camera.park()
+    box = camera.editor("GRAPH_EDITOR")
+    camera.take("graph_editor", box)
+
+    canvas = camera.region("GRAPH_EDITOR", "WINDOW")
+    at = canvas.left + 250, (canvas.top + canvas.bottom) // 2
+    open_menu(window, at)
+    window.key("d")
+    window.key("b")
+    for step in range(1, 9):
+        window.xdotool("mousemove", at[0] + 8 * step, at[1])
+        time.sleep(0.1)
+    camera.take("drag", box._replace(bottom=box.top + 240))
+    window.key("Escape")
+
+    window.run(LOCATION.format(output="CURVES", components=(2,), start=40, end=65))
+    window.run(VIEW.format(view="view_selected"))
+    camera.park()
+    camera.take("curves", canvas)
+    window.run(LOCATION.format(output="SAMPLES", components=(2,), start=40, end=65))
+    camera.take("samples", canvas)
+
+
+def dope_sheet(window: Any, camera: Camera) -> None:
+    """Keys among generated keys, and the menu."""
+    window.run(LOCATION.format(output="SAMPLES", components=(0, 1, 2), start=40, end=65))
+    window.run(DOPE_SHEET)
+    box = camera.editor("DOPESHEET_EDITOR")
+    camera.park()
+    camera.take("dope_sheet", box)
+    at = box.left + 300, box.top + 60
+    open_menu(window, at)
+    camera.take("menu", Box(at[0] - 160, box.top, at[0] + 240, box.bottom + 30))
+
+
+def open_menu(window: Any, at: tuple[int, int]) -> None:
+    """The keys' context menu, and there TCB, by its underlined letter."""
+    window.click(at, button=3)
+    window.key("t")
+
+
+def preferences(window: Any, camera: Camera) -> None:
+    window.run(PREFERENCES)
+    camera.park()
+    box = camera.region("PREFERENCES", "WINDOW")
+    camera.take("preferences", box._replace(top=box.top + 225, bottom=box.top + 505))
+    window.run("area('PREFERENCES').type = 'VIEW_3D'")
+
+
+def main(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as build:
+        archive = build_zip.build(Path(build))
+        with graphical.installed(archive, SIZE) as window:
+            camera = Camera(window, folder)
+            for pictures in (first_animation, viewport, diagrams, options, preferences, graph_editor, dope_sheet):
+                pictures(window, camera)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "images")
