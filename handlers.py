@@ -19,7 +19,7 @@ from .animation import Options, Refusal, Report, enable
 from .animation.channels import channels_in
 from .animation.companions import is_enabled
 from .animation.datablocks import users_of
-from .animation.live import Watch, is_unsure, look_on, refresh, refresh_all
+from .animation.live import Watch, is_unsure, look_on, refresh, refresh_all, refused_of
 from .animation.switching import is_live
 
 _Handler = TypeVar("_Handler", bound=Callable[..., None])
@@ -46,7 +46,6 @@ class _State:
         """Edited since the last look."""
         self.unsure: set[int] = set()
         """Looked at, but not thoroughly."""
-        self.refused: dict[int, list[str]] = {}
         self.notes: dict[int, list[str]] = {}
         self.edited_at = 0.0
         self.rendering = False
@@ -59,8 +58,7 @@ _state = _State()
 
 def said_of(action: bpy.types.Action) -> list[str]:
     """What the last bakes by themselves could not do, or did to parameters."""
-    number = action.session_uid
-    return [*_state.refused.get(number, ()), *_state.notes.get(number, ())]
+    return [*refused_of(_state.watches, action), *_state.notes.get(action.session_uid, ())]
 
 
 def mark(action: bpy.types.Action) -> None:
@@ -75,7 +73,7 @@ def flush() -> Report:
     """Bake again all that was edited of what is marked."""
     numbers, _state.marked, _state.unsure = _state.marked | _state.unsure, set(), set()
     keyed, otherwise = _keyed_frame(), _sidebar_options()
-    return _each(numbers, lambda action: refresh_all(_state.watches, action, otherwise, keyed), whole=True)
+    return _each(numbers, lambda action: refresh_all(_state.watches, action, otherwise, keyed))
 
 
 def _flush_soon() -> None:
@@ -95,14 +93,12 @@ def _look_on() -> None:
     } & _state.unsure
 
 
-def _each(numbers: Set[int], work: Callable[[bpy.types.Action], Report], whole: bool = False) -> Report:
-    """Do the work on each of the actions, and keep what is to be said of it; `whole`: nothing else is at fault."""
+def _each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) -> Report:
+    """Do the work on each of the actions, and keep what is to be said of it."""
     report = Report()
     for action in _live_actions():
         if action.session_uid in numbers:
             done = work(action)
-            if done.tracks or done.refused or whole:
-                _state.refused[action.session_uid] = done.refused
             if done.tracks:
                 _state.notes[action.session_uid] = done.notes
             report.add(done)
@@ -209,7 +205,7 @@ def _after_loading(*_args: Any) -> None:
 
 @persistent
 def _before_saving(*_args: Any) -> None:
-    flush()
+    flush_all()
 
 
 @persistent
@@ -238,7 +234,6 @@ _HANDLERS = (
 def _switched(action: bpy.types.Action, _context: bpy.types.Context) -> None:
     for key in [key for key in _state.watches if key[0] == action.session_uid]:
         del _state.watches[key]
-    _state.refused.pop(action.session_uid, None)
     _state.notes.pop(action.session_uid, None)
     if is_live(action) and action.is_editable:
         _make_tcb(action)
@@ -253,7 +248,7 @@ def _make_tcb(action: bpy.types.Action) -> None:
         try:
             enable(user)
         except Refusal as refusal:
-            _state.refused.setdefault(action.session_uid, []).append(str(refusal))
+            _state.notes.setdefault(action.session_uid, []).append(str(refusal))
 
 
 def register() -> None:

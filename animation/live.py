@@ -47,8 +47,8 @@ class Watch:
     """Of the baked tracks, by path: with the digests that their bakes have left."""
     marks: dict[str, Mark] = field(default_factory=dict)
     """Of what is soon read: a track whose mark is the same has hardly been edited."""
-    refused: dict[str, int] = field(default_factory=dict)
-    """The digests that tracks had which could not be baked again."""
+    refused: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """The digests of tracks that could not be baked again as they are, and why."""
     rest: dict[tuple[str, int], int] = field(default_factory=dict)
     """Of each F-curve, by path and index, a checksum of all that an edit can change but the places of its keys."""
     unsure: list[str] = field(default_factory=list)
@@ -99,13 +99,16 @@ class Watch:
         return self._edited(told) or self._edited(self.baked)
 
     def _edited(self, tracks: list[Track]) -> list[Track]:
-        # One that could not be baked is tried again where it was edited since, or by a thorough look.
-        now = {track.path: digest(track, self.settings[track.path]) for track in tracks}
-        return [
-            track
-            for track in tracks
-            if now[track.path] not in (self.settings[track.path].digest, self.refused.get(track.path))
-        ]
+        return [track for track in tracks if self._is_edited(track)]
+
+    def _is_edited(self, track: Track) -> bool:
+        settings = self.settings[track.path]
+        now = digest(track, settings)
+        if now == settings.digest:
+            self.refused.pop(track.path, None)
+            return False
+        # One that could not be baked is tried again where it was edited since.
+        return now != self.refused.get(track.path, (0, ""))[0]
 
     def edited(self, seconds: float) -> list[Track]:
         """Of the tracks that are `unsure`, those that were edited in any way; for as long as there is time."""
@@ -118,11 +121,11 @@ class Watch:
             rest = dict(_rest(track))
             changed = any(self.rest.get(name, number) != number for name, number in rest.items())
             self.rest.update(rest)
-            if changed or digest(track, self.settings[track.path]) != self.settings[track.path].digest:
+            if self._is_edited(track) or changed:
                 edited.append(track)
         return edited
 
-    def take(self, tracks: Iterable[Track], refused: Iterable[str]) -> None:
+    def take(self, tracks: Iterable[Track], refusals: Iterable[Refusal]) -> None:
         """Keep what the tracks look like now that they were baked."""
         for track in tracks:
             if track.path not in self.tracks:
@@ -133,8 +136,10 @@ class Watch:
             self.marks[track.path] = _mark(track)
             self.rest.update(_rest(track))
             self.refused.pop(track.path, None)
-        for path in refused:
-            self.refused[path] = digest(self.tracks[path], self.settings[path])
+        for refusal in refusals:
+            path = refusal.track
+            if path in self.settings:
+                self.refused[path] = digest(self.tracks[path], self.settings[path]), str(refusal)
 
 
 def refresh(
@@ -186,6 +191,12 @@ def look_on(
     return report
 
 
+def refused_of(watches: dict[tuple[int, int], Watch], action: bpy.types.Action) -> list[str]:
+    """Why tracks of the action could not be baked again as they are."""
+    number = action.session_uid
+    return [why for key, watch in watches.items() if key[0] == number for _, why in watch.refused.values()]
+
+
 def is_unsure(watches: dict[tuple[int, int], Watch], action: bpy.types.Action) -> bool:
     """Whether not all was looked at."""
     return any(watch.unsure for (number, _), watch in watches.items() if number == action.session_uid)
@@ -222,7 +233,7 @@ def _bake_again(watch: Watch, channels: Channels, tracks: list[Track], otherwise
     present = [now for track in tracks if (now := refreshed(watch.users[0], track)) is not None]
     report = rebake(watch.users, channels, [track for track in present if track.in_use], otherwise or Options())
     refused = {refusal.track for refusal in report.refusals}
-    watch.take([track for track in present if track.path not in refused], refused)
+    watch.take([track for track in present if track.path not in refused], report.refusals)
     return report
 
 
@@ -236,13 +247,17 @@ def _mark(track: Track) -> Mark:
 
 
 def _make_keyed(track: Track, frame: float) -> None:
-    """Make generated keys at the frame the animator's, where keying left those of all channels selected."""
+    """Make generated keys at the frame the animator's, where keying left those of all channels selected; not where
+    others beside them are too, which a selection of many took along."""
     rows = {}
     for index, fcurve in track.channels.items():
         points = fcurve.keyframe_points
         frames = places(fcurve)[::2]
         row = int(np.searchsorted(frames, np.float32(frame - SAME_FRAME)))
         if row == len(frames) or abs(frames[row] - frame) > SAME_FRAME or not points[row].select_control_point:
+            return
+        beside = [points[near] for near in (row - 1, row + 1) if 0 <= near < len(frames)]
+        if any(point.type == "GENERATED" and point.select_control_point for point in beside):
             return
         rows[index] = points[row]
     for point in rows.values():

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Live: after every edit what is baked is what a whole bake would write, and the animator's keys are those that the
-edit would have left without a bake.
+edit would have left without a bake; and when it bakes, and when not.
 
-`TCB_WALK=500 pytest tests/animation/test_live.py` walks 500 edits at a time instead of a few.
+`TCB_WALK=300 pytest tests/animation/test_live.py -k walk` walks 300 edits at a time instead of a few.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 import bpy
 import pytest
 
-from tests.animation.curves import HAS_SLOTS, co, differences, snapshot
-from tests.animation.test_edits import unlike
+from tests.animation.curves import HAS_SLOTS, bags_in, co, curve, differences, key, new_object, snapshot
+from tests.animation.test_edits import editor, unlike
 from tests.animation.walks import ALL, KEYS, NONE, Alike, Walk, rows
 
 EDITS = int(os.environ.get("TCB_WALK", "30"))
@@ -80,9 +80,9 @@ def nearly(keys: dict[tuple[str, int], list[list[float]]], alike: Alike) -> dict
 
 def unselected(state: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Whether generated keys are selected is nobody's concern: a bake leaves them deselected."""
-    for curve in state:
+    for bits in state:
         for name in ("select_control_point", "select_left_handle", "select_right_handle"):
-            curve[name] = [on and kind != "GENERATED" for on, kind in zip(curve[name], curve["type"], strict=True)]
+            bits[name] = [on and kind != "GENERATED" for on, kind in zip(bits[name], bits["type"], strict=True)]
     return state
 
 
@@ -127,3 +127,302 @@ def test_a_walk(animation, mode: str, output: str) -> None:
     for edit in range(EDITS):
         if not check(animation, walk, walk.step()):
             walk.start_again(seed=edit)
+
+
+@pytest.fixture(params=["SAMPLES", "CURVES"])
+def thing(request, animation) -> bpy.types.Object:
+    return live_object(animation, "Ball", request.param)
+
+
+def live_object(animation, name: str, output: str = "SAMPLES") -> bpy.types.Object:
+    item = new_object(name)
+    key(item, "location", [(0, (0, 1, 2)), (10, (5, -1, 2)), (25, (1, 1, 2.5)), (40, (-3, 0, 2))], group="Transform")
+    item.select_set(True)
+    bpy.context.view_layer.objects.active = item
+    animation.key_set(item, "location", 10, tension=0.5)
+    animation.bake(item, output=output)
+    item.animation_data.action.tcb_live = True
+    bpy.ops.tcb.sync()
+    return item
+
+
+def set_value(thing: bpy.types.Object, value: float, row: int = 0) -> None:
+    """Give the x of the animator's first key, or another of them, that value."""
+    points = curve(thing, "location").keyframe_points
+    [point for point in points if point.type != "GENERATED"][row].co_ui.y = value
+
+
+def is_as_baked(animation, thing: bpy.types.Object) -> bool:
+    """Whether a bake of all would change nothing."""
+    whole = copied(thing, "Whole")
+    animation.bake(whole, output=animation.find_track(thing, "location").settings.options.output)
+    same = differences(unselected(snapshot(whole, False)), unselected(snapshot(thing, False))) == []
+    removed(whole)
+    return same
+
+
+@pytest.fixture
+def bakes(animation, monkeypatch) -> list[str]:
+    """The tracks that were baked again."""
+    done: list[str] = []
+    original = animation.live.rebake
+
+    def rebake(datablocks, channels, tracks, otherwise):
+        tracks = list(tracks)
+        done.extend(track.path for track in tracks)
+        return original(datablocks, channels, tracks, otherwise)
+
+    monkeypatch.setattr(animation.live, "rebake", rebake)
+    return done
+
+
+def test_its_own_writing_is_no_edit(animation, thing, bakes) -> None:
+    set_value(thing, 3.0)
+    for _ in range(5):
+        let_time_pass(animation)
+    assert bakes == ["location"]
+
+
+def test_only_what_was_edited_is_baked(animation, thing, bakes) -> None:
+    key(thing, "scale", [(0, (1, 1, 1)), (40, (2, 2, 2))])
+    animation.enable(thing)
+    bpy.ops.tcb.sync()
+    bakes.clear()
+    set_value(thing, 3.0)
+    let_time_pass(animation)
+    assert bakes == ["location"]
+
+
+def test_what_blender_does_not_say_at_once_is_found_by_the_longer_look(animation, thing) -> None:
+    point = [p for p in curve(thing, "location").keyframe_points if p.type != "GENERATED"][1]
+    point.interpolation = "CONSTANT"
+    let_time_pass(animation)
+    assert is_as_baked(animation, thing)
+    bpy.ops.tcb.restore()
+    assert [p.interpolation for p in curve(thing, "location").keyframe_points][1] == "CONSTANT"
+
+
+def test_frame_changes_mark_nothing(animation, thing) -> None:
+    for frame in range(5):
+        bpy.context.scene.frame_set(frame)
+    assert handlers_of(animation)._state.marked == set()
+
+
+def test_nothing_is_baked_while_rendering_and_an_edit_before_it_is(animation, thing, bakes) -> None:
+    handlers = handlers_of(animation)
+    set_value(thing, 3.0)
+    handlers._before_rendering()
+    assert bakes == ["location"]
+    set_value(thing, 4.0)
+    bpy.context.view_layer.update()
+    assert handlers._tick() == pytest.approx(0.05)
+    assert bakes == ["location"]
+    handlers._after_rendering()
+    let_time_pass(animation)
+    assert bakes == ["location", "location"]
+
+
+def test_saving_bakes_what_waits(animation, thing, tmp_path) -> None:
+    set_value(thing, 3.0)
+    path = str(tmp_path / "file.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    assert is_as_baked(animation, thing)
+    saved = snapshot(thing)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert differences(saved, snapshot(bpy.data.objects["Ball"])) == []
+
+
+def test_a_file_that_was_saved_before_the_bake_is_baked_when_it_is_opened(animation, thing, tmp_path, bakes) -> None:
+    """By itself, or with the extension switched off."""
+    for handler in [each for each in bpy.app.handlers.save_pre if "tcb_animation" in each.__module__]:
+        bpy.app.handlers.save_pre.remove(handler)
+    set_value(thing, 3.0)
+    path = str(tmp_path / "file.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.app.handlers.save_pre.append(handlers_of(animation)._before_saving)
+    assert bakes == []
+    bpy.ops.wm.open_mainfile(filepath=path)
+    let_time_pass(animation)
+    assert bakes == ["location"]
+    assert is_as_baked(animation, bpy.data.objects["Ball"])
+
+
+def test_a_file_that_is_as_it_was_baked_is_not_baked_when_it_is_opened(animation, thing, tmp_path, bakes) -> None:
+    path = str(tmp_path / "file.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    let_time_pass(animation)
+    assert bakes == []
+
+
+def test_undone_and_redone_edits_are_the_same_to_the_last_bit(animation, thing) -> None:
+    bpy.ops.ed.undo_push(message="start")
+    states = [snapshot(thing)]
+    for step in range(10):
+        set_value(bpy.data.objects["Ball"], step - 3.5, row=step % 4)
+        bpy.ops.ed.undo_push(message=f"edit {step}")
+        let_time_pass(animation)
+        states.append(snapshot(bpy.data.objects["Ball"]))
+    for state in reversed(states[:-1]):
+        bpy.ops.ed.undo()
+        let_time_pass(animation)
+        assert differences(state, snapshot(bpy.data.objects["Ball"])) == []
+    for state in states[1:]:
+        bpy.ops.ed.redo()
+        let_time_pass(animation)
+        assert differences(state, snapshot(bpy.data.objects["Ball"])) == []
+
+
+def test_nothing_of_it_is_left_when_the_extension_is_switched_off(animation, tcb_animation, thing) -> None:
+    handlers = handlers_of(animation)
+    mine = [getattr(bpy.app.handlers, name) for name, _ in handlers._HANDLERS]
+    set_value(thing, 3.0)
+    tcb_animation.unregister()
+    try:
+        assert [each for present in mine for each in present if "tcb_animation" in each.__module__] == []
+        assert not bpy.app.timers.is_registered(handlers._tick)
+        assert not bpy.app.timers.is_registered(handlers._mark_all)
+        assert not hasattr(bpy.types.Action, "tcb_live")
+        assert handlers._state.watches == {}
+        set_value(thing, 4.0)
+        bpy.context.view_layer.update()
+    finally:
+        tcb_animation.register()
+    assert thing.animation_data.action.tcb_live
+    bpy.ops.tcb.sync()
+    assert is_as_baked(animation, thing)
+
+
+def test_what_is_marked_may_be_deleted_or_renamed(animation, thing) -> None:
+    set_value(thing, 3.0)
+    bpy.context.view_layer.update()
+    thing.name = "Another"
+    let_time_pass(animation)
+    assert is_as_baked(animation, thing)
+    set_value(thing, 4.0)
+    bpy.context.view_layer.update()
+    action = thing.animation_data.action
+    bpy.data.objects.remove(thing)
+    let_time_pass(animation)
+    bpy.data.actions.remove(action)
+    handlers_of(animation)._mark_all()
+    let_time_pass(animation)
+
+
+def test_a_renamed_bone_goes_on(animation, scene) -> None:
+    walk = Walk(animation, "BONES", 1, {"step": 1.0})
+    bone = walk.live.pose.bones["Arm.L"]
+    bone.name = "Upper.L"
+    for fcurve in rows(walk.live):
+        if "Upper" in fcurve.data_path:
+            fcurve.keyframe_points[0].co_ui.y += 1
+    let_time_pass(animation)
+    whole = copied(walk.live, "Whole")
+    animation.bake(whole)
+    theirs, mine = (unselected(snapshot(item, companions=False)) for item in (whole, walk.live))
+    assert differences(theirs, mine) == []
+
+
+def test_objects_that_share_an_action_are_baked_once(animation, thing, bakes) -> None:
+    other = thing.copy()
+    bpy.context.scene.collection.objects.link(other)
+    assert other.animation_data.action == thing.animation_data.action
+    set_value(thing, 3.0)
+    let_time_pass(animation)
+    assert bakes == ["location"]
+    bpy.data.objects.remove(thing)
+    set_value(other, 4.0)
+    let_time_pass(animation)
+    assert bakes == ["location", "location"]
+
+
+@pytest.mark.skipif(not HAS_SLOTS, reason="actions have slots from 4.4")
+def test_each_slot_is_baked_for_its_own_object(animation, thing, bakes) -> None:
+    other = new_object("Other")
+    action = thing.animation_data.action
+    other.animation_data_create().action = action
+    other.animation_data.action_slot = action.slots.new("OBJECT", "Other")
+    key(other, "scale", [(0, (1, 1, 1)), (20, (3, 2, 2)), (40, (2, 2, 2))])
+    animation.enable(other)
+    bpy.ops.tcb.sync()
+    assert bakes == ["scale"]
+    set_value(thing, 3.0)
+    let_time_pass(animation)
+    assert bakes == ["scale", "location"]
+
+
+def test_a_linked_action_is_left_alone(animation, thing, tmp_path, bakes) -> None:
+    path = str(tmp_path / "library.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(path, link=True) as (_, wanted):
+        wanted.objects = ["Ball"]
+    bpy.context.scene.collection.objects.link(bpy.data.objects["Ball"])
+    assert bpy.data.objects["Ball"].animation_data.action.tcb_live
+    let_time_pass(animation)
+    assert bakes == []
+    assert bpy.ops.tcb.sync() == {"FINISHED"}
+
+
+def test_a_strip_in_tweak_mode_is_live(animation, thing, bakes) -> None:
+    data = thing.animation_data
+    strip = data.nla_tracks.new().strips.new("Strip", 100, data.action)
+    data.action = None
+    set_value_of(strip.action, 3.0)
+    let_time_pass(animation)
+    assert bakes == []
+    strip.select = True
+    with editor("NLA_EDITOR"):
+        bpy.ops.nla.tweakmode_enter()
+    assert data.use_tweak_mode
+    set_value_of(data.action, 4.0)
+    let_time_pass(animation)
+    assert bakes == ["location"]
+
+
+def set_value_of(action: bpy.types.Action, value: float) -> None:
+    (fcurve,) = [f for bag in bags_in(action) for f in bag.fcurves if (f.data_path, f.array_index) == ("location", 0)]
+    fcurve.keyframe_points[0].co_ui.y = value
+    fcurve.update()
+    action.update_tag()
+
+
+def test_restore_switches_it_off_and_says_so(animation, thing) -> None:
+    action = thing.animation_data.action
+    report = animation.restore(thing)
+    assert not action.tcb_live
+    assert report.notes == [f'Live is now off for the action "{action.name}"']
+    let_time_pass(animation)
+    assert all(point.type != "GENERATED" for point in curve(thing, "location").keyframe_points)
+
+
+def test_the_copy_that_a_bake_for_export_makes_is_not_live(animation, thing) -> None:
+    original = thing.animation_data.action
+    animation.bake(thing, target="NEW_ACTION")
+    assert thing.animation_data.action != original
+    assert not thing.animation_data.action.tcb_live
+    assert original.tcb_live
+
+
+def test_switched_on_where_nothing_is_tcb_all_tracks_become_so_and_are_baked(animation, scene) -> None:
+    item = new_object("Ball")
+    key(item, "location", [(0, (0, 1, 2)), (10, (5, -1, 2)), (25, (1, 1, 2.5))])
+    item.animation_data.action.tcb_live = True
+    assert animation.find_track(item, "location").enabled
+    let_time_pass(animation)
+    assert len(curve(item, "location").keyframe_points) == 26
+
+
+def test_an_edit_that_cannot_be_baked_is_said_and_keeps_the_keys(animation, thing) -> None:
+    handlers = handlers_of(animation)
+    action = thing.animation_data.action
+    point = curve(thing, "location").keyframe_points[0]
+    point.co.y = float("nan")
+    let_time_pass(animation)
+    (line,) = handlers.said_of(action)
+    assert "location, frame 0" in line
+    assert own_keys(animation, thing)["location", 0][1:] == [[10, 5], [25, 1], [40, -3]]
+    point.co.y = 0.0
+    let_time_pass(animation)
+    assert handlers.said_of(action) == []
+    assert is_as_baked(animation, thing)
