@@ -8,6 +8,7 @@ stored after it. The bake comes from a timer once no such operator runs, nothing
 from __future__ import annotations
 
 import time
+import traceback
 from collections.abc import Callable, Set
 from typing import Any, TypeVar
 
@@ -15,7 +16,7 @@ import bpy
 from bpy.props import BoolProperty
 
 from . import selection
-from .animation import Options, Refusal, Report, enable
+from .animation import Options, Report, enable_many
 from .animation.channels import channels_in
 from .animation.companions import is_enabled
 from .animation.datablocks import users_of
@@ -30,7 +31,7 @@ QUIET = 0.3
 _SLICE = 0.008
 """Seconds for that at a time: half of a redraw."""
 _AGAIN = 0.05
-_EDITORS = ("TRANSFORM_OT_", "ANIM_OT_", "ACTION_OT_", "GRAPH_OT_", "NLA_OT_", "POSE_OT_")
+_EDITORS = ("TRANSFORM_OT_", "ANIM_OT_", "ACTION_OT_", "GRAPH_OT_", "NLA_OT_", "POSE_OT_", "TCB_OT_key_drag")
 _KEYING = ("ANIM_OT_keyframe_insert", "ACTION_OT_keyframe_insert", "GRAPH_OT_keyframe_insert")
 
 
@@ -98,7 +99,12 @@ def _each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) -> Repo
     report = Report()
     for action in _live_actions():
         if action.session_uid in numbers:
-            done = work(action)
+            try:
+                done = work(action)
+            except Exception as error:
+                # A fault with one action must not keep the others from it, nor the timer from going on.
+                traceback.print_exc()
+                done = Report(refusals=[Refusal(action.name, f"Live failed: {error}")])
             if done.tracks:
                 _state.notes[action.session_uid] = done.notes
             report.add(done)
@@ -156,11 +162,14 @@ def is_busy() -> bool:
     """Whether keys must be left alone now, or time is wanted for something else."""
     context: Any = bpy.context
     windows = context.window_manager.windows
-    return bool(
-        _state.rendering
-        or any(window.screen.is_animation_playing for window in windows)
-        or any(each.bl_idname.startswith(_EDITORS) for window in windows for each in window.modal_operators)
-    )
+    return _state.rendering or any(window.screen.is_animation_playing for window in windows) or is_editing()
+
+
+def is_editing() -> bool:
+    """Whether an operator runs that holds on to keys: they must not be written."""
+    context: Any = bpy.context
+    windows = context.window_manager.windows
+    return any(each.bl_idname.startswith(_EDITORS) for window in windows for each in window.modal_operators)
 
 
 def _tick() -> float | None:
@@ -205,7 +214,9 @@ def _after_loading(*_args: Any) -> None:
 
 @persistent
 def _before_saving(*_args: Any) -> None:
-    flush_all()
+    # What is not baked in the file is when it is loaded.
+    if not is_editing():
+        flush_all()
 
 
 @persistent
@@ -241,14 +252,12 @@ def _switched(action: bpy.types.Action, _context: bpy.types.Context) -> None:
 
 
 def _make_tcb(action: bpy.types.Action) -> None:
-    """As Bake does: where no track of the action is TCB, all become so."""
+    """As the buttons do: where no track of the action is TCB, all become so, and look as they did."""
     if any(is_enabled(channels) for channels in channels_in(action)):
         return
-    for user in users_of(action):
-        try:
-            enable(user)
-        except Refusal as refusal:
-            _state.notes.setdefault(action.session_uid, []).append(str(refusal))
+    users = dict.fromkeys(users_of(action))
+    report = enable_many(users, keep_look=True, defaults=selection.default_parameters(bpy.context))
+    _state.notes[action.session_uid] = [*report.refused, *report.notes]
 
 
 def register() -> None:

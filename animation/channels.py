@@ -79,8 +79,8 @@ def channels_in(action: bpy.types.Action) -> Iterator[Channels]:
     slots: Any = action.slots
     for strip in _keyframe_strips(action):
         for slot in slots:
-            # What iterating over `channelbags` gives knows all that it is in, and from 5.0 each key read from it is told
-            # so: reading takes five times as long.
+            # What iterating over `channelbags` gives knows all that it is in, and from 5.0 each key read from it is
+            # told so: reading takes five times as long.
             bag = strip.channelbag(slot)
             if bag is not None:
                 yield Channels(action, slot.handle, bag)

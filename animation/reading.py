@@ -97,8 +97,8 @@ def digest(track: Track, settings: Settings) -> int:
         still = [value for index, value in enumerate(track.rest) if index not in track.channels]
         shape += (track.order, *still)
     crc = zlib.crc32(repr(shape).encode())
-    for _, fcurve in sorted(track.channels.items()):
-        crc = zlib.crc32(types(fcurve).data, zlib.crc32(places(fcurve).data, crc))
-    for _, companion in sorted(track.parameters.items()):
-        crc = zlib.crc32(places(companion).data, crc)
+    for index, fcurve in sorted(track.channels.items()):
+        crc = zlib.crc32(types(fcurve).data, zlib.crc32(places(fcurve).data, zlib.crc32(b"%d" % index, crc)))
+    for name, companion in sorted(track.parameters.items()):
+        crc = zlib.crc32(places(companion).data, zlib.crc32(name.encode(), crc))
     return crc or 1

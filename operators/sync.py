@@ -17,6 +17,9 @@ class TCB_OT_sync(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     def execute(self, _context: bpy.types.Context) -> Status:
+        if handlers.is_editing():
+            self.report({"ERROR"}, "Keys are being moved: finish that first")
+            return {"CANCELLED"}
         report = handlers.flush_all()
         finish(self, report, "Synced", "Everything that is live is up to date")
-        return {"CANCELLED"} if report.refused and not report.tracks else {"FINISHED"}
+        return {"FINISHED"} if report.tracks else {"CANCELLED"}
