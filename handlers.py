@@ -16,7 +16,7 @@ import bpy
 from bpy.props import BoolProperty
 
 from . import selection
-from .animation import Options, Report, enable_many
+from .animation import Options, Refusal, Report, enable_many
 from .animation.channels import channels_in
 from .animation.companions import is_enabled
 from .animation.datablocks import users_of
@@ -105,6 +105,7 @@ def _each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) -> Repo
                 # A fault with one action must not keep the others from it, nor the timer from going on.
                 traceback.print_exc()
                 done = Report(refusals=[Refusal(action.name, f"Live failed: {error}")])
+                _state.notes[action.session_uid] = done.refused
             if done.tracks:
                 _state.notes[action.session_uid] = done.notes
             report.add(done)
