@@ -158,5 +158,6 @@ def _compared(track: Track, samples: Iterable[tuple[Part, Float64Array, Float64A
         report.value_change, report.value_change_at = change, place
         visible, words = change > _SEEN * spread, f"{change:.2g}"
     if visible:
+        report.looks_changed = 1
         report.notes.append(str(track.refusal(f"its motion changes by up to {words}, which no parameters avoid", at)))
     return report

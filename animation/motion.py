@@ -15,7 +15,7 @@ from .frames import is_among, union
 from .keyframes import FloatArray, IndexArray
 from .originals import Originals
 from .remembering import remembered
-from .sampling import GUARD, Sampling
+from .sampling import Sampling
 from .settings import Settings
 from .splines import Spline, TrackSpline, track_splines
 from .stamps import SAME_FRAME
@@ -26,6 +26,9 @@ Float64Array = npt.NDArray[np.float64]
 
 STILL = 1e-6
 """A component that no F-curve moves gets one only where the motion needs it, above float32 rounding."""
+_HOLD = 0.5
+"""Frames. How long before a key a sample is held where a channel has to jump there: nearer, nobody could pick the
+animator's key beside it in the Dope Sheet; and the shutter of the frame before is closed by then."""
 _FOLLOWED = np.pi / 3
 """Radians. Euler angles are followed safely over turns of half a turn about one axis, of less about several."""
 _FASTER = 3.0
@@ -230,7 +233,7 @@ def _rotation_frames(
     among all."""
     every = np.unique(np.concatenate((samples, keys)))
     before = every[np.searchsorted(every, keys[1:]) - 1]
-    guards = np.asarray(np.maximum(keys[1:] - np.float32(GUARD), (keys[1:] + before) / 2), dtype=np.float32)
+    guards = np.asarray(np.maximum(keys[1:] - np.float32(_HOLD), (keys[1:] + before) / 2), dtype=np.float32)
     every = np.union1d(every, guards)
     if (parts > 1).any():
         count = parts[np.clip(np.searchsorted(keys, every[:-1], side="right") - 1, 0, None)]

