@@ -14,16 +14,17 @@ from collections.abc import Mapping
 from typing import Any
 
 import bpy
-import numpy as np
 
 from ..animation.settings import Settings
-from .cleaning import Keys
+from .cleaning import Keys, still
 from .keying import Animated, write_action
 from .planning import Planned
 
-LENS = "width / 2 / tan(radians(max(fov, 0.01)) / 2)"
+LENS = " / tan(radians(max(fov, 0.01)) / 2)"
+"""After half the width of the sensor, which is no variable: Blender would take it for a circle in the dependencies."""
 ROLL = "radians(roll)"
-BLEND = "(cos(radians(hotspot) / 2) - cos(size / 2)) / (1 - cos(size / 2))"
+SIZE = "radians(falloff)"
+BLEND = "(cos(radians(hotspot) / 2) - cos(radians(falloff) / 2)) / (1 - cos(radians(falloff) / 2))"
 AIM, ROLL_CONSTRAINT = "3DS Aim", "3DS Roll"
 
 
@@ -110,7 +111,7 @@ def _quantity(datablock: Any, name: str, keys: Keys) -> list[Animated]:
     datablock.id_properties_ui(name).update(
         description=f"3D Studio's {name}, in degrees; a driver makes Blender's of it"
     )
-    return [Animated(f'["{name}"]', keys, Settings(keys.cycle))]
+    return [] if keys.is_still else [Animated(f'["{name}"]', keys, Settings(keys.cycle))]
 
 
 def _visibility(item: Any, path: str, keys: Keys, applied: Applied) -> list[Animated]:
@@ -165,7 +166,7 @@ def _lens(planned: Planned, camera: Any, applied: Applied) -> None:
         applied.hold()
         return
     animated = _quantity(camera, "fov", keys)
-    drive(camera, "lens", -1, LENS, {"fov": (camera, '["fov"]'), "width": (camera, "sensor_width")})
+    drive(camera, "lens", -1, f"{camera.sensor_width / 2.0!r}{LENS}", {"fov": (camera, '["fov"]')})
     applied.write(camera, planned.name, animated, [])
 
 
@@ -176,17 +177,21 @@ def lens_of(fov: float, width: float) -> float:
 
 def _cones_and_color(planned: Planned, light: Any, applied: Applied) -> None:
     animated = []
-    if light.type == "SPOT":
-        hotspot, falloff = planned.keys.get("hotspot"), planned.keys.get("falloff")
-        if falloff is not None:
-            animated += _vector(light, "spot_size", falloff.with_values(np.radians(falloff.values)), applied)
-        moves = bool(animated) or (hotspot is not None and not hotspot.is_still)
-        if hotspot is not None and moves:
-            animated += _quantity(light, "hotspot", hotspot)
-            drive(light, "spot_blend", -1, BLEND, {"hotspot": (light, '["hotspot"]'), "size": (light, "spot_size")})
-        elif hotspot is not None:
-            light.spot_blend = blend_of(math.radians(hotspot.values[0, 0]), light.spot_size)
-            applied.hold()
+    cones: dict[str, Keys] = {name: planned.keys[name] for name in ("hotspot", "falloff") if name in planned.keys}
+    if light.type == "SPOT" and cones:
+        degrees = {"hotspot": 0.0, "falloff": math.degrees(light.spot_size)}
+        degrees |= {name: float(keys.values[0, 0]) for name, keys in cones.items()}
+        light.spot_size = math.radians(degrees["falloff"])
+        light.spot_blend = blend_of(math.radians(degrees["hotspot"]), light.spot_size)
+        if all(keys.is_still for keys in cones.values()):
+            for _ in cones:
+                applied.hold()
+        else:
+            paths = {name: (light, f'["{name}"]') for name in degrees}
+            for name, number in degrees.items():
+                animated += _quantity(light, name, cones.get(name, still(number)))
+            drive(light, "spot_size", -1, SIZE, {"falloff": paths["falloff"]})
+            drive(light, "spot_blend", -1, BLEND, paths)
     _color(planned, light, planned.name, applied, animated)
 
 

@@ -69,6 +69,11 @@ class Keys:
         return replace(self, values=values)
 
 
+def still(value: npt.ArrayLike) -> Keys:
+    """One key, at frame 0: it holds for ever."""
+    return Keys(np.zeros(1), np.atleast_1d(value)[np.newaxis].astype(np.float64), np.zeros((5, 1)))
+
+
 def vector_keys(track: Track, conversion: Conversion, say: Say) -> Keys | None:
     """The keys of a track of numbers, values as in the file; None where there are none to use."""
     values = track.values.astype(np.float64)

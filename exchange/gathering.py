@@ -13,11 +13,11 @@ from ..animation import Refusal
 from ..animation.channels import channels_of
 from ..formats import three_ds
 from ..interp import rotations
-from .applying import BLEND, LENS, ROLL_CONSTRAINT
-from .cleaning import Keys, Say
+from .applying import BLEND, LENS, ROLL_CONSTRAINT, SIZE
+from .cleaning import Keys, Say, still
 from .conversion import Conversion, FloatArray, Frame
 from .filing import numbers_track, turns_track
-from .keyed import Tracks, sampled, sampled_turns, still
+from .keyed import Tracks, sampled, sampled_turns
 from .matrices import Matrices, inverse_of
 from .planning import Planned, add_keys, node_name
 from .sources import recall
@@ -239,17 +239,17 @@ class Writer:
 
     def _cones(self, gathered: Gathered, tracks: Tracks) -> None:
         light, say = gathered.item.data, gathered.say
-        size = tracks.numbers("spot_size", say)
-        falloff = size.with_values(np.degrees(size.values))
-        if tracks.is_keyed('["hotspot"]') and is_driven(light, "spot_blend", BLEND):
-            hotspot = tracks.numbers('["hotspot"]', say)
-        elif tracks.is_keyed("spot_blend") or len(size) > 1:
-            frames, blend = tracks.played("spot_blend", "spot_size")
-            hotspot = sampled(frames, np.degrees(_hotspot(blend[:, :1], blend[:, 1:])))
+        if is_driven(light, "spot_size", SIZE) and is_driven(light, "spot_blend", BLEND):
+            hotspot, falloff = (tracks.numbers(f'["{name}"]', say) for name in ("hotspot", "falloff"))
+        elif tracks.is_keyed("spot_blend") or tracks.is_keyed("spot_size"):
+            size = tracks.numbers("spot_size", say)
+            falloff = size.with_values(np.degrees(size.values))
+            frames, played = tracks.played("spot_blend", "spot_size")
+            hotspot = sampled(frames, np.degrees(_hotspot(played[:, :1], played[:, 1:])))
             say(f"its blend or size has keys: the hotspot is written as {len(hotspot)} samples of them")
         else:
             inner = _hotspot(np.array([light.spot_blend]), np.array([light.spot_size]))
-            hotspot = still(np.degrees(inner))
+            hotspot, falloff = still(np.degrees(inner)), still(math.degrees(light.spot_size))
         self._add(gathered, "HOTSPOT", "hotspot", hotspot, hotspot.values)
         self._add(gathered, "FALLOFF", "falloff", falloff, falloff.values)
 
@@ -281,7 +281,7 @@ def _visibility(item: Any) -> Keys:
 def is_driven(datablock: Any, path: str, expression: str) -> bool:
     """Whether the property has the driver that an import makes."""
     drivers = datablock.animation_data.drivers if datablock.animation_data else ()
-    return any(curve.data_path == path and curve.driver.expression == expression for curve in drivers)
+    return any(curve.data_path == path and curve.driver.expression.endswith(expression) for curve in drivers)
 
 
 def _hotspot(blend: FloatArray, size: FloatArray) -> FloatArray:

@@ -24,6 +24,8 @@ from .planning import Choices, Planned, note, plan
 from .report import Exchanged, count_found
 from .sources import remember
 
+_LAST_FRAME = 1_048_574
+"""Blender's."""
 _MADE_NAMES = {"MESH": "mesh", "EMPTY": "empty", "CAMERA": "camera", "LIGHT": "light", "WORLD": "world"}
 
 
@@ -178,7 +180,7 @@ def segment_of(scene: three_ds.Scene) -> tuple[int, int]:
 
 def set_range(scene: Any, read: Sequence[three_ds.Scene], conversion: Conversion, rate: float | None) -> None:
     """Let the scene play what the files play; at `rate` frames a second, where one is given."""
-    ends = conversion.frames(np.array([segment_of(one) for one in read]))
+    ends = np.clip(conversion.frames(np.array([segment_of(one) for one in read])), -_LAST_FRAME, _LAST_FRAME)
     scene.frame_start, scene.frame_end = math.floor(ends.min()), math.ceil(ends.max())
     if rate is not None:
         # Blender has a whole number, and what it is divided by.

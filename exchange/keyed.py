@@ -17,7 +17,7 @@ from ..animation.settings import Settings
 from ..animation.splines import TrackSpline, track_splines
 from ..animation.tracks import Track, find_tracks, why_not
 from ..interp import rotations
-from .cleaning import Keys, Say
+from .cleaning import Keys, Say, still
 from .conversion import FloatArray
 from .turning import PROPERTIES, Turned
 
@@ -140,11 +140,6 @@ class Tracks:
         for spline in splines:
             values[:, spline.components] = spline.spline(frames)
         return values
-
-
-def still(value: FloatArray) -> Keys:
-    """One key, at frame 0: it holds for ever."""
-    return Keys(np.zeros(1), np.atleast_1d(value)[np.newaxis].astype(np.float64), np.zeros((5, 1)))
 
 
 def sampled(frames: FloatArray, values: FloatArray) -> Keys:

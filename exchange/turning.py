@@ -67,6 +67,8 @@ def said_by_keys(turns: Keys, prefers_euler: bool, say: Say) -> Turned:
                 break
         else:
             if largest > _LARGEST_QUATERNION_ARC:
+                if np.ptp(turns.frames) > _MOST_SAMPLES:
+                    raise KeysError("no rotation mode says its turns, and it is too long to be sampled")
                 say("no rotation mode says its turns by its keys: written as samples of the motion, in their place")
                 return Turned("QUATERNION", _sampled(turns), None)
     except KeysError as error:

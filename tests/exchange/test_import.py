@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -200,6 +201,15 @@ def test_the_cones_of_a_spotlight_become_its_size_and_blend(bring: Import) -> No
         fades_from = math.cos(size / 2) + light.spot_blend * (1 - math.cos(size / 2))
         assert fades_from == pytest.approx(math.cos(inner / 2), abs=1e-5)
         assert light.color[:] == pytest.approx(numbers(colors, frame), abs=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["CAMERA", "SPOTLIGHT"])
+def test_nothing_depends_on_itself(bring: Import, capfd, kind: str) -> None:
+    more = track("ROLL", (0, 0), (9, 50)), track("FOV", (0, 45), (9, 50)), track("FALLOFF", (0, 45), (9, 50))
+    bring(scene(*watched(kind, *more), objects=((camera if kind == "CAMERA" else spotlight)(b"Eye"),)))
+    bpy.context.scene.frame_set(5)
+    bpy.context.view_layer.update()
+    assert "Dependency cycle" not in "".join(capfd.readouterr())
 
 
 def test_each_hide_key_turns_visibility_over(bring: Import) -> None:
@@ -401,6 +411,25 @@ def test_of_a_file_that_is_none_nothing_is_left(scene, tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match=r"bad\.3ds: byte 2: M3DMAGIC 4D4D claims a length of 3 bytes"):
         bpy.ops.import_anim.tcb_3ds(directory=str(tmp_path), files=[{"name": "good.3ds"}, {"name": "bad.3ds"}])
     assert everything() == before
+
+
+def test_of_an_import_that_fails_nothing_is_left(scene, tcb_animation, tmp_path: Path, monkeypatch) -> None:
+    def fail(*_args, **_options) -> None:
+        raise MemoryError
+
+    importing = importlib.import_module(f"{tcb_animation.__name__}.exchange.importing")
+    monkeypatch.setattr(importing, "bake_many", fail)
+    before = everything()
+    eye = scene_with_everything()
+    with pytest.raises(RuntimeError, match="MemoryError"):
+        bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "made.3ds", eye))
+    assert everything() == before
+
+
+def scene_with_everything() -> three_ds.Scene:
+    child = three_ds.Node("OBJECT", b"Box", parent=0, tracks=(THREE_PLACES, TWO_ROTATIONS))
+    more = track("ROLL", (0, 1), (9, 2)), track("FOV", (0, 40), (9, 50))
+    return scene(*watched("CAMERA", *more), child, objects=(box(b"Box"), camera(b"Eye")))
 
 
 def test_an_import_is_one_undo_step(scene, tmp_path: Path) -> None:
