@@ -119,7 +119,7 @@ def steps():
     with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
         for _ in range(3):
             bpy.ops.anim.channels_expand(all=True)
-        bpy.ops.action.view_all()
+        bpy.ops.action.view_selected()
     yield .5
 """
 PREFERENCES = f"""
@@ -149,29 +149,31 @@ class Camera:
     def __init__(self, window: Any, folder: Path) -> None:
         self.window = window
         self.folder = folder
-        self._file = Path(window.share) / "screen.png"
 
     def take(self, name: str, box: Box) -> None:
         """What the box shows."""
-        self.screen()
-        size = f"{box.right - box.left}x{box.bottom - box.top}+{box.left}+{box.top}"
         file = self.folder / f"{name}.png"
-        crop = ["-crop", size, "+repage", "+dither", "-colors", "224", "-strip", "-define", "png:compression-level=9"]
-        subprocess.run(["convert", str(self._file), *crop, str(file)], check=True)
+        crop = f"{box.right - box.left}x{box.bottom - box.top}+{box.left}+{box.top}"
+        small = ["+dither", "-colors", "224", "-strip", "-define", "png:compression-level=9"]
+        raw = ["-size", f"{SIZE[0]}x{SIZE[1]}", "-depth", "8", "rgb:-"]
+        subprocess.run(["convert", *raw, "-crop", crop, "+repage", *small, str(file)], input=self._still(), check=True)
         print(file)
 
     def screen(self) -> Any:
-        """What is on the screen once the window has come to rest, shape (height, width, 3)."""
+        """What is on the screen, shape (height, width, 3)."""
+        return np.frombuffer(self._still(), np.uint8).reshape(SIZE[1], SIZE[0], 3).astype(int)
+
+    def _still(self) -> bytes:
+        """The pixels of the screen, once the window has come to rest."""
         before = b""
-        while (now := self._shot()) != before:
+        while (now := self._pixels()) != before:
             before = now
             time.sleep(0.7)
-        return np.frombuffer(now, np.uint8).reshape(SIZE[1], SIZE[0], 3).astype(int)
+        return now
 
-    def _shot(self) -> bytes:
-        self.window.shot(self._file)
-        raw = ["convert", str(self._file), "-depth", "8", "rgb:-"]
-        return subprocess.run(raw, capture_output=True, check=True).stdout
+    def _pixels(self) -> bytes:
+        grab = ["import", "-window", "root", "-depth", "8", "rgb:-"]
+        return subprocess.run(grab, env=self.window.env, capture_output=True, check=True).stdout
 
     def region(self, area: str, kind: str) -> Box:
         """Where a region of an editor is."""
@@ -213,6 +215,7 @@ def first_animation(window: Any, camera: Camera) -> None:
     buttons = window.buttons("VIEW_3D", height=520)
     window.click(place(buttons, "tcb.enable("))
     window.click(place(buttons, "tcb_live"))
+    assert window.run("result = bpy.data.objects['Cube'].animation_data.action.tcb_live"), "Live is not on"
     window.run("bpy.context.scene.tcb_paths.show = True; bpy.context.scene.frame_set(20)")
     x, last_slider = place(buttons, "tcb.ease_from")
     window.click((x, last_slider + HEADER))
@@ -252,12 +255,12 @@ def diagrams(window: Any, camera: Camera) -> None:
     """The key's diagram in the sidebar, for each parameter at its ends."""
     before = window.run(f"s = bpy.context.scene.tcb; result = {{name: getattr(s, name) for name in {list(ALL_0)}}}")
     size = window.run(f"import sys; result = sys.modules['{PACKAGE}.panels.pictures.diagram'].size_drawn()")
+    rows, columns = np.nonzero(np.abs(camera.screen() - SELECTED).max(axis=2) <= 2)
+    in_sidebar = columns > camera.region("VIEW_3D", "UI").left
+    row, column = (int(each[in_sidebar].min() + np.ptp(each[in_sidebar]) // 2) for each in (rows, columns))
+    left, top = column - size // 2, round(row - KEY_AT * size)
     for name, parameters in DIAGRAMS.items():
         set_key(window, ALL_0 | parameters)
-        rows, columns = np.nonzero(np.abs(camera.screen() - SELECTED).max(axis=2) <= 2)
-        shown = columns > camera.region("VIEW_3D", "UI").left
-        row, column = (int(np.ptp(each[shown]) // 2 + each[shown].min()) for each in (rows, columns))
-        left, top = column - size // 2, round(row - KEY_AT * size)
         camera.take(f"key_{name}", Box(left, top, left + size, top + size))
     set_key(window, before)
     window.run("bpy.ops.tcb.bake()")
@@ -315,7 +318,7 @@ def dope_sheet(window: Any, camera: Camera) -> None:
     window.run(DOPE_SHEET)
     box = camera.editor("DOPESHEET_EDITOR")
     camera.park()
-    camera.take("dope_sheet", box)
+    camera.take("dope_sheet", box._replace(bottom=box.top + 375))
     at = box.left + 300, box.top + 60
     open_menu(window, at)
     camera.take("menu", Box(at[0] - 160, box.top, at[0] + 240, box.bottom + 30))

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the documents name is there: pictures, files, chapters, operators, functions, labels and messages."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+MANUAL = ROOT / "docs" / "manual.md"
+MOST_BYTES, MOST_BYTES_TOGETHER = 120_000, 1_000_000
+
+LINK = re.compile(r"\]\(([^)\s]+)\)|src=\"([^\"]+)\"")
+CODE = re.compile(r"```python\n(.*?)```", re.DOTALL)
+
+
+def links(document: Path) -> Iterator[str]:
+    for link in LINK.findall(document.read_text(encoding="utf-8")):
+        target = link[0] or link[1]
+        if "://" not in target:
+            yield target
+
+
+def chapters(document: Path) -> set[str]:
+    """The anchors of its headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", document.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_a_link_leads_to_a_file_and_a_chapter_that_are_there(document):
+    for link in links(document):
+        name, _, chapter = link.partition("#")
+        target = (document.parent / name).resolve() if name else document
+        assert target.exists(), link
+        assert not chapter or chapter in chapters(target), link
+
+
+def test_every_picture_is_shown_and_small():
+    shown = {(document.parent / link).resolve() for document in DOCUMENTS for link in links(document)}
+    pictures = sorted((ROOT / "docs" / "images").iterdir())
+    assert [picture.name for picture in pictures if picture not in shown] == []
+    sizes = [picture.stat().st_size for picture in pictures]
+    assert max(sizes) < MOST_BYTES
+    assert sum(sizes) < MOST_BYTES_TOGETHER
+
+
+def calls(document: Path) -> Iterator[tuple[str, list[str]]]:
+    """Of each call in its Python: what is called, and by which names it is given something."""
+    for code in CODE.findall(document.read_text(encoding="utf-8")):
+        for node in ast.walk(ast.parse(code)):
+            if isinstance(node, ast.Call):
+                yield ast.unparse(node.func), [keyword.arg or "" for keyword in node.keywords]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_an_operator_or_function_in_its_python_is_there_and_takes_what_it_is_given(document, tcb_animation):
+    import bpy
+
+    animation = importlib.import_module(f"{tcb_animation.__name__}.animation")
+    any_of = {*animation.companions.PARAMETERS, *animation.settings.CHOICES}
+    for name, given in calls(document):
+        if name.startswith("bpy.ops."):
+            _, _, module, operator = name.split(".")
+            known = set(getattr(getattr(bpy.ops, module), operator).get_rna_type().properties.keys())
+        elif name.startswith("animation."):
+            parameters = inspect.signature(getattr(animation, name.removeprefix("animation."))).parameters
+            known = {*parameters, *(any_of if "parameters" in parameters or "choices" in parameters else ())}
+        else:
+            continue
+        assert set(given) <= known, name
+
+
+def texts() -> set[str]:
+    """Every piece of text in the package: labels, messages and their parts."""
+    folders = [
+        init.parent for init in ROOT.glob("*/__init__.py") if init.parent.name not in ("tests", "tools", "examples")
+    ]
+    files = [*ROOT.glob("*.py"), *(file for folder in folders for file in folder.rglob("*.py"))]
+    presets = {file.stem.replace("_", " ") for file in ROOT.glob("presets/tcb_animation/key/*.py")}
+    nodes = (node for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+    return presets | {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+
+
+def test_a_label_in_bold_is_one_that_is_shown():
+    bold = set(re.findall(r"\*\*([^*]+)\*\*", MANUAL.read_text(encoding="utf-8")))
+    assert sorted(bold - texts()) == []
+    assert len(bold) > 30
+
+
+def test_a_message_in_the_table_is_one_that_is_said():
+    rows = re.findall(r"^\| (\*.*?\*) \|", MANUAL.read_text(encoding="utf-8"), re.MULTILINE)
+    said = texts()
+    missing = []
+    for message in (message for row in rows for message in re.findall(r"\*([^*]+)\*", row)):
+        for part in re.split(r"…|\"", message):
+            if part.strip() and not any(part.strip() in text for text in said):
+                missing.append((message, part))
+    assert missing == []
+    assert len(rows) > 30

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The manual's pictures can be taken again."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from .conftest import ROOT
+
+
+def test_the_manuals_pictures_are_those_that_the_program_takes(tmp_path):
+    if "BLENDER" not in os.environ:
+        pytest.skip("BLENDER names no graphical Blender; make test-gui does")
+    take = [sys.executable, str(ROOT / "tools" / "screenshots.py"), str(tmp_path)]
+    result = subprocess.run(take, capture_output=True, text=True, timeout=900)
+    assert result.returncode == 0, result.stderr
+    taken, kept = ({file.name for file in folder.iterdir()} for folder in (tmp_path, ROOT / "docs" / "images"))
+    assert taken == kept
