@@ -304,6 +304,8 @@ def _write(job: _Job, written: Sequence[list[Written]]) -> Report:
         job = _on_a_local_copy(job)
     remove_strays(job.channels)
     _write_motions(job, written, report)
+    for motion in job.motions:
+        _note_made_keys(report, motion)
     job.channels.action.update_tag()
     return report
 
@@ -351,11 +353,6 @@ def _count(report: Report, motion: Motion, written: Sequence[Written]) -> None:
         if others:
             reason = f"F-curve modifiers stay and act on the baked motion: {', '.join(others)}"
             report.notes.append(str(track.refusal(f"{reason} (component {fcurve.array_index})")))
-    for original in motion.originals.values():
-        if original.edited and len(original.unrecorded):
-            frames = ", ".join(f"{frame:g}" for frame in original.unrecorded[:3])
-            report.notes.append(str(track.refusal(f"keys made since the last bake get automatic handles: {frames}")))
-            break
 
 
 def _make_curves(channels: Channels, datablock: bpy.types.ID, motion: Motion, written: Sequence[Written]) -> None:
@@ -390,6 +387,16 @@ def _make_saved(channels: Channels, track: Track, index: int, original: Original
         saved.extrapolation = track.channels[index].extrapolation
     if index not in track.channels:
         track.channels[index] = channels.new(track.path, index, track.group)
+
+
+def _note_made_keys(report: Report, motion: Motion) -> None:
+    """A bake by hand says so; while live, keys are made all the time."""
+    for original in motion.originals.values():
+        if original.edited and len(original.unrecorded):
+            frames = ", ".join(f"{frame:g}" for frame in original.unrecorded[:3])
+            reason = f"keys made since the last bake get automatic handles: {frames}"
+            report.notes.append(str(motion.track.refusal(reason)))
+            break
 
 
 def _write_track(motion: Motion, written: Sequence[Written]) -> None:
@@ -452,6 +459,7 @@ def _write_plain(job: _Job, copy: Channels, written: Sequence[list[Written]]) ->
                 extrapolate(fcurve, "CONSTANT")
                 write(fcurve, keys)
         _count(report, motion, channels)
+        _note_made_keys(report, motion)
     return report
 
 

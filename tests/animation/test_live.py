@@ -19,7 +19,7 @@ from tests.animation.curves import HAS_SLOTS, bags_in, co, curve, differences, k
 from tests.animation.test_edits import editor, unlike
 from tests.animation.walks import ALL, KEYS, NONE, Alike, Walk, rows
 
-EDITS = int(os.environ.get("TCB_WALK", "30"))
+EDITS = int(os.environ.get("TCB_WALK", "24"))
 OUTPUTS: dict[str, dict[str, Any]] = {
     "samples": {"step": 1.0},
     "half samples": {"step": 0.5},

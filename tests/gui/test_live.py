@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Live by hand: what is dragged, keyed, undone, saved and opened again moves as its keys say; no Bake is pressed."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tools.graphical import place
+
+from .conftest import PICTURES
+from .test_main_path import CURVES
+
+SECOND_LOOK = 1.0
+"""Seconds after which all has been looked at that an edit can change."""
+
+
+def everything(window: Any) -> Any:
+    time.sleep(SECOND_LOOK)
+    return window.run(f"{CURVES}\nresult = everything()")
+
+
+def own_frames(window: Any, path: str = "location") -> list[float]:
+    """Of the first channel, without the generated keys."""
+    frames = window.run(f"""{CURVES}
+channel = next(c for c in fcurves() if c.data_path == {path!r})
+result = [k.co.x for k in channel.keyframe_points if k.type != 'GENERATED']
+""")
+    return [round(frame, 3) for frame in frames]
+
+
+def is_as_baked(window: Any) -> bool:
+    """Whether pressing Bake would change nothing of what is played."""
+    time.sleep(SECOND_LOOK)
+    return bool(
+        window.run(f"""{CURVES}
+def played():
+    return [(c[0], c[1], c[2], [key[0] for key in c[3]]) for c in everything() if 'tcb_tracks' not in c[0]]
+before = played()
+bpy.ops.tcb.bake()
+result = played() == before
+""")
+    )
+
+
+@pytest.fixture
+def live(window: Any) -> Any:
+    """The window with Live switched on by a click, and a large Dope Sheet."""
+    buttons = window.buttons("VIEW_3D")
+    window.click(place(buttons, "tcb_live"))
+    time.sleep(SECOND_LOOK)
+    window.shot(PICTURES / "live_on.png")
+    assert window.run("result = bpy.data.objects['Cube'].animation_data.action.tcb_live") is True
+    curves = window.run(f"{CURVES}\nresult = [len(c.keyframe_points) for c in fcurves() if c.data_path == 'location']")
+    assert curves == [50, 50, 50]
+    return window
+
+
+def open_dope_sheet(window: Any) -> None:
+    window.run("""
+def steps():
+    next(a for a in win().screen.areas if a.type == 'DOPESHEET_EDITOR').type = 'INFO'
+    area('VIEW_3D').ui_type = 'DOPESHEET'
+    yield .5
+    big = area('DOPESHEET_EDITOR')
+    with bpy.context.temp_override(window=win(), area=big, region=region(big, 'WINDOW')):
+        bpy.ops.action.view_all()
+    bpy.ops.ed.undo_push(message='editor')
+    yield .5
+    return True
+""")
+
+
+def diamond(window: Any, frame: float) -> Any:
+    """Where the summary's diamond at that frame is."""
+    return window.run(f"""
+big = area('DOPESHEET_EDITOR')
+r = region(big, 'WINDOW')
+x, _ = r.view2d.view_to_region({frame}, 0, clip=False)
+result = (r.x + x, win().height - (r.y + r.height) + 36)
+""")
+
+
+def drag(window: Any, by: str) -> None:
+    """Move what is selected by so many frames."""
+    window.key("g")
+    for character in by:
+        window.key({"-": "minus"}.get(character, character))
+    window.key("Return")
+
+
+def test_a_dragged_key_is_followed_by_its_motion_on_release(live):
+    open_dope_sheet(live)
+    live.shot(PICTURES / "live_before.png")
+    live.click(diamond(live, 20))
+    drag(live, "5")
+    time.sleep(SECOND_LOOK)
+    live.shot(PICTURES / "live_after.png")
+    assert own_frames(live) == [1, 25, 50]
+    assert own_frames(live, "rotation_quaternion") == [1, 25, 50]
+    assert is_as_baked(live)
+
+
+def test_ten_edits_are_undone_and_redone_to_the_last_bit(live):
+    open_dope_sheet(live)
+    live.click(diamond(live, 20))
+    states = [everything(live)]
+    at = 20.0
+    for step in range(10):
+        by = (3, -2, 4, -1, 2, -5, 6, -3, 1, 2)[step]
+        drag(live, str(by))
+        at += by
+        states.append(everything(live))
+        assert own_frames(live) == [1, at, 50]
+    for state in reversed(states[:-1]):
+        live.key("ctrl+z", at=diamond(live, 40))
+        assert everything(live) == state
+    for state in states[1:]:
+        live.key("ctrl+shift+z", at=diamond(live, 40))
+        assert everything(live) == state
+    assert is_as_baked(live)
+
+
+def test_keying_a_baked_frame_makes_a_key_there(live):
+    live.run("bpy.context.scene.frame_set(33); bpy.ops.ed.undo_push(message='frame')")
+    centre = live.run("a = area('VIEW_3D'); r = region(a, 'WINDOW'); result = (r.x + 300, win().height - r.y - 300)")
+    live.key("i", at=centre)
+    time.sleep(SECOND_LOOK)
+    live.shot(PICTURES / "live_keyed.png")
+    assert own_frames(live) == [1, 20, 33, 50]
+    assert is_as_baked(live)
+
+
+def test_it_goes_on_after_saving_and_opening_again(live, tmp_path: Path):
+    path = str(tmp_path / "live.blend")
+    live.run(f"bpy.ops.wm.save_as_mainfile(filepath={path!r})")
+    before = everything(live)
+    live.run(f"bpy.ops.wm.open_mainfile(filepath={path!r})")
+    assert everything(live) == before
+    open_dope_sheet(live)
+    live.click(diamond(live, 20))
+    drag(live, "5")
+    time.sleep(SECOND_LOOK)
+    assert own_frames(live) == [1, 25, 50]
+    assert is_as_baked(live)
+
+
+def test_nothing_is_baked_while_playing_and_what_was_edited_then_is_afterwards(live):
+    baked = live.run("""
+def steps():
+    def heights():
+        found = bpy.data.objects['Cube'].animation_data
+        bag = found.action if bpy.app.version < (4, 4) else (
+            found.action.layers[0].strips[0].channelbag(found.action_slot))
+        return [k.co.y for k in bag.fcurves.find('location', index=2).keyframe_points]
+    before = heights()
+    bpy.ops.screen.animation_play()
+    yield 0.5
+    action = bpy.data.objects['Cube'].animation_data.action
+    found = bpy.data.objects['Cube'].animation_data
+    bag = action if bpy.app.version < (4, 4) else action.layers[0].strips[0].channelbag(found.action_slot)
+    bag.fcurves.find('location', index=2).keyframe_points[0].co_ui.y = 5.0
+    action.update_tag()
+    yield 1.0
+    playing = heights()
+    bpy.ops.screen.animation_cancel(restore_frame=False)
+    yield 1.0
+    return playing[1:] == before[1:], heights()[1:] != before[1:]
+""")
+    assert baked == (True, True)
+    assert is_as_baked(live)
