@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import bpy
+import numpy as np
 
 from ..animation.settings import Settings
 from .cleaning import Keys, still
@@ -34,9 +35,8 @@ class Applied:
     def __init__(self) -> None:
         self.datablocks: list[bpy.types.ID] = []
         self.counts: Counter[str] = Counter()
-        self.first = math.inf
-        """Frame of the first key of a TCB track."""
-        self.last = -math.inf
+        self.cyclic: dict[bpy.types.ID, tuple[float, float]] = {}
+        """Those of them with a track that cycles; the frames of their first and last keys."""
 
     def hold(self) -> None:
         """A track of one key without parameters: the property has its value, and no key."""
@@ -55,11 +55,12 @@ class Applied:
             self.counts["track"] += 1
             self.counts["key"] += len(one.keys)
             self.counts["key with parameters"] += int(one.keys.has_parameters.sum())
-            if one.settings is not None:
-                self.first = min(self.first, float(one.keys.frames[0]))
-                self.last = max(self.last, float(one.keys.frames[-1]))
-        if any(one.settings is not None for one in animated):
+        tracks = [one for one in animated if one.settings is not None]
+        if tracks:
             self.datablocks.append(datablock)
+        if any(one.keys.cycle != "SINGLE" for one in tracks):
+            ends = np.array([one.keys.frames[[0, -1]] for one in tracks])
+            self.cyclic[datablock] = float(ends[:, 0].min()), float(ends[:, 1].max())
 
 
 def apply(planned: Planned, item: Any, target: Any, axes: Any, applied: Applied) -> None:

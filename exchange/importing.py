@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ from ..animation import Options, bake_many
 from ..animation.baking import Progress
 from ..formats import three_ds
 from .applying import Applied, apply
-from .conversion import Conversion
+from .conversion import Conversion, FloatArray
 from .making import Made, make_axes, make_objects
 from .matching import match_objects, tell_differences, why_left
 from .planning import Choices, Planned, note, plan
@@ -86,14 +86,25 @@ def import_files(
                 done.notes = [f"{name}: {note}" for note in done.notes]
             report.add(done)
         if options.output != "NONE" and report.animated:
-            how = _bake_options(scenes.values(), report, options)
-            baking = None if progress is None else partial(_second_half, progress)
-            report.baked = bake_many(report.animated, how, progress=baking)
-            report.notes += [*report.baked.refused, *report.baked.notes]
+            ends = np.array([segment_of(scene) for scene in scenes.values()])
+            _bake(report, options.conversion.frames(ends), options, progress)
     except BaseException:
         made.take_back()
         raise
     return report
+
+
+def _bake(report: Exchanged, ends: FloatArray, options: ImportOptions, progress: Progress | None) -> None:
+    """Bake all keys; what cycles, from the first to the last of these frames, to which the files play."""
+    ranges = np.array([*ends, *report.cyclic.values()]).clip(-_LAST_FRAME, _LAST_FRAME)
+    whole = float(np.floor(ranges[:, 0].min())), float(np.ceil(ranges[:, 1].max()))
+    single = [datablock for datablock in report.animated if datablock not in report.cyclic]
+    baking = None if progress is None else partial(_second_half, progress)
+    for datablocks, frame_range in ((single, None), (list(report.cyclic), whole)):
+        if datablocks:
+            how = Options(output=options.output, frame_range=frame_range)
+            report.baked.add(bake_many(datablocks, how, progress=baking))
+    report.notes += [*report.baked.refused, *report.baked.notes]
 
 
 def _second_half(progress: Progress, done: int, total: int) -> None:
@@ -132,7 +143,7 @@ def _import(
     report.items += [item for one, item in zip(planned, items, strict=True) if item is not None and one.kind != "WORLD"]
     report.made += applied.counts
     report.animated += applied.datablocks
-    report.first, report.last = applied.first, applied.last
+    report.cyclic |= applied.cyclic
 
 
 def _matched(planned: list[Planned], into: bpy.types.Scene, made: Made, report: Exchanged) -> list[Any]:
@@ -186,12 +197,3 @@ def set_range(scene: Any, read: Sequence[three_ds.Scene], conversion: Conversion
         # Blender has a whole number, and what it is divided by.
         scene.render.fps = max(1, round(rate))
         scene.render.fps_base = scene.render.fps / rate
-
-
-def _bake_options(scenes: Iterable[three_ds.Scene], report: Exchanged, options: ImportOptions) -> Options:
-    """All keys; where tracks cycle, through the files' whole segments."""
-    if not report.found["track that cycles"]:
-        return Options(output=options.output)
-    ends = options.conversion.frames(np.array([segment_of(scene) for scene in scenes]))
-    start, end = min(ends.min(), report.first), max(ends.max(), report.last)
-    return Options(output=options.output, frame_range=(float(math.floor(start)), float(math.ceil(end))))

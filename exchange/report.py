@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
@@ -40,9 +39,8 @@ class Exchanged:
     """The objects that were made or matched."""
     animated: list[Any] = field(default_factory=list)
     """The datablocks with TCB tracks."""
-    first: float = math.inf
-    """Of their keys, the frame."""
-    last: float = -math.inf
+    cyclic: dict[Any, tuple[float, float]] = field(default_factory=dict)
+    """Those of them with a track that cycles; the frames of their first and last keys."""
     baked: Report = field(default_factory=Report)
 
     def add(self, other: Exchanged) -> None:
@@ -52,7 +50,7 @@ class Exchanged:
         self.notes += other.notes
         self.animated += other.animated
         self.items += other.items
-        self.first, self.last = min(self.first, other.first), max(self.last, other.last)
+        self.cyclic |= other.cyclic
         self.baked.add(other.baked)
 
     def summed(self) -> Report:

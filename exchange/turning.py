@@ -100,25 +100,26 @@ def _spline(turns: Keys) -> tcb.RotationSpline:
 
 def _followed(turns: Keys) -> Iterator[tuple[str, FloatArray]]:
     """The keys in each mode that keeps whole turns, found by going along the motion."""
-    steps = np.ceil(np.abs(turns.values[1:, 0]) / _STEP).astype(np.intp) + 1
-    if steps.sum() > _MOST_SAMPLES:
+    way = np.abs(turns.values[1:, 0]) / _STEP
+    if way.sum() > _MOST_SAMPLES:
         raise KeysError("turns too often to be followed")
+    steps = np.ceil(way).astype(np.intp) + 1
     # Of a turn about one axis at a steady pace, whatever the parameters: where it goes between the keys, not when.
     pair = np.repeat(np.arange(len(steps)), steps)
     part = (np.arange(len(pair)) - np.repeat(np.cumsum(steps) - steps, steps)) / steps[pair]
     quaternions = _orientations(turns)
     between = rotations.from_axis_angle(turns.values[1:, 1:][pair], turns.values[1:, 0][pair] * part)
-    way = np.concatenate((rotations.multiply(between, quaternions[pair]), quaternions[-1:]))
+    path = np.concatenate((rotations.multiply(between, quaternions[pair]), quaternions[-1:]))
     rows = np.concatenate(([0], np.cumsum(steps)))
     axis, angle = rotations.to_axis_angle(quaternions[0])
     if angle == 0.0 and len(turns) > 1:
         axis = turns.values[1, 1:]
     for order in EULER_ORDERS[:1]:
-        yield order, rotations.follow_euler(way, order)[rows]
-    axes, angles = rotations.follow_axis_angle(way, axis, angle)
+        yield order, rotations.follow_euler(path, order)[rows]
+    axes, angles = rotations.follow_axis_angle(path, axis, angle)
     yield "AXIS_ANGLE", np.column_stack((angles, axes))[rows]
     for order in EULER_ORDERS[1:]:
-        yield order, rotations.follow_euler(way, order)[rows]
+        yield order, rotations.follow_euler(path, order)[rows]
 
 
 def _says(mode: str, values: FloatArray, turns: Keys) -> bool:
