@@ -105,3 +105,13 @@ def test_a_message_in_the_table_is_one_that_is_said():
                 missing.append((message, part))
     assert missing == []
     assert len(rows) > 30
+
+
+def test_the_presets_are_those_of_the_table():
+    rows = re.findall(r"^\| ([\w ]+) ((?:\| -?[\d.]+ ){5})\|$", MANUAL.read_text(encoding="utf-8"), re.MULTILINE)
+    told = {name: [float(number) for number in numbers.split("|")[1:]] for name, numbers in rows}
+    files = ROOT.glob("presets/tcb_animation/key/*.py")
+    assert told == {
+        file.stem.replace("_", " "): [float(number) for number in re.findall(r"= (-?[\d.]+)$", file.read_text(), re.M)]
+        for file in files
+    }
