@@ -16,7 +16,8 @@ from typing import Any
 
 import bpy
 import numpy as np
-import tcb
+
+from tools import tcb
 
 
 def make_scene(three_ds: ModuleType, nodes: int, keys: int, every: int, with_parameters: bool) -> Any:
