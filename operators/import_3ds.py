@@ -11,6 +11,7 @@ import numpy as np
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, StringProperty
 from bpy_extras.io_utils import ImportHelper, axis_conversion, orientation_helper
 
+from .. import words
 from ..animation import Refusal
 from ..exchange.conversion import Conversion, stretch_of
 from ..exchange.importing import ImportOptions, import_files, set_range
@@ -69,7 +70,8 @@ class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[
     )
     use_scene_range: BoolProperty(
         name="Set Scene Range",
-        description="Set the scene's frame range to the file's; where frames are kept, the frame rate too",
+        description="Set the scene's frame range to the file's; where frames are kept and nothing else in the scene is "
+        "animated, the frame rate too",
         default=True,
     )
     rotations: EnumProperty(
@@ -117,6 +119,7 @@ class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[
         options = self._options(context)
         scene: Any = context.scene
         collection: Any = context.collection
+        alone = not any(item.animation_data and item.animation_data.action for item in scene.objects)
         progress = Progress(context.window_manager, "steps of the import done")
         try:
             report = import_files(scenes, scene, collection, options, progress)
@@ -126,8 +129,10 @@ class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[
         finally:
             progress.end()
         if self.use_scene_range:
-            rate = self.frame_rate if self.timing == "FRAMES" else None
+            rate = self.frame_rate if self.timing == "FRAMES" and alone else None
             set_range(scene, list(scenes.values()), options.conversion, rate)
+            now = scene.frame_start, scene.frame_end, scene.render.fps / scene.render.fps_base
+            self.report({"INFO"}, words.report("The scene plays frames {:d} to {:d} now, {:g} a second", *now))
         if self.use_live:
             for datablock in report.animated:
                 datablock.animation_data.action.tcb_live = True
@@ -135,6 +140,9 @@ class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[
             item.select_set(False)
         for item in report.items:
             item.select_set(True)
+        if report.items and context.object not in report.items:
+            layer: Any = context.view_layer
+            layer.objects.active = report.items[0]
         tell_of(self, report)
         redraw_editors()
         return {"FINISHED"}

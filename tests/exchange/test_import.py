@@ -335,8 +335,10 @@ def test_keys_keep_their_frames_or_their_time(bring: Import) -> None:
     assert key_frames("Box") == [101, 111, 126]
     assert bpy.context.scene.render.fps == 30
     bpy.context.scene.render.fps = 24
+    bring(made)
+    assert bpy.context.scene.render.fps == 24, "other things move by it"
     bring(made, timing="TIME")
-    assert key_frames("Box.001") == [0, 8, 20]
+    assert key_frames("Box.002") == [0, 8, 20]
     assert bpy.context.scene.render.fps == 24
 
 
