@@ -139,7 +139,11 @@ def moves(rig: Any, edit: str, dice: random.Random) -> Iterator[None]:
             channel = next(fcurve for fcurve in chosen if "tcb_tracks" not in fcurve.data_path)
             at = [point.co.x for point in channel.keyframe_points if point.type != "GENERATED"][row]
             for fcurve in chosen:
-                for point in fcurve.keyframe_points:
+                points = fcurve.keyframe_points
+                # Of two keys at one frame Blender keeps the one that was moved.
+                for point in [point for point in points if abs(point.co.x - at - amount) < 0.01]:
+                    points.remove(point)
+                for point in points:
                     if abs(point.co.x - at) < 0.01:
                         point.co_ui.x = at + amount
                 fcurve.update()
