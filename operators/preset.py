@@ -59,7 +59,8 @@ class TCB_OT_preset_apply(bpy.types.Operator):
         defaults = selection.default_parameters(context)
         chosen = selection.chosen_keys(context)
         report = for_each_of(chosen, lambda keys: set_parameters(keys, given, defaults))
-        return finish(self, report, bpy.path.display_name(path), NO_KEYS)
+        verb = words.report("Applied {:s} to", bpy.path.display_name(path))
+        return finish(self, report, verb, NO_KEYS)
 
 
 def _presets() -> dict[str, Path]:

@@ -13,6 +13,7 @@ _CLASSES = (
     menus.TCB_PT_presets,
     menus.TCB_MT_presets,
     menus.TCB_MT_keys,
+    menus.TCB_MT_objects,
     TCB_PT_bake,
     TCB_PT_bake_options,
     TCB_PT_defaults,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The menu TCB in the keys' menus of the Dope Sheet and the Graph Editor, and the presets."""
+"""The menu TCB in the keys' menus of the Dope Sheet and the Graph Editor and in the viewport's menu Animation, and the
+presets."""
 
 from __future__ import annotations
 
@@ -60,6 +61,25 @@ class TCB_MT_keys(bpy.types.Menu):
         layout.operator("tcb.key_jump", text="Previous Key").direction = "PREVIOUS"
 
 
+class TCB_MT_objects(bpy.types.Menu):
+    """Tension, continuity, bias and ease for the keys of the selected objects or bones"""
+
+    bl_idname = "TCB_MT_objects"
+    bl_label = "TCB"
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout: Any = self.layout
+        for verbs in (("enable", "remove"), ("bake", "restore", "sync"), ("make_key",)):
+            for verb in verbs:
+                layout.operator(f"tcb.{verb}")
+            layout.separator()
+
+
+def _draw_in_animation_menu(menu: Any, _context: bpy.types.Context) -> None:
+    menu.layout.separator()
+    menu.layout.menu("TCB_MT_objects")
+
+
 def _draw_in_key_menu(menu: Any, _context: bpy.types.Context) -> None:
     menu.layout.separator()
     menu.layout.menu("TCB_MT_keys")
@@ -68,8 +88,10 @@ def _draw_in_key_menu(menu: Any, _context: bpy.types.Context) -> None:
 def register() -> None:
     for name in _KEY_MENUS:
         getattr(bpy.types, name).append(_draw_in_key_menu)
+    bpy.types.VIEW3D_MT_object_animation.append(_draw_in_animation_menu)
 
 
 def unregister() -> None:
     for name in _KEY_MENUS:
         getattr(bpy.types, name).remove(_draw_in_key_menu)
+    bpy.types.VIEW3D_MT_object_animation.remove(_draw_in_animation_menu)

@@ -204,3 +204,9 @@ def test_shortcuts_are_offered_and_none_is_active(tcb_animation):
     # A misspelt property would have gone missing, and each would drag tension.
     dragged = [item.properties.parameter for item in items if item.idname == "tcb.key_drag"]
     assert dragged == ["tension", "continuity", "bias"] * 2
+
+
+def test_the_animation_menu_of_the_viewport_lists_the_verbs(cube):
+    shown = shown_by(lambda layout: bpy.types.TCB_MT_objects.draw(SimpleNamespace(layout=layout), bpy.context))
+    calls = {text.split("(")[0] for text in shown if text.startswith("bpy.ops.")}
+    assert calls == {f"bpy.ops.tcb.{verb}" for verb in ("enable", "remove", "bake", "restore", "sync", "make_key")}
