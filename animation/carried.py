@@ -191,8 +191,10 @@ def _common_value_map(changes: _Changes, ours: BoolArray) -> list[_Map]:
     if line is None:
         return []
     found = _Map(*line, _MAPPED_VALUE * max(size, abs(line[0]) * size, abs(line[1])))
-    agree = int((found.distance(now, before) <= found.room).sum())
-    return [found] if agree >= _FEWEST and 2 * agree > len(now) else []
+    agree = found.distance(now, before) <= found.room
+    # Two values always lie on a line: that of a key that was keyed over, and the one that all others have.
+    enough = len(np.unique(before[agree])) >= _FEWEST and 2 * agree.sum() > len(now)
+    return [found] if enough else []
 
 
 def _near(anchors: IndexArray, rows: IndexArray) -> IndexArray:

@@ -208,6 +208,17 @@ def test_keying_over_a_rotation_makes_a_key_of_all_its_channels(animation, mode:
     assert [own_frames(item, index, path) for index in range(width)] == [[0, 15, 20, 40]] * width
 
 
+def test_keying_over_the_one_generated_key_that_differs_from_all_others_makes_a_key(animation) -> None:
+    """A rotation that stands still: where a channel has no key of its own, it gets the raw number of the pose."""
+    item = new_object("Ball", "QUATERNION")
+    key(item, "rotation_quaternion", [(0, (2, 1, 0, 2)), (40, (2, 1, 0, 2))], channels=[1, 2, 3])
+    key(item, "rotation_quaternion", [(40, (2, 1, 0, 2))], channels=[0])
+    animation.bake(item)
+    curve(item, "rotation_quaternion", 0).keyframe_points[0].co_ui.y = 0.7
+    animation.restore(item)
+    assert co(curve(item, "rotation_quaternion", 0)).tolist() == [[0, pytest.approx(0.7)], [40, 2]]
+
+
 @pytest.mark.parametrize("which", [(), (0,)], ids=["all channels", "the one that is keyed"])
 def test_a_value_edit_of_a_key_is_kept_by_bake_and_restore(animation, thing, which) -> None:
     for index in which or range(3):
