@@ -14,7 +14,7 @@ from . import redraw
 from .animation import Refusal, find_track, of_object
 from .animation.channels import channels_of
 from .animation.companions import PARAMETERS
-from .animation.datablocks import name_of
+from .animation.datablocks import action_time, name_of
 from .animation.inspecting import KeyInfo, key_near, tracks_of
 from .animation.selected_keys import Numbers, TrackKeys, any_selected, keys_among, keys_of, selected_keys
 from .animation.tracks import Track
@@ -125,11 +125,7 @@ def active_track(context: bpy.types.Context) -> tuple[bpy.types.ID, Track] | Non
 def action_frame(context: bpy.types.Context, datablock: bpy.types.ID) -> float:
     """The current frame in the time of the datablock's action, which an NLA strip in tweak mode may shift."""
     scene: Any = context.scene
-    frame = float(scene.frame_current_final)
-    animation: Any = getattr(datablock, "animation_data", None)
-    if animation is None or not animation.use_tweak_mode:
-        return frame
-    return float(animation.nla_tweak_strip_time_to_scene(frame, invert=True))
+    return action_time(datablock, float(scene.frame_current_final))
 
 
 def scene_frame(datablock: bpy.types.ID, frame: float) -> float:
