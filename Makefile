@@ -11,7 +11,7 @@ in_checks = python=$$(tools/environment.sh check) &&
 
 help:
 	@echo "make demo      bake the example scene, print a table, save the .blend, a plot and a picture"
-	@echo "make test      format, lint, types, and all tests in Blender (GUI=no: without test-gui)"
+	@echo "make test      format, lint, types, and all tests in Blender (GUI=no, CHECK=no: without those)"
 	@echo "make check     format, lint and types only"
 	@echo "make test-gui  tests in a graphical Blender, where one is set up"
 	@echo "make screenshots   take the pictures in docs/images again, of a graphical Blender"
@@ -24,8 +24,9 @@ help:
 demo:
 	@$(in_blender) "$$python" examples/demo.py
 
-# GUI=no leaves the graphical Blender out, so that a run for each BPY need not repeat it.
-test: version check test-blender $(if $(filter no,$(GUI)),,test-gui)
+# GUI=no leaves the graphical Blender out, and CHECK=no format, lint and types, so that a run for each BPY need not
+# repeat them.
+test: version $(if $(filter no,$(CHECK)),,check) test-blender $(if $(filter no,$(GUI)),,test-gui)
 
 version:
 	@$(in_blender) "$$python" -c "import bpy; print('Blender', bpy.app.version_string)"

@@ -9,9 +9,20 @@ from types import ModuleType
 
 def _modules() -> tuple[ModuleType, ...]:
     """The modules that register something, in that order."""
-    from . import cli, handlers, keymaps, operators, panels, preferences, properties, redraw
+    from . import (
+        cli,
+        findings,
+        handlers,
+        keymaps,
+        operators,
+        panels,
+        preferences,
+        properties,
+        redraw,
+        relaxation_settings,
+    )
 
-    return properties, preferences, redraw, handlers, operators, panels, keymaps, cli
+    return properties, findings, relaxation_settings, preferences, redraw, handlers, operators, panels, keymaps, cli
 
 
 def register() -> None:

@@ -19,7 +19,7 @@ from . import selection
 from .animation import Options, Refusal, Report, enable_many
 from .animation.channels import channels_in
 from .animation.companions import is_enabled
-from .animation.datablocks import users_of
+from .animation.datablocks import of_object, users_of
 from .animation.live import Watch, is_unsure, look_on, refresh, refresh_all, refused_of
 from .animation.switching import is_live
 
@@ -73,22 +73,21 @@ def mark(action: bpy.types.Action) -> None:
 def flush() -> Report:
     """Bake again all that was edited of what is marked."""
     numbers, _state.marked, _state.unsure = _state.marked | _state.unsure, set(), set()
-    keyed, otherwise = _keyed_frame(), _sidebar_options()
-    return _each(numbers, lambda action: refresh_all(_state.watches, action, otherwise, keyed))
+    keyed = _was_keyed()
+    return _each(numbers, lambda action: refresh_all(_state.watches, action, _options_for, _frame_of(action, keyed)))
 
 
 def _flush_soon() -> None:
     """Bake again what is soon known to be edited."""
     numbers, _state.marked = _state.marked, set()
     _state.unsure |= numbers
-    keyed, otherwise = _keyed_frame(), _sidebar_options()
-    _each(numbers, lambda action: refresh(_state.watches, action, otherwise, keyed))
+    keyed = _was_keyed()
+    _each(numbers, lambda action: refresh(_state.watches, action, _options_for, _frame_of(action, keyed)))
 
 
 def _look_on() -> None:
     """Bake again what a longer look tells, for a short while."""
-    otherwise = _sidebar_options()
-    _each(_state.unsure, lambda action: look_on(_state.watches, action, otherwise, _SLICE))
+    _each(_state.unsure, lambda action: look_on(_state.watches, action, _options_for, _SLICE))
     _state.unsure = {
         action.session_uid for action in _live_actions() if is_unsure(_state.watches, action)
     } & _state.unsure
@@ -127,8 +126,8 @@ def _mark_all() -> None:
         mark(action)
 
 
-def _sidebar_options() -> Options:
-    scene: Any = bpy.context.scene
+def options_of(scene: Any) -> Options:
+    """How the sidebar says to bake, in that scene."""
     chosen = scene.tcb
     ranges = {
         "KEYS": None,
@@ -141,22 +140,43 @@ def _sidebar_options() -> Options:
         output=chosen.output,
         value_tolerance=chosen.value_tolerance or None,
         rotation_tolerance=chosen.rotation_tolerance,
-        defaults=selection.default_parameters(bpy.context),
+        defaults=selection.defaults_of(scene),
     ).as_kept()
 
 
-def _keyed_frame() -> float | None:
-    """The current frame where keys were inserted by the last operator, and that since the last look."""
+def _options_for(users: list[bpy.types.ID]) -> Options:
+    return options_of(_scene_of(users))
+
+
+def _scene_of(users: list[bpy.types.ID]) -> Any:
+    """The scene that one of the datablocks is in: the current one, or else one that a window shows, or else any."""
+    context: Any = bpy.context
+    if len(bpy.data.scenes) == 1:
+        return context.scene
+    shown = (window.scene for window in context.window_manager.windows)
+    for scene in dict.fromkeys((context.scene, *shown, *bpy.data.scenes)):
+        if any(scene == user or user == scene.objects.get(user.name) for user in users):
+            return scene
+        if any(part in users for item in scene.objects for part in of_object(item)):
+            return scene
+    return context.scene
+
+
+def _was_keyed() -> bool:
+    """Whether keys were inserted by the last operator, and that since the last look."""
     context: Any = bpy.context
     operators = context.window_manager.operators
     last = operators[-1] if len(operators) else None
     before, _state.operator = _state.operator, last.as_pointer() if last else 0
     if last is None or _state.operator == before:
-        return None
-    scene = context.scene
-    keyed = last.bl_idname.startswith(_KEYING)
-    keyed |= scene.tool_settings.use_keyframe_insert_auto and last.bl_idname.startswith("TRANSFORM_OT_")
-    return float(scene.frame_current_final) if keyed else None
+        return False
+    by_itself = context.scene.tool_settings.use_keyframe_insert_auto and last.bl_idname.startswith("TRANSFORM_OT_")
+    return bool(by_itself or last.bl_idname.startswith(_KEYING))
+
+
+def _frame_of(action: bpy.types.Action, keyed: bool) -> float | None:
+    """The frame at which keys of the action were inserted just now."""
+    return float(_scene_of(users_of(action)).frame_current_final) if keyed else None
 
 
 def is_busy() -> bool:
@@ -196,6 +216,14 @@ def _after_update(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
         action: Any = update.id and update.id.original
         if isinstance(action, bpy.types.Action) and is_live(action):
             mark(action)
+        elif action is not None and _times_a_scene(action):
+            _mark_all()
+
+
+def _times_a_scene(action: bpy.types.ID) -> bool:
+    """Whether the frame function of a scene may be in the action: all that is in the scene is played by it."""
+    animations = [scene.animation_data for scene in bpy.data.scenes]
+    return action in [animation.action for animation in animations if animation is not None]
 
 
 @persistent
@@ -256,8 +284,9 @@ def _make_tcb(action: bpy.types.Action) -> None:
     """As the buttons do: where no track of the action is TCB, all become so, and look as they did."""
     if any(is_enabled(channels) for channels in channels_in(action)):
         return
-    users = dict.fromkeys(users_of(action))
-    report = enable_many(users, keep_look=True, defaults=selection.default_parameters(bpy.context))
+    users = users_of(action)
+    defaults = selection.defaults_of(_scene_of(users))
+    report = enable_many(dict.fromkeys(users), keep_look=True, defaults=defaults)
     _state.notes[action.session_uid] = [*report.refused, *report.notes]
 
 
@@ -279,6 +308,9 @@ def unregister() -> None:
         if bpy.app.timers.is_registered(timer):
             bpy.app.timers.unregister(timer)
     for name, handler in _HANDLERS:
-        getattr(bpy.app.handlers, name).remove(handler)
+        present = getattr(bpy.app.handlers, name)
+        # Somebody may have cleared the list.
+        if handler in present:
+            present.remove(handler)
     delattr(bpy.types.Action, "tcb_live")
     _state.clear()

@@ -12,6 +12,7 @@ _KEYMAPS = (("Dopesheet", "DOPESHEET_EDITOR"), ("Graph Editor", "GRAPH_EDITOR"))
 
 
 class _Offer(NamedTuple):
+    label: str
     operator: str
     key: str
     properties: dict[str, str]
@@ -19,13 +20,13 @@ class _Offer(NamedTuple):
 
 
 _OFFERS = (
-    _Offer("tcb.key_drag", "T", {"parameter": "tension"}, {"shift": True, "alt": True}),
-    _Offer("tcb.key_drag", "C", {"parameter": "continuity"}, {"shift": True, "alt": True}),
-    _Offer("tcb.key_drag", "B", {"parameter": "bias"}, {"shift": True, "alt": True}),
-    _Offer("tcb.key_set", "K", {}, {"shift": True, "alt": True}),
-    _Offer("wm.call_menu", "P", {"name": "TCB_MT_presets"}, {"shift": True, "alt": True}),
-    _Offer("tcb.key_jump", "RIGHT_ARROW", {"direction": "NEXT"}, {"shift": True, "alt": True}),
-    _Offer("tcb.key_jump", "LEFT_ARROW", {"direction": "PREVIOUS"}, {"shift": True, "alt": True}),
+    _Offer("Drag Tension", "tcb.key_drag", "T", {"parameter": "tension"}, {"shift": True, "alt": True}),
+    _Offer("Drag Continuity", "tcb.key_drag", "C", {"parameter": "continuity"}, {"shift": True, "alt": True}),
+    _Offer("Drag Bias", "tcb.key_drag", "B", {"parameter": "bias"}, {"shift": True, "alt": True}),
+    _Offer("Set Parameters", "tcb.key_set", "K", {}, {"shift": True, "alt": True}),
+    _Offer("Presets", "wm.call_menu", "P", {"name": "TCB_MT_presets"}, {"shift": True, "alt": True}),
+    _Offer("Next Key", "tcb.key_jump", "RIGHT_ARROW", {"direction": "NEXT"}, {"shift": True, "alt": True}),
+    _Offer("Previous Key", "tcb.key_jump", "LEFT_ARROW", {"direction": "PREVIOUS"}, {"shift": True, "alt": True}),
 )
 _items: list[tuple[Any, Any]] = []
 
@@ -42,16 +43,21 @@ def draw(layout: Any, context: bpy.types.Context) -> None:
         column.label(text=name)
         column.context_pointer_set("keymap", keymap)
         for item in keymap.keymap_items:
-            if _is_offered(item):
-                rna_keymap_ui.draw_kmi([], keyconfig, keymap, item, column, 0)
+            offer = _offer_of(item)
+            if offer is not None:
+                # Blender's own row says the operator only, which several shortcuts share.
+                row = column.split(factor=0.2)
+                row.label(text=offer.label)
+                rna_keymap_ui.draw_kmi([], keyconfig, keymap, item, row.column(), 0)
 
 
-def _is_offered(item: Any) -> bool:
-    return any(
-        item.idname == offer.operator
-        and all(getattr(item.properties, name, None) == value for name, value in offer.properties.items())
-        for offer in _OFFERS
-    )
+def _offer_of(item: Any) -> _Offer | None:
+    """The offer that the shortcut is; None: it is another's."""
+    for offer in _OFFERS:
+        given = offer.properties.items()
+        if item.idname == offer.operator and all(getattr(item.properties, name, None) == each for name, each in given):
+            return offer
+    return None
 
 
 def register() -> None:

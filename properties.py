@@ -7,7 +7,7 @@ name: their rows in the Dope Sheet then read "Tension" instead of a path. The da
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -25,9 +25,11 @@ from bpy.props import (
 
 from . import selection, shared_number
 from .animation import ROTATION_TOLERANCE, Refusal, choose
-from .animation.parameters import LIMITS
+from .animation.companions import velocity_of
+from .animation.parameters import LIMITS, velocity_size
 from .animation.selected_keys import Numbers, TrackKeys, set_parameters
 from .animation.settings import CHOICES
+from .interp.methods import METHODS
 
 DESCRIPTIONS = {
     "tension": ("Tension", "How tightly the curve bends at the key: 1 stops there, -1 sweeps wide"),
@@ -63,7 +65,18 @@ CHOICE_ITEMS = {
             "The rotation turns as far as the keys say, whole turns too (3ds Max: windup)",
         ),
     ],
+    "method": [(name, METHODS[name].label, METHODS[name].description) for name in CHOICES["method"]],
+    "angles": [(name, METHODS[name].label, METHODS[name].description) for name in CHOICES["angles"]],
 }
+_METHODS_OF: dict[tuple[str, ...], list[tuple[str, str, str, int]]] = {
+    kinds: [
+        (*item, number)
+        for number, item in enumerate(CHOICE_ITEMS["method"])
+        if all(getattr(METHODS[item[0]], kind) for kind in kinds)
+    ]
+    for kinds in ((), ("values",), ("rotations",), ("values", "rotations"))
+}
+"""Kept here: Blender keeps no reference to what it is given while drawing."""
 
 OUTPUT_ITEMS = [
     ("SAMPLES", "Samples", "A linear key every so many frames: what 3D Studio played"),
@@ -134,6 +147,33 @@ def _key_parameter(name: str) -> Any:
     return parameter(name, get=get, set=set_, options=set())
 
 
+SLIDERS_OF_VELOCITY = 4
+
+
+def _key_velocity() -> Any:
+    """The sliders of the velocity of the key that the sidebar of the 3D viewport shows."""
+
+    def get(_self: Any) -> list[float]:
+        found = selection.active_key(bpy.context)
+        velocity = list(found[2].velocity[:SLIDERS_OF_VELOCITY]) if found else []
+        return [*velocity, *[0.0] * (SLIDERS_OF_VELOCITY - len(velocity))]
+
+    def set_(_self: Any, values: Sequence[float]) -> None:
+        for keys in selection.key_shown(bpy.context):
+            given = enumerate(values[: velocity_size(keys.track)])
+            _set(keys, {velocity_of(component): value for component, value in given}, {})
+
+    return FloatVectorProperty(
+        name="Velocity",
+        description="Change of the value a frame at the key; of a rotation radians about the parent's axes",
+        size=SLIDERS_OF_VELOCITY,
+        get=get,
+        set=set_,
+        precision=4,
+        options=set(),
+    )
+
+
 def _set(keys: TrackKeys, given: dict[str, Any], defaults: dict[str, float]) -> None:
     """Set parameters where that can be done; the panel says why where it can't."""
     with suppress(Refusal):
@@ -175,13 +215,15 @@ CHOICE_DESCRIPTIONS = {
     "ends": ("Ends", "How the rotation starts and ends"),
     "construction": ("Between Keys", "Whose way of interpolating rotations"),
     "path": ("Turns", "Which way round the rotation goes from key to key"),
+    "method": ("Method", "How the motion goes from key to key"),
+    "angles": ("Angles", "How each of the angles goes from key to key"),
 }
 
 
 def choice(name: str, **options: Any) -> Any:
     """One choice of a track."""
     label, description = CHOICE_DESCRIPTIONS[name]
-    return EnumProperty(name=label, description=description, items=CHOICE_ITEMS[name], **options)
+    return EnumProperty(name=label, description=description, **{"items": CHOICE_ITEMS[name], **options})
 
 
 def _track_choice(name: str) -> Any:
@@ -197,7 +239,15 @@ def _track_choice(name: str) -> Any:
             with suppress(Refusal):
                 choose(datablock, track.path, **{name: CHOICES[name][value]})
 
-    return choice(name, get=get, set=set_, options=set())
+    return choice(name, get=get, set=set_, options=set(), **({"items": _methods} if name == "method" else {}))
+
+
+def _methods(_self: Any, context: bpy.types.Context | None) -> list[tuple[str, str, str, int]]:
+    """The methods that there are for all the tracks shown."""
+    kinds = {track.is_rotation for _, track in selection.chosen_tracks(context or bpy.context)}
+    return _METHODS_OF[
+        tuple(kind for kind, there in (("values", False in kinds), ("rotations", True in kinds)) if there)
+    ]
 
 
 def value_tolerance() -> Any:
@@ -225,6 +275,9 @@ def rotation_tolerance() -> Any:
     )
 
 
+FRAME_DESCRIPTION = "Which frame of the motion is played now: it counts where it is animated"
+
+
 class TCBCompanions(bpy.types.PropertyGroup):
     """What the companion F-curves of one track are named after."""
 
@@ -233,7 +286,9 @@ class TCBCompanions(bpy.types.PropertyGroup):
     bias: parameter("bias")
     ease_to: parameter("ease_to")
     ease_from: parameter("ease_from")
+    velocity: FloatVectorProperty(name="Velocity", size=32)
     settings: FloatProperty(name="TCB Settings", options=set())
+    frame: FloatProperty(name="Frame Function", description=FRAME_DESCRIPTION)
     saved: FloatVectorProperty(name="Saved Keys", size=32, options=set())
 
 
@@ -281,9 +336,12 @@ class TCBSidebar(Of50, bpy.types.PropertyGroup):
     bias: _key_parameter("bias")
     ease_to: _key_parameter("ease_to")
     ease_from: _key_parameter("ease_from")
+    velocity: _key_velocity()
     selected: PointerProperty(type=TCBSelectedKeys)
     defaults: PointerProperty(type=TCBParameters)
 
+    method: _track_choice("method")
+    angles: _track_choice("angles")
     cycle: _track_choice("cycle")
     ends: _track_choice("ends")
     construction: _track_choice("construction")
@@ -307,6 +365,11 @@ def _properties() -> Iterator[tuple[Any, str, Any]]:
     overridable: Any = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
     for owner in (bpy.types.ID, bpy.types.PoseBone):
         yield owner, "tcb_tracks", CollectionProperty(type=TCBCompanions, override=overridable)
+    yield (
+        bpy.types.ID,
+        "tcb_frame",
+        FloatProperty(name="Frame Function", description=FRAME_DESCRIPTION, override={"LIBRARY_OVERRIDABLE"}),
+    )
     yield bpy.types.Scene, "tcb", PointerProperty(type=TCBSidebar)
     yield bpy.types.WindowManager, "tcb_preset", PointerProperty(type=TCBParameters)
     description = "The track that the sidebar shows"

@@ -14,7 +14,7 @@ from . import redraw
 from .animation import Refusal, find_track, of_object
 from .animation.channels import channels_of
 from .animation.companions import PARAMETERS
-from .animation.datablocks import action_time, name_of
+from .animation.datablocks import action_time, bone_path, name_of
 from .animation.inspecting import KeyInfo, key_near, tracks_of
 from .animation.selected_keys import Numbers, TrackKeys, any_selected, keys_among, keys_of, selected_keys
 from .animation.tracks import Track
@@ -84,10 +84,6 @@ def has_curve(context: bpy.types.Context, part: str) -> bool:
     return False
 
 
-def bone_path(bone: bpy.types.PoseBone) -> str:
-    return f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"]'
-
-
 def active_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
     """The tracks that the sidebar lists: the active bone's in Pose mode, else the active object's and its data's."""
     return [(datablock, track) for datablock, track in _active_tracks(context) if track.in_use]
@@ -149,7 +145,11 @@ def active_key(context: bpy.types.Context) -> tuple[bpy.types.ID, Track, KeyInfo
 
 def default_parameters(context: bpy.types.Context) -> dict[str, float]:
     """The parameters of keys that have none of their own, as the scene has them; those that are not 0."""
-    scene: Any = context.scene
+    return defaults_of(context.scene)
+
+
+def defaults_of(scene: Any) -> dict[str, float]:
+    """The same of any scene."""
     numbers = {name: float(getattr(scene.tcb.defaults, name)) for name in PARAMETERS}
     return {name: number for name, number in numbers.items() if number}
 
@@ -214,4 +214,14 @@ def why_no_key_is_chosen(context: bpy.types.Context) -> str:
     """Why there is no key to work on; empty where there may be one."""
     if in_animation_editor(context):
         return "" if any_selected(editable_fcurves(context)) else "Select keys of animated properties"
-    return "" if active_track(context) else "The active object has no track"
+    return "" if active_track(context) else why_no_track(context)
+
+
+def why_no_track(context: bpy.types.Context) -> str:
+    """Why there is no active track, where there is none."""
+    for datablock in of_object(context.object) if context.object is not None else ():
+        try:
+            channels_of(datablock)
+        except Refusal as refusal:
+            return str(refusal)
+    return "The active object has no track"

@@ -20,32 +20,61 @@ import bpy
 
 from ..interp.fitting import ROTATION_TOLERANCE
 from .baking import bake as bake_many
+from .conditions import Checks, Violation, check
 from .datablocks import of_file, of_object
 from .enabling import choose, find_track
 from .faults import Refusal
+from .from_table import TableKeys, import_table
+from .in_world import bake_in_world
+from .joints import Gap, joint_gap
 from .look import enable, enable_many
 from .options import SAMPLE_LIMIT, Options
+from .relaxing import KeepsApart, Relaxing, StaysAbove, StaysAt, TurnsWithin, relax
 from .report import Report
 from .restoring import remove, restore
 from .selected_keys import key_set
+from .timing import remove_retiming, retime
+from .to_table import TableContent, export_table
+from .velocities import Velocities, velocity_table, write_velocities
 
 __all__ = [
     "ROTATION_TOLERANCE",
     "SAMPLE_LIMIT",
+    "Checks",
+    "Gap",
+    "KeepsApart",
     "Options",
     "Refusal",
+    "Relaxing",
     "Report",
+    "StaysAbove",
+    "StaysAt",
+    "TableContent",
+    "TableKeys",
+    "TurnsWithin",
+    "Velocities",
+    "Violation",
     "bake",
+    "bake_in_world",
     "bake_many",
+    "check",
     "choose",
     "enable",
     "enable_many",
+    "export_table",
     "find_track",
+    "import_table",
+    "joint_gap",
     "key_set",
     "of_file",
     "of_object",
+    "relax",
     "remove",
+    "remove_retiming",
     "restore",
+    "retime",
+    "velocity_table",
+    "write_velocities",
 ]
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import bpy
 
-from ..interp import evaluate_many
+from ..interp import KeysError, evaluate_many
 from ..interp.fitting import fit_many
 from . import scratch, stamps
 from .channels import Channels, assign, channels_in, channels_of
@@ -19,19 +19,21 @@ from .datablocks import name_of
 from .enabling import check_editable, check_not_tweaked, editable_channels, enable_track
 from .faults import Refusal
 from .fitted import FittedMotion, Tolerances, plan_fitted
+from .frame_functions import function_of
 from .keyframes import NO_KEYS, Keyframes, extrapolate, read, write
 from .motion import Motion, Written, cycle_beyond, plan
 from .options import Options
 from .originals import Originals, put_back
 from .pairing import follow, pair
 from .parameters import without_key
-from .reading import digest, read_originals
+from .reading import digest, read_all_originals, read_originals
 from .report import Report
 from .restoring import take_channel
+from .retimed import plan_retimed, sample_count
 from .sampling import APART, Sampling
-from .settings import write_settings
+from .settings import Settings, write_settings
 from .switching import switch_off
-from .tracks import NOT_IN_USE, Track, find_tracks, why_not
+from .tracks import FRAME_FUNCTION, NOT_IN_USE, Track, find_tracks, why_not
 
 Progress = Callable[[int, int], None]
 
@@ -94,8 +96,8 @@ def bake(
         return report
     with scratch.kept():
         jobs = [job for job in jobs if _plan(job, report)]
+    jobs, written = _evaluated(jobs, report)
     total, done = sum(len(job.motions) for job in jobs), 0
-    written = _evaluated(jobs)
     if options.target == "NEW_ACTION":
         report.add(_write_new_actions(jobs, written))
         return report
@@ -108,7 +110,7 @@ def bake(
 
 
 def rebake(
-    datablocks: Sequence[bpy.types.ID], channels: Channels, tracks: Iterable[Track], otherwise: Options
+    datablocks: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence[Track], otherwise: Options
 ) -> Report:
     """Bake these tracks of editable channels again, each as it was baked last, or else as `otherwise` says.
 
@@ -116,12 +118,11 @@ def rebake(
     """
     report = Report()
     jobs = []
-    for track in tracks:
+    reasons = {id(track): reason for track in tracks if (reason := why_not(track))}
+    report.refusals += [track.refusal(reasons[id(track)]) for track in tracks if id(track) in reasons]
+    ready = [track for track in tracks if id(track) not in reasons]
+    for track, kept in zip(ready, read_all_originals(ready), strict=True):
         try:
-            reason = why_not(track)
-            if reason:
-                raise track.refusal(reason)
-            kept = read_originals(track)
             if not kept:
                 raise track.refusal("it has no keys")
             pair(track, kept)
@@ -134,15 +135,44 @@ def rebake(
             report.refusals.append(refusal)
     with scratch.kept():
         jobs = [job for job in jobs if _plan(job, report)]
-    for job, written in zip(jobs, _evaluated(jobs), strict=True):
+    jobs, every = _evaluated(jobs, report)
+    for job, written in zip(jobs, every, strict=True):
         _write_motions(job, written, report)
     if jobs:
         channels.action.update_tag()
     return report
 
 
-def _evaluated(jobs: Sequence[_Job]) -> list[list[list[Written]]]:
-    """What the channels of each job's motions get: all splines are evaluated, or fitted, at once."""
+def _evaluated(jobs: Sequence[_Job], report: Report) -> tuple[list[_Job], list[list[list[Written]]]]:
+    """What the channels of each job's motions get: all splines are evaluated, or fitted, at once.
+
+    A job with keys through which there is no motion, which some methods find only now, is left out, and the report
+    names the track.
+    """
+    try:
+        return list(jobs), _evaluated_together(jobs)
+    except KeysError:
+        good = [job for job in jobs if _is_soluble(job, report)]
+        return good, _evaluated_together(good)
+
+
+def _is_soluble(job: _Job, report: Report) -> bool:
+    """Whether each of the job's motions can be evaluated; one that can't stands in the report."""
+    for motion in job.motions:
+        said = list(motion.notes)
+        try:
+            _evaluated_together([replace(job, motions=[motion])])
+        except KeysError as error:
+            report.refusals.append(motion.track.refusal(error.fault, error.frame))
+            return False
+        finally:
+            # What there is to say is said when all are evaluated.
+            motion.notes[:] = said
+    return True
+
+
+def _evaluated_together(jobs: Sequence[_Job]) -> list[list[list[Written]]]:
+    """Raises KeysError, which does not name the track."""
     motions = [motion for job in jobs for motion in job.motions]
     requests = [request for motion in motions for request in motion.requests]
     samples = iter(evaluate_many([spline for spline, _ in requests], [frames for _, frames in requests]))
@@ -254,6 +284,10 @@ def _asked(job: _Job) -> float:
     asked = 0.0
     for track, kept, options in job.kept:
         sampling, cycle = _sampling(kept, options), _cycle(track)
+        function = function_of(track)
+        if function is not None:
+            asked += sample_count(kept, sampling, function)
+            continue
         # Of curves only cycles that go on for long come to much.
         count = sampling.cycled if options.output == "CURVES" else sampling.count
         asked += sum(count(original.keys.frames, cycle) for original in kept.values())
@@ -285,7 +319,18 @@ def _plan(job: _Job, report: Report) -> bool:
 def _motion(track: Track, kept: dict[int, Originals], options: Options) -> Motion:
     """Raises Refusal, naming the key, where the keys make no spline."""
     settings = replace(track.settings, options=options)
+    try:
+        return _planned(track, settings, kept, options)
+    except KeysError as error:
+        raise track.refusal(error.fault, error.frame) from error
+
+
+def _planned(track: Track, settings: Settings, kept: dict[int, Originals], options: Options) -> Motion:
+    """Raises KeysError too, which does not name the track, where a look at the motion is what finds the fault."""
     sampling = _sampling(kept, options)
+    function = function_of(track)
+    if function is not None:
+        return plan_retimed(track, settings, kept, sampling, options.defaults, function)
     motion: Motion
     if options.output == "SAMPLES":
         motion = plan(track, settings, kept, sampling, options.defaults)
@@ -402,14 +447,17 @@ def _note_made_keys(report: Report, motion: Motion) -> None:
 def _write_track(motion: Motion, written: Sequence[Written]) -> None:
     """Save the animator's keys and write the baked ones."""
     track = motion.track
+    baked: dict[int, Keyframes] = {}
     for group in written:
         own = [_save(track.saved[index], motion.originals.get(index)) for index in group.components]
+        whole = bool(group.baked[:-1].all())
         for index, keys in zip(group.components, baked_keys(own, group), strict=True):
-            saved = track.saved[index]
-            extrapolate(track.channels[index], "CONSTANT" if group.baked[:-1].all() else saved.extrapolation)
+            extrapolate(track.channels[index], "CONSTANT" if whole else track.saved[index].extrapolation)
             write(track.channels[index], keys)
+            baked[index] = keys
     assert track.settings_curve is not None
-    write_settings(track.settings_curve, replace(motion.settings, digest=digest(track, motion.settings)))
+    settings = replace(motion.settings, shown=motion.shown, digest=digest(track, motion.settings, baked))
+    write_settings(track.settings_curve, settings)
 
 
 def _save(saved: bpy.types.FCurve, original: Originals | None) -> Keyframes:
@@ -464,8 +512,11 @@ def _write_plain(job: _Job, copy: Channels, written: Sequence[list[Written]]) ->
 
 
 def _take_away_traces(channels: Channels) -> None:
-    """Remove companions and, from tracks that were baked in place and left out of this bake, the stamps."""
-    for fcurve in [fcurve for fcurve in channels if track_and_field(fcurve.data_path)]:
+    """Remove companions, the frame function, and the stamps of tracks that were baked in place and left out of this
+    bake."""
+    for fcurve in [
+        fcurve for fcurve in channels if fcurve.data_path == FRAME_FUNCTION or track_and_field(fcurve.data_path)
+    ]:
         channels.remove(fcurve)
     for fcurve in channels:
         if stamps.is_stamped(fcurve):

@@ -100,6 +100,32 @@ def new_action(datablock: bpy.types.ID, name: str) -> Channels:
     return Channels(action, slot.handle, strip.channelbag(slot, ensure=True))
 
 
+def is_without_curves(datablock: bpy.types.ID) -> bool:
+    """Whether nothing animates the datablock yet, and something could."""
+    animation: Any = getattr(datablock, "animation_data", None)
+    if animation is None:
+        return True
+    action = animation.action
+    if action is None:
+        return not any(track.strips for track in animation.nla_tracks)
+    if not HAS_SLOTS or action.library is not None or animation.action_slot is None:
+        return False
+    return _channelbag(action, animation.action_slot) is None
+
+
+def ensured_channels(datablock: bpy.types.ID) -> Channels:
+    """As `channels_of`, made where the datablock is without curves."""
+    if is_without_curves(datablock):
+        animation: Any = getattr(datablock, "animation_data", None)
+        if animation is None or animation.action is None:
+            return new_action(datablock, f"{datablock.name}Action")
+        action = animation.action
+        layer = action.layers[0] if action.layers else action.layers.new("Layer")
+        strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
+        strip.channelbag(animation.action_slot, ensure=True)
+    return channels_of(datablock)
+
+
 def assign(datablock: bpy.types.ID, action: bpy.types.Action, slot_handle: int) -> None:
     """Let `action` (there: the slot of that handle) animate `datablock`."""
     animation: Any = getattr(datablock, "animation_data")  # noqa: B009  not every ID has it

@@ -22,8 +22,12 @@ _STRAY = re.compile(r"(^|\.)tcb_tracks\[\d+\]\.")
 _CUSTOM_PROPERTY = re.compile(r'^(?P<owner>.*?)\.?\["(?P<name>(?:[^"\\]|\\.)*)"\]$')
 
 PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
+VELOCITY = "velocity"
+"""A number a component; of rotations the angular velocity, x, y and z."""
 SETTINGS = "settings"
 SAVED = "saved"
+FRAME = "frame"
+"""The one that is no data but motion, shown and played: the track's frame function (see frame_functions.py)."""
 
 
 def companion_path(track: str, field: str) -> str:
@@ -54,6 +58,17 @@ def track_and_field(data_path: str) -> tuple[str, str] | None:
     if name.startswith("["):
         return f'{owner.removesuffix(".")}["{name[1:-1]}"]', match["field"]
     return owner + name, match["field"]
+
+
+def velocity_of(component: int) -> str:
+    """The name of a velocity's component among a track's parameters."""
+    return f"{VELOCITY}[{component}]"
+
+
+def field_of(parameter: str) -> tuple[str, int]:
+    """The field and the index of a parameter's companion."""
+    field, _, index = parameter.partition("[")
+    return field, int(index.removesuffix("]")) if index else 0
 
 
 def is_enabled(fcurves: Iterable[bpy.types.FCurve]) -> bool:
@@ -103,7 +118,9 @@ def hold_numbers(fcurve: bpy.types.FCurve, numbers: Sequence[float]) -> None:
     A curve without keys has none that could be moved or deleted with others. float32: whole numbers up to 24 bits.
     """
     modifier: Any = generator(fcurve) or fcurve.modifiers.new("GENERATOR")
-    modifier.poly_order = max(1, len(numbers) - 1)
+    order = max(1, len(numbers) - 1)
+    if modifier.poly_order != order:
+        modifier.poly_order = order
     modifier.coefficients = numbers if len(numbers) > 1 else [*numbers, 0.0]
 
 

@@ -1,18 +1,49 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A rotation's samples in the numbers that its channels hold."""
+"""What a track's channels hold: a rotation's samples in their numbers, and what they have at the animator's keys."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from ..interp import rotations
+from ..interp import evaluate_many, rotations
+from .splines import TrackSpline
 from .tracks import Track
 
 Float64Array = npt.NDArray[np.float64]
 
 _ARRIVES = 1e-3
 """Radians, or the same part of a unit quaternion. A channel that comes to a key farther off than this jumps there."""
+FOLLOWED = np.pi / 3
+"""Radians. Euler angles are followed safely over turns of half a turn about one axis, of less about several."""
+_FEWEST_PARTS, _MOST_PARTS = 16, 1024
+"""Into which the way from key to key is cut to be followed."""
+
+
+def as_shown(track: Track, spline: TrackSpline) -> TrackSpline:
+    """The spline with the values that the channels have to have at the keys: those of the motion there, where it does
+    not meet the keys' own."""
+    if spline.spline.meets_keys:
+        return spline
+    if not track.is_rotation:
+        return replace(spline, values=evaluate_many([spline.spline], spline.frames)[0])
+    parts = _FEWEST_PARTS
+    quaternions, rows = _in_parts(spline, parts)
+    while parts < _MOST_PARTS and rotations.angle_between(quaternions[1:], quaternions[:-1]).max(initial=0) > FOLLOWED:
+        parts *= 2
+        quaternions, rows = _in_parts(spline, parts)
+    numbers, _ = followed(track, quaternions, spline.values[:1], rows[:1])
+    return replace(spline, values=numbers[rows])
+
+
+def _in_parts(spline: TrackSpline, parts: int) -> tuple[Float64Array, npt.NDArray[np.intp]]:
+    """The orientations at the keys and on the way between them, and the rows of the keys among these."""
+    keys = spline.frames.astype(np.float64)
+    way = np.arange(parts) / parts
+    frames = np.append(keys[:-1, np.newaxis] + np.diff(keys)[:, np.newaxis] * way, keys[-1])
+    return evaluate_many([spline.spline], frames)[0], np.arange(len(keys)) * parts
 
 
 def followed(

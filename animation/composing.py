@@ -131,7 +131,7 @@ def _composed(own: Sequence[Keyframes], written: Written, layout: _Layout, key_t
     co = np.empty((*shape, 2), dtype=np.float32)
     co[:, :, 0] = layout.frames
     co[:, layout.generated, 1] = written.values
-    co[:, rows, 1] = [keys.values for keys in own]
+    co[:, rows, 1] = [keys.values for keys in own] if written.shown is None else written.shown
     free = np.full(len(layout.frames), HANDLE["FREE"], dtype=np.uint8)
     arrays: Arrays = {
         "interpolation": np.tile(layout.interpolation, (len(own), 1)),
@@ -144,6 +144,10 @@ def _composed(own: Sequence[Keyframes], written: Written, layout: _Layout, key_t
     if not layout.all_samples:
         arrays |= {"handle_left": co.copy(), "handle_right": co.copy()}
     _put_own(arrays, own, rows)
+    if written.shown is not None and not layout.all_samples:
+        shift = written.shown - np.array([keys.values for keys in own])
+        for side in ("handle_left", "handle_right"):
+            arrays[side][:, rows, 1] += shift
     arrays["interpolation"][:, rows[layout.baked]] = layout.played
     if written.slopes is not None:
         _place_handles(arrays, co, written.slopes, layout)

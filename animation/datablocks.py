@@ -46,6 +46,11 @@ def action_time(datablock: bpy.types.ID, frame: float) -> float:
     return float(animation.nla_tweak_strip_time_to_scene(frame, invert=True))
 
 
+def bone_path(bone: bpy.types.PoseBone) -> str:
+    """How the paths of all its tracks begin."""
+    return f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"]'
+
+
 def name_of(datablock: bpy.types.ID) -> str:
     """The name that a person knows the datablock by: for the nodes inside a material, the material's.
 

@@ -12,6 +12,7 @@ from .companions import give_names
 from .datablocks import name_of
 from .faults import Refusal
 from .settings import Settings, chosen, make_settings, write_settings
+from .splines import made_by
 from .tracks import Track, find_tracks, why_not
 
 
@@ -85,9 +86,10 @@ def find_track(datablock: bpy.types.ID, name: str) -> Track:
 
 
 def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
-    """Set choices of a TCB track: cycle, ends, construction, path.
+    """Set choices of a TCB track: method, cycle, ends, construction, path, angles.
 
-    Raises Refusal where there is no such TCB track, ValueError where there is no such choice.
+    Raises Refusal where there is no such TCB track, or the method is not for its kind, ValueError where there is no
+    such choice.
     """
     check_editable(datablock)
     found = find_track(datablock, track)
@@ -96,6 +98,7 @@ def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
     settings = found.settings
     for choice, option in choices.items():
         settings = chosen(settings, choice, option)
+    made_by(found, settings)
     editable_channels(datablock)
     companion = find_track(datablock, found.path).settings_curve
     assert companion is not None

@@ -14,7 +14,6 @@ from ..interp.holding import holding
 from .frames import is_among, union
 from .keyframes import FloatArray, IndexArray
 from .motion import (
-    LOOP_GAP,
     STILL,
     UNTOUCHED,
     BoolArray,
@@ -22,8 +21,11 @@ from .motion import (
     Motion,
     Slopes,
     Written,
+    baked_segments,
     cycle_beyond,
     own_frames,
+    shown_at,
+    shown_splines,
     touches,
     whole_segments,
 )
@@ -91,18 +93,16 @@ def plan_fitted(
     splines = track_splines(track, settings, originals, defaults)
     motion = FittedMotion(track, settings, originals, union([spline.frames for spline in splines]))
     beyond = cycle_beyond(track, settings)
-    value = tolerances.value if tolerances.value is not None else VALUE_TOLERANCE * _range(splines)
+    value = tolerances.value if tolerances.value is not None else VALUE_TOLERANCE * value_range(splines)
     if not touches(splines, sampling, beyond):
         motion.notes.append(UNTOUCHED)
         return motion
-    for spline in splines:
-        if settings.cycle == "LOOP" and spline.spline.loop_gap > LOOP_GAP:
-            motion.notes.append("its last key is not the same pose as its first: the loop jumps there")
+    for spline in shown_splines(motion, splines):
         _plan(motion, spline, sampling, beyond, tolerances.rotation if track.is_rotation else value)
     return motion
 
 
-def _range(splines: list[TrackSpline]) -> float:
+def value_range(splines: list[TrackSpline]) -> float:
     """How far the track's keys lie apart, all components together."""
     spread = max(float(np.ptp(spline.values, axis=0).max()) for spline in splines)
     size = max(float(np.abs(spline.values).max()) for spline in splines)
@@ -111,12 +111,12 @@ def _range(splines: list[TrackSpline]) -> float:
 
 def _plan(motion: FittedMotion, spline: TrackSpline, sampling: Sampling, beyond: str, tolerance: float) -> None:
     track = motion.track
-    baked = sampling.segments(spline.frames)
+    baked = baked_segments(spline, sampling)
     if track.is_rotation:
         baked = whole_segments(baked, spline.frames, motion.originals)
     around = _Around.of(spline.frames, sampling, beyond)
     held = {"VECTOR": None, "EULER": track.order}.get(track.kind, track.kind)
-    numbers = spline.values if track.is_rotation else None
+    numbers = spline.values if track.is_rotation or motion.shown else None
     motion.fits.append(Request(spline.spline, tolerance, held, numbers, None if around.any else baked))
 
     def finish(fit: Fit) -> list[Written]:
@@ -125,7 +125,7 @@ def _plan(motion: FittedMotion, spline: TrackSpline, sampling: Sampling, beyond:
                 _written(
                     motion,
                     [component],
-                    spline.frames,
+                    spline,
                     baked,
                     _keys(_all_pieces(_pieces(fit, spline, [channel]), baked, around, None), spline, [channel]),
                 )
@@ -345,7 +345,7 @@ def _keys(pieces: _Pieces, spline: TrackSpline, channels: list[int]) -> _Keys:
 def _written(
     motion: Motion,
     components: list[int],
-    frames: FloatArray,
+    spline: TrackSpline,
     baked: BoolArray,
     keys: _Keys,
     rows: list[int] | None = None,
@@ -360,7 +360,7 @@ def _written(
     own_incoming[:, place] = keys.incoming[channels][:, at]
     own_outgoing[:, place] = keys.outgoing[channels][:, at]
     slopes = Slopes(keys.incoming[channels][:, ~mine], keys.outgoing[channels][:, ~mine], own_incoming, own_outgoing)
-    own_baked = baked[np.searchsorted(frames, own - np.float32(1e-3))]
+    own_baked = baked[np.searchsorted(spline.frames, own - np.float32(1e-3))]
     return Written(
         components,
         keys.frames[~mine],
@@ -368,6 +368,7 @@ def _written(
         keys.held[~mine],
         own_baked,
         slopes,
+        shown_at(spline, components, own),
     )
 
 
@@ -381,6 +382,5 @@ def _rotation_channels(motion: Motion, spline: TrackSpline, baked: BoolArray, ke
         if len(own) or departure.max(initial=0.0) > STILL:
             alike.setdefault(own.tobytes(), []).append(row)
     return [
-        _written(motion, [spline.components[row] for row in rows], spline.frames, baked, keys, rows)
-        for rows in alike.values()
+        _written(motion, [spline.components[row] for row in rows], spline, baked, keys, rows) for rows in alike.values()
     ]

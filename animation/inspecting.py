@@ -10,12 +10,14 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ..interp import tcb
+from ..interp import evaluate_many, rotations, tcb
 from .channels import channels_of
 from .companions import PARAMETERS
 from .faults import Refusal
+from .frame_functions import function_of
 from .keyframes import FloatArray
-from .parameters import read_parameters
+from .originals import Originals
+from .parameters import read_parameters, read_velocities, velocity_size
 from .reading import is_up_to_date, key_frames, read_originals
 from .splines import TrackSpline, plays_its_own_keys, track_splines
 from .tracks import BONES, Track, tracks_shown
@@ -36,6 +38,7 @@ class KeyInfo:
     where: str
     """AT, BEFORE or AFTER."""
     parameters: dict[str, float]
+    velocity: tuple[float, ...]
 
 
 def tracks_of(datablock: bpy.types.ID, bone: str = "") -> list[Track]:
@@ -76,7 +79,8 @@ def key_near(track: Track, frame: float, defaults: Mapping[str, float]) -> KeyIn
         parameters = {name: float(number[0]) for name, number in numbers.items()}
     except Refusal:
         parameters = dict.fromkeys(PARAMETERS, math.nan)
-    return KeyInfo(found, row + 1, len(frames), where, parameters)
+    velocity = read_velocities(track, frames[row : row + 1], range(velocity_size(track)))[0]
+    return KeyInfo(found, row + 1, len(frames), where, parameters, tuple(velocity.tolist()))
 
 
 def neighbour(frames: FloatArray, frame: float, direction: int) -> float | None:
@@ -86,23 +90,45 @@ def neighbour(frames: FloatArray, frame: float, direction: int) -> float | None:
 
 
 def values_now(track: Track, frame: float, defaults: Mapping[str, float]) -> dict[int, float]:
-    """The splines' value at `frame` of each component of a value track. Raises Refusal where the keys make none."""
+    """The splines' value at `frame` of each component of a value track, as its frame functions play it. Raises Refusal
+    where the keys make none."""
     result: dict[int, float] = {}
+    frame = _played(track, frame)
     for spline in _splines(track, defaults):
-        result |= zip(spline.components, map(float, spline.spline([frame])[0]), strict=True)
+        values = evaluate_many([spline.spline], [frame])[0]
+        result |= zip(spline.components, map(float, values[0]), strict=True)
     return dict(sorted(result.items()))
 
 
 def turn_now(track: Track, frame: float, defaults: Mapping[str, float]) -> tuple[float, tuple[float, float, float]]:
-    """Of a rotation track at `frame` the turn from the key before it: angle in radians, and axis. Raises Refusal."""
-    frames = {original.keys.frames.tobytes() for original in read_originals(track).values()}
-    if len(frames) > 1 and not all(plays_its_own_keys(track, index) for index in track.channels):
-        # Their missing values take a curve to evaluate, and while drawing nothing can be made.
-        raise track.refusal("its channels are keyed at different frames: shown while it is not baked")
+    """Of a rotation track at `frame`, as its frame functions play it, the turn from the key before it: angle in
+    radians, and axis. Raises Refusal."""
+    frame = _played(track, frame)
+    check_can_be_drawn(track, read_originals(track))
     (spline,) = _splines(track, defaults)
-    assert isinstance(spline.spline, tcb.RotationSpline)
-    angle, axis = spline.spline.turn_from_key([frame])
-    return float(angle[0]), (float(axis[0, 0]), float(axis[0, 1]), float(axis[0, 2]))
+    if isinstance(spline.spline, tcb.RotationSpline):
+        angles, axes = spline.spline.turn_from_key([frame])
+    else:
+        before = spline.frames[spline.frames < frame - _AT][-1:]
+        turns = evaluate_many([spline.spline], [frame])[0]
+        if len(before):
+            start = evaluate_many([spline.spline], before)[0]
+            turns = rotations.multiply(turns, rotations.conjugate(start))
+        axes, angles = rotations.to_axis_angle(rotations.shorter(turns))
+    return float(angles[0]), (float(axes[0, 0]), float(axes[0, 1]), float(axes[0, 2]))
+
+
+def _played(track: Track, frame: float) -> float:
+    """Which frame of the motion is played then."""
+    function = function_of(track)
+    return frame if function is None else float(function([frame])[0])
+
+
+def check_can_be_drawn(track: Track, originals: Mapping[int, Originals]) -> None:
+    """Raises Refusal for a rotation whose missing values take a curve to evaluate: drawing can make none."""
+    frames = {original.keys.frames.tobytes() for original in originals.values()}
+    if track.is_rotation and len(frames) > 1 and not all(plays_its_own_keys(track, index) for index in track.channels):
+        raise track.refusal("its channels are keyed at different frames: shown while it is not baked")
 
 
 def _splines(track: Track, defaults: Mapping[str, float]) -> list[TrackSpline]:

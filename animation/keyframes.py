@@ -7,7 +7,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import accumulate
 from typing import Any, Literal
 
 import bpy
@@ -87,6 +89,7 @@ _DTYPES: dict[str, type[np.generic]] = {
 }
 _PAIRS = frozenset({"co", "handle_left", "handle_right"})
 _SINGLE = tuple(name for name in NAMES if name not in _PAIRS)
+_UNPLACED = ("handle_left", "handle_right", "handle_left_type", "handle_right_type", "interpolation")
 
 
 NO_KEYS = Keyframes(**{name: np.empty((0, 2) if name in _PAIRS else 0, dtype=_DTYPES[name]) for name in NAMES})
@@ -101,7 +104,10 @@ def read_amplitudes(fcurve: bpy.types.FCurve) -> FloatArray:
 
 def places(fcurve: bpy.types.FCurve) -> FloatArray:
     """Frames and values of all keys in turn, shape (2 n,)."""
-    points = fcurve.keyframe_points
+    return places_of(fcurve.keyframe_points)
+
+
+def places_of(points: Any) -> FloatArray:
     co = np.empty(2 * len(points), dtype=np.float32)
     points.foreach_get("co", co)
     return co
@@ -115,11 +121,10 @@ def types(fcurve: bpy.types.FCurve) -> EnumArray:
 
 
 def read_unplaced(fcurve: bpy.types.FCurve) -> list[npt.NDArray[Any]]:
-    """All attributes but where the keys are and what is selected of them."""
+    """Of what keys are but their places, what a bake changes: their interpolation, handles and handles' types."""
     points = fcurve.keyframe_points
     n = len(points)
-    names = [name for name in NAMES if name != "co" and not name.startswith("select_")]
-    arrays = {name: np.empty(2 * n if name in _PAIRS else n, _DTYPES[name]) for name in names}
+    arrays = {name: np.empty(2 * n if name in _PAIRS else n, _DTYPES[name]) for name in _UNPLACED}
     for name, array in arrays.items():
         points.foreach_get(name, array)
     return list(arrays.values())
@@ -127,19 +132,62 @@ def read_unplaced(fcurve: bpy.types.FCurve) -> list[npt.NDArray[Any]]:
 
 def merged(first: Keyframes, second: Keyframes) -> Keyframes:
     """The keys of both, in order of frame."""
-    order = np.argsort(np.concatenate((first.frames, second.frames)), kind="stable")
-    return Keyframes(**{name: np.concatenate((getattr(first, name), getattr(second, name)))[order] for name in NAMES})
+    both = _end_to_end([first, second])
+    return both.take(np.argsort(both.frames, kind="stable"))
+
+
+def _end_to_end(channels: Sequence[Keyframes]) -> Keyframes:
+    return Keyframes(**{name: np.concatenate([getattr(keys, name) for keys in channels]) for name in NAMES})
+
+
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """The keys of several channels, one's after the other's: a call of NumPy costs the same for ten as for a thousand.
+
+    `keys` have as many rows as `counts` say together, one number a channel.
+    """
+
+    keys: Keyframes
+    counts: list[int]
+
+    @classmethod
+    def of(cls, channels: Sequence[Keyframes]) -> Joined:
+        return cls(_end_to_end(channels), [len(keys) for keys in channels])
+
+    @property
+    def starts(self) -> IndexArray:
+        """The row at which each channel starts."""
+        return np.cumsum([0, *self.counts[:-1]], dtype=np.intp)
+
+    def of_channels(self, array: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
+        """What an array with an element for each row has for each channel."""
+        ends = accumulate(self.counts)
+        return [array[end - count : end] for count, end in zip(self.counts, ends, strict=True)]
+
+    @property
+    def channels(self) -> list[Keyframes]:
+        """Each channel's keys, as views."""
+        columns = zip(*(self.of_channels(getattr(self.keys, name)) for name in NAMES), strict=True)
+        return [Keyframes(*column) for column in columns]
+
+
+def read_joined(fcurves: Sequence[bpy.types.FCurve]) -> Joined:
+    every = [fcurve.keyframe_points for fcurve in fcurves]
+    counts = [len(points) for points in every]
+    n = sum(counts)
+    arrays = {name: np.empty(2 * n if name in _PAIRS else n, dtype) for name, dtype in _DTYPES.items()}
+    for name, array in arrays.items():
+        width, end = 2 if name in _PAIRS else 1, 0
+        for points, count in zip(every, counts, strict=True):
+            start, end = end, end + width * count
+            points.foreach_get(name, array[start:end])
+    for name in _PAIRS:
+        arrays[name] = arrays[name].reshape(n, 2)
+    return Joined(Keyframes(**arrays), counts)
 
 
 def read(fcurve: bpy.types.FCurve) -> Keyframes:
-    points = fcurve.keyframe_points
-    n = len(points)
-    arrays = {name: np.empty(2 * n if name in _PAIRS else n, dtype) for name, dtype in _DTYPES.items()}
-    for name, array in arrays.items():
-        points.foreach_get(name, array)
-    for name in _PAIRS:
-        arrays[name] = arrays[name].reshape(n, 2)
-    return Keyframes(**arrays)
+    return read_joined([fcurve]).keys
 
 
 def write(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
@@ -149,7 +197,8 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
     """
     points = fcurve.keyframe_points
     on_keys = keys.handle_left is keys.co and keys.handle_right is keys.co
-    if on_keys or len(points) != len(keys):
+    fresh = on_keys or len(points) != len(keys)
+    if fresh:
         points.clear()
         points.add(len(keys))
     if on_keys:
@@ -159,8 +208,13 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
         for name in _PAIRS:
             points.foreach_set(name, getattr(keys, name).ravel())
     put = points.foreach_set
+    arrays = vars(keys)
     for name in _SINGLE:
-        put(name, getattr(keys, name))
+        array = arrays[name]
+        # New keys have the first kind of easing already, which is what most keys have.
+        if fresh and name == "easing" and not array.any():
+            continue
+        put(name, array)
 
 
 def extrapolate(fcurve: bpy.types.FCurve, extrapolation: Literal["CONSTANT", "LINEAR"]) -> None:

@@ -11,8 +11,9 @@ from __future__ import annotations
 import math
 import time
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import bpy
 import numpy as np
@@ -22,7 +23,7 @@ from .channels import Channels, channels_in, channels_of
 from .companions import remove_strays
 from .datablocks import action_time, users_of
 from .faults import Refusal
-from .keyframes import places, read_unplaced
+from .keyframes import places, places_of, read_unplaced
 from .options import Options
 from .reading import digest
 from .report import Report
@@ -31,8 +32,27 @@ from .stamps import GENERATED, SAME_FRAME
 from .tracks import Track, find_tracks, refreshed
 
 Mark = tuple[list[int], list[bytes]]
-"""How many keys a track has, and where the few of its companions stand, which the Dope Sheet moves with the animator's
-keys."""
+Otherwise = Callable[[list[bpy.types.ID]], Options]
+
+
+@dataclass(frozen=True, eq=False)
+class _Telling:
+    """How many keys a track has, and where the few of its companions stand, which the Dope Sheet moves with the
+    animator's keys: of the records, which go together, those of one channel."""
+
+    counted: list[Any]
+    """Keys of the channels, as Blender's own collections: to get hold of one takes longer than to read it."""
+    placed: list[Any]
+
+    @classmethod
+    def of(cls, track: Track) -> _Telling:
+        few = [*list(track.saved.values())[:1], *track.parameters.values()]
+        return cls(
+            [fcurve.keyframe_points for fcurve in track.channels.values()], [each.keyframe_points for each in few]
+        )
+
+    def mark(self) -> Mark:
+        return list(map(len, self.counted)), [places_of(points).tobytes() for points in self.placed]
 
 
 @dataclass
@@ -45,8 +65,9 @@ class Watch:
     tracks: dict[str, Track] = field(default_factory=dict)
     settings: dict[str, Settings] = field(default_factory=dict)
     """Of the baked tracks, by path: with the digests that their bakes have left."""
+    telling: dict[str, _Telling] = field(default_factory=dict)
+    """What is soon read of each baked track, by path: one whose mark is the same has hardly been edited."""
     marks: dict[str, Mark] = field(default_factory=dict)
-    """Of what is soon read: a track whose mark is the same has hardly been edited."""
     refused: dict[str, tuple[int, str]] = field(default_factory=dict)
     """The digests of tracks that could not be baked again as they are, and why."""
     rest: dict[tuple[str, int], int] = field(default_factory=dict)
@@ -56,12 +77,15 @@ class Watch:
 
     def forget(self) -> None:
         """Let go of everything that undo or loading a file has made invalid."""
-        self.users, self.pointers, self.tracks, self.settings, self.marks = [], [], {}, {}, {}
+        self.users, self.pointers, self.tracks, self.settings = [], [], {}, {}
+        self.telling, self.marks = {}, {}
 
     def find(self, channels: Channels, anew: bool) -> bool:
         """Find the tracks where F-curves came or went, or where told to; False where nothing uses the channels."""
         if anew or not self._uses(channels):
             self.users = [user for user in users_of(channels.action) if _is_animated_by(user, channels)]
+            # Tracks know their datablock.
+            anew = True
         if not self.users:
             return False
         if anew or _pointers(channels) != self.pointers:
@@ -71,6 +95,7 @@ class Watch:
             self.settings = {}
             for track in self.tracks.values():
                 self._read_settings(track)
+            self.telling = {track.path: _Telling.of(track) for track in self.baked}
         return True
 
     def _uses(self, channels: Channels) -> bool:
@@ -93,7 +118,7 @@ class Watch:
     def edited_soon(self) -> list[Track]:
         """The tracks with keys or parameters that moved, came, went or have other values since the last bake: first
         those of which a mark tells; only where there is none of these, all of them."""
-        marks = {track.path: _mark(track) for track in self.baked}
+        marks = {path: telling.mark() for path, telling in self.telling.items()}
         told = [track for track in self.baked if self.marks.get(track.path) != marks[track.path]]
         self.marks, self.unsure = marks, list(marks)
         return self._edited(told) or self._edited(self.baked)
@@ -133,7 +158,8 @@ class Watch:
                 self.pointers = []
             self.tracks[track.path] = track
             self._read_settings(track)
-            self.marks[track.path] = _mark(track)
+            self.telling[track.path] = _Telling.of(track)
+            self.marks[track.path] = self.telling[track.path].mark()
             self.rest.update(_rest(track))
             self.refused.pop(track.path, None)
         for refusal in refusals:
@@ -145,7 +171,7 @@ class Watch:
 def refresh(
     watches: dict[tuple[int, int], Watch],
     action: bpy.types.Action,
-    otherwise: Options | None = None,
+    otherwise: Otherwise | None = None,
     keyed: float | None = None,
 ) -> Report:
     """Bake again what was edited of the action's baked tracks since their last bake, as far as that is soon known;
@@ -158,7 +184,7 @@ def refresh(
     action
         Editable. Slots that nothing uses are left alone.
     otherwise
-        How TCB tracks are baked that are not baked; None: they are left alone.
+        How TCB tracks are baked that are not baked, of the datablocks that use them; None: they are left alone.
     keyed
         The frame of the scene at which keys were inserted just now: where all channels of a track are selected there,
         the generated keys become the animator's, though nothing else of them has changed.
@@ -180,7 +206,7 @@ def refresh(
 def look_on(
     watches: dict[tuple[int, int], Watch],
     action: bpy.types.Action,
-    otherwise: Options | None = None,
+    otherwise: Otherwise | None = None,
     seconds: float = math.inf,
 ) -> Report:
     """Bake again also what was edited otherwise: handles, interpolation, choices. That takes longer to know: where
@@ -205,7 +231,7 @@ def is_unsure(watches: dict[tuple[int, int], Watch], action: bpy.types.Action) -
 def refresh_all(
     watches: dict[tuple[int, int], Watch],
     action: bpy.types.Action,
-    otherwise: Options | None = None,
+    otherwise: Otherwise | None = None,
     keyed: float | None = None,
 ) -> Report:
     """Bake again all that was edited, and look at everything for that."""
@@ -225,25 +251,42 @@ def _watched(
             yield channels, watch
 
 
-def _bake_again(watch: Watch, channels: Channels, tracks: list[Track], otherwise: Options | None) -> Report:
+def _bake_again(watch: Watch, channels: Channels, tracks: list[Track], otherwise: Otherwise | None) -> Report:
+    options = Options()
     if otherwise is not None:
-        tracks += [track for track in watch.tracks.values() if not track.saved and track.in_use]
+        first = [track for track in watch.tracks.values() if not track.saved and track.in_use]
+        tracks += first
+        options = otherwise(watch.users) if first else options
     if not tracks:
         return Report()
     present = [now for track in tracks if (now := refreshed(watch.users[0], track)) is not None]
-    report = rebake(watch.users, channels, [track for track in present if track.in_use], otherwise or Options())
+    in_vain = all(_only_generated_moved(track) for track in present)
+    report = rebake(watch.users, channels, [track for track in present if track.in_use], options)
     refused = {refusal.track for refusal in report.refusals}
+    if in_vain and not refused:
+        report.notes += [str(track.refusal("only generated keys were moved: they are back")) for track in present[:1]]
     watch.take([track for track in present if track.path not in refused], report.refusals)
     return report
 
 
 def _pointers(channels: Channels) -> list[int]:
-    return [fcurve.as_pointer() for fcurve in channels]
+    return list(map(bpy.types.FCurve.as_pointer, channels))
 
 
-def _mark(track: Track) -> Mark:
-    count = [len(fcurve.keyframe_points) for fcurve in track.channels.values()]
-    return count, [places(companion).tobytes() for companion in (*track.saved.values(), *track.parameters.values())]
+def _only_generated_moved(track: Track) -> bool:
+    """Whether of the track's keys only generated ones stand at other frames than the bake has left them at."""
+    moved = False
+    for fcurve in track.channels.values():
+        frames, values = places(fcurve).reshape(-1, 2).T
+        stamps = np.empty((3, len(frames)), dtype=np.float32)
+        for name, numbers in zip(("amplitude", "period", "back"), stamps, strict=True):
+            fcurve.keyframe_points.foreach_get(name, numbers)
+        kinds, stood, was = stamps
+        off = frames != stood
+        if (values != was).any() or (off & (kinds != GENERATED)).any():
+            return False
+        moved |= bool(off.any())
+    return moved
 
 
 def _make_keyed(track: Track, frame: float) -> None:

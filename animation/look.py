@@ -26,6 +26,7 @@ from .selected_keys import keys_of, set_parameters
 from .splines import Float64Array, TrackSpline, track_splines
 from .tracks import Track, default_settings, find_tracks, why_not
 
+_Prefixes = Iterable[str] | None
 _SEEN = 0.01
 """Of a track's range: a change that a person may see."""
 _SEEN_ANGLE = math.radians(1.0)
@@ -64,6 +65,20 @@ def enable_many(
         with scratch.kept():
             _keep_look(made, defaults or {}, report)
     return report
+
+
+def plain_among(selected: Mapping[bpy.types.ID, _Prefixes]) -> dict[bpy.types.ID, _Prefixes]:
+    """Those of the datablocks that have tracks and none that is TCB: a bake makes all of theirs so."""
+    return {datablock: prefixes for datablock, prefixes in selected.items() if _is_plain(datablock, prefixes)}
+
+
+def _is_plain(datablock: bpy.types.ID, prefixes: _Prefixes) -> bool:
+    try:
+        check_editable(datablock)
+        tracks = find_tracks(datablock, channels_of(datablock), prefixes)
+    except Refusal:
+        return False
+    return bool(tracks) and not any(track.enabled for track in tracks)
 
 
 def _make_tcb(datablock: bpy.types.ID, prefixes: Iterable[str] | None, report: Report) -> list[Track]:

@@ -3,21 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
-from .components import followed
+from ..interp.segments import Spline
+from .components import FOLLOWED, as_shown, followed
 from .frames import is_among, union
 from .keyframes import FloatArray, IndexArray
 from .originals import Originals
 from .remembering import remembered
 from .sampling import Sampling
 from .settings import Settings
-from .splines import Spline, TrackSpline, track_splines
+from .splines import TrackSpline, track_splines
 from .stamps import SAME_FRAME
 from .tracks import Track, repeats
 
@@ -29,8 +30,6 @@ STILL = 1e-6
 _HOLD = 0.5
 """Frames. How long before a key a sample is held where a channel has to jump there: nearer, nobody could pick the
 animator's key beside it in the Dope Sheet; and the shutter of the frame before is closed by then."""
-_FOLLOWED = np.pi / 3
-"""Radians. Euler angles are followed safely over turns of half a turn about one axis, of less about several."""
 _FASTER = 3.0
 """How much faster than on the average a rotation may be somewhere between two keys."""
 _MOST_PARTS = 64
@@ -64,6 +63,8 @@ class Written:
     """For each of the animator's keys: the segment after it is baked."""
     slopes: Slopes | None = None
     """Of Bezier keys; None: the keys are linear."""
+    shown: FloatArray | None = None
+    """What the animator's keys have on the baked curves, shape (components, keys); None: their own values."""
 
 
 Finish = Callable[[Float64Array], list[Written]]
@@ -78,10 +79,12 @@ class Motion:
     settings: Settings
     originals: dict[int, Originals]
     key_frames: FloatArray
-    requests: list[tuple[Spline, FloatArray]] = field(default_factory=list)
+    requests: list[tuple[Spline, FloatArray | Float64Array]] = field(default_factory=list)
     finish: list[Finish] = field(default_factory=list)
     """One for each request."""
     notes: list[str] = field(default_factory=list)
+    shown: bool = False
+    """The motion does not meet the keys: on the baked curves they have its values."""
 
     @property
     def is_empty(self) -> bool:
@@ -109,16 +112,43 @@ def plan(
     if not touches(splines, sampling, beyond):
         motion.notes.append(UNTOUCHED)
         return motion
-    for spline in splines:
+    for spline in shown_splines(motion, splines):
         if track.is_rotation:
             frames, finish = _plan_rotation(motion, spline, sampling, beyond)
         else:
             frames, finish = _plan_vector(spline, sampling, beyond)
         motion.requests.append((spline.spline, frames))
         motion.finish.append(finish)
-        if settings.cycle == "LOOP" and spline.spline.loop_gap > LOOP_GAP:
-            motion.notes.append("its last key is not the same pose as its first: the loop jumps there")
     return motion
+
+
+def shown_splines(motion: Motion, splines: Iterable[TrackSpline]) -> list[TrackSpline]:
+    """The splines with what the channels have at the keys; notes what there is to say of them."""
+    splines = list(splines)
+    motion.shown = not all(spline.spline.meets_keys for spline in splines)
+    for spline in splines:
+        motion.notes += getattr(spline.spline, "notes", ())
+        if motion.settings.cycle == "LOOP" and spline.spline.loop_gap > LOOP_GAP:
+            motion.notes.append("its last key is not the same pose as its first: the loop jumps there")
+    return [as_shown(motion.track, spline) for spline in splines]
+
+
+def baked_segments(spline: TrackSpline, sampling: Sampling) -> BoolArray:
+    """Of the segments that start at each key those to bake."""
+    baked = sampling.segments(spline.frames)
+    if not spline.spline.meets_keys:
+        # A key can be shown at one place only, so the segments on both of its sides have to come there.
+        baked = np.arange(len(baked)) < len(baked) - 1
+    return baked
+
+
+def shown_at(spline: TrackSpline, components: list[int], own: FloatArray) -> FloatArray | None:
+    """What these components' own keys, which stand at `own`, have on the baked curves; None: their own values."""
+    if spline.spline.meets_keys:
+        return None
+    rows = np.searchsorted(spline.frames, own - np.float32(SAME_FRAME))
+    columns = [spline.components.index(component) for component in components]
+    return spline.values[rows][:, columns].T.astype(np.float32)
 
 
 def touches(splines: list[TrackSpline], sampling: Sampling, beyond: str) -> bool:
@@ -133,18 +163,19 @@ def cycle_beyond(track: Track, settings: Settings) -> str:
 
 
 def _plan_vector(spline: TrackSpline, sampling: Sampling, beyond: str) -> tuple[FloatArray, Finish]:
-    baked = sampling.segments(spline.frames)
+    baked = baked_segments(spline, sampling)
     samples = sampling.samples(spline.frames, baked, beyond)
     none_held = np.zeros(len(samples), dtype=np.bool_)
+    shown = shown_at(spline, spline.components, spline.frames)
 
     def finish(values: Float64Array) -> list[Written]:
-        return [Written(spline.components, samples, values.T.astype(np.float32), none_held, baked)]
+        return [Written(spline.components, samples, values.T.astype(np.float32), none_held, baked, shown=shown)]
 
     return samples, finish
 
 
 def _plan_rotation(motion: Motion, spline: TrackSpline, sampling: Sampling, beyond: str) -> tuple[FloatArray, Finish]:
-    baked = whole_segments(sampling.segments(spline.frames), spline.frames, motion.originals)
+    baked = whole_segments(baked_segments(spline, sampling), spline.frames, motion.originals)
     samples = sampling.samples(spline.frames, baked, beyond)
     parts = _parts(spline, sampling.step)
     every, guards, rows_of_keys, rows_of_samples = _rotation_frames(samples, spline.frames, parts)
@@ -206,7 +237,8 @@ def _rotation_channels(
             values = np.concatenate((values, filled), axis=1)[:, order]
             at_held = np.concatenate((held, np.zeros(len(at) - len(held), dtype=np.bool_)))[order]
         own_baked = baked[np.searchsorted(spline.frames, own - np.float32(SAME_FRAME))]
-        result.append(Written(components, at, values, at_held, own_baked))
+        shown = shown_at(spline, components, own)
+        result.append(Written(components, at, values, at_held, own_baked, shown=shown))
     return result
 
 
@@ -220,7 +252,7 @@ def _parts(spline: TrackSpline, step: float) -> IndexArray:
     parts = np.ones(len(spline.frames), dtype=np.intp)
     if spline.turns is not None:
         mean = spline.turns / np.diff(spline.frames.astype(np.float64)) * step
-        parts[:-1] = np.clip(np.ceil(_FASTER * mean / _FOLLOWED), 1, _MOST_PARTS)
+        parts[:-1] = np.clip(np.ceil(_FASTER * mean / FOLLOWED), 1, _MOST_PARTS)
     return parts
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -63,6 +64,9 @@ class Options:
             tolerance = getattr(self, name)
             if tolerance is not None and not (math.isfinite(tolerance) and tolerance > 0):
                 raise ValueError(f"{name.replace('_', ' ')} {tolerance:g} is not a positive number")
+        unknown = [name for name in self.defaults if name not in PARAMETERS]
+        if unknown:
+            raise ValueError(f"default {unknown[0]!r} is none of {', '.join(PARAMETERS)}")
         if not (math.isfinite(self.step) and self.step > 0):
             raise ValueError(f"step {self.step:g} is not a positive number of frames")
         if self.frame_range is not None:
@@ -92,20 +96,26 @@ class Options:
     @classmethod
     def from_numbers(cls, numbers: Sequence[float]) -> Options:
         """Raises ValueError where these are not what `numbers` gives."""
-        # The shortest decimal: 0.1 comes back as 0.1, not as the float32 next to it.
-        output, step, ranged, start, end, value, rotation, *defaults = (float(str(np.float32(n))) for n in numbers)
-        if output not in range(len(OUTPUTS)):
-            raise ValueError(f"output {output:g} is not known")
-        options = cls(
-            output=OUTPUTS[int(output)],
-            step=step,
-            frame_range=(start, end) if ranged else None,
-            defaults={name: number for name, number in zip(PARAMETERS, defaults, strict=True) if number},
-            value_tolerance=value or None,
-            rotation_tolerance=rotation,
-        )
-        options.check()
-        return options
+        return _from_numbers(tuple(numbers))
+
+
+@lru_cache(maxsize=16)
+def _from_numbers(numbers: tuple[float, ...]) -> Options:
+    """Most tracks are baked alike, and each is asked several times."""
+    # The shortest decimal: 0.1 comes back as 0.1, not as the float32 next to it.
+    output, step, ranged, start, end, value, rotation, *defaults = (float(str(np.float32(n))) for n in numbers)
+    if output not in range(len(OUTPUTS)):
+        raise ValueError(f"output {output:g} is not known")
+    options = Options(
+        output=OUTPUTS[int(output)],
+        step=step,
+        frame_range=(start, end) if ranged else None,
+        defaults={name: number for name, number in zip(PARAMETERS, defaults, strict=True) if number},
+        value_tolerance=value or None,
+        rotation_tolerance=rotation,
+    )
+    options.check()
+    return options
 
 
 NUMBERS = len(Options().numbers())

@@ -8,7 +8,7 @@ changed since on the baked curve wins over the record.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import bpy
@@ -23,6 +23,7 @@ from .keyframes import (
     BoolArray,
     FloatArray,
     IndexArray,
+    Joined,
     Keyframes,
     merged,
     read,
@@ -59,6 +60,8 @@ class Originals:
     """Frames of keys that have no record, because they were made or pasted since."""
     moves: Mapping[float, float] = field(default_factory=dict)
     """Frames at which keys stood at the last bake, with those where they are now, of keys that have moved."""
+    stayed: bool = False
+    """Keys have moved, and the records, and what else is hidden with them, have not."""
 
 
 def untouched(keys: Keyframes) -> Originals:
@@ -66,41 +69,113 @@ def untouched(keys: Keyframes) -> Originals:
     return Originals(keys, edited=False, unrecorded=keys.frames[:0])
 
 
-def originals(keys: Keyframes, ours: BoolArray, kept: tuple[Keyframes, int] | None) -> Originals:
-    """The animator's keys among `keys`, where `ours` marks the generated ones and `kept` holds the records that are
-    left, and how many there were."""
+Records = tuple[Keyframes, int]
+"""The records that are left of a channel, and how many there were."""
+
+
+def originals(channels: Joined, ours: BoolArray, kept: Sequence[Records | None]) -> list[Originals]:
+    """Of each channel the animator's keys, where `ours` marks the generated ones of all; None: a channel that has no
+    records."""
+    quick = _with_all_records(channels, ours, kept)
+    if len(quick) == len(kept):
+        return list(quick.values())
+    each = zip(channels.channels, channels.of_channels(ours), kept, strict=True)
+    return [quick[row] if row in quick else _originals(*channel) for row, channel in enumerate(each)]
+
+
+def _with_all_records(channels: Joined, ours: BoolArray, kept: Sequence[Records | None]) -> dict[int, Originals]:
+    """Of those, by row, whose keys each have their record: both moved together or not at all, or in the Graph Editor
+    only the keys, and not past each other."""
+    counts = [int(np.count_nonzero(~own)) for own in channels.of_channels(ours)]
+    records = {
+        row: saved
+        for row, (saved, count) in enumerate(zip(kept, counts, strict=True))
+        if saved is not None and 0 < count == len(saved[0]) == saved[1]
+    }
+    if not records:
+        return {}
+    among = np.zeros(len(kept), dtype=np.bool_)
+    among[list(records)] = True
+    rows = np.flatnonzero(~ours & np.repeat(among, channels.counts))
+    left, right = (side[rows] for side in placed_handles(channels.keys, channels.starts))
+    own = Joined(channels.keys.take(rows), [counts[row] for row in records])
+    saved = Joined.of([keys for keys, _ in records.values()])
+    together = np.logical_and.reduceat(_are_same(own.keys.co, saved.keys.co), own.starts)
+    alone = ~together & np.logical_and.reduceat(_moved_alone(own, saved), own.starts)
+    keys = _as_recorded(own.keys, saved.keys, np.repeat(alone, own.counts) & (own.keys.frames == saved.keys.frames))
+    stands = _stands_as_baked(keys, saved.keys, left, right)
+    stands &= (keys.handle_left_type == HANDLE["FREE"]) & (keys.handle_right_type == HANDLE["FREE"])
+    whole = together & np.logical_and.reduceat(stands, own.starts)
+    restored = Joined(_restored(keys, saved.keys, (left, right), np.repeat(whole, own.counts)), own.counts)
+    found = zip(records, together | alone, whole.tolist(), alone.tolist(), restored.channels, _moves(own), strict=True)
+    return {
+        row: Originals(each, not as_baked, each.frames[:0], {} if as_baked else moves, stayed)
+        for row, known, as_baked, stayed, each, moves in found
+        if known
+    }
+
+
+def _are_same(first: FloatArray, second: FloatArray) -> BoolArray:
+    """Which rows are, to the last bit."""
+    same: BoolArray = (first.view(np.uint32) == second.view(np.uint32)).all(axis=1)
+    return same
+
+
+def _moved_alone(own: Joined, saved: Joined) -> BoolArray:
+    """Which keys have their values still, and their records, in the same order, stand where those stood."""
+    keys = own.keys
+    alone: BoolArray = is_own_kind(keys.amplitude) & (keys.values == keys.back)
+    alone &= _are_same(np.stack((keys.period, keys.back), axis=1), saved.keys.co)
+    apart = np.diff(saved.keys.frames, prepend=np.float32(-np.inf)) > SAME_FRAME
+    apart[saved.starts] = True
+    alone &= apart
+    return alone
+
+
+def _as_recorded(own: Keyframes, saved: Keyframes, rows: BoolArray) -> Keyframes:
+    """The keys, those of the rows with the places and handles of their records."""
+    if not rows.any():
+        return own
+    sides = ("co", "handle_left", "handle_right")
+    return own.with_(
+        **{name: np.where(rows[:, np.newaxis], getattr(saved, name), getattr(own, name)) for name in sides}
+    )
+
+
+def _originals(keys: Keyframes, ours: BoolArray, kept: Records | None) -> Originals:
     if kept is None and not has_stamp(keys).any():
         return untouched(keys)
     own = keys.take(~ours)
-    left, right = (side[~ours] for side in placed_handles(keys))
+    left, right = (side[~ours] for side in placed_handles(keys, Joined.of([keys]).starts))
     if kept is None:
         return Originals(_unrecorded(own), edited=True, unrecorded=own.frames)
     saved, count = kept
-    if len(own) == len(saved) == count and own.co.tobytes() == saved.co.tobytes():
-        # Each has its record, whether they have moved together or not at all.
-        whole = bool(_stands_as_baked(own, saved, left, right).all()) and bool(
-            ((own.handle_left_type == HANDLE["FREE"]) & (own.handle_right_type == HANDLE["FREE"])).all()
-        )
-        result = _restored(own, saved, (left, right), whole)
-        return Originals(result, not whole, own.frames[:0], {} if whole else _moves(own))
-    record = _records(own, saved, count)
+    stayed = records_stayed(own, saved, count)
+    record = _records(own, saved, stayed)
     saved = _flipped(saved, own, record)
     known = record >= 0
     own = _values_unmixed(own, saved, record, averaged_keys(keys, ours)[~ours])
     result = _unrecorded(own)
     rows, records = np.flatnonzero(known), saved.take(record[known])
-    _put(result, rows, _restored(own.take(rows), records, (left[rows], right[rows]), whole=False))
+    _put(result, rows, _restored(own.take(rows), records, (left[rows], right[rows]), np.zeros_like(rows, np.bool_)))
     overwritten = _overwritten(keys.take(ours), saved, record)
     if _is_pasted_over(keys, ours, own, saved, count):
         overwritten = ~_taken(record, len(saved))
     if overwritten.any():
         result = merged(result, saved.take(overwritten))
-    return Originals(result, edited=True, unrecorded=own.frames[~known], moves=_moves(own))
+    (moves,) = _moves(Joined.of([own]))
+    return Originals(result, edited=True, unrecorded=own.frames[~known], moves=moves, stayed=stayed)
 
 
-def _moves(own: Keyframes) -> dict[float, float]:
-    moved = is_own_kind(own.amplitude) & (np.abs(own.frames - own.period) > SAME_FRAME)
-    return dict(zip(own.period[moved].tolist(), own.frames[moved].tolist(), strict=True))
+def _moves(own: Joined) -> list[dict[float, float]]:
+    """Of each channel the keys that have moved."""
+    keys = own.keys
+    moved = is_own_kind(keys.amplitude) & (np.abs(keys.frames - keys.period) > SAME_FRAME)
+    result: list[dict[float, float]] = [{} for _ in own.counts]
+    for row in np.flatnonzero(moved).tolist():
+        channel = int(np.searchsorted(own.starts, row, side="right")) - 1
+        result[channel][float(keys.period[row])] = float(keys.frames[row])
+    return result
 
 
 def put_back(fcurve: bpy.types.FCurve, original: Originals) -> Keyframes:
@@ -112,13 +187,13 @@ def put_back(fcurve: bpy.types.FCurve, original: Originals) -> Keyframes:
     return read(fcurve)
 
 
-def _records(own: Keyframes, saved: Keyframes, count: int) -> IndexArray:
+def _records(own: Keyframes, saved: Keyframes, stayed: bool) -> IndexArray:
     """For each key the row of its record or -1: at its frame; else where it stood; else what is left, in order."""
     record = np.full(len(own), -1, dtype=np.intp)
     free = np.ones(len(saved), dtype=np.bool_)
     baked = is_own_kind(own.amplitude)
     stood = np.where(baked, own.period, np.nan)
-    for frames in (stood, own.frames) if records_stayed(own, saved, count) else (own.frames, stood):
+    for frames in (stood, own.frames) if stayed else (own.frames, stood):
         _pair_by_frame(record, free, frames, saved.frames)
     lost, spare = np.flatnonzero((record < 0) & baked), np.flatnonzero(free)
     if len(lost) == len(spare):
@@ -136,6 +211,33 @@ def records_stayed(own: Keyframes, saved: Keyframes, count: int) -> bool:
         return False
     stamps, there = np.stack((own.period, own.back), axis=1), set(map(bytes, saved.co))
     return len(np.unique(own.period)) == len(own) and all(bytes(stamp) in there for stamp in stamps)
+
+
+def give_own_values(keys: Keyframes, ours: BoolArray, kept: Records) -> None:
+    """Give the animator's keys, where a bake has left them with values of the motion, their own: those of their
+    records, as far off as they were moved since. Their stamps get them too: then all is as after any other bake."""
+    rows = np.flatnonzero(~ours)
+    own, (saved, count) = keys.take(rows), kept
+    record = _records(own, saved, _stay_by_frames(own, saved, count))
+    mine = (record >= 0) & is_own_kind(own.amplitude)
+    rows, value, shown, recorded = rows[mine], own.values[mine], own.back[mine], saved.values[record[mine]]
+    # One that was pasted flipped has the other sign.
+    moved = np.where(value == -shown, -recorded, recorded + (value - shown))
+    moved = np.where(value == shown, recorded, moved)
+    keys.co[rows, 1], keys.back[rows] = moved, recorded
+    for side in (keys.handle_left, keys.handle_right):
+        side[rows, 1] += moved - value
+
+
+def _stay_by_frames(own: Keyframes, saved: Keyframes, count: int) -> bool:
+    """As `records_stayed`, where stamps and records have different values.
+
+    Where keys stand at the frames of all records, in another order, both were moved.
+    """
+    own = own.take(is_own_kind(own.amplitude))
+    if len(saved) != count or np.array_equal(own.frames, saved.frames) or len(np.unique(own.period)) < len(own):
+        return False
+    return bool(np.isin(own.period, saved.frames).all())
 
 
 def _pair_by_frame(record: IndexArray, free: BoolArray, frames: FloatArray, saved_frames: FloatArray) -> None:
@@ -165,11 +267,13 @@ def _unrecorded(own: Keyframes) -> Keyframes:
     )
 
 
-def _restored(own: Keyframes, records: Keyframes, placed: tuple[BoolArray, BoolArray], whole: bool) -> Keyframes:
+def _restored(own: Keyframes, records: Keyframes, placed: tuple[BoolArray, BoolArray], whole: BoolArray) -> Keyframes:
     """The keys with what the bake changed taken from their records, and what the animator changed since kept.
 
-    Of handles that the bake `placed`, left and right, only a change of type is the animator's.
+    Of handles that the bake `placed`, left and right, only a change of type is the animator's; `whole`: the keys of
+    channels of which none has moved.
     """
+    least = np.where(whole, np.float32(_HANDLE_ROUNDING), np.float32(_HANDLE_MOVED))[:, np.newaxis]
     stamped = has_stamp(own)
     # A sample that was keyed over where it had replaced the record's own key: only its value is the animator's.
     sample = own.amplitude == GENERATED
@@ -178,16 +282,12 @@ def _restored(own: Keyframes, records: Keyframes, placed: tuple[BoolArray, BoolA
     for side, by_bake in zip(("handle_left", "handle_right"), placed, strict=True):
         handle, kind = getattr(own, side), getattr(own, f"{side}_type")
         old_handle, old_kind = getattr(records, side), getattr(records, f"{side}_type")
-        if whole and handle.tobytes() == old_handle.tobytes():
-            sides |= {side: old_handle, f"{side}_type": old_kind}
-            continue
         offset, old_offset = handle - own.co, old_handle - records.co
         size = 1e-3 + np.abs(own.co) + np.abs(old_offset)
         change = np.abs(offset - old_offset)
-        dragged = (change > (_HANDLE_ROUNDING if whole else _HANDLE_MOVED) * size).any(axis=1)
-        if not whole:
-            # Blender has placed the automatic handles of the records anew: only free ones can be compared.
-            dragged &= old_kind == HANDLE["FREE"]
+        dragged = (change > least * size).any(axis=1)
+        # Where keys moved, Blender has placed the automatic handles of the records anew: free ones can be compared.
+        dragged &= whole | (old_kind == HANDLE["FREE"])
         # Those that the bake put on their keys can.
         off_key = (change > _HANDLE_MOVED * size).any(axis=1) & _left_its_key(own, handle)
         dragged = np.where(own.amplitude == SAMPLED_KEY, off_key, dragged)
@@ -254,7 +354,7 @@ def _flipped(saved: Keyframes, own: Keyframes, record: IndexArray) -> Keyframes:
 def _is_pasted_over(keys: Keyframes, ours: BoolArray, own: Keyframes, saved: Keyframes, count: int) -> bool:
     """Whether generated keys were pasted over a range, and may have replaced keys of the animator's in it whose records
     nothing was pasted over: their range is smaller, or none of them was copied."""
-    if _moves(own):
+    if any(_moves(Joined.of([own]))):
         stood = keys.period[has_stamp(keys)]
         return len(np.unique(stood)) < len(stood) and not records_stayed(own, saved, count)
     generated = keys.take(ours)

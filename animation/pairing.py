@@ -9,10 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from .companions import saved_count
 from .frames import is_among, union
-from .keyframes import FloatArray, Keyframes, read, write
-from .originals import Originals, records_stayed
+from .keyframes import FloatArray, Keyframes, places, read, write
+from .originals import Originals
 from .stamps import SAME_FRAME
 from .tracks import Track
 
@@ -26,9 +25,9 @@ def pair(track: Track, kept: Mapping[int, Originals]) -> None:
     track.moved = {}
     if not track.saved or not track.parameters:
         return
-    held = union([read(companion).frames for companion in track.parameters.values()])
+    held = union([places(companion)[::2] for companion in track.parameters.values()])
     # Where parameters stayed behind, another key may stand at their frames by now.
-    keys = [_unmoved(original) if _stayed(track, index) else original.keys.frames for index, original in kept.items()]
+    keys = [_unmoved(original) if original.stayed else original.keys.frames for original in kept.values()]
     lost = held[~is_among(held, union(keys))]
     if not len(lost):
         return
@@ -44,12 +43,6 @@ def pair(track: Track, kept: Mapping[int, Originals]) -> None:
     made = union([original.unrecorded for original in kept.values()])
     free = made[~is_among(made, held)].tolist()
     track.moved |= {frame: free[order] if order < len(free) else None for order, frame in enumerate(left)}
-
-
-def _stayed(track: Track, index: int) -> bool:
-    """Whether keys of a channel have moved and what is kept of them has not: parameters are hidden with it."""
-    saved = track.saved.get(index)
-    return saved is not None and records_stayed(read(track.channels[index]), read(saved), saved_count(saved))
 
 
 def _unmoved(original: Originals) -> FloatArray:

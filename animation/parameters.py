@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tension, continuity, bias and ease of keys: companion F-curves, with a key at the frame of each key that has one."""
+"""Tension, continuity, bias, ease and velocity of keys: companion F-curves, with a key at the frame of each key that
+has one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from .companions import PARAMETERS
+from .companions import PARAMETERS, VELOCITY, velocity_of
 from .frames import is_among
 from .keyframes import places
 from .stamps import SAME_FRAME
@@ -35,25 +36,37 @@ def read_parameters(
         if name not in track.parameters and name not in defaults:
             result[name] = np.zeros(len(frames))
             continue
-        numbers = np.full(len(frames), defaults.get(name, 0.0))
-        if name in track.parameters:
-            stand_at, held = places(track.parameters[name]).reshape(-1, 2).T
-            stand = _at_keys(track, stand_at)
-            order = np.argsort(stand, kind="stable")
-            at, values = stand[order], held[order]
-            near = np.clip(np.searchsorted(at, frames - np.float32(SAME_FRAME)), 0, max(0, len(at) - 1))
-            hit = np.abs(at[near] - frames) <= SAME_FRAME if len(at) else np.zeros(len(frames), dtype=np.bool_)
-            numbers[hit] = values[near[hit]]
-        low, high = LIMITS[name]
-        outside = ~((numbers >= low) & (numbers <= high))
-        if outside.any():
-            key = int(np.argmax(outside))
-            raise track.refusal(
-                f"{_words(name)} {numbers[key]:g} does not lie in {low:g} to {high:g}",
-                float(frames[key]),
-            )
+        numbers = _numbers(track, name, frames, defaults.get(name, 0.0))
+        check_parameter(track, name, numbers, frames)
         result[name] = numbers
     return result
+
+
+def velocity_size(track: Track) -> int:
+    """How many numbers a key's velocity has: one a component, or the three of an angular velocity."""
+    return 3 if track.is_rotation else len(track.rest)
+
+
+def read_velocities(
+    track: Track, frames: npt.NDArray[np.float32], components: Sequence[int]
+) -> npt.NDArray[np.float64]:
+    """The velocities of keys, a frame, shape (n, components); those without have 0. Of rotations angular velocities in
+    the parent's frame, radians, and the components are x, y, z."""
+    return np.stack([_numbers(track, velocity_of(component), frames, 0.0) for component in components], axis=1)
+
+
+def _numbers(track: Track, name: str, frames: npt.NDArray[np.float32], default: float) -> npt.NDArray[np.float64]:
+    """What a parameter's companion holds at the frames."""
+    numbers = np.full(len(frames), default)
+    if name in track.parameters:
+        stand_at, held = places(track.parameters[name]).reshape(-1, 2).T
+        stand = _at_keys(track, stand_at)
+        order = np.argsort(stand, kind="stable")
+        at, values = stand[order], held[order]
+        near = np.clip(np.searchsorted(at, frames - np.float32(SAME_FRAME)), 0, max(0, len(at) - 1))
+        hit = np.abs(at[near] - frames) <= SAME_FRAME if len(at) else np.zeros(len(frames), dtype=np.bool_)
+        numbers[hit] = values[near[hit]]
+    return numbers
 
 
 def _at_keys(track: Track, frames: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
@@ -66,18 +79,31 @@ def _at_keys(track: Track, frames: npt.NDArray[np.float32]) -> npt.NDArray[np.fl
 
 def without_key(track: Track, frames: npt.NDArray[np.float32]) -> list[float]:
     """The frames at which parameters stand and none of the track's keys, which stand at `frames`."""
-    held = [places(companion)[::2] for companion in track.parameters.values()]
-    stand = np.unique(np.concatenate(held)) if held else np.empty(0, dtype=np.float32)
+    if not track.parameters:
+        return []
+    stand = np.unique(np.concatenate([places(companion)[::2] for companion in track.parameters.values()]))
     return [float(at) for at in stand[~is_among(stand, frames)]]
 
 
-def check_parameter(track: Track, name: str, value: float, frame: float) -> None:
-    """Raises Refusal where there is no such parameter, or the number is out of its range."""
+def check_parameter(track: Track, name: str, numbers: npt.NDArray[np.float64], frames: npt.NDArray[np.float32]) -> None:
+    """Raises Refusal where there is no such parameter, or the number of a key, which stand at `frames`, is out of its
+    range."""
+    if name in map(velocity_of, range(velocity_size(track))):
+        with np.errstate(over="ignore"):
+            infinite = ~np.isfinite(numbers.astype(np.float32))
+        if infinite.any():
+            key = int(np.argmax(infinite))
+            reason = f"{name} {numbers[key]:g} is not a finite number in float32"
+            raise track.refusal(reason, float(frames[key]))
+        return
     if name not in LIMITS:
-        raise track.refusal(f"{name!r} is none of {', '.join(LIMITS)}", frame)
+        raise track.refusal(f"{name!r} is none of {', '.join((*LIMITS, VELOCITY))}", float(frames[0]))
     low, high = LIMITS[name]
-    if not low <= value <= high:
-        raise track.refusal(f"{_words(name)} {value:g} does not lie in {low:g} to {high:g}", frame)
+    outside = ~((numbers >= low) & (numbers <= high))
+    if outside.any():
+        key = int(np.argmax(outside))
+        reason = f"{_words(name)} {numbers[key]:g} does not lie in {low:g} to {high:g}"
+        raise track.refusal(reason, float(frames[key]))
 
 
 def _words(name: str) -> str:

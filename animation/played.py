@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..interp import rotations
+from ..interp import rotations, tcb
 from ..interp.likeness import Part, sample_frames
 from .frames import union
 from .keyframes import INTERPOLATION, BoolArray, FloatArray
@@ -38,6 +38,8 @@ def played_parts(track: Track, originals: Mapping[int, Originals], splines: Sequ
         if track.is_rotation:
             seen = np.repeat(seen.all(axis=1, keepdims=True), played.shape[2], axis=1)
         rows = np.searchsorted(frames, spline.frames - np.float32(SAME_FRAME))
+        # Others have no parameters to fit.
+        assert isinstance(spline.spline, (tcb.VectorSpline, tcb.RotationSpline))
         parts.append(Part(spline.spline, rows, played, seen))
     return parts
 

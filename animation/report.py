@@ -11,6 +11,9 @@ import bpy
 
 from .faults import Refusal
 
+_ROUNDING = 1e-4
+"""Units, or degrees. Of a look, no person sees less."""
+
 
 @dataclass
 class Report:
@@ -56,13 +59,17 @@ class Report:
         self.curve_keys += other.curve_keys
         self.value_error = max(self.value_error, other.value_error)
         self.rotation_error = max(self.rotation_error, other.rotation_error)
+        self.refusals += other.refusals
+        self.looks_of(other)
+
+    def looks_of(self, other: Report) -> None:
+        """Add what the other says of looks that were kept, and its notes."""
         self.looks_kept += other.looks_kept
         self.looks_changed += other.looks_changed
         if other.value_change > self.value_change:
             self.value_change, self.value_change_at = other.value_change, other.value_change_at
         if other.rotation_change > self.rotation_change:
             self.rotation_change, self.rotation_change_at = other.rotation_change, other.rotation_change_at
-        self.refusals += other.refusals
         self.notes += other.notes
 
     @classmethod
@@ -75,11 +82,25 @@ class Report:
         """The errors, in words."""
         return [str(refusal) for refusal in self.refusals if not (refusal.nothing_to_do and self.tracks)]
 
+    @property
+    def _changes(self) -> list[tuple[str, str]]:
+        """How near a look was kept, and the places that are farthest off, without what is only rounding."""
+        degrees = math.degrees(self.rotation_change)
+        changes = [(f"{self.value_change:.2g}", self.value_change_at)] if self.value_change > _ROUNDING else []
+        return changes + ([(f"{degrees:.2g} degrees", self.rotation_change_at)] if degrees > _ROUNDING else [])
+
+    @property
+    def farthest_off(self) -> list[str]:
+        """The places whose look is kept worst, with how far it is off."""
+        return [f"{place}, by {change}" for change, place in self._changes]
+
     def summary(self, verb: str) -> str:
         parts = [_count(self.objects, "object")] if self.objects else []
         if self.datablocks > self.objects:
             parts.append(_count(self.datablocks - self.objects, "other datablock" if parts else "datablock"))
-        parts += [_count(self.tracks, "track"), _count(self.keys, "key")]
+        parts.append(_count(self.tracks, "track"))
+        if self.keys:
+            parts.append(_count(self.keys, "key"))
         if self.samples:
             parts.append(_count(self.samples, "sample"))
         if self.curve_keys:
@@ -89,13 +110,8 @@ class Report:
         if self.rotation_error:
             parts.append(f"rotations within {math.degrees(self.rotation_error):.2g} degrees")
         if self.looks_kept:
-            parts.append(f"the look of {_count(self.looks_kept, 'track')} kept")
-        if self.value_change:
-            parts.append(f"values within {self.value_change:.2g} ({self.value_change_at})")
-        if self.rotation_change:
-            parts.append(
-                f"rotations within {math.degrees(self.rotation_change):.2g} degrees ({self.rotation_change_at})"
-            )
+            within = " and ".join(change for change, _ in self._changes)
+            parts.append(f"the look of {_count(self.looks_kept, 'track')} kept{within and f' within {within}'}")
         return f"{verb} {', '.join(parts)}"
 
 

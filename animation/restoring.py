@@ -13,6 +13,7 @@ from .companions import remove_strays, split, take_names
 from .datablocks import name_of
 from .enabling import check_editable
 from .faults import Refusal
+from .frame_functions import curve_of
 from .frames import union
 from .keyframes import extrapolate, read, write
 from .originals import Originals, put_back
@@ -57,7 +58,18 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
     report = _take_away(datablock, prefixes, _remove_track)
     if not report.tracks and not report.refusals:
         raise Refusal(name_of(datablock), "it has no TCB track", nothing_to_do=True)
+    report.notes += _function_left(datablock)
     return report
+
+
+def _function_left(datablock: bpy.types.ID) -> list[str]:
+    """That the frame function of the datablock is there yet, where no track is TCB any more.
+
+    It is no track's, and an animator may have shaped it, so it is not removed; but the next bake will play it.
+    """
+    if curve_of(datablock) is None or any(track.enabled for track in find_tracks(datablock, channels_of(datablock))):
+        return []
+    return [str(Refusal(name_of(datablock), "its frame function stays; the cross in Timing takes it away"))]
 
 
 def _take_away(datablock: bpy.types.ID, prefixes: Iterable[str] | None, work: _Work) -> Report:
@@ -113,7 +125,7 @@ def _restore_track(channels: Channels, datablock: bpy.types.ID, track: Track) ->
     track.saved.clear()
     if track.settings_curve is not None:
         try:
-            write_settings(track.settings_curve, replace(track.settings, digest=0, options=None))
+            write_settings(track.settings_curve, replace(track.settings, shown=False, digest=0, options=None))
         except Refusal as refusal:
             note = refusal.reason
     return _Done(len(union([original.keys.frames for original in kept.values()])), note)
@@ -122,6 +134,7 @@ def _restore_track(channels: Channels, datablock: bpy.types.ID, track: Track) ->
 def _remove_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> _Done | None:
     done = _restore_track(channels, datablock, track)
     companions = list(track.companions)
+    companions += [track.frame_curve] if track.frame_curve is not None else []
     if done is None and companions:
         done = _Done(len(key_frames(track)), "")
     for companion in companions:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import bpy
@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .channels import HAS_SLOTS, Channels, channels_of
-from .companions import make, saved_count, take_names, track_and_field
+from .companions import field_of, make, saved_count, take_names, track_and_field, velocity_of
+from .datablocks import users_of
 from .enabling import check_editable, enable_track, find_track, writable
 from .faults import Refusal
 from .frames import is_among, union
@@ -32,7 +33,7 @@ from .keyframes import (
     types,
     write,
 )
-from .parameters import check_parameter, read_parameters
+from .parameters import check_parameter, read_parameters, velocity_size
 from .reading import read_originals
 from .stamps import GENERATED, SAME_FRAME
 from .tracks import Track, default_settings, find_tracks
@@ -165,12 +166,8 @@ def _track_path(data_path: str) -> str:
 
 def _users(action: bpy.types.Action) -> Iterator[tuple[bpy.types.ID, Channels]]:
     """One datablock that the action animates for each of its slots, with the F-curves there."""
-    if HAS_SLOTS:
-        users = [user for slot in action.slots for user in slot.users()]
-    else:
-        # Embedded node trees are not told apart from what they are embedded in.
-        owners = bpy.data.user_map(subset={action})[action]
-        users = [user for owner in owners for user in (owner, getattr(owner, "node_tree", None)) if user is not None]
+    # Slots know their users, and this is asked on every redraw.
+    users = [user for slot in action.slots for user in slot.users()] if HAS_SLOTS else users_of(action)
     seen = set()
     for user in users:
         try:
@@ -203,9 +200,10 @@ def set_parameters(
     is out of its range; then nothing is changed.
     """
     numbers = {name: np.broadcast_to(np.asarray(value, dtype=np.float64), len(keys)) for name, value in given.items()}
+    if not len(keys):
+        return
     for name, values in numbers.items():
-        for value in np.unique(values):
-            check_parameter(keys.track, name, float(value), float(keys.frames[np.argmax(values == value)]))
+        check_parameter(keys.track, name, values, keys.frames)
     channels, track = writable(keys.datablock, keys.track)
     if not track.enabled:
         enable_track(keys.datablock, channels, track, default_settings(track))
@@ -217,19 +215,41 @@ def set_parameters(
         if not len(rows):
             continue
         if companion is None:
-            companion = track.parameters[name] = make(channels, track.path, name, 0, track.group)
+            companion = track.parameters[name] = make(channels, track.path, *field_of(name), track.group)
         _put(companion, _constant(keys.frames[rows], values[rows], keys.selected[rows]))
     channels.action.update_tag()
 
 
-def key_set(datablock: bpy.types.ID, track: str, frame: float, **parameters: float) -> None:
+def key_set(
+    datablock: bpy.types.ID,
+    track: str,
+    frame: float,
+    *,
+    velocity: float | Sequence[float] | None = None,
+    **parameters: float,
+) -> None:
     """Set parameters (tension, continuity, bias, ease_to, ease_from) of the key of `track` at `frame`.
 
-    The track is made TCB where it isn't. Raises Refusal where there is no such track or key, or a number is out of
-    range; then nothing is changed.
+    `velocity`, a frame, is for methods that go by it: a number, or one for each component; of a rotation its angular
+    velocity x, y, z in the parent's frame, radians. The track is made TCB where it isn't. Raises Refusal where there is
+    no such track or key, or a number is out of range; then nothing is changed.
     """
     check_editable(datablock)
-    set_parameters(key_at(datablock, find_track(datablock, track), frame), parameters)
+    keys = key_at(datablock, find_track(datablock, track), frame)
+    given = dict(parameters) if velocity is None else {**parameters, **velocity_given(keys.track, velocity, frame)}
+    set_parameters(keys, given)
+
+
+def velocity_given(track: Track, velocity: float | Sequence[float], frame: float) -> dict[str, float]:
+    """A velocity as parameters. Raises Refusal where it has not as many numbers as the track."""
+    size = velocity_size(track)
+    try:
+        numbers = np.atleast_1d(np.asarray(velocity, dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise track.refusal(f"a velocity is numbers, not {velocity!r}", frame) from error
+    if numbers.shape != (size,):
+        raise track.refusal(f"a velocity has {size} numbers here, not {numbers.size}", frame)
+    return {velocity_of(component): number for component, number in enumerate(numbers.tolist())}
 
 
 def reset(keys: TrackKeys) -> None:

@@ -13,34 +13,46 @@ from typing import get_args
 import bpy
 
 from ..interp import tcb
+from ..interp.methods import METHODS
+from ..interp.orientations import Path
 from ..interp.segments import Cycle
 from .channels import Channels
 from .companions import SETTINGS, generator, hold_numbers, make
 from .faults import Refusal
 from .options import NUMBERS, Options
 
-SCHEMA = 1
+SCHEMA = 2
 """Saved state of a newer schema is refused, never half read."""
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "cycle": get_args(Cycle),
     "ends": get_args(tcb.Ends),
     "construction": get_args(tcb.Construction),
-    "path": get_args(tcb.Path),
+    "path": get_args(Path),
+    "method": tuple(METHODS),
+    "angles": tuple(name for name, method in METHODS.items() if method.values is not None),
 }
 """In the order in which they are saved; what is added to a choice goes to its end."""
-_COUNT = 1 + len(CHOICES) + 2
+_CHOICES_OF = {1: 4, SCHEMA: len(CHOICES)}
+"""How many of them each schema has; the first had not `shown` either."""
 _DAMAGED = "its TCB settings are damaged; Remove and Enable again"
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The choices for one track; `digest` tells what the last bake has left (0: never baked)."""
+    """The choices for one track; `digest` tells what the last bake has left (0: never baked).
+
+    `method` is a name of `METHODS`; `angles` the method of values for one of rotations that goes by angles.
+    """
 
     cycle: Cycle = "SINGLE"
     ends: tcb.Ends = "3DS"
     construction: tcb.Construction = "DE_CASTELJAU"
-    path: tcb.Path = "SHORTEST"
+    path: Path = "SHORTEST"
+    method: str = tcb.METHOD.name
+    angles: str = tcb.METHOD.name
+    shown: bool = False
+    """On the baked curves the animator's keys have the values that the motion has there, which need not be theirs."""
     digest: int = 0
     options: Options | None = None
     """How the last bake was made."""
@@ -50,20 +62,31 @@ def read_settings(fcurve: bpy.types.FCurve, name: str, track: str) -> Settings:
     """Raises Refusal where what is saved there can't be understood."""
     check_schema(fcurve, name, track)
     numbers = numbers_of(fcurve)
-    if len(numbers) not in (_COUNT, _COUNT + NUMBERS) or round(numbers[0]) != SCHEMA:
+    schema = round(numbers[0]) if numbers else 0
+    if schema not in _CHOICES_OF:
         raise Refusal(name, _DAMAGED, track)
-    high, low = map(round, numbers[_COUNT - 2 : _COUNT])
-    settings = Settings(digest=high << 16 | low)
-    for (choice, options), number in zip(CHOICES.items(), map(round, numbers[1:]), strict=False):
+    choices, rest = numbers[1 : 1 + _CHOICES_OF[schema]], numbers[1 + _CHOICES_OF[schema] :]
+    shown = rest.pop(0) if schema > 1 and rest else 0.0
+    if len(rest) not in (2, 2 + NUMBERS):
+        raise Refusal(name, _DAMAGED, track)
+    high, low = map(round, rest[:2])
+    settings = Settings(shown=bool(shown), digest=high << 16 | low)
+    for (choice, options), number in zip(CHOICES.items(), map(round, choices), strict=False):
         if not 0 <= number < len(options):
             raise Refusal(name, _DAMAGED, track)
         settings = chosen(settings, choice, options[number])
-    if len(numbers) == _COUNT:
+    if len(rest) == 2:
         return settings
     try:
-        return replace(settings, options=Options.from_numbers(numbers[_COUNT:]))
+        return replace(settings, options=Options.from_numbers(rest[2:]))
     except ValueError as error:
         raise Refusal(name, _DAMAGED, track) from error
+
+
+def are_shown(fcurve: bpy.types.FCurve) -> bool:
+    """What `Settings.shown` says, in a tenth of the time; False where it can't be understood."""
+    numbers = numbers_of(fcurve)
+    return len(numbers) > 1 + len(CHOICES) and round(numbers[0]) == SCHEMA and bool(numbers[1 + len(CHOICES)])
 
 
 def check_schema(fcurve: bpy.types.FCurve, name: str, track: str) -> None:
@@ -103,5 +126,5 @@ def make_settings(
 def _as_numbers(settings: Settings) -> list[float]:
     numbers = [SCHEMA, *(options.index(getattr(settings, choice)) for choice, options in CHOICES.items())]
     # Coefficients are float32, exact up to 24 bits: the digest of 32 goes in two halves.
-    numbers += [settings.digest >> 16, settings.digest & 0xFFFF]
+    numbers += [settings.shown, settings.digest >> 16, settings.digest & 0xFFFF]
     return [*numbers, *(settings.options.numbers() if settings.options else [])]

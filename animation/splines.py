@@ -3,27 +3,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..interp import Keys, KeysError, rotations, tcb
+from ..interp import Keys, KeysError, evaluate_many, rotations
+from ..interp.methods import METHODS
+from ..interp.segments import Spline
 from . import scratch
+from .faults import Refusal
 from .frames import union
 from .keyframes import FloatArray, Keyframes
 from .originals import Originals
-from .parameters import read_parameters
+from .parameters import read_parameters, read_velocities
 from .settings import Settings
 from .stamps import SAME_FRAME
 from .tracks import Track
 
 Float64Array = npt.NDArray[np.float64]
-Spline = tcb.VectorSpline | tcb.RotationSpline
 
 _LARGEST = 1e37
-"""A spline overshoots its keys by less than ten times their size, and float32 ends at 3.4e38."""
+"""TCB overshoots its keys by less than ten times their size, and float32 ends at 3.4e38."""
+_COMPONENT = re.compile(r"\bcomponent (\d+)")
+"""What a spline calls its components, which count those that it has."""
+_FARTHEST = 1e38
+_FASTEST = 1000.0
+"""Radians a frame, more than a hundred turns: what is faster could not be followed in any way."""
+_LOOKS = np.arange(1, 8) / 8
+"""Where in each segment it is looked at how far other methods go."""
+_ROUNDED = 1e-5
+"""Radians. Turns that are as much longer than half a turn, or a whole one, are so by rounding."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +93,78 @@ def _vector(
         raise track.refusal(
             "its value is so large that the motion could leave float32", float(frames[np.argmax(large)])
         )
-    spline = tcb.VectorSpline(_keys(track, frames, values, defaults), settings.cycle)
+    made = made_by(track, settings)
+    options = _options(track, settings, components, frames)
+    try:
+        keys = Keys(frames.astype(np.float64), values, **read_parameters(track, frames, defaults))
+        spline = made(keys, settings.cycle, **options)
+    except KeysError as error:
+        raise _refusal(track, error, frames, components) from error
+    if settings.method != Settings.method:
+        _check_range(track, spline, frames)
     return TrackSpline(components, frames, values, spline)
+
+
+def _check_range(track: Track, spline: Spline, frames: FloatArray) -> None:
+    """Raises Refusal where a motion leaves float32: velocities of keys, and polynomials, can lead anywhere."""
+    keys = frames.astype(np.float64)
+    places = keys[:-1, np.newaxis] + np.diff(keys)[:, np.newaxis] * _LOOKS
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = np.abs(evaluate_many([spline], places.ravel())[0]).max(axis=1, initial=0.0)
+    far = ~(size.reshape(places.shape) < _FARTHEST).all(axis=1)
+    if far.any():
+        raise track.refusal(
+            "its motion after this key goes so far that float32 can't hold it", float(keys[np.argmax(far)])
+        )
+
+
+def made_by(track: Track, settings: Settings) -> type[Any]:
+    """The class of the track's splines. Raises Refusal where its method has none of the kind."""
+    method = METHODS[settings.method]
+    made = method.rotations if track.is_rotation else method.values
+    if made is None:
+        why = " is for values only" if track.is_rotation else " is for rotations only"
+        raise track.refusal(method.label + why)
+    return made
+
+
+def options_of(track: Track, settings: Settings) -> tuple[str, ...]:
+    """What else the method goes by, as `Method` names it."""
+    method = METHODS[settings.method]
+    return method.rotation_options if track.is_rotation else method.value_options
+
+
+def bends_by_parameters(track: Track, settings: Settings) -> bool:
+    """Whether tension, continuity and bias of the keys matter; ease always does."""
+    by_angles = "angles" in options_of(track, settings)
+    return (settings.angles if by_angles else settings.method) == Settings.method
+
+
+def _options(track: Track, settings: Settings, components: Sequence[int], frames: FloatArray) -> dict[str, Any]:
+    """What else the method's class takes, by name."""
+    return {
+        name: _velocities(track, components, frames) if name == "velocities" else getattr(settings, name)
+        for name in options_of(track, settings)
+    }
+
+
+def _velocities(track: Track, components: Sequence[int], frames: FloatArray) -> Float64Array:
+    """Those of the keys. Raises Refusal where one is an angular velocity that nobody can see."""
+    velocities = read_velocities(track, frames, components)
+    fast = np.abs(velocities).max(axis=1, initial=0.0) > _FASTEST
+    if track.is_rotation and fast.any():
+        raise track.refusal(
+            f"its angular velocity is above {_FASTEST:g} radians a frame", float(frames[np.argmax(fast)])
+        )
+    return velocities
+
+
+def _refusal(track: Track, error: KeysError, frames: FloatArray, components: Sequence[int] = ()) -> Refusal:
+    """The error with the frame that the key has in Blender, and of the spline's `components` with the track's."""
+    fault = error.fault
+    if components:
+        fault = _COMPONENT.sub(lambda found: f"component {components[int(found[1])]}", fault)
+    return track.refusal(fault, error.frame if error.key is None else float(frames[error.key]))
 
 
 def _rotation(
@@ -100,37 +183,61 @@ def _rotation(
 
 def _rotation_spline(
     track: Track, settings: Settings, frames: FloatArray, raw: Float64Array, defaults: Mapping[str, float]
-) -> tuple[tcb.RotationSpline, Float64Array | None]:
+) -> tuple[Spline, Float64Array | None]:
+    """The spline, and how far it turns from key to key where the keys' numbers say how often."""
     finite = np.isfinite(raw).all(axis=1)
     if not finite.all():
         raise track.refusal("its value is not a finite number", float(frames[np.argmin(finite)]))
-    cycle, ends, construction = settings.cycle, settings.ends, settings.construction
+    made = made_by(track, settings)
+    options = _options(track, settings, range(3), frames)
+    if track.kind == "EULER" and hasattr(made, "from_angles"):
+        options["order"] = track.order
     try:
         if track.kind == "QUATERNION" or settings.path == "SHORTEST":
             keys = _keys(track, frames, quaternions_of(track, raw), defaults)
-            return tcb.RotationSpline(keys, cycle, ends, construction, settings.path), None
+            spline = made(keys, settings.cycle, **options)
+            if settings.path == "AS_KEYED" and "path" not in options:
+                _check_turns(track, settings, frames, _arcs(keys.values), np.pi)
+            return spline, None
         if track.kind == "EULER":
             angles, axes = rotations.turns_of_euler(raw, track.order)
         else:
             angles, axes = rotations.turns_of_axis_angle(raw[:, 0], raw[:, 1:])
-        parameters = read_parameters(track, frames, defaults)
-        spline = tcb.RotationSpline.from_turns(
-            frames.astype(np.float64),
-            angles,
-            axes,
-            tension=parameters["tension"],
-            continuity=parameters["continuity"],
-            bias=parameters["bias"],
-            ease_to=parameters["ease_to"],
-            ease_from=parameters["ease_from"],
-            cycle=cycle,
-            ends=ends,
-            construction=construction,
-        )
-        return spline, np.abs(angles[1:])
+        if "order" in options:
+            return made.from_angles(_keys(track, frames, raw, defaults), settings.cycle, **options), np.abs(angles[1:])
+        if hasattr(made, "from_turns"):
+            parameters = read_parameters(track, frames, defaults)
+            spline = made.from_turns(
+                frames.astype(np.float64), angles, axes, **parameters, cycle=settings.cycle, **options
+            )
+            return spline, np.abs(angles[1:])
+        turns = np.abs(angles[1:])
+        _check_turns(track, settings, frames, turns, 2 * np.pi if "path" in options else np.pi)
+        # Of either sign the one that is on the way which the keys' numbers say.
+        keys = _keys(track, frames, rotations.turns_to_rotations(angles, axes), defaults)
+        return made(keys, settings.cycle, **options), turns
     except KeysError as error:
-        frame = error.frame if error.key is None else float(frames[error.key])
-        raise track.refusal(error.fault, frame) from error
+        raise _refusal(track, error, frames) from error
+
+
+def _arcs(quaternions: Float64Array) -> Float64Array:
+    """How far quaternions say that it turns from each to the next, up to a whole turn, radians, shape (n - 1,)."""
+    unit = rotations.normalise(quaternions)
+    apart, joined = (np.linalg.norm(unit[1:] + sign * unit[:-1], axis=1) for sign in (-1.0, 1.0))
+    arcs: Float64Array = 4.0 * np.arctan2(apart, joined)
+    return arcs
+
+
+def _check_turns(track: Track, settings: Settings, frames: FloatArray, turns: Float64Array, most: float) -> None:
+    """Raises Refusal, naming the key, where keys turn further than the method can keep."""
+    far = turns > most + _ROUNDED
+    if far.any():
+        key = int(np.argmax(far))
+        raise track.refusal(
+            f"it turns {np.degrees(turns[key]):.4g} degrees from the key before it; of more than {np.degrees(most):g}"
+            f" {METHODS[settings.method].label} keeps none: set keys between, or choose Turns: Shortest",
+            float(frames[key + 1]),
+        )
 
 
 def quaternions_of(track: Track, raw: Float64Array) -> Float64Array:
@@ -172,8 +279,4 @@ def plays_its_own_keys(track: Track, index: int) -> bool:
 
 
 def _keys(track: Track, frames: FloatArray, values: Float64Array, defaults: Mapping[str, float]) -> Keys:
-    parameters = read_parameters(track, frames, defaults)
-    try:
-        return Keys(frames.astype(np.float64), values, **parameters)
-    except KeysError as error:
-        raise track.refusal(error.fault, error.frame) from error
+    return Keys(frames.astype(np.float64), values, **read_parameters(track, frames, defaults))

@@ -19,6 +19,7 @@ from .keyframes import (
     KEY_TYPE,
     BoolArray,
     FloatArray,
+    IndexArray,
     Keyframes,
     read_amplitudes,
 )
@@ -81,14 +82,16 @@ def is_own_kind(amplitude: FloatArray) -> BoolArray:
     return own
 
 
-def placed_handles(keys: Keyframes) -> tuple[BoolArray, BoolArray]:
-    """Of which keys the bake placed the left, and the right handle."""
+def placed_handles(keys: Keyframes, starts: IndexArray) -> tuple[BoolArray, BoolArray]:
+    """Of which keys the bake placed the left, and the right handle; `starts`: the rows at which channels start."""
     ours = (keys.amplitude == GENERATED) & (keys.interpolation == INTERPOLATION["BEZIER"])
     right = ours | (keys.amplitude == CURVE_KEY) | (keys.amplitude == CURVE_START)
     left = ours | (keys.amplitude == CURVE_KEY) | (keys.amplitude == CURVE_END)
     # One that plays by the numbers that a stamp would replace has none.
-    left[1:] |= ~has_stamp(keys)[1:] & right[:-1]
-    return left, right
+    follows = np.zeros(len(keys), dtype=np.bool_)
+    follows[1:] = right[:-1]
+    follows[starts[starts < len(keys)]] = False
+    return left | (follows & ~has_stamp(keys)), right
 
 
 def left_as_baked(own: Keyframes) -> BoolArray:

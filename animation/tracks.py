@@ -3,16 +3,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
 import bpy
 
-from ..interp import rotations, tcb
+from ..interp import rotations
+from ..interp.orientations import Path
 from ..interp.segments import Cycle
-from .channels import Channels
-from .companions import SAVED, SETTINGS, companion_path, is_stray, saved_rest, split, track_and_field
+from .channels import Channels, channels_of
+from .companions import (
+    FRAME,
+    SAVED,
+    SETTINGS,
+    VELOCITY,
+    companion_path,
+    field_of,
+    is_stray,
+    saved_rest,
+    split,
+    track_and_field,
+    velocity_of,
+)
 from .datablocks import name_of
 from .faults import Refusal
 from .renames import renamed
@@ -48,6 +62,11 @@ class Track:
     parameters: dict[str, bpy.types.FCurve] = field(default_factory=dict)
     saved: dict[int, bpy.types.FCurve] = field(default_factory=dict)
     settings_curve: bpy.types.FCurve | None = None
+    datablock: bpy.types.ID | None = None
+    frame_curve: bpy.types.FCurve | None = None
+    """Its own frame function (see frame_functions.py)."""
+    datablock_frame_curve: bpy.types.FCurve | None = None
+    """That of the datablock."""
     moved: dict[float, float | None] = field(default_factory=dict)
     """Frames of parameters that their keys have left, with where those are now; None: gone."""
     driven: bool = False
@@ -100,8 +119,9 @@ class Track:
         """Give companions that were found under another name the paths that belong to this track's."""
         kept = [(SETTINGS, self.settings_curve)] if self.settings_curve is not None else []
         kept += [*self.parameters.items(), *((SAVED, fcurve) for fcurve in self.saved.values())]
+        kept += [(FRAME, self.frame_curve)] if self.frame_curve is not None else []
         for name, fcurve in kept:
-            path = companion_path(self.path, name)
+            path = companion_path(self.path, field_of(name)[0])
             if fcurve.data_path != path:
                 fcurve.data_path = path
 
@@ -119,7 +139,7 @@ class Track:
 def default_settings(track: Track) -> Settings:
     """Turns of more than half a turn are kept where the keys say them: Euler angles and axis-angles can, quaternions
     of either sign can't. A Cycles modifier on every channel means a cycle."""
-    path: tcb.Path = "AS_KEYED" if track.kind in ("EULER", "AXIS_ANGLE") else "SHORTEST"
+    path: Path = "AS_KEYED" if track.kind in ("EULER", "AXIS_ANGLE") else "SHORTEST"
     cycle: Cycle = "SINGLE"
     if track.channels and all(repeats(fcurve) for fcurve in track.channels.values()):
         closed = all(_closes(fcurve) for fcurve in track.channels.values())
@@ -153,10 +173,40 @@ def find_tracks(
 
 def refreshed(datablock: bpy.types.ID, track: Track) -> Track | None:
     """The track as it is now: the rotation mode and what else the property's owner decides may have changed."""
-    return next(iter(_tracks_among(datablock, (*track.channels.values(), *track.companions))), None)
+    timing = (fcurve for fcurve in (track.frame_curve, track.datablock_frame_curve) if fcurve is not None)
+    return next(iter(_tracks_among(datablock, (*track.channels.values(), *track.companions, *timing))), None)
+
+
+def track_at(datablock: bpy.types.ID, path: str) -> Track | None:
+    """The property at the path as a track, with the F-curves that there are; None where it leads to no float
+    property."""
+    try:
+        own = [fcurve for fcurve in channels_of(datablock) if _is_about(fcurve.data_path, path)]
+    except Refusal:
+        own = []
+    found = next(iter(_tracks_among(datablock, own)), None) if own else None
+    return found or _track(datablock, name_of(datablock), path)
+
+
+def _is_about(data_path: str, path: str) -> bool:
+    """Whether it is the path, or that of a companion of its track."""
+    return data_path == path or (track_and_field(data_path) or ("", ""))[0] == path
+
+
+DERIVED = ("velocity", "acceleration", "angular_velocity", "angular_acceleration", "speed")
+"""Kinds of custom properties that tell how a track moves."""
+_DERIVED = re.compile(rf'\["tcb_(?:[^"\\]|\\.)*_(?:{"|".join(DERIVED)})"\]$')
+
+
+def is_derived(path: str) -> bool:
+    """Whether it is a custom property that tells how a track moves: computed from keys, so no track to be baked. Its
+    name alone says so: "tcb_location_velocity"."""
+    return _DERIVED.search(path) is not None
 
 
 BONES = 'pose.bones["'
+FRAME_FUNCTION = "tcb_frame"
+"""The path of a datablock's frame function, which is no track."""
 
 
 def tracks_shown(datablock: bpy.types.ID, channels: Channels, bone: str = "") -> list[Track]:
@@ -166,7 +216,8 @@ def tracks_shown(datablock: bpy.types.ID, channels: Channels, bone: str = "") ->
     renamed while the extension was off are found by `find_tracks` alone.
     """
     if bone:
-        return _tracks_among(datablock, (fcurve for fcurve in channels if fcurve.data_path.startswith(bone)))
+        starts = (bone, FRAME_FUNCTION)
+        return _tracks_among(datablock, (fcurve for fcurve in channels if fcurve.data_path.startswith(starts)))
     return _tracks_among(datablock, (fcurve for fcurve in channels if not fcurve.data_path.startswith(BONES)))
 
 
@@ -174,13 +225,17 @@ def _tracks_among(datablock: bpy.types.ID, fcurves: Iterable[bpy.types.FCurve]) 
     name = name_of(datablock)
     tracks: dict[str, Track | None] = {}
     companions: list[tuple[str, str, bpy.types.FCurve]] = []
+    timing = None
     for fcurve in fcurves:
         path = fcurve.data_path
         companion = track_and_field(path)
         if companion is not None:
             companions.append((*companion, fcurve))
             continue
-        if is_stray(path):
+        if is_stray(path) or is_derived(path):
+            continue
+        if path == FRAME_FUNCTION:
+            timing = fcurve
             continue
         if path not in tracks:
             tracks[path] = _track(datablock, name, path)
@@ -195,6 +250,8 @@ def _tracks_among(datablock: bpy.types.ID, fcurves: Iterable[bpy.types.FCurve]) 
         elif path not in tracks:
             lost.setdefault(path, []).append(fcurve)
     found = [track for track in tracks.values() if track is not None]
+    for track in found:
+        track.datablock, track.datablock_frame_curve = datablock, timing
     if lost:
         bare = {track.path: track.channels.values() for track in found if not any(track.companions)}
         moved = renamed(lost, bare)
@@ -219,8 +276,10 @@ def _attach(track: Track | None, kept: str, fcurve: bpy.types.FCurve) -> None:
         track.settings_curve = fcurve
     elif kept == SAVED:
         track.saved[fcurve.array_index] = fcurve
+    elif kept == FRAME:
+        track.frame_curve = fcurve
     else:
-        track.parameters[kept] = fcurve
+        track.parameters[velocity_of(fcurve.array_index) if kept == VELOCITY else kept] = fcurve
 
 
 def _track(datablock: bpy.types.ID, title: str, path: str) -> Track | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`blender --command tcb bake|restore|remove|enable|info|import|export FILE…`: .blend and .3ds files without a window.
+"""`blender --command tcb VERB FILE…`: bake, restore, velocities, tables and .3ds files, and the rest, without a window.
 
 Results go to standard output: a line a file, a table for info, of several files the totals; or with --json one JSON
 object a line and nothing else.
@@ -22,6 +22,7 @@ from ..animation.channels import channels_of
 from ..animation.tracks import why_not
 from .arguments import Job, parse
 from .blend_files import UnusableError, check_no_library, check_target, open_file, save
+from .checking import look
 from .choosing import NOTHING_TO_DO, choose, has_keys, tracks_of
 from .exporting import give
 from .importing import bring
@@ -30,6 +31,7 @@ from .log import is_done, write_outcome, write_result
 from .outcome import Outcome, Ticker, Total, announce, say, tell
 from .processes import do_in_processes, serve
 from .streams import only_results_on_standard_output, terminated_like_interrupted
+from .tables import bring_table, give_table, give_velocities, write_each
 
 PROGRAM = "blender --command tcb"
 
@@ -106,10 +108,19 @@ def _do(job: Job, number: int) -> Outcome:
         if job.verb == "info":
             open_file(outcome.file, outcome.notes, writes=False)
             inform(job, outcome)
+        elif job.verb == "check":
+            open_file(outcome.file, outcome.notes, writes=False)
+            look(job, outcome)
         elif job.verb == "import":
             bring(job, number, outcome)
         elif job.verb == "export":
             give(job, number, outcome)
+        elif job.verb == "import-table":
+            bring_table(job, number, outcome)
+        elif job.verb == "export-table":
+            give_table(job, number, outcome)
+        elif job.verb == "velocities" and job.exchange["table"]:
+            give_velocities(job, number, outcome)
         else:
             _change(job, number, outcome)
     except UnusableError as error:
@@ -131,6 +142,8 @@ def _change(job: Job, number: int, outcome: Outcome) -> None:
     datablocks = choose(job, outcome)
     if job.verb == "bake":
         _bake(datablocks, job.options, outcome)
+    elif job.verb == "velocities":
+        _tell_of(write_each(datablocks, job), outcome)
     elif job.verb == "enable":
         _tell_of(animation.enable_many(dict.fromkeys(datablocks), job.keep_look), outcome)
     else:
@@ -139,7 +152,7 @@ def _change(job: Job, number: int, outcome: Outcome) -> None:
         save(source, target, job.in_place, functools.partial(write_result, job, number, outcome, source))
         outcome.output = target
     elif not outcome.errors:
-        outcome.errors.append(NOTHING_TO_DO[job.verb])
+        outcome.errors.append(NOTHING_TO_DO[job.work])
 
 
 def _bake(datablocks: list[bpy.types.ID], options: animation.Options, outcome: Outcome) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..animation import SAMPLE_LIMIT, Options
 from ..animation.parameters import LIMITS
+from .check_arguments import CHECK_EXAMPLES, add_check_options, check_said
 from .exchange_arguments import (
     EXPORT_EXAMPLES,
     IMPORT_EXAMPLES,
@@ -22,6 +23,16 @@ from .exchange_arguments import (
     add_export_options,
     add_import_options,
     exchange_said,
+)
+from .table_arguments import (
+    EXPORT_TABLE_EXAMPLES,
+    IMPORT_TABLE_EXAMPLES,
+    VELOCITIES_EXAMPLES,
+    add_export_table_options,
+    add_import_table_options,
+    add_velocities_options,
+    table_result,
+    table_said,
 )
 
 _EPILOG = """\
@@ -45,7 +56,7 @@ class Job:
     verb: str
     files: list[Path]
     targets: list[Path]
-    """None for info."""
+    """None for info and check."""
     in_place: bool
     makes_folder: bool
     """The folder of the results may be made."""
@@ -62,6 +73,13 @@ class Job:
     """This process was started by another, which says by number what to do."""
     exchange: dict[str, Any]
     """How to import or export, as it was said."""
+    check: dict[str, Any]
+    """How to check, as it was said."""
+
+    @property
+    def work(self) -> str:
+        """The verb, or "no-velocities" where that is told to take away what was written."""
+        return "no-velocities" if self.verb == "velocities" and not self.exchange["quantities"] else self.verb
 
     @property
     def asked(self) -> dict[str, Any]:
@@ -96,13 +114,14 @@ def parse(arguments: Sequence[str], program: str) -> Job:
         "processes": min(max(given.jobs, 1), len(files)),
         "log": None if given.log is None else Path(given.log),
         "is_worker": given.worker,
-        "exchange": exchange_said(given),
+        "exchange": {**exchange_said(given), **table_said(verb, given)},
+        "check": check_said(verb, given),
     }
     if given.log is not None and not os.path.isdir(os.path.dirname(given.log) or os.curdir):
         verb.error(f"--log {given.log} lies in no folder that is there")
-    if given.verb == "info":
+    if given.verb in ("info", "check"):
         return Job(targets=[], in_place=False, makes_folder=False, skip_done=False, **common)
-    result = RESULTS.get(given.verb)
+    result = RESULTS.get(given.verb) or table_result(given)
     if given.output is None and result:
         verb.error(f"say where the result goes: --output DIR or FILE{result}")
     if given.output is None and not given.in_place:
@@ -185,7 +204,7 @@ def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.
             epilog=examples.format(program=program) + _EPILOG,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        _add_common(verb)
+        _add_common(verb, "3D Studio file (.3ds)" if name == "import" else ".blend file")
         return verb
 
     bake = add("bake", "Write the motion between the keys, so that any Blender plays it.", _EXAMPLES)
@@ -193,28 +212,45 @@ def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.
     remove = add("remove", "Take the baked motion and all TCB parameters away.")
     enable = add("enable", "Make the tracks TCB, without baking them yet.")
     info = add("info", "Show the tracks, their keys, parameters and state; nothing is written.")
+    check = add(
+        "check", "Look whether cameras, scales and joints are as they have to be at every frame.", CHECK_EXAMPLES
+    )
     bring = add("import", "Make a .blend of each 3D Studio file (.3ds), with its animation baked.", IMPORT_EXAMPLES)
     give = add("export", "Make a 3D Studio file (.3ds) of each .blend, with its animation.", EXPORT_EXAMPLES)
+    bring_table = add("import-table", "Make keys of the rows of a table (CSV) on an object.", IMPORT_TABLE_EXAMPLES)
+    give_table = add("export-table", "Write an object's keys or motion as a table (CSV).", EXPORT_TABLE_EXAMPLES)
+    velocities = add(
+        "velocities",
+        "Write velocities and accelerations of TCB tracks as custom properties, or as a table.",
+        VELOCITIES_EXAMPLES,
+    )
     enable.add_argument(
         "--plain",
         action="store_true",
         help="with parameters 0; otherwise keys with Bezier handles get those with which they play most as they do now",
     )
-    for verb in (bake, restore, remove, enable):
+    for verb in (bake, restore, remove, enable, bring_table):
         _add_output(verb)
-    for verb in (bake, restore, remove, enable, info, give):
+    _add_output(velocities, otherwise=", with --table a .csv")
+    for verb in (bake, restore, remove, enable, info, check, give, bring_table, give_table, velocities):
         _add_objects(verb)
     _add_bake_options(bake)
+    add_check_options(check)
     _add_output(bring, ".blend")
     add_import_options(bring)
     _add_output(give, ".3ds")
     add_export_options(give)
-    verbs = {"bake": bake, "restore": restore, "remove": remove, "enable": enable, "info": info}
-    return parser, {**verbs, "import": bring, "export": give}
+    add_import_table_options(bring_table)
+    _add_output(give_table, ".csv")
+    add_export_table_options(give_table)
+    add_velocities_options(velocities)
+    tables = {"import-table": bring_table, "export-table": give_table, "velocities": velocities}
+    verbs = {**tables, "bake": bake, "restore": restore, "remove": remove, "enable": enable, "info": info}
+    return parser, {**verbs, "check": check, "import": bring, "export": give}
 
 
-def _add_common(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("files", nargs="+", metavar="FILE", help="a .blend file, or several")
+def _add_common(verb: argparse.ArgumentParser, kind: str) -> None:
+    verb.add_argument("files", nargs="+", metavar="FILE", help=f"a {kind}, or several")
     verb.add_argument("--json", action="store_true", help="print one JSON object a file, each on a line of its own")
     verb.add_argument(
         "--jobs",
@@ -239,12 +275,13 @@ def _add_objects(verb: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_output(verb: argparse.ArgumentParser, result: str | None = None) -> None:
+def _add_output(verb: argparse.ArgumentParser, result: str | None = None, otherwise: str = "") -> None:
     verb.add_argument(
         "--output",
         metavar="DIR|FILE",
         help="where to write: a folder (one that is there, or that ends with a slash and is made), or for one FILE a "
-        + (result or ".blend"),
+        + (result or ".blend")
+        + otherwise,
     )
     if result:
         verb.set_defaults(in_place=False)

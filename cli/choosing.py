@@ -16,6 +16,7 @@ from ..animation.datablocks import name_of
 from ..animation.keyframes import read
 from ..animation.stamps import has_stamp
 from ..animation.tracks import Track, find_tracks
+from ..animation.velocities import has_velocities
 from .arguments import Job
 from .outcome import Outcome
 
@@ -24,6 +25,8 @@ NOTHING_TO_DO = {
     "restore": "nothing to restore: none of it is baked",
     "remove": "nothing to remove: none of it is TCB",
     "enable": "nothing to enable: it has no track with keys that is not TCB already",
+    "velocities": "no velocities to write: none of it is TCB",
+    "no-velocities": "no velocities to take away: none are written",
 }
 
 _NAMED = 3
@@ -44,7 +47,7 @@ def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
         """Whether there is something to do in them."""
         something = False
         for datablock in datablocks:
-            if _has_work(datablock, job.verb):
+            if _has_work(datablock, job.work):
                 something = True
                 (local if datablock.library is None else linked)[datablock] = None
             elif only_in_strips(datablock):
@@ -112,13 +115,16 @@ _WORTH_THE_WORK: dict[str, Callable[[Track], bool]] = {
     "bake": has_keys,
     "enable": lambda track: has_keys(track) and not track.enabled,
     "restore": _is_baked,
+    "velocities": lambda track: track.enabled and track.in_use,
     "remove": lambda track: any(True for _ in track.companions) or _is_baked(track),
 }
 
 
-def _has_work(datablock: bpy.types.ID, verb: str) -> bool:
+def _has_work(datablock: bpy.types.ID, work: str) -> bool:
     data: Any = datablock.animation_data  # type: ignore[attr-defined]
     if HAS_SLOTS and data.action is not None and data.action_slot is None:
         # Which curves are its own can't be told: to bake that is an error, and there is nothing to take away.
-        return verb in ("bake", "enable")
-    return any(map(_WORTH_THE_WORK[verb], tracks_of(datablock)))
+        return work in ("bake", "enable")
+    if work == "no-velocities":
+        return has_velocities(datablock)
+    return any(map(_WORTH_THE_WORK[work], tracks_of(datablock)))

@@ -13,6 +13,7 @@ IMPORT_EXAMPLES = """\
 examples:
   {program} import run.3ds --output run.blend
   {program} import scenes/*.3ds --output blends/ --bake CURVES --scale 0.01
+  {program} import game.3ds --output game.blend --forward=-Z --up=Y
 
 """
 EXPORT_EXAMPLES = """\
@@ -24,7 +25,7 @@ examples:
 _AXES = ("X", "Y", "Z", "-X", "-Y", "-Z")
 _SAID = {
     "import": ("bake", "start", "rate", "keep_time", "scale", "forward", "up", "euler", "shorter_turns"),
-    "export": ("start", "rate", "keep_time", "scale", "others"),
+    "export": ("start", "rate", "keep_time", "scale", "forward", "up", "others"),
 }
 
 
@@ -41,9 +42,8 @@ def add_import_options(verb: argparse.ArgumentParser) -> None:
         default="SAMPLES",
         help="a linear key every frame; the fewest Bezier keys; or only the keys and parameters (default: %(default)s)",
     )
-    _add_timing(how, "where frame 0 of the file comes to", "Blender units a unit of the file")
-    how.add_argument("--forward", choices=_AXES, default="Y", help="the file's axis that is Blender's Y (default: Y)")
-    how.add_argument("--up", choices=_AXES, default="Z", help="the file's axis that is Blender's Z (default: Z)")
+    _add_timing(how, "where frame 0 of the file comes to")
+    _add_space(how, "Blender units a unit of the file")
     how.add_argument("--euler", action="store_true", help="let objects rotate by Euler angles, not quaternions")
     how.add_argument(
         "--shorter-turns",
@@ -60,10 +60,11 @@ def add_export_options(verb: argparse.ArgumentParser) -> None:
         default="SAMPLE",
         help="tracks that are not TCB: a key every frame of what they play, or no file (default: %(default)s)",
     )
-    _add_timing(how, "the frame that becomes frame 0 of the file", "units of the file a Blender unit")
+    _add_timing(how, "the frame that becomes frame 0 of the file")
+    _add_space(how, "units of the file a Blender unit")
 
 
-def _add_timing(how: argparse._ArgumentGroup, start: str, scale: str) -> None:
+def _add_timing(how: argparse._ArgumentGroup, start: str) -> None:
     how.add_argument("--start", type=float, default=0.0, metavar="FRAME", help=f"{start} (default: 0)")
     how.add_argument(
         "--rate", type=_positive, default=30.0, metavar="FPS", help="frames a second in the file (default: 30)"
@@ -73,7 +74,16 @@ def _add_timing(how: argparse._ArgumentGroup, start: str, scale: str) -> None:
         action="store_true",
         help="move keys to where they play at the same time at the scene's frame rate (of a new one: 24)",
     )
+
+
+def _add_space(how: argparse._ArgumentGroup, scale: str) -> None:
     how.add_argument("--scale", type=_positive, default=1.0, metavar="NUMBER", help=f"{scale} (default: 1)")
+    how.add_argument(
+        "--forward", choices=_AXES, default="Y", help="the file's axis that is Blender's Y, such as =-Z (default: Y)"
+    )
+    how.add_argument(
+        "--up", choices=_AXES, default="Z", help="the file's axis that is Blender's Z, such as =Y (default: Z)"
+    )
 
 
 def _positive(text: str) -> float:

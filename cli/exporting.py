@@ -15,6 +15,7 @@ from ..formats import three_ds
 from .arguments import Job
 from .blend_files import UnusableError, check_target, open_file, save
 from .choosing import named
+from .importing import axes_said
 from .log import write_result
 from .outcome import Outcome
 
@@ -33,7 +34,7 @@ def give(job: Job, number: int, outcome: Outcome) -> None:
         return
     given = job.exchange
     stretch = stretch_of(scene, given["rate"]) if given["keep_time"] else 1.0
-    conversion = Conversion(scale=1.0 / given["scale"], start=given["start"], stretch=stretch)
+    conversion = Conversion(axes_said(given), 1.0 / given["scale"], given["start"], stretch)
     try:
         made, report = export_scene(objects, scene, ExportOptions(conversion, given["others"] == "SAMPLE"))
         content = three_ds.write(made)

@@ -7,10 +7,8 @@ import functools
 from typing import Any
 
 import bpy
-import numpy as np
-from bpy_extras.io_utils import axis_conversion
 
-from ..exchange.conversion import Conversion, stretch_of
+from ..exchange.conversion import Conversion, FloatArray, axes_of, stretch_of
 from ..exchange.importing import ImportOptions, import_files, set_range
 from ..exchange.planning import Choices
 from ..formats import three_ds
@@ -49,11 +47,18 @@ def bring(job: Job, number: int, outcome: Outcome) -> None:
 
 
 def _options(given: dict[str, Any], scene: Any) -> ImportOptions:
-    axes = axis_conversion(from_forward=given["forward"], from_up=given["up"])
     conversion = Conversion(
-        axes=np.array(axes).round(),
+        axes=axes_said(given),
         scale=given["scale"],
         start=given["start"],
         stretch=stretch_of(scene, given["rate"]) if given["keep_time"] else 1.0,
     )
     return ImportOptions(conversion, Choices(given["euler"], given["shorter_turns"]), output=given["bake"])
+
+
+def axes_said(given: dict[str, Any]) -> FloatArray:
+    """The axes of the file that were asked for. Raises UnusableError."""
+    try:
+        return axes_of(given["forward"], given["up"])
+    except ValueError as error:
+        raise UnusableError(str(error)) from error

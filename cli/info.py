@@ -11,8 +11,9 @@ import numpy as np
 
 from .. import animation
 from ..animation.datablocks import name_of
+from ..animation.frame_functions import function_of
 from ..animation.inspecting import STATES, state
-from ..animation.parameters import read_parameters
+from ..animation.parameters import read_parameters, read_velocities, velocity_size
 from ..animation.reading import key_frames, read_originals
 from ..animation.tracks import Track
 from .arguments import Job
@@ -57,6 +58,7 @@ def _row(track: Track, outcome: Outcome) -> dict[str, Any] | None:
     try:
         frames = key_frames(track)
         parameters = read_parameters(track, frames, {})
+        velocities = read_velocities(track, frames, range(velocity_size(track)))
         settings = track.settings
         condition = STATES[state(track)]
     except animation.Refusal as refusal:
@@ -64,6 +66,8 @@ def _row(track: Track, outcome: Outcome) -> dict[str, Any] | None:
         return None
     own = sum(len(original.keys) for original in read_originals(track).values())
     generated = sum(len(fcurve.keyframe_points) for fcurve in track.channels.values()) - own
+    set_on = {name: int(np.count_nonzero(numbers)) for name, numbers in parameters.items()}
+    set_on["velocity"] = int(velocities.any(axis=1).sum())
     outcome.report.tracks += 1
     outcome.report.keys += len(frames)
     outcome.report.samples += generated
@@ -72,15 +76,18 @@ def _row(track: Track, outcome: Outcome) -> dict[str, Any] | None:
         "kind": track.kind,
         "in_use": track.in_use,
         "state": condition,
+        "retimed": function_of(track) is not None,
         "keys": len(frames),
         "first": _finite(frames[0]) if len(frames) else None,
         "last": _finite(frames[-1]) if len(frames) else None,
         "samples": generated,
-        "parameters": {name: n for name, values in parameters.items() if (n := int(np.count_nonzero(values)))},
+        "parameters": {name: n for name, n in set_on.items() if n},
+        "method": settings.method,
         "cycle": settings.cycle,
         "ends": settings.ends,
         "construction": settings.construction,
         "path": settings.path,
+        "angles": settings.angles,
     }
 
 

@@ -27,6 +27,10 @@ _DONE = {
     "info": "Has",
     "import": "Imported",
     "export": "Exported",
+    "import-table": "Imported",
+    "export-table": "Exported",
+    "velocities": "Wrote velocities of",
+    "no-velocities": "Took away velocities of",
 }
 
 
@@ -41,6 +45,8 @@ class Outcome:
     output: Path | None = None
     datablocks: list[dict[str, Any]] = field(default_factory=list)
     """What info shows of each."""
+    checks: dict[str, Any] = field(default_factory=dict)
+    """What check found."""
     seconds: float = 0.0
     skipped: bool = False
     """It had been done before."""
@@ -59,6 +65,7 @@ class Outcome:
             "notes": self.notes,
             "output": None if self.output is None else str(self.output),
             "datablocks": self.datablocks,
+            "checks": self.checks,
             "seconds": self.seconds,
             "logged": self.logged,
         }
@@ -141,8 +148,10 @@ def tell(outcome: Outcome, job: Job, results: TextIO) -> None:
         results.write(json.dumps(_as_json(outcome, job), allow_nan=False) + "\n")
     elif job.verb == "info" and outcome.datablocks:
         results.write(_table(outcome))
+    elif job.verb == "check" and outcome.checks:
+        results.write(f"{outcome.file}: {outcome.checks['summary']} ({outcome.seconds:.1f} s)\n")
     elif outcome.output is not None and not outcome.skipped:
-        done = outcome.report.summary(_DONE[job.verb])
+        done = outcome.report.summary(_DONE[job.work])
         results.write(f"{outcome.file}: {done} -> {outcome.output} ({outcome.seconds:.1f} s)\n")
     results.flush()
 
@@ -174,13 +183,16 @@ def _as_json(outcome: Outcome, job: Job) -> dict[str, Any]:
         }
     if job.verb == "info":
         result["datablocks"] = outcome.datablocks
+    if job.verb == "check":
+        result["violations"] = outcome.checks.get("violations", [])
+        result["joints"] = outcome.checks.get("joints", [])
     return result
 
 
 def _table(outcome: Outcome) -> str:
     """The tracks under their datablocks, in columns."""
     blocks = [(_title(datablock), list(map(_cells, datablock["tracks"]))) for datablock in outcome.datablocks]
-    heads = ("track", "keys", "frames", "samples", "parameters set", "state")
+    heads = ("track", "method", "keys", "frames", "samples", "parameters set", "state")
     rows = [heads, *(row for _, block in blocks for row in block)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
 
@@ -201,5 +213,13 @@ def _title(datablock: dict[str, Any]) -> str:
 def _cells(track: dict[str, Any]) -> tuple[str, ...]:
     ends = ["?" if track[end] is None else f"{track[end]:g}" for end in ("first", "last")]
     parameters = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in track["parameters"].items())
-    state = track["state"] if track["in_use"] else f"{track['state']}, not in use"
-    return track["track"], str(track["keys"]), " to ".join(ends), str(track["samples"]), parameters or "-", state
+    state = ", ".join([track["state"], *["retimed"] * track["retimed"], *["not in use"] * (not track["in_use"])])
+    return (
+        track["track"],
+        track["method"],
+        str(track["keys"]),
+        " to ".join(ends),
+        str(track["samples"]),
+        parameters or "-",
+        state,
+    )

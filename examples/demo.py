@@ -28,7 +28,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from examples import exact, pictures
+from examples import exact, methods, pictures
 from examples.make_scene import END, START, TRACKS, Key, Track, make_scene
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -232,6 +232,7 @@ def main() -> int:
     print_table(rows)
 
     saved.append(pictures.plot(folder / "plot.png", blender, ours))
+    saved.append(methods.picture(folder / "methods.png"))
     if not arguments.no_render:
         print("\nRendering ...")
         with quietly():

@@ -27,6 +27,7 @@ ROLL = "radians(roll)"
 SIZE = "radians(falloff)"
 BLEND = "(cos(radians(hotspot) / 2) - cos(radians(falloff) / 2)) / (1 - cos(radians(falloff) / 2))"
 AIM, ROLL_CONSTRAINT = "3DS Aim", "3DS Roll"
+_ROLL_ENDS = ("to_min_z_rot", "to_max_z_rot")
 
 
 class Applied:
@@ -37,6 +38,7 @@ class Applied:
         self.counts: Counter[str] = Counter()
         self.cyclic: dict[bpy.types.ID, tuple[float, float]] = {}
         """Those of them with a track that cycles; the frames of their first and last keys."""
+        self.notes: list[str] = []
 
     def hold(self) -> None:
         """A track of one key without parameters: the property has its value, and no key."""
@@ -125,6 +127,8 @@ def _visibility(item: Any, path: str, keys: Keys, applied: Applied) -> list[Anim
 
 def _aim(item: Any, target: Any, axes: Any) -> None:
     """Let the object look at its target along -Z, upright."""
+    for end in _ROLL_ENDS:
+        item.driver_remove(f'constraints["{ROLL_CONSTRAINT}"].{end}')
     for constraint in [each for each in item.constraints if each.name in (AIM, ROLL_CONSTRAINT)]:
         item.constraints.remove(constraint)
     aim = item.constraints.new("TRACK_TO")
@@ -152,14 +156,14 @@ def _roll(planned: Planned, item: Any, target: Any, applied: Applied) -> list[An
         applied.hold()
         return []
     animated = _quantity(item, "roll", keys)
-    for end in ("to_min_z_rot", "to_max_z_rot"):
+    for end in _ROLL_ENDS:
         drive(item, f'constraints["{ROLL_CONSTRAINT}"].{end}', -1, ROLL, {"roll": (item, '["roll"]')})
     return animated
 
 
 def _lens(planned: Planned, camera: Any, applied: Applied) -> None:
     keys = planned.keys.get("fov")
-    if keys is None:
+    if keys is None or not _is_free(camera, {"lens": LENS}, applied):
         return
     camera.sensor_fit = "HORIZONTAL"
     camera.lens = lens_of(float(keys.values[0, 0]), camera.sensor_width)
@@ -179,7 +183,7 @@ def lens_of(fov: float, width: float) -> float:
 def _cones_and_color(planned: Planned, light: Any, applied: Applied) -> None:
     animated = []
     cones: dict[str, Keys] = {name: planned.keys[name] for name in ("hotspot", "falloff") if name in planned.keys}
-    if light.type == "SPOT" and cones:
+    if light.type == "SPOT" and cones and _is_free(light, {"spot_size": SIZE, "spot_blend": BLEND}, applied):
         degrees = {"hotspot": 0.0, "falloff": math.degrees(light.spot_size)}
         degrees |= {name: float(keys.values[0, 0]) for name, keys in cones.items()}
         light.spot_size = math.radians(degrees["falloff"])
@@ -194,6 +198,22 @@ def _cones_and_color(planned: Planned, light: Any, applied: Applied) -> None:
             drive(light, "spot_size", -1, SIZE, {"falloff": paths["falloff"]})
             drive(light, "spot_blend", -1, BLEND, paths)
     _color(planned, light, planned.name, applied, animated)
+
+
+def _is_free(datablock: Any, expressions: Mapping[str, str], applied: Applied) -> bool:
+    """Whether the properties have no drivers but those, of these expressions, of an import: they are removed."""
+    if datablock.animation_data is None:
+        return True
+    drivers = datablock.animation_data.drivers
+    found = [driver for driver in drivers if driver.data_path in expressions]
+    others = [driver for driver in found if not driver.driver.expression.endswith(expressions[driver.data_path])]
+    if others:
+        paths = " and ".join(sorted({driver.data_path for driver in others}))
+        applied.notes.append(f'"{datablock.name}": a driver decides its {paths}, so what the file has of it is left')
+        return False
+    for driver in found:
+        drivers.remove(driver)
+    return True
 
 
 def blend_of(hotspot: float, size: float) -> float:

@@ -109,8 +109,8 @@ def turn_keys(track: Track, frame: Frame, shorter: bool, say: Say) -> Keys | Non
         orientations = rotations.turns_to_rotations(angles, axes)[order]
         angles, axes = rotations.rotations_to_turns(orientations)
     axes = frame.axes(axes)
-    first = rotations.multiply(rotations.from_axis_angle(axes[:1], angles[:1]), frame.unturned())
     if not frame.conversion.keeps_axes:
+        first = rotations.multiply(rotations.from_axis_angle(axes[:1], angles[:1]), frame.unturned())
         axes[:1], angles[:1] = rotations.to_axis_angle(first)
     return _keys(track, order, np.column_stack((angles, axes)), frame.conversion, say)
 
@@ -140,7 +140,7 @@ def _keys(track: Track, order: npt.NDArray[np.intp], values: FloatArray, convers
         for key in together[::-1]:
             frames[key] = frames[key + 1] - APART
     parameters = track.parameters[:, order].astype(np.float64)
-    inside = np.clip(np.nan_to_num(parameters, nan=0.0), _LOWEST, 1.0)
+    inside = np.clip(np.where(np.isnan(parameters), 0.0, parameters), _LOWEST, 1.0)
     outside = (parameters != inside).any(axis=0)
     if outside.any():
         say(f"{many(outside)} with parameters out of range: taken as the nearest in range")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from bpy_extras.io_utils import axis_conversion
 
 from ..interp import rotations
 
@@ -50,6 +51,10 @@ class Conversion:
         mine, others = ((one.scale, one.start, one.stretch) for one in (self, other))
         return bool((self.axes == other.axes).all()) and np.allclose(mine, others, rtol=_FLOAT32)
 
+    def places_in_file(self, places: npt.ArrayLike) -> FloatArray:
+        """Places (…, 3) in the scene as the file has them."""
+        return np.asarray(places, dtype=np.float64) @ self.axes / self.scale
+
     @property
     def keeps_axes(self) -> bool:
         return bool((self.axes == np.eye(3)).all())
@@ -58,6 +63,16 @@ class Conversion:
     def keeps_up(self) -> bool:
         """Whether Z, by which 3D Studio's cameras stand upright, stays Z."""
         return bool(self.axes[2, 2] == 1.0)
+
+
+def axes_of(forward: str, up: str) -> FloatArray:
+    """The rotation that takes these axes of a file, X to -Z, to Blender's Y and Z.
+
+    Raises ValueError where both lie along one line.
+    """
+    if forward[-1] == up[-1]:
+        raise ValueError(f"forward {forward} and up {up} lie along one line")
+    return np.array(axis_conversion(from_forward=forward, from_up=up), dtype=np.float64).round()
 
 
 def stretch_of(scene: Any, rate: float) -> float:
@@ -104,3 +119,22 @@ class Frame:
     def points(self, points: npt.ArrayLike) -> FloatArray:
         """Points (n, 3) in the node's own space."""
         return self.conversion.scale * np.asarray(points, dtype=np.float64) @ self.inner.T
+
+    def positions_in_file(self, positions: npt.ArrayLike) -> FloatArray:
+        """The opposite of `positions`; so are the others of `scales`, `axes` and `points`."""
+        return np.asarray(positions, dtype=np.float64) @ self.outer / self.conversion.scale
+
+    def scales_in_file(self, scales: npt.ArrayLike) -> FloatArray:
+        return np.asarray(scales, dtype=np.float64) @ np.abs(self.inner)
+
+    def axes_in_file(self, axes: npt.ArrayLike) -> FloatArray:
+        return np.asarray(axes, dtype=np.float64) @ self.outer
+
+    def points_in_file(self, points: npt.ArrayLike) -> FloatArray:
+        return np.asarray(points, dtype=np.float64) @ self.inner / self.conversion.scale
+
+    def rotations_in_file(self, quaternions: npt.ArrayLike) -> FloatArray:
+        """Rotations (n, 4) of the node in its parent's space, as the file has them."""
+        outer, inner = rotations.from_matrix(self.outer), rotations.from_matrix(self.inner)
+        turned = rotations.multiply(rotations.conjugate(outer), np.asarray(quaternions, dtype=np.float64))
+        return rotations.multiply(turned, inner)

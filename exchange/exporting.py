@@ -12,11 +12,24 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ..animation import Refusal
+from ..animation.channels import channels_of
 from ..formats import three_ds
-from .conversion import Conversion, FloatArray
-from .gathering import TARGET_KINDS, Gathered, Writer, find_source, target_of
+from .conversion import Conversion, FloatArray, Frame
+from .gathering import (
+    TARGET_KINDS,
+    Gathered,
+    Writer,
+    find_source,
+    fov_of,
+    hotspot_of,
+    rolls_of,
+    target_of,
+    upright_spaces,
+    width_seen,
+)
 from .making import WATTS
-from .matrices import Matrices, why_more_than_keys
+from .matrices import Matrices, looked_at, why_more_than_keys
 from .naming import Names
 from .planning import DEGREES_MM, DUMMY, node_name, note
 from .report import Exchanged, count_found
@@ -25,6 +38,8 @@ from .sources import recall
 
 _AMBIENT = b"$AMBIENT$"
 _REVISION = 5
+_ROUNDING = 1e-6
+"""Radians that float32 may leave of no turn."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +49,7 @@ class ExportOptions:
     Attributes
     ----------
     conversion : Conversion
-        As for an import: scale is Blender units a unit of the file.
+        As for an import: from the file's axes to Blender's, and scale is Blender units a unit of the file.
     samples_others : bool
         Write tracks that are not TCB as samples; else they are refused.
     """
@@ -57,18 +72,20 @@ def export_scene(
     gathered = _gathered(objects, scene, options, report)
     places = {one.item: index for index, one in reversed([*enumerate(gathered)]) if one.item is not None}
     whys = {one: _why_sampled(one) for one in gathered}
-    sampled = [one for one in gathered if whys[one] or (one.kind in TARGET_KINDS and one.target is None)]
-    items = {one.item for one in sampled if one.item is not None}
-    matrices = Matrices([*items, *({one.parent for one in sampled} - items - {None})], scene)
-    writer = Writer(options.conversion, options.samples_others, matrices)
-    for one in gathered:
-        writer.write(one, whys[one])
-    nodes = [_node(index, one, places) for index, one in enumerate(gathered)]
+    rolls = [one for one in gathered if one.kind in TARGET_KINDS and (one.target is None or not one.is_upright)]
+    sampled = [*(one for one in gathered if whys[one]), *rolls]
+    items = {one.item for one in sampled} - {None}
     ends: Any = scene
-    shown = ends.frame_current, ends.frame_subframe
-    ends.frame_set(ends.frame_start)
-    editor = three_ds.Editor(tuple(_editor_objects(gathered, options.conversion)))
-    ends.frame_set(shown[0], subframe=shown[1])
+    with looked_at(
+        {item for one in gathered for item in (one.item, one.target) if isinstance(item, bpy.types.Object)}, scene
+    ):
+        matrices = Matrices([*items, *({one.parent for one in sampled} - items - {None})], scene)
+        writer = Writer(scene, options.conversion, options.samples_others, matrices)
+        for one in gathered:
+            writer.write(one, whys[one])
+        nodes = [_node(index, one, places) for index, one in enumerate(gathered)]
+        ends.frame_set(ends.frame_start)
+        editor = three_ds.Editor(tuple(_editor_objects(gathered, scene, options.conversion)))
     start, end = np.rint(options.conversion.in_file([ends.frame_start, ends.frame_end])).astype(int).tolist()
     keyframer = three_ds.Keyframer(tuple(nodes), three_ds.Header(_REVISION, b"TCB", end), (start, end), start)
     written = three_ds.Scene(editor, keyframer)
@@ -79,16 +96,17 @@ def export_scene(
 def _gathered(objects: Iterable[Any], scene: Any, options: ExportOptions, report: Exchanged) -> list[Gathered]:
     """What becomes nodes: objects, with their targets; those that others hang from first."""
     chosen = list(objects)
-    targets = {item: target_of(item) for item in chosen if item.type in ("CAMERA", "LIGHT")}
-    aims = {target for target in targets.values() if target is not None and target.type == "EMPTY"}
-    chosen = [item for item in chosen if item not in aims] + sorted(aims, key=lambda item: str(item.name))
+    targets = {item: target_of(item, options.conversion) for item in chosen if _kind(item) in TARGET_KINDS}
+    aims = {target for target, _ in targets.values() if target is not None and target.type == "EMPTY"}
+    chosen = [item for item in chosen if item not in aims | upright_spaces(targets)]
+    chosen += sorted(aims, key=lambda item: str(item.name))
     exported, names = set(chosen), Names()
     first_of: dict[Any, Gathered] = {}
     gathered: list[Gathered] = []
     for item in sorted(chosen, key=_depth):
         if item in aims:
             continue
-        one = _gather(item, exported, targets.get(item), report)
+        one = _gather(item, exported, *targets.get(item, (None, True)), report)
         find_source(one, options.conversion)
         _give_name(one, names, first_of)
         gathered.append(one)
@@ -97,10 +115,32 @@ def _gathered(objects: Iterable[Any], scene: Any, options: ExportOptions, report
             parent = aim.parent if aim is not None and aim.parent in exported else None
             say = partial(note, report.notes, item.name if aim is None else aim.name)
             target = Gathered(aim, TARGET_KINDS[one.kind], one.name, parent, say, aimed_by=item)
+            target.parent_is_aimed = parent is not None and _kind(parent) in TARGET_KINDS
             if aim is not None:
                 find_source(target, options.conversion)
             gathered.append(target)
+    for one in gathered:
+        _say_what_parents_lose(one, aims)
     return gathered + _ambient(scene, options, report)
+
+
+def _say_what_parents_lose(one: Gathered, aims: set[Any]) -> None:
+    """Lights and targets have only places in the file, cameras and spotlights no scale."""
+    parent = one.parent
+    if parent is None or (_kind(parent) == "OBJECT" and parent not in aims):
+        return
+    lost = ("scale",) if _kind(parent) in TARGET_KINDS else ("scale", "rotation")
+    scales = not np.allclose(parent.scale, 1.0)
+    turns = "rotation" in lost and parent.matrix_basis.to_quaternion().angle > _ROUNDING
+    if scales or turns or any(curve.data_path.startswith(lost) for curve in _curves_of(parent)):
+        one.say(f'hangs from "{parent.name}", of which the file has no {" or ".join(lost)}: it goes without')
+
+
+def _curves_of(item: Any) -> list[bpy.types.FCurve]:
+    try:
+        return list(channels_of(item))
+    except Refusal:
+        return []
 
 
 def _ambient(scene: Any, options: ExportOptions, report: Exchanged) -> list[Gathered]:
@@ -112,19 +152,36 @@ def _ambient(scene: Any, options: ExportOptions, report: Exchanged) -> list[Gath
     return [one]
 
 
-def _gather(item: Any, exported: set[Any], target: Any, report: Exchanged) -> Gathered:
-    say = partial(note, report.notes, item.name)
-    kind = {"CAMERA": "CAMERA", "LIGHT": "LIGHT"}.get(item.type, "OBJECT")
+def _kind(item: Any) -> str:
     if item.type == "LIGHT" and item.data.type == "SPOT":
-        kind = "SPOTLIGHT"
+        return "SPOTLIGHT"
+    return {"CAMERA": "CAMERA", "LIGHT": "LIGHT"}.get(item.type, "OBJECT")
+
+
+def _gather(item: Any, exported: set[Any], target: Any, is_upright: bool, report: Exchanged) -> Gathered:
+    say = partial(note, report.notes, item.name)
+    kind = _kind(item)
     if item.type == "LIGHT" and item.data.type not in ("SPOT", "POINT"):
         say(f"a {item.data.type.lower()} light, which the file has not: written as one that shines all round")
     if kind == "OBJECT" and item.type not in (*GEOMETRY, "EMPTY"):
         say(f"{item.type.lower()}s have no place in the file: written as a dummy")
+    if item.type == "EMPTY" and item.instance_type == "COLLECTION" and item.instance_collection is not None:
+        say(f'shows the collection "{item.instance_collection.name}", which is left: written as a dummy')
+    if item.type in GEOMETRY and _changes_shape(item):
+        say("its shape changes, which the file can't say: written as it is at the first frame")
     parent = item.parent
     while parent is not None and parent not in exported:
         parent = parent.parent
-    return Gathered(item, kind, b"", parent, say, target=target if kind in TARGET_KINDS else None)
+    gathered = Gathered(item, kind, b"", parent, say, target=target, is_upright=is_upright)
+    gathered.parent_is_aimed = parent is not None and _kind(parent) in TARGET_KINDS
+    return gathered
+
+
+def _changes_shape(item: Any) -> bool:
+    """Whether an armature or shape keys may move its vertices."""
+    keys = getattr(item.data, "shape_keys", None)
+    moved = keys is not None and keys.animation_data is not None
+    return moved or any(modifier.type == "ARMATURE" for modifier in item.modifiers)
 
 
 def _depth(item: Any) -> int:
@@ -135,11 +192,12 @@ def _depth(item: Any) -> int:
 
 
 def _give_name(one: Gathered, names: Names, first_of: dict[Any, Gathered]) -> None:
-    """A name of its own; that of the object whose mesh it shares, and an instance's; a dummy's."""
+    """A name of its own; that of the object whose mesh it shares, its pivot, and an instance's name; a dummy's."""
     item, source = one.item, one.source
+    one.pivot = np.zeros(3, np.float32) if source is None else source.pivot
     first = first_of.setdefault(item.data, one) if item.type in GEOMETRY and not item.modifiers else one
     if first is not one:
-        one.name = first.name
+        one.name, one.pivot = first.name, first.pivot
         given = None if source is None or node_name(source) != item.name else source.instance_name
         one.instance = given or names.take(item.name, one.say)
     elif source is not None and source.name == DUMMY:
@@ -158,21 +216,22 @@ def _why_sampled(one: Gathered) -> str:
 
 def _node(index: int, one: Gathered, places: dict[Any, int]) -> three_ds.Node:
     source = one.source
-    pivot = (np.zeros(3, np.float32) if source is None else source.pivot) if one.kind == "OBJECT" else None
     return three_ds.Node(
         one.kind,
         one.name,
         None if one.parent is None else places[one.parent],
         index,
         one.flags if source is None or one.kind == "OBJECT" else source.flags,
-        pivot,
+        one.pivot if one.kind == "OBJECT" else None,
         one.instance,
         tuple(one.tracks),
         () if source is None else source.chunks,
     )
 
 
-def _editor_objects(gathered: Sequence[Gathered], conversion: Conversion) -> Iterable[three_ds.Object]:
+def _editor_objects(
+    gathered: Sequence[Gathered], scene: bpy.types.Scene, conversion: Conversion
+) -> Iterable[three_ds.Object]:
     """What the nodes show, once each."""
     done: set[bytes] = set()
     for one in gathered:
@@ -180,14 +239,16 @@ def _editor_objects(gathered: Sequence[Gathered], conversion: Conversion) -> Ite
             continue
         done.add(one.name)
         world = np.array(one.item.matrix_world, dtype=np.float64)
-        world[:3, 3] /= conversion.scale
+        world[:3, 3] = conversion.places_in_file(world[:3, 3])
+        frame = Frame(conversion, is_aimed=one.kind in TARGET_KINDS)
+        world[:3, :3] = conversion.axes.T @ world[:3, :3] @ frame.inner
         content: three_ds.Mesh | three_ds.Camera | three_ds.Light | None
         if one.kind == "OBJECT":
-            pivot = np.zeros(3) if one.source is None or one.source.pivot is None else one.source.pivot.astype(float)
+            pivot = np.zeros(3) if one.pivot is None else one.pivot.astype(float)
             shows = one.item.type in GEOMETRY
-            content = mesh_of(one.item, world, 1.0 / conversion.scale, pivot, one.say) if shows else None
+            content = mesh_of(one.item, world, frame, pivot, one.say) if shows else None
         elif one.kind == "CAMERA":
-            content = _camera(one.item, world, _sight(one, world, conversion))
+            content = _camera(one.item, scene, world, _sight(one, world, conversion))
         else:
             content = _light(one.item, world, _sight(one, world, conversion))
         yield three_ds.Object(one.name, content or three_ds.Mesh())
@@ -195,20 +256,22 @@ def _editor_objects(gathered: Sequence[Gathered], conversion: Conversion) -> Ite
 
 def _sight(one: Gathered, world: FloatArray, conversion: Conversion) -> FloatArray:
     if one.target is not None:
-        return np.array(one.target.matrix_world.translation, dtype=np.float64) / conversion.scale
+        return conversion.places_in_file(one.target.matrix_world.translation[:])
     return np.asarray(world[:3, 3] - world[:3, 2])
 
 
-def _camera(item: Any, world: FloatArray, target: FloatArray) -> three_ds.Camera:
-    lens = DEGREES_MM / math.degrees(item.data.angle_x)
-    return three_ds.Camera(world[:3, 3].astype(np.float32), target.astype(np.float32), 0.0, lens)
+def _camera(item: Any, scene: bpy.types.Scene, world: FloatArray, target: FloatArray) -> three_ds.Camera:
+    lens = DEGREES_MM / float(fov_of(item.data.lens, width_seen(item.data, scene)))
+    roll = math.degrees(rolls_of(world[np.newaxis, :3, :3])[0])
+    return three_ds.Camera(world[:3, 3].astype(np.float32), target.astype(np.float32), roll, lens)
 
 
 def _light(item: Any, world: FloatArray, target: FloatArray) -> three_ds.Light:
     light = item.data
     spot = None
     if light.type == "SPOT":
-        size = math.degrees(light.spot_size)
-        spot = three_ds.Spotlight(target.astype(np.float32), size * (1.0 - light.spot_blend), size)
+        inner = math.degrees(float(hotspot_of(light.spot_blend, light.spot_size)))
+        roll = math.degrees(rolls_of(world[np.newaxis, :3, :3])[0])
+        spot = three_ds.Spotlight(target.astype(np.float32), inner, math.degrees(light.spot_size), roll)
     color = np.array(light.color[:], np.float32)
     return three_ds.Light(world[:3, 3].astype(np.float32), color, light.energy / WATTS, spot)

@@ -13,6 +13,7 @@ from .cleaning import APART, Keys, Say, many
 from .conversion import Conversion, FloatArray
 
 _CYCLES = {"SINGLE": 0, "REPEAT": 2, "LOOP": 3}
+_LARGEST = float(np.finfo(np.float32).max)
 _WHOLE = 1e-3
 """Frames: a key nearer than this to a whole frame stands there, but for float32."""
 
@@ -20,7 +21,11 @@ _WHOLE = 1e-3
 def numbers_track(kind: str, keys: Keys, conversion: Conversion, say: Say) -> Track:
     """The track of keys whose values are in the file's terms already."""
     frames = _file_frames(keys.frames, conversion, say)
-    return _track(kind, frames, keys.values.astype(np.float32), keys)
+    values = np.clip(np.nan_to_num(keys.values), -_LARGEST, _LARGEST)
+    changed = (values != keys.values).any(axis=1)
+    if changed.any():
+        say(f"{many(changed)} with a value that the file has no number for: taken as the nearest, or 0")
+    return _track(kind, frames, values.astype(np.float32), keys)
 
 
 def turns_track(keys: Keys, conversion: Conversion, say: Say) -> Track:

@@ -4,16 +4,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..animation import Refusal
 from ..animation.channels import channels_of
 from ..formats import three_ds
 from ..interp import rotations
-from .applying import BLEND, LENS, ROLL_CONSTRAINT, SIZE
+from .applying import AIM, BLEND, LENS, ROLL_CONSTRAINT, SIZE
 from .cleaning import Keys, Say, still
 from .conversion import Conversion, FloatArray, Frame
 from .filing import numbers_track, turns_track
@@ -45,7 +47,12 @@ class Gathered:
     """Of a target: what looks at it."""
     target: Any = None
     """The object that it looks at."""
+    is_upright: bool = True
+    """Whether it looks there upright in the file, but for its own roll."""
+    parent_is_aimed: bool = False
+    """Whether it hangs from what has a target in the file."""
     instance: bytes | None = None
+    pivot: npt.NDArray[np.float32] | None = None
     flags: tuple[int, int] = (0x4000, 0)
     tracks: list[three_ds.Track] = field(default_factory=list)
     source: three_ds.Node | None = None
@@ -54,17 +61,28 @@ class Gathered:
     """That node as it was imported."""
 
 
-def target_of(item: Any) -> Any:
-    """The object that a camera or light looks at, upright; None where it has no such constraint, or others too."""
+def target_of(item: Any, conversion: Conversion) -> tuple[Any, bool]:
+    """The object that a camera or light looks at, None where it has no such constraint, or others too; and whether it
+    looks there upright in the file."""
     live = [constraint for constraint in item.constraints if constraint.enabled]
     aims = [constraint for constraint in live if constraint.name != ROLL_CONSTRAINT]
     if len(aims) != 1 or aims[0].type != "TRACK_TO" or aims[0].target is None:
-        return None
+        return None, True
     aim = aims[0]
     plain = aim.influence == 1.0 and not aim.use_target_z and not aim.subtarget
     plain &= (aim.track_axis, aim.up_axis) == ("TRACK_NEGATIVE_Z", "UP_Y")
     spaces = (aim.owner_space, aim.target_space)
-    return aim.target if plain and spaces == ("WORLD", "WORLD") else None
+    up = np.array([0.0, 0.0, 1.0])
+    if spaces == ("CUSTOM", "CUSTOM") and aim.space_object is not None:
+        up = np.array(aim.space_object.matrix_world, dtype=np.float64)[:3, 2]
+    elif spaces != ("WORLD", "WORLD"):
+        plain = False
+    return aim.target if plain else None, bool(np.abs(up - conversion.axes[:, 2]).max() < _ROUNDING)
+
+
+def upright_spaces(items: Iterable[Any]) -> set[Any]:
+    """The objects in whose spaces an import has made cameras stand upright, where the file had other axes."""
+    return {each.space_object for item in items for each in item.constraints if each.name == AIM} - {None}
 
 
 def find_source(gathered: Gathered, conversion: Conversion) -> None:
@@ -73,7 +91,8 @@ def find_source(gathered: Gathered, conversion: Conversion) -> None:
     if kept is None or kept[0].kind != gathered.kind or not kept[1].is_like(conversion):
         return
     node, before, choices = kept
-    planned = Planned(node_name(node), node, None, "", Frame(before))
+    frame = Frame(before, gathered.parent_is_aimed, gathered.kind in TARGET_KINDS)
+    planned = Planned(node_name(node), node, None, "", frame)
     add_keys(planned, node.tracks, choices, lambda _what: None)
     gathered.source, gathered.planned = node, planned
 
@@ -81,7 +100,8 @@ def find_source(gathered: Gathered, conversion: Conversion) -> None:
 class Writer:
     """Adds tracks to nodes. Each method raises Refusal where a track can't be written."""
 
-    def __init__(self, conversion: Conversion, samples_others: bool, matrices: Matrices) -> None:
+    def __init__(self, scene: Any, conversion: Conversion, samples_others: bool, matrices: Matrices) -> None:
+        self.scene = scene
         self.conversion = conversion
         self.samples_others = samples_others
         self.matrices = matrices
@@ -124,33 +144,34 @@ class Writer:
             gathered.tracks.append(numbers_track(kind, now.with_values(values), self.conversion, gathered.say))
 
     def _place(self, gathered: Gathered, why_sampled: str) -> None:
-        item, say, size = gathered.item, gathered.say, self.conversion.scale
+        item, say = gathered.item, gathered.say
+        frame = Frame(self.conversion, gathered.parent_is_aimed, gathered.kind in TARGET_KINDS)
         if why_sampled:
             places, turns, scales, shears = self.matrices.local(item, gathered.parent)
             if shears:
                 say("it is sheared, which the file can't say: it is written without")
             frames = self.matrices.frames
             location, scale = sampled(frames, places), sampled(frames, scales)
-            self._add(gathered, "POSITION", "", location, location.values / size)
+            self._add(gathered, "POSITION", "", location, frame.positions_in_file(location.values))
             if gathered.kind == "OBJECT":
-                rotation = sampled_turns(frames, turns)
+                rotation = sampled_turns(frames, frame.rotations_in_file(turns))
                 gathered.tracks.append(turns_track(rotation, self.conversion, say))
-                self._add(gathered, "SCALE", "", scale, scale.values)
+                self._add(gathered, "SCALE", "", scale, frame.scales_in_file(scale.values))
             return
         tracks = self._tracks(item)
         inverse = None if gathered.parent is None else inverse_of(item)
         place, turn, factor = inverse or (np.zeros(3), _NO_TURN, 1.0)
         location = tracks.numbers("location", say)
         location = location.with_values(place + factor * location.values @ rotations.to_matrix(turn).T)
-        self._add(gathered, "POSITION", "location", location, location.values / size)
+        self._add(gathered, "POSITION", "location", location, frame.positions_in_file(location.values))
         if gathered.kind != "OBJECT":
             return
-        self._turns(gathered, tracks, turn)
+        self._turns(gathered, tracks, turn, frame)
         scale = tracks.numbers("scale", say)
         scale = scale.with_values(factor * scale.values)
-        self._add(gathered, "SCALE", "scale", scale, scale.values)
+        self._add(gathered, "SCALE", "scale", scale, frame.scales_in_file(scale.values))
 
-    def _turns(self, gathered: Gathered, tracks: Tracks, outer: FloatArray) -> None:
+    def _turns(self, gathered: Gathered, tracks: Tracks, outer: FloatArray, frame: Frame) -> None:
         """Add the rotation track; `outer` turns what the object's own rotation gives."""
         item, say = gathered.item, gathered.say
         said = tracks.rotation(item)
@@ -160,12 +181,14 @@ class Writer:
             gathered.tracks.append(read)
             return
         turns = tracks.turns(item, say)
-        first = rotations.from_axis_angle(turns.values[0, 1:], turns.values[0, 0])
-        if gathered.source is not None and read is None and len(turns) == 1 and first[0] == 1.0:
-            return
         values = turns.values.copy()
-        values[:, 1:] = turns.values[:, 1:] @ rotations.to_matrix(outer).T
-        axis, angle = rotations.to_axis_angle(rotations.multiply(outer, first), values[0, 1:])
+        values[:, 1:] = frame.axes_in_file(turns.values[:, 1:] @ rotations.to_matrix(outer).T)
+        first = rotations.from_axis_angle(turns.values[0, 1:], turns.values[0, 0])
+        axis, angle = rotations.to_axis_angle(
+            frame.rotations_in_file(rotations.multiply(outer, first)[np.newaxis])[0], values[0, 1:]
+        )
+        if gathered.source is not None and read is None and len(turns) == 1 and abs(angle) < _ROUNDING:
+            return
         values[0] = angle, *axis
         gathered.tracks.append(turns_track(turns.with_values(values), self.conversion, say))
 
@@ -204,10 +227,12 @@ class Writer:
             fov = tracks.numbers('["fov"]', say)
         elif tracks.is_keyed("lens"):
             frames, lens = tracks.played("lens")
-            fov = sampled(frames, np.degrees(2.0 * np.arctan(camera.sensor_width / 2.0 / lens)))
+            fov = sampled(frames, fov_of(lens, width_seen(camera, self.scene)))
             say(f"its lens has keys: the field of view is written as {len(fov)} samples of it")
         else:
-            fov = still(np.array([math.degrees(camera.angle_x)]))
+            fov = still(fov_of(camera.lens, width_seen(camera, self.scene)))
+            if camera.animation_data and any(driver.data_path == "lens" for driver in camera.animation_data.drivers):
+                say("its lens has a driver: the field of view is written as it is now")
         if camera.type != "PERSP":
             say(f"its view is {camera.type.lower()}, which the file can't say: it is written as perspective")
         self._add(gathered, "FOV", "fov", fov, fov.values)
@@ -215,8 +240,9 @@ class Writer:
     def _roll(self, gathered: Gathered) -> None:
         item, say = gathered.item, gathered.say
         constraint = item.constraints.get(ROLL_CONSTRAINT)
-        if gathered.target is None:
-            roll = sampled(self.matrices.frames, np.degrees(_rolls(self.matrices.world(item)))[:, np.newaxis])
+        if gathered.target is None or not gathered.is_upright:
+            worlds = self.conversion.axes.T @ self.matrices.world(item)[:, :3, :3]
+            roll = sampled(self.matrices.frames, np.degrees(rolls_of(worlds))[:, np.newaxis])
         elif constraint is not None and self._tracks(item).is_keyed('["roll"]'):
             roll = self._tracks(item).numbers('["roll"]', say)
         else:
@@ -227,11 +253,8 @@ class Writer:
         """A target for what has none."""
         world = self.matrices.world(gathered.aimed_by)
         places = sampled(self.matrices.frames, world[:, :3, 3] - _SIGHT * _unit(world[:, :3, 2]))
-        gathered.tracks.append(
-            numbers_track(
-                "POSITION", places.with_values(places.values / self.conversion.scale), self.conversion, gathered.say
-            )
-        )
+        places = places.with_values(self.conversion.places_in_file(places.values))
+        gathered.tracks.append(numbers_track("POSITION", places, self.conversion, gathered.say))
 
     def _color(self, gathered: Gathered, tracks: Tracks) -> None:
         color = tracks.numbers("color", gathered.say)
@@ -245,10 +268,10 @@ class Writer:
             size = tracks.numbers("spot_size", say)
             falloff = size.with_values(np.degrees(size.values))
             frames, played = tracks.played("spot_blend", "spot_size")
-            hotspot = sampled(frames, np.degrees(_hotspot(played[:, :1], played[:, 1:])))
+            hotspot = sampled(frames, np.degrees(hotspot_of(played[:, :1], played[:, 1:])))
             say(f"its blend or size has keys: the hotspot is written as {len(hotspot)} samples of them")
         else:
-            inner = _hotspot(np.array([light.spot_blend]), np.array([light.spot_size]))
+            inner = hotspot_of(np.array([light.spot_blend]), np.array([light.spot_size]))
             hotspot, falloff = still(np.degrees(inner)), still(math.degrees(light.spot_size))
         self._add(gathered, "HOTSPOT", "hotspot", hotspot, hotspot.values)
         self._add(gathered, "FALLOFF", "falloff", falloff, falloff.values)
@@ -284,19 +307,34 @@ def is_driven(datablock: Any, path: str, expression: str) -> bool:
     return any(curve.data_path == path and curve.driver.expression.endswith(expression) for curve in drivers)
 
 
-def _hotspot(blend: FloatArray, size: FloatArray) -> FloatArray:
+def width_seen(camera: Any, scene: Any) -> float:
+    """How much of a sensor's width the picture has, mm: its own, or what is left of a fit to the picture's height."""
+    render = scene.render
+    width, height = render.resolution_x * render.pixel_aspect_x, render.resolution_y * render.pixel_aspect_y
+    if camera.sensor_fit == "HORIZONTAL" or (camera.sensor_fit == "AUTO" and width >= height):
+        return float(camera.sensor_width)
+    fitted = camera.sensor_height if camera.sensor_fit == "VERTICAL" else camera.sensor_width
+    return float(fitted * width / height)
+
+
+def fov_of(lens: npt.ArrayLike, width: float) -> FloatArray:
+    """The horizontal field of view in degrees of focal lengths."""
+    return np.degrees(2.0 * np.arctan(width / 2.0 / np.asarray(lens, dtype=np.float64)))
+
+
+def hotspot_of(blend: npt.ArrayLike, size: npt.ArrayLike) -> FloatArray:
     """The cone, radians, where a light of that blend begins to fade."""
-    edge = np.cos(size / 2.0)
-    return 2.0 * np.arccos(np.clip(edge + blend * (1.0 - edge), -1.0, 1.0))
+    edge = np.cos(np.asarray(size, dtype=np.float64) / 2.0)
+    return np.asarray(2.0 * np.arccos(np.clip(edge + np.asarray(blend) * (1.0 - edge), -1.0, 1.0)))
 
 
 def _unit(vectors: FloatArray) -> FloatArray:
     return rotations.unit_vectors(vectors)[0]
 
 
-def _rolls(worlds: FloatArray) -> FloatArray:
-    """The rolls, radians, of what looks along its -Z, going on from one to the next."""
-    right, back = _unit(worlds[:, :3, 0]), _unit(worlds[:, :3, 2])
+def rolls_of(worlds: FloatArray) -> FloatArray:
+    """The rolls, radians, of what looks along its -Z, going on from one to the next, of its axes (n, 3, 3)."""
+    right, back = _unit(worlds[:, :, 0]), _unit(worlds[:, :, 2])
     level = np.cross([0.0, 0.0, 1.0], back)
     upright = np.cross(back, level)
     return np.unwrap(np.arctan2(np.einsum("ij,ij->i", right, upright), np.einsum("ij,ij->i", right, level)))

@@ -22,7 +22,7 @@ from .making import Made, make_axes, make_objects
 from .matching import match_objects, tell_differences, why_left
 from .planning import Choices, Planned, note, plan
 from .report import Exchanged, count_found
-from .sources import remember
+from .sources import remember, told
 
 _LAST_FRAME = 1_048_574
 """Blender's."""
@@ -91,6 +91,7 @@ def import_files(
     except BaseException:
         made.take_back()
         raise
+    made.finish()
     return report
 
 
@@ -128,20 +129,21 @@ def _import(
         report.made += Counter(_MADE_NAMES[one.kind] for one in planned)
     aims = any(one.target is not None for one in planned)
     axes = make_axes(options.conversion, made) if aims and not options.conversion.keeps_up else None
-    applied = Applied()
+    applied, converted = Applied(), told(options.conversion, options.choices)
     for index, (one, item) in enumerate(zip(planned, items, strict=True)):
         if item is None:
             continue
         if not options.matches and one.parent is not None and one.kind != "WORLD":
             item.parent = items[one.parent]
         apply(one, item, None if one.target is None else items[one.target], axes, applied)
-        remember(item, one.node, options.conversion, options.choices)
+        remember(item, one.node, converted)
         if not options.matches and one.kind == "WORLD":
             _place_world(item, into, report)
         if progress is not None:
             progress(index, 2 * len(planned))
     report.items += [item for one, item in zip(planned, items, strict=True) if item is not None and one.kind != "WORLD"]
     report.made += applied.counts
+    report.notes += applied.notes
     report.animated += applied.datablocks
     report.cyclic |= applied.cyclic
 
@@ -157,8 +159,13 @@ def _matched(planned: list[Planned], into: bpy.types.Scene, made: Made, report: 
             items[index] = None
             note(report.notes, one.name, f"left: {reason or 'no object of this name'}")
     for one, item in zip(planned, items.copy(), strict=True):
-        if item is None or one.kind == "WORLD":
+        if item is None:
             continue
+        made.keep(item)
+        if one.kind == "WORLD":
+            continue
+        if item.data is not None and one.kind in ("CAMERA", "LIGHT"):
+            made.keep(item.data)
         tell_differences(one, item, None if one.parent is None else items[one.parent], report.notes)
         item.matrix_parent_inverse.identity()
         report.matched[one.name] = item.name

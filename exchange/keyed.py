@@ -11,12 +11,15 @@ import numpy as np
 
 from ..animation import Refusal
 from ..animation.channels import channels_of
+from ..animation.frame_functions import function_of
 from ..animation.pairing import pair
 from ..animation.reading import read_originals
 from ..animation.settings import Settings
 from ..animation.splines import TrackSpline, track_splines
 from ..animation.tracks import Track, find_tracks, why_not
-from ..interp import rotations
+from ..interp import evaluate_many, rotations
+from ..interp.methods import METHODS
+from ..interp.tcb import METHOD
 from .cleaning import Keys, Say, still
 from .conversion import FloatArray
 from .turning import PROPERTIES, Turned
@@ -39,8 +42,10 @@ class Said:
             return False
         if turned.keys.is_still:
             return self.keys.is_still and self.keys.is_like(replace(turned.keys, frames=self.keys.frames))
-        paths = [settings.path if settings else None for settings in (self.settings, turned.settings)]
-        return paths[0] == paths[1] and self.keys.is_like(turned.keys)
+        mine, others = (
+            settings and replace(settings, digest=0, options=None) for settings in (self.settings, turned.settings)
+        )
+        return mine == others and self.keys.is_like(turned.keys)
 
 
 class Tracks:
@@ -53,21 +58,21 @@ class Tracks:
             found = find_tracks(datablock, channels_of(datablock))
         except Refusal:
             found = []
-        self._tracks = {track.path: track for track in found if track.in_use}
+        self._tracks = {track.path: track for track in found if track.in_use and _playing(track)}
 
     def numbers(self, path: str, say: Say) -> Keys:
         """The keys of a property of numbers; one key where nothing animates it. Raises Refusal."""
         track = self._tracks.get(path)
         if track is None:
             return still(_value(self.datablock, path))
-        splines = self._splines(track)
-        if len(splines) == 1:
+        splines = self._splines(track, say)
+        if len(splines) == 1 and track.settings.method == METHOD.name:
             spline = splines[0]
             values = np.tile([track.component(index) for index in range(len(track.rest))], (len(spline.frames), 1))
             values[:, spline.components] = spline.values
             return _keys(spline, values)
         frames = _whole_frames(track)
-        say(f"{track.path}: {self._why(track)}: written as {len(frames)} samples")
+        _say_sampled(track, frames, say)
         return sampled(frames, self._played(track, splines, frames))
 
     def turns(self, item: Any, say: Say) -> Keys:
@@ -76,14 +81,16 @@ class Tracks:
         if track is None:
             axis, angle = rotations.to_axis_angle(quaternion_of(item))
             return still(np.append(angle, axis))
-        splines = self._splines(track)
-        if splines:
+        splines = self._splines(track, say)
+        if splines and track.settings.method == METHOD.name:
             if (track.settings.ends, track.settings.construction) != ("3DS", "DE_CASTELJAU"):
                 say(f"{track.path}: the file can't say its ends and its way between keys: who plays it chooses them")
             spline = splines[0]
             return _keys(spline, _turns(track, spline))
         frames = _whole_frames(track)
-        say(f"{track.path}: {self._why(track)}: written as {len(frames)} samples")
+        _say_sampled(track, frames, say)
+        if splines:
+            return sampled_turns(frames, evaluate_many([splines[0].spline], frames)[0])
         return sampled_turns(frames, _quaternions(track, self._played(track, [], frames)))
 
     def rotation(self, item: Any) -> Said:
@@ -95,7 +102,7 @@ class Tracks:
         originals = read_originals(track)
         splines = track_splines(track, track.settings, originals, {})
         keys = _keys(splines[0], splines[0].values)
-        return Said(item.rotation_mode, keys, track.settings if track.enabled else None)
+        return Said(item.rotation_mode, keys, track.settings if _is_played_by_splines(track) else None)
 
     def played(self, *paths: str) -> tuple[FloatArray, FloatArray]:
         """Whole frames from the first to the last key of these properties, and what each is there, a column each."""
@@ -116,30 +123,66 @@ class Tracks:
     def is_keyed(self, path: str) -> bool:
         return path in self._tracks
 
-    def _splines(self, track: Track) -> list[TrackSpline]:
-        """None where the track is none of TCB."""
-        if not track.enabled:
-            if self.samples_others:
-                return []
-            raise track.refusal("not TCB; enable it, or let it be sampled")
-        reason = why_not(track)
+    def _splines(self, track: Track, say: Say) -> list[TrackSpline]:
+        """None where something else than its splines plays."""
+        reason = _why_sampled(track)
+        if reason and not self.samples_others:
+            raise track.refusal(f"{reason}; let it be sampled, or make it TCB")
+        if not _is_played_by_splines(track):
+            return []
+        # What is locked can be read.
+        reason = "" if track.locked else why_not(track)
         if reason:
             raise track.refusal(reason)
+        for fcurve in track.channels.values():
+            others = sorted({modifier.type.lower() for modifier in fcurve.modifiers if modifier.type != "CYCLES"})
+            if others:
+                say(f"{track.path}: modifiers of its F-curves are left: {', '.join(others)}")
+                break
         originals = read_originals(track)
         pair(track, originals)
         return track_splines(track, track.settings, originals, {})
 
-    def _why(self, track: Track) -> str:
-        return "its components have keys at different frames" if track.enabled else "not TCB"
-
     def _played(self, track: Track, splines: list[TrackSpline], frames: FloatArray) -> FloatArray:
         """What the components play at the frames, shape (frames, components)."""
         values = np.tile([track.component(index) for index in range(len(track.rest))], (len(frames), 1))
-        for index, fcurve in track.channels.items():
+        for index, fcurve in _playing(track).items():
             values[:, index] = [fcurve.evaluate(float(frame)) for frame in frames]
         for spline in splines:
-            values[:, spline.components] = spline.spline(frames)
+            values[:, spline.components] = evaluate_many([spline.spline], frames)[0]
         return values
+
+
+def _playing(track: Track) -> dict[int, bpy.types.FCurve]:
+    """The components' F-curves that are not muted."""
+    return {
+        index: fcurve
+        for index, fcurve in track.channels.items()
+        if not (fcurve.mute or (fcurve.group is not None and fcurve.group.mute))
+    }
+
+
+def _is_played_by_splines(track: Track) -> bool:
+    """Whether its keys play at their own frames, and nothing else does."""
+    plays_all = len(_playing(track)) == len(track.channels)
+    return track.enabled and not track.driven and plays_all and function_of(track) is None
+
+
+def _say_sampled(track: Track, frames: FloatArray, say: Say) -> None:
+    reason = _why_sampled(track) or "its components have keys at different frames"
+    say(f"{track.path}: {reason}: written as {len(frames)} samples")
+
+
+def _why_sampled(track: Track) -> str:
+    """Why the file can't say by keys what plays; empty where it can."""
+    if not track.enabled:
+        return "not TCB"
+    if not _is_played_by_splines(track):
+        if track.driven:
+            return "driven"
+        return "muted in part" if function_of(track) is None else "retimed by a frame function"
+    method = track.settings.method
+    return "" if method == METHOD.name else f"the file knows no {METHODS[method].label}"
 
 
 def sampled(frames: FloatArray, values: FloatArray) -> Keys:

@@ -7,14 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import bpy
-import numpy as np
 
 from ..animation.channels import Channels, new_action
 from ..animation.companions import PARAMETERS, give_names, make
-from ..animation.keyframes import INTERPOLATION
+from ..animation.keying import key_curve
 from ..animation.settings import Settings, make_settings
 from .cleaning import Keys
-from .conversion import FloatArray
 
 _TRANSFORMS = "Object Transforms"
 """The channel group that Blender puts these into."""
@@ -38,7 +36,7 @@ def write_action(datablock: bpy.types.ID, name: str, animated: Iterable[Animated
         group = channels.bag.groups.get(_TRANSFORMS) or channels.bag.groups.new(_TRANSFORMS) if is_transform else None
         keys = one.keys
         for component, column in enumerate(keys.values.T):
-            _write(channels.new(one.path, component, group), keys.frames, column, one.interpolation)
+            key_curve(channels.new(one.path, component, group), keys.frames, column, one.interpolation)
         if one.settings is None:
             continue
         give_names(datablock, one.path)
@@ -46,14 +44,5 @@ def write_action(datablock: bpy.types.ID, name: str, animated: Iterable[Animated
         for parameter, numbers in zip(PARAMETERS, keys.parameters, strict=True):
             own = numbers != 0.0
             if own.any():
-                _write(make(channels, one.path, parameter, 0, group), keys.frames[own], numbers[own], "CONSTANT")
+                key_curve(make(channels, one.path, parameter, 0, group), keys.frames[own], numbers[own], "CONSTANT")
     return channels
-
-
-def _write(fcurve: bpy.types.FCurve, frames: FloatArray, values: FloatArray, interpolation: str) -> None:
-    points = fcurve.keyframe_points
-    points.add(len(frames))
-    points.foreach_set("co", np.stack((frames, values), axis=1).astype(np.float32).ravel())
-    if interpolation != "BEZIER":
-        points.foreach_set("interpolation", np.full(len(frames), INTERPOLATION[interpolation], dtype=np.uint8))
-    fcurve.update()

@@ -14,6 +14,7 @@ from ..interp import rotations
 from .conversion import Conversion
 from .geometry import make_mesh
 from .planning import Planned, note
+from .reverting import Before
 
 WATTS = 1000.0
 """What Blender's own importer gives a light: the lamps of 3D Studio do not fade with distance."""
@@ -21,11 +22,12 @@ AXES = "3DS Axes"
 
 
 class Made:
-    """What was made so far, to be taken away if something fails."""
+    """What was made and changed so far, to be taken away and put back if something fails."""
 
     def __init__(self, collection: bpy.types.Collection) -> None:
         self.collection = collection
         self.datablocks: list[bpy.types.ID] = []
+        self._befores: dict[bpy.types.ID, Before] = {}
 
     def new(self, kind: str, name: str, data: bpy.types.ID | None) -> Any:
         """A new object in the collection."""
@@ -40,10 +42,29 @@ class Made:
         self.datablocks.append(datablock)
         return datablock
 
+    def keep(self, datablock: bpy.types.ID) -> None:
+        """Remember how a datablock is that the import is about to change."""
+        if datablock not in self._befores:
+            self._befores[datablock] = Before(datablock)
+
     def take_back(self) -> None:
-        """Remove it all, with the actions that it was given."""
-        animated = filter(None, (getattr(one, "animation_data", None) for one in self.datablocks))
-        bpy.data.batch_remove({*self.datablocks, *(data.action for data in animated if data.action)})
+        """Remove all that is new, with its actions and those that were given to what is not."""
+        actions = {_action_of(one) for one in (*self.datablocks, *self._befores)}
+        actions -= {None, *(before.action for before in self._befores.values())}
+        for before in self._befores.values():
+            before.put_back()
+        bpy.data.batch_remove({*self.datablocks, *actions})
+        self.finish()
+
+    def finish(self) -> None:
+        """Forget how things were before."""
+        bpy.data.batch_remove([before.copy for before in self._befores.values()])
+        self._befores.clear()
+
+
+def _action_of(datablock: bpy.types.ID) -> bpy.types.Action | None:
+    animation = getattr(datablock, "animation_data", None)
+    return None if animation is None else animation.action
 
 
 def make_objects(planned: Sequence[Planned], made: Made, notes: list[str]) -> list[Any]:

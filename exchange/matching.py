@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .applying import AIM, ROLL_CONSTRAINT
 from .planning import TARGET, Planned, note
 
 NAME_LENGTH = 10
@@ -61,7 +62,7 @@ def _fits(planned: Planned, item: Any) -> bool:
 
 def why_left(item: Any) -> str:
     """Why an object can't take an animation; empty where it can."""
-    if item.library is not None:
+    if item.library is not None or (item.type in ("CAMERA", "LIGHT") and item.data.library is not None):
         return "it is linked"
     if item.animation_data is not None and item.animation_data.use_tweak_mode:
         return "an NLA strip of it is in tweak mode"
@@ -71,6 +72,9 @@ def why_left(item: Any) -> str:
 def tell_differences(planned: Planned, item: Any, parent: Any, notes: list[str]) -> None:
     """Say where the object is not as the file has it, so that the same keys move it elsewhere."""
     say = partial(note, notes, planned.name)
+    own = [constraint.name for constraint in item.constraints if constraint.name not in (AIM, ROLL_CONSTRAINT)]
+    if own:
+        say(f"has constraints of its own, which stay: {', '.join(own)}")
     if item.parent != parent:
         here = "nothing" if item.parent is None else f'"{item.parent.name}"'
         there = "nothing" if parent is None else f'"{parent.name}"'

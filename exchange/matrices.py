@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import bpy
@@ -50,8 +51,26 @@ def inverse_of(item: Any) -> tuple[FloatArray, FloatArray, float] | None:
     return matrix[:3, 3], rotations.from_matrix(matrix[:3, :3] / factor), factor
 
 
+@contextmanager
+def looked_at(items: Iterable[Any], scene: Any) -> Iterator[None]:
+    """Let Blender evaluate the objects, hidden ones too, while frames are set; then show the frame that was shown.
+
+    Blender leaves out what is hidden in the viewport, or keyed to be, unless something depends on it.
+    """
+    shown = scene.frame_current, scene.frame_subframe
+    looking: Any = bpy.data.objects.new("TCB", None)
+    try:
+        scene.collection.objects.link(looking)
+        for item in items:
+            looking.constraints.new("COPY_TRANSFORMS").target = item
+        yield
+    finally:
+        bpy.data.objects.remove(looking)
+        scene.frame_set(shown[0], subframe=shown[1])
+
+
 class Matrices:
-    """World matrices of objects at every frame of the scene, shape (frames, 4, 4) each."""
+    """World matrices of objects at every frame of the scene, shape (frames, 4, 4) each; they are to be looked at."""
 
     def __init__(self, items: Iterable[Any], scene: Any) -> None:
         self.frames = np.arange(scene.frame_start, scene.frame_end + 1, dtype=np.float64)
@@ -59,13 +78,11 @@ class Matrices:
         self._worlds: dict[Any, FloatArray] = {item: np.empty((len(self.frames), 4, 4)) for item in wanted}
         if not wanted:
             return
-        before = scene.frame_current, scene.frame_subframe
         for row, frame in enumerate(self.frames):
             scene.frame_set(int(frame))
             depsgraph = bpy.context.evaluated_depsgraph_get()
             for item in wanted:
                 self._worlds[item][row] = item.evaluated_get(depsgraph).matrix_world
-        scene.frame_set(before[0], subframe=before[1])
 
     def world(self, item: Any) -> FloatArray:
         return self._worlds[item]

@@ -25,5 +25,5 @@ class Names:
             short = encoded[: NAME_LENGTH - len(tail)] + tail
         self._taken.add(short)
         if short.decode("latin-1") != name:
-            say(f'is "{short.decode("latin-1")}" in the file, whose names have {NAME_LENGTH} characters')
+            say(f'is "{short.decode("latin-1")}" in the file, whose names have {NAME_LENGTH} characters of Latin-1')
         return short

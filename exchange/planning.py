@@ -112,7 +112,7 @@ def plan(scene: Scene, conversion: Conversion, choices: Choices, notes: list[str
         say = partial(note, notes, planned.name)
         add_keys(planned, _all_tracks(node, item), choices, say)
         if node.kind in _AIMED and not aimed:
-            say("it has no target: it looks along -Z")
+            say(f"it has no target: it looks along -Z{', without its roll' if 'roll' in planned.keys else ''}")
         result.append(planned)
     _add_points(result, notes)
     return result
@@ -206,6 +206,8 @@ def add_keys(planned: Planned, tracks: Iterable[Track], choices: Choices, say: S
             planned.rotation = None if turns is None else said_by_keys(turns, choices.prefers_euler, tell)
         elif track.kind == "HIDE":
             planned.hidden = _hidden_keys(track, bool(node.flags[0] & _HIDDEN), frame.conversion)
+            if track.cycle != "SINGLE":
+                tell("its cycle is left: it ends with its last key")
         elif track.kind == "MORPH":
             frames = frame.conversion.frames(track.frames)
             names = [name.decode("latin-1") for name in track.names]

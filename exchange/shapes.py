@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..formats.three_ds import Mesh
 from .cleaning import Say
-from .conversion import FloatArray
+from .conversion import FloatArray, Frame
 
 IndexArray = npt.NDArray[Any]
 
@@ -22,11 +22,11 @@ GEOMETRY = ("MESH", "CURVE", "SURFACE", "META", "FONT")
 _FLAT = 1e-9
 
 
-def mesh_of(item: Any, world: FloatArray, scale: float, pivot: FloatArray, say: Say) -> Mesh | None:
+def mesh_of(item: Any, world: FloatArray, frame: Frame, pivot: FloatArray, say: Say) -> Mesh | None:
     """The object's geometry as triangles, with its modifiers, where the object stands; None where there is none.
 
-    `world`: the object's matrix as the file has it, (4, 4); `scale`: units of the file a Blender unit; `pivot`: where
-    the object's origin is in the file's mesh.
+    `world`: the object's matrix as the file has it, (4, 4); `frame`: from the object's own space in the file to that in
+    Blender; `pivot`: where the object's origin is in the file's mesh.
     """
     evaluated = item.evaluated_get(bpy.context.evaluated_depsgraph_get())
     shown = evaluated.to_mesh()
@@ -49,7 +49,7 @@ def mesh_of(item: Any, world: FloatArray, scale: float, pivot: FloatArray, say: 
         say("its scale mirrors it: other readers may show its mesh the other way round")
     # In float32 as it is written, so that a reader's inverse of it gives the points back.
     written = matrix[:3].T.astype(np.float32)
-    placed = (scale * points + pivot) @ written[:3].astype(np.float64) + written[3]
+    placed = (frame.points_in_file(points) + pivot) @ written[:3].astype(np.float64) + written[3]
     flags = np.full(len(faces), _ALL_EDGES, np.uint16)
     return Mesh(placed.astype(np.float32), faces.astype(np.uint16), flags, mapped.astype(np.float32), written)
 

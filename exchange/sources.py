@@ -15,14 +15,21 @@ from .planning import Choices
 
 PROPERTY = "3ds"
 _CONVERSION = "3ds_conversion"
+PROPERTIES = (PROPERTY, _CONVERSION)
+"""The names of the custom properties that hold it."""
 
 
-def remember(datablock: Any, node: three_ds.Node, conversion: Conversion, choices: Choices) -> None:
-    """Keep the node, as bytes of a file, and how it was converted."""
+def remember(datablock: Any, node: three_ds.Node, converted: str) -> None:
+    """Keep the node, as bytes of a file, and how it was converted, as `told` tells it."""
     datablock[PROPERTY] = three_ds.write(three_ds.Scene(keyframer=three_ds.Keyframer((node,))))
+    datablock[_CONVERSION] = converted
+
+
+def told(conversion: Conversion, choices: Choices) -> str:
+    """How nodes are converted, to keep with what they became."""
     said = {"axes": conversion.axes.tolist(), "scale": conversion.scale}
     said |= {"start": conversion.start, "stretch": conversion.stretch, "choices": dataclasses.astuple(choices)}
-    datablock[_CONVERSION] = json.dumps(said)
+    return json.dumps(said)
 
 
 def recall(datablock: Any) -> tuple[three_ds.Node, Conversion, Choices] | None:

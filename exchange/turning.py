@@ -16,6 +16,7 @@ import numpy as np
 from ..animation.settings import Settings
 from ..animation.tracks import EULER_ORDERS
 from ..interp import KeysError, rotations, tcb
+from ..interp.orientations import Path
 from .cleaning import Keys, Say, many
 from .conversion import FloatArray
 
@@ -52,7 +53,7 @@ def said_by_keys(turns: Keys, prefers_euler: bool, say: Say) -> Turned:
     long = np.abs(turns.values[1:, 0]) > np.pi + 1e-6
     if long.any():
         say(f"{many(long, 'turn')} over half a turn, up to {np.degrees(largest):.1f} degrees")
-    path: tcb.Path = "SHORTEST" if largest < _HALF_TURN else "AS_KEYED"
+    path: Path = "SHORTEST" if largest < _HALF_TURN else "AS_KEYED"
     settings = Settings(turns.cycle, path=path)
     if prefers_euler and path == "SHORTEST":
         return Turned("XYZ", turns.with_values(rotations.follow_euler(quaternions, "XYZ")), settings)

@@ -7,6 +7,6 @@
 (0, 30)
 """
 
-from . import three_ds
+from . import table, three_ds
 
-__all__ = ["three_ds"]
+__all__ = ["table", "three_ds"]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import Literal, Protocol, Self, cast, get_args
+from typing import Any, Literal, Protocol, Self, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ from .keys import FloatArray, Keys
 IndexArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
 Cycle = Literal["SINGLE", "REPEAT", "LOOP"]
+Continuity = Literal["C0", "C1", "C2"]
 
 # Samples evaluated at a time: enough to make the calls of NumPy cheap, few enough for the processor's cache.
 BLOCK = 8192
@@ -88,10 +89,61 @@ class Spline(Protocol):
         """The highest derivative there is."""
         ...
 
+    @property
+    def continuity(self) -> Continuity:
+        """In frames, at keys whose parameters are 0 and for keys in general position."""
+        ...
+
+    @property
+    def reach(self) -> int | None:
+        """How many keys on each side of a segment it depends on; None: on all."""
+        ...
+
+    @property
+    def meets_keys(self) -> bool:
+        """Whether it has the keys' values at their frames."""
+        ...
+
+    @property
+    def is_cubic(self) -> bool:
+        """Whether segments without ease are cubics in the frame: then they are Bezier segments already."""
+        ...
+
+    @property
+    def loop_gap(self) -> float:
+        """How far apart the last key's value and the first's are: a loop that is one has 0."""
+        ...
+
     @classmethod
     def curve(cls, splines: Sequence[Self], tracks: Tracks) -> Curve:
         """Return the segments of all of them."""
         ...
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to interpolate, as one chooses it.
+
+    `values` and `rotations` are its two classes, made from keys and a cycle and called with ``(frames, nu)``; None
+    where it has none of the kind. `value_options` and `rotation_options` name what else their constructors take, by
+    keyword: "ends", "construction", "path"; "velocities", shape (n, d) or (n, 3), a frame; "angles", the name of a
+    method of values.
+    """
+
+    name: str
+    label: str
+    description: str
+    values: type[Any] | None
+    rotations: type[Any] | None
+    value_options: tuple[str, ...] = ()
+    rotation_options: tuple[str, ...] = ()
+
+
+def called(spline: Spline, frames: npt.ArrayLike, nu: int) -> FloatArray:
+    """Evaluate a batch of one, as the splines' own calls do."""
+    at = np.asarray(frames, dtype=np.float64)
+    values = evaluate_many([spline], np.atleast_1d(at), nu)[0]
+    return values if at.ndim else values[0]
 
 
 def checked_cycle(cycle: str) -> Cycle:

@@ -11,12 +11,14 @@ near-antipodal arcs, where a cosine says too little about the angle, and derivat
 from __future__ import annotations
 
 from itertools import chain
+from typing import Protocol
 
 import numpy as np
 
 from . import sphere
 from .keys import FloatArray
 from .segments import BoolArray, IndexArray
+from .windup import Windup
 
 # An angle from its cosine carries an error of 1e-16 / sin(angle), and slerp's weights divide by the sine once more:
 # down to this cosine (154 degrees on the sphere, 308 of rotation) the Gram form loses less than one digit.
@@ -121,6 +123,14 @@ class DeCasteljau:
             points, rates = [step[0] for step in steps], [step[1] for step in steps]
         return points[0], rates[0]
 
+    def moving(self, segment: IndexArray, u: FloatArray) -> sphere.Moving:
+        """Return quaternions with their first and second derivatives by u, each of shape (4, samples)."""
+        at = running(u)
+        points = [still(control) for control in self._controls.take(segment, axis=2)]
+        while len(points) > 1:
+            points = [sphere.slerp_moving(points[i], points[i + 1], at) for i in range(len(points) - 1)]
+        return points[0]
+
 
 class Squad:
     """Segments of the squad construction (formulas.md, "squad"; Shoemake 1987).
@@ -161,3 +171,61 @@ class Squad:
         keys = sphere.slerp_with_rate(c0, still, c3, still, u, 1.0)
         between = sphere.slerp_with_rate(c1, still, c2, still, u, 1.0)
         return sphere.slerp_with_rate(*keys, *between, 2.0 * u * (1.0 - u), 2.0 - 4.0 * u)
+
+    def moving(self, segment: IndexArray, u: FloatArray) -> sphere.Moving:
+        """Return quaternions with their first and second derivatives by u, each of shape (4, samples)."""
+        c0, c1, c2, c3 = (still(control) for control in self._controls.take(segment, axis=2))
+        at = running(u)
+        blend = sphere.Moving(2.0 * u * (1.0 - u), 2.0 - 4.0 * u, np.full_like(u, -4.0))
+        return sphere.slerp_moving(sphere.slerp_moving(c0, c3, at), sphere.slerp_moving(c1, c2, at), blend)
+
+
+class SphereCurve(Protocol):
+    """Segments of a curve on the sphere, with its derivatives by the local parameter."""
+
+    def value(self, segment: IndexArray, u: FloatArray) -> FloatArray:
+        """Return the quaternions at u, shape (4, samples)."""
+        ...
+
+    def value_and_rate(self, segment: IndexArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return quaternions and their derivatives by u, both of shape (4, samples)."""
+        ...
+
+    def moving(self, segment: IndexArray, u: FloatArray) -> sphere.Moving:
+        """Return quaternions with their first and second derivatives by u, each of shape (4, samples)."""
+        ...
+
+
+class Rotating:
+    """Segments of rotation tracks: a curve on the sphere, and what whole turns add to it."""
+
+    def __init__(self, curve: SphereCurve, windup: Windup | None = None) -> None:
+        self._curve = curve
+        self.windup = windup
+
+    def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+        if nu == 0:
+            values = self._curve.value(segment, u)
+            return values if self.windup is None else self.windup.onto_values(values, segment, u)
+        if nu == 1:
+            values, rates = self._curve.value_and_rate(segment, u)
+            # q' = w q / 2 with the angular velocity w in the parent's frame.
+            velocity = 2.0 * sphere.product(rates, sphere.conjugate(values))[1:]
+            return velocity if self.windup is None else self.windup.onto_velocities(velocity, segment, u)
+        values, rates, changes = self._curve.moving(segment, u)
+        # The rest of w', 2 q' q'*, is a number and no vector.
+        acceleration = 2.0 * sphere.product(changes, sphere.conjugate(values))[1:]
+        if self.windup is None:
+            return acceleration
+        velocity = 2.0 * sphere.product(rates, sphere.conjugate(values))[1:]
+        return self.windup.onto_accelerations(acceleration, velocity, segment, u)
+
+
+def still(points: FloatArray) -> sphere.Moving:
+    """Return points that do not move."""
+    return sphere.Moving(points, np.zeros_like(points), np.zeros_like(points))
+
+
+def running(u: FloatArray) -> sphere.Moving:
+    """Return the local parameter as it runs by itself."""
+    return sphere.Moving(u, np.ones_like(u), np.zeros_like(u))

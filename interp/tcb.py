@@ -14,18 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from . import rotations, sphere
-from .keys import FloatArray, Keys, KeysError
-from .segments import Cycle, IndexArray, Tracks, checked_choice, checked_cycle, evaluate_many, locate
-from .sphere_curves import DeCasteljau, Squad
+from .cubics import Cubics
+from .keys import FloatArray, Keys
+from .orientations import Path, check_arcs, neighbours, normalised, path_signs, turned_keys
+from .segments import Continuity, Cycle, Method, Tracks, called, checked_choice, checked_cycle, locate
+from .sphere_curves import DeCasteljau, Rotating, Squad
 from .windup import Windup
 
 Ends = Literal["3DS", "TANGENT"]
 Construction = Literal["DE_CASTELJAU", "SQUAD"]
-Path = Literal["SHORTEST", "AS_KEYED"]
 
-# Neighbours "as keyed" whose sum is shorter than this are refused: the direction of their arc is known to no better
-# than 1e-16 / 1e-10 = 1e-6 radian, the most that a baked rotation may be off.
-ANTIPODAL = 1e-10
 # Turns this near to a whole turn from below count as the whole turn less the rest, because the arc of the rest alone
 # would be ill-conditioned by 1 / gap; at this gap that costs three digits.
 _NEARLY_WHOLE = 2e-3
@@ -87,29 +85,6 @@ def tangents(tracks: Tracks, before: FloatArray, after: FloatArray, ends: Ends) 
     return incoming, outgoing
 
 
-class _Hermite:
-    """Cubic segments, as polynomials in the local parameter: the seed's Hermite form, multiplied out."""
-
-    def __init__(self, start: FloatArray, end: FloatArray, outgoing: FloatArray, incoming: FloatArray) -> None:
-        chord = end - start
-        self._components = len(start)
-        self._coefficients = np.concatenate(
-            [start, outgoing, 3.0 * chord - 2.0 * outgoing - incoming, outgoing + incoming - 2.0 * chord]
-        )
-
-    def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
-        coefficients = self._coefficients.take(segment, axis=1)
-        p, linear, square, cube = coefficients.reshape(4, self._components, -1)
-        result: FloatArray
-        if nu == 0:
-            result = ((cube * u + square) * u + linear) * u + p
-        elif nu == 1:
-            result = (3.0 * cube * u + 2.0 * square) * u + linear
-        else:
-            result = 6.0 * cube * u + 2.0 * square
-        return result
-
-
 class VectorSpline:
     """A track of numbers: locations, scales, lenses, colours. Every component is a spline by itself.
 
@@ -127,6 +102,10 @@ class VectorSpline:
     """
 
     derivatives = 2
+    continuity: Continuity = "C1"
+    reach = 2
+    meets_keys = True
+    is_cubic = True
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE") -> None:
         self.keys = keys
@@ -147,7 +126,7 @@ class VectorSpline:
         -------
         ndarray, shape (m, d), or (d,) for a number
         """
-        return _call(self, frames, nu)
+        return called(self, frames, nu)
 
     @property
     def loop_gap(self) -> float:
@@ -160,7 +139,7 @@ class VectorSpline:
         return VectorSpline, self.keys.values.shape[1]
 
     @classmethod
-    def curve(cls, splines: Sequence[VectorSpline], tracks: Tracks) -> _Hermite:
+    def curve(cls, splines: Sequence[VectorSpline], tracks: Tracks) -> Cubics:
         """Return the segments of all splines."""
         p = np.ascontiguousarray(tracks.values.T)
         incoming, outgoing = tangents(tracks, p - p[:, tracks.previous], p[:, tracks.following] - p, "TANGENT")
@@ -168,24 +147,7 @@ class VectorSpline:
         outgoing[:, tracks.last] = 0.0
         arriving = incoming[:, end]
         arriving[:, tracks.last] = 0.0
-        return _Hermite(p, p[:, end], outgoing, arriving)
-
-
-class _Rotating:
-    """Segments of rotation tracks: a curve on the sphere, and what whole turns add to it."""
-
-    def __init__(self, curve: DeCasteljau | Squad, windup: Windup | None) -> None:
-        self._curve = curve
-        self.windup = windup
-
-    def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
-        if nu == 0:
-            values = self._curve.value(segment, u)
-            return values if self.windup is None else self.windup.onto_values(values, segment, u)
-        values, rates = self._curve.value_and_rate(segment, u)
-        # q' = w q / 2 with the angular velocity w in the parent's frame.
-        velocity = 2.0 * sphere.product(rates, sphere.conjugate(values))[1:]
-        return velocity if self.windup is None else self.windup.onto_velocities(velocity, segment, u)
+        return Cubics(p, p[:, end], outgoing, arriving)
 
 
 class _WholeTurns(NamedTuple):
@@ -226,13 +188,18 @@ class RotationSpline:
     -----
     The error of a sample is below 1e-12, times 1 / (pi - angle) of the flattest arc in its construction, an angle on
     the sphere, half that of the rotation: nearly antipodal quaternions say that little about their arc. Of angular
-    velocities it is below 1e-11 radian a segment's length, times that factor squared. About one axis the motion is the
-    vector spline of the angle as long as every arc of the construction is below 360 degrees of rotation: with no
-    negative tension, for steps up to 130 degrees, and 78 by squad, whatever the other parameters.
+    velocities it is below 1e-11 radian a segment's length, times that factor squared; of angular accelerations below
+    1e-11 radian a segment's length squared, times that factor cubed and divided by the segment's shorter ease. About
+    one axis the motion is the vector spline of the angle as long as every arc of the construction is below 360 degrees
+    of rotation: with no negative tension, for steps up to 130 degrees, and 78 by squad, whatever the other parameters.
     Source: seeds/001, "Rotation track"; formulas.md, "Rotation tracks".
     """
 
-    derivatives = 1
+    derivatives = 2
+    continuity: Continuity = "C1"
+    reach = 2
+    meets_keys = True
+    is_cubic = False
 
     def __init__(
         self,
@@ -242,21 +209,14 @@ class RotationSpline:
         construction: Construction = "DE_CASTELJAU",
         path: Path = "SHORTEST",
     ) -> None:
-        self.keys = keys.with_values(_normalised(keys))
+        self.keys = keys.with_values(normalised(keys))
         self.cycle = checked_cycle(cycle)
         self.ends = cast(Ends, checked_choice("ends", ends, get_args(Ends)))
         self.construction = cast(Construction, checked_choice("construction", construction, get_args(Construction)))
         self.path = cast(Path, checked_choice("path", path, get_args(Path)))
         self._turns: _WholeTurns | None = None
         if self.path == "AS_KEYED":
-            self._check_arcs()
-
-    def _check_arcs(self) -> None:
-        values = self.keys.values
-        gaps = np.abs(values[1:] + values[:-1]).max(axis=1, initial=0.0)
-        if (gaps < ANTIPODAL).any():
-            key = int(np.argmax(gaps < ANTIPODAL)) + 1
-            raise self.keys.error("is a whole turn from the key before it, which as keyed has no axis", key)
+            check_arcs(self.keys)
 
     @classmethod
     def from_turns(
@@ -307,12 +267,8 @@ class RotationSpline:
         formulas.md, "Relative keys" and "Turns over half a turn".
         """
         turns = Keys(frames, angles, tension, continuity, bias, ease_to, ease_from)
-        if turns.values.shape[1] != 1:
-            raise KeysError(f"angles must be one number a key, not {turns.values.shape[1]}")
-        turned_axes = _turn_axes(turns, axes)
-        angle = turns.values[:, 0] * rotations.turn_sign(convention)
-        orientations = rotations.turns_to_rotations(angle, turned_axes, first=first)
-        spline = cls(turns.with_values(orientations), cycle, ends, construction)
+        keys, angle, turned_axes = turned_keys(turns, axes, first, convention)
+        spline = cls(keys, cycle, ends, construction)
         spline.path = cast(Path, checked_choice("path", path, get_args(Path)))
         if spline.path == "AS_KEYED":
             size = np.abs(angle[1:]) + _NEARLY_WHOLE
@@ -326,16 +282,17 @@ class RotationSpline:
         ----------
         frames : array_like, shape (m,), or a number
             As for `VectorSpline`.
-        nu : 0 or 1
+        nu : 0, 1 or 2
             Unit quaternions, or angular velocities in radians a frame, ease included, in the parent's frame: ``q(f +
-            h) = exp(velocity h / 2) q(f)`` for small h. (scipy's RotationSpline gives them in the body's.) At keys
-            and outside them as for `VectorSpline`.
+            h) = exp(velocity h / 2) q(f)`` for small h. (scipy's RotationSpline gives them in the body's.) Or their
+            derivatives, angular accelerations in radians a frame squared. At keys and outside them as for
+            `VectorSpline`.
 
         Returns
         -------
         ndarray, shape (m, 4), w, x, y, z, or (m, 3), x, y, z; without the first axis for a number
         """
-        return _call(self, frames, nu)
+        return called(self, frames, nu)
 
     def turn_from_key(self, frames: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return the turn to each sample from the key before it: what 3D Studio's key info shows.
@@ -369,7 +326,7 @@ class RotationSpline:
             turns = rotations.shorter(turns)
         turns = np.where(absolute, rotations.shorter(values), turns)
         axes, angles = rotations.to_axis_angle(turns)
-        if isinstance(curve, _Rotating) and curve.windup is not None:
+        if isinstance(curve, Rotating) and curve.windup is not None:
             walked = curve.windup.walked(turns, np.maximum(key, 0), np.where(at_key, 1.0, u))
             angles, axes = rotations.nearest_turns(
                 angles, axes, np.where(absolute, axes * angles[:, np.newaxis], walked)
@@ -387,11 +344,11 @@ class RotationSpline:
         return RotationSpline, self.construction, self.ends
 
     @classmethod
-    def curve(cls, splines: Sequence[RotationSpline], tracks: Tracks) -> _Rotating:
+    def curve(cls, splines: Sequence[RotationSpline], tracks: Tracks) -> Rotating:
         """Return the segments of all splines."""
         signs = _signs(splines, tracks)
         q = np.ascontiguousarray(tracks.values.T) * signs
-        before, after = _neighbours(tracks, q)
+        before, after = neighbours(tracks, q)
         ends = splines[0].ends
         squad = splines[0].construction == "SQUAD"
         controls = (_squad_controls if squad else _controls)(tracks, q, before, after, ends)
@@ -400,64 +357,16 @@ class RotationSpline:
             turned = np.repeat([spline._turns is not None for spline in splines], tracks.last - tracks.first + 1)
             controls *= np.where(turned, signs, 1.0)
             windup = _windup(splines, tracks)
-        return _Rotating(Squad(controls) if squad else DeCasteljau(controls), windup)
-
-
-def _call(spline: VectorSpline | RotationSpline, frames: npt.ArrayLike, nu: int) -> FloatArray:
-    """Evaluate a batch of one."""
-    at = np.asarray(frames, dtype=np.float64)
-    values = evaluate_many([spline], np.atleast_1d(at), nu)[0]
-    return values if at.ndim else values[0]
-
-
-def _normalised(keys: Keys) -> FloatArray:
-    """Return unit quaternions, or say which is zero."""
-    if keys.values.shape[1] != 4:
-        raise KeysError(f"a rotation has the components w, x, y, z, not {keys.values.shape[1]}")
-    # Scaled first: squares of what a float holds can overflow or vanish.
-    largest = np.abs(keys.values).max(axis=1, keepdims=True)
-    if not largest.all():
-        raise keys.error("the quaternion is zero, which is no rotation", int(np.argmin(largest)))
-    values: FloatArray = keys.values / largest
-    values /= np.sqrt(np.einsum("ij,ij->i", values, values))[:, np.newaxis]
-    return values
-
-
-def _turn_axes(keys: Keys, axes: npt.ArrayLike) -> FloatArray:
-    """Return unit axes, one a key, or say which is zero though its key turns."""
-    values = Keys(keys.frames, axes).values
-    if values.shape[1] != 3:
-        raise KeysError(f"an axis has the components x, y, z, not {values.shape[1]}")
-    unit, size = rotations.unit_vectors(values)
-    missing = (size == 0.0) & (keys.values[:, 0] != 0.0)
-    if missing.any():
-        raise keys.error("turns, but its axis is zero", int(np.argmax(missing)))
-    return unit
+        return Rotating(Squad(controls) if squad else DeCasteljau(controls), windup)
 
 
 def _signs(splines: Sequence[RotationSpline], tracks: Tracks) -> FloatArray:
     """Return the signs that make neighbouring quaternions' arcs those that the path asks for, one a key."""
-    counts = tracks.last - tracks.first + 1
-    flips = np.ones(len(tracks.frames))
-    flips[1:][np.einsum("ij,ij->i", tracks.values[1:], tracks.values[:-1]) < 0.0] = -1.0
-    flips[tracks.first] = 1.0
-    unrolled = np.cumprod(flips)
-    unrolled *= np.repeat(unrolled[tracks.first], counts)
-    signs = np.where(np.repeat([spline.path == "SHORTEST" for spline in splines], counts), unrolled, 1.0)
+    signs = path_signs([spline.path for spline in splines], tracks)
     for spline, first, last in zip(splines, tracks.first, tracks.last, strict=True):
         if spline._turns is not None:
             signs[first : last + 1] = spline._turns.signs
     return signs
-
-
-def _neighbours(tracks: Tracks, q: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the quaternions before and after each key (formulas.md, "Signs in a loop")."""
-    before, after = q[:, tracks.previous], q[:, tracks.following]
-    start, end = tracks.first[tracks.looped], tracks.last[tracks.looped]
-    seam = np.where(sphere.dot(q[:, start], q[:, end]) < 0.0, -1.0, 1.0)
-    before[:, start] *= seam
-    after[:, end] *= seam
-    return before, after
 
 
 def _segment_controls(tracks: Tracks, q: FloatArray, outgoing: FloatArray, incoming: FloatArray) -> FloatArray:
@@ -546,3 +455,13 @@ def _windup(splines: Sequence[RotationSpline], tracks: Tracks) -> Windup | None:
     outgoing[:, tracks.last] = 0.0
     arriving[:, tracks.last] = 0.0
     return Windup(count, axis, outgoing, arriving)
+
+
+METHOD = Method(
+    "TCB",
+    "TCB",
+    "Tension, continuity and bias of each key, as 3D Studio has them",
+    VectorSpline,
+    RotationSpline,
+    rotation_options=("ends", "construction", "path"),
+)

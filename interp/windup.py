@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import sphere
+from .exponential import acceleration_of_exp, cross, turned, velocity_of_exp
 from .keys import FloatArray
 from .segments import IndexArray
 
@@ -56,6 +57,14 @@ class Windup:
             start * leave_rate + end * arrive_rate,
         )
 
+    def turn_changes(self, segment: IndexArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the second derivatives by u of the turns along and across the axis, both (3, samples)."""
+        axis, outgoing, incoming = self._axis[:, segment], self._outgoing[:, segment], self._incoming[:, segment]
+        leaving, arriving = sphere.dot(axis, outgoing), sphere.dot(axis, incoming)
+        rise, leave, arrive = 6.0 - 12.0 * u, 6.0 * u - 4.0, 6.0 * u - 2.0
+        along = self._whole[segment] * rise + leaving * leave + arriving * arrive
+        return axis * along, (outgoing - axis * leaving) * leave + (incoming - axis * arriving) * arrive
+
     def walked(self, turns: FloatArray, segment: IndexArray, u: FloatArray) -> FloatArray:
         """Return how far was turned since the segment's key, as rotation vectors (samples, 3).
 
@@ -81,30 +90,25 @@ class Windup:
         at = np.flatnonzero(self._turns[segment])
         if at.size:
             along, across, along_rate, across_rate = self.turns(segment[at], u[at])
-            inner = _velocity_of_exp(across, across_rate) + _turned(across, velocities[:, at])
-            velocities[:, at] = along_rate + _turned(along, inner)
+            inner = velocity_of_exp(across, across_rate) + turned(across, velocities[:, at])
+            velocities[:, at] = along_rate + turned(along, inner)
         return velocities
 
-
-def _cross(a: FloatArray, b: FloatArray) -> FloatArray:
-    return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
-
-
-def _turned(turn: FloatArray, vectors: FloatArray) -> FloatArray:
-    """Return vectors turned by rotation vectors."""
-    q = sphere.exp(turn / 2.0)
-    still = np.concatenate([np.zeros_like(vectors[:1]), vectors])
-    return sphere.product(sphere.product(q, still), sphere.conjugate(q))[1:]
-
-
-def _velocity_of_exp(turn: FloatArray, rate: FloatArray) -> FloatArray:
-    """Return exp(turn(u) / 2)'s angular velocity in the parent's frame: the left Jacobian of SO(3) times the rate."""
-    angle = sphere.length(turn)
-    square = angle * angle
-    # (angle - sin) / angle³ loses the digits of 1 / angle² near 0; there its series, whose next term is angle⁴ / 5040.
-    small = angle < 1e-2
-    cube = np.where(small, 1.0, square * angle)
-    second = np.where(small, (1.0 - square / 20.0) / 6.0, (angle - np.sin(angle)) / cube)
-    first = 0.5 * np.sinc(angle / (2.0 * np.pi)) ** 2
-    turned = _cross(turn, rate)
-    return rate + first * turned + second * _cross(turn, turned)
+    def onto_accelerations(
+        self, accelerations: FloatArray, velocities: FloatArray, segment: IndexArray, u: FloatArray
+    ) -> FloatArray:
+        """Return the angular accelerations by u with whole turns laid over them; `velocities` are those without."""
+        at = np.flatnonzero(self._turns[segment])
+        if at.size:
+            along, across, along_rate, across_rate = self.turns(segment[at], u[at])
+            along_change, across_change = self.turn_changes(segment[at], u[at])
+            carried = turned(across, velocities[:, at])
+            winding = velocity_of_exp(across, across_rate)
+            inner = turned(along, winding + carried)
+            change = (
+                acceleration_of_exp(across, across_rate, across_change)
+                + cross(winding, carried)
+                + turned(across, accelerations[:, at])
+            )
+            accelerations[:, at] = along_change + cross(along_rate, inner) + turned(along, change)
+        return accelerations

@@ -7,9 +7,16 @@ import bpy
 
 from . import preset
 from .bake import TCB_OT_bake
+from .bake_in_world import TCB_OT_bake_in_world
+from .check import TCB_OT_check
 from .enable import TCB_OT_enable
 from .export_3ds import EXPORT_ANIM_OT_tcb_3ds
+from .export_table import EXPORT_ANIM_OT_tcb_table
+from .finding_show import TCB_OT_finding_show
+from .frame_function import TCB_OT_frame_function, TCB_OT_frame_function_remove
 from .import_3ds import IMPORT_ANIM_OT_tcb_3ds
+from .import_table import IMPORT_ANIM_OT_tcb_table
+from .joint_check import TCB_OT_joint_check
 from .key_copy import TCB_OT_key_copy, TCB_OT_key_paste
 from .key_drag import TCB_OT_key_drag
 from .key_jump import TCB_OT_key_jump
@@ -17,11 +24,13 @@ from .key_reset import TCB_OT_key_reset
 from .key_select import TCB_OT_key_select
 from .key_set import TCB_OT_key_set
 from .make_key import TCB_OT_make_key
+from .relax import TCB_OT_relax
 from .remove import TCB_OT_remove
 from .restore import TCB_OT_restore
 from .sync import TCB_OT_sync
 from .track_choose import TCB_OT_track_choose
 from .track_select import TCB_OT_track_select
+from .velocities_write import EXPORT_ANIM_OT_tcb_velocities, TCB_OT_velocities_write
 
 _CLASSES = (
     TCB_OT_enable,
@@ -36,13 +45,24 @@ _CLASSES = (
     preset.TCB_OT_preset_add,
     TCB_OT_track_select,
     TCB_OT_track_choose,
+    TCB_OT_frame_function,
+    TCB_OT_frame_function_remove,
     TCB_OT_bake,
+    TCB_OT_bake_in_world,
     TCB_OT_make_key,
     TCB_OT_sync,
     TCB_OT_restore,
     TCB_OT_remove,
+    TCB_OT_check,
+    TCB_OT_joint_check,
+    TCB_OT_relax,
+    TCB_OT_finding_show,
     IMPORT_ANIM_OT_tcb_3ds,
     EXPORT_ANIM_OT_tcb_3ds,
+    IMPORT_ANIM_OT_tcb_table,
+    EXPORT_ANIM_OT_tcb_table,
+    TCB_OT_velocities_write,
+    EXPORT_ANIM_OT_tcb_velocities,
 )
 
 

@@ -4,14 +4,19 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import Any
 
 import bpy
-from bpy.props import EnumProperty, FloatProperty, IntProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from .. import selection
-from ..animation import SAMPLE_LIMIT, Options, bake_many
+from ..animation import SAMPLE_LIMIT, Options, Refusal, bake_many, enable_many, remove
+from ..animation.channels import channels_of
+from ..animation.look import plain_among
+from ..animation.tracks import find_tracks
 from ..properties import OUTPUT_ITEMS, RANGE_ITEMS, TARGET_ITEMS, rotation_tolerance, value_tolerance
+from .enable import warn_of_looks
 from .on_selection import OnSelection
 from .reporting import Status, finish
 
@@ -34,6 +39,12 @@ class TCB_OT_bake(OnSelection):
     frames: EnumProperty(name="Frames", description="What to bake", items=RANGE_ITEMS)
     frame_start: FloatProperty(name="Start", description="First frame of a custom range", default=1.0)
     frame_end: FloatProperty(name="End", description="Last frame of a custom range", default=250.0)
+    keep_look: BoolProperty(
+        name="Keep Look",
+        description="Where no track is TCB yet all become so: with the parameters with which keys play most as they do "
+        "now, as Enable TCB gives them; otherwise with the defaults. On where you press a button, off in scripts",
+        options={"SKIP_SAVE"},
+    )
     sample_limit: IntProperty(
         name="Sample Limit", description="Refuse to make more samples than this", default=SAMPLE_LIMIT, min=1
     )
@@ -47,8 +58,14 @@ class TCB_OT_bake(OnSelection):
         if self.frames == "CUSTOM":
             layout.prop(self, "frame_start")
             layout.prop(self, "frame_end")
+        layout.prop(self, "keep_look")
         layout.prop(self, "use_data")
         layout.prop(self, "sample_limit")
+
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:
+        if not self.properties.is_property_set("keep_look"):
+            self.keep_look = True
+        return self.execute(context)
 
     def execute(self, context: bpy.types.Context) -> Status:
         selected = selection.selected_datablocks(context, self.use_data)
@@ -68,18 +85,35 @@ class TCB_OT_bake(OnSelection):
         except ValueError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
+        plain = plain_among(selected) if self.keep_look else {}
+        before = {datablock: channels_of(datablock).identity for datablock in plain}
+        kept = enable_many(plain, keep_look=True, defaults=options.defaults)
         progress = Progress(context.window_manager)
         try:
             report = bake_many(selected, options, only, progress)
         finally:
             progress.end()
-        return finish(self, report, "Baked")
+        for datablock, prefixes in plain.items():
+            if not _is_baked(datablock, before[datablock]):
+                # What could not be baked is left as it was.
+                with suppress(Refusal):
+                    remove(datablock, prefixes)
+        report.looks_of(kept)
+        status = finish(self, report, "Baked")
+        warn_of_looks(self, report)
+        return status
 
     def _frame_range(self, context: bpy.types.Context) -> tuple[float, float] | None:
         scene: Any = context.scene
         if self.frames == "SCENE":
             return float(scene.frame_start), float(scene.frame_end)
         return (self.frame_start, self.frame_end) if self.frames == "CUSTOM" else None
+
+
+def _is_baked(datablock: bpy.types.ID, before: tuple[int, int]) -> bool:
+    """Whether the datablock, whose F-curves were those, is: there, or in the action that it has now."""
+    channels = channels_of(datablock)
+    return channels.identity != before or any(track.saved for track in find_tracks(datablock, channels))
 
 
 class Progress:

@@ -7,6 +7,7 @@ import bpy
 from bpy.props import BoolProperty
 
 from .. import animation, selection, words
+from ..animation import Report
 from .on_selection import OnSelection
 from .reporting import Status, finish
 
@@ -31,9 +32,14 @@ class TCB_OT_enable(OnSelection):
         selected = selection.selected_datablocks(context, self.use_data)
         report = animation.enable_many(selected, self.keep_look, selection.default_parameters(context))
         status = finish(self, report, self.done, self.otherwise)
-        if report.looks_changed:
-            warning = (
-                "{:d} of them will play visibly otherwise once baked, named in the Info editor: undo, or adjust them"
-            )
-            self.report({"WARNING"}, words.report(warning, report.looks_changed))
+        warn_of_looks(self, report)
         return status
+
+
+def warn_of_looks(operator: bpy.types.Operator, report: Report) -> None:
+    """Say where a look is farthest off, and loudly where that can be seen."""
+    for place in report.farthest_off:
+        operator.report({"INFO"}, words.report("Farthest from its look is {:s}", place))
+    if report.looks_changed:
+        warning = "{:d} of them play visibly otherwise when baked, named in the Info editor: undo, or adjust them"
+        operator.report({"WARNING"}, words.report(warning, report.looks_changed))

@@ -8,13 +8,13 @@ from typing import Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
-from bpy_extras.io_utils import ExportHelper
+from bpy_extras.io_utils import ExportHelper, orientation_helper
 
 from ..animation import Refusal
-from ..exchange.conversion import Conversion, stretch_of
+from ..exchange.conversion import Conversion, axes_of, stretch_of
 from ..exchange.exporting import ExportOptions, export_scene
 from ..formats import three_ds
-from .import_3ds import TIMING_ITEMS, tell_of
+from .import_3ds import TIMING_ITEMS, draw_options, tell_of
 from .reporting import Status
 
 OTHERS_ITEMS = (
@@ -23,6 +23,7 @@ OTHERS_ITEMS = (
 )
 
 
+@orientation_helper(axis_forward="Y", axis_up="Z")
 class EXPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ExportHelper):  # type: ignore[misc]
     """Export objects and their animation to a 3D Studio file, with the keys' tension, continuity, bias and ease"""
 
@@ -50,17 +51,38 @@ class EXPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ExportHelper):  # type: ignore[
     )
     others: EnumProperty(name="Other Tracks", description="What to do with tracks that are not TCB", items=OTHERS_ITEMS)
 
+    def draw(self, _context: bpy.types.Context) -> None:
+        draw_options(
+            self.layout,
+            self,
+            ("use_selection",),
+            ("global_scale", "axis_forward", "axis_up"),
+            ("frame_start", "timing", "frame_rate"),
+            ("others",),
+        )
+
     def execute(self, context: bpy.types.Context) -> Status:
         given: Any = self
         scene: Any = context.scene
         objects = context.selected_objects if self.use_selection else scene.objects
         stretch = stretch_of(scene, self.frame_rate) if self.timing == "TIME" else 1.0
-        conversion = Conversion(scale=1.0 / self.global_scale, start=self.frame_start, stretch=stretch)
+        axes = axes_of(given.axis_forward, given.axis_up)
+        conversion = Conversion(axes, 1.0 / self.global_scale, self.frame_start, stretch)
         try:
             made, report = export_scene(objects, scene, ExportOptions(conversion, self.others == "SAMPLE"))
-            Path(bpy.path.abspath(given.filepath)).write_bytes(three_ds.write(made))
+            _replace(Path(bpy.path.abspath(given.filepath)), three_ds.write(made))
         except (Refusal, OSError, three_ds.ThreeDSError) as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         tell_of(self, report)
         return {"FINISHED"}
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write the file in one step: what was there before stays until all of it is written. Raises OSError."""
+    part = path.with_name(f"{path.name}.part")
+    try:
+        part.write_bytes(content)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

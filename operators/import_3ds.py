@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import bpy
-import numpy as np
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, StringProperty
-from bpy_extras.io_utils import ImportHelper, axis_conversion, orientation_helper
+from bpy_extras.io_utils import ImportHelper, orientation_helper
 
 from .. import words
 from ..animation import Refusal
-from ..exchange.conversion import Conversion, stretch_of
+from ..exchange.conversion import Conversion, axes_of, stretch_of
 from ..exchange.importing import ImportOptions, import_files, set_range
 from ..exchange.planning import Choices
 from ..exchange.report import Exchanged
@@ -91,22 +92,15 @@ class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[
         return cast(Status, self.invoke_popup(context))
 
     def draw(self, _context: bpy.types.Context) -> None:
-        layout: Any = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
-        layout.prop(self, "target")
-        column = layout.column()
-        for name in ("global_scale", "axis_forward", "axis_up"):
-            column.prop(self, name)
-        column = layout.column()
-        for name in ("frame_start", "timing", "frame_rate", "use_scene_range"):
-            column.prop(self, name)
-        column = layout.column()
-        for name in ("rotations", "use_shorter_turns"):
-            column.prop(self, name)
-        column = layout.column()
-        for name in ("output", "use_live"):
-            column.prop(self, name)
+        draw_options(
+            self.layout,
+            self,
+            ("target",),
+            ("global_scale", "axis_forward", "axis_up"),
+            ("frame_start", "timing", "frame_rate", "use_scene_range"),
+            ("rotations", "use_shorter_turns"),
+            ("output", "use_live"),
+        )
 
     def execute(self, context: bpy.types.Context) -> Status:
         scenes = {}
@@ -116,6 +110,9 @@ class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[
             except (OSError, three_ds.ThreeDSError) as error:
                 self.report({"ERROR"}, f"{path.name}: {error}")
                 return {"CANCELLED"}
+        modes: Any = bpy.ops.object.mode_set
+        if context.mode != "OBJECT" and modes.poll():
+            modes(mode="OBJECT")
         options = self._options(context)
         scene: Any = context.scene
         collection: Any = context.collection
@@ -136,13 +133,7 @@ class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[
         if self.use_live:
             for datablock in report.animated:
                 datablock.animation_data.action.tcb_live = True
-        for item in context.selected_objects:
-            item.select_set(False)
-        for item in report.items:
-            item.select_set(True)
-        if report.items and context.object not in report.items:
-            layer: Any = context.view_layer
-            layer.objects.active = report.items[0]
+        _select(context, report.items)
         tell_of(self, report)
         redraw_editors()
         return {"FINISHED"}
@@ -155,16 +146,40 @@ class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[
 
     def _options(self, context: bpy.types.Context) -> ImportOptions:
         given: Any = self
-        axes = axis_conversion(from_forward=given.axis_forward, from_up=given.axis_up)
         scene: Any = context.scene
         conversion = Conversion(
-            axes=np.array(axes).round(),
+            axes=axes_of(given.axis_forward, given.axis_up),
             scale=self.global_scale,
             start=self.frame_start,
             stretch=stretch_of(scene, self.frame_rate) if self.timing == "TIME" else 1.0,
         )
         choices = Choices(self.rotations == "EULER", self.use_shorter_turns)
         return ImportOptions(conversion, choices, self.target == "MATCH", self.output)
+
+
+def _select(context: bpy.types.Context, items: Sequence[Any]) -> None:
+    """Select these objects alone, those that the view layer shows, and let one of them be active."""
+    for item in context.selected_objects:
+        item.select_set(False)
+    shown = []
+    for item in items:
+        # Blender refuses what the view layer leaves out.
+        with contextlib.suppress(RuntimeError):
+            item.select_set(True)
+            shown.append(item)
+    layer: Any = context.view_layer
+    if shown and layer.objects.active not in shown:
+        layer.objects.active = shown[0]
+
+
+def draw_options(layout: Any, operator: bpy.types.Operator, *groups: Sequence[str]) -> None:
+    """Show these properties in groups, a column each."""
+    layout.use_property_split = True
+    layout.use_property_decorate = False
+    for names in groups:
+        column = layout.column()
+        for name in names:
+            column.prop(operator, name)
 
 
 def tell_of(operator: bpy.types.Operator, report: Exchanged) -> None:

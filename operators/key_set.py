@@ -6,12 +6,13 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.props import FloatProperty, StringProperty
+from bpy.props import FloatProperty, FloatVectorProperty, StringProperty
 
 from .. import preferences, selection, words
 from ..animation import find_track
-from ..animation.companions import PARAMETERS
-from ..animation.selected_keys import key_at, set_parameters
+from ..animation.companions import PARAMETERS, VELOCITY, velocity_of
+from ..animation.parameters import velocity_size
+from ..animation.selected_keys import TrackKeys, key_at, set_parameters
 from ..properties import Of50, parameter
 from ..shared_number import is_mixed
 from .reporting import Status, finish, for_each_of, for_each_track, poll_keys, poll_selection
@@ -40,6 +41,13 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
     bias: parameter("bias", options={"SKIP_SAVE"})
     ease_to: parameter("ease_to", options={"SKIP_SAVE"})
     ease_from: parameter("ease_from", options={"SKIP_SAVE"})
+    velocity: FloatVectorProperty(
+        name="Velocity",
+        description="For methods that go by it: a frame, for each of the first three components; of a rotation radians"
+        " about the parent's axes",
+        size=3,
+        options={"SKIP_SAVE"},
+    )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -69,19 +77,26 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> Status:
         given = {name: getattr(self, name) for name in PARAMETERS if self.properties.is_property_set(name)}
-        if not given:
-            self.report({"ERROR"}, words.report("none of {:s} is given", ", ".join(PARAMETERS)))
+        has_velocity = self.properties.is_property_set("velocity")
+        if not given and not has_velocity:
+            self.report({"ERROR"}, words.report("none of {:s} is given", ", ".join((*PARAMETERS, VELOCITY))))
             return {"CANCELLED"}
         defaults = selection.default_parameters(context)
+
+        def set_given(keys: TrackKeys) -> None:
+            velocity = self.velocity[: velocity_size(keys.track)] if has_velocity else ()
+            numbers = {velocity_of(component): number for component, number in enumerate(velocity)}
+            set_parameters(keys, {**given, **numbers}, defaults)
+
         if not self.track:
             chosen = selection.chosen_keys(context)
-            report = for_each_of(chosen, lambda keys: set_parameters(keys, given, defaults))
+            report = for_each_of(chosen, set_given)
             return finish(self, report, "Set", NO_KEYS)
 
         def set_on(datablock: bpy.types.ID, path: str) -> None:
             given_frame = self.properties.is_property_set("frame")
             frame = self.frame if given_frame else selection.action_frame(context, datablock)
-            set_parameters(key_at(datablock, find_track(datablock, path), frame), given, defaults)
+            set_given(key_at(datablock, find_track(datablock, path), frame))
 
         owners = selection.owners_of(context, self.track)
         return finish(self, for_each_track(owners, self.track, set_on, keys=1), "Set")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Set the choices of a track: cycle, ends, construction, way of turning."""
+"""Set the choices of a track: its method, cycle, ends, construction, way of turning."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from .reporting import Status, finish, for_each_track, poll_selection
 
 
 class TCB_OT_track_choose(bpy.types.Operator):
-    """Set cycle, ends, construction and way of turning of a TCB track, on the selected objects (in Pose mode: bones)"""
+    """Set method, cycle, ends, construction and way of turning of a TCB track, on the selected objects (in Pose mode:
+    bones)"""
 
     bl_idname = "tcb.track_choose"
     bl_label = "Set TCB Track"
@@ -23,6 +24,8 @@ class TCB_OT_track_choose(bpy.types.Operator):
     track: StringProperty(
         name="Track", description="Path of the animated property; 'rotation' means that of the rotation mode"
     )
+    method: choice("method")
+    angles: choice("angles")
     cycle: choice("cycle")
     ends: choice("ends")
     construction: choice("construction")

@@ -6,8 +6,11 @@ from __future__ import annotations
 import bpy
 
 from . import file_menus, menus, pictures
+from .checks import TCB_PT_checks, TCB_PT_relax, TCB_UL_findings
+from .motion import TCB_PT_motion
 from .selected_keys import PANELS
 from .sidebar import TCB_PT_bake, TCB_PT_bake_options, TCB_PT_defaults, TCB_PT_key, TCB_PT_track, TCB_PT_tracks
+from .timing import TCB_PT_timing
 
 _CLASSES = (
     menus.TCB_PT_presets,
@@ -20,6 +23,11 @@ _CLASSES = (
     TCB_PT_tracks,
     TCB_PT_key,
     TCB_PT_track,
+    TCB_PT_motion,
+    TCB_PT_timing,
+    TCB_UL_findings,
+    TCB_PT_checks,
+    TCB_PT_relax,
     *PANELS,
 )
 

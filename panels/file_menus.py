@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""3D Studio files in the menu File, and dropped onto the 3D viewport."""
+"""3D Studio files and tables in the menu File; the former also dropped onto the 3D viewport."""
 
 from __future__ import annotations
 
@@ -23,10 +23,12 @@ class IMPORT_ANIM_FH_tcb_3ds(bpy.types.FileHandler):  # noqa: N801  Blender's wa
 
 def _draw_import(menu: Any, _context: bpy.types.Context) -> None:
     menu.layout.operator("import_anim.tcb_3ds", text="3D Studio Animation (.3ds)")
+    menu.layout.operator("import_anim.tcb_table", text="Table of Keys (.csv)")
 
 
 def _draw_export(menu: Any, _context: bpy.types.Context) -> None:
     menu.layout.operator("export_anim.tcb_3ds", text="3D Studio Animation (.3ds)")
+    menu.layout.operator("export_anim.tcb_table", text="Table of Keys (.csv)")
 
 
 def register() -> None:

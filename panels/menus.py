@@ -69,7 +69,12 @@ class TCB_MT_objects(bpy.types.Menu):
 
     def draw(self, _context: bpy.types.Context) -> None:
         layout: Any = self.layout
-        for verbs in (("enable", "remove"), ("bake", "restore", "sync"), ("make_key",)):
+        for verbs in (
+            ("enable", "remove"),
+            ("bake", "bake_in_world", "restore", "sync"),
+            ("make_key",),
+            ("velocities_write", "check", "joint_check", "relax"),
+        ):
             for verb in verbs:
                 layout.operator(f"tcb.{verb}")
             layout.separator()

@@ -24,6 +24,7 @@ from .sidebar import (
     sidebar,
     track_label,
     why_not_editable,
+    without_bending,
 )
 
 _LISTED = 3
@@ -90,13 +91,15 @@ class _Keys:
         ranges = {name: _range(context, name, own) for name, own in numbers.items() if is_mixed(own)}
         column = layout.column(align=True)
         column.enabled = not reasons
-        draw_parameters(column, context, sidebar(context).selected, ranges)
+        unused = without_bending([keys.track for keys in chosen])
+        draw_parameters(column, context, sidebar(context).selected, ranges, unused)
         for reason in sorted(reasons):
             layout.label(text=reason, icon="LOCKED")
         if ranges:
             layout.prop(sidebar(context).selected, "relative")
         draw_key_tools(layout)
-        draw_diagram(layout, None if ranges else {name: float(own[0]) for name, own in numbers.items()})
+        if not unused:
+            draw_diagram(layout, None if ranges else {name: float(own[0]) for name, own in numbers.items()})
 
 
 class _Track:

@@ -5,7 +5,8 @@ the track's choices, and the bake."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import bpy
@@ -16,9 +17,19 @@ from ..animation.companions import split
 from ..animation.datablocks import name_of
 from ..animation.enabling import check_editable
 from ..animation.inspecting import STATES, has_animated_bones, state, turn_now, values_now
+from ..animation.parameters import velocity_size
+from ..animation.splines import bends_by_parameters, options_of
+from ..animation.switching import is_live
 from ..animation.tracks import Track, why_not
-from ..properties import DESCRIPTIONS
+from ..interp.methods import METHODS
+from ..properties import SLIDERS_OF_VELOCITY
 
+_LETTER = 6.4
+"""Pixels at a resolution scale of 1, on the average."""
+_BESIDE = 70.0
+"""The same, of what stands beside a line: an icon, margins and the tabs."""
+_SHORTEST = 20
+"""Letters. Narrower regions cut lines."""
 SHOWN_NOTES = 3
 """Notes of Live that the panel has room for; the rest is counted."""
 _STATE_ICONS = {"PLAIN": "BLANK1", "TCB": "KEYFRAME", "BAKED": "KEYFRAME_HLT", "OUT_OF_DATE": "FILE_REFRESH"}
@@ -84,11 +95,36 @@ def draw_live(layout: Any, context: bpy.types.Context) -> None:
         layout.prop(
             action, "tcb_live", text=words.label("Live: {:s}", action.name) if len(actions) > 1 else words.label("Live")
         )
+    if any(map(is_live, actions)) and _has_other_options(context):
+        draw_text(layout, context, words.label("Baked with other options or defaults: Bake TCB takes these"))
     said = [line for action in actions for line in handlers.said_of(action)]
     for line in said[:SHOWN_NOTES]:
-        layout.label(text=line, icon="INFO", translate=False)
+        draw_text(layout, context, line)
     if len(said) > SHOWN_NOTES:
         layout.label(text=words.label("… and {:d} notes more", len(said) - SHOWN_NOTES), translate=False)
+
+
+def _has_other_options(context: bpy.types.Context) -> bool:
+    """Whether a live track that the sidebar lists was baked otherwise than the sidebar says."""
+    options = handlers.options_of(context.scene)
+    for datablock, track in selection.active_tracks(context):
+        animation: Any = getattr(datablock, "animation_data")  # noqa: B009  it has tracks
+        if track.saved and is_live(animation.action) and not _state_fault(track):
+            kept = track.settings.options
+            if kept is not None and kept != options:
+                return True
+    return False
+
+
+def draw_text(layout: Any, context: bpy.types.Context, text: str, icon: str = "INFO") -> None:
+    """A sentence, in as many lines as it takes where the region is narrow."""
+    region, user = context.region, context.preferences
+    # Without a window there is no scale, and may be no region.
+    width = region.width / ((user and user.system.ui_scale) or 1.0) if region is not None else 0.0
+    wrapped = textwrap.wrap(text, max(_SHORTEST, int((width - _BESIDE) / _LETTER)))
+    column = layout.column(align=True)
+    for number, line in enumerate(wrapped):
+        column.label(text=line, icon="BLANK1" if number else icon, translate=False)
 
 
 def active_actions(context: bpy.types.Context) -> list[bpy.types.Action]:
@@ -153,6 +189,9 @@ class TCB_PT_tracks(_Sidebar):
         bones = context.mode != "POSE" and context.object is not None and has_animated_bones(context.object)
         if not tracks and not bones:
             layout.label(text=_why_no_tracks(context), icon="INFO")
+            if not selection.why_nothing_is_selected(context):
+                layout.operator("tcb.enable")
+                layout.operator("tcb.remove")
             return
         bone = context.active_pose_bone if context.mode == "POSE" else None
         if bone is not None:
@@ -200,25 +239,54 @@ class TCB_PT_key(_Sidebar):
         reason = why_not_editable(datablock, track)
         column = layout.column(align=True)
         column.enabled = not reason
-        draw_parameters(column, context, sidebar(context))
+        draw_parameters(column, context, sidebar(context), unused=without_bending([track]))
+        if not _state_fault(track) and "velocities" in options_of(track, track.settings):
+            column.label(text="Velocity a frame:")
+            for index in range(min(SLIDERS_OF_VELOCITY, velocity_size(track))):
+                letter = "XYZ"[index] if track.is_rotation else _letter(datablock, track, index)
+                column.prop(sidebar(context), "velocity", index=index, text=letter, translate=False)
         if reason:
-            layout.label(text=reason, icon="LOCKED")
+            draw_text(layout, context, reason, "LOCKED")
         draw_key_tools(layout)
+        if key.where != "AT":
+            layout.operator("tcb.make_key", icon="KEYFRAME")
         _draw_value(context, layout, datablock, track)
 
 
 def draw_parameters(
-    layout: Any, context: bpy.types.Context, owner: Any, ranges: Mapping[str, str] | None = None
+    layout: Any, context: bpy.types.Context, owner: Any, ranges: Mapping[str, str] | None = None, unused: str = ""
 ) -> None:
-    """A slider for each parameter; of those that differ from key to key the range stands beside it."""
+    """A slider for each parameter; of those that differ from key to key the range stands beside it.
+
+    `unused`: says by what the method goes, where all but the eases mean nothing to it.
+    """
+    whole = layout
+    if unused:
+        whole.label(text=unused, icon="INFO", translate=False)
     for name, slider in preferences.shown_names(context).items():
+        layout = whole.row()
+        layout.active = not unused or name.startswith("ease")
         if ranges and name in ranges:
             row = layout.split(factor=0.62, align=True)
-            text = words.label("{:s} (mixed)", words.label(DESCRIPTIONS[name][0]))
-            row.prop(owner, slider, slider=True, text=text, translate=False)
+            row.prop(owner, slider, slider=True)
             row.label(text=ranges[name], translate=False)
         else:
             layout.prop(owner, slider, slider=True)
+    if ranges:
+        # Below, so that a slider does not move away under the mouse that sets all to one.
+        whole.label(text="Mixed: the mean, and the range")
+
+
+def without_bending(tracks: Sequence[Track]) -> str:
+    """By what the method goes, where all have one to which tension, continuity and bias mean nothing; else nothing."""
+    if any(_state_fault(track) or bends_by_parameters(track, track.settings) for track in tracks):
+        return ""
+    labels = {METHODS[track.settings.method].label for track in tracks}
+    if len(labels) != 1:
+        return ""
+    by_velocities = any("velocities" in options_of(track, track.settings) for track in tracks)
+    text = "{:s} goes by ease and velocity" if by_velocities else "{:s} goes by ease alone"
+    return words.label(text, words.label(labels.pop()))
 
 
 def draw_key_tools(layout: Any) -> None:
@@ -258,13 +326,22 @@ def draw_choices(layout: Any, context: bpy.types.Context) -> None:
     if fault:
         layout.label(text=fault, icon="ERROR")
         return
-    rotations = all(track.is_rotation for track in tracks)
-    for name in ("cycle", "ends", "construction", "path") if rotations else ("cycle",):
+    for name in _choices_of(tracks):
         layout.prop(sidebar(context), name)
         if len({getattr(track.settings, name) for track in tracks}) > 1:
             row = layout.row()
             row.alignment = "RIGHT"
             row.label(text="not the same on all tracks")
+
+
+def _choices_of(tracks: Sequence[Track]) -> list[str]:
+    """Those that matter on all tracks."""
+    names = ["method", "angles", "cycle", "ends", "construction", "path"]
+    for track in tracks:
+        # Every method says so where it can't turn as far as the keys.
+        always = {"method", "cycle", *(("path",) if track.is_rotation else ())}
+        names = [name for name in names if name in always or name in options_of(track, track.settings)]
+    return names
 
 
 def _draw_list(context: bpy.types.Context, layout: Any, tracks: list[tuple[bpy.types.ID, Track]]) -> None:
@@ -368,7 +445,7 @@ def _draw_value(context: bpy.types.Context, layout: Any, datablock: bpy.types.ID
             box.label(text=words.label("Angle {:.3f}°", math.degrees(angle)), translate=False)
             box.label(text=words.label("Axis {:.4f}, {:.4f}, {:.4f}", *axis), translate=False)
             return
-        box.label(text=words.label("TCB value at frame {:g}:", frame), translate=False)
+        box.label(text=words.label("Value at frame {:g}:", frame), translate=False)
         for index, value in values_now(track, frame, defaults).items():
             box.label(text=f"{_letter(datablock, track, index)} {value:.6g}", translate=False)
     except Refusal as refusal:

@@ -49,6 +49,7 @@ RIVALS = (
 )
 ON_THE_CENTRE = ("keys", "samples again", "curves again", "samples, new action", "restore")
 ON_THE_CHARACTER = ("samples", "curves", "nla.bake", "nla.bake, visual keying")
+ON_LOCATIONS = ("samples", "floor of samples", "nla.bake")
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,9 @@ class Plan:
             for kind, channels, frames in product(KINDS, self.channels, self.frames)
             if channels * frames <= self.most
         ]
+        channels, frames = self.centre
+        sizes.append({"kind": "locations", "channels": channels, "frames": frames, "vertices": 0})
         if self.skin:
-            channels, frames = self.centre
             sizes.append({"kind": "armature", "channels": channels, "frames": frames, "vertices": self.skin})
         return sorted(sizes, key=lambda size: (size["channels"] * size["frames"], size["vertices"]))
 
@@ -88,6 +90,8 @@ class Plan:
     def methods(self, size: dict[str, Any]) -> tuple[str, ...]:
         if size["vertices"]:
             return ON_THE_CHARACTER
+        if size["kind"] == "locations":
+            return ON_LOCATIONS
         return OURS + (ON_THE_CENTRE if self.is_central(size) else ()) + RIVALS
 
     def is_once(self, size: dict[str, Any], method: str) -> bool:

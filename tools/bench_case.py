@@ -28,7 +28,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tools import tcb as checkout
-from tools.bench_scene import PATHS, Size, animated, fcurves, make
+from tools.bench_scene import Size, animated, fcurves, make
 
 SMALL = 100_000
 """Samples; below it once is too short to tell, so the file is opened and baked several times in one process."""
@@ -204,7 +204,7 @@ class KeyframeInsert(Case):
         for item in animated():
             for owner in item.pose.bones if item.pose else [item]:
                 for frame in range(1, self.last + 1):
-                    for name in PATHS:
+                    for name in self.size.paths:
                         owner.keyframe_insert(name, frame=frame)
 
 

@@ -91,6 +91,11 @@ class Results:
         """The armature with a skin, if there was one."""
         return [size for size in self.runs if size.vertices]
 
+    @property
+    def locations(self) -> list[Size]:
+        """The objects that only move, if there were any."""
+        return [size for size in self.runs if size.kind == "locations"]
+
     def sizes(self, kind: str) -> list[Size]:
         """The smallest first; without the character."""
         return sorted(size for size in self.runs if size.kind == kind and not size.vertices)
@@ -164,13 +169,13 @@ def targets(results: Results) -> str:
         floor = results.ratio(size, "samples", "floor of samples")
         assert floor is not None
         row(f"a bake of samples within 2 times the floor: {here}", f"{floor} times", floor.middle <= 2)
-    for size in [*results.centres, *results.characters]:
+    for size in [*results.centres, *results.locations, *results.characters]:
         faster = results.ratio(size, "nla.bake", "samples")
         if faster is None:
             continue
         skin = f" with a skin of {size.vertices:,} vertices" if size.vertices else ""
         row(
-            f"10 times as fast as `nla.bake`: {KIND_NAMES[size.kind]}{skin}, {size}",
+            f"10 times as fast as `nla.bake`: {KIND_NAMES.get(size.kind, 'objects that only move')}{skin}, {size}",
             f"{faster} times{_floor_of(results, size)}",
             faster.middle >= 10,
         )

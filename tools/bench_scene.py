@@ -15,14 +15,17 @@ import numpy.typing as npt
 from interp import rotations
 
 PATHS = {"location": 3, "rotation_quaternion": 4, "scale": 3}
-"""What each object or bone has keys on, and how many channels that is."""
-EACH = sum(PATHS.values())
+"""What an object or bone can have keys on, and how many channels that is."""
 RIG = "Rig"
 
 
 @dataclass(frozen=True)
 class Size:
-    """Of one file. `kind`: "objects" or "armature"; `vertices`: of a skin that the bones deform."""
+    """Of one file.
+
+    `kind`: "objects", "armature", or "locations" for objects that only move.
+    `vertices`: of a skin that the bones deform.
+    """
 
     kind: str
     channels: int
@@ -30,9 +33,14 @@ class Size:
     vertices: int = 0
 
     @property
+    def paths(self) -> list[str]:
+        """What each object or bone has keys on."""
+        return ["location"] if self.kind == "locations" else list(PATHS)
+
+    @property
     def owners(self) -> int:
-        """Objects or bones: each has ten channels."""
-        return max(1, self.channels // EACH)
+        """Objects or bones."""
+        return max(1, self.channels // sum(PATHS[name] for name in self.paths))
 
     @property
     def samples(self) -> int:
@@ -53,7 +61,7 @@ def make(size: Size, path: Path) -> None:
     at, values = _keys(size)
     for number, owner in enumerate(owners):
         owner.rotation_mode = "QUATERNION"
-        for name in PATHS:
+        for name in size.paths:
             setattr(owner, name, values[name][number, 0])
             owner.keyframe_insert(name, frame=1)
     numbers = {owner.path_from_id("location").removesuffix("location"): n for n, owner in enumerate(owners)}

@@ -27,6 +27,8 @@ PACKAGE = "bl_ext.user_default.tcb_animation"
 SIZE = (1280, 1000)
 HEADER, TO_HEADER = 26, 32
 """Pixels from the header of a closed panel to the next, or from slider to button; from a button to a header below."""
+_REST = 1.5
+"""Seconds. A busy machine redraws as late as that."""
 SELECTED = (255, 191, 51)
 """The colour of the key in a diagram, which stands at this part of its height from the top:"""
 KEY_AT = 0.373
@@ -169,7 +171,7 @@ class Camera:
         before = b""
         while (now := self._pixels()) != before:
             before = now
-            time.sleep(0.7)
+            time.sleep(_REST)
         return now
 
     def _pixels(self) -> bytes:
@@ -218,6 +220,7 @@ def first_animation(window: Any, camera: Camera) -> None:
     click_until(window, place(buttons, "tcb_live"), "bpy.data.objects['Cube'].animation_data.action.tcb_live")
     window.run("bpy.context.scene.tcb_paths.show = True; bpy.context.scene.frame_set(20)")
     x, last_slider = place(buttons, "tcb.ease_from")
+    camera.screen()
     window.click((x, last_slider + HEADER))
     camera.take("first_presets", box)
     window.key("Escape")
@@ -289,7 +292,7 @@ def options(window: Any, camera: Camera) -> None:
         window.click((x, y))
     camera.park()
     box = camera.region("VIEW_3D", "UI")
-    camera.take("options", box._replace(bottom=box.top + 738))
+    camera.take("options", box._replace(bottom=box.top + 764))
 
 
 def graph_editor(window: Any, camera: Camera) -> None:

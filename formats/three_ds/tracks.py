@@ -214,26 +214,33 @@ def track_bytes(track: Track) -> bytes:
     count, flags = len(track.frames), track.key_flags
     components = COMPONENTS[track.kind]
     named = track.kind == "MORPH"
+    kept = flags & _HAS_PARAMETERS
+    if count and not named and (kept == kept[0]).all():
+        content = bytearray(_packed_keys(track, slice(None), int(kept[0])).tobytes())
+        return packed(_TRACK_HEADER, track.flags, *track.reserved, count) + content
     sizes = np.array(_key_sizes(components))[flags & 0xFF]
     steps = sizes + [len(name) + 1 for name in track.names] if named else sizes
     starts = np.cumsum(steps) - steps
     content = bytearray(int(steps.sum()))
-    for kept in np.unique(flags & _HAS_PARAMETERS):
-        which = np.flatnonzero(flags & _HAS_PARAMETERS == kept)
-        layout = _key_type(int(kept), components)
-        keys = np.empty(len(which), layout)
-        keys["frame"], keys["flags"], keys["value"] = track.frames[which], flags[which], track.values[which]
-        for row, name in enumerate(PARAMETERS):
-            if kept >> row & 1:
-                keys[name] = track.parameters[row, which]
-        if len(which) == count and not named:
-            content = bytearray(keys.tobytes())
-        else:
-            _anywhere(content, layout)[starts[which]] = keys
+    for given in np.unique(kept).tolist():
+        which = np.flatnonzero(kept == given)
+        keys = _packed_keys(track, which, given)
+        _anywhere(content, keys.dtype)[starts[which]] = keys
     if named:
         for start, shown in zip((starts + sizes).tolist(), track.names, strict=True):
             content[start : start + len(shown)] = shown
     return packed(_TRACK_HEADER, track.flags, *track.reserved, count) + content
+
+
+def _packed_keys(track: Track, which: npt.NDArray[np.intp] | slice, given: int) -> npt.NDArray[np.void]:
+    """Those keys, all of which have these parameters, as the file has them."""
+    frames = track.frames[which]
+    keys = np.empty(len(frames), _key_type(given, COMPONENTS[track.kind]))
+    keys["frame"], keys["flags"], keys["value"] = frames, track.key_flags[which], track.values[which]
+    for row, name in enumerate(PARAMETERS):
+        if given >> row & 1:
+            keys[name] = track.parameters[row, which]
+    return keys
 
 
 def _check(track: Track) -> None:
@@ -245,10 +252,9 @@ def _check(track: Track) -> None:
     check_array("parameters", track.parameters, np.float32, (len(PARAMETERS), count))
     if len(track.names) != (count if track.kind == "MORPH" else 0):
         raise ThreeDSError(f"{count} keys and {len(track.names)} names")
-    for row, name in enumerate(PARAMETERS):
-        lost = np.flatnonzero((track.parameters[row] != 0) & (track.key_flags >> row & 1 == 0))
-        if len(lost):
-            frame = track.frames[lost[0]]
-            raise ThreeDSError(
-                f"key {lost[0]} at frame {frame} has a {name.replace('_', ' ')}, and no flag that says so"
-            )
+    unflagged = track.key_flags >> np.arange(len(PARAMETERS), dtype=np.uint16)[:, np.newaxis] & 1 == 0
+    lost = (track.parameters != 0) & unflagged
+    if lost.any():
+        row, key = np.argwhere(lost)[0]
+        what = f"key {key} at frame {track.frames[key]} has a {PARAMETERS[row].replace('_', ' ')}"
+        raise ThreeDSError(f"{what}, and no flag that says so")

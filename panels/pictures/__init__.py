@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from . import diagram, overlay, paths, stepping, world
+from . import diagram, overlay, paths
 
-__all__ = ["diagram", "overlay", "paths", "stepping", "world"]
+__all__ = ["diagram", "overlay", "paths"]
 _MODULES = (diagram, overlay)
 
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ... import selection
 from ...animation.companions import PARAMETERS
 from ...interp import Keys, tcb
+from ..sidebar import without_bending
 from .bitmap import Bitmap, Colour, Points
 
 _FRAMES = (0.0, 1.0, 2.0)
@@ -132,7 +133,8 @@ class TCB_PT_diagram(bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return selection.active_track(context) is not None
+        found = selection.active_track(context)
+        return found is not None and not without_bending([found[1]])
 
     def draw(self, context: bpy.types.Context) -> None:
         found = selection.active_key(context)

@@ -19,10 +19,10 @@ import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
 
 from ... import handlers, words
+from ...animation.stepping import Stepping, Thing
+from ...animation.world import UnknownMotionError, World
 from .drawing import Picture, draw
 from .paths import Path, Plan, Trace, path, plan
-from .stepping import Stepping, Thing
-from .world import UnknownMotionError, World
 
 _MOST_FRAMES = 20_000
 _PIECE = 0.012

@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from ...animation import Refusal
 from ...animation.channels import channels_of
+from ...animation.datablocks import bone_path
 from ...animation.frames import union
 from ...animation.reading import key_frames
 from ...animation.tracks import tracks_shown
-from ...selection import bone_path
-from .world import Frames, Matrices
+from ...animation.world import Frames, Matrices
 
 Points = npt.NDArray[np.float32]
 

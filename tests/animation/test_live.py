@@ -426,3 +426,86 @@ def test_an_edit_that_cannot_be_baked_is_said_and_keeps_the_keys(animation, thin
     let_time_pass(animation)
     assert handlers.said_of(action) == []
     assert is_as_baked(animation, thing)
+
+
+def test_that_only_generated_keys_were_moved_is_said_and_they_go_back(animation, thing) -> None:
+    before = snapshot(thing)
+    for fcurve in rows(thing):
+        if fcurve.data_path == "location":
+            generated = [point for point in fcurve.keyframe_points if point.type == "GENERATED"]
+            if not generated:
+                pytest.skip("curves have no generated keys here")
+            generated[3].co_ui.x += 0.4
+            fcurve.update()
+    let_time_pass(animation)
+    assert differences(unselected(before), unselected(snapshot(thing))) == []
+    (line,) = handlers_of(animation).said_of(thing.animation_data.action)
+    assert line == '"Ball", location: only generated keys were moved: they are back'
+    set_value(thing, 3.0)
+    let_time_pass(animation)
+    assert handlers_of(animation).said_of(thing.animation_data.action) == []
+
+
+def test_generated_keys_that_went_along_with_the_animators_are_not_worth_a_word(animation, thing) -> None:
+    for fcurve in rows(thing):
+        for point in fcurve.keyframe_points:
+            point.co_ui.x += 2
+        fcurve.update()
+    let_time_pass(animation)
+    assert not any("generated" in line for line in handlers_of(animation).said_of(thing.animation_data.action))
+    assert is_as_baked(animation, thing)
+
+
+def test_what_was_never_baked_is_baked_by_the_options_of_its_own_scene(animation, thing) -> None:
+    here = bpy.context.scene
+    there = bpy.data.scenes.new("There")
+    item = new_object("Far")
+    here.collection.objects.unlink(item)
+    there.collection.objects.link(item)
+    key(item, "location", [(0, (0, 1, 2)), (10, (5, -1, 2))])
+    here.tcb.step, there.tcb.step = 1.0, 0.5
+    there.tcb.defaults.tension = 0.25
+    item.animation_data.action.tcb_live = True
+    bpy.ops.tcb.sync()
+    options = animation.find_track(item, "location").settings.options
+    assert (options.step, options.defaults) == (0.5, {"tension": 0.25})
+    assert len(curve(item, "location").keyframe_points) == 21
+
+
+def test_what_two_scenes_have_is_baked_by_the_options_of_the_current_one(animation, thing) -> None:
+    here = bpy.context.scene
+    there = bpy.data.scenes.new("There")
+    item = new_object("Both")
+    there.collection.objects.link(item)
+    key(item, "location", [(0, (0, 1, 2)), (10, (5, -1, 2))])
+    here.tcb.step, there.tcb.step = 1.0, 0.5
+    item.animation_data.action.tcb_live = True
+    bpy.ops.tcb.sync()
+    assert animation.find_track(item, "location").settings.options.step == 1.0
+
+
+def test_a_library_override_is_live_once_it_has_an_action_of_its_own(animation, thing, tmp_path) -> None:
+    path = str(tmp_path / "library.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(path, link=True) as (_, wanted):
+        wanted.objects = ["Ball"]
+    linked = bpy.data.objects["Ball"]
+    bpy.context.scene.collection.objects.link(linked)
+    ball = linked.override_create(remap_local_usages=True)
+    animation.key_set(ball, "location", 10, tension=-0.5)
+    action = ball.animation_data.action
+    assert action.library is None
+    assert action.tcb_live
+    let_time_pass(animation)
+    assert is_as_baked(animation, ball)
+    set_value(ball, 7.0)
+    let_time_pass(animation)
+    assert is_as_baked(animation, ball)
+    assert own_keys(animation, ball)["location", 0][0] == [0, 7]
+    saved = str(tmp_path / "shot.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=saved)
+    state = snapshot(ball)
+    bpy.ops.wm.open_mainfile(filepath=saved)
+    let_time_pass(animation)
+    assert differences(state, snapshot(bpy.data.objects["Ball"])) == []

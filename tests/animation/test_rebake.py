@@ -247,3 +247,32 @@ def test_a_long_bake_that_went_along_is_read_in_no_time(animation, edit: str) ->
     animation.restore(thing)
     assert time.process_time() - start < 2
     assert [len(fcurve.keyframe_points) for fcurve in fcurves(thing)][:3] == [101] * 3
+
+
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+@pytest.mark.parametrize("moves", [{20: 2.5}, {10: -1.5, 30: 3.25}, {10: 0.5, 20: 0.5, 30: 0.5}])
+def test_keys_that_moved_without_their_records_are_read_at_once_as_one_by_one(
+    animation, monkeypatch, output: str, moves: dict[int, float]
+) -> None:
+    """As the Graph Editor leaves them."""
+    thing = new_object()
+    for path in ("location", "scale"):
+        key(thing, path, [(at, (at / 7, 1 - at / 9, at % 11)) for at in (0, 10, 20, 30, 40)])
+    animation.bake(thing, output=output)
+    for fcurve in animation.channels.channels_of(thing):
+        if "tcb_tracks" not in fcurve.data_path:
+            for point in fcurve.keyframe_points:
+                point.co_ui.x += moves.get(round(point.co.x), 0.0) if point.type != "GENERATED" else 0.0
+            fcurve.update()
+    tracks = animation.tracks.find_tracks(thing, animation.channels.channels_of(thing))
+    at_once = animation.reading.read_all_originals(tracks)
+    monkeypatch.setattr(animation.originals, "_with_all_records", lambda *_: {})
+    one_by_one = animation.reading.read_all_originals(tracks)
+    for each, other in zip(at_once, one_by_one, strict=True):
+        assert each.keys() == other.keys() == {0, 1, 2}
+        for mine, theirs in zip(each.values(), other.values(), strict=True):
+            assert mine.stayed
+            assert (mine.edited, mine.moves, mine.stayed) == (theirs.edited, theirs.moves, theirs.stayed)
+            assert len(mine.unrecorded) == len(theirs.unrecorded) == 0
+            for name, array in vars(mine.keys).items():
+                assert array.tobytes() == getattr(theirs.keys, name).tobytes(), name

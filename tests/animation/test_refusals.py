@@ -188,6 +188,13 @@ def test_a_target_that_is_none(animation, thing) -> None:
         animation.bake(thing, target="ELSEWHERE")
 
 
+def test_a_default_for_what_is_no_parameter(animation, thing) -> None:
+    before = snapshot(thing)
+    with pytest.raises(ValueError, match="foo"):
+        animation.bake(thing, defaults={"foo": 1.0})
+    assert snapshot(thing) == before
+
+
 def test_ten_million_samples_are_refused_with_their_number(animation, thing) -> None:
     refused(animation, thing, "75,000,000", "10,000,000", step=1e-6)
 
@@ -286,8 +293,8 @@ def test_settings_of_a_newer_schema(animation, thing, bake_first: bool) -> None:
     animation.enable(thing)
     if bake_first:
         animation.bake(thing)
-    change_settings(thing, 0, 2)
-    refused(animation, thing, "Ball", "location", "newer", "schema 2")
+    change_settings(thing, 0, 3)
+    refused(animation, thing, "Ball", "location", "newer", "schema 3")
 
 
 def other_modifier(fcurve) -> None:
@@ -339,7 +346,7 @@ def test_a_track_with_damaged_settings_is_restored_all_the_same(animation, thing
 
 def test_restore_of_a_newer_schema_changes_nothing(animation, thing) -> None:
     animation.bake(thing)
-    change_settings(thing, 0, 2)
+    change_settings(thing, 0, 3)
     before = snapshot(thing)
     with pytest.raises(animation.Refusal, match="newer"):
         animation.restore(thing)
@@ -348,7 +355,7 @@ def test_restore_of_a_newer_schema_changes_nothing(animation, thing) -> None:
 
 def test_remove_of_a_newer_schema_changes_nothing(animation, thing) -> None:
     animation.bake(thing)
-    change_settings(thing, 0, 2)
+    change_settings(thing, 0, 3)
     before = snapshot(thing)
     with pytest.raises(animation.Refusal, match="newer"):
         animation.remove(thing)

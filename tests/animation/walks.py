@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 import bpy
 
+from interp.methods import METHODS
 from tests.animation.curves import HAS_SLOTS, co, fcurves, is_companion, key, new_object, rotation_path
 from tests.animation.test_edits import editor
 
@@ -237,9 +238,15 @@ class Walk:
         else:
             edits, weights = zip(*EDITS, strict=True)
             edit = getattr(self, self.dice.choices(edits, weights)[0])
+        passes_by = any(not self._meets_keys(path) for path in self._paths())
         said, same = edit()
         self.story.append(said)
-        return same
+        return OF_VALUES.get(edit.__name__, same) if passes_by else same
+
+    def _meets_keys(self, path: str) -> bool:
+        track = self.animation.find_track(self.live, path)
+        method = METHODS[track.settings.method]
+        return (method.rotations if track.is_rotation else method.values).meets_keys is not False
 
     def _where(self, *kinds: str) -> str:
         return getattr(self, self.dice.choice(kinds))()
@@ -460,12 +467,25 @@ class Walk:
 
     def choose(self) -> tuple[str, Alike]:
         path = self.dice.choice([path for path in self._paths() if self._full_columns(path)] or ["location"])
-        choices = {"cycle": ("SINGLE", "REPEAT", "LOOP"), "ends": ("3DS", "TANGENT")}
-        name = self.dice.choice(list(choices))
+        kind = "rotations" if "rotation" in path else "values"
+        methods = [name for name, method in METHODS.items() if getattr(method, kind)]
+        choices = {"cycle": ("SINGLE", "REPEAT", "LOOP"), "ends": ("3DS", "TANGENT"), "method": methods}
+        name = self.dice.choice([*choices, "method"])
         option = self.dice.choice(choices[name])
         for thing in self.twins:
             self.animation.choose(thing, path, **{name: option})
         return f"{path} {name} {option}", ALL
+
+    def give_velocity(self) -> tuple[str, Alike]:
+        path = self.dice.choice(self._paths())
+        frames = self._full_columns(path)
+        if not frames:
+            return "nothing", ALL
+        frame = self.dice.choice(frames)
+        velocity = [self.dice.uniform(-0.2, 0.2) for _ in range(3)]
+        for thing in self.twins:
+            self.animation.key_set(thing, path, frame, velocity=velocity)
+        return f"{path} velocity {velocity} at {frame:g}", ALL
 
 
 EDITS = (
@@ -487,8 +507,11 @@ EDITS = (
     ("graph_operator", 6),
     ("action_operator", 5),
     ("slide", 8),
-    ("choose", 3),
+    ("choose", 6),
+    ("give_velocity", 3),
 )
+OF_VALUES = {"key_pose": NONE, "scale_values": NONE, "set_value": KEYS}
+"""What must be alike where a key is shown beside its own value: that is moved by as much, whatever moves the key."""
 GRAPH_OPERATORS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("smooth", {}),
     ("clean", {"threshold": 0.001}),

@@ -50,3 +50,20 @@ def test_what_is_not_tcb_can_be_refused(tcb, walk, tmp_path):
     assert ran.status == 1
     assert "not TCB" in ran.errors[0]
     assert not (tmp_path / "walk.3ds").exists()
+
+
+def test_axes_go_both_ways(tcb, tmp_path):
+    source, axes = run_cycle(tmp_path), ("--forward=-Z", "--up=Y")
+    assert tcb("import", source, "--output", tmp_path / "run.blend", *axes).status == 0
+    load(tmp_path / "run.blend")
+    bpy.context.scene.frame_set(20)
+    assert bpy.data.objects["Box"].location[:] == (6, -2, 1)
+    assert tcb("export", tmp_path / "run.blend", "--output", tmp_path / "given.3ds", *axes).status == 0
+    given, read = (three_ds.read(path.read_bytes()) for path in (tmp_path / "given.3ds", source))
+    assert given.nodes[0].tracks[0].values.tolist() == read.nodes[0].tracks[0].values.tolist()
+
+
+def test_axes_along_one_line_are_an_error(tcb, tmp_path):
+    ran = tcb("import", run_cycle(tmp_path), "--output", tmp_path / "run.blend", "--forward=Y", "--up=-Y")
+    assert ran.status == 1
+    assert "forward Y and up -Y lie along one line" in ran.errors[0]

@@ -50,6 +50,26 @@ def test_restore_takes_samples_away_and_keeps_the_tracks_tcb(tcb, walk):
     assert {track["state"] for datablock in line["datablocks"] for track in datablock["tracks"]} == {"TCB"}
 
 
+def test_bake_goes_by_the_methods_that_the_tracks_have(tcb, walk, tcb_animation, tmp_path):
+    animation = tcb_animation.animation
+    load(walk)
+    for name, path, method in (("Hips", "location", "HERMITE"), ("Head", "rotation", "SHOEMAKE")):
+        animation.enable(bpy.data.objects[name])
+        animation.choose(bpy.data.objects[name], path, method=method)
+    animation.key_set(bpy.data.objects["Hips"], "location", FRAMES[1], velocity=(0.5, 0, -0.25))
+    save(walk)
+    (line,) = tcb("info", walk, "--json").lines
+    told = {one["name"]: one["tracks"][0] for one in line["datablocks"]}
+    assert (told["Hips"]["method"], told["Head"]["method"]) == ("HERMITE", "SHOEMAKE")
+    assert told["Hips"]["parameters"] == {"velocity": 1}
+    assert tcb("bake", walk, "--output", tmp_path / "baked.blend").status == 0
+    load(walk)
+    for name in ("Hips", "Head"):
+        animation.bake(bpy.data.objects[name])
+    here = [[bits(fcurve) for fcurve in fcurves(bpy.data.objects[name])] for name in ("Hips", "Head")]
+    assert [bits_in(tmp_path / "baked.blend", name) for name in ("Hips", "Head")] == here
+
+
 def test_enable_makes_tracks_tcb_and_bakes_nothing(tcb, walk):
     assert tcb("enable", walk, "--in-place", "--objects", "Hips").status == 0
     (line,) = tcb("info", walk, "--json").lines
@@ -95,6 +115,20 @@ def test_info_shows_tracks_keys_parameters_and_state(tcb, walk):
         "samples": 3 * 36,
         "parameters": {"tension": 2, "bias": 1},
     }
+
+
+def test_info_tells_of_frame_functions_and_bake_plays_them(tcb, walk):
+    load(walk)
+    from bl_ext.user_default.tcb_animation import animation
+
+    animation.retime(bpy.data.objects["Hips"], "REVERSE", track="location")
+    save(walk)
+    tcb("bake", walk, "--in-place", "--objects", "Hips")
+    (line,) = tcb("info", walk, "--json").lines
+    timed = {one["name"]: [track["retimed"] for track in one["tracks"]] for one in line["datablocks"]}
+    assert timed["Hips"] == [True]
+    assert not any(timed["Head"])
+    assert any(line.split()[-2:] == ["baked,", "retimed"] for line in tcb("info", walk).out.splitlines())
 
 
 def test_info_sees_that_a_key_has_moved_since_the_bake(tcb, walk):

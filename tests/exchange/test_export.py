@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
 import subprocess
@@ -15,7 +16,8 @@ import pytest
 from mathutils import Matrix
 
 from formats import three_ds
-from tests.animation.curves import key
+from tests.animation.curves import fcurves, key
+from tests.exchange.composition import Composition, matrix_of, orientations
 from tests.exchange.files import box, camera, save, scene, spotlight, track
 from tests.exchange.test_import import (
     TILTED,
@@ -276,6 +278,200 @@ def test_scale_and_start_come_out_of_an_import_again(give: Export, shared_data: 
     path = shared_data / "mak_running.3DS"
     bpy.ops.import_anim.tcb_3ds(filepath=str(path), global_scale=0.1, frame_start=50)
     assert tracks(give(global_scale=10, frame_start=50)) == tracks(three_ds.read(path.read_bytes()))
+
+
+def test_what_is_hidden_is_sampled_too(give: Export, animation) -> None:
+    item, leader = new_object("Box"), new_object("Leader")
+    key(leader, "location", [(0, (0, 0, 0)), (30, (5, 0, 0))])
+    item.constraints.new("COPY_LOCATION").target = leader
+    expected = [world("Box", frame)[0, 3] for frame in FRAMES]
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 0, 30
+    for frame, hidden in ((0, True), (20, False)):
+        item.hide_viewport = item.hide_render = hidden
+        item.keyframe_insert("hide_viewport", frame=frame)
+        item.keyframe_insert("hide_render", frame=frame)
+    node = next(node for node in give().nodes if node.name == b"Box")
+    assert node.track("POSITION").values[:, 0] == pytest.approx(expected, abs=1e-6)
+
+
+def test_an_export_changes_nothing(give: Export, animation) -> None:
+    everything_animated(animation)
+    bpy.context.scene.frame_set(7, subframe=0.5)
+    before = {repr(datablock) for datablock in bpy.data.user_map()}
+    give()
+    assert {repr(datablock) for datablock in bpy.data.user_map()} == before
+    assert bpy.context.scene.frame_current_final == 7.5
+
+
+def test_what_can_not_be_written_leaves_the_file_that_was_there(give: Export, tmp_path: Path) -> None:
+    new_object("Box")
+    (tmp_path / "given.3ds").write_bytes(b"as it was")
+    (tmp_path / "given.3ds.part").mkdir()
+    with pytest.raises(RuntimeError, match="directory"):
+        give()
+    assert (tmp_path / "given.3ds").read_bytes() == b"as it was"
+
+
+def test_locked_keys_are_written_and_muted_ones_are_not(give: Export, animation) -> None:
+    item = keyed("Box", animation)
+    for curve in fcurves(item):
+        curve.lock = True
+    assert give().nodes[0].track("POSITION").frames.tolist() == [0, 10, 30]
+    item.location = (7, 8, 9)
+    for curve in fcurves(item):
+        curve.mute = curve.mute or curve.data_path == "location"
+    position = give().nodes[0].track("POSITION")
+    assert (position.frames.tolist(), position.values.tolist()) == ([0], [[7, 8, 9]])
+
+
+def test_of_what_is_muted_in_part_the_rest_is_sampled(give: Export, animation, said) -> None:
+    item = keyed("Box", animation)
+    item.location.y = 3.0
+    next(curve for curve in fcurves(item) if (curve.data_path, curve.array_index) == ("location", 1)).mute = True
+    position = give().nodes[0].track("POSITION")
+    assert position.values[9] == pytest.approx(world("Box", 9)[:3, 3], abs=1e-6)
+    assert position.values[9, 1] == 3.0
+    assert '"Box": location: muted in part: written as 31 samples' in said()
+
+
+def test_tracks_of_other_methods_are_sampled_or_refused(give: Export, animation, said) -> None:
+    item = keyed("Box", animation)
+    animation.choose(item, "location", method="LINEAR")
+    animation.bake(item)
+    position = give().nodes[0].track("POSITION")
+    assert position.values[7] == pytest.approx(world("Box", 7)[:3, 3], abs=1e-6)
+    assert "written as 31 samples" in said()
+    with pytest.raises(RuntimeError, match='"Box", location: the file knows no'):
+        give(others="REFUSE")
+
+
+def test_an_imported_track_of_another_method_is_written_anew(give: Export, animation, shared_data: Path) -> None:
+    bpy.ops.import_anim.tcb_3ds(filepath=str(shared_data / "tcb_fixture_lib3ds.3ds"))
+    item = bpy.data.objects["Tri"]
+    animation.choose(item, "rotation", method="LINEAR")
+    animation.bake(item)
+    assert len(give().nodes[0].track("ROTATION").frames) > 20
+
+
+def test_what_a_frame_function_times_is_sampled(give: Export, animation, said) -> None:
+    item = keyed("Box", animation)
+    animation.retime(item, "REVERSE")
+    animation.bake(item)
+    node = give().nodes[0]
+    for kind in ("POSITION", "ROTATION"):
+        assert node.track(kind).frames.tolist() == list(FRAMES)
+    assert node.track("POSITION").values[7] == pytest.approx(world("Box", 7)[:3, 3], abs=1e-6)
+    assert matrix_of(orientations(node.track("ROTATION"))[7]) == pytest.approx(world("Box", 7)[:3, :3], abs=1e-6)
+    assert '"Box": location: retimed by a frame function: written as 31 samples' in said()
+
+
+def test_modifiers_of_f_curves_are_told(give: Export, animation, said) -> None:
+    item = keyed("Box", animation)
+    next(curve for curve in fcurves(item) if curve.data_path == "location").modifiers.new("NOISE")
+    give()
+    assert '"Box": location: modifiers of its F-curves are left: noise' in said()
+
+
+def test_an_instance_that_was_added_stands_where_it_does(give: Export, tmp_path: Path) -> None:
+    pivot = np.array([1, 2, 3], np.float32)
+    made = scene(three_ds.Node("OBJECT", b"Box", pivot=pivot, tracks=()), objects=(box(b"Box"),))
+    bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "made.3ds", made))
+    added = new_object("Added", bpy.data.objects["Box"].data)
+    added.location = (10, 0, 0)
+    bpy.context.view_layer.update()
+    expected = [added.matrix_world @ vertex.co for vertex in added.data.vertices]
+    given = Composition(give())
+    assert given.vertices(1, 0) == pytest.approx(np.array(expected), abs=1e-5)
+
+
+def test_the_field_of_view_is_that_of_the_pictures_width(give: Export) -> None:
+    item = new_object("Eye", bpy.data.cameras.new("Eye"))
+    render = bpy.context.scene.render
+    render.resolution_x, render.resolution_y = 1000, 2000
+    for fit in ("AUTO", "HORIZONTAL", "VERTICAL"):
+        item.data.sensor_fit = fit
+        # Corners of the picture a unit ahead, by Blender.
+        corners = item.data.view_frame(scene=bpy.context.scene)
+        width, ahead = max(abs(corner.x) for corner in corners), abs(corners[0].z)
+        fov = give().nodes[0].track("FOV").values[0, 0]
+        assert math.radians(fov) == pytest.approx(2 * math.atan(width / ahead), rel=1e-6), fit
+
+
+def test_numbers_that_the_file_has_not_are_told(give: Export, said) -> None:
+    new_object("Box").location = (3e38, 0, 1)
+    values = give(global_scale=10).nodes[0].track("POSITION").values
+    assert values.tolist() == [[float(np.finfo(np.float32).max), 0, 10]]
+    assert "1 key with a value that the file has no number for" in said()
+
+
+def test_what_a_point_light_looks_at_is_written(give: Export) -> None:
+    light = new_object("Lamp", bpy.data.lights.new("Lamp", "POINT"))
+    aim = light.constraints.new("TRACK_TO")
+    aim.target, aim.track_axis, aim.up_axis = new_object("Aim"), "TRACK_NEGATIVE_Z", "UP_Y"
+    assert {node.name for node in give().nodes} == {b"Lamp", b"Aim"}
+
+
+def test_a_spotlight_is_the_same_in_its_track_and_where_it_stands(give: Export) -> None:
+    lamp = new_object("Lamp", bpy.data.lights.new("Lamp", "SPOT"))
+    lamp.data.spot_blend, lamp.data.spot_size = 0.4, 1.2
+    given = give()
+    spot = given.objects[0].content.spotlight
+    for kind, number in (("HOTSPOT", spot.hotspot), ("FALLOFF", spot.falloff)):
+        assert given.nodes[0].track(kind).values[0, 0] == pytest.approx(number, rel=1e-6)
+    # Blender fades from cos(size / 2) to that much of the way to 1.
+    edge = math.cos(0.6)
+    assert math.cos(math.radians(spot.hotspot) / 2) == pytest.approx(edge + 0.4 * (1 - edge), rel=1e-6)
+
+
+def test_what_the_file_does_not_have_of_a_parent_is_told(give: Export, said) -> None:
+    lamp = new_object("Lamp", bpy.data.lights.new("Lamp", "POINT"))
+    new_object("Held").parent = lamp
+    give()
+    assert "hangs from" not in said()
+    lamp.rotation_euler.x = 1.0
+    give()
+    assert '"Held": hangs from "Lamp", of which the file has no scale or rotation' in said()
+
+
+OTHER_AXES = [{"axis_forward": "-Z", "axis_up": "Y"}, {"axis_forward": "X", "axis_up": "-Z"}]
+
+
+@pytest.mark.parametrize("axes", OTHER_AXES)
+@pytest.mark.parametrize("name", FILES)
+def test_real_files_are_given_back_bit_for_bit_in_the_axes_that_they_came_in(
+    give: Export, shared_data: Path, name: str, axes: dict
+) -> None:
+    bpy.ops.import_anim.tcb_3ds(filepath=str(shared_data / name), **axes)
+    assert tracks(give(**axes)) == tracks(three_ds.read((shared_data / name).read_bytes()))
+
+
+@pytest.mark.parametrize("axes", OTHER_AXES)
+@pytest.mark.parametrize("name", SCENES)
+def test_other_axes_come_back_as_they_were_given(give: Export, tmp_path: Path, name: str, axes: dict) -> None:
+    bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "made.3ds", SCENES[name]()))
+    before = views()
+    forget_sources()
+    given = give(**axes)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "given again.3ds", given), **axes)
+    after = views()
+    assert after.keys() | {("3DS Axes", frame) for frame in FRAMES} >= before.keys()
+    for at, numbers in before.items():
+        assert after[at] == pytest.approx(numbers, rel=1e-6, abs=1e-5), at
+
+
+@pytest.mark.parametrize("axes", OTHER_AXES)
+def test_other_axes_turn_what_is_exported(give: Export, tmp_path: Path, axes: dict) -> None:
+    bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "made.3ds", family(ids=True)))
+    forget_sources()
+    straight, turned = Composition(give()), Composition(give(**axes))
+    # The file's forward and up are Blender's Y and Z, and what is right of them is X.
+    units = {"X": np.array([1.0, 0, 0]), "Y": np.array([0, 1.0, 0]), "Z": np.array([0, 0, 1.0])}
+    forward, up = (units[said[-1]] * (-1 if said[0] == "-" else 1) for said in axes.values())
+    turn = np.column_stack((np.cross(forward, up), forward, up))
+    for index, frame in ((0, 0), (0, 17), (1, 17)):
+        expected = straight.vertices(index, frame) @ turn.T
+        assert turned.vertices(index, frame) == pytest.approx(expected, abs=1e-5)
 
 
 def everything_animated(animation) -> None:

@@ -270,6 +270,15 @@ def test_whole_turns_are_kept(bring: Import, start, axis, mode: str) -> None:
         assert turned(frame) == pytest.approx(expected, abs=2e-5), frame
 
 
+@pytest.mark.parametrize("rest", [(0.0, 0, 0, 0), (0.0, 0, 1, 0)])
+def test_a_rest_between_whole_turns_is_about_their_axis(bring: Import, rest) -> None:
+    bring(spun(UPRIGHT, (*UNIT, 450), rest, (*UNIT, 720)))
+    keys = [(0, 0.0), (10, 450.0), (20, 450.0), (30, 1170.0)]
+    for frame in range(31):
+        expected = reference.of_axis_angle(math.radians(reference.scalar(keys, frame, ends="3DS")), UNIT)
+        assert turned(frame) == pytest.approx(matrix_of(expected), abs=2e-5), frame
+
+
 def test_turns_that_no_mode_can_say_are_told(bring: Import, said) -> None:
     bring(spun(TILTED, (*UNIT, 720), (*UNIT, 90)))
     assert "written as samples of the motion" in said()
@@ -370,6 +379,34 @@ def test_what_was_imported_is_selected(bring: Import) -> None:
     assert [item.name for item in bpy.context.selected_objects] == ["One"]
 
 
+def test_an_import_leaves_edit_mode(bring: Import) -> None:
+    there = new_object("There", bpy.data.meshes.new("There"))
+    bpy.context.view_layer.objects.active = there
+    bpy.ops.object.mode_set(mode="EDIT")
+    bring(scene_of(b"One"))
+    assert there.mode == "OBJECT"
+    assert bpy.context.object.name == "One"
+
+
+def test_objects_that_the_view_layer_leaves_out_are_animated_too(bring: Import) -> None:
+    left_out = bpy.data.collections.new("Left out")
+    bpy.context.scene.collection.children.link(left_out)
+    left_out.objects.link(bpy.data.objects.new("One", None))
+    bpy.context.view_layer.layer_collection.children["Left out"].exclude = True
+    bring(scene_of(b"One"), target="MATCH")
+    assert key_frames("One") == [0, 10, 25]
+
+
+def test_tiny_turns_backwards_of_about_357_degrees_go_the_shorter_way(bring: Import) -> None:
+    turns = [(5 * n, math.radians(357.0), 0, 0, 1) for n in range(1, 11)]
+    turning = track("ROTATION", (0, 0, 0, 0, 1), *turns)
+    bring(scene(three_ds.Node("OBJECT", b"Box", tracks=(turning,))), use_shorter_turns=True)
+    for frame in (4, 5, 23, 50):
+        # 3 degrees a key, against the file's sense, which is the opposite of Blender's.
+        expected = matrix_of(reference.of_axis_angle(math.radians(0.6 * frame), (0, 0, 1)))
+        assert turned(frame) == pytest.approx(expected, abs=1e-6)
+
+
 def test_fields_of_view_that_no_lens_has_are_told(bring: Import, said) -> None:
     fov = track("FOV", (0, 0), (20, 90))
     bring(scene(*watched("CAMERA", fov), objects=(camera(b"Eye"),)))
@@ -455,3 +492,94 @@ def test_files_are_in_the_menu_and_can_be_dropped(tcb_animation) -> None:
     handler = bpy.types.FileHandler.bl_rna_get_subclass_py("IMPORT_ANIM_FH_tcb_3ds")
     assert handler.bl_import_operator == "import_anim.tcb_3ds"
     assert any("file_menus" in draw.__module__ for draw in bpy.types.TOPBAR_MT_file_import._dyn_ui_initialize())
+
+
+def scene_to_match() -> None:
+    """What `scene_with_everything` animates, by name, as an animator may have made it."""
+    eye, box_there = new_object("Eye", bpy.data.cameras.new("Eye")), new_object("Box")
+    box_there.parent = new_object("Root")
+    box_there.matrix_parent_inverse[0][3] = 3.0
+    box_there.rotation_mode = "ZYX"
+    box_there["roll"] = 7.0
+    box_there.keyframe_insert("location", frame=1)
+    follow = eye.constraints.new("COPY_LOCATION")
+    follow.target, follow.influence = box_there, 0.3
+    variable = follow.driver_add("influence").driver.variables.new()
+    variable.targets[0].id, variable.targets[0].data_path = box_there, "location.x"
+    eye.data.lens = 23.0
+
+
+def state(datablock: bpy.types.ID) -> dict[str, str]:
+    """All that can be read of a datablock, constraints and drivers included, by the path to it."""
+    bpy.context.view_layer.update()
+    told = {f'["{name}"]': str(value) for name, value in datablock.items() if name not in UNSTABLE}
+
+    def tell(path: str, value: object, depth: int = 4) -> None:
+        if isinstance(value, bpy.types.bpy_prop_collection):
+            for index, each in enumerate(value):
+                tell(f"{path}[{index}]", each, depth)
+        elif not isinstance(value, bpy.types.bpy_struct):
+            told[path] = str(value[:] if hasattr(value, "__getitem__") and not isinstance(value, str) else value)
+        elif depth == 0 or (isinstance(value, bpy.types.ID) and depth < 4):
+            told[path] = repr(value)
+        else:
+            for prop in value.bl_rna.properties:
+                if prop.identifier not in UNSTABLE:
+                    tell(f"{path}.{prop.identifier}", getattr(value, prop.identifier), depth - 1)
+
+    tell(repr(datablock), datablock)
+    return told
+
+
+UNSTABLE = {"rna_type", "original", "users", "is_evaluated", "session_uid", "children", "children_recursive"}
+UNSTABLE |= {"cycles", "cycles_custom", "tcb_tracks", "last_slot_identifier"}
+"""What says of other datablocks, of the session, or of which slot to propose, or is made where it is read."""
+
+
+def test_of_a_match_that_fails_nothing_is_changed(scene, tcb_animation, tmp_path: Path, monkeypatch) -> None:
+    importing = importlib.import_module(f"{tcb_animation.__name__}.exchange.importing")
+    whole = importing.bake_many
+
+    def fail_after_the_bake(*args, **options) -> None:
+        whole(*args, **options)
+        raise MemoryError
+
+    monkeypatch.setattr(importing, "bake_many", fail_after_the_bake)
+    scene_to_match()
+    path = save(tmp_path / "made.3ds", scene_with_everything())
+    watched_ones = [*bpy.data.objects, *bpy.data.cameras, *bpy.data.actions]
+    before, states = everything(), [state(one) for one in watched_ones]
+    with pytest.raises(RuntimeError, match="MemoryError"):
+        bpy.ops.import_anim.tcb_3ds(filepath=path, target="MATCH")
+    assert everything() == before
+    for one, expected in zip(watched_ones, states, strict=True):
+        assert state(one) == expected
+
+
+def test_a_match_leaves_no_copies_behind(bring: Import) -> None:
+    scene_to_match()
+    before = {one for one in everything() if "objects" in one or "cameras" in one}
+    bring(scene_with_everything(), target="MATCH")
+    assert {one for one in everything() if "objects" in one or "cameras" in one} - before == {
+        "bpy.data.objects['Eye.Target']"
+    }
+
+
+def test_a_second_match_takes_the_drivers_of_the_first_away(bring: Import) -> None:
+    new_object("Eye", bpy.data.cameras.new("Eye"))
+    turning = track("ROLL", (0, 1), (9, 2)), track("FOV", (0, 40), (9, 50))
+    bring(scene(*watched("CAMERA", *turning), objects=(camera(b"Eye"),)), target="MATCH")
+    bring(scene(*watched("CAMERA", track("ROLL", (0, 30)), track("FOV", (0, 60)))), target="MATCH")
+    eye = bpy.data.objects["Eye"]
+    assert not eye.animation_data.drivers
+    assert not eye.data.animation_data.drivers
+    bpy.context.scene.frame_set(9)
+    assert math.degrees(eye.data.angle_x) == pytest.approx(60)
+
+
+def test_a_driver_of_the_animators_own_is_left_and_told(bring: Import, said) -> None:
+    eye = new_object("Eye", bpy.data.cameras.new("Eye"))
+    eye.data.driver_add("lens").driver.expression = "31.0"
+    bring(scene(*watched("CAMERA", track("FOV", (0, 40), (9, 50)))), target="MATCH")
+    assert [curve.driver.expression for curve in eye.data.animation_data.drivers] == ["31.0"]
+    assert '"Eye": a driver decides its lens, so what the file has of it is left' in said()

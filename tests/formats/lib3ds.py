@@ -9,10 +9,12 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 from collections.abc import Iterator
+from contextlib import contextmanager
 from ctypes import POINTER, Structure, Union, c_char, c_char_p, c_float, c_int, c_int32, c_uint16, c_uint32, c_void_p
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 
@@ -153,8 +155,9 @@ class Node(NamedTuple):
     tracks: dict[str, tuple[int, list[Key]]]
 
 
-def load(path: Path, ids: range) -> dict[int, Node]:
-    """The nodes that have these ids. Skips the test where lib3ds is not installed."""
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[ctypes.CDLL, int]]:
+    """The library, and the file in it. Skips the test where lib3ds is not installed."""
     name = ctypes.util.find_library("3ds-1")
     if name is None:
         pytest.skip("lib3ds is not installed (on Debian: apt-get install lib3ds-dev)")
@@ -163,14 +166,29 @@ def load(path: Path, ids: range) -> dict[int, Node]:
     library.lib3ds_file_load.argtypes = [c_char_p]
     library.lib3ds_file_node_by_id.restype = POINTER(RawNode)
     library.lib3ds_file_node_by_id.argtypes = [c_void_p, c_uint16]
+    library.lib3ds_file_eval.argtypes = [c_void_p, c_float]
     library.lib3ds_file_free.argtypes = [c_void_p]
     file = library.lib3ds_file_load(bytes(path))
     assert file, f"lib3ds can't read {path}"
     try:
-        found = {ident: library.lib3ds_file_node_by_id(file, ident) for ident in ids}
-        return {ident: _node(pointer.contents) for ident, pointer in found.items() if pointer}
+        yield library, file
     finally:
         library.lib3ds_file_free(file)
+
+
+def load(path: Path, ids: range) -> dict[int, Node]:
+    """The nodes that have these ids."""
+    with _opened(path) as (library, file):
+        found = {ident: library.lib3ds_file_node_by_id(file, ident) for ident in ids}
+        return {ident: _node(pointer.contents) for ident, pointer in found.items() if pointer}
+
+
+def turned(path: Path, ident: int, frame: float) -> np.ndarray:
+    """How lib3ds turns the node at a frame, shape (3, 3), for column vectors."""
+    with _opened(path) as (library, file):
+        library.lib3ds_file_eval(file, frame)
+        node = library.lib3ds_file_node_by_id(file, ident).contents
+        return np.array(node.matrix[:]).reshape(4, 4).T[:3, :3]
 
 
 def _node(raw: RawNode) -> Node:

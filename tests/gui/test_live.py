@@ -124,6 +124,21 @@ def test_ten_edits_are_undone_and_redone_to_the_last_bit(live):
     assert is_as_baked(live)
 
 
+def test_a_generated_key_that_is_dragged_alone_goes_back_and_the_tab_says_so(live):
+    open_dope_sheet(live)
+    live.click(diamond(live, 33))
+    drag(live, "3")
+    time.sleep(SECOND_LOOK)
+    live.shot(PICTURES / "live_in_vain.png")
+    assert own_frames(live) == [1, 20, 50]
+    said = live.run("""
+from bl_ext.user_default.tcb_animation import handlers
+result = handlers.said_of(bpy.data.objects['Cube'].animation_data.action)
+""")
+    assert said == ['"Cube", location: only generated keys were moved: they are back']
+    assert is_as_baked(live)
+
+
 def test_keying_a_baked_frame_makes_a_key_there(live):
     live.run("bpy.context.scene.frame_set(33); bpy.ops.ed.undo_push(message='frame')")
     centre = live.run("a = area('VIEW_3D'); r = region(a, 'WINDOW'); result = (r.x + 300, win().height - r.y - 300)")

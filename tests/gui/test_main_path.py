@@ -71,7 +71,7 @@ def steps():
 """)
     assert window.run("result = bpy.context.scene.frame_current") > 1
 
-    window.click(place(buttons, "tcb.restore("))
+    window.click(place(window.buttons("VIEW_3D"), "tcb.restore("))
     assert curves(window) == before
     window.key("ctrl+z", at=(500, 500))
     assert curves(window) == baked

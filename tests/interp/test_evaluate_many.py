@@ -101,7 +101,7 @@ def test_bad_frames_are_refused(frames, words):
         evaluate_many(splines, frames)
 
 
-def test_a_derivative_that_one_of_them_has_not_is_refused():
+def test_a_derivative_that_there_is_not_is_refused():
     rotation = tcb.RotationSpline(Keys([0], rotations.normalise([[1.0, 2, 3, 4]])))
-    with pytest.raises(ValueError, match="RotationSpline has derivatives 0 to 1"):
-        evaluate_many([tcb.VectorSpline(Keys([0], [1.0])), rotation], [0.0], 2)
+    with pytest.raises(ValueError, match="RotationSpline has derivatives 0 to 2"):
+        evaluate_many([rotation, tcb.VectorSpline(Keys([0], [1.0]))], [0.0], 3)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Cubic pieces follow splines within the tolerance, and there are hardly fewer that would.
 
-What pieces play is taken from scipy's CubicHermiteSpline here, and from Blender in test_fitting_in_blender.py.
+What pieces play is taken from scipy's CubicHermiteSpline here, and from Blender in
+tests/animation/test_fitting_in_blender.py.
 """
 
 from __future__ import annotations

@@ -197,6 +197,20 @@ def test_the_scene_range_bakes_cycles_throughout_it(keyed, curve, scene):
     assert [round(location.evaluate(frame), 5) for frame in (11, 41, 71)] == [5.0, 5.0, 5.0]
 
 
+def test_a_method_is_chosen_for_the_tracks_that_there_is_one_for(keyed, curve, bits):
+    cube = keyed("Cube")
+    bpy.ops.tcb.enable()
+    bpy.ops.tcb.track_choose(track="location", method="LINEAR")
+    before = bits(cube)
+    with pytest.raises(RuntimeError, match="Shoemake 1985 is for rotations only"):
+        bpy.ops.tcb.track_choose(track="location", method="SHOEMAKE")
+    assert bits(cube) == before
+    bpy.ops.tcb.bake()
+    location = curve(cube, "location")
+    start, end = (next(p.co.y for p in location.keyframe_points if p.co.x == frame) for frame in (1, 11))
+    assert location.evaluate(6) == pytest.approx((start + end) / 2)
+
+
 def test_a_new_action_leaves_the_old_one_alone(keyed, bits):
     cube = keyed("Cube")
     old, before = cube.animation_data.action, bits(cube)
@@ -228,3 +242,29 @@ def test_a_bone_without_a_key_there_does_not_keep_the_others_from_theirs(posed, 
         bpy.ops.tcb.key_set(track="rotation", frame=21, tension=0.5)
     right = curve(posed, 'pose.bones["right"].tcb_tracks["rotation_euler"].tension')
     assert right.keyframe_points[0].co[:] == (21.0, 0.5)
+
+
+def test_a_bake_keeps_the_look_of_plain_keys_where_asked_and_a_script_gives_defaults(keyed, bits):
+    fields = {}
+    for given in ({"keep_look": True}, {}):
+        cube = keyed(f"Cube {len(given)}")
+        assert bpy.ops.tcb.bake(**given) == {"FINISHED"}
+        fields[len(given)] = {path.rpartition(".")[2] for path, *_ in bits(cube) if "tcb_tracks" in path}
+        cube.select_set(False)
+    assert fields[0] == {"settings", "saved"}
+    assert "tension" in fields[1]
+
+
+def test_a_bake_that_is_to_keep_the_look_changes_nothing_where_it_is_refused(keyed, bits):
+    cube = keyed("Cube")
+    before = bits(cube)
+    with pytest.raises(RuntimeError, match="limit"):
+        bpy.ops.tcb.bake(keep_look=True, sample_limit=1)
+    assert bits(cube) == before
+
+
+def test_a_bake_that_is_to_keep_the_look_leaves_parameters_of_tcb_tracks_alone(keyed, bits):
+    cube = keyed("Cube")
+    bpy.ops.tcb.enable(keep_look=False)
+    bpy.ops.tcb.bake(keep_look=True)
+    assert {path.rpartition(".")[2] for path, *_ in bits(cube) if "tcb_tracks" in path} == {"settings", "saved"}

@@ -19,6 +19,11 @@ def pictures(tcb_animation):
     return tcb_animation.panels.pictures
 
 
+@pytest.fixture
+def animation(tcb_animation):
+    return tcb_animation.animation
+
+
 def seen(item, bone="", frames=FRAMES):
     """Where Blender places it, shape (frames, 4, 4)."""
     scene = bpy.context.scene
@@ -84,45 +89,45 @@ def rig(scene):
 
 
 @pytest.mark.parametrize("mode", ["XYZ", "ZXY", "QUATERNION", "AXIS_ANGLE"])
-def test_an_object_is_where_blender_places_it(scene, pictures, mode):
+def test_an_object_is_where_blender_places_it(scene, animation, mode):
     rotation = "rotation_" + {"QUATERNION": "quaternion", "AXIS_ANGLE": "axis_angle"}.get(mode, "euler")
     item = empty(scene, "Thing", 1, keyed=("location", rotation, "scale"), mode=mode)
     item.delta_location = (1, 2, 3)
     item.delta_scale = (1, 2, 0.5)
     item.delta_rotation_euler = (0.4, 0.1, -0.2)
     item.delta_rotation_quaternion = Euler((0.4, 0.1, -0.2)).to_quaternion()
-    assert np.abs(pictures.world.World(FRAMES).matrices(item) - seen(item)).max() < 1e-5
+    assert np.abs(animation.world.World(FRAMES).matrices(item) - seen(item)).max() < 1e-5
 
 
-def test_parents_count_with_their_inverses(scene, pictures):
+def test_parents_count_with_their_inverses(scene, animation):
     parent, child, leaf = (empty(scene, name, seed) for seed, name in enumerate(("Parent", "Child", "Leaf")))
     parent.scale = (2, 0.5, 1)
     parent.animation_data.action.name = "Parent action"
     child.parent, leaf.parent = parent, child
     child.matrix_parent_inverse = Matrix.LocRotScale((1, 2, 3), Euler((0.5, 1, 2)), (1, 2, 0.5))
     leaf.matrix_parent_inverse = Matrix.Rotation(1.0, 4, "X")
-    assert np.abs(pictures.world.World(FRAMES).matrices(leaf) - seen(leaf)).max() < 1e-4
+    assert np.abs(animation.world.World(FRAMES).matrices(leaf) - seen(leaf)).max() < 1e-4
 
 
-def test_bones_of_a_moved_armature_are_where_blender_places_them(rig, pictures):
+def test_bones_of_a_moved_armature_are_where_blender_places_them(rig, animation):
     for bone in ("hip", "arm", "hand"):
-        assert np.abs(pictures.world.World(FRAMES).matrices(rig, bone) - seen(rig, bone)).max() < 1e-4
+        assert np.abs(animation.world.World(FRAMES).matrices(rig, bone) - seen(rig, bone)).max() < 1e-4
     rig.data.pose_position = "REST"
-    assert np.abs(pictures.world.World(FRAMES).matrices(rig, "hand") - seen(rig, "hand")).max() < 1e-4
+    assert np.abs(animation.world.World(FRAMES).matrices(rig, "hand") - seen(rig, "hand")).max() < 1e-4
 
 
-def test_an_object_parented_to_a_bone_goes_with_its_tail(scene, rig, pictures):
+def test_an_object_parented_to_a_bone_goes_with_its_tail(scene, rig, animation):
     item = empty(scene, "Held", 3)
     item.parent, item.parent_type, item.parent_bone = rig, "BONE", "arm"
     item.matrix_parent_inverse = Matrix.Translation((0.1, 0.2, 0.3))
-    assert np.abs(pictures.world.World(FRAMES).matrices(item) - seen(item)).max() < 1e-4
+    assert np.abs(animation.world.World(FRAMES).matrices(item) - seen(item)).max() < 1e-4
 
 
-def test_muted_channels_move_nothing(scene, pictures, tcb_animation):
+def test_muted_channels_move_nothing(scene, animation, tcb_animation):
     item = empty(scene, "Thing", 1)
     for fcurve in tcb_animation.animation.channels.channels_of(item):
         fcurve.mute = fcurve.data_path == "location"
-    assert np.abs(pictures.world.World(FRAMES).matrices(item) - seen(item)).max() < 1e-5
+    assert np.abs(animation.world.World(FRAMES).matrices(item) - seen(item)).max() < 1e-5
 
 
 def constrained(scene, target):
@@ -133,7 +138,7 @@ def constrained(scene, target):
     return item
 
 
-def test_what_is_moved_otherwise_is_named(scene, rig, pictures):
+def test_what_is_moved_otherwise_is_named(scene, rig, animation):
     item = constrained(scene, rig)
     child = empty(scene, "Child", 1)
     child.parent = item
@@ -148,12 +153,12 @@ def test_what_is_moved_otherwise_is_named(scene, rig, pictures):
         (stacked, "", "Stacked has NLA tracks"),
         (rig, "hand", "hip has constraints"),
     ):
-        with pytest.raises(pictures.world.UnknownMotionError) as caught:
-            pictures.world.World(FRAMES).matrices(thing, bone)
+        with pytest.raises(animation.world.UnknownMotionError) as caught:
+            animation.world.World(FRAMES).matrices(thing, bone)
         assert str(caught.value) == reason
 
 
-def test_stepping_places_what_constraints_and_drivers_move(scene, rig, pictures):
+def test_stepping_places_what_constraints_and_drivers_move(scene, rig, animation):
     item = constrained(scene, rig)
     item.driver_add("delta_location", 0).driver.expression = "frame / 10"
     expected = seen(item), seen(rig, "hand")
@@ -162,7 +167,7 @@ def test_stepping_places_what_constraints_and_drivers_move(scene, rig, pictures)
     for handlers in (bpy.app.handlers.frame_change_pre, bpy.app.handlers.frame_change_post):
         handlers.append(lambda *_: seconds.append(1))
     things = [(item.session_uid, ""), (rig.session_uid, "hand")]
-    stepping = pictures.stepping.Stepping(things, FRAMES)
+    stepping = animation.stepping.Stepping(things, FRAMES)
     rounds = 0
     while not stepping.is_done:
         stepping.advance({each.session_uid: each for each in (item, rig)}, scene, 0.0)
@@ -182,7 +187,7 @@ def test_stepping_places_what_constraints_and_drivers_move(scene, rig, pictures)
 def traced(pictures, item, bone="", **choices):
     trace = pictures.paths.Trace(**{"point": "ORIGIN", "axis": "Z", "length": 1.0, "start": 1, "end": 50} | choices)
     planned = pictures.paths.plan(item, bone, trace)
-    world = pictures.world.World(planned.frames)
+    world = pictures.overlay.World(planned.frames)
     tail = item.pose.bones[bone].bone.length if bone else 0.0
     return pictures.paths.path(planned, planned.frames, world.matrices(item, bone), trace, tail)
 

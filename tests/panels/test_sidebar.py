@@ -126,6 +126,64 @@ def test_a_rotations_choices_are_shown_once_it_is_tcb(cube, drawn, scene):
     assert names & set(drawn("TCB_PT_track")) == {"TCBSidebar.cycle[0]"}
 
 
+def test_the_methods_are_those_that_there_are_for_the_track(cube, scene):
+    bpy.ops.tcb.enable()
+    bpy.context.window_manager.tcb_track = "Object/Cube/location"
+    scene.tcb.method = "LINEAR"
+    assert scene.tcb.method == "LINEAR"
+    with pytest.raises(TypeError, match="SHOEMAKE"):
+        scene.tcb.method = "SHOEMAKE"
+    bpy.context.window_manager.tcb_track = "Object/Cube/rotation_quaternion"
+    assert scene.tcb.method == "TCB"
+    scene.tcb.method = "SHOEMAKE"
+    with pytest.raises(TypeError, match="LOGARITHMIC"):
+        scene.tcb.method = "LOGARITHMIC"
+
+
+def test_of_the_choices_those_are_shown_that_the_method_goes_by(cube, drawn, scene):
+    bpy.ops.tcb.enable()
+    bpy.context.window_manager.tcb_track = "Object/Cube/rotation_quaternion"
+    scene.tcb.method = "LINEAR"
+    names = ("method", "angles", "cycle", "ends", "construction", "path")
+
+    def choices():
+        return [name for name in names if f"TCBSidebar.{name}[0]" in drawn("TCB_PT_track")]
+
+    assert choices() == ["method", "cycle", "path"]
+    scene.tcb.method = "ROLL_PITCH_YAW"
+    assert choices() == ["method", "angles", "cycle", "path"]
+
+
+def test_a_method_that_leaves_the_parameters_alone_says_so(cube, drawn, scene, tcb_animation):
+    diagram = tcb_animation.panels.pictures.diagram.TCB_PT_diagram
+    bpy.ops.tcb.enable()
+    bpy.context.window_manager.tcb_track = "Object/Cube/rotation_quaternion"
+    assert not any("ease alone" in text for text in drawn("TCB_PT_key"))
+    assert diagram.poll(bpy.context)
+    scene.tcb.method = "LINEAR"
+    assert "Linear goes by ease alone" in drawn("TCB_PT_key")
+    assert not diagram.poll(bpy.context)
+    # The angles' own method has them.
+    scene.tcb.method = "ROLL_PITCH_YAW"
+    assert not any("ease alone" in text for text in drawn("TCB_PT_key"))
+
+
+def test_a_key_has_sliders_for_its_velocity_where_the_method_goes_by_it(cube, drawn, scene):
+    bpy.ops.tcb.enable()
+    bpy.context.window_manager.tcb_track = "Object/Cube/location"
+    scene.frame_set(11)
+    assert "Velocity a frame:" not in drawn("TCB_PT_key")
+    scene.tcb.method = "HERMITE"
+    shown = drawn("TCB_PT_key")
+    assert "Hermite goes by ease and velocity" in shown
+    assert "Value at frame 11:" in shown
+    assert [text for text in shown if ".velocity" in text] == [f"TCBSidebar.velocity[{index}]" for index in range(3)]
+    scene.tcb.velocity[1] = 0.5
+    assert scene.tcb.velocity[:3] == (0.0, 0.5, 0.0)
+    scene.frame_set(31)
+    assert scene.tcb.velocity[:3] == (0.0, 0.0, 0.0)
+
+
 def test_a_locked_track_says_why_its_sliders_are_grey(cube, drawn, tcb_animation):
     for curve in tcb_animation.animation.channels.channels_of(cube):
         curve.lock = True
@@ -195,3 +253,63 @@ def test_a_key_without_parameters_shows_the_defaults(cube, drawn, scene):
     scene.frame_set(11)
     assert scene.tcb.bias == 0.25
     assert "TCBParameters.bias[0]" in drawn("TCB_PT_defaults")
+
+
+OTHERWISE = "Baked with other"
+
+
+def begins(shown, text):
+    return any(line.startswith(text) for line in shown)
+
+
+def test_live_says_where_options_or_defaults_are_others_than_those_of_the_bake(cube, scene, drawn):
+    bpy.ops.tcb.bake()
+    scene.tcb.step = 0.5
+    assert not begins(drawn("TCB_PT_bake"), OTHERWISE)
+    cube.animation_data.action.tcb_live = True
+    assert begins(drawn("TCB_PT_bake"), OTHERWISE)
+    scene.tcb.step = 1.0
+    assert not begins(drawn("TCB_PT_bake"), OTHERWISE)
+    scene.tcb.defaults.tension = 0.3
+    assert begins(drawn("TCB_PT_bake"), OTHERWISE)
+    bpy.context.view_layer.update()
+    bpy.ops.tcb.sync()
+    bpy.ops.tcb.bake()
+    assert not begins(drawn("TCB_PT_bake"), OTHERWISE)
+
+
+def test_a_long_sentence_is_wrapped_and_none_of_it_lost(cube, drawn, tcb_animation):
+    action = cube.animation_data.action
+    bpy.ops.tcb.bake()
+    action.tcb_live = True
+    sentence = "a sentence of many words that no sidebar of any usual width has room for in one line"
+    tcb_animation.handlers._state.notes[action.session_uid] = [sentence]
+    shown = drawn("TCB_PT_bake")
+    start = next(row for row, line in enumerate(shown) if line.startswith("a sentence"))
+    assert sentence not in shown
+    assert " ".join(shown[start:]).startswith(sentence)
+
+
+def test_between_keys_make_key_is_offered(cube, scene, drawn):
+    bpy.ops.tcb.bake()
+    scene.frame_set(11)
+    assert "bpy.ops.tcb.make_key()" not in drawn("TCB_PT_key")
+    scene.frame_set(15)
+    assert "bpy.ops.tcb.make_key()" in drawn("TCB_PT_key")
+
+
+def test_selected_bones_can_be_enabled_without_an_active_one(scene, drawn):
+    armature = bpy.data.armatures.new("Rig")
+    rig = bpy.data.objects.new("Rig", armature)
+    scene.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    bone = armature.edit_bones.new("Arm")
+    bone.tail = (0, 1, 0)
+    bpy.ops.object.mode_set(mode="POSE")
+    rig.pose.bones["Arm"].keyframe_insert("location", frame=1)
+    chosen = rig.pose.bones["Arm"] if bpy.app.version >= (5, 0, 0) else rig.data.bones["Arm"]
+    chosen.select = True
+    armature.bones.active = None
+    shown = drawn("TCB_PT_tracks")
+    assert {"No active bone", "bpy.ops.tcb.enable()"} <= set(shown)

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
+import bpy
 import numpy as np
 import pytest
 
 from interp import Keys, rotations, tcb
 from interp.fitting import ROTATION_TOLERANCE, Request, fit_many, handles
-
-bpy = pytest.importorskip("bpy")
 
 
 def curve_of(frames, values, incoming, outgoing):

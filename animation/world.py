@@ -6,23 +6,24 @@ What more than F-curves and parents move (constraints, drivers, NLA strips, phys
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import bpy
 import numpy as np
 import numpy.typing as npt
 
-from ...animation import Refusal
-from ...animation.channels import channels_of
-from ...animation.tracks import EULER_ORDERS
-from ...interp import rotations
-from ...selection import bone_path
+from ..interp import rotations
+from .channels import channels_of
+from .datablocks import bone_path
+from .faults import Refusal
+from .tracks import EULER_ORDERS
 
 Frames = npt.NDArray[np.float64]
 Matrices = npt.NDArray[np.float64]
 """Shape (frames, 4, 4), for column vectors."""
 
+Moved = Mapping[tuple[int, str], npt.NDArray[np.float64]]
 _Curves = dict[tuple[str, int], bpy.types.FCurve]
 _Name = tuple[int, str | None] | tuple[int, str, str]
 """Of what is placed: an object, a bone in the world, a bone in its armature's space."""
@@ -34,20 +35,42 @@ class UnknownMotionError(Exception):
 
 
 class World:
-    """Where things are at `frames`, ascending. For one occasion: what was read is kept, and references to it."""
+    """Where things are at `frames`, ascending. For one occasion: what was read is kept, and references to it.
 
-    def __init__(self, frames: Frames) -> None:
+    `moved` are values that stand in for what F-curves say, by the object's `session_uid` and the property's path: of
+    locations shape (frames, 3), of rotations, whose path ends with `rotation` whatever their mode, unit quaternions.
+    """
+
+    def __init__(self, frames: Frames, moved: Moved | None = None) -> None:
         self.frames = frames
+        self._moved = moved or {}
+        self._read: dict[tuple[int, str], npt.NDArray[np.float64]] = {}
         self._times: list[float] = frames.tolist()
         self._placed: dict[_Name, tuple[Matrices, set[int]]] = {}
         self._reading: set[int] = set()
         self._curves: dict[int, _Curves] = {}
+
+    def with_moved(self, moved: Moved) -> World:
+        """The same with other values in place of F-curves; these are read once for all."""
+        other = World(self.frames, moved)
+        other._curves, other._read = self._curves, self._read
+        return other
 
     def matrices(self, item: Any, bone: str = "") -> Matrices:
         """Of the object, or of a bone of it. Raises UnknownMotionError."""
         if not bone:
             return self._once((item.session_uid, None), lambda: self._object(item))
         return self._once((item.session_uid, bone), lambda: self._bone(item, item.pose.bones[bone]))
+
+    def rotation(self, item: Any, bone: str = "") -> npt.NDArray[np.float64]:
+        """The rotation that the object or bone has of its own, as quaternions, shape (frames, 4)."""
+        owner = item.pose.bones[bone] if bone else item
+        path = f"{bone_path(owner)}." if bone else ""
+        return rotations.from_matrix(self._rotation(owner, self._curves_of(item, path), "", path))
+
+    def before_constraints(self, item: Any) -> Matrices:
+        """Of the object, where its own constraints find it. Raises UnknownMotionError."""
+        return self._once((item.session_uid, "", "before"), lambda: self._unconstrained(item))
 
     def read(self, item: Any, bone: str = "") -> set[int]:
         """The `session_uid` of all that was looked at for it: while none of these changes, its matrices stay right."""
@@ -65,8 +88,11 @@ class World:
         return matrices
 
     def _object(self, item: Any) -> Matrices:
-        self._reading.add(item.session_uid)
         _check(item.constraints, item)
+        return self.before_constraints(item)
+
+    def _unconstrained(self, item: Any) -> Matrices:
+        self._reading.add(item.session_uid)
         if item.rigid_body is not None:
             raise UnknownMotionError(f"{item.name} is a rigid body")
         curves = self._curves_of(item, "")
@@ -152,12 +178,20 @@ class World:
         self._reading.add(channels.action.session_uid)
         if item.session_uid not in self._curves:
             self._curves[item.session_uid] = {
-                (fcurve.data_path, fcurve.array_index): fcurve for fcurve in channels if _plays(fcurve)
+                (fcurve.data_path, fcurve.array_index): fcurve for fcurve in channels if plays(fcurve)
             }
         return self._curves[item.session_uid]
 
     def _values(self, owner: Any, curves: _Curves, name: str, path: str = "") -> npt.NDArray[np.float64]:
         """The property at all frames, shape (frames, components)."""
+        key = owner.id_data.session_uid, path + name
+        if key in self._moved:
+            return self._moved[key]
+        if key not in self._read:
+            self._read[key] = self._played(owner, curves, name, path)
+        return self._read[key]
+
+    def _played(self, owner: Any, curves: _Curves, name: str, path: str) -> npt.NDArray[np.float64]:
         values = np.empty((len(self.frames), len(still := getattr(owner, name))))
         for index, value in enumerate(still):
             fcurve = curves.get((path + name, index))
@@ -166,6 +200,9 @@ class World:
 
     def _rotation(self, owner: Any, curves: _Curves, delta: str, path: str = "") -> Matrices:
         """Shape (frames, 3, 3)."""
+        key = owner.id_data.session_uid, f"{path}{delta}rotation"
+        if key in self._moved:
+            return rotations.to_matrix(self._moved[key])
         mode = owner.rotation_mode
         if mode in EULER_ORDERS:
             turned = rotations.from_euler(self._values(owner, curves, f"{delta}rotation_euler", path), mode)
@@ -192,7 +229,8 @@ def _check(constraints: Iterable[bpy.types.Constraint], owner: Any) -> None:
         raise UnknownMotionError(f"{owner.name} has constraints")
 
 
-def _plays(fcurve: bpy.types.FCurve) -> bool:
+def plays(fcurve: bpy.types.FCurve) -> bool:
+    """Whether the curve moves anything."""
     muted = fcurve.mute or (fcurve.group is not None and fcurve.group.mute)
     return not muted and not fcurve.is_empty
 

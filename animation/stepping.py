@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import bpy
 import numpy as np
+import numpy.typing as npt
 
-from .world import Frames, Matrices
+from .world import Frames, Matrices, UnknownMotionError, World
 
 Thing = tuple[int, str]
 """An object's `session_uid`; the name of a bone of it, or nothing."""
@@ -58,6 +60,29 @@ class Stepping:
                 if time.perf_counter() > end:
                     break
             self.read |= {each.original.session_uid for each in aside.view_layers[0].depsgraph.ids}
+
+
+def stepped(
+    scene: bpy.types.Scene, item: bpy.types.Object, frames: Frames, read: Callable[[Any], Sequence[float]]
+) -> npt.NDArray[np.float64]:
+    """What `read` finds on the object as Blender evaluates it at each of the frames, shape (frames, numbers)."""
+    rows = []
+    with _aside(scene, [item]) as aside:
+        for frame in frames.tolist():
+            aside.frame_set(int(frame // 1), subframe=frame % 1)
+            rows.append(read(item.evaluated_get(aside.view_layers[0].depsgraph)))
+    return np.array(rows, dtype=np.float64)
+
+
+def placed(scene: bpy.types.Scene, item: bpy.types.Object, bone: str, frames: Frames) -> Matrices:
+    """Where the object or a bone of it is at the frames, ascending: by its F-curves and parents where these are all
+    that moves it; else Blender has to step through the frames."""
+    try:
+        return World(frames).matrices(item, bone)
+    except UnknownMotionError:
+        stepping = Stepping([(item.session_uid, bone)], frames)
+        stepping.advance({item.session_uid: item}, scene, math.inf)
+        return stepping.matrices((item.session_uid, bone))
 
 
 def _matrix(item: Any, bone: str) -> Any:

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Frame functions: timing apart from shape (seeds/004, 13.3).
+
+A track, a datablock and a scene can each have one: an animated property of its own, "Frame Function", whose F-curve
+says for each frame t which frame F(t) of the motion is played then. It is there where that F-curve is, and off where
+the curve is muted. They compose from outside in: F(t) = track(datablock(scene(t))).
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from .channels import channels_of
+from .datablocks import of_object
+from .faults import Refusal
+from .keyframes import INTERPOLATION, places, read, read_unplaced
+from .remembering import remembered
+from .tracks import FRAME_FUNCTION, Track
+
+Frames = npt.NDArray[np.float64]
+
+_PLAIN = [INTERPOLATION[name] for name in ("CONSTANT", "LINEAR", "BEZIER")]
+"""These play by places and handles alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class FrameFunction:
+    """The frame functions that a track is played by, the outermost first; alike are those that play the same."""
+
+    curves: tuple[bpy.types.FCurve, ...]
+
+    def __call__(self, frames: npt.ArrayLike) -> Frames:
+        """F(t), shape (m,), as Blender plays it: with modifiers, and rounded to float32 by each of the curves."""
+        return _played(self, np.asarray(frames, dtype=np.float64))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FrameFunction) and self.checksum == other.checksum
+
+    def __hash__(self) -> int:
+        return self.checksum
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """From the first to the last key of all; the outermost one's hold or go on outside."""
+        ends = [(points[0].co.x, points[-1].co.x) for points in self._points if len(points)]
+        return min(start for start, _ in ends), max(end for _, end in ends)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether it plays more outside its keys than one frame held."""
+        outermost = self.curves[0]
+        return outermost.extrapolation != "CONSTANT" or any(
+            modifier.type not in ("ENVELOPE", "STEPPED") and not modifier.mute for modifier in outermost.modifiers
+        )
+
+    @property
+    def jumps(self) -> Frames:
+        """Frames of the outermost one's keys to which the curve jumps, because it is constant before."""
+        points = self._points[0]
+        return np.array(
+            [points[row + 1].co.x for row in range(len(points) - 1) if points[row].interpolation == "CONSTANT"]
+        )
+
+    @cached_property
+    def checksum(self) -> int:
+        """A number that changes with what they play."""
+        crc = 0
+        for fcurve in self.curves:
+            arrays = [places(fcurve), *read_unplaced(fcurve)]
+            if not np.isin(arrays[-1], _PLAIN).all():
+                keys = read(fcurve)
+                arrays += [keys.easing, keys.back, keys.amplitude, keys.period]
+            for array in arrays:
+                crc = zlib.crc32(array.data, crc)
+            state = fcurve.extrapolation, [list(_numbers(modifier)) for modifier in fcurve.modifiers]
+            crc = zlib.crc32(repr(state).encode(), crc)
+        return crc
+
+    @property
+    def _points(self) -> list[Any]:
+        return [fcurve.keyframe_points for fcurve in self.curves]
+
+
+@remembered
+def _played(function: FrameFunction, frames: Frames) -> Frames:
+    """Most tracks that a function plays have their keys at the same frames."""
+    for fcurve in function.curves:
+        frames = np.array([fcurve.evaluate(frame) for frame in frames.tolist()], dtype=np.float64)
+    return frames
+
+
+def _numbers(modifier: Any) -> Iterator[str]:
+    """All that a modifier plays by."""
+    for prop in modifier.bl_rna.properties:
+        if prop.identifier == "control_points":
+            yield repr([(point.frame, point.min, point.max) for point in modifier.control_points])
+        elif prop.identifier not in ("rna_type", "show_expanded", "is_valid", "active", "name"):
+            value = getattr(modifier, prop.identifier)
+            yield repr(tuple(value) if getattr(prop, "is_array", False) else value)
+
+
+def function_of(track: Track) -> FrameFunction | None:
+    """What the track is played by; None where nothing changes its timing."""
+    levels = (_scene_curve(track.datablock), track.datablock_frame_curve, track.frame_curve)
+    curves = tuple(fcurve for fcurve in levels if fcurve is not None and _plays(fcurve))
+    return FrameFunction(curves) if curves else None
+
+
+def _plays(fcurve: bpy.types.FCurve) -> bool:
+    group = fcurve.group
+    muted = fcurve.mute or (group is not None and group.mute)
+    return not muted and len(fcurve.keyframe_points) > 0
+
+
+def curve_of(datablock: bpy.types.ID) -> bpy.types.FCurve | None:
+    """The F-curve of the datablock's own frame function, on or off."""
+    try:
+        channels = channels_of(datablock)
+    except Refusal:
+        return None
+    return next((fcurve for fcurve in channels if fcurve.data_path == FRAME_FUNCTION), None)
+
+
+def _scene_curve(datablock: bpy.types.ID | None) -> bpy.types.FCurve | None:
+    """That of the first scene that the datablock is part of."""
+    if datablock is None or isinstance(datablock, bpy.types.Scene):
+        return None
+    for scene in bpy.data.scenes:
+        # Asked of every track on every redraw, and nearly no scene has one.
+        if scene.animation_data is None:
+            continue
+        fcurve = curve_of(scene)
+        if fcurve is not None and _is_in(datablock, scene):
+            return fcurve
+    return None
+
+
+def _is_in(datablock: bpy.types.ID, scene: bpy.types.Scene) -> bool:
+    """Whether the datablock is an object of the scene, or an object or the world is made of it."""
+    if isinstance(datablock, bpy.types.Object):
+        return datablock.name in scene.objects and scene.objects[datablock.name] == datablock
+    world: Any = scene.world
+    if world is not None and datablock in (world, world.node_tree):
+        return True
+    return any(datablock == part for item in scene.objects for part in of_object(item))

@@ -1,0 +1,370 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The rows of a table as keys of an object, a bone, or what the object is made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from ..formats.table import Property, Table, TableError
+from ..interp import rotations
+from .channels import ensured_channels, is_without_curves
+from .companions import split
+from .datablocks import name_of
+from .enabling import check_editable, editable_channels, enable_track
+from .faults import Refusal
+from .frames import union
+from .keyframes import BoolArray, FloatArray
+from .keying import key_curve
+from .report import Report
+from .restoring import remove
+from .sampling import APART
+from .tracks import EULER_ORDERS, NOT_IN_USE, Track, default_settings, track_at, why_not
+
+Float64Array = npt.NDArray[np.float64]
+
+LAST_FRAME = 1048574.0
+"""Blender's."""
+_LARGEST = float(np.finfo(np.float32).max)
+_SHEARED = 1e-4
+"""Cosine of the angle between a matrix's axes: above it there is shear, which no rotation and scale can say."""
+_UNSCALED = 1e-5
+"""So near to 1 is the scale of a matrix that is a rotation, for what a text has of its digits."""
+_TRANSFORMS = "Object Transforms"
+"""The channel group that Blender puts these into."""
+_ROTATION_PATHS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
+
+
+@dataclass(frozen=True)
+class TableKeys:
+    """How the rows become keys."""
+
+    frame_start: float = 0.0
+    """The frame that frame 0, or second 0, of the table comes to."""
+    rate: float = 24.0
+    """Frames a second."""
+    use_tcb: bool = True
+    """Make the tracks TCB."""
+    replace: bool = False
+    """Keys that the properties have already make room; otherwise they are a reason to refuse."""
+    rotation: Literal["OBJECT", "TABLE"] = "OBJECT"
+    """Rotations in the rotation mode that the object or bone has, or the mode that the table is in."""
+    known_only: bool = False
+    """Leave out columns that name no float property; otherwise they are a reason to refuse."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Keyed:
+    """The keys of some components of one property, which have them at the same frames."""
+
+    track: Track
+    components: tuple[int, ...]
+    frames: FloatArray
+    values: Float64Array
+    mode: str = ""
+    """The rotation mode that the owner gets; empty: it stays."""
+
+
+def import_table(item: bpy.types.Object, table: Table, how: TableKeys, bone: str = "") -> Report:
+    """Make keys of the table's rows.
+
+    Parameters
+    ----------
+    item
+        What the table is about. Paths that begin with "data." are those of its data, "data.shape_keys." of its shape
+        keys.
+    table
+        What `formats.table.read` returns.
+    how
+        Options.
+    bone
+        The path of a bone of the object, `pose.bones["Arm"]`: properties without an owner are the bone's.
+
+    Raises
+    ------
+    Refusal
+        Nothing was changed; the text names the property, and the line where a row is at fault.
+    """
+    report = Report()
+    keyed: list[tuple[bpy.types.ID, _Keyed]] = []
+    known = False
+    for one in table.properties:
+        datablock, path = _place(item, one.path, bone)
+        try:
+            keyed += [(datablock, each) for each in _keyed(datablock, path, one, table, how, report)]
+            known = True
+        except _UnknownError as unknown:
+            if not how.known_only:
+                raise
+            report.notes.append(f"left out: {unknown}")
+    said: set[tuple[bpy.types.ID, str, int]] = set()
+    for datablock, each in keyed:
+        places = {(datablock, each.track.path, index) for index in each.components}
+        if places & said:
+            raise each.track.refusal("the table tells it twice: in columns of its own, and by a matrix that scales")
+        said |= places
+    if not keyed:
+        fault = "there are no values in the columns" if known else "none of the columns names a float property of it"
+        raise Refusal(name_of(item), fault, nothing_to_do=True)
+    owners = list(dict.fromkeys(datablock for datablock, _ in keyed))
+    for datablock in owners:
+        _check(datablock)
+    for datablock, each in keyed:
+        _check_track(datablock, each, how)
+    for datablock in owners:
+        _write(datablock, [each for owner, each in keyed if owner == datablock], how, report)
+    report.add(Report.on(owners))
+    return report
+
+
+class _UnknownError(Refusal):
+    """There is no such property."""
+
+
+def _place(item: bpy.types.Object, path: str, bone: str) -> tuple[bpy.types.ID, str]:
+    """The datablock that has the property, and the path there."""
+    data: Any = item.data
+    keys = getattr(data, "shape_keys", None)
+    if path.startswith("data.shape_keys.") and keys is not None:
+        return keys, path.removeprefix("data.shape_keys.")
+    if path.startswith("data.") and data is not None:
+        return data, path.removeprefix("data.")
+    if bone and not path.startswith("pose."):
+        return item, f"{bone}{path}" if path.startswith("[") else f"{bone}.{path}"
+    return item, path
+
+
+def _keyed(
+    datablock: bpy.types.ID, path: str, one: Property, table: Table, how: TableKeys, report: Report
+) -> Iterator[_Keyed]:
+    """What there is to key of one property. Raises Refusal."""
+    if one.form == "VALUE":
+        yield from _values(_known(datablock, path), one, table, how)
+        return
+    there = ~np.isnan(one.values).any(axis=1)
+    if not there.any():
+        return
+    frames = _frames(datablock, path, table, there, how)
+    rows = np.flatnonzero(there)
+    values = one.values[there]
+    owner = path[: len(path) - len("matrix" if one.form == "MATRIX" else "rotation")]
+    if one.form == "MATRIX":
+        yield from _matrices(datablock, owner, values, frames, table, rows, how)
+    elif one.form == "QUATERNION":
+        zero = ~values.any(axis=1)
+        if zero.any():
+            raise _at(datablock, path, table, rows, zero, "the quaternion is zero, which is no rotation")
+        yield _rotation(datablock, owner, rotations.unroll_signs(values), frames, how, "QUATERNION")
+    else:
+        mode = _mode(datablock, owner)
+        order: Any = one.order or (mode if mode in EULER_ORDERS else "XYZ")
+        if how.rotation == "TABLE" or mode == order:
+            yield _turned(datablock, owner, order, values, frames, mode)
+            return
+        if np.abs(np.diff(values, axis=0)).max(initial=0.0) > np.pi:
+            report.notes.append(f"{path}: turns of more than half a turn are taken the shorter way in mode {mode}")
+        yield _rotation(
+            datablock, owner, rotations.unroll_signs(rotations.from_euler(values, order)), frames, how, order
+        )
+
+
+def _values(track: Track, one: Property, table: Table, how: TableKeys) -> Iterator[_Keyed]:
+    """Components that have the same empty cells go together."""
+    for index in one.components:
+        if index >= len(track.rest):
+            raise track.refusal(f"it has {len(track.rest)} components, and the table has number {index}")
+    if one.is_single and len(track.rest) > 1:
+        raise track.refusal(f"it has {len(track.rest)} components: name one, as in {one.path}[0]")
+    there = ~np.isnan(one.values)
+    alike: dict[bytes, list[int]] = {}
+    for column in range(len(one.components)):
+        alike.setdefault(there[:, column].tobytes(), []).append(column)
+    for columns in alike.values():
+        rows = there[:, columns[0]]
+        if not rows.any():
+            continue
+        values = one.values[rows][:, columns].astype(np.float64)
+        large = np.abs(values).max(axis=1) > _LARGEST
+        if large.any():
+            raise _at(track, one.path, table, np.flatnonzero(rows), large, "the value is more than float32 holds")
+        components = tuple(one.components[column] for column in columns)
+        yield _Keyed(track, components, _frames(track, one.path, table, rows, how), values)
+
+
+def _known(datablock: bpy.types.ID, path: str) -> Track:
+    track = track_at(datablock, path)
+    if track is None:
+        raise _UnknownError(name_of(datablock), "it has no float property of this name", path)
+    if not _is_own(datablock, path):
+        raise _UnknownError(name_of(datablock), "it is no property of its own that can be animated", path)
+    return track
+
+
+def _is_own(datablock: bpy.types.ID, path: str) -> bool:
+    """Whether keys can move what the path leads to: not the animation itself, nor what another datablock has."""
+    owner_path, name = split(path)
+    owner: Any = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
+    if path.startswith("animation_data.") or getattr(owner, "id_data", datablock) != datablock:
+        return False
+    return name.startswith("[") or bool(owner.bl_rna.properties[name].is_animatable)
+
+
+def _frames(named: Track | bpy.types.ID, path: str, table: Table, rows: BoolArray, how: TableKeys) -> FloatArray:
+    """The frames of some rows, as keys have them."""
+    rate = how.rate if table.unit == "SECOND" else 1.0
+    exact = table.times[rows].astype(np.float64) * rate + how.frame_start
+    beyond = np.abs(exact) > LAST_FRAME
+    lines = np.flatnonzero(rows)
+    if beyond.any():
+        frame = exact[np.argmax(beyond)]
+        raise _at(named, path, table, lines, beyond, f"frame {frame:g} is beyond Blender's last, {LAST_FRAME:g}")
+    frames = exact.astype(np.float32)
+    near = np.append(np.diff(frames) <= APART, False)
+    if near.any():
+        fault = f"the next row is nearer than Blender tells keys apart, {APART:g} frames; leave rows out"
+        raise _at(named, path, table, lines, near, fault)
+    return frames
+
+
+def _at(
+    named: Track | bpy.types.ID,
+    path: str,
+    table: Table,
+    rows: npt.NDArray[np.intp],
+    bad: BoolArray,
+    fault: str,
+) -> Refusal:
+    """The refusal of the first row that is bad."""
+    name = named.name if isinstance(named, Track) else name_of(named)
+    return Refusal(name, str(TableError(fault, table.line_of(int(rows[np.argmax(bad)])))), path)
+
+
+def _mode(datablock: bpy.types.ID, owner: str) -> str:
+    """The rotation mode of what the path leads to. Raises Refusal where it does not rotate."""
+    try:
+        thing: Any = datablock.path_resolve(owner.removesuffix(".")) if owner else datablock
+    except ValueError:
+        thing = None
+    if not hasattr(thing, "rotation_mode"):
+        raise _UnknownError(name_of(datablock), "there is nothing of this name that rotates", f"{owner}rotation")
+    return str(thing.rotation_mode)
+
+
+def _rotation(
+    datablock: bpy.types.ID, owner: str, quaternions: Float64Array, frames: FloatArray, how: TableKeys, form: str
+) -> _Keyed:
+    """Orientations in the numbers of a rotation mode; quaternions are taken as they are."""
+    mode = _mode(datablock, owner)
+    target = form if how.rotation == "TABLE" else mode
+    if target == "QUATERNION":
+        return _turned(datablock, owner, target, quaternions, frames, mode)
+    unit = rotations.normalise(quaternions)
+    if target == "AXIS_ANGLE":
+        axes, angles = rotations.follow_axis_angle(unit)
+        return _turned(datablock, owner, target, np.column_stack((angles, axes)), frames, mode)
+    order: Any = target
+    return _turned(datablock, owner, target, rotations.follow_euler(unit, order), frames, mode)
+
+
+def _turned(
+    datablock: bpy.types.ID, owner: str, target: str, values: Float64Array, frames: FloatArray, mode: str
+) -> _Keyed:
+    track = _known(datablock, owner + _ROTATION_PATHS.get(target, "rotation_euler"))
+    return _Keyed(track, tuple(range(values.shape[1])), frames, values, target if target != mode else "")
+
+
+def _matrices(
+    datablock: bpy.types.ID,
+    owner: str,
+    values: Float64Array,
+    frames: FloatArray,
+    table: Table,
+    rows: npt.NDArray[np.intp],
+    how: TableKeys,
+) -> Iterator[_Keyed]:
+    """Matrices for column vectors, taken apart as Blender does: a mirrored one has negative scales."""
+    size = 4 if values.shape[1] == 16 else 3
+    matrices = values.reshape(-1, size, size)
+    axes = matrices[:, :3, :3]
+    scale = np.linalg.norm(axes, axis=1)
+    flat = ~(scale > 0.0).all(axis=1)
+    path = f"{owner}matrix"
+    if flat.any():
+        raise _at(datablock, path, table, rows, flat, "the matrix has an axis of length 0, so it says no rotation")
+    unit = axes / scale[:, np.newaxis, :]
+    sheared = np.abs(np.einsum("nij,nik->njk", unit, unit) - np.eye(3)).max(axis=(1, 2)) > _SHEARED
+    if sheared.any():
+        raise _at(
+            datablock, path, table, rows, sheared, "the matrix is sheared, which location, rotation, scale are not"
+        )
+    sign = np.where(np.linalg.det(unit) < 0.0, -1.0, 1.0)
+    quaternions = rotations.unroll_signs(rotations.from_matrix(unit * sign[:, np.newaxis, np.newaxis]))
+    scale = scale * sign[:, np.newaxis]
+    if size == 4:
+        yield _Keyed(_known(datablock, f"{owner}location"), (0, 1, 2), frames, matrices[:, :3, 3])
+    yield _rotation(datablock, owner, quaternions, frames, how, "QUATERNION")
+    if np.abs(scale - 1.0).max() > _UNSCALED:
+        yield _Keyed(_known(datablock, f"{owner}scale"), (0, 1, 2), frames, scale)
+
+
+def _check(datablock: bpy.types.ID) -> None:
+    """Raises Refusal where the datablock's animation can't be written to."""
+    if datablock.library is None and is_without_curves(datablock):
+        return
+    check_editable(datablock)
+
+
+def _check_track(datablock: bpy.types.ID, keyed: _Keyed, how: TableKeys) -> None:
+    track = keyed.track
+    reason = why_not(track)
+    if reason and reason != NOT_IN_USE and "without keys" not in reason:
+        raise track.refusal(reason)
+    has = [
+        index for index in keyed.components if index in track.channels and len(track.channels[index].keyframe_points)
+    ]
+    if has and not how.replace:
+        raise track.refusal("it has keys already, which Replace Keys would take away")
+
+
+def _write(datablock: bpy.types.ID, keyed: list[_Keyed], how: TableKeys, report: Report) -> None:
+    for path in {each.track.path for each in keyed if each.track.enabled or each.track.baked}:
+        report.notes += remove(datablock, [path]).notes
+        report.notes.append(f'"{name_of(datablock)}", {path}: its TCB parameters were those of keys that are gone')
+    channels = ensured_channels(datablock)
+    if channels.action.library is not None:
+        channels = editable_channels(datablock)
+    for each in keyed:
+        if each.mode:
+            owner = each.track.path.rpartition(".")[0]
+            thing: Any = datablock.path_resolve(owner) if owner else datablock
+            thing.rotation_mode = each.mode
+            report.notes.append(f'"{name_of(datablock)}", {each.track.path}: it rotates in mode {each.mode} now')
+        for index, values in zip(each.components, each.values.T, strict=True):
+            fcurve = next((c for c in channels if (c.data_path, c.array_index) == (each.track.path, index)), None)
+            if fcurve is None:
+                fcurve = channels.new(each.track.path, index, _group_of(each.track.path))
+            key_curve(fcurve, each.frames, values)
+    for path in dict.fromkeys(each.track.path for each in keyed):
+        track = track_at(datablock, path)
+        assert track is not None
+        if not track.in_use:
+            report.notes.append(str(track.refusal(NOT_IN_USE)))
+        if how.use_tcb:
+            enable_track(datablock, channels, track, default_settings(track))
+        report.tracks += 1
+        report.keys += len(union([each.frames for each in keyed if each.track.path == path]))
+    channels.action.update_tag()
+
+
+def _group_of(path: str) -> str:
+    """The channel group that Blender would put the property into."""
+    bone = re.match(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]', path)
+    if bone:
+        return str(bpy.utils.unescape_identifier(bone[1]))
+    return _TRANSFORMS if path.startswith(("location", "rotation", "scale")) else ""

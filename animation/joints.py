@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether a joint holds: how far a child's point gets from its parent's that it hangs on (seeds/004, 13.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+
+from .faults import Refusal
+from .playing import STEP, Values, all_keys, between, check_finite, keys_around, sampled_frames
+from .stepping import placed
+from .world import Frames, Matrices
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The largest distance between the two points of a joint over a range of frames."""
+
+    name: str
+    """Of the child: the object, or its bone."""
+    parent: str
+    distance: float
+    """In the world's units."""
+    frame: float
+    """At which it is largest."""
+    mean: float
+    samples: int
+    keys: tuple[float | None, float | None] = (None, None)
+    """Frames of the animator's keys at or before that frame, and at or after it."""
+
+    def __str__(self) -> str:
+        where = f'"{self.name}" on "{self.parent}"'
+        if self.distance == 0.0:
+            return f"{where}: the joint holds exactly, {self.samples:,} samples"
+        return f"{where}: up to {self.distance:.4g} apart, at frame {self.frame:g}{between(self.keys)}"
+
+
+def joint_gap(
+    item: bpy.types.Object,
+    bone: str = "",
+    *,
+    point: Sequence[float] = (0.0, 0.0, 0.0),
+    parent_point: Sequence[float] | None = None,
+    frame_range: tuple[float, float] | None = None,
+    step: float = STEP,
+    scene: bpy.types.Scene | None = None,
+) -> Gap:
+    """How far a joint comes apart in what Blender plays.
+
+    Parameters
+    ----------
+    item : bpy.types.Object
+        The child, or the armature that it is a bone of.
+    bone : str
+        The child bone.
+    point : sequence of 3 floats
+        The child's point, in its own axes: its origin, or the bone's head.
+    parent_point : sequence of 3 floats, optional
+        The parent's point, in the parent's axes; a bone's begin at its head, with y along it. Default: where the
+        child's point is in its parent with the bones at rest, which is at the parent's tail for most; for objects, at
+        the first frame.
+    frame_range, step, scene
+        As for `check`.
+
+    Raises
+    ------
+    Refusal
+        There is no such bone, or no parent.
+    ValueError
+        A point or the range is not finite, the range is empty, or the step is not a positive number.
+    """
+    check_finite("point", *point)
+    check_finite("parent_point", *(() if parent_point is None else parent_point))
+    seen = scene or bpy.context.scene
+    assert seen is not None
+    child: Any = item
+    bones: Any = child.pose.bones if child.pose else {}
+    if bone and bone not in bones:
+        raise Refusal(item.name, f"it has no bone {bone!r}")
+    parent = bones[bone].parent if bone else child.parent
+    if parent is None:
+        raise Refusal(item.name, f"{f'its bone {bone!r}' if bone else 'it'} has no parent")
+    frames = sampled_frames(seen, [item] if bone else _with_parents(item), frame_range, step)
+    own = placed(seen, item, bone, frames)
+    owner, held_by = (item, parent.name) if bone else (parent, _parent_bone(child))
+    theirs = placed(seen, owner, held_by, frames)
+    at = _at(own, np.array(point, dtype=np.float64))
+    if parent_point is not None:
+        joint = np.array(parent_point, dtype=np.float64)
+    elif bone:
+        rest = np.linalg.inv(np.array(parent.bone.matrix_local)) @ np.array(bones[bone].bone.matrix_local)
+        joint = rest[:3, :3] @ np.array(point, dtype=np.float64) + rest[:3, 3]
+    else:
+        if abs(np.linalg.det(theirs[0, :3, :3])) < np.finfo(np.float32).tiny:
+            raise Refusal(item.name, f"its parent's scale is zero at frame {frames[0]:g}: name the point on the parent")
+        joint = np.linalg.solve(theirs[0, :3, :3], at[0] - theirs[0, :3, 3])
+    distance = np.linalg.norm(at - _at(theirs, joint), axis=1)
+    distance[distance < _rounding(at)] = 0.0
+    worst = int(np.argmax(distance))
+    keys = [all_keys(each) for each in ([item] if bone else _with_parents(item))]
+    return Gap(
+        name=bone or item.name,
+        parent=parent.name,
+        distance=float(distance[worst]),
+        frame=float(frames[worst]),
+        mean=float(distance.mean()),
+        samples=len(frames),
+        keys=keys_around(np.unique(np.concatenate(keys)), float(frames[worst])),
+    )
+
+
+def _parent_bone(child: Any) -> str:
+    return child.parent_bone if child.parent_type == "BONE" else ""
+
+
+def _with_parents(item: Any) -> list[bpy.types.ID]:
+    parent = item.parent
+    return [item] if parent is None else [item, *_with_parents(parent)]
+
+
+def _at(matrices: Matrices, point: Values) -> Values:
+    """The point of what the matrices place, in the world, shape (frames, 3)."""
+    placed_point: Values = matrices[:, :3, :3] @ point + matrices[:, :3, 3]
+    return placed_point
+
+
+def _rounding(at: Frames) -> float:
+    """What float32 matrices of this size make of nothing."""
+    return 8.0 * float(np.spacing(np.float32(np.abs(at).max(initial=1.0))))

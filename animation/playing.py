@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What Blender plays of any property at many frames: what its F-curves say, or where drivers or NLA strips decide too,
+what Blender finds when it steps through the frames."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from .channels import channels_of
+from .datablocks import name_of
+from .faults import Refusal
+from .frames import union
+from .reading import key_frames
+from .stamps import SAME_FRAME
+from .stepping import stepped
+from .tracks import find_tracks
+from .world import Frames, plays
+
+Values = npt.NDArray[np.float64]
+
+STEP = 0.25
+"""Frames from sample to sample: motion blur sees between frames too."""
+_MOST = 1_000_000
+"""Samples: beyond these it would take minutes, and more memory than is worth it."""
+
+
+class Playing:
+    """Properties of one object, and of what it shows, at `frames`, ascending."""
+
+    def __init__(self, scene: bpy.types.Scene, item: bpy.types.Object, frames: Frames) -> None:
+        self.scene = scene
+        self.item = item
+        self.frames = frames
+
+    def values(self, owner: Any, paths: Iterable[str]) -> dict[str, Values]:
+        """Of each property of `owner`, the object or its data, shape (frames, components).
+
+        They are the F-curves' own, which Blender cuts off at the property's limits; where it had to step, what it cut.
+        """
+        curves = curves_of(owner)
+        result: dict[str, Values] = {}
+        decided_otherwise = []
+        for path in dict.fromkeys(paths):
+            if has_strips(owner) or is_driven(owner, path):
+                decided_otherwise.append(path)
+                continue
+            still = _numbers(owner, path)
+            result[path] = np.tile(np.array(still, dtype=np.float64), (len(self.frames), 1))
+            for index in range(len(still)):
+                fcurve = curves.get((path, index))
+                if fcurve is not None:
+                    result[path][:, index] = [fcurve.evaluate(frame) for frame in self.frames.tolist()]
+        return result | self._stepped(owner, decided_otherwise)
+
+    def _stepped(self, owner: Any, paths: Sequence[str]) -> dict[str, Values]:
+        if not paths:
+            return {}
+        sizes = [len(_numbers(owner, path)) for path in paths]
+
+        def read(item: Any) -> list[float]:
+            evaluated = item if owner == self.item else item.data
+            return [number for path in paths for number in _numbers(evaluated, path)]
+
+        rows = stepped(self.scene, self.item, self.frames, read)
+        return dict(zip(paths, np.split(rows, np.cumsum(sizes)[:-1], axis=1), strict=True))
+
+
+def curves_of(owner: Any) -> dict[tuple[str, int], bpy.types.FCurve]:
+    """The F-curves that move something of the datablock, by path and component."""
+    try:
+        return {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in channels_of(owner) if plays(fcurve)}
+    except Refusal:
+        return {}
+
+
+def has_strips(owner: Any) -> bool:
+    """Whether NLA strips have a say in what the datablock plays."""
+    animation = owner.animation_data
+    return animation is not None and any(len(track.strips) for track in animation.nla_tracks)
+
+
+def is_driven(owner: Any, path: str) -> bool:
+    animation = owner.animation_data
+    return animation is not None and any(not each.mute and each.data_path == path for each in animation.drivers)
+
+
+def keys_on(owner: Any, paths: Iterable[str]) -> Values:
+    """Frames of the animator's keys on those properties, ascending."""
+    wanted = set(paths)
+    try:
+        found = [key_frames(track) for track in find_tracks(owner, channels_of(owner)) if track.path in wanted]
+    except Refusal:
+        found = []
+    frames = union(found).astype(np.float64)
+    return frames[np.isfinite(frames)]
+
+
+def all_keys(owner: Any) -> Values:
+    """Frames of all keys of the animator's on the datablock, ascending."""
+    return keys_on(owner, {path for path, _ in curves_of(owner)})
+
+
+def keys_around(keys: Values, frame: float) -> tuple[float | None, float | None]:
+    """The keys at or before the frame, and at or after it."""
+    before, after = keys[keys <= frame + SAME_FRAME], keys[keys >= frame - SAME_FRAME]
+    return (float(before[-1]) if len(before) else None), (float(after[0]) if len(after) else None)
+
+
+def between(keys: tuple[float | None, float | None]) -> str:
+    """What to say of a place between these keys; nothing where there are none."""
+    before, after = keys
+    if before is None or after is None:
+        near = after if before is None else before
+        return "" if near is None else f" (its nearest key: {near:g})"
+    return f" (at the key {before:g})" if before == after else f" (between the keys {before:g} and {after:g})"
+
+
+def sampled_frames(
+    scene: bpy.types.Scene, owners: Iterable[bpy.types.ID], frame_range: tuple[float, float] | None, step: float
+) -> Frames:
+    """Frames to look at, ascending: every `step` frames of the range, and the keys of the owners in it.
+
+    Without a range that of the scene, and what keys there are before and after. Raises ValueError where there is no
+    such range or step, Refusal where there are too many frames.
+    """
+    if frame_range is not None and not all(map(math.isfinite, frame_range)):
+        raise ValueError(f"the frame range {frame_range[0]:g} to {frame_range[1]:g} is not finite")
+    if frame_range is not None and not frame_range[0] <= frame_range[1]:
+        raise ValueError(f"the frame range {frame_range[0]:g} to {frame_range[1]:g} is empty")
+    if not (math.isfinite(step) and step > 0):
+        raise ValueError(f"step {step:g} is not a positive number of frames")
+    owners = list(owners)
+    keys = np.concatenate([np.empty(0), *map(all_keys, owners)])
+    if frame_range is None:
+        low, high = min([float(scene.frame_start), *keys]), max([float(scene.frame_end), *keys])
+    else:
+        low, high = frame_range
+    if (high - low) / step > _MOST:
+        reason = f"{(high - low) / step:,.0f} samples from frame {low:g} to {high:g} are too many: give a shorter range"
+        raise Refusal(name_of(owners[0]) if owners else scene.name, reason)
+    steps = np.arange(math.floor(low / step), math.ceil(high / step) + 1) * step
+    frames = np.unique(np.concatenate((steps, keys, [low, high])))
+    among: Frames = frames[(frames >= low) & (frames <= high)]
+    return among
+
+
+def check_finite(option: str, *numbers: float) -> None:
+    """Raise ValueError, which names the option, where one of the numbers is not finite."""
+    for number in numbers:
+        if not math.isfinite(number):
+            raise ValueError(f"{option} {number:g} is not a finite number")
+
+
+def _numbers(owner: Any, path: str) -> tuple[float, ...]:
+    value = owner.path_resolve(path)
+    return tuple(map(float, value)) if hasattr(value, "__len__") else (float(value),)

@@ -1,0 +1,591 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Relaxation: chosen keys change as little as possible until a condition holds at every frame and between (seeds/004,
+13.6.1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..interp import evaluate_many, relaxation, rotations
+from .baking import rebake
+from .channels import channels_of
+from .datablocks import bone_path, users_of
+from .enabling import check_editable, editable_channels
+from .faults import Refusal
+from .frame_functions import function_of
+from .frames import is_among
+from .keyframes import places
+from .options import Options
+from .originals import Originals
+from .pairing import pair
+from .playing import STEP, Values, all_keys, between, check_finite, keys_around, sampled_frames
+from .reading import read_originals
+from .selected_keys import TrackKeys, keys_of
+from .splines import TrackSpline, quaternions_of, track_splines
+from .stamps import SAME_FRAME
+from .stepping import Stepping
+from .tracks import EULER_ORDERS, Track, find_tracks, why_not
+from .world import Frames, Matrices, UnknownMotionError, World
+
+TOLERANCE = 1e-3
+"""Units of the world, or of rotation limits radians."""
+_FINER = 4
+"""How many times as dense as the samples that are worked with those are that the result is judged by."""
+_LONGEST_TURN = 0.3
+"""Radians. The way of a point is nearly straight for so much of a turn."""
+_CUBE = math.sqrt(3.0)
+"""A point within 1 / this in each of three directions is within 1."""
+
+Point = Sequence[float]
+
+
+@dataclass(frozen=True)
+class StaysAt:
+    """The point stays at a point of another object, or of a bone of it."""
+
+    target: bpy.types.Object
+    bone: str = ""
+    point: Point = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        check_finite("point", *self.point)
+
+
+@dataclass(frozen=True)
+class StaysAbove:
+    """The point stays on or above a plane: the XY plane of an object, or that of the world; `height` units above it."""
+
+    plane: bpy.types.Object | None = None
+    height: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_finite("height", self.height)
+
+
+@dataclass(frozen=True)
+class KeepsApart:
+    """The point stays this far at least from a point of another object, or of a bone of it."""
+
+    target: bpy.types.Object
+    distance: float
+    bone: str = ""
+    point: Point = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        check_finite("distance", self.distance)
+        check_finite("point", *self.point)
+        if self.distance < 0.0:
+            raise ValueError(f"distance {self.distance:g} is negative")
+
+
+@dataclass(frozen=True)
+class TurnsWithin:
+    """The object's or bone's own rotation stays within limits: Euler angles of its order (XYZ where it has none),
+    radians from -pi to pi; None: no limit."""
+
+    low: tuple[float | None, float | None, float | None] = (None, None, None)
+    high: tuple[float | None, float | None, float | None] = (None, None, None)
+
+    def __post_init__(self) -> None:
+        for axis, low, high in zip("XYZ", self.low, self.high, strict=True):
+            check_finite(f"low {axis}", *([] if low is None else [low]))
+            check_finite(f"high {axis}", *([] if high is None else [high]))
+            if low is not None and high is not None and low > high:
+                raise ValueError(f"low {axis} {low:g} is above high {axis} {high:g}")
+
+
+Wanted = StaysAt | StaysAbove | KeepsApart | TurnsWithin
+
+
+@dataclass
+class Relaxing:
+    """What was done. Errors are how far the condition is missed: units of the world, or of rotation limits radians."""
+
+    name: str
+    tracks: int
+    keys: int
+    before: float
+    before_frame: float
+    after: float
+    after_frame: float
+    tolerance: float
+    moved: float = 0.0
+    """The farthest that a key's location went."""
+    turned: float = 0.0
+    """The most that a key's rotation turned, radians."""
+    samples: int = 0
+    around: tuple[float | None, float | None] = (None, None)
+    """Keys on both sides of the frame where the error is largest now."""
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def reached(self) -> bool:
+        return self.after <= self.tolerance
+
+    def __str__(self) -> str:
+        was = f"the largest error was {self.before:.4g} (frame {self.before_frame:g})"
+        if not self.keys:
+            return f'"{self.name}": nothing to change: {was}'
+        said = f'"{self.name}": {was}, is {self.after:.4g} (frame {self.after_frame:g}, {self.samples:,} samples)'
+        counts = f"{self.keys:,} key{'' if self.keys == 1 else 's'}"
+        ways = [f"moved by up to {self.moved:.4g}"] if self.moved else []
+        ways += [f"turned by up to {math.degrees(self.turned):.3g} degrees"] if self.turned else []
+        return f"{said}; {counts} {', '.join(ways) or 'as they were'}"
+
+
+def relax(
+    item: bpy.types.Object,
+    wanted: Wanted,
+    keys: Sequence[float] | Sequence[TrackKeys],
+    *,
+    bone: str = "",
+    point: Point = (0.0, 0.0, 0.0),
+    tracks: Iterable[str] = ("location", "rotation"),
+    tolerance: float = TOLERANCE,
+    frame_range: tuple[float, float] | None = None,
+    keep_best: bool = False,
+    defaults: Mapping[str, float] | None = None,
+    scene: bpy.types.Scene | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Relaxing:
+    """Change keys as little as possible until what is wanted holds within the tolerance, and bake again what was baked.
+
+    Parameters
+    ----------
+    item : bpy.types.Object
+        The object, or the armature that it is a bone of.
+    wanted : StaysAt, StaysAbove, KeepsApart or TurnsWithin
+        What has to hold.
+    keys : sequence of float, or of TrackKeys
+        Frames of the keys that may change, of `tracks` of the object or bone; or keys of any location and rotation
+        tracks that move it, of its parents too.
+    bone : str
+        Of the armature `item`.
+    point : sequence of 3 floats
+        The point that is meant, in the axes of the object or bone.
+    tracks : iterable of str
+        Which tracks `keys` are of, if they are frames.
+    tolerance : float
+        The largest error that is let be.
+    frame_range : (float, float), optional
+        Where it has to hold. Default: throughout the scene's frames, and what keys there are before and after.
+    keep_best : bool
+        Change the keys also where the tolerance can't be reached, as far as it helps.
+    defaults : mapping, optional
+        Parameters of keys that have none of their own, where the track is not baked.
+    scene : bpy.types.Scene, optional
+        Whose frames count. Default: the one that is open.
+    progress : callable, optional
+        Called with rounds done, and the most there may be.
+
+    Raises
+    ------
+    Refusal
+        A track can't be changed or is not TCB, something other than F-curves and parents moves it, what is wanted is
+        about the object or bone itself, or the tolerance can't be reached: the text names the frame and the error that
+        is left. Nothing was changed.
+    ValueError
+        The tolerance or the point is not finite, the tolerance is not positive, or the range is empty.
+    """
+    check_finite("tolerance", tolerance)
+    check_finite("point", *point)
+    if not tolerance > 0.0:
+        raise ValueError(f"tolerance {tolerance:g} is not positive")
+    if item in _targets(wanted) and _target_bone(wanted) == bone:
+        raise Refusal(
+            item.name, f"the target is {f'the bone {bone!r}' if bone else 'the object'} itself: choose another"
+        )
+    seen = scene or bpy.context.scene
+    assert seen is not None
+    chosen = [each for each in keys if isinstance(each, TrackKeys)]
+    if len(chosen) < len(keys):
+        chosen = _keys_at(item, bone, tracks, [float(frame) for frame in keys if not isinstance(frame, TrackKeys)])
+    movers = [_Mover(each, defaults or {}) for each in chosen if len(each)]
+    if not movers:
+        raise Refusal(item.name, "no key was chosen that may change", nothing_to_do=True)
+    movers += _to_come(movers, item, bone, defaults or {})
+    part = _Part(item, bone, np.array(point, dtype=np.float64))
+    owners: list[bpy.types.ID] = [item, *(mover.datablock for mover in movers), *_targets(wanted)]
+    try:
+        return _relax(part, wanted, movers, seen, dict.fromkeys(owners), frame_range, tolerance, keep_best, progress)
+    except UnknownMotionError as unknown:
+        raise Refusal(item.name, f"{unknown}: only what F-curves and parents move can be relaxed") from unknown
+
+
+def _relax(
+    part: _Part,
+    wanted: Wanted,
+    movers: list[_Mover],
+    scene: bpy.types.Scene,
+    owners: Iterable[bpy.types.ID],
+    frame_range: tuple[float, float] | None,
+    tolerance: float,
+    keep_best: bool,
+    progress: Callable[[int, int], None] | None,
+) -> Relaxing:
+    owners = list(owners)
+    judge = _Motion(part, wanted, movers, scene, sampled_frames(scene, owners, frame_range, STEP / _FINER))
+    start = np.concatenate([mover.start for mover in movers])
+    before = judge.errors(start)
+    numbers = start
+    if before.max() > tolerance:
+        coarse = _Motion(part, wanted, movers, scene, sampled_frames(scene, owners, frame_range, STEP))
+        for motion in (coarse, judge):
+            weights, longest = motion.costs()
+            found = relaxation.relax(motion.excess, start, tolerance, weights, longest, progress=progress)
+            numbers = found.numbers.astype(np.float32).astype(np.float64)
+            if judge.errors(numbers).max() <= tolerance or not found.reached:
+                break
+    after = judge.errors(numbers)
+    worst, last = int(np.argmax(before)), int(np.argmax(after))
+    keys = np.unique(np.concatenate([all_keys(mover.datablock) for mover in movers]))
+    result = Relaxing(
+        part.name,
+        sum(len(mover.keys) > 0 for mover in movers),
+        sum(len(mover.keys) for mover in movers),
+        float(before[worst]),
+        float(judge.frames[worst]),
+        float(after[last]),
+        float(judge.frames[last]),
+        tolerance,
+        samples=len(judge.frames),
+        around=keys_around(keys, float(judge.frames[last])),
+    )
+    if numbers is start:
+        return replace(result, tracks=0, keys=0)
+    if not result.reached and not (keep_best and result.after < result.before):
+        raise Refusal(
+            part.name,
+            f"with these keys the error can't come under {tolerance:g}: {result.after:.4g} is left at frame "
+            f"{result.after_frame:g}{between(result.around)}, of {result.before:.4g} before; nothing was changed",
+        )
+    result.moved, result.turned = _ways(movers, start, numbers)
+    result.notes = _write(movers, numbers)
+    return result
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The point of an object or bone that is meant."""
+
+    item: Any
+    bone: str
+    point: Values
+
+    @property
+    def name(self) -> str:
+        return self.bone or str(self.item.name)
+
+
+class _Mover:
+    """A track that moves by its spline; some of its keys may change, or none."""
+
+    def __init__(self, keys: TrackKeys, defaults: Mapping[str, float]) -> None:
+        check_editable(keys.datablock)
+        self.keys = keys
+        self.datablock: Any = keys.datablock
+        self.track = track = keys.track
+        reason = why_not(track)
+        if reason:
+            raise track.refusal(reason)
+        if not track.enabled:
+            raise track.refusal("not a TCB track; enable it first")
+        self.prefix, self.name = _split(track)
+        self.settings = track.settings
+        self.function = function_of(track)
+        self.defaults = self.settings.options.defaults if track.baked and self.settings.options else defaults
+        kept = read_originals(track)
+        pair(track, kept)
+        self.originals = {
+            index: replace(own, keys=own.keys.with_(co=own.keys.co.astype(np.float64))) for index, own in kept.items()
+        }
+        if track.is_rotation and len(keys) and len({own.keys.frames.tobytes() for own in self.originals.values()}) > 1:
+            raise track.refusal("its channels are keyed at different frames; key them together first")
+        self.slots = [
+            (index, row)
+            for index, own in sorted(self.originals.items())
+            for row in np.flatnonzero(is_among(own.keys.frames, keys.frames)).tolist()
+        ]
+        """Component and row of each number that may change."""
+        self.start = np.array([self.originals[index].keys.values[row] for index, row in self.slots])
+
+    @property
+    def place(self) -> tuple[int, str]:
+        """What the world knows its motion by."""
+        return self.datablock.session_uid, self.prefix + self.name
+
+    @property
+    def bone(self) -> str:
+        return _bone_of(self.datablock, self.prefix)
+
+    def splines(self, numbers: Values) -> list[TrackSpline]:
+        """With these numbers in the keys that may change."""
+        changed: dict[int, Originals] = {}
+        for index, own in self.originals.items():
+            co = own.keys.co.copy()
+            for number, (component, row) in zip(numbers, self.slots, strict=True):
+                if component == index:
+                    co[row, 1] = number
+            changed[index] = replace(own, keys=own.keys.with_(co=co))
+        return track_splines(self.track, self.settings, changed, self.defaults)
+
+    def motion(self, splines: Sequence[TrackSpline], values: Sequence[Values], count: int) -> Values:
+        """What the splines' values at `count` frames come to: locations, or quaternions."""
+        if self.track.is_rotation:
+            return values[0]
+        still = [self.track.component(index) for index in range(len(self.track.rest))]
+        whole = np.tile(np.array(still, dtype=np.float64), (count, 1))
+        for spline, own in zip(splines, values, strict=True):
+            whole[:, spline.components] = own
+        return whole
+
+    def raw(self, numbers: Values) -> Values:
+        """Of a rotation the keys that may change, as the channels hold them, shape (keys, components)."""
+        (spline,) = self.splines(numbers)
+        return spline.values[is_among(spline.frames, self.keys.frames)]
+
+
+def _to_come(movers: Sequence[_Mover], item: Any, bone: str, defaults: Mapping[str, float]) -> list[_Mover]:
+    """What else moves the same objects and bones by splines that are not baked yet: it plays otherwise now."""
+    own = bone_path(item.pose.bones[bone]) + "." if bone else ""
+    places = dict.fromkeys([(mover.datablock, mover.prefix) for mover in movers] + [(item, own)])
+    chosen = {(mover.datablock, mover.track.path) for mover in movers}
+    found = []
+    for datablock, prefix in places:
+        try:
+            tracks = find_tracks(datablock, channels_of(datablock), [prefix])
+        except Refusal:
+            continue
+        for track in tracks:
+            moves = track.path == f"{prefix}location" or (
+                track.is_rotation and track.path.startswith(f"{prefix}rotation")
+            )
+            to_come = track.enabled and not track.baked and not why_not(track)
+            if moves and to_come and (datablock, track.path) not in chosen:
+                keys = keys_of(datablock, track)
+                found.append(_Mover(keys.take(np.zeros(len(keys), dtype=np.bool_)), defaults))
+    return found
+
+
+def _split(track: Track) -> tuple[str, str]:
+    """How the paths of its object or bone begin, and `location` or `rotation`. Raises Refusal for another track."""
+    owner, _, last = track.path.rpartition(".")
+    prefix = f"{owner}." if owner else ""
+    if last == "location":
+        return prefix, last
+    if track.is_rotation and last.startswith("rotation"):
+        return prefix, "rotation"
+    raise track.refusal("only keys of location and rotation can be relaxed")
+
+
+def _bone_of(datablock: Any, prefix: str) -> str:
+    if not prefix:
+        return ""
+    bones = datablock.pose.bones if datablock.pose else ()
+    return next((bone.name for bone in bones if f"{bone_path(bone)}." == prefix), "")
+
+
+class _Motion:
+    """How the errors at `frames` depend on the numbers of all movers."""
+
+    def __init__(
+        self, part: _Part, wanted: Wanted, movers: Sequence[_Mover], scene: bpy.types.Scene, frames: Frames
+    ) -> None:
+        self.part = part
+        self.wanted = wanted
+        self.movers = movers
+        self.scene = scene
+        self.frames = frames
+        self.world = World(frames)
+        self.ends = np.cumsum([len(mover.slots) for mover in movers])
+        self._still: dict[tuple[int, str], Matrices] = {}
+        self._times = {mover.place: frames if mover.function is None else mover.function(frames) for mover in movers}
+        self._last: dict[tuple[int, str], tuple[bytes, Values]] = {}
+
+    def placed(self, numbers: Values) -> World:
+        """The world with these numbers in the keys."""
+        pairs = zip(self.movers, self._split(numbers), strict=True)
+        return self.world.with_moved({mover.place: self._moved(mover, own) for mover, own in pairs})
+
+    def _moved(self, mover: _Mover, numbers: Values) -> Values:
+        """How the mover moves then; what was asked last is kept, because mostly one mover changes at a time."""
+        last = self._last.get(mover.place)
+        if last is not None and last[0] == numbers.tobytes():
+            return last[1]
+        splines = mover.splines(numbers)
+        values = evaluate_many([each.spline for each in splines], self._times[mover.place])
+        motion = mover.motion(splines, values, len(self.frames))
+        self._last[mover.place] = numbers.tobytes(), motion
+        return motion
+
+    def _split(self, numbers: Values) -> list[Values]:
+        return np.split(numbers, self.ends[:-1])
+
+    def costs(self) -> tuple[Values, Values]:
+        """How dear a change of each number is, as far as it moves the point, and how much of it a round may make."""
+        world = self.placed(np.concatenate([mover.start for mover in self.movers]))
+        at = self._at(world, self.part.item, self.part.bone, self.part.point)
+        weights, longest = [], []
+        for mover in self.movers:
+            origin = world.matrices(mover.datablock, mover.bone)[:, :3, 3]
+            lever = float(np.linalg.norm(at - origin, axis=1).max())
+            if isinstance(self.wanted, TurnsWithin) or lever < TOLERANCE:
+                lever = 1.0
+            # A unit quaternion turns by twice its own angle.
+            turn = {"VECTOR": 1.0 / lever, "QUATERNION": 2.0}.get(mover.track.kind, 1.0)
+            weights += [lever * turn] * len(mover.slots)
+            longest += [_LONGEST_TURN / turn if mover.track.is_rotation else np.inf] * len(mover.slots)
+        return np.array(weights), np.array(longest)
+
+    def errors(self, numbers: Values) -> Values:
+        """How far what is wanted is missed at each frame, from 0."""
+        excess = self.excess(numbers).reshape(-1, len(self.frames))
+        if isinstance(self.wanted, StaysAt):
+            missed: Values = np.linalg.norm(excess[:3], axis=0) / _CUBE
+            return missed
+        largest: Values = np.maximum(excess.max(axis=0), 0.0)
+        return largest
+
+    def excess(self, numbers: Values) -> Values:
+        """Numbers that all lie under the tolerance only where what is wanted holds within it, one or more a frame."""
+        world = self.placed(numbers)
+        wanted, part = self.wanted, self.part
+        if isinstance(wanted, TurnsWithin):
+            return self._beyond(wanted, world)
+        at = self._at(world, part.item, part.bone, part.point)
+        if isinstance(wanted, StaysAbove):
+            if wanted.plane is None:
+                return wanted.height - at[:, 2]
+            plane = self._matrices(world, wanted.plane, "")
+            normal = np.cross(plane[:, :3, 0], plane[:, :3, 1])
+            normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+            above: Values = wanted.height - np.einsum("ni,ni->n", at - plane[:, :3, 3], normal)
+            return above
+        miss = at - self._at(world, wanted.target, wanted.bone, np.array(wanted.point, dtype=np.float64))
+        if isinstance(wanted, KeepsApart):
+            near: Values = wanted.distance - np.linalg.norm(miss, axis=1)
+            return near
+        rows = _CUBE * miss.T
+        return np.concatenate((rows, -rows)).ravel()
+
+    def _beyond(self, wanted: TurnsWithin, world: World) -> Values:
+        owner = self.part.item.pose.bones[self.part.bone] if self.part.bone else self.part.item
+        order: rotations.Order = owner.rotation_mode if owner.rotation_mode in EULER_ORDERS else "XYZ"
+        angles = rotations.to_euler(world.rotation(self.part.item, self.part.bone), order)
+        rows = [angles[:, axis] - high for axis, high in enumerate(wanted.high) if high is not None]
+        rows += [low - angles[:, axis] for axis, low in enumerate(wanted.low) if low is not None]
+        return np.concatenate(rows) if rows else np.full(len(self.frames), -np.inf)
+
+    def _at(self, world: World, item: Any, bone: str, point: Values) -> Values:
+        matrices = self._matrices(world, item, bone)
+        at: Values = matrices[:, :3, :3] @ point + matrices[:, :3, 3]
+        return at
+
+    def _matrices(self, world: World, item: Any, bone: str) -> Matrices:
+        """Where it is; of what more than F-curves and parents move, where Blender puts it, if the keys don't matter."""
+        try:
+            return world.matrices(item, bone)
+        except UnknownMotionError:
+            if item == self.part.item:
+                raise
+            thing = item.session_uid, bone
+            if thing not in self._still:
+                stepping = Stepping([thing], self.frames)
+                stepping.advance({item.session_uid: item}, self.scene, math.inf)
+                if any(mover.datablock.session_uid in stepping.read for mover in self.movers):
+                    raise
+                self._still[thing] = stepping.matrices(thing)
+            return self._still[thing]
+
+
+def _keys_at(item: Any, bone: str, tracks: Iterable[str], frames: Sequence[float]) -> list[TrackKeys]:
+    """The keys at these frames of the tracks named. Raises Refusal where there is no key at one of the frames."""
+    check_editable(item)
+    if bone and (item.pose is None or bone not in item.pose.bones):
+        raise Refusal(item.name, f"it has no bone {bone!r}")
+    prefix = f"{bone_path(item.pose.bones[bone])}." if bone else ""
+    names = set(tracks)
+    found = []
+    for track in find_tracks(item, channels_of(item)):
+        last = track.path.removeprefix(prefix)
+        name = "rotation" if track.is_rotation and last.startswith("rotation") else last
+        if track.path == prefix + last and name in names and track.in_use:
+            keys = keys_of(item, track)
+            near = (np.abs(keys.frames[:, np.newaxis] - np.array(frames)) <= SAME_FRAME).any(axis=1)
+            found.append(keys.take(near))
+    for frame in frames:
+        if not any((np.abs(keys.frames - frame) <= SAME_FRAME).any() for keys in found):
+            raise Refusal(
+                item.name, "no key at this frame", " or ".join(sorted(prefix + name for name in names)), frame
+            )
+    return found
+
+
+def _targets(wanted: Wanted) -> list[bpy.types.ID]:
+    if isinstance(wanted, StaysAbove):
+        return [] if wanted.plane is None else [wanted.plane]
+    return [] if isinstance(wanted, TurnsWithin) else [wanted.target]
+
+
+def _target_bone(wanted: Wanted) -> str:
+    return wanted.bone if isinstance(wanted, StaysAt | KeepsApart) else ""
+
+
+def _ways(movers: Sequence[_Mover], start: Values, numbers: Values) -> tuple[float, float]:
+    """The farthest that a location key moved, and the most that a rotation key turned, radians."""
+    moved = turned = 0.0
+    ends = np.cumsum([len(mover.slots) for mover in movers])[:-1]
+    for mover, before, after in zip(movers, np.split(start, ends), np.split(numbers, ends), strict=True):
+        if not mover.slots:
+            continue
+        if mover.track.is_rotation:
+            old, new = (rotations.normalise(quaternions_of(mover.track, mover.raw(each))) for each in (before, after))
+            turned = max(turned, float(rotations.angle_between(old, new).max()))
+        else:
+            rows = np.array([row for _, row in mover.slots])
+            squares = np.bincount(rows, (after - before) ** 2)
+            moved = max(moved, math.sqrt(float(squares.max())))
+    return moved, turned
+
+
+def _write(movers: Sequence[_Mover], numbers: Values) -> list[str]:
+    """Put the numbers into the keys, and bake again what was baked; returns what a person should know."""
+    notes: list[str] = []
+    by_datablock: dict[Any, list[tuple[_Mover, Values]]] = {}
+    ends = np.cumsum([len(mover.slots) for mover in movers])[:-1]
+    for mover, own in zip(movers, np.split(numbers, ends), strict=True):
+        if mover.slots:
+            by_datablock.setdefault(mover.datablock, []).append((mover, own))
+    for datablock, group in by_datablock.items():
+        channels = editable_channels(datablock)
+        tracks = {track.path: track for track in find_tracks(datablock, channels)}
+        for mover, own in group:
+            _put(tracks[mover.track.path], mover, own)
+        baked = [track for track in (tracks[mover.track.path] for mover, _ in group) if track.baked]
+        users = [user for user in users_of(channels.action) if channels_of(user).identity == channels.identity]
+        report = rebake(users or [datablock], channels, baked, Options())
+        notes += [*map(str, report.refusals), *report.notes]
+        channels.action.update_tag()
+    return notes
+
+
+def _put(track: Track, mover: _Mover, numbers: Values) -> None:
+    for index, fcurve in track.channels.items():
+        own = [
+            (row, number) for number, (component, row) in zip(numbers, mover.slots, strict=True) if component == index
+        ]
+        frames = places(fcurve)[::2]
+        for row, number in own:
+            frame = mover.originals[index].keys.frames[row]
+            point = fcurve.keyframe_points[int(np.argmin(np.abs(frames - frame)))]
+            # With its handles, which keep their offsets. A key that is shown where the motion goes moves by as much.
+            was = float(mover.originals[index].keys.values[row])
+            point.co_ui = (point.co.x, number if point.co.y == was else point.co.y + (number - was))
+        if own:
+            fcurve.update()

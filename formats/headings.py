@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the columns of a table are called, and what they hold.
+
+A heading names a property by Blender's path, and its component in square brackets or by its letter:
+`rotation_axis_angle[0]`, `["speed"]`, `pose.bones["Arm"].location.x`. What rotates or places has short names that other
+programs write too; the forms in which a rotation can be said are told apart by them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+Unit = Literal["FRAME", "SECOND"]
+Form = Literal["VALUE", "QUATERNION", "EULER", "MATRIX"]
+
+_TIMES: dict[str, Unit] = {
+    **dict.fromkeys(("frame", "frames"), "FRAME"),
+    **dict.fromkeys(("seconds", "second", "sec", "s", "time", "t", "time_s", "time [s]", "time (s)"), "SECOND"),
+}
+_OWNER = r"^(?P<owner>(?:.*?\.)?)"
+_LETTER = r"[._ ]?(?P<letter>[wxyz])$"
+_ORDERS = "xyz|xzy|yxz|yzx|zxy|zyx"
+_LOCATION = re.compile(rf"{_OWNER}(?:location|loc|position|pos|translation|p|t){_LETTER}", re.IGNORECASE)
+_BARE = re.compile(r"^(?P<letter>[xyz])$", re.IGNORECASE)
+_SCALE = re.compile(rf"{_OWNER}(?:scale|scl){_LETTER}", re.IGNORECASE)
+_QUATERNION = re.compile(rf"{_OWNER}(?:rotation_quaternion|quaternion|quat|q){_LETTER}", re.IGNORECASE)
+_EULER = re.compile(
+    rf"{_OWNER}(?P<word>rotation_euler|euler|rot)(?:_?(?P<order>{_ORDERS}))?(?:_?(?P<unit>degrees|deg|radians|rad))?{_LETTER}",
+    re.IGNORECASE,
+)
+_MATRIX = re.compile(
+    rf"{_OWNER}(?:matrix|mat|m)[._ ]?(?:\[(?P<place>\d+)\]|(?P<row>\d)[_ ,]?(?P<column>\d))$", re.IGNORECASE
+)
+_COMPONENT = re.compile(r"^(?P<path>.+)\[(?P<index>\d{1,4})\]$")
+_LETTERED = re.compile(r"^(?P<path>.+[\w\]])\.(?P<letter>[wxyzrgba])$")
+_INDEX = {**dict(zip("xyz", range(3), strict=True)), **dict(zip("rgba", range(4), strict=True))}
+_WITH_W = "wxyz"
+
+
+class HeadingError(ValueError):
+    """Why a heading says nothing."""
+
+
+@dataclass(frozen=True)
+class Heading:
+    """Component `index` of the property at `path`; for a rotation in one of the forms `path` ends in "rotation", for a
+    matrix in "matrix", and its index is 10 times the row and the column, or below 0 the place in it, less 100."""
+
+    path: str
+    index: int
+    form: Form = "VALUE"
+    order: str = ""
+    """Of Euler angles; empty: that of the object."""
+    degrees: bool = False
+    is_single: bool = False
+    """Named without a component: of a property that has only one."""
+
+
+def time_of(name: str) -> Unit | None:
+    """In what the column tells the time, if it does."""
+    return _TIMES.get(name.strip().lower())
+
+
+def heading_of(name: str) -> Heading:
+    """What a column of that name holds. Raises HeadingError."""
+    name = name.strip()
+    for found in (_LOCATION.match(name), _BARE.match(name)):
+        if found and found["letter"].lower() in _INDEX:
+            return Heading(_owner(found) + "location", _INDEX[found["letter"].lower()])
+    found = _SCALE.match(name)
+    if found and found["letter"].lower() in _INDEX:
+        return Heading(_owner(found) + "scale", _INDEX[found["letter"].lower()])
+    found = _QUATERNION.match(name)
+    if found:
+        return Heading(_owner(found) + "rotation", _WITH_W.index(found["letter"].lower()), "QUATERNION")
+    found = _EULER.match(name)
+    if found and found["letter"].lower() in _INDEX:
+        return _euler(name, found)
+    found = _MATRIX.match(name)
+    if found:
+        place = int(found["place"]) - 100 if found["place"] else 10 * int(found["row"]) + int(found["column"])
+        return Heading(_owner(found) + "matrix", place, "MATRIX")
+    return _any_path(name)
+
+
+def _owner(found: re.Match[str]) -> str:
+    return found.groupdict().get("owner") or ""
+
+
+def _euler(name: str, found: re.Match[str]) -> Heading:
+    own = found["word"].lower() == "rotation_euler"
+    order, unit = (found["order"] or "").upper(), (found["unit"] or "").lower()
+    if not own and not order:
+        raise HeadingError(f"{name}: say the order of the Euler angles, as in euler_xyz_degrees.{found['letter']}")
+    if not own and not unit:
+        raise HeadingError(f"{name}: say degrees or radians, as in euler_{order.lower()}_degrees.{found['letter']}")
+    index = _INDEX[found["letter"].lower()]
+    return Heading(_owner(found) + "rotation", index, "EULER", order, unit.startswith("deg"))
+
+
+def _any_path(name: str) -> Heading:
+    found = _COMPONENT.match(name)
+    if found:
+        return Heading(found["path"], int(found["index"]))
+    found = _LETTERED.match(name)
+    if found and found["path"].endswith("rotation_axis_angle") and found["letter"] in _WITH_W:
+        return Heading(found["path"], _WITH_W.index(found["letter"]))
+    if found and found["letter"] in _INDEX:
+        return Heading(found["path"], _INDEX[found["letter"]])
+    if not name:
+        raise HeadingError("the heading is empty")
+    return Heading(name, 0, is_single=True)
+
+
+def names_of(
+    path: str, form: Form, components: tuple[int, ...], order: str = "", degrees: bool = False, is_single: bool = False
+) -> list[str]:
+    """The headings of a property's columns, as this project writes them; of a matrix of 9 or 16 in its rows."""
+    owner = path[: len(path) - len("matrix" if form == "MATRIX" else "rotation")]
+    if form == "MATRIX":
+        size = 3 if len(components) == 9 else 4
+        return [f"{owner}m{place // size}{place % size}" for place in components]
+    if form == "QUATERNION":
+        return [f"{owner}quaternion.{_WITH_W[index]}" for index in components]
+    if form == "EULER":
+        return [
+            f"{owner}euler_{order.lower()}_{'degrees' if degrees else 'radians'}.{'xyz'[index]}" for index in components
+        ]
+    if is_single:
+        return [path]
+    if re.search(r"(^|\.)(location|scale)$", path):
+        return [f"{path}.{'xyz'[index]}" for index in components]
+    return [f"{path}[{index}]" for index in components]

@@ -1,0 +1,356 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tables of keys: text, a row a frame, a column a component, a header row that names them.
+
+    frame,location.x,location.y,location.z,quaternion.w,quaternion.x,quaternion.y,quaternion.z
+    1,0,0,0,1,0,0,0
+    24.5,3,0,1.25,0.70710677,0,0,0.70710677
+
+Cells are parted by commas, semicolons, tabs or blanks; # begins a comment; an empty cell is no key. What the columns
+can be called is told in headings.py and docs/tables.md. Reading keeps 8 bytes a cell and 8 a row of what the file has,
+and makes nothing of a number that a file only claims.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .headings import Form, Heading, HeadingError, Unit, heading_of, names_of, time_of
+
+FloatArray = npt.NDArray[np.float64]
+
+_SHOWN = 40
+"""Characters of a cell that a message shows."""
+_ROWS_AT_ONCE = 4096
+"""Written at a time."""
+_LEAST_MATRIX, _WHOLE_MATRIX = 9, 16
+_COMPONENTS = {"QUATERNION": 4, "EULER": 3}
+_ALIKE = 1e-6
+"""A matrix's last row may be so far off 0 0 0 1."""
+
+
+class TableError(ValueError):
+    """What is wrong with a table, with the line and the column, both counted from 1."""
+
+    def __init__(self, fault: str, line: int | None = None, column: int | None = None, name: str = "") -> None:
+        place = []
+        if line is not None:
+            place.append(f"line {line}")
+        if column is not None:
+            place.append(f"column {column}" + (f" ({name[:_SHOWN]})" if name else ""))
+        super().__init__(f"{', '.join(place)}: {fault}" if place else fault)
+        self.fault = fault
+        self.line = line
+        self.column = column
+
+
+@dataclass(frozen=True, eq=False)
+class Property:
+    """The columns of one property."""
+
+    path: str
+    """As Blender has it; of a rotation in one of the forms it ends in "rotation", of a matrix in "matrix"."""
+    form: Form
+    components: tuple[int, ...]
+    """Which the columns are; of a matrix all, row by row."""
+    values: npt.NDArray[np.floating]
+    """Shape (n, components), NaN where a cell is empty. Angles are radians. What is float32 is written as such."""
+    order: str = ""
+    """Of Euler angles: XYZ, …; empty: that of the object."""
+    degrees: bool = False
+    """Euler angles are degrees in the file."""
+    is_single: bool = False
+    """It has one component and is named without it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows of strictly increasing times."""
+
+    unit: Unit
+    times: npt.NDArray[np.floating]
+    """Frames or seconds, shape (n,)."""
+    properties: tuple[Property, ...]
+    lines: npt.NDArray[np.int64] | None = None
+    """Of the file, counted from 1, shape (n,); None: it was not read."""
+
+    def line_of(self, row: int) -> int:
+        """The line of a row; for a table that was not read, with its header in line 1."""
+        return row + 2 if self.lines is None else int(self.lines[row])
+
+
+def read(content: bytes) -> Table:
+    """Read a table. Raises TableError, which names the line and the column."""
+    text = _decoded(content)
+    rows = _Rows(text)
+    unit, time_column, headings = _headings(rows.header, rows.header_line)
+    numbers, lines = rows.numbers()
+    times = np.ascontiguousarray(numbers[:, time_column])
+    _check_times(times, lines, unit, time_column, rows.header)
+    properties = []
+    for group in _grouped(headings, rows).values():
+        properties.append(_property(group, numbers, lines, rows))
+    if not properties:
+        raise TableError("there is no column beside the time", rows.header_line)
+    _check_owners(properties, rows.header_line)
+    return Table(unit, times, tuple(properties), lines)
+
+
+def write(table: Table) -> bytes:
+    """The table as text, with commas; numbers as short as gives the same bits back."""
+    headings = ["frame" if table.unit == "FRAME" else "seconds"]
+    columns: list[npt.NDArray[np.floating]] = [table.times]
+    for one in table.properties:
+        headings += names_of(one.path, one.form, one.components, one.order, one.degrees, one.is_single)
+        columns += list((np.degrees(one.values.astype(np.float64)) if one.degrees else one.values).T)
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerow(headings)
+    for start in range(0, len(table.times), _ROWS_AT_ONCE):
+        cells = [_cells(column[start : start + _ROWS_AT_ONCE]) for column in columns]
+        stream.writelines(",".join(row) + "\n" for row in zip(*cells, strict=True))
+    return stream.getvalue().encode("utf-8")
+
+
+def _cells(numbers: npt.NDArray[np.floating]) -> list[str]:
+    return ["" if text == "nan" else text.removesuffix(".0") for text in numbers.astype(str).tolist()]
+
+
+def _decoded(content: bytes) -> str:
+    encoding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
+    try:
+        text = content.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise TableError(f"byte {error.start} is no text; the table has to be UTF-8", line) from error
+    if "\0" in text:
+        raise TableError("it holds bytes of 0: it is no text", text.count("\n", 0, text.index("\0")) + 1)
+    return text
+
+
+class _Rows:
+    """The header, and the cells below it as numbers."""
+
+    def __init__(self, text: str) -> None:
+        self._lines: Iterator[tuple[int, str]] = enumerate(io.StringIO(text, newline=None), start=1)
+        comment: tuple[int, str] | None = None
+        for number, line in self._lines:
+            stripped = line.strip()
+            if stripped.startswith("#"):
+                comment = number, stripped.lstrip("#").strip()
+            elif stripped:
+                break
+        else:
+            raise TableError("it is empty: it needs a header row, such as frame,location.x,location.y,location.z")
+        self._first: tuple[int, str] | None = None
+        self.separator = _separator_of(line)
+        self.header_line, self.header = number, self._split(line)
+        if _is_number(self.header[0]):
+            # NumPy's savetxt, for one, writes the header as a comment.
+            if comment is None or time_of(re.split(r"[\s,;]", comment[1], maxsplit=1)[0]) is None:
+                raise TableError("the first row has to name the columns, such as frame,location.x,location.y", number)
+            self._first = number, line
+            self.header_line = comment[0]
+            self.header = _split(comment[1], _separator_of(comment[1]))
+        while self.header and not self.header[-1]:
+            self.header.pop()
+
+    def _split(self, line: str) -> list[str]:
+        return _split(line, self.separator)
+
+    def numbers(self) -> tuple[FloatArray, npt.NDArray[np.int64]]:
+        """The cells, shape (rows, columns), NaN where empty; and the rows' lines."""
+        numbers, lines, empty = array("d"), array("q"), array("q")
+        width, separator = len(self.header), self.separator
+        for number, line in self._data():
+            cells = line.split(separator)
+            start = len(numbers)
+            # Underscores in numbers are Python's, and decimal commas nobody's whose cells they part.
+            if len(cells) == width and "_" not in line:
+                try:
+                    numbers.extend(map(float, cells))
+                except ValueError:
+                    del numbers[start:]
+            if len(numbers) == start:
+                if not line.strip() or line.lstrip().startswith("#"):
+                    continue
+                self._extend(numbers, empty, number, line)
+            lines.append(number)
+        found = np.frombuffer(numbers, dtype=np.float64).reshape(-1, width)
+        lines_of = np.frombuffer(lines, dtype=np.int64)
+        if not len(found):
+            raise TableError("there is no row below the header", self.header_line)
+        good = np.isfinite(found)
+        good.flat[np.frombuffer(empty, dtype=np.int64)] = True
+        if not good.all():
+            row, column = (int(place) for place in np.argwhere(~good)[0])
+            raise self.error(f"{found[row, column]} is not a finite number", int(lines_of[row]), column)
+        return found, lines_of
+
+    def error(self, fault: str, line: int, column: int) -> TableError:
+        return TableError(fault, line, column + 1, self.header[column])
+
+    def _data(self) -> Iterator[tuple[int, str]]:
+        if self._first is not None:
+            yield self._first
+        yield from self._lines
+
+    def _extend(self, numbers: array[float], empty: array[int], line: int, text: str) -> None:
+        """One row, cell by cell: with empty cells, comments, quotes or decimal commas, or at fault."""
+        cells = self._split(text.partition("#")[0])
+        while len(cells) > len(self.header) and not cells[-1]:
+            cells.pop()
+        if len(cells) != len(self.header):
+            raise TableError(f"{len(cells)} cells, where the header names {len(self.header)} columns", line)
+        for column, cell in enumerate(cells):
+            if not cell:
+                empty.append(len(numbers))
+                numbers.append(np.nan)
+                continue
+            if self.separator != "," and "," in cell and "." not in cell:
+                cell = cell.replace(",", ".")
+            if "_" in cell or not _is_number(cell):
+                raise self.error(f'"{cell[:_SHOWN]}" is not a number', line, column)
+            numbers.append(float(cell))
+
+
+def _separator_of(line: str) -> str | None:
+    """What parts the cells; None: blanks."""
+    return next((one for one in "\t;," if one in line), None)
+
+
+def _split(line: str, separator: str | None) -> list[str]:
+    if separator is None:
+        return line.split()
+    if '"' in line:
+        return [cell.strip() for cell in next(csv.reader([line.strip("\r\n")], delimiter=separator))]
+    return [cell.strip() for cell in line.split(separator)]
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _headings(header: Sequence[str], line: int) -> tuple[Unit, int, dict[int, Heading]]:
+    """The time's unit and column, and what the others hold."""
+    times = {column: found for column, name in enumerate(header) if (found := time_of(name)) is not None}
+    if not times:
+        raise TableError(f'no column is the time: name one "frame" or "seconds", not {", ".join(header)[:80]}', line)
+    units = set(times.values())
+    unit: Unit = "FRAME" if "FRAME" in units else "SECOND"
+    chosen = [column for column, own in times.items() if own == unit]
+    if len(chosen) > 1:
+        raise TableError(f"column {chosen[0] + 1} is the time already", line, chosen[1] + 1, header[chosen[1]])
+    headings: dict[int, Heading] = {}
+    for column, name in enumerate(header):
+        if column in times:
+            continue
+        try:
+            headings[column] = heading_of(name)
+        except HeadingError as error:
+            raise TableError(str(error), line, column + 1) from error
+    return unit, chosen[0], headings
+
+
+def _check_times(
+    times: FloatArray, lines: npt.NDArray[np.int64], unit: Unit, column: int, header: Sequence[str]
+) -> None:
+    missing = np.isnan(times)
+    if missing.any():
+        raise TableError("is empty", int(lines[np.argmax(missing)]), column + 1, header[column])
+    back = np.flatnonzero(times[1:] <= times[:-1])
+    if len(back):
+        row = int(back[0]) + 1
+        word = "frame" if unit == "FRAME" else "second"
+        raise TableError(
+            f"{word} {times[row]:g} does not come after {times[row - 1]:g} in line {lines[row - 1]}: "
+            "times have to increase",
+            int(lines[row]),
+            column + 1,
+            header[column],
+        )
+
+
+def _grouped(headings: dict[int, Heading], rows: _Rows) -> dict[tuple[str, Form], dict[int, Heading]]:
+    """The columns of each property."""
+    groups: dict[tuple[str, Form], dict[int, Heading]] = {}
+    for column, heading in headings.items():
+        group = groups.setdefault((heading.path, heading.form), {})
+        for other, same in group.items():
+            if same.index == heading.index:
+                raise rows.error(f"column {other + 1} holds the same", rows.header_line, column)
+            if (same.order, same.degrees, same.is_single) != (heading.order, heading.degrees, heading.is_single):
+                raise rows.error(f"it does not go with column {other + 1}", rows.header_line, column)
+        group[column] = heading
+    return groups
+
+
+def _property(group: dict[int, Heading], numbers: FloatArray, lines: npt.NDArray[np.int64], rows: _Rows) -> Property:
+    columns = sorted(group, key=lambda column: group[column].index)
+    first = group[columns[0]]
+    indices = tuple(group[column].index for column in columns)
+    if first.form == "MATRIX":
+        indices = _places_in_matrix(indices, columns, rows)
+    wanted = _COMPONENTS.get(first.form)
+    if wanted is not None and len(columns) != wanted:
+        raise rows.error(
+            f"a rotation in this form needs {wanted} columns, and there are {len(columns)}",
+            rows.header_line,
+            columns[0],
+        )
+    values = np.ascontiguousarray(numbers[:, columns])
+    if first.form != "VALUE":
+        some, every = np.isnan(values).any(axis=1), np.isnan(values).all(axis=1)
+        if (some & ~every).any():
+            row = int(np.argmax(some & ~every))
+            column = columns[int(np.argmax(np.isnan(values[row])))]
+            raise rows.error("is empty, and the rest of its rotation is not", int(lines[row]), column)
+    if first.form == "EULER" and first.degrees:
+        values = np.radians(values)
+    if len(columns) == _WHOLE_MATRIX and first.form == "MATRIX":
+        off = np.abs(values[:, 12:] - [0.0, 0.0, 0.0, 1.0]).max(axis=1) > _ALIKE
+        if off.any():
+            line = int(lines[np.argmax(off)])
+            raise rows.error("the matrix's last row is not 0 0 0 1; is it written by columns?", line, columns[12])
+    return Property(first.path, first.form, indices, values, first.order, first.degrees, first.is_single)
+
+
+def _places_in_matrix(indices: tuple[int, ...], columns: list[int], rows: _Rows) -> tuple[int, ...]:
+    """That all places are there: of 3 rows and 3 columns, or 4 and 4, counted from 0 or from 1."""
+    count = len(indices)
+    size = {_LEAST_MATRIX: 3, _WHOLE_MATRIX: 4}.get(count)
+    if size is None:
+        raise rows.error(f"a matrix needs 9 or 16 columns, and there are {count}", rows.header_line, columns[0])
+    places = [10 * row + column for row in range(size) for column in range(size)]
+    if list(indices) not in (places, [place + 11 for place in places], list(range(-100, count - 100))):
+        raise rows.error(f"the matrix's columns are not {size} times {size}", rows.header_line, columns[0])
+    return tuple(range(count))
+
+
+def _check_owners(properties: Sequence[Property], line: int) -> None:
+    """That nothing is said twice, in two forms."""
+    said: dict[str, str] = {}
+    for one in properties:
+        for path in parts_of(one):
+            other = said.setdefault(path, one.form)
+            if other != one.form:
+                raise TableError(f"{path} is told twice: as {other.lower()} and as {one.form.lower()}", line)
+
+
+def parts_of(one: Property) -> list[str]:
+    """The properties that its columns speak of, rotations in whatever form as "rotation"."""
+    if one.form != "MATRIX":
+        path = re.sub(r"rotation_(axis_angle|quaternion|euler)$", "rotation", one.path)
+        return [path]
+    owner = one.path.removesuffix("matrix")
+    return [f"{owner}rotation"] + ([f"{owner}location"] if len(one.components) == _WHOLE_MATRIX else [])

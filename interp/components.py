@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What tracks of numbers share, whatever the method: every component is a spline by itself."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Sequence
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from .keys import FloatArray, Keys
+from .segments import Continuity, Curve, Cycle, Tracks, called, checked_cycle
+
+
+class ComponentSpline(ABC):
+    """A track of numbers.
+
+    Parameters
+    ----------
+    keys : Keys
+        Values of shape (n, d).
+    cycle : "SINGLE", "REPEAT" or "LOOP"
+        Outside the keys: hold the end values; repeat the motion; repeat it, smooth across the seam.
+    """
+
+    derivatives = 2
+    meets_keys = True
+    is_cubic: bool
+    continuity: Continuity
+    reach: int | None
+
+    def __init__(self, keys: Keys, cycle: Cycle = "SINGLE") -> None:
+        self.keys = keys
+        self.cycle = checked_cycle(cycle)
+
+    def __call__(self, frames: npt.ArrayLike, nu: int = 0) -> FloatArray:
+        """Evaluate, as `tcb.VectorSpline` does: values, or derivatives a frame with nu = 1 or 2."""
+        return called(self, frames, nu)
+
+    @property
+    def loop_gap(self) -> float:
+        """The distance from the last key's value to the first's: a loop that is one has 0."""
+        return float(np.linalg.norm(self.keys.values[-1] - self.keys.values[0]))
+
+    @property
+    def batch(self) -> Hashable:
+        """Tracks of equally many components go together."""
+        return type(self), self.keys.values.shape[1]
+
+    @classmethod
+    @abstractmethod
+    def curve(cls, splines: Sequence[Self], tracks: Tracks) -> Curve:
+        """Return the segments of all splines."""

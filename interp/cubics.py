@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Segments that are cubics in the local parameter, of any number of components."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+
+from .keys import FloatArray
+from .segments import IndexArray, Tracks
+
+
+class Cubics:
+    """Cubic segments, as polynomials in the local parameter: the seed's Hermite form, multiplied out."""
+
+    def __init__(self, start: FloatArray, end: FloatArray, outgoing: FloatArray, incoming: FloatArray) -> None:
+        chord = end - start
+        self._components = len(start)
+        self._coefficients = np.concatenate(
+            [start, outgoing, 3.0 * chord - 2.0 * outgoing - incoming, outgoing + incoming - 2.0 * chord]
+        )
+
+    @classmethod
+    def through(cls, tracks: Tracks, values: FloatArray, velocities: FloatArray) -> Self:
+        """Return the segments through keys of given values and velocities a frame, both of shape (d, K)."""
+        end = tracks.segment_end
+        length = tracks.frames[end] - tracks.frames
+        return cls(values, values[:, end], velocities * length, velocities[:, end] * length)
+
+    def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+        coefficients = self._coefficients.take(segment, axis=1)
+        p, linear, square, cube = coefficients.reshape(4, self._components, -1)
+        result: FloatArray
+        if nu == 0:
+            result = ((cube * u + square) * u + linear) * u + p
+        elif nu == 1:
+            result = (3.0 * cube * u + 2.0 * square) * u + linear
+        else:
+            result = 6.0 * cube * u + 2.0 * square
+        return result

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Relaxation: the least change of some numbers that makes errors vanish which depend on all of them.
+
+The seed (seeds/004, 13.6.1) changes one knot after the other, goes on where the error falls and turns round where it
+rises, with random steps against standing still. Here every round instead takes the errors as linear in the numbers and
+solves for the least change that brings all of them down at once, so that nothing is left to chance. Source of that:
+Lawson and Hanson, Solving Least Squares Problems, chapter 23, "NNLS" and "LDP".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .keys import FloatArray
+
+Excess = Callable[[FloatArray], FloatArray]
+
+ROUNDS = 40
+"""Most rounds; each costs one evaluation of the errors a number, and a few more."""
+_AIM = 0.5
+"""Of the tolerance: what is left between is for rounding to float32, and for what happens between samples."""
+_KEPT = 0.75
+"""Of the tolerance: where all errors are below this, a round may let them come up to it for a smaller change."""
+_SETTLED = 1e-2
+"""Where the tolerance is reached, a round that moves by less than this part of the whole change is the last one."""
+_STANDS_STILL = 1e-7
+"""The same where it is not reached: then nothing gets better any more."""
+_HALVINGS = 12
+_DERIVATIVE = 1e-6
+"""Step of the numeric derivatives, of numbers in the size of one: half of float64's digits."""
+_DAMPING = 1e-9
+"""Of the largest square of a derivative: directions that the errors do not feel stay as they are."""
+
+
+@dataclass(frozen=True)
+class Relaxed:
+    """What came of it."""
+
+    numbers: FloatArray
+    """Shape (n,)."""
+    excess: float
+    """The largest error that is left; negative where all conditions hold with room to spare."""
+    reached: bool
+    """Whether that is within the tolerance."""
+    rounds: int
+
+
+def relax(
+    excess: Excess,
+    start: npt.ArrayLike,
+    tolerance: float,
+    weights: npt.ArrayLike = 1.0,
+    longest: npt.ArrayLike = np.inf,
+    rounds: int = ROUNDS,
+    progress: Callable[[int, int], None] | None = None,
+) -> Relaxed:
+    """Change numbers as little as possible until no error exceeds the tolerance.
+
+    Parameters
+    ----------
+    excess : callable
+        From numbers, shape (n,), to errors, shape (m,): by how much each condition is violated, below 0 where it is
+        not; differentiable nearly everywhere.
+    start : array_like, shape (n,)
+        The numbers as they are.
+    tolerance : float
+        Above 0, in the unit of the errors.
+    weights : float or array_like, shape (n,)
+        How dear a change of each number is: the sum of ``(weight change)**2`` is what is kept small.
+    longest : float or array_like, shape (n,)
+        The most that one round may change each number: as far as the errors are nearly linear.
+    rounds : int
+        Most rounds.
+    progress : callable, optional
+        Called with the rounds done and the most there may be.
+
+    Returns
+    -------
+    Relaxed
+        Where the tolerance was reached, the change is the least in a neighbourhood; else these are the numbers with
+        the least sum of squares of errors that was found.
+
+    Raises
+    ------
+    ValueError
+        The tolerance is not positive and finite, or there are no numbers, or the errors are not finite at the start.
+    """
+    begin = np.asarray(start, dtype=np.float64)
+    scale = 1.0 / np.broadcast_to(np.asarray(weights, dtype=np.float64), begin.shape)
+    if not 0.0 < tolerance < np.inf:
+        raise ValueError(f"tolerance {tolerance:g} is not positive and finite")
+    if not begin.size:
+        raise ValueError("there are no numbers to change")
+    errors = excess(begin)
+    if not np.isfinite(errors).all():
+        raise ValueError("the errors are not finite")
+    aim = _AIM * tolerance
+    # In units of their weights from here on: what is kept small is the length of `change`.
+    change = np.zeros_like(begin)
+    done = 0
+    while done < rounds:
+        if done == 0 and errors.max() <= tolerance:
+            break
+        done += 1
+        slopes = _slopes(excess, begin + scale * change, errors) * scale
+        target = least_change(slopes, aim - errors + slopes @ change)
+        if target is None:
+            target = change + _downhill(slopes, errors - aim)
+        wanted = target - change
+        wanted /= max(1.0, float((np.abs(scale * wanted) / np.asarray(longest)).max()))
+        step, moved = _tried(excess, begin, scale, change, wanted, errors, aim)
+        if step is None:
+            break
+        size = float(np.linalg.norm(step))
+        change, errors = change + step, moved
+        if progress is not None:
+            progress(done, rounds)
+        holds = float(errors.max()) <= tolerance
+        if size <= (_SETTLED if holds else _STANDS_STILL) * float(np.linalg.norm(change)):
+            break
+    largest = float(errors.max())
+    return Relaxed(begin + scale * change, largest, largest <= tolerance, done)
+
+
+def _slopes(excess: Excess, numbers: FloatArray, errors: FloatArray) -> FloatArray:
+    """Derivatives of the errors, shape (m, n)."""
+    slopes = np.empty((len(errors), len(numbers)))
+    for column in range(len(numbers)):
+        step = _DERIVATIVE * max(1.0, abs(numbers[column]))
+        near = numbers.copy()
+        near[column] += step
+        slopes[:, column] = (excess(near) - errors) / step
+    return slopes
+
+
+def _tried(
+    excess: Excess,
+    begin: FloatArray,
+    scale: FloatArray,
+    change: FloatArray,
+    step: FloatArray,
+    errors: FloatArray,
+    aim: float,
+) -> tuple[FloatArray | None, FloatArray]:
+    """The step, or the longest part of it that does not make things worse, with the errors there; None: there is none.
+
+    Where all conditions hold already, they only have to go on doing so.
+    """
+    worth = _misses(errors, aim)
+    for halving in range(_HALVINGS):
+        part = step * 0.5**halving
+        moved = excess(begin + scale * (change + part))
+        if np.isfinite(moved).all():
+            better = _misses(moved, aim)
+            if better < worth or (worth == 0.0 and moved.max() <= _KEPT * aim / _AIM):
+                return part, moved
+    return None, errors
+
+
+def _misses(errors: FloatArray, aim: float) -> float:
+    over = np.maximum(errors - aim, 0.0)
+    return float(over @ over)
+
+
+def _downhill(slopes: FloatArray, over: FloatArray) -> FloatArray:
+    """The damped Gauss-Newton step for the sum of squares of what is over 0, with those that it would bring there."""
+    bad = over > 0.0
+    damping = _DAMPING * max(float((slopes**2).sum(axis=0).max()), np.finfo(np.float64).tiny)
+    step = np.zeros(slopes.shape[1])
+    for _ in range(_HALVINGS):
+        part = slopes[bad]
+        # Also between many errors that can't all vanish the step is the one of least squares.
+        matrix = part.T @ part + damping * np.eye(slopes.shape[1])
+        step = np.asarray(np.linalg.solve(matrix, -part.T @ over[bad]), dtype=np.float64)
+        now = bad | (over + slopes @ step > 0.0)
+        if (now == bad).all():
+            break
+        bad = now
+    return step
+
+
+def least_change(slopes: npt.ArrayLike, room: npt.ArrayLike) -> FloatArray | None:
+    """Return the shortest z with ``slopes @ z <= room``, or None where there is none.
+
+    Parameters
+    ----------
+    slopes : array_like, shape (m, n)
+    room : array_like, shape (m,)
+
+    Notes
+    -----
+    Lawson and Hanson (23.27), LDP: the residual of a problem of non-negative least squares gives z.
+    """
+    rows, limits = -np.asarray(slopes, dtype=np.float64), -np.asarray(room, dtype=np.float64)
+    length = np.linalg.norm(rows, axis=1)
+    flat = length <= np.finfo(np.float64).tiny
+    if (limits[flat] > 0.0).any():
+        return None
+    rows, limits = rows[~flat] / length[~flat, np.newaxis], limits[~flat] / length[~flat]
+    if not len(rows) or limits.max() <= 0.0:
+        return np.zeros(rows.shape[1])
+    # In units of the farthest limit, z is at least 1 long, and the residual says it with all its digits.
+    size = limits.max()
+    matrix = np.vstack((rows.T, limits / size))
+    wanted = np.zeros(len(matrix))
+    wanted[-1] = 1.0
+    residual = matrix @ non_negative_least_squares(matrix, wanted) - wanted
+    if residual[-1] >= -_SHORT:
+        return None
+    change: FloatArray = -size * residual[:-1] / residual[-1]
+    return change if (rows @ change >= limits - _MISSED * (size + np.abs(limits))).all() else None
+
+
+_SHORT = 1e-10
+"""A residual, squared, that counts as none: the shortest z would be 1e5 times the farthest limit."""
+_MISSED = 1e-6
+"""Of the limits: how far off them rounding may leave a result."""
+
+
+def non_negative_least_squares(matrix: npt.ArrayLike, wanted: npt.ArrayLike) -> FloatArray:
+    """Return u >= 0 for which ``matrix @ u`` comes nearest to `wanted`.
+
+    Parameters
+    ----------
+    matrix : array_like, shape (m, n)
+    wanted : array_like, shape (m,)
+
+    Notes
+    -----
+    Lawson and Hanson (23.10), NNLS: columns come in one by one, that with the steepest slope first, and go out where
+    they would become negative.
+    """
+    a, b = np.asarray(matrix, dtype=np.float64), np.asarray(wanted, dtype=np.float64)
+    result = np.zeros(a.shape[1])
+    used = np.zeros(a.shape[1], dtype=np.bool_)
+    small = 10.0 * np.finfo(np.float64).eps * float(np.abs(a).max(initial=0.0)) * max(a.shape)
+    for _ in range(3 * a.shape[1]):
+        slope = a.T @ (b - a @ result)
+        slope[used] = -np.inf
+        best = int(np.argmax(slope))
+        if slope[best] <= small:
+            break
+        used[best] = True
+        while True:
+            trial = np.zeros(a.shape[1])
+            trial[used] = np.linalg.lstsq(a[:, used], b, rcond=None)[0]
+            out = used & (trial <= 0.0)
+            if not out.any():
+                result = trial
+                break
+            # As far towards the trial as nothing becomes negative.
+            part = float((result[out] / np.maximum(result[out] - trial[out], np.finfo(np.float64).tiny)).min())
+            result = result + part * (trial - result)
+            used &= result > small
+            result[~used] = 0.0
+            if not used.any():
+                break
+    return result

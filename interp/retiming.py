@@ -1,0 +1,405 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Timing apart from shape: a motion p played at the frames F(t) that a frame function gives, and the frame function
+with which it goes at one speed.
+
+Source: seeds/004, 13.3, where p(F(t)) separates the geometry of an animation from its kinematics; its eq. 13.12 is the
+chain rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+from numpy.polynomial import legendre
+
+from . import ease
+from .keys import FloatArray
+from .segments import BoolArray, IndexArray, Spline, checked_choice, evaluate_many
+
+Between = Literal["ENDS", "KEYS"]
+
+LENGTH_TOLERANCE = 1e-9
+"""Of the whole length: what arc lengths are off by at most."""
+WAY_TOLERANCE = 0.005
+"""Of what a motion of one speed goes in a frame: how near the keys of its frame function keep to that."""
+SPEED_TOLERANCE = 0.01
+"""Of its speed: how near they keep to that."""
+
+_NODES = 10
+_PLACES, _WEIGHTS = legendre.leggauss(_NODES)
+_ORDERS = np.arange(_NODES)[:, np.newaxis]
+# From a polynomial's values at the places to its Legendre coefficients, exactly: the quadrature is, to degree 19.
+_TO_COEFFICIENTS = (_ORDERS + 0.5) * legendre.legvander(_PLACES, _NODES - 1).T * _WEIGHTS
+# Halvings of a panel. After so many it is narrower than rounding can tell, whatever the speed does in it.
+_MOST_LEVELS = 40
+_MOST_STEPS = 60
+# Of all frames: parts shorter than this are none.
+_MEETING = 1e-12
+# Relative, a few roundings: panels, and ways back, cannot be known better.
+_EXACT = 4.0 * 2.0**-52
+# Frames. Pieces of a frame function are divided no further: about a stop, where its slope has no bound, a line must do.
+_LEAST_FRAMES = 0.125
+# Frames, 1/64: the time that a frame function takes to pass over a rest in the motion.
+_PASSING = 0.015625
+# Of a piece: so far within it is the value at its end.
+_INWARD = 1e-9
+_LOOKS = np.linspace(0.0, 1.0, 17)[1:-1]
+
+
+def retimed(
+    spline: Spline,
+    frames: npt.ArrayLike,
+    nu: int = 0,
+    rates: npt.ArrayLike = 1.0,
+    changes: npt.ArrayLike = 0.0,
+) -> FloatArray:
+    """Evaluate p(F(t)), or its derivatives by t.
+
+    Parameters
+    ----------
+    spline : Spline
+        The motion p, of values or of rotations.
+    frames : array_like, shape (m,)
+        F(t), finite, in any order: it may run backwards, stand still and jump.
+    nu : 0, 1 or 2
+        Values, or their derivatives a frame of t; of rotations the angular velocity and acceleration.
+    rates, changes : array_like, shape (m,), or a number
+        The first and second derivative of F at t; what `nu` does not need is not looked at.
+
+    Returns
+    -------
+    ndarray, shape (m, d)
+
+    Raises
+    ------
+    ValueError
+        For frames that are not finite, and a derivative that the spline has not.
+
+    Notes
+    -----
+    Where p has a derivative on both sides of a key, it is of the side that F runs to. Angular velocities and
+    accelerations follow the same chain rule, because they are linear in the derivatives of a turn that stays about the
+    same axis while F passes (seeds/004, eq. 13.12).
+    """
+    at = np.asarray(frames, dtype=np.float64)
+    if nu == 0:
+        return evaluate_many([spline], at)[0]
+    pace = np.broadcast_to(np.asarray(rates, dtype=np.float64), at.shape)
+    at = np.where(pace < 0.0, np.nextafter(at, -np.inf), at)
+    first = evaluate_many([spline], at, 1)[0]
+    if nu == 1:
+        return first * pace[:, np.newaxis]
+    bend = np.broadcast_to(np.asarray(changes, dtype=np.float64), at.shape)
+    return evaluate_many([spline], at, nu)[0] * (pace**2)[:, np.newaxis] + first * bend[:, np.newaxis]
+
+
+class ArcLength:
+    """How far a motion has come, from its first key on.
+
+    Parameters
+    ----------
+    splines : sequence of Spline
+        The motion: one spline, or those of components that are keyed at different frames. Of values the length is
+        Euclidean over all components; of rotations it is the angle turned through, in radians.
+    tolerance : float
+        What lengths may be off by, of the whole.
+
+    Attributes
+    ----------
+    first, last : float
+        The first and the last frame of all keys.
+    length : float
+        The whole, 0 where nothing moves.
+
+    Notes
+    -----
+    Gauss-Legendre quadrature of ten nodes, halved until both halves agree with the polynomial through the nodes of the
+    whole. Panels begin at keys and where eases end.
+    """
+
+    def __init__(self, splines: Sequence[Spline], tolerance: float = LENGTH_TOLERANCE) -> None:
+        self._splines = list(splines)
+        edges = _smooth_parts(self._splines)
+        self.first, self.last = float(edges[0]), float(edges[-1])
+        start, panels = self._panels(edges[:-1], edges[1:], tolerance)
+        order = np.argsort(start)
+        self._start, self._panel = start[order], panels[:, order]
+        self._half = (np.append(self._start[1:], self.last) - self._start) / 2.0
+        ends = np.cumsum(self._panel.sum(axis=0))
+        self.length = float(ends[-1]) if len(ends) else 0.0
+        self._before = np.append(0.0, ends)
+
+    def speed(self, frames: npt.ArrayLike) -> FloatArray:
+        """Return the length a frame, shape (m,)."""
+        rates = evaluate_many(self._splines, np.asarray(frames, dtype=np.float64), 1)
+        squares: FloatArray = sum((np.einsum("ij,ij->i", rate, rate) for rate in rates), np.zeros(np.shape(frames)))
+        return np.sqrt(squares)
+
+    def at(self, frames: npt.ArrayLike) -> FloatArray:
+        """Return the length from the first key to each of the frames, shape (m,); outside the keys nothing is added."""
+        inside = np.clip(np.asarray(frames, dtype=np.float64), self.first, self.last)
+        if not self.length:
+            return np.zeros_like(inside)
+        panel = np.clip(np.searchsorted(self._start, inside, side="right") - 1, 0, None)
+        x = (inside - self._start[panel]) / self._half[panel] - 1.0
+        return self._before[panel] + legendre.legval(x, self._panel[:, panel], tensor=False)
+
+    def frames(self, lengths: npt.ArrayLike) -> FloatArray:
+        """Return where the motion has come so far, shape (m,): the last such frame, if it rests there.
+
+        Of the whole length, the first.
+        """
+        wanted = np.clip(np.asarray(lengths, dtype=np.float64), 0.0, self.length)
+        moving = np.flatnonzero(np.diff(self._before) > 0.0)
+        if not len(moving):
+            return np.full_like(wanted, self.first)
+        row = moving[np.clip(np.searchsorted(self._before[moving], wanted, side="right") - 1, 0, None)]
+        rest, panel, half = wanted - self._before[row], self._panel[:, row], self._half[row]
+        slope = legendre.legder(panel)
+        low, high = np.full_like(rest, -1.0), np.full_like(rest, 1.0)
+        x = 2.0 * rest / panel.sum(axis=0) - 1.0
+        for _ in range(_MOST_STEPS):
+            off = legendre.legval(x, panel, tensor=False) - rest
+            if (np.abs(off) <= _EXACT * self.length).all():
+                break
+            high, low = np.where(off > 0.0, x, high), np.where(off < 0.0, x, low)
+            pace = legendre.legval(x, slope, tensor=False)
+            newton = x - np.divide(off, pace, out=np.full_like(off, np.inf), where=pace > 0.0)
+            x = np.where((newton > low) & (newton < high), newton, (low + high) / 2.0)
+        found: FloatArray = self._start[row] + (x + 1.0) * half
+        return found
+
+    def _panels(self, start: FloatArray, end: FloatArray, tolerance: float) -> tuple[FloatArray, FloatArray]:
+        """Return where panels start, and the Legendre series of the length from there, shape (nodes + 1, panels)."""
+        series = self._series(start, end)
+        goal = tolerance * float(series.sum()) / max(self.last - self.first, 1e-300)
+        least = _EXACT * float(series.sum())
+        done_start, done_series = [], []
+        for level in range(_MOST_LEVELS):
+            middle = (start + end) / 2.0
+            left, right = self._series(start, middle), self._series(middle, end)
+            at_middle, at_end = legendre.legval(0.0, series), series.sum(axis=0)
+            first, second = left.sum(axis=0), right.sum(axis=0)
+            off = np.abs(first - at_middle) + np.abs(second - (at_end - at_middle))
+            good = (off <= np.maximum(goal * (end - start), least)) | (level == _MOST_LEVELS - 1)
+            done_start += [start[good], middle[good]]
+            done_series += [left[:, good], right[:, good]]
+            start, end = (
+                np.concatenate((start[~good], middle[~good])),
+                np.concatenate((middle[~good], end[~good])),
+            )
+            series = np.concatenate((left[:, ~good], right[:, ~good]), axis=1)
+            if not len(start):
+                break
+        return np.concatenate(done_start), np.concatenate(done_series, axis=1)
+
+    def _series(self, start: FloatArray, end: FloatArray) -> FloatArray:
+        half = (end - start) / 2.0
+        frames = start + half * (1.0 + _PLACES[:, np.newaxis])
+        speeds = self.speed(frames.ravel()).reshape(frames.shape)
+        # The value at -1 is 0, so that at 1, where every Legendre polynomial is 1, it is the sum of the coefficients.
+        series: FloatArray = legendre.legint(_TO_COEFFICIENTS @ speeds, lbnd=-1) * half
+        return series
+
+
+def _smooth_parts(splines: Sequence[Spline]) -> FloatArray:
+    """Return the frames between which the speed is smooth, unless it comes to 0."""
+    places = []
+    for spline in splines:
+        keys = spline.keys
+        length = np.diff(keys.frames)
+        leave, arrive = ease.normalised(keys.ease_from[:-1], keys.ease_to[1:])
+        places += [keys.frames, keys.frames[:-1] + leave * length, keys.frames[1:] - arrive * length]
+    edges = np.unique(np.concatenate(places))
+    # Where eases fill a segment they meet, but for rounding.
+    apart = np.diff(edges) > _MEETING * (edges[-1] - edges[0])
+    parts = np.append(edges[:-1][apart], edges[-1])
+    parts[0] = edges[0]
+    return parts
+
+
+class ConstantSpeed:
+    """The frame function with which a motion goes at one speed; what it passes stays as it is.
+
+    Parameters
+    ----------
+    splines : sequence of Spline
+        The motion, as for `ArcLength`.
+    between : "ENDS" or "KEYS"
+        One speed from the first key to the last; or the keys keep their frames, and it is one from key to key.
+    tolerance : float
+        What lengths may be off by, of the whole.
+
+    Notes
+    -----
+    Rests in the motion take no time, unless they stand between keys that keep their frames. Outside the keys F(t) is t.
+    """
+
+    def __init__(
+        self, splines: Sequence[Spline], between: Between = "ENDS", tolerance: float = LENGTH_TOLERANCE
+    ) -> None:
+        checked_choice("between", between, get_args(Between))
+        self.arc = ArcLength(splines, tolerance)
+        keys = np.unique(np.concatenate([spline.keys.frames for spline in splines]))
+        self._marks = keys if between == "KEYS" else np.unique(keys[[0, -1]])
+        self._lengths = self.arc.at(self._marks)
+        bounds = self.arc.at(keys)
+        # Where F comes to the keys: a motion changes its speed there.
+        self._breaks = np.unique(np.append(self._frames_of(bounds), self._marks))
+
+    def __call__(self, frames: npt.ArrayLike) -> FloatArray:
+        """Return F(t), shape (m,)."""
+        at = np.asarray(frames, dtype=np.float64)
+        part, pace = self._part(at)
+        wanted = self._lengths[part] + (at - self._marks[part]) * pace
+        outside = (at < self.arc.first) | (at > self.arc.last)
+        return np.where(outside | (pace == 0.0), at, self.arc.frames(wanted))
+
+    def pace(self, frames: npt.ArrayLike) -> FloatArray:
+        """Return the speed that the motion has with it, shape (m,); 0 in parts without length, and outside."""
+        at = np.asarray(frames, dtype=np.float64)
+        outside = (at < self.arc.first) | (at > self.arc.last)
+        return np.where(outside, 0.0, self._part(at)[1])
+
+    def _part(self, frames: FloatArray) -> tuple[IndexArray, FloatArray]:
+        """Return between which marks frames lie, and the speed there."""
+        if len(self._marks) == 1:
+            return np.zeros(frames.shape, dtype=np.intp), np.zeros(frames.shape)
+        part = np.clip(np.searchsorted(self._marks, frames, side="right") - 1, 0, len(self._marks) - 2)
+        return part, (np.diff(self._lengths) / np.diff(self._marks))[part]
+
+    def _frames_of(self, lengths: FloatArray) -> FloatArray:
+        """Return when the motion has come so far."""
+        way = np.flatnonzero(np.diff(self._lengths) > 0.0)
+        if not len(way):
+            return np.empty(0)
+        part = way[np.clip(np.searchsorted(self._lengths[way], lengths, side="right") - 1, 0, None)]
+        pace = (self._lengths[part + 1] - self._lengths[part]) / (self._marks[part + 1] - self._marks[part])
+        times: FloatArray = self._marks[part] + (lengths - self._lengths[part]) / pace
+        return times
+
+    def keys(self, way: float = WAY_TOLERANCE, speed: float = SPEED_TOLERANCE) -> FunctionKeys:
+        """Return few Bezier keys that play it.
+
+        Parameters
+        ----------
+        way : float
+            How far the motion may be ahead or behind, of what it goes in a frame.
+        speed : float
+            How much its speed may differ, of itself. Within a quarter of a frame of keys at which the motion stops by
+            itself, or all but stops, both may be more, because the frame function is all but vertical there: it may be
+            a tenth of a frame ahead or behind.
+
+        Returns
+        -------
+        FunctionKeys
+        """
+        # Breaks nearer than what a frame function needs to pass over a rest are one.
+        edges = np.append(self._breaks[:-1][np.diff(self._breaks) > _PASSING], self._breaks[-1])
+        if len(edges) == 1:
+            return FunctionKeys(edges, edges.copy(), np.ones(1), np.ones(1))
+        edges[0] = self._breaks[0]
+        done = []
+        start, end = edges[:-1], edges[1:]
+        while len(start):
+            pieces = self._pieces(start, end)
+            good = self._is_near(pieces, way, speed)
+            done.append(pieces.take(good))
+            start, end = start[~good], end[~good]
+            middle = (start + end) / 2.0
+            middle = np.where(end - start >= 2.0, np.round(middle), middle)
+            start, end = np.concatenate((start, middle)), np.concatenate((middle, end))
+        return _joined(done)
+
+    def _pieces(self, start: FloatArray, end: FloatArray) -> _Pieces:
+        frames = np.stack((start, end))
+        pace = self.pace((start + end) / 2.0)
+        # From within: over a rest F jumps.
+        inward = np.where(pace > 0.0, (end - start) * _INWARD, 0.0)
+        values = self(np.concatenate((start + inward, end - inward))).reshape(2, -1)
+        speeds = self.arc.speed(values.ravel()).reshape(2, -1)
+        slopes = np.divide(pace, speeds, out=np.full_like(speeds, np.inf), where=speeds > 0.0)
+        slopes[:, pace == 0.0] = 1.0
+        return _Pieces(frames, values, slopes)
+
+    def _is_near(self, pieces: _Pieces, way: float, speed: float) -> BoolArray:
+        """Return which pieces play the function, or can't be divided more; what would turn back becomes a line."""
+        length = np.diff(pieces.frames, axis=0)[0]
+        chord = np.diff(pieces.values, axis=0)[0] / length
+        shortest = length < 2.0 * _LEAST_FRAMES
+        # A cubic whose slopes are steeper than three times the chord may turn back.
+        bounded = (pieces.slopes <= 3.0 * chord + 1e-9).all(axis=0)
+        pieces.slopes[:, ~bounded] = chord[~bounded]
+        frames, values, rates = pieces.at(_LOOKS)
+        at = values.ravel()
+        pace = self.pace(frames.ravel()).reshape(frames.shape)
+        still = pace == 0.0
+        paced = np.where(still, 1.0, pace)
+        off = (self.arc.at(at) - self.arc.at(self(frames.ravel()))).reshape(frames.shape) / paced
+        over = self.arc.speed(at).reshape(frames.shape) * rates / paced - 1.0
+        near = (np.abs(off) <= way).all(axis=0) & (np.abs(over) <= speed).all(axis=0) & bounded
+        done: BoolArray = near | shortest | still.all(axis=0)
+        return done
+
+
+@dataclass(frozen=True)
+class FunctionKeys:
+    """Bezier keys of a frame function.
+
+    Attributes
+    ----------
+    frames, values : ndarray, shape (k,)
+        Where they stand.
+    incoming, outgoing : ndarray, shape (k,)
+        Derivatives a frame on both sides; handles at a third of the way, see `fitting.handles`.
+    """
+
+    frames: FloatArray
+    values: FloatArray
+    incoming: FloatArray
+    outgoing: FloatArray
+
+
+@dataclass(frozen=True)
+class _Pieces:
+    """Cubics between two frames each, shape (2, n): start and end."""
+
+    frames: FloatArray
+    values: FloatArray
+    slopes: FloatArray
+
+    def take(self, rows: BoolArray) -> _Pieces:
+        return _Pieces(self.frames[:, rows], self.values[:, rows], self.slopes[:, rows])
+
+    def at(self, parameter: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return frames, values and derivatives at the local parameters, shape (m, n)."""
+        t = parameter[:, np.newaxis]
+        s = 1.0 - t
+        length = self.frames[1] - self.frames[0]
+        (a, b), (leave, arrive) = self.values, self.slopes * length
+        values = s * s * (1 + 2 * t) * a + t * t * (3 - 2 * t) * b + t * s * s * leave - t * t * s * arrive
+        slopes = 6 * t * s * (b - a) + s * (1 - 3 * t) * leave + t * (3 * t - 2) * arrive
+        return self.frames[0] + t * length, values, slopes / length
+
+
+def _joined(parts: Sequence[_Pieces]) -> FunctionKeys:
+    """Return the keys of pieces that lie end to end, with a short way up where one begins higher than the last ends."""
+    frames, values, slopes = (
+        np.concatenate([getattr(part, name) for part in parts], axis=1) for name in ("frames", "values", "slopes")
+    )
+    order = np.argsort(frames[0])
+    frames, values, slopes = frames[:, order], values[:, order], slopes[:, order]
+    gap = values[0, 1:] - values[1, :-1]
+    jump = np.flatnonzero(gap > _PASSING)
+    up = gap[jump] / _PASSING
+    at = np.concatenate((frames[0], frames[1, -1:], frames[0, jump + 1] - _PASSING))
+    value = np.concatenate((values[0], values[1, -1:], values[1, jump]))
+    incoming = np.concatenate((slopes[0, :1], slopes[1], slopes[1, jump]))
+    outgoing = np.concatenate((slopes[0], slopes[1, -1:], up))
+    incoming[jump + 1] = up
+    order = np.argsort(at)
+    return FunctionKeys(at[order], value[order], incoming[order], outgoing[order])

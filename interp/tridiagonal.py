@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Systems of equations in which each key has a word with its two neighbours, of all tracks at once.
+
+Elimination from key to key would be one step of Python a key. Cyclic reduction in parallel lets every row eliminate its
+neighbours in each step, which doubles the distance to those that remain; rows of cubic splines are dominated by their
+own key, and what remains shrinks with each step squared. So a few steps do, as many for a thousand keys as for ten, and
+a loop is no other case. Each number is made of its own track's alone, whichever tracks are solved together.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .exponential import cross
+from .keys import FloatArray
+from .segments import IndexArray
+
+# A row's share outside its own key is at most 1/2 after the first step, and squared by each: 2^-64 after seven.
+_STEPS = 7
+
+
+def solve(
+    before: FloatArray,
+    own: FloatArray,
+    after: FloatArray,
+    right: FloatArray,
+    previous: IndexArray,
+    following: IndexArray,
+) -> FloatArray:
+    """Return x with ``before x[previous] + own x + after x[following] = right``.
+
+    Parameters
+    ----------
+    before, own, after : ndarray, shape (b, b, K)
+        Of each key a number (b = 1) or a matrix of 3. The sum of the sizes of `before` and `after` must be at most half
+        that of `own` in every row, or in those that this is true of but for one side of which a row has nothing;
+        `before` is zero at a key without a previous one, and likewise `after`.
+    right : ndarray, shape (b, c, K)
+        c right sides.
+    previous, following : ndarray, shape (K,)
+        The keys beside each key, as `Tracks` has them.
+
+    Returns
+    -------
+    ndarray, shape (b, c, K)
+    """
+    for _ in range(_STEPS):
+        inverse = _inverse(own)
+        left = times(before, inverse[:, :, previous])
+        far = times(after, inverse[:, :, following])
+        right = right - times(left, right[:, :, previous]) - times(far, right[:, :, following])
+        own = own - times(left, after[:, :, previous]) - times(far, before[:, :, following])
+        before, after = -times(left, before[:, :, previous]), -times(far, after[:, :, following])
+        previous, following = previous[previous], following[following]
+    return times(_inverse(own), right)
+
+
+def times(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Return matrix products, (i, j, K) by (j, k, K); summed in one order however many there are."""
+    total: FloatArray = a[:, 0, np.newaxis] * b[0]
+    for index in range(1, len(b)):
+        total += a[:, index, np.newaxis] * b[index]
+    return total
+
+
+def _inverse(a: FloatArray) -> FloatArray:
+    """Return the inverses of numbers or of matrices of 3."""
+    if len(a) == 1:
+        return 1.0 / a
+    rows = np.stack([cross(a[1], a[2]), cross(a[2], a[0]), cross(a[0], a[1])], axis=1)
+    determinant = a[0, 0] * rows[0, 0] + a[0, 1] * rows[1, 0] + a[0, 2] * rows[2, 0]
+    inverse: FloatArray = rows / determinant
+    return inverse

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bake what hangs on parents along its way in the world."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.props import FloatProperty
+
+from .. import selection
+from ..animation import Refusal, Report, bake_in_world
+from .reporting import Status, finish, poll_selection
+
+
+class TCB_OT_bake_in_world(bpy.types.Operator):
+    """Bake the selected objects, or in Pose mode bones, into new actions, with locations and rotations interpolated in
+    the world instead of in their parents' axes"""
+
+    bl_idname = "tcb.bake_in_world"
+    bl_label = "Bake in World Space"
+    bl_options = {"REGISTER", "UNDO"}
+
+    step: FloatProperty(
+        name="Step", description="Frames from sample to sample", default=1.0, soft_min=0.05, soft_max=10
+    )
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return poll_selection(cls, context)
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        report = Report()
+        for item, bones in _selected(context).items():
+            try:
+                report.add(bake_in_world(item, bones, step=self.step, defaults=selection.default_parameters(context)))
+            except Refusal as refusal:
+                report.refusals.append(refusal)
+            except ValueError as error:
+                self.report({"ERROR"}, str(error))
+                return {"CANCELLED"}
+        return finish(self, report, "Baked in world space")
+
+
+def _selected(context: bpy.types.Context) -> dict[Any, list[str]]:
+    """Objects, parents first, because what hangs on them goes where they go then; with their bones in Pose mode."""
+    if context.mode == "POSE":
+        bones: dict[Any, list[str]] = {}
+        for bone in context.selected_pose_bones or ():
+            bones.setdefault(bone.id_data, []).append(bone.name)
+        return bones
+    return {item: [] for item in sorted(context.selected_objects, key=_depth)}
+
+
+def _depth(item: Any) -> int:
+    return 0 if item.parent is None else 1 + _depth(item.parent)

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Look whether conditions hold at every moment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, FloatProperty
+
+from .. import findings, words
+from ..animation import check
+from .reporting import SHOWN_NOTES, Status, redraw_editors
+
+
+class TCB_OT_check(bpy.types.Operator):
+    """Look, between frames too, whether the clips, lens and focus of the selected cameras, the view of what tracks a
+    target, and every scale are as they have to be"""
+
+    bl_idname = "tcb.check"
+    bl_label = "Check"
+    bl_options = {"REGISTER"}
+
+    step: FloatProperty(
+        name="Step", description="Frames from sample to sample", default=0.25, min=0.01, soft_max=1.0, precision=3
+    )
+    use_range: BoolProperty(
+        name="Custom Range", description="Look at this range instead of the scene's and all keys", default=False
+    )
+    frame_start: FloatProperty(name="Start", description="First frame of the range", default=1.0, precision=2)
+    frame_end: FloatProperty(name="End", description="Last frame of the range", default=250.0, precision=2)
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if selected_objects(context):
+            return True
+        cls.poll_message_set("Select the objects to look at")
+        return False
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        chosen = (self.frame_start, self.frame_end) if self.use_range else None
+        try:
+            checks = check(*selected_objects(context), frame_range=chosen, step=self.step, scene=context.scene)
+        except ValueError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        found = [
+            findings.Finding(bpy.data.objects[each.name], each.worst, each.place, each.track, each.fault)
+            for each in checks.violations
+        ]
+        findings.put(context.window_manager, found)
+        for note in checks.notes[:SHOWN_NOTES]:
+            self.report({"INFO"}, note)
+        for refusal in checks.refusals[:SHOWN_NOTES]:
+            self.report({"WARNING"}, refusal)
+        for violation in checks.violations[:SHOWN_NOTES]:
+            self.report({"WARNING"}, str(violation))
+        if len(checks.violations) > SHOWN_NOTES:
+            more = len(checks.violations) - SHOWN_NOTES
+            self.report({"WARNING"}, words.report("… and {:d} more, in the sidebar's list", more))
+        self.report({"WARNING"} if checks.refusals else {"INFO"}, checks.summary)
+        redraw_editors()
+        return {"FINISHED"}
+
+
+def selected_objects(context: bpy.types.Context) -> list[bpy.types.Object]:
+    """In Pose mode the armatures whose bones are posed."""
+    if context.mode == "POSE":
+        posed: Any = context.objects_in_mode
+        return list(posed)
+    return list(context.selected_objects)

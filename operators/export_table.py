@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Export keys, or the motion, as a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import EnumProperty, FloatProperty, StringProperty
+from bpy_extras.io_utils import ExportHelper
+
+from ..animation import Refusal
+from ..animation.to_table import TableContent, export_table
+from ..formats import table
+from ..properties import RANGE_ITEMS
+from .import_table import active_bone, poll_active, rate_of
+from .reporting import Status, finish
+
+CONTENT_ITEMS = (
+    ("KEYS", "Keys", "A row at each frame with keys of yours, with their own numbers"),
+    ("MOTION", "Motion", "A row every step, with what the curves play there, baked or not"),
+)
+ROTATION_ITEMS = (
+    ("OBJECT", "As They Are", "The numbers of the channels, to the last bit; Euler angles in radians"),
+    ("QUATERNION", "Quaternions", "Unit quaternions w, x, y, z, each of the sign nearer to the one before"),
+    ("EULER_DEGREES", "Euler Angles in Degrees", "In the object's own order, of other rotation modes in XYZ"),
+    ("MATRIX", "Matrices", "Nine numbers, row by row"),
+)
+UNIT_ITEMS = (
+    ("FRAME", "Frames", "The first column counts frames"),
+    ("SECOND", "Seconds", "The first column counts seconds"),
+)
+
+
+class EXPORT_ANIM_OT_tcb_table(bpy.types.Operator, ExportHelper):  # type: ignore[misc]
+    """Write the tracks of the active object or, in Pose mode, the active bone as a table (CSV)"""
+
+    bl_idname = "export_anim.tcb_table"
+    bl_label = "Export Table of Keys"
+    bl_options = {"PRESET"}
+
+    filename_ext = ".csv"
+    filter_glob: StringProperty(default="*.csv", options={"HIDDEN"})
+
+    content: EnumProperty(name="Rows", description="What the rows hold", items=CONTENT_ITEMS)
+    step: FloatProperty(name="Step", description="Frames from row to row", default=1.0, soft_min=0.05, soft_max=10)
+    frames: EnumProperty(name="Frames", description="Of the motion, what to write", items=RANGE_ITEMS)
+    range_start: FloatProperty(name="Start", description="First frame of a custom range", default=1.0)
+    range_end: FloatProperty(name="End", description="Last frame of a custom range", default=250.0)
+    rotation: EnumProperty(name="Rotations", description="How rotations are written", items=ROTATION_ITEMS)
+    unit: EnumProperty(name="Time", description="What the first column counts", items=UNIT_ITEMS)
+    frame_start: FloatProperty(
+        name="Start Frame", description="The frame that becomes frame 0, or second 0, of the table", default=0.0
+    )
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return poll_active(cls, context)
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout: Any = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        layout.prop(self, "content")
+        if self.content == "MOTION":
+            layout.prop(self, "step")
+            layout.prop(self, "frames")
+            if self.frames == "CUSTOM":
+                layout.prop(self, "range_start")
+                layout.prop(self, "range_end")
+        layout.prop(self, "rotation")
+        layout.prop(self, "unit")
+        layout.prop(self, "frame_start")
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        given: Any = self
+        item = context.object
+        assert item is not None
+        how = TableContent(
+            given.content,
+            self.step,
+            self._range(context),
+            given.unit,
+            rate_of(context),
+            self.frame_start,
+            given.rotation,
+        )
+        try:
+            made, report = export_table(item, how, active_bone(context))
+            write_table(Path(bpy.path.abspath(given.filepath)), made)
+        except (Refusal, ValueError, OSError) as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return finish(self, report, "Exported")
+
+    def _range(self, context: bpy.types.Context) -> tuple[float, float] | None:
+        scene: Any = context.scene
+        if self.frames == "SCENE":
+            return float(scene.frame_start), float(scene.frame_end)
+        return (self.range_start, self.range_end) if self.frames == "CUSTOM" else None
+
+
+def write_table(path: Path, made: table.Table) -> None:
+    """Write the table as a file. Raises OSError, whose text names it."""
+    try:
+        path.write_bytes(table.write(made))
+    except OSError as error:
+        raise OSError(f"{path} can't be written: {error.strerror}") from error

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Go to what a check has found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.props import IntProperty
+
+from .reporting import Status
+
+
+class TCB_OT_finding_show(bpy.types.Operator):
+    """Go to the frame of this finding, and select what it is about"""
+
+    bl_idname = "tcb.finding_show"
+    bl_label = "Go to Finding"
+    bl_options = {"REGISTER", "UNDO"}
+
+    index: IntProperty(name="Finding", description="Its place in the list, from 0", min=0)
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        manager: Any = context.window_manager
+        if len(manager.tcb_findings):
+            return True
+        cls.poll_message_set("Nothing was found: press Check first")
+        return False
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        manager: Any = context.window_manager
+        if self.index >= len(manager.tcb_findings):
+            self.report({"ERROR"}, f"There are only {len(manager.tcb_findings)} findings")
+            return {"CANCELLED"}
+        finding = manager.tcb_findings[self.index]
+        manager.tcb_finding = self.index
+        scene: Any = context.scene
+        scene.frame_set(int(finding.frame // 1), subframe=finding.frame % 1)
+        item = context.view_layer.objects.get(finding.item) if context.view_layer else None
+        if item is None:
+            self.report({"WARNING"}, f'"{finding.item}" is not in this view layer any more')
+            return {"FINISHED"}
+        if context.mode == "OBJECT":
+            for other in context.selected_objects:
+                other.select_set(False)
+            item.select_set(True)
+            context.view_layer.objects.active = item
+        elif item.pose and finding.bone in item.pose.bones and context.object == item:
+            item.data.bones.active = item.data.bones[finding.bone]
+        return {"FINISHED"}

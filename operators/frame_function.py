@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Give what is active a frame function, or take it away: timing apart from shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.props import EnumProperty, FloatProperty
+
+from .. import selection, words
+from ..animation import Refusal, remove_retiming, retime
+from .reporting import Status, redraw_editors
+
+LEVEL_ITEMS = (
+    ("TRACK", "Track", "The track that the sidebar shows"),
+    ("OBJECT", "Object", "All tracks of the object, or of the data, that the track shown belongs to"),
+    ("SCENE", "Scene", "All tracks of all objects of the scene, and of what they are made of"),
+)
+SHAPE_ITEMS = (
+    ("AS_IT_IS", "As It Is", "A straight line that changes nothing yet: shape it in the Graph Editor"),
+    ("SCALE", "Scale Duration", "The same motion in more or less time, from its first key on"),
+    ("REVERSE", "Reverse", "From the last key back to the first"),
+    ("HOLD", "Hold", "A rest at the current frame; what follows comes later"),
+    ("LOOP", "Loop", "From the first key to the last, again and again"),
+    ("PING_PONG", "Ping-Pong", "To and fro between the first and the last key"),
+    ("FRACTION", "Fraction 0 to 1", "Keys of 0 and 1, which mean the first and the last key"),
+    ("CONSTANT_SPEED", "Constant Speed", "One speed along the track's path, from its first key to its last"),
+    ("CONSTANT_SPEED_KEYS", "Constant Speed Between Keys", "One speed from key to key; keys keep their frames"),
+)
+
+
+class _OfLevel(bpy.types.Operator):
+    """One verb on the frame function of what is active."""
+
+    bl_options = {"REGISTER", "UNDO"}
+
+    level: EnumProperty(name="For", description="What is played by the frame function", items=LEVEL_ITEMS)
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if context.scene is None:
+            cls.poll_message_set("No scene")
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        found = selection.active_track(context)
+        scene: Any = context.scene
+        if self.level == "SCENE":
+            datablock, track = scene, ""
+        elif found is None:
+            self.report({"ERROR"}, words.report(selection.why_no_track(context)))
+            return {"CANCELLED"}
+        else:
+            datablock, track = found[0], found[1].path if self.level == "TRACK" else ""
+        try:
+            self.work(context, datablock, track)
+        except (Refusal, ValueError) as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        redraw_editors()
+        return {"FINISHED"}
+
+    def work(self, context: bpy.types.Context, datablock: bpy.types.ID, track: str) -> None:
+        """Raises Refusal."""
+        raise NotImplementedError
+
+
+class TCB_OT_frame_function(_OfLevel):
+    """Let a curve of its own say which frame of the motion is played when: keys stay where they are, and the next bake
+    plays it"""
+
+    bl_idname = "tcb.frame_function"
+    bl_label = "Frame Function"
+
+    shape: EnumProperty(name="Shape", description="What it begins as", items=SHAPE_ITEMS)
+    scale: FloatProperty(
+        name="Scale", description="How many times the duration", default=2.0, min=0.001, soft_min=0.1, soft_max=10.0
+    )
+    length: FloatProperty(
+        name="Length", description="Frames for which the motion rests", default=10.0, min=0.01, soft_max=100.0
+    )
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout: Any = self.layout
+        layout.use_property_split = True
+        own = {"SCALE": ("scale",), "HOLD": ("length",)}.get(self.shape, ())
+        for name in ("level", "shape", *own):
+            layout.prop(self, name)
+
+    def work(self, context: bpy.types.Context, datablock: bpy.types.ID, track: str) -> None:
+        found = selection.active_track(context)
+        timing = retime(
+            datablock,
+            self.shape,
+            track=track,
+            by=found[1].path if found is not None else "",
+            of=found[0] if found is not None else None,
+            scale=self.scale,
+            frame=selection.action_frame(context, datablock) if self.shape == "HOLD" else None,
+            length=self.length,
+            defaults=selection.default_parameters(context),
+        )
+        count = len(timing.curve.keyframe_points)
+        if timing.speed_change is None:
+            self.report({"INFO"}, words.report("Frame function with {:d} keys; bake to play it", count))
+        else:
+            change = 100 * timing.speed_change
+            text = "Frame function with {:d} keys; the speed varies by {:.2g} % from frame to frame; bake to play it"
+            self.report({"INFO"}, words.report(text, count, change))
+
+
+class TCB_OT_frame_function_remove(_OfLevel):
+    """Take the frame function away; the next bake plays every frame at its own time"""
+
+    bl_idname = "tcb.frame_function_remove"
+    bl_label = "Remove Frame Function"
+
+    def work(self, _context: bpy.types.Context, datablock: bpy.types.ID, track: str) -> None:
+        remove_retiming(datablock, track)

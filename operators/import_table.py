@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Import keys from a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
+from bpy_extras.io_utils import ImportHelper
+
+from ..animation import Refusal
+from ..animation.datablocks import bone_path
+from ..animation.from_table import TableKeys, import_table
+from ..formats import table
+from .reporting import Status, finish
+
+ROTATION_ITEMS = (
+    ("OBJECT", "As the Object Rotates", "In the rotation mode that the object or bone has"),
+    ("TABLE", "As the Table Says", "The object or bone gets the rotation mode that the table is in"),
+)
+
+
+class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignore[misc]
+    """Make keys of the rows of a table (CSV), on the active object or, in Pose mode, the active bone"""
+
+    bl_idname = "import_anim.tcb_table"
+    bl_label = "Import Table of Keys"
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
+
+    filename_ext = ".csv"
+    filter_glob: StringProperty(default="*.csv;*.tsv;*.txt", options={"HIDDEN"})
+
+    frame_start: FloatProperty(
+        name="Start Frame", description="The frame that frame 0, or second 0, of the table comes to", default=0.0
+    )
+    rotation: EnumProperty(name="Rotations", description="How the rotation is keyed", items=ROTATION_ITEMS)
+    use_tcb: BoolProperty(name="Enable TCB", description="Make the tracks TCB", default=True)
+    use_replace: BoolProperty(
+        name="Replace Keys", description="Take away the keys that the table's properties have already"
+    )
+    use_known_only: BoolProperty(
+        name="Skip Unknown Columns", description="Leave out columns that name no property of the object"
+    )
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return poll_active(cls, context)
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        given: Any = self
+        path = Path(bpy.path.abspath(given.filepath))
+        try:
+            read = table.read(path.read_bytes())
+        except OSError as error:
+            self.report({"ERROR"}, f"{path} can't be read: {error.strerror}")
+            return {"CANCELLED"}
+        except table.TableError as error:
+            self.report({"ERROR"}, f"{path.name}: {error}")
+            return {"CANCELLED"}
+        item = context.object
+        assert item is not None
+        how = TableKeys(
+            self.frame_start, rate_of(context), self.use_tcb, self.use_replace, given.rotation, self.use_known_only
+        )
+        try:
+            report = import_table(item, read, how, active_bone(context))
+        except Refusal as refusal:
+            self.report({"ERROR"}, str(refusal))
+            return {"CANCELLED"}
+        return finish(self, report, "Imported")
+
+
+def poll_active(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
+    """Whether there is an active object, in Pose mode an active bone; the greyed button says that there is none."""
+    if context.object is None or (context.mode == "POSE" and context.active_pose_bone is None):
+        operator.poll_message_set("No active bone" if context.mode == "POSE" else "No active object")
+        return False
+    return True
+
+
+def active_bone(context: bpy.types.Context) -> str:
+    """In Pose mode the path of the active bone; else empty."""
+    bone = context.active_pose_bone if context.mode == "POSE" else None
+    return bone_path(bone) if bone else ""
+
+
+def rate_of(context: bpy.types.Context) -> float:
+    """The scene's frames a second."""
+    scene: Any = context.scene
+    return float(scene.render.fps / scene.render.fps_base)

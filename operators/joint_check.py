@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Measure how far a joint comes apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty
+
+from .. import findings
+from ..animation import Refusal, joint_gap
+from .reporting import Status, redraw_editors
+
+
+class TCB_OT_joint_check(bpy.types.Operator):
+    """Measure how far the active bone's head, or a point of the active object, gets from its place on the parent"""
+
+    bl_idname = "tcb.joint_check"
+    bl_label = "Joint"
+    bl_options = {"REGISTER"}
+
+    point: FloatVectorProperty(
+        name="Point", description="The joint in the child's own axes", size=3, subtype="TRANSLATION"
+    )
+    use_parent_point: BoolProperty(
+        name="Parent's Point",
+        description="Name the joint in the parent's axes; otherwise it is where the child's point is in its parent with"
+        " the bones at rest, or for objects at the first frame",
+        default=False,
+    )
+    parent_point: FloatVectorProperty(
+        name="On Parent", description="The joint in the parent's own axes", size=3, subtype="TRANSLATION"
+    )
+    step: FloatProperty(
+        name="Step", description="Frames from sample to sample", default=0.25, min=0.01, soft_max=1.0, precision=3
+    )
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        item, bone = active_part(context)
+        if item is None or (context.mode == "POSE" and not bone):
+            cls.poll_message_set("No active object" if item is None else "No active bone")
+            return False
+        if (item.pose.bones[bone] if bone else item).parent is None:
+            cls.poll_message_set("It has no parent")
+            return False
+        return True
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout: Any = self.layout
+        layout.use_property_split = True
+        layout.prop(self, "point")
+        layout.prop(self, "use_parent_point")
+        if self.use_parent_point:
+            layout.prop(self, "parent_point")
+        layout.prop(self, "step")
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        item, bone = active_part(context)
+        try:
+            gap = joint_gap(
+                item,
+                bone,
+                point=self.point,
+                parent_point=self.parent_point if self.use_parent_point else None,
+                step=self.step,
+                scene=context.scene,
+            )
+        except (Refusal, ValueError) as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        fault = f"{gap.name} is {gap.distance:.4g} from its place on {gap.parent}"
+        finding = findings.Finding(item, gap.frame, f"frame {gap.frame:g}", "", fault, bone)
+        findings.put(context.window_manager, [finding])
+        self.report({"INFO"}, str(gap))
+        redraw_editors()
+        return {"FINISHED"}
+
+
+def active_part(context: bpy.types.Context) -> tuple[Any, str]:
+    """The active object, and in Pose mode its active bone."""
+    bone = context.active_pose_bone if context.mode == "POSE" else None
+    return context.object, bone.name if bone else ""

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Change keys as little as it takes for a condition to hold at every frame."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, FloatProperty, StringProperty
+
+from .. import selection
+from ..animation import KeepsApart, Refusal, StaysAbove, StaysAt, TurnsWithin, relax
+from ..animation.channels import channels_of
+from ..animation.relaxing import Wanted
+from ..animation.selected_keys import TrackKeys, keys_of
+from ..animation.tracks import BONES, find_tracks
+from ..relaxation_settings import Relaxation, draw_condition
+from .bake import Progress
+from .joint_check import active_part
+from .reporting import SHOWN_NOTES, Status, redraw_editors
+
+
+class TCB_OT_relax(Relaxation, bpy.types.Operator):
+    """Change keys of what is selected as little as possible until the condition holds for the active object or bone, at
+    every frame and between, and bake again what was baked"""
+
+    bl_idname = "tcb.relax"
+    bl_label = "Relax"
+    bl_options = {"REGISTER", "UNDO"}
+
+    target: StringProperty(name="Target", description="Name of the object that the condition is about besides this one")
+    use_range: BoolProperty(
+        name="Custom Range",
+        description="Let it hold in this range instead of the scene's and at all keys",
+        default=False,
+    )
+    frame_start: FloatProperty(name="Start", description="First frame of the range", default=1.0, precision=2)
+    frame_end: FloatProperty(name="End", description="Last frame of the range", default=250.0, precision=2)
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        item, bone = active_part(context)
+        if item is None or (context.mode == "POSE" and not bone):
+            cls.poll_message_set("No active object" if item is None else "No active bone")
+            return False
+        return True
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout: Any = self.layout
+        layout.use_property_split = True
+        draw_condition(layout, self)
+        layout.prop(self, "use_range")
+        if self.use_range:
+            layout.prop(self, "frame_start")
+            layout.prop(self, "frame_end")
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        item, bone = active_part(context)
+        progress = Progress(context.window_manager, "rounds")
+        try:
+            result = relax(
+                item,
+                self._wanted(item),
+                self._chosen(context, item),
+                bone=bone,
+                point=self.point,
+                tolerance=self.turn_tolerance if self.wanted == "LIMITS" else self.tolerance,
+                frame_range=(self.frame_start, self.frame_end) if self.use_range else None,
+                keep_best=self.keep_best,
+                defaults=selection.default_parameters(context),
+                scene=context.scene,
+                progress=progress,
+            )
+        except (Refusal, ValueError) as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        finally:
+            progress.end()
+        for note in result.notes[:SHOWN_NOTES]:
+            self.report({"INFO"}, note)
+        self.report({"INFO"} if result.reached else {"WARNING"}, str(result))
+        redraw_editors()
+        return {"FINISHED"} if result.keys else {"CANCELLED"}
+
+    def _wanted(self, item: bpy.types.Object) -> Wanted:
+        """Raises Refusal where there is no such target."""
+        if self.wanted == "LIMITS":
+            low, high = (
+                tuple(angle if used else None for used, angle in zip(limited, angles, strict=True))
+                for limited, angles in ((self.use_low, self.low), (self.use_high, self.high))
+            )
+            return TurnsWithin(low, high)  # type: ignore[arg-type]
+        target = bpy.data.objects.get(self.target) if self.target else None
+        if self.target and target is None:
+            raise Refusal(item.name, f'there is no object "{self.target}"')
+        if self.wanted == "ABOVE":
+            return StaysAbove(target, self.height)
+        if target is None:
+            raise Refusal(item.name, "choose a target first")
+        if self.target_bone and (target.pose is None or self.target_bone not in target.pose.bones):
+            raise Refusal(target.name, f'it has no bone "{self.target_bone}"')
+        if self.wanted == "AT":
+            return StaysAt(target, self.target_bone, self.target_point)
+        return KeepsApart(target, self.distance, self.target_bone, self.target_point)
+
+    def _chosen(self, context: bpy.types.Context, item: Any) -> list[TrackKeys]:
+        """The keys that may change. Raises Refusal where none are selected."""
+        found = []
+        for datablock, prefixes in selection.selected_datablocks(context, use_data=False).items():
+            try:
+                tracks = find_tracks(datablock, channels_of(datablock), prefixes)
+            except Refusal:
+                continue
+            for track in tracks:
+                name = "ROTATION" if track.is_rotation else track.path.rpartition(".")[2].upper()
+                posed = track.path.startswith(BONES)
+                if (
+                    name in self.tracks
+                    and track.in_use
+                    and posed == (prefixes is not None)
+                    and "delta" not in track.path
+                ):
+                    keys = keys_of(datablock, track)
+                    found.append(keys if self.keys == "ALL" else keys.take(keys.selected))
+        if not any(len(keys) for keys in found):
+            if self.keys == "SELECTED":
+                raise Refusal(item.name, "select the keys that may change, in the Dope Sheet or the timeline")
+            raise Refusal(item.name, "nothing that is selected has such keys")
+        return found

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Write how TCB tracks move: as custom properties, or as a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
+from bpy_extras.io_utils import ExportHelper
+
+from .. import selection
+from ..animation import Refusal
+from ..animation.companions import SETTINGS
+from ..animation.velocities import Velocities, has_velocities, velocity_table, write_velocities
+from ..properties import RANGE_ITEMS
+from .export_table import write_table
+from .import_table import rate_of
+from .on_selection import OnSelection
+from .reporting import Status, finish, for_each, poll_selection
+
+QUANTITY_ITEMS = (
+    ("VELOCITY", "Velocity", "How fast and where to, by component; of rotations radians about the parent's axes"),
+    ("ACCELERATION", "Acceleration", "How the velocity changes"),
+    ("SPEED", "Speed", "The length of the velocity"),
+)
+UNIT_ITEMS = (
+    ("FRAME", "A Frame", "Units a frame, of accelerations a frame squared"),
+    ("SECOND", "A Second", "Units a second, of accelerations a second squared"),
+)
+_OPTIONS = ("quantities", "unit", "step", "frames")
+
+
+class _Options:
+    """What both ask for."""
+
+    quantities: EnumProperty(
+        name="Quantities",
+        description="What to write",
+        items=QUANTITY_ITEMS,
+        options={"ENUM_FLAG"},
+        default={"VELOCITY", "ACCELERATION", "SPEED"},
+    )
+    unit: EnumProperty(name="Units", description="A frame or a second", items=UNIT_ITEMS)
+    step: FloatProperty(
+        name="Step", description="Frames from sample to sample", default=1.0, soft_min=0.05, soft_max=10
+    )
+    frames: EnumProperty(name="Frames", description="What to write", items=RANGE_ITEMS)
+    frame_start: FloatProperty(name="Start", description="First frame of a custom range", default=1.0)
+    frame_end: FloatProperty(name="End", description="Last frame of a custom range", default=250.0)
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        given: Any = self
+        layout: Any = given.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        for name in _OPTIONS:
+            layout.prop(self, name)
+        if given.frames == "CUSTOM":
+            layout.prop(self, "frame_start")
+            layout.prop(self, "frame_end")
+        layout.prop(self, "use_data")
+
+    def how(self, context: bpy.types.Context) -> Velocities:
+        """Raises ValueError where the options make no sense."""
+        given: Any = self
+        scene: Any = context.scene
+        frame_range = {"SCENE": (float(scene.frame_start), float(scene.frame_end))}.get(given.frames)
+        if given.frames == "CUSTOM":
+            frame_range = given.frame_start, given.frame_end
+        how = Velocities(
+            frozenset(given.quantities),
+            given.step,
+            given.unit,
+            rate_of(context),
+            frame_range,
+            selection.default_parameters(context),
+        )
+        how.check()
+        return how
+
+
+class TCB_OT_velocities_write(_Options, OnSelection):
+    """Write velocity, acceleration and speed of the selected objects' TCB tracks (in Pose mode: bones') as animated custom properties; what was written before is replaced. With no quantity chosen it is taken away"""  # noqa: E501  Blender shows it as it is
+
+    bl_idname = "tcb.velocities_write"
+    bl_label = "Write Velocities"
+
+    works_on = f'"].{SETTINGS}'
+    nothing = "Nothing that is selected is TCB"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Also where TCB was removed: what was written can still be taken away."""
+        selected = selection.selected_datablocks(context, use_data=True)
+        return super().poll(context) or any(has_velocities(*each) for each in selected.items())
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        try:
+            how = self.how(context)
+        except ValueError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        report = for_each(
+            selection.selected_datablocks(context, self.use_data),
+            lambda datablock, prefixes: write_velocities(datablock, prefixes, how),
+        )
+        verb = "Wrote velocities of" if how.quantities else "Took away velocities of"
+        return finish(self, report, verb)
+
+
+class EXPORT_ANIM_OT_tcb_velocities(_Options, bpy.types.Operator, ExportHelper):  # type: ignore[misc]
+    """Write velocity, acceleration and speed of the selected objects' TCB tracks (in Pose mode: bones') as a table"""
+
+    bl_idname = "export_anim.tcb_velocities"
+    bl_label = "Export Velocities"
+    bl_options = {"PRESET"}
+
+    filename_ext = ".csv"
+    filter_glob: StringProperty(default="*.csv", options={"HIDDEN"})
+    use_data: BoolProperty(
+        name="Object Data",
+        description="Also what the objects are made of: cameras, lights, shape keys, materials and their nodes",
+        default=True,
+    )
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return poll_selection(cls, context)
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        given: Any = self
+        try:
+            made, report = velocity_table(selection.selected_datablocks(context, self.use_data), self.how(context))
+            write_table(Path(bpy.path.abspath(given.filepath)), made)
+        except (Refusal, ValueError, OSError) as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return finish(self, report, "Exported velocities of")

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The panel Checks of the sidebar tab TCB: what was looked at, and where it is not as it has to be."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import bpy
+
+from .. import words
+from ..relaxation_settings import COMMON, draw_condition
+
+_LETTER = 7.5
+"""Pixels, about, of a letter of Blender's font at its usual size; where the panel's margins go, there is room left."""
+
+
+def _letters_in(context: bpy.types.Context) -> int:
+    """About how many letters a line of the sidebar has room for."""
+    region, preferences = context.region, context.preferences
+    if region is None or preferences is None:
+        return 32
+    # Without a window there is no scale.
+    return max(20, int(region.width / (_LETTER * (preferences.system.ui_scale or 1.0))))
+
+
+class TCB_UL_findings(bpy.types.UIList):
+    """A line a finding; the number goes there"""
+
+    bl_idname = "TCB_UL_findings"
+
+    def draw_item(
+        self,
+        context: bpy.types.Context,
+        layout: Any,
+        data: Any,
+        item: Any,
+        icon: int | None,
+        active_data: Any,
+        active_property: str | None,
+        index: int | None = 0,
+        flt_flag: int | None = 0,
+    ) -> None:
+        row = layout.row(align=True)
+        row.operator("tcb.finding_show", text=f"{item.frame:g}", icon="TRIA_RIGHT", translate=False).index = index
+        row.label(text=item.item, translate=False)
+        row.label(text=item.name, translate=False)
+
+
+class TCB_PT_checks(bpy.types.Panel):
+    """Whether the motion is as it has to be, at every moment"""
+
+    bl_idname = "TCB_PT_checks"
+    bl_label = "Checks"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "TCB"
+    bl_options = {"DEFAULT_CLOSED"}
+    bl_order = 20
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout: Any = self.layout
+        manager: Any = context.window_manager
+        row = layout.row(align=True)
+        row.operator("tcb.check", icon="CHECKMARK")
+        row.operator("tcb.joint_check", icon="CONSTRAINT_BONE")
+        if not len(manager.tcb_findings):
+            return
+        layout.template_list("TCB_UL_findings", "", manager, "tcb_findings", manager, "tcb_finding", rows=3)
+        index = min(manager.tcb_finding, len(manager.tcb_findings) - 1)
+        finding = manager.tcb_findings[index]
+        column = layout.column(align=True)
+        column.label(text=words.label("{:s}, {:s}", finding.item, finding.place), translate=False)
+        if finding.track:
+            column.label(text=finding.track, translate=False)
+        for line in textwrap.wrap(finding.name, _letters_in(context)):
+            column.label(text=line, translate=False)
+
+
+class TCB_PT_relax(bpy.types.Panel):
+    """Let a condition hold at every frame"""
+
+    bl_idname = "TCB_PT_relax"
+    bl_parent_id = "TCB_PT_checks"
+    bl_label = "Relax Keys"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "TCB"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout: Any = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        scene: Any = context.scene
+        settings = scene.tcb_relaxation
+        draw_condition(layout, settings, search=True)
+        relax = layout.operator("tcb.relax", icon="CON_FLOOR")
+        for name in COMMON:
+            setattr(relax, name, getattr(settings, name))
+        relax.target = settings.target.name if settings.target else ""

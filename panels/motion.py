@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The panel Motion of the sidebar tab TCB: how smooth the track shown is at its keys, and its velocities."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import bpy
+
+from .. import redraw, selection, words
+from ..animation import Refusal
+from ..animation.smoothness import Smoothness, smoothness
+from ..interp.jumps import Jump
+
+_DERIVATIVES = ("Value", "Velocity", "Acceleration")
+
+
+class TCB_PT_motion(bpy.types.Panel):
+    """How the track moves, as measured"""
+
+    bl_idname = "TCB_PT_motion"
+    bl_parent_id = "TCB_PT_tracks"
+    bl_label = "Motion"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "TCB"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return selection.active_track(context) is not None
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout: Any = self.layout
+        found = selection.active_track(context)
+        assert found is not None
+        _, track = found
+        box = layout.box().column(align=True)
+        try:
+            measured = _measured(context)
+        except Refusal as refusal:
+            box.label(text=refusal.reason, icon="ERROR")
+        else:
+            _draw_jumps(box, measured, track.is_rotation)
+        layout.operator("tcb.velocities_write", icon="TRACKING_FORWARDS")
+        layout.operator("export_anim.tcb_velocities", icon="EXPORT")
+
+
+@redraw.once
+def _measured(context: bpy.types.Context) -> Smoothness:
+    """Raises Refusal."""
+    found = selection.active_track(context)
+    assert found is not None
+    return smoothness(found[1], selection.default_parameters(context))
+
+
+def _draw_jumps(layout: Any, measured: Smoothness, is_rotation: bool) -> None:
+    as_measured = words.label("{:s} as measured; largest jumps:", measured.continuity)
+    layout.label(
+        text=as_measured if measured.continuity else words.label("It jumps as measured; most:"), translate=False
+    )
+    for order, jump in enumerate(measured.jumps):
+        if order or jump.is_seen:
+            layout.label(text=_said(order, jump, is_rotation), translate=False)
+
+
+def _said(order: int, jump: Jump, is_rotation: bool) -> str:
+    name = words.label(_DERIVATIVES[order])
+    if not jump.is_seen:
+        return words.label("{:s}: none", name)
+    size = f"{math.degrees(jump.size):.3g}°" if is_rotation else f"{jump.size:.3g}"
+    return words.label("{:s}: {:s} at frame {:g}", name, size, jump.frame)

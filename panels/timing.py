@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The panel Timing of the sidebar tab TCB: the frame functions of the track shown, its object and the scene."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from .. import redraw, selection, words
+from ..animation.frame_functions import curve_of, function_of
+
+
+class TCB_PT_timing(bpy.types.Panel):
+    """Which frame of the motion is played when"""
+
+    bl_idname = "TCB_PT_timing"
+    bl_label = "Timing"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "TCB"
+    bl_options = {"DEFAULT_CLOSED"}
+    bl_order = 10
+
+    def draw(self, context: bpy.types.Context) -> None:
+        redraw.begin()
+        layout: Any = self.layout
+        scene: Any = context.scene
+        found = selection.active_track(context)
+        curves = {"SCENE": curve_of(scene)}
+        if found is not None:
+            _, track = found
+            curves = {"TRACK": track.frame_curve, "OBJECT": track.datablock_frame_curve} | curves
+        for level, fcurve in curves.items():
+            _draw_level(layout, level, fcurve)
+        function = function_of(found[1]) if found is not None else None
+        if found is not None and function is not None:
+            frame = selection.action_frame(context, found[0])
+            text = words.label("Frame {:g} plays frame {:.4g}", frame, float(function([frame])[0]))
+            layout.label(text=text, icon="TIME", translate=False)
+
+
+def _draw_level(layout: Any, level: str, fcurve: bpy.types.FCurve | None) -> None:
+    labels = {"TRACK": "Track", "OBJECT": "Object", "SCENE": "Scene"}
+    row = layout.split(factor=0.3)
+    row.label(text=labels[level])
+    row = row.row(align=True)
+    text = words.label("Add") if fcurve is None else words.label("{:d} keys", len(fcurve.keyframe_points))
+    add = row.operator_menu_enum("tcb.frame_function", "shape", text=text, icon="FCURVE")
+    add.level = level
+    if fcurve is not None:
+        row.prop(fcurve, "mute", text="", icon="HIDE_ON" if fcurve.mute else "HIDE_OFF")
+        row.operator("tcb.frame_function_remove", text="", icon="X").level = level

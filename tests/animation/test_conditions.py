@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Conditions are found broken where Blender, stepping through the frames, shows that they are."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.animation.curves import curve, key, new_object, play, seen
+
+
+def camera(name="Camera", **keys):
+    """A camera object; `keys`: (frame, value) of each property of its data."""
+    data = bpy.data.cameras.new(name)
+    item = bpy.data.objects.new(name, data)
+    bpy.context.scene.collection.objects.link(item)
+    for path, rows in keys.items():
+        key(data, path.replace("__", "."), rows)
+    return item
+
+
+def only(checks):
+    (violation,) = checks.violations
+    return violation
+
+
+def test_clip_planes_that_cross_between_good_keys_are_found(animation):
+    item = camera(clip_start=[(1, 20.0), (31, 20.0)], clip_end=[(1, 110.0), (11, 22.0), (16, 22.0), (31, 320.0)])
+    animation.bake(item.data, step=0.25)
+    played = {}
+    for frame in np.arange(1, 31.25, 0.25):
+        play(frame)
+        played[frame] = item.data.clip_start >= item.data.clip_end
+    broken = [frame for frame, bad in played.items() if bad]
+    violation = only(animation.check(item))
+    assert 0 < len(broken) < 20
+    assert not any(played[frame] for frame in (1, 11, 16, 31))
+    assert (violation.start, violation.end) == (min(broken), max(broken))
+    assert (violation.track, violation.keys) == ("clip_start and clip_end", (11, 16))
+
+
+def test_a_lens_that_overshoots_below_what_blender_plays_is_found(animation):
+    item = camera(lens=[(1, 90.0), (11, 2.0), (16, 2.0), (31, 300.0)])
+    animation.bake(item.data)
+    violation = only(animation.check(item))
+    cut = []
+    for frame in np.arange(1, 32, 0.25):
+        play(frame)
+        if item.data.lens == 1.0:
+            cut.append(frame)
+    assert (violation.condition, violation.start, violation.end) == ("LENS", min(cut), max(cut))
+    assert violation.keys == (11, 16)
+
+
+def test_a_focus_before_the_clip_start_counts_only_where_depth_of_field_is_on(animation):
+    item = camera(dof__focus_distance=[(1, 10.0), (21, 0.05)])
+    assert animation.check(item).violations == []
+    item.data.dof.use_dof = True
+    violation = only(animation.check(item))
+    assert (violation.condition, violation.worst, violation.keys) == ("FOCUS", 21, (21, 21))
+
+
+def test_a_camera_that_meets_all_conditions_has_no_violation(animation):
+    item = camera(lens=[(1, 35.0), (21, 80.0)], clip_start=[(1, 0.1), (21, 1.0)], dof__focus_distance=[(1, 2.0)])
+    key(item, "location", [(1, (0, -5, 1)), (21, (5, 0, 3))])
+    checks = animation.check(item)
+    assert (checks.violations, checks.notes, checks.objects) == ([], [], 1)
+    # Scene 1 to 250, four samples a frame.
+    assert checks.samples == 249 * 4 + 1
+
+
+def tracked(kind, **settings):
+    """A camera that flies in an arc over its target, straight above it at frame 11."""
+    target = bpy.data.objects.new("Target", None)
+    bpy.context.scene.collection.objects.link(target)
+    item = camera()
+    rows = [(frame, (5 * math.cos(a), 0.0, 5 * math.sin(a))) for frame, a in ((1, 0.3), (11, math.pi / 2), (21, 2.8))]
+    key(item, "location", rows)
+    constraint = item.constraints.new(kind)
+    constraint.target = target
+    for name, value in settings.items():
+        setattr(constraint, name, value)
+    return item
+
+
+def turns(item, frames):
+    """By how much Blender turns the object from each of the frames to the next, radians."""
+    matrices = [np.array(seen(frame, item).matrix_world)[:3, :3] for frame in frames]
+    return [math.acos(np.clip((np.trace(b @ a.T) - 1) / 2, -1, 1)) for a, b in itertools.pairwise(matrices)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        ("TRACK_TO", {"track_axis": "TRACK_NEGATIVE_Z", "up_axis": "UP_Y"}),
+        ("LOCKED_TRACK", {"track_axis": "TRACK_X", "lock_axis": "LOCK_Z"}),
+    ],
+)
+def test_a_tracked_camera_that_comes_over_its_target_rolls_over_where_it_is_said(animation, kind, settings):
+    item = tracked(kind, **settings)
+    violation = only(animation.check(item))
+    frames = np.arange(1, 21.25, 0.25)
+    turned = turns(item, frames)
+    worst = int(np.argmax(turned))
+    assert turned[worst] > 2.0
+    assert frames[worst] - 0.3 <= violation.worst <= frames[worst + 1] + 0.3
+    assert violation.condition == "VIEW"
+    assert violation.keys == (11, 11)
+
+
+def test_a_damped_track_flips_where_its_target_passes_straight_behind(animation):
+    # There Blender turns it once about its own axis, within the frames in which it comes by.
+    item = tracked("DAMPED_TRACK", track_axis="TRACK_Z")
+    key(item, "location", [(frame, (0, 0.03, 0)) for frame in (1, 11, 21)], channels=[1])
+    violation = only(animation.check(item))
+    frames = np.arange(1, 21.25, 0.25)
+    turned = turns(item, frames)
+    worst = int(np.argmax(turned))
+    assert turned[worst] > 1.0
+    assert frames[worst] - 0.3 <= violation.worst <= frames[worst + 1] + 0.3
+
+
+def test_a_tracked_camera_that_passes_beside_its_target_is_not_blamed(animation):
+    item = tracked("TRACK_TO", track_axis="TRACK_NEGATIVE_Z", up_axis="UP_Y")
+    key(item, "location", [(1, (0, 1.0, 0)), (11, (0, 1.0, 0)), (21, (0, 1.0, 0))], channels=[1])
+    assert animation.check(item).violations == []
+
+
+def test_a_constraint_without_influence_is_not_blamed(animation):
+    item = tracked("TRACK_TO", track_axis="TRACK_NEGATIVE_Z", up_axis="UP_Y")
+    item.constraints[0].influence = 0.0
+    assert animation.check(item).violations == []
+
+
+def test_a_scale_that_passes_through_zero_between_keys_is_found_where_it_is_zero(animation):
+    item = new_object("Ball", "XYZ")
+    key(item, "scale", [(1, (1, 1, 1)), (21, (-2, 1, 1))])
+    for point in curve(item, "scale").keyframe_points:
+        point.interpolation = "LINEAR"
+    violation = only(animation.check(item))
+    play(violation.worst)
+    assert abs(item.scale.x) < 1e-3
+    assert (violation.condition, violation.keys, violation.track) == ("SCALE", (1, 21), "scale")
+    assert violation.fault.startswith("scale x passes")
+
+
+def test_a_scale_that_is_held_and_jumps_to_its_mirror_image_is_not_blamed(animation):
+    item = new_object("Ball", "XYZ")
+    key(item, "scale", [(1, (1, 1, 1)), (10.6, (-1, 1, 1))])
+    for point in curve(item, "scale").keyframe_points:
+        point.interpolation = "CONSTANT"
+    assert animation.check(item).violations == []
+
+
+def test_a_scale_that_is_zero_for_a_while_is_one_violation(animation):
+    item = new_object("Ball", "XYZ")
+    key(item, "scale", [(1, (1, 1, 1)), (11, (0, 0, 0)), (21, (0, 0, 0)), (31, (1, 1, 1))])
+    violation = only(animation.check(item))
+    assert (violation.start, violation.end, violation.keys) == (11, 21, (11, 11))
+
+
+def test_a_bones_scale_is_looked_at(animation):
+    armature = bpy.data.armatures.new("Rig")
+    item = bpy.data.objects.new("Rig", armature)
+    bpy.context.scene.collection.objects.link(item)
+    bpy.context.view_layer.objects.active = item
+    bpy.ops.object.mode_set(mode="EDIT")
+    armature.edit_bones.new("arm").tail = (0, 0, 1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    key(item, 'pose.bones["arm"].scale', [(1, (1, 1, 1)), (21, (1, -1, 1))])
+    assert only(animation.check(item)).track == 'pose.bones["arm"].scale'
+
+
+def test_a_driven_clip_end_is_stepped_through(animation):
+    item = camera()
+    item.data.driver_add("clip_end").driver.expression = "11.05 - frame"
+    violation = next(each for each in animation.check(item).violations if "not below" in each.fault)
+    assert (violation.start, violation.end) == (11, 250)
+
+
+def test_data_that_objects_show_is_looked_at_through_them(animation):
+    item = camera(clip_end=[(1, 100.0), (21, 0.01)])
+    assert only(animation.check(item.data)).name == item.name
+
+
+def test_a_range_limits_what_is_looked_at(animation):
+    item = camera(clip_end=[(1, 100.0), (21, 0.01)])
+    assert animation.check(item, frame_range=(1, 10)).violations == []
+    with pytest.raises(ValueError, match="empty"):
+        animation.check(item, frame_range=(10, 1))
+
+
+def test_what_was_not_looked_at_is_not_said_to_hold(animation):
+    item, other = camera(clip_end=[(1, 100.0), (21, 0.01)]), camera("Long", clip_end=[(1, 100.0), (900_000, 100.0)])
+    checks = animation.check(item, frame_range=(1, 1e9))
+    assert (checks.objects, checks.samples, checks.holds) == (0, 0, False)
+    assert checks.summary == "Not checked: 1 of 1"
+    bpy.context.scene.frame_end = 10
+    item.data.animation_data_clear()
+    both = animation.check(item, other)
+    assert both.violations == []
+    assert both.summary == "Not checked: 1; what was checked holds: 1 object, 37 samples"
+    assert animation.check(item).summary == "All conditions hold: 1 object, 37 samples"
+    with pytest.raises(ValueError, match="1 to inf is not finite"):
+        animation.check(item, frame_range=(1, math.inf))
+
+
+def test_data_that_no_object_shows_is_not_said_to_hold(animation):
+    assert animation.check(bpy.data.cameras.new("Unseen")).summary == "Nothing to check: no object"
+
+
+def test_what_would_take_for_ever_is_left_out_with_a_word(animation):
+    item = camera(clip_end=[(1, 100.0), (900_000, 0.01)])
+    checks = animation.check(item)
+    assert checks.violations == []
+    assert "too many: give a shorter range" in checks.refusals[0]
+    assert len(animation.check(item, frame_range=(899_990, 900_000)).violations) == 1

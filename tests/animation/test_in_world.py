@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What hangs on a parent, interpolated in the world: judged by where Blender puts it."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix, Quaternion
+
+from tests.animation.curves import action_bits, key, new_object, play, seen
+from tests.animation.test_joints import arm  # noqa: F401
+
+FRAMES = np.arange(1.0, 42.0)
+
+
+@pytest.fixture
+def pair(scene):
+    """A hand on a body that moves and turns all the time."""
+    body, hand = new_object("Body", "XYZ"), new_object("Hand", "QUATERNION")
+    hand.parent = body
+    hand.matrix_parent_inverse = Matrix.Translation((0.3, 0, 0))
+    key(body, "location", [(1, (0, 0, 0)), (17, (3, 1, 0)), (41, (5, -2, 2))])
+    key(body, "rotation_euler", [(1, (0, 0, 0)), (23, (0.4, 0.2, 1.5)), (41, (0, 1, 0))])
+    body.scale = (2, 2, 2)
+    return body, hand
+
+
+def pin(body, hand, place, turn, frames):
+    """Key the hand so that at the frames it is at that place of the world, turned so."""
+    target = Matrix.LocRotScale(place, turn, (2, 2, 2))
+    for frame in frames:
+        play(frame)
+        local = (body.matrix_world @ hand.matrix_parent_inverse).inverted() @ target
+        key(hand, "location", [(frame, tuple(local.translation))])
+        key(hand, "rotation_quaternion", [(frame, tuple(local.to_quaternion()))])
+
+
+def placed(item, frames=FRAMES):
+    return [seen(frame, item).matrix_world.copy() for frame in frames]
+
+
+def test_a_hand_with_the_same_pose_in_the_world_at_its_keys_stays_there_while_its_body_moves(animation, pair):
+    body, hand = pair
+    turn = Quaternion((0.8, 0.6, 0, 0))
+    pin(body, hand, (4, 1, 1), turn, (1, 13, 41))
+    animation.enable(hand)
+    slid = max((each.translation - placed(hand, [1])[0].translation).length for each in placed(hand))
+    assert slid > 0.5
+    animation.bake_in_world(hand)
+    for matrix in placed(hand):
+        assert matrix.translation[:] == pytest.approx((4, 1, 1), abs=1e-5)
+        assert matrix.to_quaternion().rotation_difference(turn).angle < 1e-3
+
+
+def test_between_keys_it_runs_along_the_spline_through_its_places_in_the_world(animation, pair):
+    """The same keys on an object without parent, at the places of the world, are the reference."""
+    _, hand = pair
+    key(hand, "location", [(1, (0, 0, 0)), (13, (1, 2, 0)), (25, (0, 1, 1)), (41, (2, 0, 0))])
+    turns = [(1, (1, 0, 0, 0)), (13, (0.8, 0.6, 0, 0)), (25, (0.6, 0, 0.8, 0)), (41, (1, 0, 0, 0))]
+    key(hand, "rotation_quaternion", turns)
+    animation.enable(hand)
+    animation.key_set(hand, "location", 13, tension=0.5, bias=-0.3)
+    animation.key_set(hand, "rotation", 25, continuity=-0.7)
+    free = new_object("Free", "QUATERNION")
+    for frame, matrix in zip((1, 13, 25, 41), placed(hand, (1, 13, 25, 41)), strict=True):
+        key(free, "location", [(frame, tuple(matrix.translation))])
+        key(free, "rotation_quaternion", [(frame, tuple(matrix.to_quaternion()))])
+    animation.enable(free)
+    animation.key_set(free, "location", 13, tension=0.5, bias=-0.3)
+    animation.key_set(free, "rotation", 25, continuity=-0.7)
+    animation.bake(free)
+    animation.bake_in_world(hand)
+    for ours, theirs in zip(placed(hand), placed(free), strict=True):
+        assert ours.translation[:] == pytest.approx(theirs.translation[:], abs=1e-5)
+        assert ours.to_quaternion().rotation_difference(theirs.to_quaternion()).angle < 2e-3
+
+
+def test_the_original_action_is_kept_to_the_last_bit_and_the_new_one_is_plain(animation, pair):
+    body, hand = pair
+    pin(body, hand, (4, 1, 1), Quaternion(), (1, 20, 41))
+    key(hand, "scale", [(1, (1, 1, 1)), (41, (2, 2, 2))])
+    animation.enable(hand)
+    action = hand.animation_data.action
+    before = action_bits(action)
+    animation.bake_in_world(hand)
+    assert hand.animation_data.action != bpy.data.actions[action.name]
+    assert action_bits(action) == before
+    new = action_bits(hand.animation_data.action)
+    assert not any("tcb" in state["path"][0] for state in new)
+    assert {kind for state in new for kind in state["type"]} == {"KEYFRAME"}
+
+
+def test_a_bone_is_interpolated_in_the_world_too(animation, arm):  # noqa: F811
+    key(arm, "location", [(1, (0, 0, 0)), (41, (3, 0, 0))])
+    path = 'pose.bones["loose"].location'
+    key(arm, path, [(1, (0, 0, 0)), (41, (0, 0, 0))])
+    animation.enable(arm, prefixes=[path])
+
+    def heads():
+        result = []
+        for frame in FRAMES:
+            rig = seen(frame, arm)
+            result.append(rig.matrix_world @ rig.pose.bones["loose"].head)
+        return np.array(result)
+
+    before = heads()
+    animation.bake_in_world(arm, ["loose"])
+    after = heads()
+    assert np.abs(after[[0, -1]] - before[[0, -1]]).max() < 1e-5
+    # Of two keys the spline is the straight line from place to place, evenly run along.
+    part = ((FRAMES - 1) / 40)[:, np.newaxis]
+    assert np.abs(after - (before[0] + part * (before[-1] - before[0]))).max() < 1e-5
+    assert np.abs(before - after).max() > 0.1
+
+
+def test_euler_angles_are_those_of_the_way_in_the_world(animation, pair):
+    body, hand = pair
+    hand.rotation_mode = "XYZ"
+    play(1)
+    first = hand.matrix_world.to_quaternion()
+    for frame in (1, 25, 41):
+        play(frame)
+        local = (body.matrix_world @ hand.matrix_parent_inverse).to_quaternion().inverted() @ first
+        key(hand, "rotation_euler", [(frame, tuple(local.to_euler("XYZ")))])
+    animation.enable(hand)
+    animation.bake_in_world(hand)
+    assert max(each.to_quaternion().rotation_difference(first).angle for each in placed(hand)) < 1e-3
+
+
+def test_what_can_not_be_interpolated_there_is_refused_and_nothing_changes(animation, pair):
+    body, hand = pair
+    pin(body, hand, (4, 1, 1), Quaternion(), (1, 20, 41))
+    with pytest.raises(animation.Refusal, match="TCB; enable it first"):
+        animation.bake_in_world(hand)
+    animation.enable(hand)
+    action = hand.animation_data.action
+    before = action_bits(action)
+    body.scale = (1, 2, 1)
+    with pytest.raises(animation.Refusal, match="unequally scaled"):
+        animation.bake_in_world(hand)
+    body.scale = (1, 1, 1)
+    body.constraints.new("LIMIT_LOCATION")
+    with pytest.raises(animation.Refusal, match="Body has constraints"):
+        animation.bake_in_world(hand)
+    animation.enable(body)
+    with pytest.raises(animation.Refusal, match="no parent"):
+        animation.bake_in_world(body)
+    assert hand.animation_data.action == action
+    assert action_bits(action) == before
+
+
+def test_a_bone_below_another_counts_with_the_motion_that_this_one_gets(animation, arm):  # noqa: F811
+    """Both turn in the world: upper and lower have the same orientation at all keys, so also between."""
+    path = 'pose.bones["{}"].rotation_euler'.format
+    key(arm, "rotation_euler", [(1, (0, 0, 0)), (41, (0, 0, 2))])
+    key(arm, path("upper"), [(11, (0, 1, 0))])
+    key(arm, path("lower"), [(11, (0.5, -1, 0.3))])
+    animation.enable(arm, prefixes=["pose.bones"])
+    key_frames = (1, 11, 21, 41)
+
+    def turns(name, frames):
+        result = []
+        for frame in frames:
+            rig = seen(frame, arm)
+            result.append((rig.matrix_world @ rig.pose.bones[name].matrix).to_quaternion())
+        return result
+
+    expected = {name: turns(name, key_frames) for name in ("upper", "lower")}
+    animation.bake_in_world(arm, ["lower", "upper"])
+    for name, own in expected.items():
+        free = new_object(f"Free {name}", "QUATERNION")
+        key(free, "rotation_quaternion", [(frame, tuple(turn)) for frame, turn in zip(key_frames, own, strict=True)])
+        animation.bake(free)
+        for frame, turn in zip(FRAMES, turns(name, FRAMES), strict=True):
+            there = seen(frame, free).matrix_world.to_quaternion()
+            assert turn.rotation_difference(there).angle < 2e-3, (name, frame)
+
+
+def test_given_velocities_are_of_the_parents_axes_and_refused(animation, pair):
+    body, hand = pair
+    pin(body, hand, (4, 1, 1), Quaternion(), (1, 20, 41))
+    animation.enable(hand)
+    animation.choose(hand, "location", method="HERMITE")
+    with pytest.raises(animation.Refusal, match="velocities are given in its parent's axes"):
+        animation.bake_in_world(hand)
+
+
+def test_a_parent_that_vanishes_is_refused_with_the_frame(animation, pair):
+    body, hand = pair
+    key(hand, "location", [(1, (0, 0, 0)), (41, (1, 0, 0))])
+    key(body, "scale", [(1, (1, 1, 1)), (20, (0, 0, 0)), (41, (1, 1, 1))])
+    animation.enable(hand)
+    with pytest.raises(animation.Refusal, match="frame 20: its parent's scale is zero there"):
+        animation.bake_in_world(hand)

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How far joints come apart, beside where Blender itself places their two ends."""
+
+from __future__ import annotations
+
+import math
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Vector
+
+from tests.animation.curves import key, new_object, play, seen
+
+FRAMES = np.arange(1, 41.25, 0.25)
+
+
+@pytest.fixture
+def arm(scene):
+    """An armature with an upper bone, a lower one on its tail, and a loose one beside it; the first two turn."""
+    armature = bpy.data.armatures.new("Arm")
+    item = bpy.data.objects.new("Arm", armature)
+    scene.collection.objects.link(item)
+    bpy.context.view_layer.objects.active = item
+    bpy.ops.object.mode_set(mode="EDIT")
+    upper, lower, loose = (armature.edit_bones.new(name) for name in ("upper", "lower", "loose"))
+    upper.head, upper.tail = (0, 0, 0), (0, 0, 2)
+    lower.head, lower.tail = upper.tail, (0, 0.5, 4)
+    loose.head, loose.tail = (1, 0, 0), (1, 0, 1)
+    lower.parent, loose.parent = upper, upper
+    bpy.ops.object.mode_set(mode="OBJECT")
+    scene.frame_end = 41
+    for name in ("upper", "lower"):
+        item.pose.bones[name].rotation_mode = "XYZ"
+        path = f'pose.bones["{name}"].rotation_euler'
+        key(item, path, [(1, (0, 0, 0)), (21, (1, 0.5, 0)), (41, (0, 0, 2))])
+    return item
+
+
+def gaps(item, ends):
+    """What Blender makes of the distance between two points, given by a function of the evaluated object."""
+    result = []
+    for frame in FRAMES:
+        a, b = ends(seen(frame, item))
+        result.append((a - b).length)
+    return np.array(result)
+
+
+def test_a_joint_that_only_turns_holds(animation, arm):
+    gap = animation.joint_gap(arm, "lower")
+    assert gap.distance == 0.0
+    assert "holds exactly" in str(gap)
+
+
+def test_a_bone_that_is_moved_off_its_parents_tail_is_found_at_the_frame_where_it_is_farthest(animation, arm):
+    key(arm, 'pose.bones["lower"].location', [(1, (0, 0, 0)), (13, (0.3, 0.1, 0)), (25, (0, 0, 0))])
+    gap = animation.joint_gap(arm, "lower")
+    seen_gaps = gaps(arm, lambda rig: (rig.pose.bones["lower"].head, rig.pose.bones["upper"].tail))
+    assert gap.distance == pytest.approx(seen_gaps.max(), abs=1e-5)
+    assert seen_gaps[np.searchsorted(FRAMES, gap.frame)] == pytest.approx(seen_gaps.max(), abs=1e-5)
+    assert gap.keys == (13, 13)
+    assert gap.mean == pytest.approx(seen_gaps.mean(), abs=1e-5)
+
+
+def test_a_bone_that_rests_beside_its_parent_hangs_on_the_place_where_it_rests(animation, arm):
+    assert animation.joint_gap(arm, "loose").distance == 0.0
+
+
+def test_a_bone_under_a_constraint_is_stepped_through(animation, arm):
+    constraint = arm.pose.bones["loose"].constraints.new("LIMIT_LOCATION")
+    constraint.use_min_x, constraint.min_x, constraint.owner_space = True, 0.2, "LOCAL"
+    assert animation.joint_gap(arm, "loose").distance == pytest.approx(0.2, abs=1e-5)
+
+
+def test_an_objects_point_is_held_against_its_parents(animation, scene):
+    scene.frame_end = 41
+    lid, box = new_object("Lid", "XYZ"), new_object("Box", "XYZ")
+    lid.parent = box
+    lid.location, hinge = (0, 1, 1), Vector((0, -1, 0))
+    key(box, "rotation_euler", [(1, (0, 0, 0)), (41, (1, 2, 0))])
+    key(lid, "rotation_euler", [(1, (0, 0, 0)), (21, (1.2, 0, 0)), (41, (0, 0, 0))])
+    gap = animation.joint_gap(lid, point=hinge)
+    # At the first frame the hinge is at (0, 0, 1) of the box.
+    distances = []
+    for frame in FRAMES:
+        play(frame)
+        graph = bpy.context.evaluated_depsgraph_get()
+        ends = lid.evaluated_get(graph).matrix_world @ hinge, box.evaluated_get(graph).matrix_world @ Vector((0, 0, 1))
+        distances.append((ends[0] - ends[1]).length)
+    assert gap.distance == pytest.approx(max(distances), abs=1e-5)
+    assert gap.frame == 21
+    assert animation.joint_gap(lid, point=hinge, parent_point=(0, 0, 1)).distance == pytest.approx(gap.distance)
+
+
+def test_what_has_no_parent_is_refused_by_name(animation, arm):
+    with pytest.raises(animation.Refusal, match=r'"Arm".*no parent'):
+        animation.joint_gap(arm)
+    with pytest.raises(animation.Refusal, match="its bone 'upper' has no parent"):
+        animation.joint_gap(arm, "upper")
+    with pytest.raises(animation.Refusal, match="no bone 'leg'"):
+        animation.joint_gap(arm, "leg")
+
+
+def test_a_point_that_is_not_finite_is_named(animation, arm):
+    with pytest.raises(ValueError, match=r"^point nan is not a finite number"):
+        animation.joint_gap(arm, "lower", point=(0, math.nan, 0))
+    with pytest.raises(ValueError, match=r"^parent_point inf is not a finite number"):
+        animation.joint_gap(arm, "lower", parent_point=(math.inf, 0, 0))
+
+
+def test_a_parent_of_no_size_needs_its_point_named(animation, scene):
+    lid, box = new_object("Lid", "XYZ"), new_object("Box", "XYZ")
+    lid.parent, box.scale = box, (0, 1, 1)
+    with pytest.raises(animation.Refusal, match="scale is zero at frame 1"):
+        animation.joint_gap(lid)
+    assert animation.joint_gap(lid, parent_point=(0, 0, 0)).distance == 0.0

@@ -1,0 +1,332 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The method of a track: chosen, saved, baked, live, restored; each as Blender plays it against its own spline."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from interp import Keys
+from interp.methods import METHODS
+from tests.animation import reference
+from tests.animation.curves import (
+    action_bits,
+    curve,
+    differences,
+    fcurves,
+    is_companion,
+    key,
+    new_object,
+    play,
+    snapshot,
+)
+
+FRAMES = (1.0, 8.0, 20.0, 29.0, 40.0)
+VALUES = ((0.5, 1.0, 2.0), (5.0, 1.5, 2.0), (1.0, 1.0, 2.5), (3.0, 4.0, 2.0), (2.0, 3.0, 2.5))
+TURNS = (
+    (1.0, 0.0, 0.0, 0.0),
+    (0.9, 0.3, 0.1, 0.0),
+    (0.8, 0.3, -0.4, 0.2),
+    (0.7, 0.6, -0.3, 0.2),
+    (0.9, 0.2, 0.0, 0.4),
+)
+VELOCITIES = {
+    "location": ((0.1, 0, 0), (-0.2, 0.1, 0.3), (0, 0, 0), (0.3, -0.2, 0.1), (0, 0.1, 0)),
+    "rotation": ((0.01, 0, 0), (0, 0.05, 0.02), (0, 0, 0), (0.03, -0.02, 0.01), (0, 0, 0.04)),
+}
+EACH = [
+    (name, method.name)
+    for method in METHODS.values()
+    for name in ("location", "rotation")
+    if (method.rotations if name == "rotation" else method.values)
+]
+EXACT = 4e-6
+"""Of values as large as these, and radians: float32."""
+NEAR_ANGLE = np.radians(0.01)
+
+
+@pytest.fixture
+def thing(scene) -> bpy.types.Object:
+    return keyed(VALUES, TURNS)
+
+
+def keyed(values: Any, turns: Any) -> bpy.types.Object:
+    item = new_object("Thing", "QUATERNION")
+    key(item, "location", list(zip(FRAMES, values, strict=True)), group="Transform")
+    key(item, "rotation_quaternion", list(zip(FRAMES, turns, strict=True)), group="Transform")
+    item.select_set(True)
+    bpy.context.view_layer.objects.active = item
+    return item
+
+
+def settings_curve(thing: bpy.types.Object, name: str) -> bpy.types.FCurve:
+    return next(fcurve for fcurve in fcurves(thing) if fcurve.data_path == f'tcb_tracks["{name}"].settings')
+
+
+def test_settings_of_a_file_from_before_there_were_methods_are_read(animation, thing) -> None:
+    animation.enable(thing)
+    animation.choose(thing, "rotation", cycle="REPEAT", construction="SQUAD")
+    animation.bake(thing, step=0.5)
+    track = animation.find_track(thing, "rotation")
+    modifier = settings_curve(thing, "rotation_quaternion").modifiers[0]
+    # Schema, four choices, the digest in halves, how it was baked.
+    _, cycle, ends, construction, path, _method, _angles, _shown, *rest = modifier.coefficients
+    numbers = [1.0, cycle, ends, construction, path, *rest]
+    modifier.poly_order = len(numbers) - 1
+    modifier.coefficients = numbers
+    assert animation.find_track(thing, "rotation").settings == track.settings
+    assert animation.inspecting.state(animation.find_track(thing, "rotation")) == "BAKED"
+
+
+def test_a_track_is_tcb_until_it_is_told_otherwise(animation, thing) -> None:
+    animation.enable(thing)
+    assert {animation.find_track(thing, name).settings.method for name in ("location", "rotation")} == {"TCB"}
+
+
+def chosen(animation, thing: bpy.types.Object, name: str, method: str, **choices: str) -> None:
+    """Let a track go by the method; by velocities where it has any."""
+    animation.enable(thing)
+    animation.choose(thing, name, method=method, **choices)
+    if "velocities" in options_of(name, method):
+        for frame, velocity in zip(FRAMES, VELOCITIES[name], strict=True):
+            animation.key_set(thing, name, frame, velocity=velocity)
+    animation.key_set(thing, name, FRAMES[1], ease_from=0.25)
+    animation.key_set(thing, name, FRAMES[3], ease_to=0.5)
+
+
+def options_of(name: str, method: str) -> tuple[str, ...]:
+    made = METHODS[method]
+    return made.rotation_options if name == "rotation" else made.value_options
+
+
+def spline_of(name: str, method: str, cycle: str = "SINGLE", closed: bool = False) -> Any:
+    """The method's own spline of the keys as float32 has them; `closed`: the last key is the first one's pose."""
+    made = METHODS[method].rotations if name == "rotation" else METHODS[method].values
+    values = np.array(TURNS if name == "rotation" else VALUES, dtype=np.float32)
+    values[-1] = values[0] if closed else values[-1]
+    keys = Keys(FRAMES, values, ease_from=[0, 0.25, 0, 0, 0], ease_to=[0, 0, 0, 0.5, 0])
+    given = {"velocities": np.float32(VELOCITIES[name])} if "velocities" in options_of(name, method) else {}
+    return made(keys, cycle, **given)
+
+
+def off(thing: bpy.types.Object, name: str, spline: Any, frames: Any) -> float:
+    """How far what Blender plays is from the spline: of values the largest difference, of rotations an angle."""
+    exact, errors = spline(frames), []
+    for frame, wanted in zip(frames, exact, strict=True):
+        play(frame)
+        if name == "rotation":
+            errors.append(reference.apart(np.array(thing.rotation_quaternion), wanted))
+        else:
+            errors.append(float(np.abs(np.array(thing.location) - wanted).max()))
+    return max(errors)
+
+
+@pytest.mark.parametrize(("name", "method"), EACH)
+def test_blender_plays_samples_of_the_method_and_has_the_curves_back(animation, thing, name: str, method: str) -> None:
+    chosen(animation, thing, name, method)
+    before = snapshot(thing)
+    animation.bake(thing, step=0.25)
+    assert off(thing, name, spline_of(name, method), np.arange(-2, 44, 0.25)) < EXACT
+    first = snapshot(thing)
+    animation.bake(thing, step=0.25)
+    assert differences(first, snapshot(thing)) == []
+    animation.restore(thing)
+    assert differences(unbaked(before), unbaked(snapshot(thing))) == []
+
+
+@pytest.mark.parametrize(("name", "method"), EACH)
+def test_curves_come_within_the_tolerance_between_frames_too(animation, thing, name: str, method: str) -> None:
+    chosen(animation, thing, name, method)
+    before = snapshot(thing)
+    report = animation.bake(thing, output="CURVES")
+    within = NEAR_ANGLE if name == "rotation" else 1e-4 * np.ptp(VALUES, axis=0).max()
+    assert not any("can't stand near enough" in note for note in report.notes)
+    assert off(thing, name, spline_of(name, method), np.arange(0, 42, 0.125)) < 1.05 * within
+    animation.restore(thing)
+    assert differences(unbaked(before), unbaked(snapshot(thing))) == []
+
+
+@pytest.mark.parametrize("cycle", ["REPEAT", "LOOP"])
+@pytest.mark.parametrize(("name", "method"), EACH)
+def test_a_method_cycles_beyond_its_keys(animation, scene, name: str, method: str, cycle: str) -> None:
+    values, turns = (*VALUES[:-1], VALUES[0]), (*TURNS[:-1], TURNS[0])
+    thing = keyed(values, turns)
+    chosen(animation, thing, name, method, cycle=cycle)
+    animation.bake(thing, step=0.5, frame_range=(-30, 90))
+    spline = spline_of(name, method, cycle, closed=True)
+    period = FRAMES[-1] - FRAMES[0]
+    frames = np.arange(-30, 90.5, 0.5)
+    # Where it starts again, there are two values.
+    seams = np.abs((frames - FRAMES[0]) / period - np.rint((frames - FRAMES[0]) / period)) * period < 0.3
+    assert off(thing, name, spline, frames[~seams]) < EXACT
+
+
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+@pytest.mark.parametrize(("name", "method"), EACH)
+def test_a_new_action_plays_the_method(animation, thing, name: str, method: str, output: str) -> None:
+    chosen(animation, thing, name, method)
+    action = thing.animation_data.action
+    before = action_bits(action)
+    animation.bake(thing, output=output, target="NEW_ACTION")
+    assert thing.animation_data.action != action
+    assert action_bits(action) == before
+    assert not any(map(is_companion, fcurves(thing)))
+    within = EXACT if output == "SAMPLES" else NEAR_ANGLE if name == "rotation" else 5e-4
+    assert off(thing, name, spline_of(name, method), np.arange(0.0, 42.0)) < 1.05 * within
+
+
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+@pytest.mark.parametrize(("name", "method"), EACH)
+def test_live_bakes_an_edit_of_the_method_as_a_bake_of_all_would(
+    animation, thing, name: str, method: str, output: str
+) -> None:
+    animation.bake(thing, output=output)
+    thing.animation_data.action.tcb_live = True
+    bpy.ops.tcb.sync()
+    chosen(animation, thing, name, method)
+    bpy.ops.tcb.sync()
+    path = "location" if name == "location" else "rotation_quaternion"
+    own = [point for point in curve(thing, path, 1).keyframe_points if point.type != "GENERATED"]
+    own[2].co_ui.y += 0.25
+    curve(thing, path, 1).update()
+    bpy.ops.tcb.sync()
+    by_live = snapshot(thing)
+    changed = animation.reading.read_originals(animation.find_track(thing, name))[1].keys.values
+    moved = (VALUES if name == "location" else TURNS)[2][1] + 0.25
+    assert changed[2] == pytest.approx(moved, abs=1e-6)
+    animation.bake(thing, output=output)
+    assert differences(by_live, snapshot(thing)) == []
+
+
+def test_what_a_method_is_not_for_is_refused(animation, thing) -> None:
+    animation.enable(thing)
+    for name, there in (("location", "values"), ("rotation", "rotations")):
+        for method in (method for method, made in METHODS.items() if getattr(made, there) is None):
+            with pytest.raises(animation.Refusal, match="only"):
+                animation.choose(thing, name, method=method)
+            assert animation.find_track(thing, name).settings.method == "TCB"
+
+
+def test_values_that_have_no_logarithm_are_named(animation, thing) -> None:
+    animation.enable(thing)
+    animation.choose(thing, "location", method="LOGARITHMIC")
+    curve(thing, "location", 1).keyframe_points[2].co_ui.y = -1.0
+    before = snapshot(thing)
+    with pytest.raises(animation.Refusal, match=r'"Thing", location, frame 20: .*component 1 '):
+        animation.bake(thing)
+    assert differences(before, snapshot(thing)) == []
+
+
+def test_a_component_that_is_keyed_by_itself_is_named_as_the_tracks(animation, thing) -> None:
+    animation.enable(thing)
+    animation.choose(thing, "location", method="LOGARITHMIC")
+    curve(thing, "location", 2).keyframe_points.insert(25, -2.0)
+    with pytest.raises(animation.Refusal, match=r'"Thing", location, frame 25: component 2'):
+        animation.bake(thing)
+
+
+def test_one_component_has_a_velocity_of_one_number(animation, scene) -> None:
+    camera = bpy.data.cameras.new("Camera")
+    key(camera, "lens", [(1, (20.0,)), (11, (50.0,))])
+    animation.enable(camera)
+    animation.choose(camera, "lens", method="HERMITE")
+    animation.key_set(camera, "lens", 1, velocity=2.5)
+    animation.bake(camera)
+    # Hermite half way: the mean of the values, and an eighth of the length times how the velocities differ.
+    assert curve(camera, "lens").evaluate(6) == pytest.approx(35.0 + 10.0 / 8.0 * 2.5, rel=1e-6)
+
+
+@pytest.mark.parametrize("velocity", ["abc", (1.0, 2.0), (math.nan,), object()])
+def test_a_velocity_that_is_none_is_refused_with_the_track(animation, scene, velocity) -> None:
+    camera = bpy.data.cameras.new("Camera")
+    key(camera, "lens", [(1, (20.0,)), (11, (50.0,))])
+    animation.enable(camera)
+    before = snapshot(camera)
+    with pytest.raises(animation.Refusal, match="lens"):
+        animation.key_set(camera, "lens", 1, velocity=velocity)
+    assert differences(before, snapshot(camera)) == []
+
+
+def test_an_angular_velocity_that_nobody_can_see_is_refused(animation, thing) -> None:
+    animation.enable(thing)
+    animation.choose(thing, "rotation", method="HERMITE")
+    animation.key_set(thing, "rotation", 20, velocity=(0, 0, 1e6))
+    before = snapshot(thing)
+    with pytest.raises(animation.Refusal, match=r'"Thing", rotation_quaternion, frame 20: its angular velocity'):
+        animation.bake(thing)
+    assert differences(before, snapshot(thing)) == []
+
+
+@pytest.mark.parametrize("retimed", [False, True])
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+def test_keys_through_which_no_smooth_rotation_goes_are_named_and_others_are_baked(
+    animation, thing, output: str, retimed: bool
+) -> None:
+    steep = new_object("Steep", "QUATERNION")
+    # Found by trial: turns that are no great ones each, two frames and fifty frames long.
+    turns = (
+        (1.0, 0.0, 0.0, 0.0),
+        (0.7608061, 0.4169392, -0.1653499, -0.4690364),
+        (0.9838771, -0.0468129, 0.1722157, -0.0116657),
+    )
+    key(steep, "rotation_quaternion", list(zip((2.0, 4.0, 54.0), turns, strict=True)))
+    for item in (thing, steep):
+        animation.enable(item)
+        animation.choose(item, "rotation", method="CUBIC_NATURAL")
+        if retimed:
+            animation.retime(item, "REVERSE")
+    before = snapshot(steep)
+    report = animation.bake_many([steep, thing], animation.Options(output=output))
+    (refusal,) = report.refused
+    assert all(part in refusal for part in ('"Steep"', "rotation_quaternion", "frame 54"))
+    assert differences(before, snapshot(steep)) == []
+    assert report.objects == 1
+
+
+def test_what_a_method_has_to_say_of_the_keys_is_said(animation, scene) -> None:
+    item = new_object("Thing")
+    key(item, "location", [(frame, (frame % 3, 0.0, 0.0)) for frame in range(1, 13)])
+    animation.enable(item)
+    animation.choose(item, "location", method="LAGRANGE")
+    assert any("Lagrange through 12 keys swings" in note for note in animation.bake(item).notes)
+
+
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+def test_a_motion_that_leaves_float32_is_refused(animation, thing, output: str) -> None:
+    animation.enable(thing)
+    animation.choose(thing, "location", method="HERMITE")
+    animation.key_set(thing, "location", 20, velocity=(0, 3e38, 0))
+    before = snapshot(thing)
+    with pytest.raises(animation.Refusal, match=r'"Thing", location, frame .*float32'):
+        animation.bake(thing, output=output)
+    assert differences(before, snapshot(thing)) == []
+
+
+@pytest.mark.parametrize("method", [name for name, made in METHODS.items() if made.rotations])
+def test_whole_turns_are_kept_or_the_key_is_named(animation, scene, method: str) -> None:
+    item = new_object("Wheel", "XYZ")
+    turns = [(1, 0.0), (11, 1.0), (21, 8.0), (31, 9.0)]
+    key(item, "rotation_euler", [(frame, (0.0, 0.0, angle)) for frame, angle in turns])
+    animation.enable(item)
+    animation.choose(item, "rotation", method=method)
+    before = snapshot(item)
+    if not any(hasattr(METHODS[method].rotations, maker) for maker in ("from_turns", "from_angles")):
+        with pytest.raises(animation.Refusal, match=r"frame 21: .*Turns: Shortest"):
+            animation.bake(item)
+        assert differences(before, snapshot(item)) == []
+        return
+    animation.bake(item)
+    heights = [curve(item, "rotation_euler", 2).evaluate(frame) for frame in range(11, 22)]
+    # The one that passes by its keys has a sixth of either neighbour in them.
+    met = {"B_SPLINE": (2.0, 7.0)}.get(method, (1.0, 8.0))
+    assert (heights[0], heights[-1]) == pytest.approx(met)
+    assert max(np.diff(heights)) < 2.5
+
+
+def unbaked(state: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without what tells how the last bake was made, and without what its keys were."""
+    return [bits for bits in state if not bits["path"][0].endswith((".settings", ".saved"))]

@@ -1,0 +1,377 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Relaxation, judged by what Blender plays, frame by frame and between."""
+
+from __future__ import annotations
+
+import math
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix, Vector
+
+from tests.animation.curves import co, curve, differences, key, new_object, seen, snapshot
+
+FRAMES = np.arange(1, 61.125, 0.125)
+
+
+def points(item, point=(0, 0, 0), bone="", frames=FRAMES):
+    """Where Blender puts the point of the object or bone, shape (frames, 3)."""
+    result = []
+    for frame in frames:
+        placed = seen(frame, item)
+        matrix = placed.matrix_world @ placed.pose.bones[bone].matrix if bone else placed.matrix_world
+        result.append(matrix @ Vector(point))
+    return np.array(result)
+
+
+@pytest.fixture
+def foot(scene):
+    """A foot that swings from one stance to the next and stands on the floor at its keys 20 and 30, and sinks by 0.22
+    between: 0 at both, but the motion comes down and goes up."""
+    scene.frame_end = 60
+    item = new_object("Foot", "XYZ")
+    rows = [(1, (0, 0, 3)), (20, (2, 0, 0.0)), (30, (4, 0, 0.0)), (60, (6, 0, 3))]
+    key(item, "location", rows)
+    key(item, "rotation_euler", [(1, (0, 0.2, 0)), (30, (0, -0.2, 0)), (60, (0, 0, 0))])
+    return item
+
+
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+def test_a_foot_that_sinks_between_two_good_keys_stands_on_the_floor_afterwards(animation, foot, output):
+    animation.bake(foot, output=output, step=0.25, value_tolerance=1e-5)
+    before = points(foot)[:, 2]
+    assert before.min() < -0.2
+    assert co(curve(foot, "location", 2))[:, 1].min() <= 0
+    result = animation.relax(foot, animation.StaysAbove(), [20, 30], tracks=["location"], tolerance=1e-3)
+    after = points(foot)[:, 2]
+    assert after.min() >= -1e-3
+    assert result.reached
+    assert result.before == pytest.approx(-before.min(), abs=3e-4)
+    assert result.after == pytest.approx(max(0.0, -after.min()), abs=3e-4)
+    assert result.after_frame == pytest.approx(FRAMES[np.argmin(after)], abs=1.0)
+    # No more than it takes: the lowest point comes down to the floor, but for the tolerance.
+    assert after.min() <= 1e-3
+
+
+def test_only_the_height_of_the_chosen_keys_is_changed_and_by_the_least(animation, foot):
+    animation.bake(foot)
+    own = {index: dict(zip(*_own_keys(foot, "location", index), strict=True)) for index in range(3)}
+    turned = _own_keys(foot, "rotation_euler", 1)
+    result = animation.relax(foot, animation.StaysAbove(), [20, 30], tracks=["location"])
+    now = {index: dict(zip(*_own_keys(foot, "location", index), strict=True)) for index in range(3)}
+    assert now[0] == own[0]
+    assert now[1] == own[1]
+    assert (now[2][1], now[2][60]) == (own[2][1], own[2][60])
+    raised = now[2][20] - own[2][20], now[2][30] - own[2][30]
+    assert min(raised) > 0
+    assert result.moved == pytest.approx(max(raised), abs=1e-6)
+    assert _own_keys(foot, "rotation_euler", 1) == turned
+    # A change of both by as much as the foot sank, which is no less than any other way needs, would do too.
+    assert math.hypot(*raised) < math.sqrt(2) * result.before
+
+
+def _own_keys(item, path, index):
+    """Frames and values of the animator's keys on a baked curve."""
+    points = [point for point in curve(item, path, index).keyframe_points if point.type != "GENERATED"]
+    return [round(point.co.x, 3) for point in points], [point.co.y for point in points]
+
+
+def test_what_was_not_baked_is_not_baked_and_only_its_keys_change(animation, foot):
+    animation.enable(foot)
+    counts = len(curve(foot, "location", 2).keyframe_points)
+    animation.relax(foot, animation.StaysAbove(), [20, 30], tracks=["location"])
+    assert len(curve(foot, "location", 2).keyframe_points) == counts
+    animation.bake(foot, step=0.25)
+    assert points(foot)[:, 2].min() >= -1e-3
+
+
+def test_the_motion_is_baked_again_as_it_was(animation, foot):
+    animation.bake(foot, step=0.5)
+    frames = co(curve(foot, "location", 2))[:, 0].tolist()
+    animation.relax(foot, animation.StaysAbove(), [20, 30], tracks=["location"])
+    assert co(curve(foot, "location", 2))[:, 0].tolist() == frames
+    animation.restore(foot)
+    assert len(curve(foot, "location", 2).keyframe_points) == 4
+
+
+def test_where_it_cannot_be_it_is_said_where_and_nothing_is_changed(animation, foot):
+    animation.bake(foot)
+    before = snapshot(foot)
+    # The key at 30 alone can't keep frame 20 at 1 above the floor: that key itself is at 0.
+    with pytest.raises(animation.Refusal, match=r"left at frame 20.*between the keys 20 and 30.*nothing was changed"):
+        animation.relax(foot, animation.StaysAbove(height=1.0), [30], tracks=["location"])
+    assert differences(before, snapshot(foot)) == []
+
+
+def test_the_best_that_there_is_is_kept_where_that_is_wanted(animation, foot):
+    animation.bake(foot, step=0.25)
+    result = animation.relax(
+        foot, animation.StaysAbove(height=1.0), [30], tracks=["location"], keep_best=True, frame_range=(20, 60)
+    )
+    assert not result.reached
+    assert result.after < result.before
+    assert 1.0 - points(foot)[FRAMES >= 20][:, 2].min() == pytest.approx(result.after, abs=1e-3)
+
+
+def test_what_holds_already_is_left_alone(animation, foot):
+    animation.bake(foot)
+    before = snapshot(foot)
+    result = animation.relax(foot, animation.StaysAbove(height=-5.0), [20, 30])
+    assert (result.keys, result.before) == (0, 0.0)
+    assert differences(before, snapshot(foot)) == []
+
+
+def test_a_plane_may_be_tilted_and_move(animation, foot):
+    floor = new_object("Floor", "XYZ")
+    key(floor, "location", [(1, (0, 0, -1)), (60, (0, 0, 0))])
+    key(floor, "rotation_euler", [(1, (0, 0, 0)), (60, (0, -0.3, 0))])
+    animation.bake(foot, step=0.25)
+    animation.relax(foot, animation.StaysAbove(floor, height=0.1), [1, 20, 30, 60], tracks=["location"])
+    heights = []
+    for frame in FRAMES:
+        placed = seen(frame, foot)
+        plane = floor.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world
+        heights.append((plane.inverted() @ placed.matrix_world.translation).z)
+    assert min(heights) >= 0.1 - 1e-3
+
+
+def test_a_point_of_a_turned_parented_object_stays_above_by_its_rotation_keys(animation, scene):
+    """The toe of a foot whose heel is carried: only its rotation may change."""
+    scene.frame_end = 60
+    leg, foot = new_object("Leg", "XYZ"), new_object("Foot", "QUATERNION")
+    foot.parent = leg
+    foot.matrix_parent_inverse = Matrix.Translation((0, 0, 0.2))
+    key(leg, "location", [(1, (0, 0, 0.5)), (30, (1, 0, 0.1)), (60, (2, 0, 0.5))])
+    turns = [(1, 0.2), (20, 0.35), (30, -0.2), (60, 0.3)]
+    rows = [(frame, (math.cos(angle / 2), 0, math.sin(angle / 2), 0)) for frame, angle in turns]
+    key(foot, "rotation_quaternion", rows)
+    animation.bake(foot, step=0.25)
+    toe = (1.5, 0, 0)
+    before = points(foot, toe)[:, 2].min()
+    assert before < -0.05
+    result = animation.relax(foot, animation.StaysAbove(), [20, 60], point=toe, tolerance=2e-3)
+    assert points(foot, toe)[:, 2].min() >= -2e-3
+    assert result.turned > 0.01
+    assert result.moved == 0.0
+
+
+@pytest.fixture
+def leg(scene):
+    """An armature with a thigh and a shin whose turns let the ankle pass below the floor."""
+    scene.frame_end = 60
+    armature = bpy.data.armatures.new("Rig")
+    item = bpy.data.objects.new("Rig", armature)
+    scene.collection.objects.link(item)
+    bpy.context.view_layer.objects.active = item
+    bpy.ops.object.mode_set(mode="EDIT")
+    thigh, shin = armature.edit_bones.new("thigh"), armature.edit_bones.new("shin")
+    thigh.head, thigh.tail = (0, 0, 1.9), (0, 0.1, 1)
+    shin.head, shin.tail = thigh.tail, (0, 0, 0.1)
+    shin.parent, shin.use_connect = thigh, True
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for name, turns in (("thigh", (-0.9, -0.1, 0.0, 0.9)), ("shin", (0.6, 0.1, 0.0, 0.6))):
+        item.pose.bones[name].rotation_mode = "XYZ"
+        path = f'pose.bones["{name}"].rotation_euler'
+        key(item, path, [(f, (a, 0, 0)) for f, a in zip((1, 20, 40, 60), turns, strict=True)])
+    key(item, "location", [(1, (0, 0, 0)), (60, (0, 0, -0.3))])
+    return item
+
+
+def test_keys_of_several_bones_share_the_change_that_a_point_below_them_needs(animation, leg):
+    animation.bake(leg, step=0.25)
+    length = leg.pose.bones["shin"].bone.length
+    ankle = (0, length, 0)
+    assert points(leg, ankle, "shin")[:, 2].min() < -0.02
+    chosen = []
+    for name in ("thigh", "shin"):
+        keys = animation.selected_keys.keys_of(leg, animation.find_track(leg, f'pose.bones["{name}"].rotation_euler'))
+        chosen.append(keys.take(keys.frames >= 20))
+    result = animation.relax(leg, animation.StaysAbove(), chosen, bone="shin", point=ankle, tolerance=2e-3)
+    assert points(leg, ankle, "shin")[:, 2].min() >= -2e-3
+    assert (result.tracks, result.keys) == (2, 6)
+
+
+def test_a_point_that_drifts_is_brought_back_to_its_place_on_another_object(animation, scene):
+    """A hand on a rail: the rail's keys make it the same motion if the hand's middle key is right."""
+    scene.frame_end = 60
+    rail, hand = new_object("Rail", "XYZ"), new_object("Hand", "XYZ")
+    rows = [(1, (0, 0, 0)), (25, (1, 2, 0)), (60, (3, 0, 1))]
+    key(rail, "location", rows)
+    key(hand, "location", [(f, np.array(at) + (0.5 if f == 25 else 0.0)) for f, at in rows])
+    animation.bake(rail, step=0.25)
+    animation.bake(hand, step=0.25)
+    result = animation.relax(hand, animation.StaysAt(rail), [25], tolerance=1e-3)
+    assert np.linalg.norm(points(hand) - points(rail), axis=1).max() <= 1e-3
+    assert result.before == pytest.approx(0.5 * math.sqrt(3), abs=1e-4)
+
+
+def test_a_distance_is_kept(animation, scene):
+    scene.frame_end = 60
+    post, fly = new_object("Post", "XYZ"), new_object("Fly", "XYZ")
+    post.location = (0, 0.1, 0)
+    key(fly, "location", [(1, (-3, 0, 0)), (30, (0, 0.3, 0)), (60, (3, 0, 0))])
+    animation.bake(fly, step=0.25)
+    animation.relax(fly, animation.KeepsApart(post, 1.0), [30], tolerance=1e-3)
+    assert np.linalg.norm(points(fly) - np.array([0, 0.1, 0]), axis=1).min() >= 1.0 - 1e-3
+
+
+@pytest.mark.parametrize("mode", ["XYZ", "QUATERNION"])
+def test_rotation_limits_hold_between_keys(animation, scene, mode):
+    scene.frame_end = 60
+    knee = new_object("Knee", mode)
+    angles = [(1, 0.1), (20, 1.4), (30, 1.4), (60, 0.1)]
+    if mode == "XYZ":
+        key(knee, "rotation_euler", [(f, (a, 0, 0)) for f, a in angles])
+    else:
+        key(knee, "rotation_quaternion", [(f, (math.cos(a / 2), math.sin(a / 2), 0, 0)) for f, a in angles])
+    animation.bake(knee, step=0.25)
+
+    def bent():
+        return max(seen(frame, knee).matrix_world.to_euler().x for frame in FRAMES)
+
+    assert bent() > 1.49
+    animation.relax(knee, animation.TurnsWithin(high=(1.45, None, None)), [20, 30], tracks=["rotation"], tolerance=1e-3)
+    assert 1.4 < bent() <= 1.451
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "fault"),
+    [
+        ("StaysAbove", {"height": math.nan}, "height nan is not a finite number"),
+        ("StaysAt", {"target": None, "point": (0, math.inf, 0)}, "point inf is not a finite number"),
+        ("KeepsApart", {"target": None, "distance": -1}, "distance -1 is negative"),
+        ("KeepsApart", {"target": None, "distance": math.nan}, "distance nan is not a finite number"),
+        ("TurnsWithin", {"low": (None, 1, None), "high": (None, 0, None)}, "low Y 1 is above high Y 0"),
+        ("TurnsWithin", {"high": (None, None, math.nan)}, "high Z nan is not a finite number"),
+    ],
+)
+def test_a_condition_that_nothing_can_meet_is_refused_by_the_options_name(animation, kind, options, fault):
+    with pytest.raises(ValueError, match=f"^{fault}"):
+        getattr(animation, kind)(**options)
+
+
+@pytest.mark.parametrize("tolerance", [-1, math.nan, math.inf])
+def test_a_tolerance_that_is_no_positive_number_is_refused(animation, foot, tolerance):
+    animation.bake(foot)
+    before = snapshot(foot)
+    with pytest.raises(ValueError, match=f"^tolerance {tolerance:g} is not"):
+        animation.relax(foot, animation.StaysAbove(), [20], tolerance=tolerance)
+    with pytest.raises(ValueError, match=r"^point nan is not"):
+        animation.relax(foot, animation.StaysAbove(), [20], point=(math.nan, 0, 0))
+    assert differences(before, snapshot(foot)) == []
+
+
+def test_a_target_that_is_the_object_itself_is_refused(animation, foot):
+    animation.bake(foot)
+    before = snapshot(foot)
+    for wanted in (animation.StaysAt(foot), animation.StaysAbove(foot), animation.KeepsApart(foot, 1.0)):
+        with pytest.raises(animation.Refusal, match='"Foot": the target is the object itself'):
+            animation.relax(foot, wanted, [20])
+    assert differences(before, snapshot(foot)) == []
+
+
+def test_what_can_not_be_changed_is_refused_and_stays_as_it_is(animation, foot):
+    animation.bake(foot)
+    before = snapshot(foot)
+    floor = animation.StaysAbove()
+    with pytest.raises(animation.Refusal, match=r"frame 21.*no key at this frame"):
+        animation.relax(foot, floor, [21])
+    with pytest.raises(animation.Refusal, match="no bone 'toe'"):
+        animation.relax(foot, floor, [20], bone="toe")
+    with pytest.raises(ValueError, match="tolerance 0 is not positive"):
+        animation.relax(foot, floor, [20], tolerance=0)
+    foot.constraints.new("LIMIT_LOCATION")
+    with pytest.raises(animation.Refusal, match="has constraints"):
+        animation.relax(foot, floor, [20])
+    foot.constraints.clear()
+    assert differences(before, snapshot(foot)) == []
+    curve(foot, "location", 2).lock = True
+    with pytest.raises(animation.Refusal, match="locked"):
+        animation.relax(foot, floor, [20], tracks=["location"])
+
+
+def test_a_track_that_is_not_tcb_is_refused(animation, foot):
+    with pytest.raises(animation.Refusal, match="not a TCB track"):
+        animation.relax(foot, animation.StaysAbove(), [20])
+
+
+def test_a_driven_track_is_refused(animation, foot):
+    animation.enable(foot)
+    foot.driver_add("location", 2).driver.expression = "1.0"
+    with pytest.raises(animation.Refusal, match="driven"):
+        animation.relax(foot, animation.StaysAbove(), [20], tracks=["location"])
+
+
+def test_a_linked_action_is_refused(animation, foot, tmp_path):
+    animation.bake(foot)
+    path = tmp_path / "foot.blend"
+    bpy.data.libraries.write(str(path), {foot})
+    bpy.data.objects.remove(foot)
+    with bpy.data.libraries.load(str(path), link=True) as (_, wanted):
+        wanted.objects = ["Foot"]
+    linked = wanted.objects[0]
+    bpy.context.scene.collection.objects.link(linked)
+    with pytest.raises(animation.Refusal, match="linked"):
+        animation.relax(linked, animation.StaysAbove(), [20])
+
+
+@pytest.mark.parametrize("method", ["CATMULL_ROM", "CUBIC_CLAMPED", "CUBIC_NATURAL"])
+def test_keys_are_relaxed_by_the_method_of_their_track(animation, foot, method):
+    animation.enable(foot)
+    animation.choose(foot, "location", method=method)
+    animation.bake(foot, step=0.25)
+    before = points(foot)[:, 2].min()
+    assert before < -0.05
+    result = animation.relax(foot, animation.StaysAbove(), [20, 30], tracks=["location"])
+    assert result.before == pytest.approx(-before, abs=3e-4)
+    assert points(foot)[:, 2].min() >= -1e-3
+
+
+def test_keys_that_a_frame_function_plays_elsewhere_are_relaxed_for_what_is_played(animation, foot):
+    """Played backwards, so the key at 20 is shown at frame 41."""
+    key(foot, "tcb_frame", [(1, 60.0), (60, 1.0)])
+    for point in curve(foot, "tcb_frame").keyframe_points:
+        point.interpolation = "LINEAR"
+    animation.bake(foot, step=0.25)
+    before = points(foot)[:, 2]
+    assert before.min() < -0.2
+    assert 30 < FRAMES[np.argmin(before)] < 41
+    animation.relax(foot, animation.StaysAbove(), [20, 30], tracks=["location"])
+    after = points(foot)[:, 2]
+    assert -1e-3 <= after.min() <= 1e-3
+    animation.restore(foot)
+    own = co(curve(foot, "location", 2))
+    assert own[[0, 3]].tolist() == [[1, 3], [60, 3]]
+    assert (own[1:3, 1] > 0.1).all()
+
+
+def test_control_points_are_moved_where_the_motion_does_not_meet_its_keys(animation, foot):
+    """An approximating B-spline: on the baked curve the keys stand where the motion is, not at their own values."""
+    animation.enable(foot)
+    animation.choose(foot, "location", method="B_SPLINE")
+    animation.bake(foot, step=0.25)
+    wanted = float(points(foot)[:, 2].min()) + 0.3
+    animation.relax(foot, animation.StaysAbove(height=wanted), [20, 30], tracks=["location"])
+    assert wanted - 1e-3 <= points(foot)[:, 2].min() <= wanted + 1e-3
+    animation.restore(foot)
+    own = co(curve(foot, "location", 2))
+    assert own[[0, 3]].tolist() == [[1, 3], [60, 3]]
+    assert (own[1:3, 1] > 0.2).all()
+
+
+def test_an_override_is_relaxed_in_its_own_copy_of_the_linked_action(animation, foot, tmp_path):
+    animation.bake(foot, step=0.25)
+    path = tmp_path / "foot.blend"
+    bpy.data.libraries.write(str(path), {foot})
+    bpy.data.objects.remove(foot)
+    with bpy.data.libraries.load(str(path), link=True) as (_, wanted):
+        wanted.objects = ["Foot"]
+    linked = wanted.objects[0]
+    own = linked.override_create(remap_local_usages=True)
+    bpy.context.scene.collection.objects.link(own)
+    before = snapshot(linked)
+    animation.relax(own, animation.StaysAbove(), [20, 30])
+    assert points(own)[:, 2].min() >= -1e-3
+    assert own.animation_data.action.library is None
+    assert differences(before, snapshot(linked)) == []

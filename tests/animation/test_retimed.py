@@ -1,0 +1,492 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Frame functions: what Blender plays of a retimed bake is the motion at the frames that their F-curves say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import bpy
+import numpy as np
+import pytest
+
+from interp.methods import METHODS
+from tests.animation import reference
+from tests.animation.curves import (
+    MODES,
+    bag_of,
+    co,
+    curve,
+    differences,
+    fcurves,
+    key,
+    new_object,
+    play,
+    rotation_path,
+    snapshot,
+)
+from tests.animation.test_live import let_time_pass
+
+PLACES = [(1, (0.0, 0.0, 0.0)), (10, (5.0, 2.0, 3.0)), (25, (-1.0, 0.0, 2.0)), (40, (0.0, 4.0, -2.0))]
+TURNS = [(1.0, 0.0, 0.0, 0.0), (0.9, 0.3, 0.1, 0.0), (0.6, 0.2, 0.5, -0.4), (0.8, -0.1, 0.4, 0.2)]
+ANGLES = [(0.0, 0.0, 0.0), (1.0, -0.4, 0.3), (7.0, 0.2, 0.9), (0.5, 0.6, -3.0)]
+NEAR = 2e-6
+"""Of float32, which values are written in, and in which Blender evaluates the function."""
+
+
+def keyed(name: str = "Ball", mode: str = "QUATERNION") -> bpy.types.Object:
+    item = new_object(name, mode)
+    key(item, "location", PLACES, group="Places")
+    key(item, rotation_path(mode), list(zip([1, 10, 25, 40], turns(mode), strict=True)))
+    return item
+
+
+def turns(mode: str) -> Sequence[tuple[float, ...]]:
+    if mode == "QUATERNION":
+        return TURNS
+    return ANGLES if mode != "AXIS_ANGLE" else [(0.2, 0, 0, 1), (1.5, 0, 1, 1), (9.0, 0, 1, 1), (2.0, 1, 0, 0)]
+
+
+def function(datablock, keys, path: str = "tcb_frame", interpolation: str = "LINEAR", extrapolation: str = "CONSTANT"):
+    """An F-curve as an animator makes it."""
+    key(datablock, path, keys)
+    fcurve = curve(datablock, path)
+    fcurve.extrapolation = extrapolation
+    for point in fcurve.keyframe_points:
+        point.interpolation = interpolation
+    fcurve.update()
+    return fcurve
+
+
+def location(frame: float) -> list[float]:
+    return [reference.scalar([(at, place[axis]) for at, place in PLACES], frame) for axis in range(3)]
+
+
+def orientation(item: bpy.types.Object) -> np.ndarray:
+    if item.rotation_mode == "QUATERNION":
+        return np.array(item.rotation_quaternion)
+    if item.rotation_mode == "AXIS_ANGLE":
+        return reference.of_axis_angle(item.rotation_axis_angle[0], item.rotation_axis_angle[1:])
+    return reference.of_euler(item.rotation_euler, item.rotation_mode)
+
+
+def played(item: bpy.types.Object, frames) -> tuple[np.ndarray, np.ndarray]:
+    places, orientations = [], []
+    for frame in frames:
+        play(frame)
+        places.append(np.array(item.location))
+        orientations.append(orientation(item))
+    return np.array(places), np.array(orientations)
+
+
+def assert_plays(item: bpy.types.Object, frames, of: dict[float, float]) -> None:
+    """`of`: for each frame that of the motion."""
+    places, _ = played(item, frames)
+    np.testing.assert_allclose(places, [location(of[frame]) for frame in frames], atol=10 * NEAR)
+
+
+FUNCTIONS = {
+    "reversed": [(1, 40.0), (40, 1.0)],
+    "twice as long": [(1, 1.0), (79, 40.0)],
+    "there, a rest, and back": [(1, 1.0), (20, 25.0), (30, 25.0), (50, 5.0)],
+    "faster than a frame a frame": [(5, 1.0), (12, 40.0)],
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_blender_plays_the_motion_at_the_frames_of_the_function(animation, name):
+    item = keyed()
+    fcurve = function(item, FUNCTIONS[name], interpolation="BEZIER")
+    animation.bake(item)
+    frames = [float(frame) for frame in range(-3, 85)]
+    assert_plays(item, frames, {frame: fcurve.evaluate(frame) for frame in frames})
+
+
+def test_samples_between_frames_are_the_motion_there(animation):
+    item = keyed()
+    fcurve = function(item, FUNCTIONS["reversed"])
+    animation.bake(item, step=0.25)
+    frames = [frame / 4 for frame in range(4, 161)]
+    assert_plays(item, frames, {frame: fcurve.evaluate(frame) for frame in frames})
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_curves_play_it_between_frames_too(animation, name):
+    item = keyed()
+    fcurve = function(item, FUNCTIONS[name], interpolation="BEZIER")
+    animation.bake(item, output="CURVES", value_tolerance=1e-3)
+    for frame in np.arange(-3.0, 85.0, 0.3):
+        play(frame)
+        assert np.abs(np.array(item.location) - location(fcurve.evaluate(frame))).max() < 1.2e-3
+
+
+def test_curves_have_few_keys(animation):
+    item = keyed()
+    function(item, FUNCTIONS["twice as long"], interpolation="BEZIER")
+    animation.bake(item, output="CURVES")
+    # The motion has three segments, and the function is smooth.
+    assert len(co(curve(item, "location"))) < 20
+
+
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+@pytest.mark.parametrize("mode", MODES)
+def test_rotations_are_played_backwards(animation, mode, output):
+    forward, back = keyed("Forward", mode), keyed("Back", mode)
+    function(back, FUNCTIONS["reversed"])
+    animation.bake(forward)
+    animation.bake(back, output=output, rotation_tolerance=2e-6)
+    frames = list(range(1, 41))
+    _, ahead = played(forward, frames)
+    _, behind = played(back, frames)
+    apart = [reference.apart(a, b) for a, b in zip(ahead, behind[::-1], strict=True)]
+    assert max(apart) < 1e-5
+
+
+@pytest.mark.parametrize("mode", ["AXIS_ANGLE", "XYZ", "ZXY"])
+def test_angles_go_on_without_a_jump(animation, mode):
+    item = keyed(mode=mode)
+    function(item, FUNCTIONS["there, a rest, and back"])
+    animation.bake(item, step=0.25)
+    path = rotation_path(mode)
+    for fcurve in fcurves(item):
+        if fcurve.data_path == path:
+            values = [fcurve.evaluate(frame / 8) for frame in range(8, 401)]
+            assert np.abs(np.diff(values)).max() < 0.5
+
+
+def test_whole_turns_come_back_where_the_motion_runs_back(animation):
+    item = new_object("Wheel", "XYZ")
+    key(item, "rotation_euler", [(1, (0.0, 0.0, 0.0)), (31, (0.0, 0.0, 10 * math.pi))])
+    function(item, [(1, 31.0), (31, 1.0)])
+    animation.bake(item)
+    for frame, turned in ((1, 10 * math.pi), (16, 5 * math.pi), (31, 0.0)):
+        play(frame)
+        assert item.rotation_euler.z == pytest.approx(turned, abs=1e-5)
+
+
+def test_a_cycle_goes_on_as_far_as_the_function_does(animation):
+    item = new_object()
+    key(item, "location", [(1, (0.0, 0.0, 0.0)), (11, (4.0, 1.0, 2.0)), (21, (0.0, 0.0, 0.0))])
+    animation.enable(item)
+    animation.choose(item, "location", cycle="LOOP")
+    function(item, [(1, 1.0), (41, 81.0)])
+    animation.bake(item)
+    keys = [(1, 0.0), (11, 4.0), (21, 0.0)]
+    for frame in range(1, 42):
+        play(frame)
+        expected = reference.scalar(keys, 1.0 + 2.0 * (frame - 1), "LOOP")
+        assert item.location.x == pytest.approx(expected, abs=2e-5)
+
+
+def test_scene_object_and_track_compose_from_outside_in(animation, scene):
+    item = keyed()
+    animation.enable(item)
+    outer = function(scene, [(1, 1.0), (60, 30.0)], interpolation="BEZIER")
+    middle = function(item, [(1, 40.0), (30, 5.0)])
+    inner = function(item, [(1, 1.0), (20, 30.0), (40, 40.0)], 'tcb_tracks["location"].frame')
+    animation.bake(item)
+    frames = [float(frame) for frame in range(1, 61)]
+    at = {frame: inner.evaluate(middle.evaluate(outer.evaluate(frame))) for frame in frames}
+    assert_plays(item, frames, at)
+
+
+def test_a_track_s_own_function_leaves_the_others_alone(animation):
+    item = keyed()
+    animation.enable(item)
+    function(item, FUNCTIONS["reversed"], 'tcb_tracks["rotation_quaternion"].frame')
+    animation.bake(item)
+    frames = [float(frame) for frame in range(1, 41)]
+    assert_plays(item, frames, {frame: frame for frame in frames})
+    play(1)
+    assert reference.apart(np.array(item.rotation_quaternion), np.array(TURNS[-1])) < 1e-6
+
+
+def test_the_function_of_another_scene_changes_nothing(animation, scene):
+    other = bpy.data.scenes.new("Other")
+    function(other, FUNCTIONS["reversed"])
+    item = keyed()
+    animation.bake(item)
+    frames = [float(frame) for frame in range(1, 41)]
+    assert_plays(item, frames, {frame: frame for frame in frames})
+
+
+def test_a_scene_s_function_counts_for_what_its_objects_are_made_of(animation, scene):
+    camera = bpy.data.cameras.new("Camera")
+    item = bpy.data.objects.new("Camera", camera)
+    scene.collection.objects.link(item)
+    key(camera, "lens", [(1, 20.0), (40, 60.0)])
+    function(scene, FUNCTIONS["reversed"])
+    animation.bake(camera)
+    for frame, lens in ((1, 60.0), (40, 20.0)):
+        play(frame)
+        assert camera.lens == pytest.approx(lens, abs=1e-4)
+
+
+def test_a_muted_function_is_off(animation):
+    item = keyed()
+    function(item, FUNCTIONS["reversed"]).mute = True
+    animation.bake(item)
+    frames = [float(frame) for frame in range(1, 41)]
+    assert_plays(item, frames, {frame: frame for frame in frames})
+
+
+def test_modifiers_of_the_function_are_played(animation, scene):
+    item = keyed()
+    scene.frame_start, scene.frame_end = 1, 150
+    fcurve = function(item, [(1, 1.0), (40, 40.0)])
+    modifier = fcurve.modifiers.new("CYCLES")
+    modifier.mode_after = "MIRROR"
+    animation.bake(item)
+    frames = [float(frame) for frame in range(1, 151)]
+    at = {frame: 1.0 + abs((frame - 1 + 39) % 78 - 39) for frame in frames}
+    assert_plays(item, frames, at)
+
+
+def test_a_function_that_goes_on_is_baked_throughout_the_scene_and_no_farther_than_it_changes_anything(
+    animation, scene
+):
+    item = keyed()
+    scene.frame_start, scene.frame_end = -50, 500
+    function(item, [(1, 1.0), (40, 40.0)], extrapolation="LINEAR")
+    animation.bake(item)
+    frames = co(curve(item, "location"))[:, 0]
+    assert (frames.min(), frames.max()) == (1.0, 40.0)
+
+
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+def test_where_the_function_jumps_the_motion_does_not_run_there(animation, output):
+    item = keyed()
+    function(item, [(1, 1.0), (20.0, 35.0), (40, 35.0)], interpolation="CONSTANT")
+    animation.bake(item, output=output)
+    for frame, of in ((19.0, 1.0), (19.9, 1.0), (20.0, 35.0), (30.0, 35.0)):
+        play(frame)
+        np.testing.assert_allclose(tuple(item.location), location(of), atol=1e-4)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+def test_restore_gives_everything_back_to_the_last_bit(animation, mode, output):
+    item = keyed(mode=mode)
+    function(item, FUNCTIONS["there, a rest, and back"], interpolation="BEZIER")
+    animation.enable(item)
+    before = snapshot(item)
+    animation.bake(item, output=output)
+    animation.bake(item, output=output)
+    animation.restore(item)
+    assert differences(before, snapshot(item)) == []
+
+
+def test_the_function_stays_as_it_is_and_visible(animation):
+    item = keyed()
+    animation.enable(item)
+    function(item, FUNCTIONS["reversed"], 'tcb_tracks["location"].frame')
+    function(item, FUNCTIONS["reversed"])
+    before = [state for state in snapshot(item) if "frame" in str(state["path"])]
+    assert len(before) == 2
+    animation.bake(item)
+    assert [state for state in snapshot(item) if "frame" in str(state["path"])] == before
+    for path in ("tcb_frame", 'tcb_tracks["location"].frame'):
+        fcurve = curve(item, path)
+        assert not fcurve.hide
+        assert not fcurve.mute
+
+
+def test_a_second_bake_gives_the_same_bits(animation):
+    item = keyed(mode="XYZ")
+    function(item, FUNCTIONS["there, a rest, and back"])
+    animation.bake(item)
+    before = snapshot(item)
+    animation.bake(item)
+    assert differences(before, snapshot(item)) == []
+
+
+def test_a_key_that_is_moved_keeps_its_own_value(animation):
+    item = keyed()
+    function(item, FUNCTIONS["reversed"])
+    animation.bake(item)
+    track = animation.find_track(item, "location")
+    for index in range(3):
+        keys = animation.reading.read_originals(track)[index].keys
+        assert keys.values.tolist() == [place[index] for _, place in PLACES]
+
+
+def test_a_new_action_holds_the_retimed_motion_and_no_function(animation):
+    item = keyed()
+    animation.enable(item)
+    fcurve = function(item, FUNCTIONS["twice as long"])
+    function(item, [(1, 1.0), (40, 40.0)], 'tcb_tracks["location"].frame')
+    at = {float(frame): fcurve.evaluate(frame) for frame in range(1, 80)}
+    animation.bake(item, target="NEW_ACTION")
+    assert not [fcurve.data_path for fcurve in fcurves(item) if "tcb_" in fcurve.data_path]
+    assert_plays(item, list(at), at)
+
+
+def test_an_edit_of_the_function_makes_the_track_out_of_date(animation):
+    item = keyed()
+    fcurve = function(item, FUNCTIONS["twice as long"])
+    animation.bake(item)
+    track = animation.find_track(item, "location")
+    assert animation.reading.is_up_to_date(track)
+    fcurve.keyframe_points[1].co.y = 30.0
+    assert not animation.reading.is_up_to_date(track)
+    animation.bake(item)
+    assert animation.reading.is_up_to_date(track)
+    fcurve.keyframe_points[0].interpolation = "BEZIER"
+    assert not animation.reading.is_up_to_date(track)
+
+
+@pytest.mark.parametrize("level", ["scene", "object", "track"])
+def test_live_bakes_again_when_a_function_is_edited(animation, scene, level):
+    item = keyed()
+    animation.enable(item)
+    animation.bake(item)
+    item.animation_data.action.tcb_live = True
+    let_time_pass(animation)
+    owner, path = {
+        "scene": (scene, "tcb_frame"),
+        "object": (item, "tcb_frame"),
+        "track": (item, 'tcb_tracks["location"].frame'),
+    }[level]
+    frames = [float(frame) for frame in range(1, 41)]
+
+    fcurve = function(owner, FUNCTIONS["reversed"], path)
+    let_time_pass(animation)
+    assert_plays(item, frames, {frame: 41.0 - frame for frame in frames})
+    fcurve.keyframe_points[0].co.y = 20.0
+    fcurve.update()
+    let_time_pass(animation)
+    assert_plays(item, frames, {frame: fcurve.evaluate(frame) for frame in frames})
+    bag_of(owner).fcurves.remove(fcurve)
+    let_time_pass(animation)
+    assert_plays(item, frames, {frame: frame for frame in frames})
+
+
+def test_a_function_that_leads_too_far_is_refused_and_nothing_changes(animation):
+    item = keyed()
+    animation.enable(item)
+    animation.choose(item, "rotation", cycle="LOOP")
+    function(item, [(1, 1.0), (40, 1e9)])
+    before = snapshot(item)
+    with pytest.raises(animation.Refusal, match=r"rotation_quaternion.*too far to follow"):
+        animation.bake(item)
+    assert differences(before, snapshot(item)) == []
+
+
+def test_the_value_that_the_sidebar_shows_is_what_is_played(animation):
+    item = keyed()
+    fcurve = function(item, FUNCTIONS["reversed"])
+    values = animation.inspecting.values_now(animation.find_track(item, "location"), 7.0, {})
+    np.testing.assert_allclose([values[axis] for axis in range(3)], location(fcurve.evaluate(7.0)), atol=1e-5)
+    angle, _ = animation.inspecting.turn_now(animation.find_track(item, "rotation"), 41.0 - 25.0, {})
+    assert angle == pytest.approx(reference.apart(np.array(TURNS[1]), np.array(TURNS[2])), abs=1e-5)
+
+
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+def test_channels_keyed_at_different_frames_are_played_together(animation, output):
+    item, plain = new_object("Retimed", "XYZ"), new_object("Plain", "XYZ")
+    for each in (item, plain):
+        key(each, "location", [(1, (0.0,)), (10, (5.0,)), (30, (1.0,))], channels=[0])
+        key(each, "rotation_euler", [(1, (0.5,)), (33, (1.0,))], channels=[0])
+        for index, keys in ((1, [(3, 1.0), (28, 2.0)]), (2, [(1, 0.0), (40, 9.0)])):
+            single(each, "location", index, keys)
+        single(each, "rotation_euler", 2, [(1, 0.0), (20, 4.0), (40, -3.0)])
+        animation.enable(each, keep_look=False)
+    fcurve = function(item, FUNCTIONS["reversed"], interpolation="BEZIER")
+    before = snapshot(item)
+    animation.bake(plain, step=1 / 16)
+    animation.bake(item, output=output)
+    for frame in range(1, 41):
+        play(fcurve.evaluate(frame))
+        expected = [*plain.location, *plain.rotation_euler]
+        play(frame)
+        np.testing.assert_allclose([*item.location, *item.rotation_euler], expected, atol=1.5e-3)
+    animation.restore(item)
+    assert differences(before, snapshot(item)) == []
+
+
+def single(item: bpy.types.Object, path: str, index: int, keys) -> None:
+    """Key one component."""
+    fcurve = bag_of(item).fcurves.new(path, index=index)
+    for frame, value in keys:
+        fcurve.keyframe_points.insert(frame, value)
+
+
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+def test_one_key_stays_what_it_is(animation, output):
+    item = new_object()
+    key(item, "location", [(5, (1.0, 2.0, 3.0))])
+    function(item, [(1, 1.0), (30, 2.0)])
+    before = snapshot(item)
+    animation.bake(item, output=output)
+    play(20)
+    assert tuple(item.location) == (1.0, 2.0, 3.0)
+    animation.remove(item)
+    assert differences(before, snapshot(item)) == []
+
+
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+def test_a_key_that_is_edited_where_it_shows_something_else_changes_by_as_much(animation, output):
+    item = keyed()
+    animation.enable(item)
+    function(item, FUNCTIONS["reversed"])
+    animation.bake(item, output=output)
+    item.animation_data.action.tcb_live = True
+    let_time_pass(animation)
+    fcurve = curve(item, "location")
+    own = next(point for point in fcurve.keyframe_points if point.co.x == 10.0)
+    own.co.y += 2.0
+    fcurve.update()
+    let_time_pass(animation)
+    keys = animation.reading.read_originals(animation.find_track(item, "location"))[0].keys
+    np.testing.assert_allclose(keys.values, [0.0, 7.0, -1.0, 0.0], atol=1e-5)
+    play(31)
+    assert item.location.x == pytest.approx(7.0, abs=1e-3)
+
+
+def test_an_override_has_its_own_functions_and_those_that_it_came_with(animation, tmp_path):
+    item = keyed()
+    animation.enable(item)
+    animation.retime(item, "REVERSE", track="location")
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, into):
+        into.objects = ["Ball"]
+    linked = into.objects[0]
+    bpy.context.scene.collection.objects.link(linked)
+    override = linked.override_create(remap_local_usages=True)
+    animation.bake(override)
+    play(1)
+    np.testing.assert_allclose(tuple(override.location), PLACES[-1][1], atol=1e-5)
+    animation.retime(override, "REVERSE")
+    animation.bake(override)
+    play(1)
+    np.testing.assert_allclose(tuple(override.location), PLACES[0][1], atol=1e-5)
+
+
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+@pytest.mark.parametrize("method", METHODS)
+def test_each_method_is_played_backwards(animation, method, output):
+    forward, back = keyed("Forward"), keyed("Back")
+    kinds = {"location": METHODS[method].values, "rotation": METHODS[method].rotations}
+    places = [(frame, tuple(axis + 6.0 for axis in place)) for frame, place in PLACES]
+    for item in (forward, back):
+        # What is logarithmic has no values below 0.
+        key(item, "location", places)
+        animation.enable(item, keep_look=False)
+        for name in (name for name, kind in kinds.items() if kind is not None):
+            animation.choose(item, name, method=method)
+    function(back, FUNCTIONS["reversed"])
+    animation.bake(forward)
+    animation.bake(back, output=output, value_tolerance=1e-4, rotation_tolerance=1e-4)
+    frames = list(range(1, 41))
+    there, ahead = played(forward, frames)
+    and_back, behind = played(back, frames)
+    np.testing.assert_allclose(and_back[::-1], there, atol=1.2e-4)
+    assert max(reference.apart(a, b) for a, b in zip(ahead, behind[::-1], strict=True)) < 1.2e-4
+
+
+def test_no_track_is_made_of_a_function(animation):
+    item = keyed()
+    function(item, FUNCTIONS["reversed"])
+    paths = {track.path for track in animation.tracks.find_tracks(item, animation.channels.channels_of(item))}
+    assert paths == {"location", "rotation_quaternion"}

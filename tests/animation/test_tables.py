@@ -1,0 +1,445 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tables of keys to keys and back, held against scipy, against Blender's matrices, and bit for bit."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from formats import table
+from tests.animation.curves import (
+    bag_of,
+    co,
+    curve,
+    fcurves,
+    is_companion,
+    key,
+    new_object,
+    seen,
+    snapshot,
+)
+
+
+@pytest.fixture
+def bring(animation):
+    """bring(item, text, bone="", **how): import a table of that text."""
+    import importlib
+
+    package = animation.__name__.rpartition(".")[0]
+    tables = importlib.import_module(f"{package}.formats.table")
+    from_table = importlib.import_module(f"{package}.animation.from_table")
+
+    def do(item, content, bone="", **how):
+        content = content if isinstance(content, bytes) else content.encode()
+        return from_table.import_table(item, tables.read(content), from_table.TableKeys(**how), bone)
+
+    return do
+
+
+@pytest.fixture
+def give(animation):
+    """give(item, bone="", **how): the text of its table."""
+    import importlib
+
+    package = animation.__name__.rpartition(".")[0]
+    tables = importlib.import_module(f"{package}.formats.table")
+    to_table = importlib.import_module(f"{package}.animation.to_table")
+
+    def do(item, bone="", **how):
+        return tables.write(to_table.export_table(item, to_table.TableContent(**how), bone)[0])
+
+    return do
+
+
+def rows(names, *numbers):
+    return names + "\n" + "\n".join(",".join(map(repr, row)) for row in np.asarray(numbers).tolist())
+
+
+def rotation_of(item, frame):
+    w, x, y, z = seen(frame, item).matrix_world.to_quaternion()
+    return Rotation.from_quat([x, y, z, w])
+
+
+def test_rows_become_keys_of_float32_at_uneven_frames(bring):
+    thing = new_object()
+    frames, values = [1.0, 2.25, 40.0, 40.5], np.random.default_rng(1).normal(size=(4, 3))
+    report = bring(thing, rows("frame,x,y,z", *np.column_stack((frames, values))))
+    assert (report.tracks, report.keys) == (1, 4)
+    for index in range(3):
+        expected = np.column_stack((frames, values[:, index])).astype(np.float32)
+        assert co(curve(thing, "location", index)).tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("interpolation", ["BACK", "ELASTIC"])
+def test_keys_set_to_back_or_elastic_later_play_as_keys_that_blender_inserts(bring, interpolation):
+    brought, inserted = new_object("brought"), new_object("inserted")
+    bring(brought, "frame,x\n1,0\n21,5", use_tcb=False)
+    for frame, value in ((1, 0.0), (21, 5.0)):
+        inserted.location.x = value
+        inserted.keyframe_insert("location", index=0, frame=frame)
+    for thing in (brought, inserted):
+        for point in curve(thing, "location").keyframe_points:
+            point.interpolation = interpolation
+    played = [[curve(thing, "location").evaluate(frame / 2) for frame in range(2, 43)] for thing in (brought, inserted)]
+    assert played[0] == played[1]
+
+
+def test_seconds_count_from_the_start_frame_at_the_rate(bring):
+    thing = new_object()
+    bring(thing, "time,x\n0,1\n0.5,2\n2,3", rate=30.0, frame_start=10.0)
+    assert co(curve(thing, "location"))[:, 0].tolist() == [10.0, 25.0, 70.0]
+
+
+def test_keys_are_tcb_if_so_chosen_and_bake(bring, animation):
+    made, plain = new_object("made"), new_object("plain")
+    for thing, use in ((made, True), (plain, False)):
+        bring(thing, "frame,x\n1,0\n11,5\n31,2", use_tcb=use)
+    assert any(map(is_companion, fcurves(made)))
+    assert not any(map(is_companion, fcurves(plain)))
+    assert animation.bake(made).samples > 20
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "AXIS_ANGLE", "XYZ", "ZYX"])
+@pytest.mark.parametrize("form", ["quaternion", "euler", "degrees", "matrix", "whole matrix"])
+def test_every_form_of_a_rotation_is_the_same_pose_in_every_mode(bring, mode, form):
+    thing = new_object(mode=mode)
+    turns = Rotation.from_rotvec(np.random.default_rng(4).normal(size=(6, 3)).cumsum(axis=0) / 2)
+    frames = np.arange(6.0)[:, np.newaxis] * 3
+    signs = np.array([1, -1, -1, 1, -1, 1])[:, np.newaxis]
+    if form == "quaternion":
+        text = rows("frame,qw,qx,qy,qz", *np.hstack((frames, signs * turns.as_quat()[:, [3, 0, 1, 2]])))
+    elif form in ("euler", "degrees"):
+        unit = "rad" if form == "euler" else "deg"
+        names = ",".join(f"euler_yzx_{unit}.{letter}" for letter in "xyz")
+        angles = turns.as_euler("yzx", degrees=form == "degrees")[:, [2, 0, 1]]
+        text = rows(f"frame,{names}", *np.hstack((frames, angles)))
+    else:
+        size = 3 if form == "matrix" else 4
+        names = ",".join(f"m{row}{column}" for row in range(size) for column in range(size))
+        matrices = np.tile(np.eye(size), (6, 1, 1))
+        matrices[:, :3, :3] = turns.as_matrix()
+        text = rows(f"frame,{names}", *np.hstack((frames, matrices.reshape(6, -1))))
+    bring(thing, text)
+    assert thing.rotation_mode == mode
+    for frame, expected in zip(frames[:, 0], turns, strict=True):
+        assert (rotation_of(thing, frame) * expected.inv()).magnitude() < 1e-6
+
+
+def test_signs_of_quaternions_are_unrolled_and_their_length_is_kept(bring):
+    thing = new_object(mode="QUATERNION")
+    bring(thing, "frame,qw,qx,qy,qz\n1,2,0,0,0\n2,-2,0.2,0,0\n3,2,-0.4,0,0\n4,2,-0.6,0,0")
+    found = np.stack([co(curve(thing, "rotation_quaternion", index))[:, 1] for index in range(4)], axis=1)
+    assert found.tolist() == np.array([[2, 0, 0, 0], [2, -0.2, 0, 0], [2, -0.4, 0, 0], [2, -0.6, 0, 0]], "f4").tolist()
+
+
+def test_euler_angles_in_the_objects_order_keep_their_turns(bring):
+    thing = new_object(mode="ZXY")
+    bring(thing, "frame,euler_zxy_deg.x,euler_zxy_deg.y,euler_zxy_deg.z\n1,0,0,0\n20,720,0,-1080")
+    assert co(curve(thing, "rotation_euler", 2))[:, 1].tolist() == [0.0, np.float32(-6 * np.pi)]
+    assert thing.rotation_mode == "ZXY"
+
+
+def test_the_tables_rotation_mode_is_taken_over_if_so_chosen(bring):
+    thing = new_object(mode="XYZ")
+    bring(thing, "frame,qw,qx,qy,qz\n1,1,0,0,0\n9,0,1,0,0", rotation="TABLE")
+    modes = [thing.rotation_mode]
+    bring(thing, "frame,euler_zyx_rad.x,euler_zyx_rad.y,euler_zyx_rad.z\n1,0,0,0\n9,0,1,0", rotation="TABLE")
+    assert [*modes, thing.rotation_mode] == ["QUATERNION", "ZYX"]
+
+
+def test_a_whole_matrix_places_turns_and_scales_as_blenders_own(bring):
+    from mathutils import Euler, Matrix, Vector
+
+    thing = new_object(mode="QUATERNION")
+    names = ",".join(f"m{row}{column}" for row in range(4) for column in range(4))
+    matrices = [
+        Matrix.LocRotScale(Vector((1, 2, 3)), Euler((0.1, 0.2, 0.3)), Vector((1, 2, 0.5))),
+        Matrix.LocRotScale(Vector((4, -2, 0)), Euler((1.1, -0.2, 2.3)), Vector((3, 2, 0.1))),
+        Matrix.LocRotScale(Vector((0, 0, 0)), Euler((0, 0, 3)), Vector((-1, -2, -1))),
+    ]
+    numbers = [[frame, *(x for row in matrix for x in row)] for frame, matrix in enumerate(matrices, start=1)]
+    bring(thing, rows(f"frame,{names}", *numbers))
+    for frame, matrix in enumerate(matrices, start=1):
+        np.testing.assert_allclose(np.array(seen(frame, thing).matrix_world), np.array(matrix), atol=2e-6)
+    assert co(curve(thing, "scale", 0))[-1, 1] < 0
+
+
+def test_any_float_property_can_be_keyed_by_its_path(bring):
+    camera = bpy.data.cameras.new("Eye")
+    thing = bpy.data.objects.new("Eye", camera)
+    bpy.context.scene.collection.objects.link(thing)
+    thing["grip"] = 0.5
+    thing["wind"] = [0.0, 1.0, 2.0]
+    bring(thing, 'frame,["grip"],["wind"][1],data.lens,data.shift_x\n1,0.25,3,35,0\n5,0.5,4,,0.5')
+    assert co(curve(thing, '["grip"]'))[:, 1].tolist() == [0.25, 0.5]
+    assert co(curve(thing, '["wind"]', 1))[:, 1].tolist() == [3, 4]
+    assert co(curve(camera, "lens")).tolist() == [[1, 35]]
+    assert co(curve(camera, "shift_x")).tolist() == [[1, 0], [5, 0.5]]
+
+
+def test_empty_cells_leave_components_at_different_frames(bring):
+    thing = new_object()
+    bring(thing, "frame,x,y\n1,2,\n2,,3\n3,4,5")
+    assert co(curve(thing, "location", 0)).tolist() == [[1, 2], [3, 4]]
+    assert co(curve(thing, "location", 1)).tolist() == [[2, 3], [3, 5]]
+
+
+@pytest.fixture
+def rig(scene):
+    armature = bpy.data.armatures.new("Rig")
+    item = bpy.data.objects.new("Rig", armature)
+    scene.collection.objects.link(item)
+    bpy.context.view_layer.objects.active = item
+    bpy.ops.object.mode_set(mode="EDIT")
+    for name in ("left", 'right "R"'):
+        bone = armature.edit_bones.new(name)
+        bone.tail = (0, 1, 0)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    return item
+
+
+def test_a_bone_takes_what_names_no_owner_and_others_what_names_them(bring, rig):
+    left, right = 'pose.bones["left"]', 'pose.bones["right \\"R\\""]'
+    rig.pose.bones["left"]["curl"] = 0.0
+    bring(rig, 'frame,x,["curl"],qw,qx,qy,qz\n1,2,3,1,0,0,0\n5,4,5,0,1,0,0', left)
+    assert co(curve(rig, f"{left}.location")).tolist() == [[1, 2], [5, 4]]
+    assert co(curve(rig, f'{left}["curl"]')).tolist() == [[1, 3], [5, 5]]
+    assert curve(rig, f"{left}.rotation_quaternion", 3).group.name == "left"
+    bring(rig, f'frame,"{right.replace(chr(34), chr(34) * 2)}.location.y"\n1,7', left)
+    assert co(curve(rig, f"{right}.location", 1)).tolist() == [[1, 7]]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("frame,locaton.x\n1,2", "locaton: it has no float property"),
+        ("frame,location[3]\n1,2", "it has 3 components"),
+        ("frame,location\n1,2", "name one, as in location"),
+        ('frame,pose.bones["x"].qw,pose.bones["x"].qx,pose.bones["x"].qy,pose.bones["x"].qz\n1,1,0,0,0', "rotates"),
+        ("frame,x\n1,1e39", "line 2: the value is more than float32 holds"),
+        ("frame,x\n1,1\n2e6,1", "line 3: frame 2e\\+06 is beyond Blender's last"),
+        ("frame,x\n1,1\n1.01,2", "line 2: the next row is nearer than Blender tells keys apart"),
+        ("frame,qw,qx,qy,qz\n1,1,0,0,0\n2,0,0,0,0", "line 3: the quaternion is zero"),
+        ("frame," + ",".join(f"m{n // 3}{n % 3}" for n in range(9)) + "\n1,1,0,0,0,0,0,0,0,1", "line 2: .* length 0"),
+        ("frame," + ",".join(f"m{n // 3}{n % 3}" for n in range(9)) + "\n1,1,1,0,0,1,0,0,0,1", "line 2: .* sheared"),
+        ("frame,hide_render\n1,0", "no float property"),
+        (
+            "frame,scale.x," + ",".join(f"m{n // 3}{n % 3}" for n in range(9)) + "\n1,1,2,0,0,0,1,0,0,0,1",
+            "scale: the table tells it twice",
+        ),
+    ],
+)
+def test_what_can_not_be_keyed_is_refused_with_its_line_and_nothing_changes(bring, animation, text, words):
+    thing = new_object()
+    with pytest.raises(animation.Refusal, match=words):
+        bring(thing, text)
+    assert thing.animation_data is None
+    key(thing, "scale", [(1, (1, 1, 1))])
+    before = snapshot(thing)
+    with pytest.raises(animation.Refusal, match=words):
+        bring(thing, text)
+    assert snapshot(thing) == before
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        ("animation_data.action.frame_start", "animated"),
+        ("animation_data.action_influence", "animated"),
+        ("parent.location.x", "animated"),
+        ("dimensions[0]", "animated"),
+        ("parent.quaternion", "animated"),
+        ("__class__", "no float property"),
+    ],
+)
+def test_what_is_not_the_objects_own_to_animate_is_refused_and_nothing_changes(bring, animation, column, words):
+    thing, other = new_object(), new_object("other")
+    thing.parent = other
+    key(thing, "scale", [(1, (1, 1, 1))])
+    action, before = thing.animation_data.action, snapshot(thing)
+    text = f"frame,{column}\n1,7\n9,8"
+    if column.endswith("quaternion"):
+        text = "frame," + ",".join(f"{column}.{letter}" for letter in "wxyz") + "\n1,1,0,0,0\n9,0,1,0,0"
+    with pytest.raises(animation.Refusal, match=words):
+        bring(thing, text)
+    assert snapshot(thing) == before
+    assert len(fcurves(thing)) == 3
+    assert action.frame_start == 0.0
+    assert other.animation_data is None
+
+
+@pytest.mark.parametrize("columns", ["x,scale.y", "qw,qx,qy,qz", '["grip"],nothing'])
+def test_a_table_without_values_is_refused_as_that(bring, animation, columns):
+    thing = new_object()
+    thing["grip"] = 0.5
+    empty = "," * columns.count(",")
+    with pytest.raises(animation.Refusal, match="there are no values in the columns"):
+        bring(thing, f"frame,{columns}\n1,{empty}\n2,{empty}", known_only=True)
+    assert thing.animation_data is None
+
+
+def test_unknown_columns_are_left_out_if_so_chosen_and_said(bring):
+    thing = new_object()
+    report = bring(thing, "time,x,energy,qw,qx,qy,qz\n0,1,2,1,0,0,0\n1,2,3,1,0,0,0", known_only=True)
+    assert [note for note in report.notes if "energy" in note]
+    assert {path for path in (c.data_path for c in fcurves(thing)) if "tcb" not in path} == {
+        "location",
+        "rotation_euler",
+    }
+
+
+def test_keys_that_are_there_are_kept_unless_they_are_to_be_replaced(bring, animation):
+    thing = new_object()
+    key(thing, "location", [(1, (1, 2, 3)), (9, (4, 5, 6))])
+    animation.enable(thing)
+    animation.key_set(thing, "location", 9, tension=1.0)
+    animation.bake(thing)
+    before = snapshot(thing)
+    with pytest.raises(animation.Refusal, match="has keys already"):
+        bring(thing, "frame,x\n1,0\n5,1")
+    assert snapshot(thing) == before
+    report = bring(thing, "frame,x\n1,0\n5,1", replace=True)
+    assert co(curve(thing, "location", 0)).tolist() == [[1, 0], [5, 1]]
+    assert co(curve(thing, "location", 1)).tolist() == [[1, 2], [9, 5]]
+    assert [note for note in report.notes if "parameters" in note]
+    assert not any("tension" in c.data_path for c in fcurves(thing))
+
+
+def test_a_locked_channel_is_refused(bring, animation):
+    thing = new_object()
+    key(thing, "location", [(1, (1, 2, 3))])
+    curve(thing, "location").lock = True
+    with pytest.raises(animation.Refusal, match="locked"):
+        bring(thing, "frame,x\n1,0", replace=True)
+
+
+def test_linked_objects_and_strips_are_refused(bring, animation):
+    thing = new_object()
+    key(thing, "location", [(1, (1, 2, 3))])
+    action = thing.animation_data.action
+    thing.animation_data.nla_tracks.new().strips.new("strip", 1, action)
+    thing.animation_data.action = None
+    with pytest.raises(animation.Refusal, match="NLA strips only"):
+        bring(thing, "frame,y\n1,0")
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "AXIS_ANGLE", "XYZ", "ZYX"])
+def test_keys_come_back_bit_for_bit(bring, give, animation, mode):
+    generator = np.random.default_rng(9)
+    source, copy = new_object("source", mode), new_object("copy", mode)
+    for item in (source, copy):
+        item["grip"], item["wind"] = 0.0, [0.0, 0.0]
+    frames = np.cumsum(generator.uniform(0.1, 9.0, 12)).astype(np.float32)
+    path = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(mode, "rotation_euler")
+    size = 3 if path == "rotation_euler" else 4
+    turns = np.ones(size) + generator.uniform(-0.2, 0.2, (12, size))
+    key(source, "location", list(zip(frames.tolist(), generator.normal(size=(12, 3)), strict=True)))
+    key(source, path, list(zip(frames.tolist()[::2], turns[::2], strict=True)))
+    key(source, '["grip"]', list(zip(frames.tolist()[::3], generator.normal(size=4), strict=True)))
+    key(source, '["wind"]', list(zip(frames.tolist(), generator.normal(size=(12, 2)), strict=True)), channels=[1])
+    keyed = {(c.data_path, c.array_index): co(c).tobytes() for c in fcurves(source)}
+    animation.enable(source)
+    animation.bake(source, step=0.5)
+    bring(copy, give(source))
+    assert {(c.data_path, c.array_index): co(c).tobytes() for c in fcurves(copy) if not is_companion(c)} == keyed
+
+
+def test_components_of_a_rotation_at_different_frames_come_back_too(bring, give):
+    source, copy = new_object("source", "QUATERNION"), new_object("copy", "QUATERNION")
+    key(source, "rotation_quaternion", [(1, (1, 0, 0, 0)), (9, (0, 1, 0, 0))])
+    key(source, "rotation_quaternion", [(5, (0.5, 0, 0, 0))], channels=[0])
+    bring(copy, give(source))
+    for index in range(4):
+        place = ("rotation_quaternion", index)
+        assert co(curve(copy, *place)).tobytes() == co(curve(source, *place)).tobytes()
+
+
+def test_baked_motion_is_what_blender_plays(give, animation):
+    thing = new_object(mode="QUATERNION")
+    key(thing, "location", [(1, (0, 0, 0)), (11, (5, -1, 2)), (31, (2, 4, 1))])
+    key(thing, "rotation_quaternion", [(1, (1, 0, 0, 0)), (31, (0, 0.6, 0, 0.8))])
+    animation.enable(thing)
+    animation.bake(thing, step=0.25)
+    read = table.read(give(thing, content="MOTION", step=0.25))
+    assert read.times.tolist() == np.arange(1.0, 31.25, 0.25).tolist()
+    found = {one.path: one.values for one in read.properties}
+    for row in range(0, len(read.times), 7):
+        played = seen(float(read.times[row]), thing)
+        assert np.float32(found["location"][row]).tolist() == np.float32(played.location).tolist()
+        assert np.float32(found["rotation"][row]).tolist() == np.float32(played.rotation_quaternion).tolist()
+
+
+def test_motion_takes_a_range_and_seconds_and_has_a_limit(give, animation):
+    thing = new_object()
+    key(thing, "location", [(1, (0, 0, 0)), (11, (5, -1, 2))])
+    read = table.read(give(thing, content="MOTION", step=2.0, frame_range=(1.0, 6.0), unit="SECOND", rate=25.0))
+    np.testing.assert_allclose(read.times, np.array([1, 3, 5]) / 25.0, rtol=1e-15)
+    with pytest.raises(animation.Refusal, match="more than the limit"):
+        give(thing, content="MOTION", step=1e-3, sample_limit=100)
+    with pytest.raises(ValueError, match="step"):
+        give(thing, content="MOTION", step=0.0)
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "AXIS_ANGLE", "ZXY"])
+@pytest.mark.parametrize("rotation", ["QUATERNION", "EULER_DEGREES", "MATRIX"])
+def test_rotations_can_be_exported_in_any_form_and_come_back_as_the_same_poses(bring, give, mode, rotation):
+    source, copy = new_object("source", mode), new_object("copy", "QUATERNION")
+    path = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(mode, "rotation_euler")
+    turns = np.random.default_rng(6).uniform(-1, 1, (5, 3 if mode == "ZXY" else 4))
+    key(source, path, list(zip(range(1, 10, 2), turns.tolist(), strict=True)))
+    key(source, "location", [(2, (1, 2, 3))])
+    text = give(source, rotation=rotation)
+    header = text.decode().splitlines()[0]
+    wanted = {"QUATERNION": "quaternion.w", "EULER_DEGREES": f"euler_{'zxy' if mode == 'ZXY' else 'xyz'}_degrees.x"}
+    assert wanted.get(rotation, "m00,m01") in header
+    bring(copy, text)
+    for frame in range(1, 10, 2):
+        assert (rotation_of(copy, frame) * rotation_of(source, frame).inv()).magnitude() < 1e-6
+
+
+def test_a_rotation_that_is_no_whole_one_in_some_row_has_no_other_form(give, animation):
+    thing = new_object(mode="XYZ")
+    key(thing, "rotation_euler", [(1, (0, 0, 0)), (9, (1, 0, 0))])
+    key(thing, "rotation_euler", [(5, (0.5, 0, 0))], channels=[0])
+    with pytest.raises(animation.Refusal, match="keyed at different frames"):
+        give(thing, rotation="MATRIX")
+    assert give(thing, rotation="MATRIX", content="MOTION").startswith(b"frame,m00")
+
+
+def test_seconds_come_back_as_the_same_frames(bring, give):
+    source, copy = new_object("source"), new_object("copy")
+    frames = np.cumsum(np.random.default_rng(2).uniform(0.1, 500.0, 200)).astype(np.float32)
+    key(source, "location", [(float(frame), (1.0, 2.0, 3.0)) for frame in frames])
+    bring(copy, give(source, unit="SECOND", rate=29.97, frame_start=1.0), rate=29.97, frame_start=1.0)
+    assert co(curve(copy, "location")).tobytes() == co(curve(source, "location")).tobytes()
+
+
+def test_a_bones_table_fits_another_bone(bring, give, rig):
+    left, right = 'pose.bones["left"]', 'pose.bones["right \\"R\\""]'
+    key(rig, f"{left}.location", [(1, (1, 2, 3)), (9, (4, 5, 6))])
+    key(rig, f"{left}.rotation_quaternion", [(1, (1, 0, 0, 0)), (9, (0, 1, 0, 0))])
+    assert b"bones" not in give(rig, left)
+    bring(rig, give(rig, left), right)
+    for name, count in (("location", 3), ("rotation_quaternion", 4)):
+        for index in range(count):
+            given = co(curve(rig, f"{right}.{name}", index))
+            assert given.tobytes() == co(curve(rig, f"{left}.{name}", index)).tobytes()
+
+
+def test_an_object_without_keys_has_no_table(give, animation):
+    with pytest.raises(animation.Refusal, match="no keys"):
+        give(new_object())
+
+
+def test_an_action_without_curves_takes_the_keys(bring):
+    thing = new_object()
+    key(thing, "location", [(1, (1, 2, 3))])
+    bag = bag_of(thing)
+    for fcurve in list(bag.fcurves):
+        bag.fcurves.remove(fcurve)
+    action = thing.animation_data.action
+    bring(thing, "frame,x\n1,0\n5,1")
+    assert thing.animation_data.action == action
+    assert co(curve(thing, "location")).tolist() == [[1, 0], [5, 1]]

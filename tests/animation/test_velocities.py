@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Velocities as custom properties and as tables, against formulas.md at 50 digits and against what Blender plays."""
+
+from __future__ import annotations
+
+import importlib
+
+import bpy
+import numpy as np
+import pytest
+
+from formats import table
+from tests.animation.curves import co, curve, fcurves, is_companion, key, new_object, seen, snapshot
+from tests.interp import exact
+
+FRAMES = (1.0, 11.0, 14.0, 31.0)
+PLACES = ((0, 0, 1), (5, -1, 2), (2, 4, 1), (3, 3, -2))
+AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
+NAMES = ("velocity", "acceleration", "speed")
+
+
+@pytest.fixture
+def package(animation):
+    return animation.__name__.rpartition(".")[0]
+
+
+@pytest.fixture
+def velocities(package):
+    return importlib.import_module(f"{package}.animation.velocities")
+
+
+@pytest.fixture
+def write(velocities):
+    """write(datablock, prefixes=None, **how)."""
+    return lambda datablock, prefixes=None, **how: velocities.write_velocities(
+        datablock, prefixes, velocities.Velocities(**how)
+    )
+
+
+@pytest.fixture
+def moving(animation):
+    """An object with TCB keys whose parameters differ."""
+    thing = new_object(mode="QUATERNION")
+    key(thing, "location", list(zip(FRAMES, PLACES, strict=True)))
+    animation.enable(thing)
+    animation.key_set(thing, "location", 11, tension=0.3, continuity=-0.4, bias=0.2, ease_from=0.3)
+    return thing
+
+
+def exact_location():
+    parameters = np.zeros((5, 4))
+    parameters[:, 1] = np.float32([0.3, -0.4, 0.2, 0.0, 0.3])
+    return exact.Track(FRAMES, np.array(PLACES, dtype=float), parameters)
+
+
+def turning(animation, angles, mode="QUATERNION"):
+    thing = new_object(mode=mode)
+    halves = np.asarray(angles) / 2
+    turns = np.column_stack((np.cos(halves), np.sin(halves)[:, np.newaxis] * AXIS))
+    key(thing, "rotation_quaternion", list(zip(FRAMES, turns.tolist(), strict=True)))
+    animation.enable(thing)
+    return thing
+
+
+def test_velocity_and_acceleration_are_the_splines_derivatives(moving, write):
+    report = write(moving, step=0.5)
+    assert (report.tracks, report.samples) == (1, 7 * 61)
+    track = exact_location()
+    for nu, name in ((1, "velocity"), (2, "acceleration")):
+        for index in range(3):
+            keys = co(curve(moving, f'["tcb_location_{name}"]', index))
+            assert keys[:, 0].tolist() == np.arange(1.0, 31.5, 0.5).tolist()
+            inner = [row for row in range(3, 60) if keys[row, 0] not in FRAMES and (keys[row, 0] - 11) / 3 != 0.3]
+            for row in inner[::6]:
+                expected = float(exact.derivative(track.vector, float(keys[row, 0]), nu)[index])
+                assert keys[row, 1] == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+def test_the_speed_is_the_length_of_the_velocity(moving, write):
+    write(moving)
+    velocity = np.stack([co(curve(moving, '["tcb_location_velocity"]', index))[:, 1] for index in range(3)])
+    speed = co(curve(moving, '["tcb_location_speed"]'))[:, 1]
+    np.testing.assert_allclose(speed, np.linalg.norm(velocity.astype(float), axis=0), rtol=1e-6)
+
+
+def test_blender_plays_them_as_properties_of_the_object(moving, write):
+    write(moving, step=1.0)
+    for frame in (4.0, 12.0, 25.0):
+        played = list(seen(frame, moving)["tcb_location_velocity"])
+        expected = [float(x) for x in exact.derivative(exact_location().vector, frame, 1)]
+        np.testing.assert_allclose(played, expected, rtol=1e-6, atol=1e-6)
+
+
+def test_rotations_have_angular_ones_in_the_parents_frame(animation, write):
+    thing = turning(animation, [0.0, 1.0, 2.0, 2.5])
+    write(thing, quantities=frozenset({"VELOCITY", "ACCELERATION"}))
+    angle = exact.Track(FRAMES, np.array([[0.0], [1.0], [2.0], [2.5]]), np.zeros((5, 4)))
+    for nu, name in ((1, "velocity"), (2, "acceleration")):
+        keys = [co(curve(thing, f'["tcb_rotation_angular_{name}"]', index)) for index in range(3)]
+        # Inner segment: 3D Studio's ends differ from those of vector tracks.
+        row = 11
+        expected = float(exact.derivative(angle.vector, 12.0, nu)[0]) * AXIS
+        assert keys[0][row, 0] == 12.0
+        np.testing.assert_allclose([channel[row, 1] for channel in keys], expected, rtol=0, atol=2e-7)
+    assert not any("speed" in fcurve.data_path for fcurve in fcurves(thing))
+
+
+def test_a_second_is_as_many_frames_as_the_rate_says(moving, write):
+    write(moving)
+    a_frame = {name: co(curve(moving, f'["tcb_location_{name}"]'))[:, 1] for name in NAMES}
+    write(moving, unit="SECOND", rate=25.0)
+    for name, factor in (("velocity", 25.0), ("acceleration", 625.0), ("speed", 25.0)):
+        found = co(curve(moving, f'["tcb_location_{name}"]'))[:, 1]
+        np.testing.assert_allclose(found, a_frame[name] * factor, rtol=1e-6)
+
+
+def test_a_second_run_replaces_what_the_first_wrote(moving, write):
+    write(moving, step=0.5)
+    write(moving, quantities=frozenset({"VELOCITY"}))
+    first = snapshot(moving)
+    paths = [fcurve.data_path for fcurve in fcurves(moving) if "tcb_location" in fcurve.data_path]
+    assert paths == ['["tcb_location_velocity"]'] * 3
+    assert set(moving.keys()) & {f"tcb_location_{name}" for name in NAMES} == {"tcb_location_velocity"}
+    write(moving, quantities=frozenset({"VELOCITY"}))
+    assert snapshot(moving) == first
+
+
+def test_of_what_was_written_no_keys_are_counted(moving, write):
+    assert write(moving).summary("Wrote velocities of").startswith("Wrote velocities of 1 object, 1 track, ")
+    for quantities in (frozenset({"SPEED"}), frozenset()):
+        assert "key" not in write(moving, quantities=quantities).summary("Did")
+
+
+def test_with_no_quantity_they_are_taken_away(moving, write, animation):
+    before = snapshot(moving)
+    write(moving)
+    animation.choose(moving, "location", cycle="REPEAT")
+    animation.choose(moving, "location", cycle="SINGLE")
+    write(moving, quantities=frozenset())
+    assert snapshot(moving) == before
+    assert not [name for name in list(moving.keys()) if name.startswith("tcb_location")]
+    with pytest.raises(animation.Refusal, match="no velocities that were written"):
+        write(moving, quantities=frozenset())
+
+
+def written(datablock):
+    return [state for state in snapshot(datablock) if '"tcb_location' in state["path"][0]]
+
+
+def test_no_bake_restore_enable_or_remove_touches_them_and_they_harm_none(moving, write, animation):
+    animation.remove(moving)
+    own = snapshot(moving)
+    animation.enable(moving)
+    write(moving, step=0.5)
+    kept = written(moving)
+    assert len(kept) == 7
+    assert all(state["group"] == "TCB Velocities" for state in kept)
+    report = animation.bake(moving, step=0.25)
+    assert report.tracks == 1
+    assert not any("tcb_location" in note for note in report.notes)
+    assert written(moving) == kept
+    animation.restore(moving)
+    assert written(moving) == kept
+    animation.remove(moving)
+    rest = [state for state in snapshot(moving) if state not in kept]
+    assert rest == own
+    assert animation.enable(moving).tracks == 1
+    assert written(moving) == kept
+
+
+def test_of_baked_tracks_they_are_those_of_the_keys(moving, write, animation):
+    write(moving)
+    before = written(moving)
+    animation.bake(moving, step=3.0)
+    write(moving)
+    assert written(moving) == before
+
+
+def test_a_bones_are_properties_of_the_bone(animation, write):
+    armature = bpy.data.armatures.new("Rig")
+    rig = bpy.data.objects.new("Rig", armature)
+    bpy.context.scene.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    for name in ("left", "right"):
+        armature.edit_bones.new(name).tail = (0, 1, 0)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for name in ("left", "right"):
+        rig.pose.bones[name]["grip"] = 0.0
+        key(rig, f'pose.bones["{name}"]["grip"]', [(1, 0.0), (11, 5.0)])
+        key(rig, f'pose.bones["{name}"].location', [(1, (0, 0, 0)), (11, (1, 2, 3))])
+    animation.enable(rig)
+    write(rig, ['pose.bones["left"]'])
+    assert rig.pose.bones["left"]["tcb_grip_speed"] == 0.5
+    assert list(rig.pose.bones["left"]["tcb_location_velocity"]) == pytest.approx([0.1, 0.2, 0.3])
+    assert not [name for name in list(rig.pose.bones["right"].keys()) if name.startswith("tcb_grip")]
+    assert not [name for name in list(rig.keys()) if name.startswith("tcb_")]
+    played = seen(5.0, rig).pose.bones["left"]["tcb_location_speed"]
+    assert played == pytest.approx(np.sqrt(0.14), rel=1e-6)
+
+
+def test_what_is_no_tcb_track_is_refused_and_nothing_written(animation, write):
+    thing = new_object()
+    key(thing, "location", [(1, (0, 0, 0)), (11, (1, 2, 3))])
+    before = snapshot(thing)
+    with pytest.raises(animation.Refusal, match="no TCB track"):
+        write(thing)
+    animation.enable(thing)
+    curve(thing, "location").lock = True
+    with pytest.raises(animation.Refusal, match="locked"):
+        write(thing)
+    curve(thing, "location").lock = False
+    for bad in ({"step": 0.0}, {"frame_range": (5.0, 1.0)}, {"quantities": frozenset({"JERK"})}):
+        with pytest.raises(ValueError, match=r"must|none of"):
+            write(thing, **bad)
+    with pytest.raises(animation.Refusal, match="more than the limit"):
+        write(thing, step=1e-3, sample_limit=1000)
+    assert snapshot(thing, companions=False) == before
+
+
+def test_a_cycle_goes_on_as_far_as_the_range_does(animation, write):
+    thing = new_object()
+    key(thing, "location", [(1, (0, 0, 0)), (11, (1, 0, 0))])
+    animation.enable(thing)
+    animation.choose(thing, "location", cycle="REPEAT")
+    write(thing, frame_range=(1.0, 31.0))
+    keys = co(curve(thing, '["tcb_location_velocity"]'))
+    assert keys[-1, 0] == 31.0
+    np.testing.assert_allclose(keys[:, 1], 0.1, rtol=1e-6)
+
+
+def test_a_table_has_them_exactly_and_names_several_objects(moving, velocities, package, animation):
+    tables = importlib.import_module(f"{package}.formats.table")
+    other = turning(animation, [0.0, 1.0, 2.0, 2.5])
+    made, report = velocities.velocity_table({moving: None, other: None}, velocities.Velocities(step=0.5))
+    assert report.tracks == 2
+    text = tables.write(made).decode()
+    header = text.splitlines()[0].split(",")
+    assert header[:3] == ["frame", "Thing: location.velocity[0]", "Thing: location.velocity[1]"]
+    assert "Thing.001: rotation_quaternion.angular_velocity[2]" in header
+    rows = np.array([[float(cell) for cell in line.split(",")] for line in text.splitlines()[1:]])
+    row = rows[rows[:, 0] == 12.5][0]
+    expected = [float(x) for x in exact.derivative(exact_location().vector, 12.5, 2)]
+    np.testing.assert_allclose(row[4:7], expected, rtol=1e-10, atol=1e-10)
+    alone = tables.write(velocities.velocity_table({moving: None}, velocities.Velocities())[0]).decode()
+    assert alone.startswith("frame,location.velocity[0]")
+    assert table.read(alone.encode()).properties[0].path == "location.velocity"
+
+
+def test_an_ordinary_property_is_still_a_track(animation):
+    thing = new_object()
+    for name in ("tcb_speed_limit", "velocity", "tcb_velocity"):
+        thing[name] = 0.0
+        key(thing, f'["{name}"]', [(1, 0.0), (5, 1.0)])
+    assert animation.enable(thing).tracks == 3
+    assert len([fcurve for fcurve in fcurves(thing) if not is_companion(fcurve)]) == 3
+
+
+def test_names_are_short_enough_for_blender_and_tell_tracks_apart(velocities, animation):
+    tree = bpy.data.node_groups.new("Paint", "ShaderNodeTree")
+    mix = tree.nodes.new("ShaderNodeMath")
+    mix.name = "A rather long name of a node, to be sure that it does not fit"
+    names = set()
+    for index in (0, 1):
+        key(tree, f'nodes["{mix.name}"].inputs[{index}].default_value', [(1, 0.0), (5, 1.0)])
+    animation.enable(tree)
+    assert velocities.write_velocities(tree).tracks == 2
+    names = {name for name in list(tree.keys()) if name.endswith("_velocity")}
+    assert len(names) == 2
+    assert all(len(name) <= 63 for name in names)
+
+
+def test_a_frame_function_is_left_out_of_account_with_a_note(moving, write, animation):
+    plain = write(moving)
+    before = written(moving)
+    assert not any("frame function" in note for note in plain.notes)
+    animation.retime(moving, "REVERSE")
+    assert any("frame function" in note for note in write(moving).notes)
+    assert written(moving) == before

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tables and velocities by the command."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+
+from formats import table
+from tests.animation.curves import co, curve, fcurves
+from tests.cli.scenes import FRAMES, VALUES, load
+
+
+def test_a_table_becomes_keys_of_the_named_object(tcb, walk, tmp_path):
+    (tmp_path / "run.csv").write_text("seconds,scale.x\n0,1\n1,2.5\n", encoding="utf-8")
+    made = tmp_path / "made.blend"
+    ran = tcb("import-table", walk, "--table", tmp_path / "run.csv", "--objects", "Hips", "--output", made, "--json")
+    assert (ran.status, ran.errors) == (0, [])
+    assert ran.lines[0]["counts"]["keys"] == 2
+    load(made)
+    assert co(curve(bpy.data.objects["Hips"], "scale")).tolist() == [[0, 1], [24, 2.5]]
+    assert any("scale" in c.data_path and "settings" in c.data_path for c in fcurves(bpy.data.objects["Hips"]))
+
+
+def test_keys_that_are_there_are_replaced_only_if_so_said(tcb, walk, tmp_path):
+    (tmp_path / "run.csv").write_text("frame,x\n3,1\n", encoding="utf-8")
+    before = walk.read_bytes()
+    common = ("import-table", walk, "--table", tmp_path / "run.csv", "--objects", "Hips", "--in-place")
+    ran = tcb(*common)
+    assert ran.status == 1
+    assert "has keys already" in ran.errors[0]
+    assert walk.read_bytes() == before
+    assert tcb(*common, "--replace", "--plain").status == 0
+    load(walk)
+    assert co(curve(bpy.data.objects["Hips"], "location")).tolist() == [[3, 1]]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("frame,x\n1,a", "line 2, column 2"), ("frame,nothing\n1,2", "no float property")]
+)
+def test_a_fault_in_the_table_is_an_error_with_its_place(tcb, walk, tmp_path, text, words):
+    (tmp_path / "run.csv").write_text(text, encoding="utf-8")
+    made = tmp_path / "made.blend"
+    ran = tcb("import-table", walk, "--table", tmp_path / "run.csv", "--objects", "Head", "--output", made)
+    assert ran.status == 1
+    assert words in ran.errors[0]
+    assert not made.exists()
+
+
+def test_a_table_is_about_one_object(tcb, walk, tmp_path):
+    ran = tcb("export-table", walk, "--output", tmp_path / "all.csv")
+    assert ran.status == 1
+    assert "say which by --objects" in ran.errors[0]
+    assert tcb("export-table", walk, "--objects", "Hips", "--bone", "x", "--output", tmp_path / "x.csv").status == 1
+
+
+def test_keys_are_exported_and_come_back(tcb, walk, tmp_path):
+    assert tcb("export-table", walk, "--objects", "Head", "--output", tmp_path / "head.csv").status == 0
+    read = table.read((tmp_path / "head.csv").read_bytes())
+    assert read.times.tolist() == list(FRAMES)
+    assert read.properties[0].form == "QUATERNION"
+    assert read.properties[0].values.astype("f4").tolist() == np.array(VALUES["rotation_quaternion"], "f4").tolist()
+
+
+def test_motion_is_exported_baked_or_not_at_any_step(tcb, walk, tmp_path):
+    assert tcb("bake", walk, "--in-place").status == 0
+    options = ("--content", "MOTION", "--step", "0.5", "--range", "5", "10", "--seconds")
+    assert tcb("export-table", walk, "--objects", "Hips", *options, "--output", f"{tmp_path}/tables/").status == 0
+    read = table.read((tmp_path / "tables" / "walk.csv").read_bytes())
+    assert (read.unit, len(read.times)) == ("SECOND", 11)
+    load(walk)
+    fcurve = curve(bpy.data.objects["Hips"], "location", 2)
+    played = [fcurve.evaluate(5 + row / 2) for row in range(11)]
+    assert read.properties[0].values[:, 2].astype("f4").tolist() == np.array(played, "f4").tolist()
+
+
+def test_velocities_go_into_the_file_or_into_a_table(tcb, walk, tmp_path):
+    assert tcb("enable", walk, "--plain", "--in-place").status == 0
+    made = tmp_path / "made.blend"
+    ran = tcb("velocities", walk, "--output", made, "--unit", "SECOND", "--quantities", "VELOCITY", "SPEED", "--json")
+    assert (ran.status, ran.errors) == (0, [])
+    assert ran.lines[0]["counts"]["tracks"] == 2
+    load(made)
+    hips = bpy.data.objects["Hips"]
+    velocity = [co(curve(hips, '["tcb_location_velocity"]', index))[:, 1] for index in range(3)]
+    assert curve(bpy.data.objects["Head"], '["tcb_rotation_angular_velocity"]', 2) is not None
+    assert "tcb_location_acceleration" not in list(hips.keys())
+    ran = tcb("velocities", walk, "--table", "--quantities", "VELOCITY", "--output", tmp_path / "all.csv")
+    assert ran.status == 0
+    lines = (tmp_path / "all.csv").read_text(encoding="utf-8").splitlines()
+    column = lines[0].split(",").index("Hips: location.velocity[1]")
+    per_frame = np.array([float(line.split(",")[column]) for line in lines[1:]])
+    np.testing.assert_allclose(velocity[1], 24 * per_frame, rtol=1e-6, atol=1e-6)
+
+
+def test_velocities_are_taken_away_after_tcb_was_removed_too(tcb, walk, tmp_path):
+    for arguments in (("enable", "--plain"), ("velocities",), ("remove",), ("velocities", "--quantities")):
+        ran = tcb(arguments[0], walk, "--in-place", *arguments[1:])
+        assert (ran.status, ran.errors) == (0, [])
+    load(walk)
+    hips = bpy.data.objects["Hips"]
+    assert not [name for name in list(hips.keys()) if name.startswith(("tcb_location", "tcb_rotation"))]
+    assert not [c for c in fcurves(hips) if "tcb_" in c.data_path]
+    ran = tcb("velocities", walk, "--in-place", "--quantities")
+    assert ran.status == 1
+    assert "no velocities to take away" in ran.errors[0]
+
+
+def test_velocities_of_what_is_not_tcb_are_an_error(tcb, walk, tmp_path):
+    for target in ("x.blend", "x.csv"):
+        kind = ("--table",) if target.endswith("csv") else ()
+        ran = tcb("velocities", walk, *kind, "--output", tmp_path / target)
+        assert ran.status == 1
+        assert ran.errors
+        assert not (tmp_path / target).exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("import-table", "walk.blend", "--output", "x.blend"),
+        ("import-table", "walk.blend", "--table", "/nowhere.csv", "--output", "x.blend"),
+        ("export-table", "walk.blend", "--output", "x.csv", "--step", "0", "--content", "MOTION"),
+        ("export-table", "walk.blend", "--output", "x.csv", "--step", "0.5"),
+        ("export-table", "walk.blend", "--output", "x.csv", "--range", "1", "5"),
+        ("export-table", "walk.blend", "--output", "x.blend"),
+        ("velocities", "walk.blend", "--table", "--in-place"),
+        ("velocities", "walk.blend", "--table", "--output", "x.csv", "--quantities"),
+        ("velocities", "walk.blend", "--output", "x.blend", "--range", "5", "1"),
+    ],
+)
+def test_what_makes_no_sense_is_a_usage_error(tcb, arguments):
+    assert tcb(*arguments).status == 2
+
+
+def test_rotations_are_exported_in_the_form_that_is_said(tcb, walk, tmp_path):
+    given = tmp_path / "head.csv"
+    assert tcb("export-table", walk, "--objects", "Head", "--rotation", "EULER_DEGREES", "--output", given).status == 0
+    read = table.read(given.read_bytes())
+    assert (read.properties[0].form, read.properties[0].order, read.properties[0].degrees) == ("EULER", "XYZ", True)
+    # The second key is half the angle of which 0.6 is the sine, about x.
+    assert read.properties[0].values[1] == pytest.approx([2 * np.arcsin(0.6), 0, 0], abs=1e-6)
+
+
+def test_the_help_says_what_files_are_taken(tcb):
+    def words(verb):
+        return " ".join(tcb(verb, "--help").out.split())
+
+    assert "a 3D Studio file (.3ds), or several" in words("import")
+    assert "a .blend file, or several" in words("export")
+    assert "for one FILE a .blend, with --table a .csv" in words("velocities")

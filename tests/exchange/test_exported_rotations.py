@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rotations in exported files, read by other means than the importer's, against what Blender plays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix
+
+from formats import three_ds
+from tests.animation import reference
+from tests.animation.curves import key, new_object, rotation_path
+from tests.exchange.composition import matrix_of, orientation, orientations
+from tests.formats import lib3ds
+
+AT_KEYS = 1e-6
+"""Radians."""
+BETWEEN = 3e-6
+"""Radians: float32 numbers of Blender's samples, and the file's float32 turns through the spline's controls."""
+FRAMES = (0, 7, 20, 26, 40)
+UNIT = np.array([1.0, 2.0, -2.0]) / 3.0
+
+# The longest turn of each from key to key is below a turn, so that its quaternions, in their order, say it.
+EULER = [(0.3, -0.2, 0.1), (1.4, 0.5, -0.9), (-0.6, 1.1, 2.0), (0.9, 0.2, 2.9), (0.4, -1.0, 1.2)]
+AXIS_ANGLES = [(0.2, *UNIT), (3.9, *UNIT), (1.1, *UNIT), (-2.0, *UNIT), (-2.5, *UNIT)]
+QUATERNIONS = [tuple(reference.of_euler(angles)) for angles in EULER]
+KEYS = {
+    "QUATERNION": QUATERNIONS,
+    "AXIS_ANGLE": AXIS_ANGLES,
+    **dict.fromkeys(("XYZ", "ZXY", "YZX", "XZY"), EULER),
+}
+ONE_AXIS = (0.3, 8.5, -4.0, -4.0, 9.0)
+"""Radians, about one axis: more than a whole turn forth and back, and none."""
+MANY_TURNS = {
+    "AXIS_ANGLE": ([(angle, *UNIT) for angle in ONE_AXIS], UNIT),
+    "XYZ": ([(0.0, 0.0, angle) for angle in ONE_AXIS], (0.0, 0.0, 1.0)),
+    "ZXY": ([(0.0, angle, 0.0) for angle in ONE_AXIS], (0.0, 1.0, 0.0)),
+}
+PARAMETERS = ({}, {"tension": 0.4, "bias": -0.5}, {"continuity": -0.6, "ease_to": 0.3}, {"ease_from": 0.5}, {})
+SPREAD = [
+    tuple(given.get(name, 0.0) for name in ("tension", "continuity", "bias", "ease_to", "ease_from"))
+    for given in PARAMETERS
+]
+
+
+@pytest.fixture
+def given(scene, animation, tmp_path: Path) -> Callable[..., tuple[Path, three_ds.Track]]:
+    """Key a box in a rotation mode with parameters, bake and export it; the file, and the box's rotation track."""
+
+    def give(mode: str, values: list[tuple[float, ...]], prepare: Callable[[bpy.types.Object], None] | None = None):
+        box = new_object("Box", mode)
+        key(box, rotation_path(mode), [*zip(FRAMES, values, strict=True)])
+        animation.enable(box, keep_look=False)
+        for frame, parameters in zip(FRAMES, PARAMETERS, strict=True):
+            if parameters:
+                animation.key_set(box, "rotation", frame, **parameters)
+        animation.bake(box)
+        if prepare is not None:
+            prepare(box)
+        path = tmp_path / "given.3ds"
+        bpy.ops.export_anim.tcb_3ds(filepath=str(path))
+        nodes = {node.name: node for node in three_ds.read(path.read_bytes()).nodes}
+        return path, nodes[b"Box"].track("ROTATION")
+
+    return give
+
+
+def played(frame: float) -> np.ndarray:
+    """How Blender turns the box in its parent's space."""
+    bpy.context.scene.frame_set(int(frame))
+    box = bpy.data.objects["Box"].evaluated_get(bpy.context.evaluated_depsgraph_get())
+    world = box.matrix_world if box.parent is None else box.parent.matrix_world.inverted() @ box.matrix_world
+    return reference.unit(np.array(world.to_quaternion()))
+
+
+@pytest.mark.parametrize("mode", KEYS)
+def test_at_keys_the_file_turns_as_blender_plays(given, mode: str) -> None:
+    _, track = given(mode, KEYS[mode])
+    assert track.frames.tolist() == list(FRAMES)
+    for frame, q in zip(FRAMES, orientations(track), strict=True):
+        assert reference.apart(q, played(frame)) < AT_KEYS, frame
+
+
+@pytest.mark.parametrize("mode", KEYS)
+def test_between_keys_the_files_spline_is_what_blender_plays(given, mode: str) -> None:
+    _, track = given(mode, KEYS[mode])
+    for frame in range(FRAMES[-1] + 1):
+        assert reference.apart(orientation(track, frame), played(frame)) < BETWEEN, frame
+
+
+@pytest.mark.parametrize("mode", MANY_TURNS)
+def test_whole_turns_are_in_the_file(given, mode: str) -> None:
+    values, axis = MANY_TURNS[mode]
+    _, track = given(mode, values)
+    # 3D Studio's sense is the opposite, and a turn is never negative: its axis is.
+    turned = np.cumsum(-track.values[:, 0].astype(float) * (track.values[:, 1:].astype(float) @ axis))
+    assert turned == pytest.approx(ONE_AXIS, abs=AT_KEYS)
+    keys = [(frame, angle, *more) for frame, angle, more in zip(FRAMES, turned, SPREAD, strict=True)]
+    for frame in range(FRAMES[-1] + 1):
+        expected = reference.of_axis_angle(reference.scalar(keys, frame, ends="3DS"), axis)
+        assert reference.apart(expected, played(frame)) < BETWEEN, frame
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "ZXY"])
+def test_a_turned_parent_inverse_is_in_the_keys(given, mode: str) -> None:
+    def hang(box: bpy.types.Object) -> None:
+        box.parent = new_object("Parent")
+        box.parent.rotation_euler = (0.4, 1.0, -2.0)
+        box.matrix_parent_inverse = Matrix.Rotation(1.3, 4, (1, -1, 0.5))
+
+    _, track = given(mode, KEYS[mode], hang)
+    for frame, q in zip(FRAMES, orientations(track), strict=True):
+        assert reference.apart(q, played(frame)) < AT_KEYS, frame
+
+
+@pytest.mark.parametrize("mode", KEYS)
+def test_lib3ds_turns_the_node_as_blender_does(given, mode: str) -> None:
+    path, _ = given(mode, KEYS[mode])
+    for frame in FRAMES:
+        # It computes in float32.
+        assert lib3ds.turned(path, 0, frame) == pytest.approx(matrix_of(played(frame)), abs=3e-6), frame
+
+
+def test_tracks_by_samples_turn_as_blender_plays(scene, tmp_path: Path) -> None:
+    box = new_object("Box", "XYZ")
+    key(box, "rotation_euler", [(0, (0, 0, 0)), (10, (0.5, 7.0, 0)), (30, (math.pi, 9.0, 1))])
+    bpy.ops.export_anim.tcb_3ds(filepath=str(tmp_path / "given.3ds"))
+    (node,) = three_ds.read((tmp_path / "given.3ds").read_bytes()).nodes
+    track = node.track("ROTATION")
+    assert track.frames.tolist() == [*range(31)]
+    for frame, q in zip(track.frames, orientations(track), strict=True):
+        assert reference.apart(q, played(frame)) < AT_KEYS, frame

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""3D Studio files by hand: chosen in the dialog, dropped onto the viewport, and given back."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from formats import three_ds
+from tests.exchange.files import box, save, scene, track
+
+from .conftest import PICTURES
+
+OBJECTS = "result = sorted(item.name for item in bpy.data.objects if 'Cube' not in item.name)"
+
+
+def files(folder: Path) -> list[str]:
+    """Write two, and return their names."""
+    places = track("POSITION", (0, 0, 0, 0), (10, 5, 0, 2), (20, 0, 3, 0), parameters={1: (0.5, -0.3, 0, 0, 0)})
+    for name in ("Run", "Walk"):
+        node = three_ds.Node("OBJECT", name.encode(), tracks=(places,))
+        save(folder / f"{name}.3ds", scene(node, objects=(box(name.encode()),), segment=(0, 20)))
+    return ["Run.3ds", "Walk.3ds"]
+
+
+def in_viewport(call: str) -> str:
+    """Code that calls an operator as if in the 3D viewport, and waits for what it opens."""
+    return f"""
+def steps():
+    bpy.context.preferences.view.filebrowser_display_type = 'SCREEN'
+    at = area('VIEW_3D')
+    with bpy.context.temp_override(window=win(), area=at, region=region(at, 'WINDOW')):
+        {call}
+    yield 1.5
+"""
+
+
+def middle_of(window: Any, kind: str, from_right: int | None = None) -> tuple[int, int]:
+    """A place on the screen: the middle of a region of the dialog, or so far from its right end."""
+    x, y, width, height, high = window.run(
+        f"r = region(area('FILE_BROWSER'), {kind!r}); result = (r.x, r.y, r.width, r.height, win().height)"
+    )
+    return x + (width // 2 if from_right is None else width - from_right), high - y - height // 2
+
+
+def show_folder(window: Any, folder: Path) -> None:
+    window.run(f"area('FILE_BROWSER').spaces.active.params.directory = {str(folder).encode()!r}")
+    time.sleep(2.0)
+
+
+def wait_for(window: Any, code: str, expected: object) -> None:
+    """A busy machine takes its time."""
+    for _ in range(20):
+        if window.run(code) == expected:
+            return
+        time.sleep(0.5)
+    assert window.run(code) == expected
+
+
+def test_files_go_in_by_the_dialog_and_by_dropping_and_out_by_the_dialog(window: Any, tmp_path: Path) -> None:
+    names, scenery = files(tmp_path), window.run(OBJECTS)
+
+    window.run(in_viewport("bpy.ops.import_anim.tcb_3ds('INVOKE_DEFAULT')"))
+    show_folder(window, tmp_path)
+    window.key("a", at=middle_of(window, "WINDOW"))
+    window.shot(PICTURES / "import_dialog.png")
+    window.click(middle_of(window, "EXECUTE", from_right=60))
+    wait_for(window, OBJECTS, sorted([*scenery, "Run", "Walk"]))
+    assert window.run("s = bpy.context.scene; s.frame_set(10); result = bpy.data.objects['Run'].location[:]") == (
+        5,
+        0,
+        2,
+    )
+    window.key("ctrl+z", at=(500, 500))
+    wait_for(window, OBJECTS, scenery)
+
+    dropped = [{"name": name} for name in names]
+    poll = "bpy.types.FileHandler.bl_rna_get_subclass_py('IMPORT_ANIM_FH_tcb_3ds').poll_drop(bpy.context)"
+    call = f"bpy.ops.wm.drop_import_file('INVOKE_DEFAULT', directory={str(tmp_path)!r}, files={dropped!r})"
+    window.xdotool("mousemove", 600, 500)
+    window.run(in_viewport(f"assert {poll}\n        {call}"))
+    window.shot(PICTURES / "dropped.png")
+    assert window.run(OBJECTS) == scenery, "it asks before it imports"
+    window.key("Return")
+    wait_for(window, OBJECTS, sorted([*scenery, "Run", "Walk"]))
+
+    window.run(in_viewport("bpy.ops.export_anim.tcb_3ds('INVOKE_DEFAULT')"))
+    assert window.run("result = area('FILE_BROWSER').spaces.active.params.filename").endswith(".3ds")
+    show_folder(window, tmp_path)
+    window.type_value(middle_of(window, "EXECUTE"), "given.3ds")
+    window.shot(PICTURES / "export_dialog.png")
+    window.click(middle_of(window, "EXECUTE", from_right=60))
+    wait_for(window, f"import os; result = os.path.exists({str(tmp_path / 'given.3ds')!r})", True)
+    given = three_ds.read((tmp_path / "given.3ds").read_bytes())
+    run = next(node for node in given.nodes if node.name == b"Run")
+    assert run.track("POSITION").frames.tolist() == [0, 10, 20]
+    assert run.track("POSITION").parameters[0].tolist() == [0, 0.5, 0]

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Angular accelerations of rotation tracks against differences at 50 digits, vector tracks and rigid motion."""
+
+from __future__ import annotations
+
+import itertools
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from interp import Keys, evaluate_many, rotations, sphere, tcb
+from tests.interp import exact
+from tests.interp.test_rotation_spline import (
+    CONSTRUCTIONS,
+    CYCLES,
+    ENDS,
+    exact_rotation_track,
+    one_axis,
+    random_parameters,
+    random_rotations,
+)
+
+# As RotationSpline's docstring states it; to be multiplied by 1 / (pi - angle)³ of the flattest arc, and divided by the
+# shortest ease and the square of the shortest segment.
+BOUND = 1e-11
+SHORTEST_EASE = 0.05
+AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
+
+
+def angular_acceleration(rotation, frame):
+    """2 q'' q*, of which the vector part is what (2 q' q*)' is, by a central difference of fourth order."""
+    step, middle = mp.mpf(10) ** -12, mp.mpf(float(frame))
+    around = [rotation(middle + side * step) for side in (-2, -1, 0, 1, 2)]
+    weights = [-1, 16, -30, 16, -1]
+    second = [mp.fsum(w * q[i] for w, q in zip(weights, around, strict=True)) / (12 * step**2) for i in range(4)]
+    return [2 * x for x in exact.multiply(second, exact.conjugate(around[2]))[1:]]
+
+
+def parameters_with_long_eases(generator, keys):
+    parameters = random_parameters(generator, keys)
+    parameters[3:] = np.maximum(parameters[3:], SHORTEST_EASE)
+    return parameters
+
+
+@pytest.mark.parametrize("construction", CONSTRUCTIONS)
+@pytest.mark.parametrize("cycle", CYCLES)
+@pytest.mark.parametrize("step", [0.0, 1e-9, 1e-6, 1e-3, 0.1, 0.5, 1.5, 3.0])
+def test_angular_accelerations_agree_with_differences_at_50_digits(construction, cycle, step):
+    generator = np.random.default_rng(21)
+    frames = np.array([0.0, 4.0, 5.0, 12.0])
+    q, parameters = random_rotations(generator, 4, step), parameters_with_long_eases(generator, 4)
+    at = generator.uniform(-3.0, 20.0, 12)
+    track = exact_rotation_track(frames, q, parameters, construction=construction, cycle=cycle)
+    expected = exact.rows([angular_acceleration(track.rotation, frame) for frame in at])
+    found = tcb.RotationSpline(Keys(frames, q, *parameters), cycle, construction=construction)(at, 2)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=BOUND / SHORTEST_EASE / track.flattest**3)
+
+
+@pytest.mark.parametrize("frames", [np.arange(4) * 1e-3, np.arange(4) * 1e6, np.array([0.0, 1e-3, 1e6, 1e6 + 1e-3])])
+def test_the_bound_goes_with_the_square_of_the_segments_length(frames):
+    generator = np.random.default_rng(5)
+    q, parameters = random_rotations(generator, 4, 1.0), parameters_with_long_eases(generator, 4)
+    track = exact_rotation_track(frames, q, parameters)
+    for begin, end in itertools.pairwise(frames):
+        at = np.linspace(begin, end, 7)[1:-1]
+        expected = exact.rows(
+            [angular_acceleration(lambda f, a=begin, b=end: track.rotation(a + (f - a)), frame) for frame in at]
+        )
+        found = tcb.RotationSpline(Keys(frames, q, *parameters))(at, 2)
+        # A frame near 1e6 itself is rounded to 1e-10, a millionth of such a segment's thousandth of a frame.
+        rounding = 100.0 * np.spacing(end) / (end - begin)
+        bound = (BOUND + rounding) / SHORTEST_EASE / track.flattest**3 / (end - begin) ** 2
+        np.testing.assert_allclose(found, expected, rtol=0, atol=bound)
+
+
+class _WholeTurns:
+    """formulas.md, "Turns over half a turn", at 50 digits: chords of whole turns laid over the rest's spline."""
+
+    def __init__(self, spline, angles, axes, parameters):
+        count = np.trunc(angles[1:] / (2.0 * np.pi))
+        signs = np.append(1.0, np.cumprod(1.0 - 2.0 * np.mod(count, 2.0)))
+        frames = spline.keys.frames
+        self.rest = exact.Track(
+            frames,
+            spline.keys.values * signs[:, np.newaxis],
+            parameters,
+            path="AS_KEYED",
+            construction=spline.construction,
+        )
+        self.rest.prepare_rotations()
+        self.chords = [
+            [2 * mp.pi * int(n) * mp.mpf(float(x)) for x in axis] for n, axis in zip(count, axes[1:], strict=True)
+        ]
+        self.axes = axes[1:]
+        self.wound = exact.Track(frames, np.zeros((len(frames), 3)), parameters)
+        for key, chord in enumerate(self.chords):
+            self.wound.p[key + 1] = [a + b for a, b in zip(self.wound.p[key], chord, strict=True)]
+
+    def tangent(self, incoming, key):
+        """As `exact.Track.tangent`, at ends with 3D Studio's rule for rotations."""
+        if not self.wound.is_end(key):
+            return [self.wound.tangent(incoming, key, i) for i in range(3)]
+        t, c, b = self.wound.tcb(key)
+        factor = (1 - t) * (1 + (c * b if key == 0 else -c * b))
+        return [factor * x for x in self.chords[min(key, len(self.chords) - 1)]]
+
+    def rotation(self, frame):
+        n, u = self.rest.at(frame)
+        axis = [mp.mpf(float(x)) for x in self.axes[n]]
+        leave, arrive = u * (1 - u) ** 2, -u * u * (1 - u)
+        outgoing, incoming = self.tangent(False, n), self.tangent(True, n + 1)
+        whole = exact.dot(self.chords[n], axis)
+        leaving, arriving = exact.dot(axis, outgoing), exact.dot(axis, incoming)
+        along = whole * (3 * u**2 - 2 * u**3) + leaving * leave + arriving * arrive
+        across = [
+            (b - leaving * x) * leave + (a - arriving * x) * arrive
+            for a, b, x in zip(incoming, outgoing, axis, strict=True)
+        ]
+        outer, inner = ([mp.mpf(0), *(x / 2 for x in turn)] for turn in ([x * along for x in axis], across))
+        return exact.multiply(exact.exp(outer), exact.multiply(exact.exp(inner), self.rest.rotation(frame)))
+
+
+@pytest.mark.parametrize("construction", CONSTRUCTIONS)
+@pytest.mark.parametrize("tilt", [0.0, 1e-9, 1e-4, 0.1, 1.0])
+def test_whole_turns_agree_with_differences_at_50_digits(construction, tilt):
+    generator = np.random.default_rng(8)
+    frames = np.array([0.0, 9.0, 15.0, 30.0])
+    angles = np.array([1.0, 14.0, -8.0, 20.0])
+    axes = AXIS + tilt * generator.normal(size=(4, 3))
+    axes /= np.linalg.norm(axes, axis=1, keepdims=True)
+    parameters = generator.uniform(-0.3, 0.3, (5, 4))
+    parameters[3:] = np.abs(parameters[3:]) + SHORTEST_EASE
+    spline = tcb.RotationSpline.from_turns(frames, angles, axes, *parameters, construction=construction)
+    exactly = _WholeTurns(spline, angles, axes, parameters)
+    at = generator.uniform(0.0, 30.0, 10)
+    np.testing.assert_allclose(
+        rotations.angle_between(spline(at), exact.rows([exactly.rotation(mp.mpf(frame)) for frame in at])),
+        0,
+        atol=1e-11,
+    )
+    expected = exact.rows([angular_acceleration(exactly.rotation, frame) for frame in at])
+    np.testing.assert_allclose(spline(at, 2), expected, rtol=0, atol=BOUND / SHORTEST_EASE)
+
+
+# Limited as in test_rotation_spline's test of one axis, and for its reason.
+@pytest.mark.parametrize(("construction", "largest"), [("DE_CASTELJAU", 130), ("SQUAD", 78)])
+@settings(max_examples=50)
+@given(
+    turns=st.lists(st.tuples(st.integers(-3, 3), st.floats(0, 1)), min_size=2, max_size=6),
+    lengths=st.lists(st.floats(0.1, 50), min_size=6, max_size=6),
+    parameters=st.lists(st.floats(-1, 1), min_size=30, max_size=30),
+)
+def test_about_one_axis_it_is_the_second_derivative_of_the_angle(construction, largest, turns, lengths, parameters):
+    keys = len(turns)
+    angles = np.array([2 * np.pi * whole + np.copysign(np.radians(largest * part), whole) for whole, part in turns])
+    all_parameters = np.array(parameters).reshape(5, 6)[:, :keys]
+    all_parameters[0] = np.abs(all_parameters[0])
+    all_parameters[3:] = np.maximum(np.abs(all_parameters[3:]), SHORTEST_EASE)
+    frames = np.cumsum(lengths[:keys])
+    at = np.linspace(frames[0], frames[-1], 60)
+    expected = tcb.VectorSpline(Keys(frames, np.cumsum(angles), *all_parameters))(at, 2) * AXIS
+    spline = tcb.RotationSpline.from_turns(
+        frames, angles, np.tile(AXIS, (keys, 1)), *all_parameters, ends="TANGENT", construction=construction
+    )
+    np.testing.assert_allclose(spline(at, 2), expected, rtol=0, atol=1e-9 * max(1.0, np.abs(expected).max()))
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 10**6), st.sampled_from(CYCLES), st.sampled_from(CONSTRUCTIONS), st.sampled_from(ENDS))
+def test_turning_the_parent_turns_it_and_turning_the_body_leaves_it(seed, cycle, construction, ends):
+    generator = np.random.default_rng(seed)
+    frames = np.cumsum(generator.uniform(1.0, 20.0, 5))
+    q, parameters = random_rotations(generator, 5, 1.0), parameters_with_long_eases(generator, 5)
+    parameters[0] = np.maximum(parameters[0], -0.5)
+    parent, body = rotations.normalise(generator.normal(size=(2, 4)))
+    options = {"cycle": cycle, "construction": construction, "ends": ends}
+    at = np.linspace(frames[0] - 5.0, frames[-1] + 5.0, 30)
+    plain = tcb.RotationSpline(Keys(frames, q, *parameters), **options)(at, 2)
+    turned = rotations.multiply(rotations.multiply(parent, q), body)
+    found = tcb.RotationSpline(Keys(frames, turned, *parameters), **options)(at, 2)
+    expected = rotations.multiply(
+        rotations.multiply(parent, np.insert(plain, 0, 0.0, axis=1)), rotations.conjugate(parent)
+    )
+    np.testing.assert_allclose(found, expected[:, 1:], rtol=0, atol=1e-8)
+
+
+def test_it_holds_outside_the_keys_and_at_the_last_key_is_the_incoming_one():
+    q = one_axis(np.radians([0, 40, 100]), [0, 0, 1])
+    spline = tcb.RotationSpline(Keys([0, 10, 20], q, 0.5), ends="TANGENT")
+    angle = tcb.VectorSpline(Keys([0, 10, 20], np.radians([0, 40, 100]), 0.5))
+    at = np.array([-5.0, 0.0, 10.0, 20.0, 25.0])
+    np.testing.assert_allclose(spline(at, 2)[:, 2], angle(at, 2)[:, 0], rtol=0, atol=1e-14)
+    assert (spline([-5.0, 25.0], 2) == 0.0).all()
+    assert np.abs(spline(20.0, 2)).max() > 1e-4
+
+
+def test_many_tracks_at_once_give_the_same_bits_as_one():
+    generator = np.random.default_rng(3)
+    splines = [
+        tcb.RotationSpline.from_turns(np.arange(4.0) * 9, generator.uniform(-9, 9, 4), generator.normal(size=(4, 3)),
+                                      bias=0.3, construction=construction)
+        for construction in CONSTRUCTIONS * 5
+    ]  # fmt: skip
+    at = np.linspace(0.0, 27.0, 50)
+    for spline, together in zip(splines, evaluate_many(splines, at, 2), strict=True):
+        np.testing.assert_array_equal(spline(at, 2), together)
+
+
+@pytest.mark.parametrize("apart", [0.0, 1e-200, 1e-12, 1e-8, 1e-4, 0.49, 0.51, 1.0, 3.0])
+def test_moving_slerp_agrees_with_differences_at_50_digits_down_to_no_arc(apart):
+    generator = np.random.default_rng(17)
+    p, q, p_rate, q_rate, p_change, q_change = generator.normal(size=(6, 4))
+    p /= np.linalg.norm(p)
+    q = p * np.cos(apart) + (q - p * (p @ q)) / np.linalg.norm(q - p * (p @ q)) * np.sin(apart)
+
+    def on_sphere(start, rate, change):
+        # A path on the sphere with any first and second derivative: a parabola, normalised.
+        def at(h):
+            point = [
+                mp.mpf(a) + h * mp.mpf(b) + h * h / 2 * mp.mpf(c) for a, b, c in zip(start, rate, change, strict=True)
+            ]
+            return [x / exact.length(point) for x in point]
+
+        return at
+
+    paths = [on_sphere(p, p_rate, p_change), on_sphere(q, q_rate, q_change)]
+    t, t_rate, t_change = 0.3, 0.7, -0.4
+    track = exact.Track([0.0], np.ones((1, 4)), np.zeros((5, 1)))
+
+    def point(h):
+        h = mp.mpf(h)
+        return track.slerp(paths[0](h), paths[1](h), mp.mpf(t) + h * mp.mpf(t_rate) + h * h / 2 * mp.mpf(t_change))
+
+    def moving(path):
+        value = [float(x) for x in path(mp.mpf(0))]
+        derivatives = [[float(x) for x in exact.derivative(path, 0.0, nu)] for nu in (1, 2)]
+        return sphere.Moving(*(np.array(row)[:, np.newaxis] for row in (value, *derivatives)))
+
+    ends = [moving(path) for path in paths]
+    found = sphere.slerp_moving(ends[0], ends[1], sphere.Moving(*(np.array([x]) for x in (t, t_rate, t_change))))
+    for nu, values in enumerate(found):
+        expected = point(0) if nu == 0 else exact.derivative(point, 0.0, nu)
+        # Two roundings of the ends, 1e-16 apart, tilt an arc of that length as they like, not its ends' derivatives.
+        np.testing.assert_allclose(
+            values[:, 0], np.array([float(x) for x in expected]), rtol=0, atol=1e-12 / (np.pi - apart) ** 3
+        )

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""B-splines against scipy's, of values and, by their cumulative form, of rotations."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.interpolate import BSpline, CubicSpline, make_interp_spline
+from scipy.optimize import root
+from scipy.spatial.transform import Rotation
+
+from interp import Keys, KeysError, b_spline, evaluate_many, rotations
+from tests.interp.test_cubic_rotations import AXIS, random_turns
+from tests.interp.test_vector_spline import random_frames
+
+# As VectorSpline's and RotationSpline's docstrings state them.
+BOUND, DERIVATIVE_BOUND = 1e-15, 1e-14
+ROTATION_BOUND, VELOCITY_BOUND, ACCELERATION_BOUND = 1e-13, 1e-13, 1e-12
+ROTATION_CLASSES = [b_spline.RotationSpline, b_spline.ThroughRotationSpline]
+
+
+def clamped(frames):
+    """The knots: each key's frame, and the first and last four times."""
+    return np.concatenate([[frames[0]] * 3, frames, [frames[-1]] * 3])
+
+
+def end_shares(frames):
+    """How far the second control is from the first key to the second, and the last but one from the last."""
+    first = (frames[1] - frames[0]) / (frames[1] + frames[min(2, len(frames) - 1)] - 2.0 * frames[0])
+    last = (frames[-1] - frames[-2]) / (2.0 * frames[-1] - frames[-2] - frames[max(-3, -len(frames))])
+    return first, last
+
+
+def scipys(frames, values):
+    """scipy's B-spline with knots at the keys, controls at the keys, and no second derivative at the ends."""
+    if len(frames) == 2:
+        third = (values[1] - values[0]) / 3.0
+        return BSpline(clamped(frames), np.array([values[0], values[0] + third, values[1] - third, values[1]]), 3)
+    first, last = end_shares(frames)
+    second = values[0] + first * (values[1] - values[0])
+    before_last = values[-1] + last * (values[-2] - values[-1])
+    return BSpline(clamped(frames), np.vstack([values[0], second, values[1:-1], before_last, values[-1]]), 3)
+
+
+def cumulative(frames, known):
+    """The curve of Kim, Kim and Shin with scipy's basis and scipy's rotations, as a function of the frame."""
+    first, last = end_shares(frames)
+
+    def between(start, end, share):
+        return start * Rotation.from_rotvec((start.inv() * end).as_rotvec() * share)
+
+    controls = [known[0], between(known[0], known[1], first), *known[1:-1]]
+    controls += [between(known[-1], known[-2], last), known[-1]]
+    knots, turns = clamped(frames), [(a.inv() * b).as_rotvec() for a, b in itertools.pairwise(controls)]
+    sums = [BSpline(knots, (np.arange(len(controls)) >= j).astype(float), 3) for j in range(1, len(controls))]
+
+    def rotation(frame):
+        result = controls[0]
+        for turn, grown in zip(turns, sums, strict=True):
+            result = result * Rotation.from_rotvec(turn * grown(frame))
+        return result
+
+    return rotation
+
+
+def as_scipy(q):
+    return Rotation.from_quat(np.roll(q, -1, axis=-1))
+
+
+@given(st.lists(st.floats(0.01, 100.0), min_size=1, max_size=12), st.integers(0, 2**32 - 1))
+@settings(max_examples=60, deadline=None)
+def test_values_are_scipys_with_knots_at_the_keys_and_natural_ends(lengths, seed):
+    frames = np.cumsum([-7.0, *lengths])
+    values = np.random.default_rng(seed).normal(size=(len(frames), 2)) * 10.0
+    spline, reference = b_spline.VectorSpline(Keys(frames, values)), scipys(frames, values)
+    at = np.append(np.linspace(frames[0], frames[-1], 67), frames)
+    largest, shortest = np.abs(values).max(), np.diff(frames).min()
+    # scipy's own rounding, at frames with large differences, is not better than that.
+    rounding = np.spacing(np.abs(frames).max()) / shortest
+    np.testing.assert_allclose(spline(at), reference(at), rtol=0, atol=(BOUND + rounding) * largest * 4.0)
+    for nu in (1, 2):
+        bound = (DERIVATIVE_BOUND + rounding) * largest / shortest**nu * 10.0
+        np.testing.assert_allclose(spline(at, nu), reference(at, nu), rtol=0, atol=bound)
+
+
+def test_the_ends_are_met_without_a_bend():
+    frames, values = np.array([0.0, 3.0, 10.0, 12.0]), np.array([[1.0], [5.0], [-2.0], [4.0]])
+    spline = b_spline.VectorSpline(Keys(frames, values))
+    assert (spline(frames[[0, -1]]) == values[[0, -1]]).all()
+    np.testing.assert_allclose(spline(frames[[0, -1]], 2), 0.0, rtol=0, atol=1e-14)
+
+
+def test_a_loop_is_scipys_periodic_spline():
+    frames = random_frames(np.random.default_rng(2), 8)
+    values = np.random.default_rng(2).normal(size=(8, 3))
+    values[-1] = values[0]
+    period = frames[-1] - frames[0]
+    knots = np.concatenate([frames[-4:-1] - period, frames, frames[1:4] + period])
+    controls = np.vstack([values[-2], values, values[1]])
+    spline = b_spline.VectorSpline(Keys(frames, values), "LOOP")
+    at = np.linspace(frames[0], frames[-1], 120)
+    for nu in (0, 1, 2):
+        np.testing.assert_allclose(spline(at, nu), BSpline(knots, controls, 3)(at, nu), rtol=0, atol=1e-13)
+
+
+@given(st.lists(st.floats(0.01, 100.0), min_size=1, max_size=12), st.integers(0, 2**32 - 1))
+@settings(max_examples=60, deadline=None)
+def test_it_stays_between_the_four_keys_around_it(lengths, seed):
+    frames = np.cumsum([-7.0, *lengths])
+    values = np.random.default_rng(seed).normal(size=len(frames))
+    spline = b_spline.VectorSpline(Keys(frames, values))
+    for n in range(len(lengths)):
+        around = values[max(0, n - 1) : n + 3]
+        found = spline(np.linspace(frames[n], frames[n + 1], 15)[:-1])
+        assert found.min() >= around.min() - 1e-14
+        assert found.max() <= around.max() + 1e-14
+
+
+def test_evenly_spaced_keys_give_the_uniform_spline():
+    values = np.random.default_rng(3).normal(size=9)
+    found = b_spline.VectorSpline(Keys(np.arange(9) * 5.0, values))(np.arange(1, 8) * 5.0)[:, 0]
+    np.testing.assert_allclose(found, (values[:-2] + 4.0 * values[1:-1] + values[2:]) / 6.0, rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize(("cycle", "ends"), [("SINGLE", "natural"), ("LOOP", "periodic")])
+def test_through_its_keys_it_is_scipys_make_interp_spline(cycle, ends):
+    frames = random_frames(np.random.default_rng(4), 20)
+    values = np.random.default_rng(4).normal(size=(20, 3))
+    values[-1] = values[0]
+    reference = make_interp_spline(frames, values, bc_type=ends)
+    spline = b_spline.ThroughVectorSpline(Keys(frames, values), cycle)
+    at = np.linspace(frames[0], frames[-1], 200)
+    for nu in (0, 1, 2):
+        np.testing.assert_allclose(spline(at, nu), reference(at, nu), rtol=0, atol=1e-12)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(3, 12), st.sampled_from([1e-8, 1e-3, 0.3, 1.0, 3.0]))
+@settings(max_examples=30, deadline=None)
+def test_rotations_are_the_cumulative_spline_of_scipys_basis(seed, keys, largest):
+    frames, q, known = random_turns(seed, keys, largest)
+    spline, reference = b_spline.RotationSpline(Keys(frames, q)), cumulative(frames, known)
+    at = np.linspace(frames[0], frames[-1], 41)
+    found = as_scipy(spline(at))
+    apart = [(found[index].inv() * reference(frame)).magnitude() for index, frame in enumerate(at)]
+    np.testing.assert_allclose(apart, 0.0, atol=ROTATION_BOUND)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3, 4])
+def test_controls_through_the_keys_are_those_that_a_general_solver_finds(seed):
+    frames, q, known = random_turns(seed, 5, 1.0)
+
+    def missed(moves):
+        controls = [known[0], *(known[1:-1] * Rotation.from_rotvec(moves.reshape(3, 3))), known[-1]]
+        curve = cumulative(frames, Rotation.concatenate(controls))
+        return np.concatenate([(curve(frames[k]).inv() * known[k]).as_rotvec() for k in (1, 2, 3)])
+
+    # It finds turns of controls below half a turn only, which are what these seeds need.
+    moves = root(missed, np.zeros(9), method="lm", tol=1e-14).x
+    np.testing.assert_allclose(missed(moves), 0.0, atol=1e-12)
+    controls = [known[0], *(known[1:-1] * Rotation.from_rotvec(moves.reshape(3, 3))), known[-1]]
+    reference = cumulative(frames, Rotation.concatenate(controls))
+    at = np.linspace(frames[0], frames[-1], 29)
+    found = as_scipy(b_spline.ThroughRotationSpline(Keys(frames, q))(at))
+    apart = [(found[index].inv() * reference(frame)).magnitude() for index, frame in enumerate(at)]
+    np.testing.assert_allclose(apart, 0.0, atol=1e-11)
+
+
+@pytest.mark.parametrize("cycle", ["SINGLE", "REPEAT", "LOOP"])
+@pytest.mark.parametrize("keys", [1, 2, 3, 40])
+@pytest.mark.parametrize("largest", [0.1, 1.2])
+def test_rotations_through_the_keys_meet_them(cycle, keys, largest):
+    frames, q, _ = random_turns(keys, keys, largest)
+    spline = b_spline.ThroughRotationSpline(Keys(frames, q), cycle)
+    np.testing.assert_allclose(rotations.angle_between(spline(frames), q), 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("largest", [0.5, 8.0])
+def test_about_one_axis_they_are_the_splines_of_the_angle_whole_turns_included(largest):
+    generator = np.random.default_rng(11)
+    frames, steps = random_frames(generator, 9), generator.uniform(-largest, largest, 9)
+    at, angles = np.linspace(frames[0], frames[-1], 101), np.cumsum(steps)
+    natural = CubicSpline(frames, angles, bc_type="natural")
+    for made, angle in zip(ROTATION_CLASSES, (scipys(frames, angles[:, np.newaxis]), natural), strict=True):
+        spline = made.from_turns(frames, steps, np.tile(AXIS, (9, 1)))
+        expected = rotations.from_axis_angle(np.tile(AXIS, (101, 1)), angle(at).reshape(-1))
+        np.testing.assert_allclose(rotations.angle_between(spline(at), expected), 0.0, atol=1e-12 * max(1.0, largest))
+        for nu in (1, 2):
+            rates = angle(at, nu).reshape(-1, 1) * AXIS
+            np.testing.assert_allclose(spline(at, nu), rates, rtol=0, atol=1e-11 * largest)
+
+
+@pytest.mark.parametrize("made", ROTATION_CLASSES)
+@pytest.mark.parametrize("cycle", ["SINGLE", "LOOP"])
+def test_angular_velocity_and_acceleration_are_the_same_from_both_sides_of_a_key(made, cycle):
+    frames, q, _ = random_turns(3, 25, 1.2)
+    q[-1] = -q[0]
+    spline, inner = made(Keys(frames, q), cycle), frames[1:-1]
+    for nu, bound in ((1, 1e-12), (2, 1e-11)):
+        before, after = spline(np.nextafter(inner, -np.inf), nu), spline(inner, nu)
+        np.testing.assert_allclose(before, after, rtol=0, atol=bound)
+        if cycle == "LOOP":
+            np.testing.assert_allclose(spline(frames[-1], nu), spline(frames[0], nu), rtol=0, atol=bound)
+
+
+@pytest.mark.parametrize("nu", [0, 1, 2])
+@pytest.mark.parametrize("made", [b_spline.VectorSpline, b_spline.ThroughVectorSpline, *ROTATION_CLASSES])
+def test_many_at_once_are_each_alone_to_the_bit(made, nu):
+    splines = []
+    for index, keys in enumerate([1, 2, 3, 4, 9, 33, 2, 3]):
+        frames, q, _ = random_turns(index, keys, 0.1 + index * 0.15)
+        splines.append(made(Keys(frames, q, ease_to=index / 10.0), ["SINGLE", "REPEAT", "LOOP"][index % 3]))
+    at = np.linspace(-60.0, 500.0, 301)
+    for spline, found in zip(splines, evaluate_many(splines, at, nu), strict=True):
+        assert (found == spline(at, nu)).all()
+
+
+def test_keys_for_which_no_controls_are_found_are_refused():
+    # To and fro about one axis by 3.1 radian, between which the controls would go up to three times as far.
+    angles = np.tile([0.0, 3.1], 6)
+    tilted = np.random.default_rng(0).normal(size=(12, 3)) * 0.3 + AXIS
+    keys = Keys(np.arange(12) * 5.0, rotations.from_axis_angle(tilted, angles))
+    with pytest.raises(KeysError, match=r"key \d+ at frame \d+: the keys about it turn to and fro too far"):
+        b_spline.ThroughRotationSpline(keys)

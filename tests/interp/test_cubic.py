@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""C2 cubic splines against scipy's, exact rational arithmetic and what makes them what they are."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.interpolate import CubicHermiteSpline, CubicSpline
+
+from interp import Keys, KeysError, cubic, evaluate_many
+from tests.interp.test_vector_spline import random_frames
+
+VALUE_CLASSES = [cubic.NaturalVectorSpline, cubic.ClampedVectorSpline]
+# As NaturalVectorSpline's docstring states it.
+BOUND = 1e-13
+
+spacings = st.lists(st.floats(0.01, 100.0), min_size=1, max_size=12)
+seeds = st.integers(0, 2**32 - 1)
+
+
+def scale_of(reference, frames):
+    """What errors of values are measured against: the largest value, and slope and bend by the segments' lengths."""
+    at, length = np.linspace(frames[0], frames[-1], 301), np.diff(frames).max()
+    return max(np.abs(reference(at, nu)).max() * length**nu for nu in (0, 1, 2))
+
+
+def assert_agrees(spline, reference, frames):
+    at = np.append(np.linspace(frames[0], frames[-1], 101), frames)
+    scale = scale_of(reference, frames)
+    for nu in (0, 1, 2):
+        bound = BOUND * scale / np.diff(frames).min() ** nu
+        np.testing.assert_allclose(spline(at, nu), reference(at, nu), rtol=0, atol=bound)
+
+
+@given(spacings, seeds)
+@settings(max_examples=60, deadline=None)
+def test_a_natural_spline_is_scipys(lengths, seed):
+    frames = np.cumsum([-7.0, *lengths])
+    values = np.random.default_rng(seed).normal(size=(len(frames), 2)) * 10.0
+    reference = CubicSpline(frames, values, bc_type="natural")
+    assert_agrees(cubic.NaturalVectorSpline(Keys(frames, values)), reference, frames)
+
+
+@given(spacings, seeds)
+@settings(max_examples=60, deadline=None)
+def test_a_clamped_spline_is_scipys_with_the_velocities_of_the_first_and_last_key(lengths, seed):
+    generator = np.random.default_rng(seed)
+    frames = np.cumsum([-7.0, *lengths])
+    values, velocities = generator.normal(size=(2, len(frames), 2)) * 10.0
+    ends = ((1, velocities[0]), (1, velocities[-1]))
+    reference = CubicSpline(frames, values, bc_type=ends)
+    assert_agrees(cubic.ClampedVectorSpline(Keys(frames, values), velocities=velocities), reference, frames)
+
+
+def test_without_velocities_it_starts_and_ends_at_rest():
+    frames, values = np.array([0.0, 10.0, 15.0]), np.array([1.0, 5.0, -2.0])
+    spline = cubic.ClampedVectorSpline(Keys(frames, values))
+    assert_agrees(lambda at, nu: spline(at, nu)[:, 0], CubicSpline(frames, values, bc_type="clamped"), frames)
+    np.testing.assert_allclose(spline([0.0, 15.0], 1), 0.0, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("made", VALUE_CLASSES)
+@given(st.lists(st.floats(0.01, 100.0), min_size=2, max_size=12), seeds)
+@settings(max_examples=40, deadline=None)
+def test_a_loop_is_scipys_periodic_spline(made, lengths, seed):
+    frames = np.cumsum([-7.0, *lengths])
+    values = np.random.default_rng(seed).normal(size=(len(frames), 2)) * 10.0
+    values[-1] = values[0]
+    reference = CubicSpline(frames, values, bc_type="periodic")
+    assert_agrees(made(Keys(frames, values), "LOOP"), reference, frames)
+
+
+@pytest.mark.parametrize("made", VALUE_CLASSES)
+def test_velocity_and_acceleration_go_on_across_the_seam_of_a_loop_whose_ends_differ(made):
+    frames = np.array([0.0, 7.0, 9.0, 20.0])
+    spline = made(Keys(frames, [1.0, -2.0, 5.0, 3.0]), "LOOP")
+    for nu in (1, 2):
+        np.testing.assert_allclose(spline([20.0], nu), spline([0.0], nu), rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("nu", [1, 2])
+@pytest.mark.parametrize("made", VALUE_CLASSES)
+def test_derivatives_are_the_same_from_both_sides_of_a_key(made, nu):
+    generator = np.random.default_rng(4)
+    frames = random_frames(generator, 40)
+    spline = made(Keys(frames, generator.normal(size=(40, 3))))
+    inner = frames[1:-1]
+    before, after = spline(np.nextafter(inner, -np.inf), nu), spline(inner, nu)
+    np.testing.assert_allclose(before, after, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("made", VALUE_CLASSES)
+def test_derivatives_are_those_of_the_values_with_ease(made):
+    keys = Keys([0.0, 10.0, 14.0, 30.0], [[0.0], [4.0], [1.0], [2.0]], ease_to=0.3, ease_from=0.6)
+    spline, at, step = made(keys), np.array([1.0, 4.0, 9.0, 11.0, 13.9, 20.0, 29.0]), 1e-5
+    for nu in (1, 2):
+        slopes = (spline(at + step, nu - 1) - spline(at - step, nu - 1)) / (2.0 * step)
+        np.testing.assert_allclose(spline(at, nu), slopes, rtol=0, atol=1e-8)
+
+
+def test_a_natural_spline_is_that_of_the_equations_in_fractions():
+    frames, values = [Fraction(n) for n in (0, 1, 4, 6, 13)], [Fraction(n) for n in (3, -1, 5, 5, 2)]
+    lengths = [b - a for a, b in itertools.pairwise(frames)]
+    mean = [(b - a) / h for a, b, h in zip(values, values[1:], lengths, strict=False)]
+    # Seeds/004, eq. 13.21, with no second derivative at the ends, eliminated from above.
+    zero, one, two = (Fraction(n) for n in (0, 1, 2))
+    rows = [[zero, two, one, 3 * mean[0]]]
+    for (a, b), (m, k) in zip(itertools.pairwise(lengths), itertools.pairwise(mean), strict=True):
+        rows.append([b, 2 * (a + b), a, 3 * (b * m + a * k)])
+    rows.append([one, two, zero, 3 * mean[-1]])
+    for above, row in itertools.pairwise(rows):
+        factor = row[0] / above[1]
+        row[1] -= factor * above[2]
+        row[3] -= factor * above[3]
+    slopes = [rows[-1][3] / rows[-1][1]]
+    for row in rows[-2::-1]:
+        slopes.insert(0, (row[3] - row[2] * slopes[0]) / row[1])
+    at_keys = [np.array(each, dtype=float) for each in (frames, values, slopes)]
+    reference = CubicHermiteSpline(at_keys[0], at_keys[1], at_keys[2])
+    at = np.linspace(0.0, 13.0, 99)
+    spline = cubic.NaturalVectorSpline(Keys([float(f) for f in frames], [float(v) for v in values]))
+    np.testing.assert_allclose(spline(at)[:, 0], reference(at), rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("made", VALUE_CLASSES)
+@pytest.mark.parametrize("keys", [1, 2, 3, 50])
+def test_it_has_the_keys_values_at_the_keys_and_holds_outside(made, keys):
+    generator = np.random.default_rng(keys)
+    frames = random_frames(generator, keys)
+    values = generator.normal(size=(keys, 2))
+    spline = made(Keys(frames, values))
+    np.testing.assert_allclose(spline(frames), values, rtol=0, atol=1e-13)
+    assert (spline([frames[0] - 5.0, frames[-1] + 5.0]) == values[[0, -1]]).all()
+    assert (spline([frames[0] - 5.0, frames[-1] + 5.0], 1) == 0.0).all()
+
+
+def test_a_thousand_keys_are_as_exact_as_ten():
+    generator = np.random.default_rng(0)
+    frames = random_frames(generator, 1000)
+    values = generator.normal(size=(1000, 3))
+    spline = cubic.NaturalVectorSpline(Keys(frames, values))
+    assert_agrees(spline, CubicSpline(frames, values, bc_type="natural"), frames)
+
+
+def mixed_tracks(made, seed=5):
+    generator = np.random.default_rng(seed)
+    splines = []
+    for index, keys in enumerate([1, 2, 3, 4, 5, 9, 33, 64, 2, 3]):
+        parameters = generator.uniform(0.0, 0.5, (2, keys)) * (index % 2)
+        eased = Keys(random_frames(generator, keys), generator.normal(size=(keys, 3)), 0.0, 0.0, 0.0, *parameters)
+        splines.append(made(eased, ["SINGLE", "REPEAT", "LOOP"][index % 3]))
+    return splines
+
+
+@pytest.mark.parametrize("nu", [0, 1, 2])
+@pytest.mark.parametrize("made", VALUE_CLASSES)
+def test_many_at_once_are_each_alone_to_the_bit(made, nu):
+    splines, at = mixed_tracks(made), np.linspace(-60.0, 500.0, 301)
+    for spline, found in zip(splines, evaluate_many(splines, at, nu), strict=True):
+        assert (found == spline(at, nu)).all()
+
+
+@pytest.mark.parametrize(
+    ("velocities", "words"),
+    [
+        ([[0.0], [np.nan], [1.0]], r"key 1 at frame 5: component 0 of the velocity is nan"),
+        ([[0.0], [1.0]], r"velocities must have the shape \(3, 1\), one row a key, not \(2, 1\)"),
+        (["a", "b", "c"], "velocities are not an array of numbers"),
+    ],
+)
+def test_bad_velocities_are_named(velocities, words):
+    with pytest.raises(KeysError, match=words):
+        cubic.ClampedVectorSpline(Keys([0, 5, 9], [0.0, 1.0, 2.0]), velocities=velocities)

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""C2 splines of rotations against scipy's, C2 splines of one angle, and what makes them what they are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.interpolate import CubicSpline
+from scipy.spatial.transform import Rotation
+from scipy.spatial.transform import RotationSpline as ScipySpline
+
+from interp import Keys, KeysError, cubic, evaluate_many, rotations
+from tests.interp.test_vector_spline import random_frames
+
+CLASSES = [cubic.NaturalRotationSpline, cubic.ClampedRotationSpline]
+# As NaturalRotationSpline's docstring states them.
+BOUND, VELOCITY_BOUND, ACCELERATION_BOUND = 1e-10, 1e-10, 1e-10
+AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
+
+
+class SettledScipySpline(ScipySpline):
+    """scipy's, with its iteration, which by itself stops at 1e-9, left to settle."""
+
+    TOL = 1e-15
+    MAX_ITER = 300
+
+
+def random_turns(seed, keys, largest):
+    """Frames and orientations, and those as scipy has them."""
+    generator = np.random.default_rng(seed)
+    frames = random_frames(generator, keys, 2.0, 20.0)
+    turns = generator.normal(size=(keys, 3))
+    turns *= generator.uniform(0.0, largest, (keys, 1)) / np.linalg.norm(turns, axis=1, keepdims=True)
+    orientations = [Rotation.from_rotvec(turns[0])]
+    for turn in turns[1:]:
+        orientations.append(Rotation.from_rotvec(turn) * orientations[-1])
+    known = Rotation.concatenate(orientations)
+    return frames, np.roll(known.as_quat(), 1, axis=1), known
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(3, 30), st.sampled_from([1e-8, 1e-3, 0.3, 1.0, 2.0]))
+@settings(max_examples=40, deadline=None)
+def test_with_scipys_velocities_at_its_ends_it_is_scipys(seed, keys, largest):
+    frames, q, known = random_turns(seed, keys, largest)
+    reference = SettledScipySpline(frames, known)
+    velocities = np.zeros((keys, 3))
+    velocities[0] = (known[1] * known[0].inv()).as_rotvec() / (frames[1] - frames[0])
+    velocities[-1] = (known[-1] * known[-2].inv()).as_rotvec() / (frames[-1] - frames[-2])
+    spline = cubic.ClampedRotationSpline(Keys(frames, q), velocities=velocities)
+    at = np.linspace(frames[0], frames[-1], 97)
+    expected = reference(at)
+    found = Rotation.from_quat(np.roll(spline(at), -1, axis=1))
+    np.testing.assert_allclose((found * expected.inv()).magnitude(), 0.0, atol=BOUND)
+    # scipy's velocities and accelerations are in the body's frame.
+    speed = expected.apply(reference(at, 1))
+    shortest = np.diff(frames).min()
+    velocity_bound = VELOCITY_BOUND * (np.abs(speed).max() + 1.0 / shortest)
+    np.testing.assert_allclose(spline(at, 1), speed, rtol=0, atol=velocity_bound)
+    change = expected.apply(reference(at, 2))
+    np.testing.assert_allclose(spline(at, 2), change, rtol=0, atol=ACCELERATION_BOUND / shortest**2)
+
+
+@pytest.mark.parametrize("cycle", ["SINGLE", "LOOP"])
+@pytest.mark.parametrize("made", CLASSES)
+@pytest.mark.parametrize("largest", [0.5, 2.8])
+def test_angular_velocity_and_acceleration_are_the_same_from_both_sides_of_a_key(made, cycle, largest):
+    frames, q, _ = random_turns(3, 25, largest)
+    spline = made(Keys(frames, q), cycle)
+    inner = frames[1:-1]
+    for nu, bound in ((1, 1e-12), (2, 1e-11)):
+        before, after = spline(np.nextafter(inner, -np.inf), nu), spline(inner, nu)
+        np.testing.assert_allclose(before, after, rtol=0, atol=bound)
+        if cycle == "LOOP":
+            np.testing.assert_allclose(spline(frames[-1], nu), spline(frames[0], nu), rtol=0, atol=bound)
+
+
+def test_natural_ends_have_no_angular_acceleration_and_clamped_ones_the_velocities_that_they_are_given():
+    frames, q, _ = random_turns(7, 6, 2.0)
+    ends = frames[[0, -1]]
+    np.testing.assert_allclose(cubic.NaturalRotationSpline(Keys(frames, q))(ends, 2), 0.0, rtol=0, atol=1e-14)
+    velocities = np.random.default_rng(7).normal(size=(6, 3))
+    spline = cubic.ClampedRotationSpline(Keys(frames, q), velocities=velocities)
+    np.testing.assert_allclose(spline(ends, 1), velocities[[0, -1]], rtol=0, atol=1e-14)
+    np.testing.assert_allclose(cubic.ClampedRotationSpline(Keys(frames, q))(ends, 1), 0.0, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("largest", [1.0, 3.0, 20.0])
+@pytest.mark.parametrize(("made", "ends"), [(CLASSES[0], "natural"), (CLASSES[1], "clamped")])
+def test_about_one_axis_it_is_the_spline_of_the_angle_whole_turns_included(made, ends, largest):
+    generator = np.random.default_rng(11)
+    frames, steps = random_frames(generator, 9), generator.uniform(-largest, largest, 9)
+    steps[0] = 0.3
+    spline = made.from_turns(frames, steps, np.tile(AXIS, (9, 1)))
+    angle = CubicSpline(frames, np.cumsum(steps), bc_type=ends)
+    at = np.linspace(frames[0], frames[-1], 101)
+    expected = rotations.from_axis_angle(np.tile(AXIS, (101, 1)), angle(at))
+    np.testing.assert_allclose(rotations.angle_between(spline(at), expected), 0.0, atol=1e-12 * max(1.0, largest))
+    for nu in (1, 2):
+        np.testing.assert_allclose(spline(at, nu), angle(at, nu)[:, np.newaxis] * AXIS, rtol=0, atol=1e-12 * largest)
+
+
+@pytest.mark.parametrize("made", CLASSES)
+def test_whole_turns_about_changing_axes_leave_no_jump(made):
+    generator = np.random.default_rng(12)
+    frames = random_frames(generator, 9, 2.0, 20.0)
+    spline = made.from_turns(frames, generator.uniform(-14.0, 14.0, 9), generator.normal(size=(9, 3)))
+    for nu, bound in ((1, 1e-11), (2, 1e-10)):
+        before, after = spline(np.nextafter(frames[1:-1], -np.inf), nu), spline(frames[1:-1], nu)
+        np.testing.assert_allclose(before, after, rtol=0, atol=bound)
+
+
+@pytest.mark.parametrize("made", CLASSES)
+def test_derivatives_are_those_of_the_motion_with_ease(made):
+    frames, q, _ = random_turns(9, 6, 2.0)
+    spline = made(Keys(frames, q, ease_to=0.2, ease_from=0.5))
+    at, step = np.linspace(frames[0], frames[-1], 43)[1:-1], 1e-6
+    turned = rotations.multiply(spline(at + step), rotations.conjugate(spline(at - step)))
+    velocity = rotations.to_rotation_vector(rotations.shorter(turned)) / (2.0 * step)
+    np.testing.assert_allclose(spline(at, 1), velocity, rtol=0, atol=1e-8)
+    acceleration = (spline(at + step, 1) - spline(at - step, 1)) / (2.0 * step)
+    np.testing.assert_allclose(spline(at, 2), acceleration, rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize("made", CLASSES)
+@pytest.mark.parametrize("keys", [1, 2, 3, 50])
+def test_it_has_the_keys_orientations_at_the_keys_and_holds_outside(made, keys):
+    frames, q, _ = random_turns(keys, keys, 2.0)
+    spline = made(Keys(frames, q))
+    np.testing.assert_allclose(rotations.angle_between(spline(frames), q), 0.0, atol=1e-14)
+    outside = spline([frames[0] - 5.0, frames[-1] + 5.0])
+    np.testing.assert_allclose(rotations.angle_between(outside, q[[0, -1]]), 0.0, atol=1e-14)
+
+
+def test_two_keys_turn_evenly_if_natural():
+    spline = cubic.NaturalRotationSpline(Keys([0.0, 10.0], rotations.from_axis_angle(AXIS, np.array([0.2, 2.2]))))
+    np.testing.assert_allclose(spline(np.linspace(0.0, 10.0, 7), 1), np.tile(0.2 * AXIS, (7, 1)), rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("nu", [0, 1, 2])
+@pytest.mark.parametrize("made", CLASSES)
+def test_many_at_once_are_each_alone_to_the_bit(made, nu):
+    splines = []
+    for index, keys in enumerate([1, 2, 3, 4, 9, 33, 2, 3]):
+        frames, q, _ = random_turns(index, keys, 0.1 + index * 0.3)
+        splines.append(
+            made(Keys(frames, q), ["SINGLE", "REPEAT", "LOOP"][index % 3], ["SHORTEST", "AS_KEYED"][index % 2])
+        )
+    at = np.linspace(-60.0, 500.0, 301)
+    for spline, found in zip(splines, evaluate_many(splines, at, nu), strict=True):
+        assert (found == spline(at, nu)).all()
+
+
+def test_turns_for_which_no_such_motion_is_found_are_refused():
+    generator = np.random.default_rng(108)
+    axes = generator.normal(size=(6, 3))
+    orientations = [np.array([1.0, 0.0, 0.0, 0.0])]
+    for axis in axes:
+        orientations.append(rotations.multiply(rotations.from_axis_angle(axis, 3.1), orientations[-1]))
+    keys = Keys(np.cumsum(np.exp(generator.uniform(0.0, 3.0, 7))), orientations)
+    with pytest.raises(KeysError, match=r"key 6 at frame 49.0551: turns too far from its neighbours"):
+        cubic.NaturalRotationSpline(keys)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hermite tracks against scipy's CubicHermiteSpline, and seeds/002 at 50 digits."""
+
+from __future__ import annotations
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.interpolate import CubicHermiteSpline
+
+from interp import Keys, KeysError, hermite, rotations
+from tests.interp.seed_002 import Seed, hermite_values
+from tests.interp.test_rotation_spline import CYCLES, off, random_rotations
+
+AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 10**6), st.integers(2, 8), st.sampled_from(CYCLES))
+def test_values_are_scipy_s_whatever_the_spacing_and_the_cycle(seed, keys, cycle):
+    generator = np.random.default_rng(seed)
+    frames = np.cumsum(10.0 ** generator.uniform(-0.5, 1.5, keys))
+    values, velocities = generator.normal(size=(2, keys, 3))
+    reference = CubicHermiteSpline(frames, values, velocities)
+    spline = hermite.VectorSpline(Keys(frames, values), cycle, velocities)
+    at = np.linspace(frames[0], frames[-1], 100)[:-1]
+    for nu in range(3):
+        expected = reference(at, nu)
+        np.testing.assert_allclose(spline(at, nu), expected, rtol=0, atol=2e-13 * (1.0 + np.abs(expected).max()))
+
+
+def test_a_segment_is_the_seed_s():
+    generator = np.random.default_rng(2)
+    p0, p1, v0, v1 = generator.normal(size=(4, 3))
+    spline = hermite.VectorSpline(Keys([0, 1], [p0, p1]), velocities=[v0, v1])
+    for x in np.linspace(0.0, 0.99, 9):
+        position, velocity = hermite_values(x, p0, p1, v0, v1)
+        np.testing.assert_allclose(spline(x), position, rtol=0, atol=1e-14)
+        np.testing.assert_allclose(spline(x, 1), velocity, rtol=0, atol=1e-14)
+
+
+def test_without_velocities_it_comes_to_rest_at_each_key():
+    at = np.linspace(0.0, 1.0, 11)
+    values = hermite.VectorSpline(Keys([0, 10, 30], [0.0, 1.0, 0.0]))
+    np.testing.assert_allclose(values(10.0 * at)[:, 0], 3 * at**2 - 2 * at**3, rtol=0, atol=1e-15)
+    assert (values([0.0, 10.0, 30.0], 1) == 0.0).all()
+    turns = hermite.RotationSpline(Keys([0, 10, 30], rotations.from_rotation_vector(np.outer([0, 1, 3], AXIS))))
+    expected = rotations.from_rotation_vector(np.outer(3 * at**2 - 2 * at**3, AXIS))
+    assert off(turns(10.0 * at), expected).max() < 1e-15
+    assert np.abs(turns([0.0, 10.0, 30.0], 1)).max() < 1e-16
+
+
+@pytest.mark.parametrize("step", [1e-6, 0.5, 1.5, 3.0])
+def test_rotations_are_the_seed_s_with_the_end_velocity_it_asks_for(step):
+    generator = np.random.default_rng(7)
+    q, velocities = random_rotations(generator, 4, step), generator.normal(size=(4, 3))
+    spline = hermite.RotationSpline(Keys(np.arange(4.0), q), velocities=velocities)
+    seed = Seed(q, velocities, true_velocities=True)
+    for n in range(3):
+        for x in (0.0, 0.31, 0.77):
+            expected = np.array([float(v) for v in seed.rotation(n, mp.mpf(x))])
+            assert rotations.angle_between(spline(n + x), expected) < 1e-13
+            found = spline(n + x, 1)
+            np.testing.assert_allclose(found, [float(v) for v in seed.velocity(n, x)], rtol=0, atol=1e-12)
+
+
+def test_as_printed_the_seed_does_not_end_with_the_velocity_that_is_given():
+    generator = np.random.default_rng(7)
+    q, velocities = random_rotations(generator, 2, 1.5), generator.normal(size=(2, 3))
+    printed = [float(v) for v in Seed(q, velocities).velocity(0, 1.0)]
+    assert np.abs(printed - velocities[1]).max() > 0.1
+
+
+@settings(max_examples=50)
+@given(st.integers(0, 10**6), st.sampled_from(CYCLES), st.sampled_from(["SHORTEST", "AS_KEYED"]))
+def test_rotations_have_the_given_velocities_on_both_sides_of_each_key(seed, cycle, path):
+    generator = np.random.default_rng(seed)
+    frames = np.cumsum(generator.uniform(0.5, 30.0, 6))
+    turns, axes = generator.uniform(-15.0, 15.0, 6), generator.normal(size=(6, 3))
+    velocities = generator.normal(size=(6, 3))
+    spline = hermite.RotationSpline.from_turns(frames, turns, axes, cycle=cycle, path=path, velocities=velocities)
+    np.testing.assert_allclose(spline(frames, 1), velocities, rtol=0, atol=1e-11)
+    before = np.nextafter(frames[1:], -np.inf)
+    np.testing.assert_allclose(spline(before, 1), velocities[1:], rtol=0, atol=1e-10)
+
+
+@settings(max_examples=40)
+@given(
+    turns=st.lists(st.floats(-25.0, 25.0), min_size=2, max_size=6),
+    rates=st.lists(st.floats(-2.0, 2.0), min_size=6, max_size=6),
+    lengths=st.lists(st.floats(1.0, 30.0), min_size=6, max_size=6),
+)
+def test_about_one_axis_rotations_are_the_hermite_spline_of_the_angle(turns, rates, lengths):
+    keys = len(turns)
+    frames, rates = np.cumsum(lengths[:keys]), np.array(rates[:keys])
+    spline = hermite.RotationSpline.from_turns(frames, turns, [AXIS] * keys, velocities=np.outer(rates, AXIS))
+    angle = CubicHermiteSpline(frames, np.cumsum(turns), rates)
+    at = np.linspace(frames[0], frames[-1], 80)[:-1]
+    assert off(spline(at), rotations.from_rotation_vector(np.outer(angle(at), AXIS))).max() < 1e-12
+    for nu in (1, 2):
+        np.testing.assert_allclose(spline(at, nu), np.outer(angle(at, nu), AXIS), rtol=0, atol=1e-11)
+
+
+def test_velocities_that_are_none_are_refused():
+    values, turns = Keys([0, 5], [[1.0, 2.0], [3.0, 4.0]]), Keys([0, 5], [[1, 0, 0, 0], [0, 1, 0, 0]])
+    with pytest.raises(KeysError, match=r"velocities must have the shape \(2, 2\), one row a key, not \(2, 3\)"):
+        hermite.VectorSpline(values, velocities=np.zeros((2, 3)))
+    with pytest.raises(KeysError, match=r"velocities must have the shape \(2, 3\), one row a key, not \(2, 4\)"):
+        hermite.RotationSpline(turns, velocities=np.zeros((2, 4)))
+    with pytest.raises(KeysError, match="key 1 at frame 5: component 2 of the velocity is nan"):
+        hermite.RotationSpline(turns, velocities=[[0, 0, 0], [0, 0, np.nan]])

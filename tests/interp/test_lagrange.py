@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lagrange's polynomial against exact rational arithmetic, scipy and polynomials that are known."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.interpolate import barycentric_interpolate
+
+from interp import Keys, KeysError, evaluate_many, lagrange
+from tests.interp.test_vector_spline import random_frames
+
+# As VectorSpline's docstring states them.
+BOUND, DERIVATIVE_BOUND = 1e-14, 1e-13
+
+
+def newton(frames, values):
+    """Divided differences in fractions."""
+    nodes, table = [Fraction(f) for f in frames], [Fraction(v) for v in values]
+    for order in range(1, len(nodes)):
+        for index in range(len(nodes) - 1, order - 1, -1):
+            table[index] = (table[index] - table[index - 1]) / (nodes[index] - nodes[index - order])
+    return nodes, table
+
+
+def exact(frames, values, at):
+    """The polynomial and its first two derivatives by Horner's scheme in fractions."""
+    nodes, table = newton(frames, values)
+    rows = []
+    for frame in at:
+        x = Fraction(float(frame))
+        value, slope, bend = table[-1], Fraction(0), Fraction(0)
+        for node, coefficient in zip(nodes[-2::-1], table[-2::-1], strict=True):
+            bend = bend * (x - node) + 2 * slope
+            slope = slope * (x - node) + value
+            value = value * (x - node) + coefficient
+        rows.append([float(value), float(slope), float(bend)])
+    return np.array(rows)
+
+
+@given(st.lists(st.floats(0.3, 30.0), min_size=1, max_size=14), st.integers(0, 2**32 - 1))
+@settings(max_examples=40, deadline=None)
+def test_it_is_the_polynomial_of_exact_arithmetic(lengths, seed):
+    generator = np.random.default_rng(seed)
+    frames = np.cumsum([-7.0, *lengths])
+    values = generator.normal(size=len(frames)) * 10.0
+    at = np.concatenate([generator.uniform(frames[0], frames[-1], 12), frames[:-1], np.nextafter(frames[1:], -np.inf)])
+    try:
+        spline = lagrange.VectorSpline(Keys(frames, values))
+    except KeysError:
+        return  # too far out for numbers: see below
+    expected = exact(frames, values, at)
+    swing, largest = spline.swing, np.abs(values).max()
+    np.testing.assert_allclose(spline(at)[:, 0], expected[:, 0], rtol=0, atol=BOUND * swing * largest)
+    for nu in (1, 2):
+        bound = DERIVATIVE_BOUND * swing**2 * largest / np.diff(frames).min() ** nu
+        np.testing.assert_allclose(spline(at, nu)[:, 0], expected[:, nu], rtol=0, atol=bound)
+
+
+def test_it_is_scipys_barycentric_interpolation():
+    frames = 50.0 * np.cos(np.pi * np.arange(60, -1, -1) / 60.0)
+    values = np.random.default_rng(1).normal(size=(61, 3))
+    at = np.linspace(-50.0, 50.0, 301)
+    expected = barycentric_interpolate(frames, values, at)
+    np.testing.assert_allclose(lagrange.VectorSpline(Keys(frames, values))(at), expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("keys", [1, 2, 3, 9])
+def test_it_gives_back_a_polynomial_of_as_many_coefficients_as_keys(keys):
+    polynomial = np.polynomial.Polynomial(np.random.default_rng(keys).normal(size=keys), [0.0, 80.0])
+    frames = random_frames(np.random.default_rng(keys), keys, 4.0, 20.0)
+    spline = lagrange.VectorSpline(Keys(frames, polynomial(frames)))
+    at = np.linspace(frames[0], frames[-1], 55)
+    for nu in (0, 1, 2):
+        expected = polynomial.deriv(nu)(at) if nu else polynomial(at)
+        np.testing.assert_allclose(spline(at, nu)[:, 0], expected if keys > 1 else expected * (nu == 0), atol=1e-10)
+
+
+def test_keys_are_met_exactly():
+    generator = np.random.default_rng(2)
+    frames, values = random_frames(generator, 12), generator.normal(size=(12, 2))
+    assert (lagrange.VectorSpline(Keys(frames, values))(frames) == values).all()
+
+
+def test_it_swings_between_many_keys_as_runge_says():
+    frames = np.linspace(-5.0, 5.0, 11)
+    runge = 1.0 / (1.0 + frames**2)
+    # The well-known largest error at degree 10.
+    at = np.linspace(-5.0, 5.0, 10001)
+    found = lagrange.VectorSpline(Keys(frames, runge))(at)[:, 0]
+    assert np.abs(found - 1.0 / (1.0 + at**2)).max() == pytest.approx(1.9157, abs=1e-4)
+
+
+def test_the_swing_is_lebesgues_constant():
+    # Known for evenly spaced points, by the number of intervals.
+    for intervals, constant in ((5, 3.11), (10, 29.9), (15, 512.05), (20, 10986.5)):
+        spline = lagrange.VectorSpline(Keys(np.arange(intervals + 1) * 7.0, np.zeros(intervals + 1)))
+        assert spline.swing == pytest.approx(constant, rel=0.08)
+
+
+def test_above_ten_keys_it_says_that_it_swings():
+    assert lagrange.VectorSpline(Keys(np.arange(10), np.zeros(10))).notes == ()
+    (note,) = lagrange.VectorSpline(Keys(np.arange(14), np.zeros(14))).notes
+    assert note.startswith("Lagrange through 14 keys swings between them, up to ")
+
+
+def test_a_loop_is_a_repeat():
+    keys = Keys([0.0, 4.0, 5.0, 9.0], [0.0, 2.0, -1.0, 0.0])
+    at = np.linspace(-20.0, 30.0, 77)
+    assert (lagrange.VectorSpline(keys, "LOOP")(at) == lagrange.VectorSpline(keys, "REPEAT")(at)).all()
+
+
+@pytest.mark.parametrize("nu", [0, 1, 2])
+def test_many_at_once_are_each_alone_to_the_bit(nu):
+    generator = np.random.default_rng(8)
+    splines = []
+    for index, keys in enumerate([1, 2, 3, 4, 9, 12, 2, 3]):
+        made = Keys(random_frames(generator, keys, 3.0, 9.0), generator.normal(size=(keys, 2)), ease_to=index / 10.0)
+        splines.append(lagrange.VectorSpline(made, ["SINGLE", "REPEAT"][index % 2]))
+    at = np.linspace(-60.0, 100.0, 1301)
+    for spline, found in zip(splines, evaluate_many(splines, at, nu), strict=True):
+        assert (found == spline(at, nu)).all()
+
+
+def test_keys_of_which_nothing_is_known_between_are_refused():
+    with pytest.raises(KeysError, match=r"key 0 at frame 0: a polynomial through 50 such keys is lost in its swings"):
+        lagrange.VectorSpline(Keys(np.arange(50), np.zeros(50)))
+    assert lagrange.VectorSpline(Keys(np.arange(45), np.zeros(45))).swing < 1e12
+    with pytest.raises(KeysError, match="lost in its swings"):
+        lagrange.VectorSpline(Keys([*np.arange(40) * 1e-3, 1e6], np.zeros(41)))
+    with pytest.raises(KeysError, match="has 1001 keys; a polynomial is laid through 1000 at most"):
+        lagrange.VectorSpline(Keys(np.arange(1001), np.zeros(1001)))

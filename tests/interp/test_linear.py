@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Linear tracks against NumPy's and scipy's linear interpolation, and slerp's printed formula at 50 digits."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation, Slerp
+
+from interp import Keys, KeysError, evaluate_many, linear, rotations
+from tests.interp import exact
+from tests.interp.test_rotation_spline import CYCLES, PATHS, exact_rotation_track, off, random_rotations
+
+AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
+
+
+class ExactSlerp(exact.Track):
+    """seeds/004, eq. 13.47, from key to key."""
+
+    def rotation(self, frame):
+        n, t = self.at(frame)
+        return self.slerp(self.p[n], self.p[n + 1], t) if self.last else self.p[0]
+
+
+@settings(max_examples=50)
+@given(
+    lengths=st.lists(st.floats(0.01, 100.0), min_size=1, max_size=8),
+    values=st.lists(st.floats(-1e3, 1e3), min_size=16, max_size=16),
+)
+def test_values_are_numpy_s_linear_interpolation(lengths, values):
+    frames = np.cumsum(lengths)
+    p = np.array(values[: 2 * len(frames)]).reshape(-1, 2)
+    at = np.linspace(frames[0] - 1.0, frames[-1] + 1.0, 101)
+    found = linear.VectorSpline(Keys(frames, p))(at)
+    for component in range(2):
+        np.testing.assert_allclose(found[:, component], np.interp(at, frames, p[:, component]), rtol=0, atol=1e-12)
+
+
+def test_the_derivative_of_values_is_the_slope_of_the_segment():
+    spline = linear.VectorSpline(Keys([0, 4, 6], [[0.0], [2.0], [-6.0]]))
+    assert spline([-1.0, 0.0, 3.9, 4.0, 6.0, 7.0], 1).ravel().tolist() == pytest.approx([0.0, 0.5, 0.5, -4.0, -4.0, 0])
+    assert (spline(np.linspace(0.0, 6.0, 31), 2) == 0.0).all()
+
+
+def test_key_values_are_met_exactly():
+    generator = np.random.default_rng(0)
+    frames, values = np.cumsum(generator.uniform(0.1, 9.0, 20)), generator.normal(size=(20, 3))
+    assert (linear.VectorSpline(Keys(frames, values))(frames) == values).all()
+
+
+@settings(max_examples=50)
+@given(st.integers(0, 10**6), st.floats(0.0, 3.0))
+def test_rotations_by_the_shortest_path_are_scipy_s_slerp(seed, step):
+    generator = np.random.default_rng(seed)
+    frames = np.cumsum(generator.uniform(0.1, 30.0, 6))
+    q = random_rotations(generator, 6, step)
+    at = np.linspace(frames[0], frames[-1], 97)
+    expected = Slerp(frames, Rotation.from_quat(q, scalar_first=True))(at).as_quat(scalar_first=True)
+    assert rotations.angle_between(linear.RotationSpline(Keys(frames, q))(at), expected).max() < 1e-14
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("cycle", CYCLES)
+@pytest.mark.parametrize("keys", [1, 2, 3, 6])
+@pytest.mark.parametrize("step", [0.0, 1e-9, 0.3, 3.0])
+def test_rotations_are_the_printed_slerp_at_50_digits_ease_and_signs_included(path, cycle, keys, step):
+    generator = np.random.default_rng(keys)
+    frames = np.cumsum(generator.uniform(0.5, 40.0, keys))
+    q = random_rotations(generator, keys, step)
+    if path == "AS_KEYED" and step < 0.1:
+        q = rotations.unroll_signs(q)
+    parameters = np.zeros((5, keys))
+    parameters[3:] = generator.uniform(0.0, 1.0, (2, keys))
+    track = ExactSlerp(frames, q, parameters, cycle=cycle, path=path)
+    track.prepare_rotations()
+    at = np.concatenate([generator.uniform(frames[0] - 20.0, frames[-1] + 20.0, 20), frames])
+    expected = exact.rows([track.rotation(frame) for frame in at])
+    found = linear.RotationSpline(Keys(frames, q, *parameters), cycle, path)(at)
+    assert off(found, expected).max() < 1e-14 / track.flattest
+
+
+def test_nearly_antipodal_keys_lose_no_more_than_the_condition_of_their_arc():
+    q = rotations.from_axis_angle([AXIS] * 2, [0.0, 2.0 * np.pi - 2e-6])
+    track = exact_rotation_track([0.0, 10.0], q, np.zeros((5, 2)), path="AS_KEYED")
+    expected = exact.rows([track.slerp(*track.p, u) for u in np.linspace(0.0, 1.0, 11)])
+    found = linear.RotationSpline(Keys([0, 10], q), path="AS_KEYED")(np.linspace(0.0, 10.0, 11))
+    assert off(found, expected).max() < 1e-14 / track.flattest
+
+
+def test_450_degrees_are_a_turn_and_a_quarter_at_a_constant_speed():
+    spline = linear.RotationSpline.from_turns([0, 10, 30], np.radians([20, 450, -1000]), [AXIS] * 3)
+    at = np.array([0.0, 2.5, 10.0, 25.0, 30.0])
+    expected = rotations.from_rotation_vector(np.radians([20, 132.5, 470, -280, -530])[:, np.newaxis] * AXIS)
+    assert off(spline(at), expected).max() < 1e-14
+    np.testing.assert_allclose(spline(at, 1)[:2], np.radians([45, 45])[:, np.newaxis] * AXIS, rtol=0, atol=1e-15)
+
+
+def test_angular_velocities_are_constant_within_a_segment_and_accelerations_nothing():
+    q = rotations.from_axis_angle([AXIS, AXIS, AXIS], [0.0, 1.0, 3.0])
+    spline = linear.RotationSpline(Keys([0, 10, 14], q))
+    np.testing.assert_allclose(spline([0.0, 9.0], 1), [0.1 * AXIS] * 2, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(spline([10.0, 14.0], 1), [0.5 * AXIS] * 2, rtol=0, atol=1e-15)
+    assert np.abs(spline([3.0, 12.0], 2)).max() < 1e-15
+    assert (spline([-1.0, 15.0], 1) == 0.0).all()
+
+
+def test_the_seed_s_object_turns_evenly_about_its_diagonal():
+    q = rotations.from_axis_angle([[1, 1, 1]] * 3, np.radians([0, 120, 240]))
+    spline = linear.RotationSpline(Keys([0, 10, 20], q))
+    at = np.linspace(0.0, 20.0, 41)
+    expected = Rotation.from_rotvec(np.outer(np.radians(12.0 * at), [1, 1, 1]) / np.sqrt(3.0)).apply([1, 0, 0])
+    found = Rotation.from_quat(spline(at), scalar_first=True).apply([1, 0, 0])
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(np.linalg.norm(spline(at, 1), axis=1), np.radians(12.0), rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("nu", [0, 1, 2])
+def test_many_tracks_at_once_give_the_same_bits_as_one(nu):
+    generator = np.random.default_rng(9)
+    splines = []
+    for index, cycle in enumerate(itertools.islice(itertools.cycle(CYCLES), 12)):
+        keys = int(generator.integers(1, 9))
+        frames = np.cumsum(generator.uniform(1.0, 20.0, keys))
+        splines.append(linear.VectorSpline(Keys(frames, generator.normal(size=(keys, 1 + index % 3))), cycle))
+        splines.append(linear.RotationSpline(Keys(frames, generator.normal(size=(keys, 4))), cycle, PATHS[index % 2]))
+        turns = generator.uniform(-9.0, 9.0, keys)
+        splines.append(linear.RotationSpline.from_turns(frames, turns, generator.normal(size=(keys, 3)), cycle=cycle))
+    at = np.linspace(-30.0, 150.0, 301)
+    for spline, together in zip(splines, evaluate_many(splines, at, nu), strict=True):
+        np.testing.assert_array_equal(spline(at, nu), together)
+
+
+def test_bad_rotation_keys_are_refused():
+    with pytest.raises(KeysError, match="key 1 at frame 5: the quaternion is zero"):
+        linear.RotationSpline(Keys([0, 5], [[1, 0, 0, 0], [0, 0, 0, 0]]))
+    with pytest.raises(KeysError, match="key 1 at frame 5: is a whole turn from the key before it"):
+        linear.RotationSpline(Keys([0, 5], [[1, 0, 0, 0], [-1, 0, 0, 0]]), path="AS_KEYED")
+    with pytest.raises(KeysError, match="key 1 at frame 5: turns, but its axis is zero"):
+        linear.RotationSpline.from_turns([0, 5], [0, 1], [[1, 0, 0], [0, 0, 0]])
+    with pytest.raises(ValueError, match="path must be one of SHORTEST, AS_KEYED"):
+        linear.RotationSpline(Keys([0], [[1, 0, 0, 0]]), path="LONGEST")

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What every method keeps to, whatever its shape: what bakes, cycles and curves rely on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from interp import Keys, ease, evaluate_many, rotations
+from interp.fitting import ROTATION_TOLERANCE, Request, fit_many
+from interp.methods import METHODS
+from tests.interp.test_fitting import largest_difference, numbers_of
+
+CYCLES = ["SINGLE", "REPEAT", "LOOP"]
+AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
+SMOOTH = {"C1": 1, "C2": 2}
+
+
+def made():
+    """Every class of every method, by name."""
+    for method in METHODS.values():
+        for kind, cls in (("values", method.values), ("rotations", method.rotations)):
+            if cls is not None:
+                yield pytest.param(cls, kind, id=f"{method.name}-{kind}")
+
+
+ALL = list(made())
+VALUES = [each for each in ALL if each.values[1] == "values"]
+ROTATIONS = [each for each in ALL if each.values[1] == "rotations"]
+BOUNDED = [each for each in ALL if each.values[0].reach is not None]
+FREE_OF_AXES = [each for each in ROTATIONS if each.values[0] is not METHODS["ROLL_PITCH_YAW"].rotations]
+WINDING = [each for each in ROTATIONS if hasattr(each.values[0], "from_turns")]
+
+# Through keys that turn three times to and fro there may be no B-spline: it would have to turn farther between them.
+FAST = [
+    pytest.param(each.values[0], turns, id=f"{each.id}-{turns}")
+    for each in WINDING
+    for turns in (0.9, 1.25, 3.0)
+    if turns < 3.0 or each.values[0] is not METHODS["B_SPLINE_THROUGH"].rotations
+]
+
+
+def keys_of(generator, kind, count, closed=False, step=0.7, frames=None, **parameters):
+    """Keys that every method takes: values above 0, turns of `step` radians."""
+    if frames is None:
+        frames = np.cumsum(generator.uniform(4.0, 14.0, count))
+    if kind == "values":
+        values = np.exp(generator.normal(size=(count, 3)) * 0.5)
+    else:
+        turns = generator.normal(size=(count, 3))
+        turns *= step / np.linalg.norm(turns, axis=1, keepdims=True)
+        values = rotations.turns_to_rotations(np.full(count, step), turns, first=generator.normal(size=4))
+    if closed:
+        values[-1] = values[0]
+    return Keys(frames, values, **parameters)
+
+
+def shown(spline):
+    """The spline with the keys that channels have to have, which are its own where it meets them."""
+    if spline.meets_keys:
+        return spline
+    met = type(spline)(spline.keys)
+    met.keys = spline.keys.with_values(spline(spline.keys.frames))
+    return met
+
+
+def apart(kind, found, expected):
+    if kind == "values":
+        return np.abs(found - expected).max()
+    return rotations.angle_between(found, expected).max()
+
+
+@pytest.mark.parametrize(("cls", "kind"), ALL)
+@pytest.mark.parametrize("cycle", CYCLES)
+def test_one_key_is_constant(cls, kind, cycle):
+    keys = keys_of(np.random.default_rng(0), kind, 1)
+    spline = cls(keys, cycle)
+    at = keys.frames[0] + np.array([-5.0, 0.0, 7.0])
+    assert apart(kind, spline(at), spline.keys.values) < 1e-15
+    for nu in range(1, spline.derivatives + 1):
+        assert (spline(at, nu) == 0.0).all()
+
+
+@pytest.mark.parametrize(("cls", "kind"), ALL)
+@pytest.mark.parametrize("cycle", CYCLES)
+def test_two_keys_are_met_and_what_is_between_them_stays_between(cls, kind, cycle):
+    keys = keys_of(np.random.default_rng(1), kind, 2)
+    spline = cls(keys, cycle)
+    at = np.linspace(keys.frames[0], keys.frames[1], 41)
+    if spline.meets_keys:
+        assert apart(kind, spline(keys.frames), spline.keys.values) < 1e-14
+    if kind == "values":
+        low, high = np.sort(keys.values, axis=0)
+        assert ((spline(at) >= low - 1e-14) & (spline(at) <= high + 1e-14)).all()
+    else:
+        whole = rotations.angle_between(*spline.keys.values)
+        on_the_way = rotations.angle_between(spline(at), spline.keys.values[0])
+        assert (on_the_way <= whole * 1.05).all()
+
+
+@pytest.mark.parametrize(("cls", "kind"), ALL)
+@pytest.mark.parametrize("cycle", CYCLES)
+@pytest.mark.parametrize("keys", [3, 4, 7])
+def test_keys_are_met_where_it_says_so(cls, kind, cycle, keys):
+    keys = keys_of(np.random.default_rng(2), kind, keys, cycle == "LOOP")
+    spline = cls(keys, cycle)
+    if not spline.meets_keys:
+        assert apart(kind, spline(keys.frames), spline.keys.values) > 1e-3
+    else:
+        assert apart(kind, spline(keys.frames), spline.keys.values) < 1e-12
+
+
+@pytest.mark.parametrize(("cls", "kind"), ALL)
+@pytest.mark.parametrize("cycle", ["SINGLE", "LOOP"])
+def test_it_is_as_smooth_at_keys_and_across_the_seam_as_it_says(cls, kind, cycle):
+    keys = keys_of(np.random.default_rng(3), kind, 7, cycle == "LOOP")
+    spline = cls(keys, cycle)
+    least = np.diff(keys.frames).min()
+    frames = keys.frames[1:-1]
+    before = frames - 1e-9
+    jumps = [
+        apart(kind, spline(before), spline(frames)),
+        *(np.abs(spline(before, nu) - spline(frames, nu)).max() * least**nu for nu in (1, 2)),
+    ]
+    if cycle == "LOOP":
+        ends = spline(keys.frames[-1]), spline(keys.frames[0])
+        jumps[0] = max(jumps[0], apart(kind, *ends))
+        for nu in (1, 2):
+            gap = spline(keys.frames[-1], nu) - spline(keys.frames[0], nu)
+            jumps[nu] = max(jumps[nu], np.abs(gap).max() * least**nu)
+    smooth = SMOOTH.get(spline.continuity, 0)
+    assert max(jumps[: smooth + 1]) < 1e-6
+    if smooth < 2:
+        assert jumps[smooth + 1] > 1e-3
+
+
+@pytest.mark.parametrize(("cls", "kind"), ALL)
+@pytest.mark.parametrize("cycle", CYCLES)
+@pytest.mark.parametrize("eased", [False, True])
+def test_derivatives_are_those_of_what_it_plays(cls, kind, cycle, eased):
+    generator = np.random.default_rng(4)
+    eases = generator.uniform(0.2, 0.6, (2, 6)) * eased
+    keys = keys_of(generator, kind, 6, cycle == "LOOP", ease_to=eases[0], ease_from=eases[1])
+    spline = cls(keys, cycle)
+    h = 1e-3
+    # Away from what breaks the second derivative: keys, and the ends of eases.
+    at = generator.uniform(keys.frames[0] - 5.0, keys.frames[-1] + 5.0, 200)
+    around = spline((at[:, np.newaxis] + h * np.arange(-2, 3)).ravel(), 2).reshape(200, 5, -1)
+    steady = np.abs(np.diff(around, axis=1)).max(axis=(1, 2)) < 0.01 * (1e-3 + np.abs(around).max())
+    at = at[steady]
+    assert len(at) > 100
+    rows = [spline(at + step * h) for step in (-2, -1, 0, 1, 2)]
+    if kind == "rotations":
+        signs = [np.sign((row * rows[2]).sum(axis=1))[:, np.newaxis] for row in rows]
+        rows = [row * sign for row, sign in zip(rows, signs, strict=True)]
+    rate = (rows[0] - 8 * rows[1] + 8 * rows[3] - rows[4]) / (12 * h)
+    if kind == "rotations":
+        rate = 2.0 * rotations.multiply(rate, rotations.conjugate(rows[2]))[:, 1:]
+    np.testing.assert_allclose(spline(at, 1), rate, rtol=0, atol=1e-8)
+    rows = [spline(at + step * h, 1) for step in (-2, -1, 1, 2)]
+    change = (rows[0] - 8 * rows[1] + 8 * rows[2] - rows[3]) / (12 * h)
+    np.testing.assert_allclose(spline(at, 2), change, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize(("cls", "kind"), ALL)
+@pytest.mark.parametrize("cycle", CYCLES)
+def test_ease_changes_the_timing_and_not_the_way(cls, kind, cycle):
+    generator = np.random.default_rng(5)
+    eases = generator.uniform(0.0, 1.0, (2, 5))
+    keys = keys_of(generator, kind, 5, cycle == "LOOP")
+    eased = Keys(keys.frames, keys.values, ease_to=eases[0], ease_from=eases[1])
+    u = np.linspace(0.0, 1.0, 11)
+    for n in range(4):
+        start, length = keys.frames[n], keys.frames[n + 1] - keys.frames[n]
+        run = ease.ease(u, *ease.normalised(np.full(11, eases[1, n]), np.full(11, eases[0, n + 1])))
+        found, expected = cls(eased, cycle)(start + u * length), cls(keys, cycle)(start + run * length)
+        assert apart(kind, found, expected) < 1e-13
+
+
+@pytest.mark.parametrize(("cls", "kind"), ALL)
+def test_cycles_repeat_and_single_holds(cls, kind):
+    keys = keys_of(np.random.default_rng(6), kind, 5, True)
+    first, last = keys.frames[[0, -1]]
+    at = np.linspace(first, last, 30)[1:-1]
+    for cycle in ("REPEAT", "LOOP"):
+        spline = cls(keys, cycle)
+        for turns in (-2, 1):
+            assert apart(kind, spline(at + turns * (last - first)), spline(at)) < 1e-12
+    held = cls(keys)
+    assert apart(kind, held([first - 9.0, last + 9.0]), held([first, last])) == 0.0
+
+
+@pytest.mark.parametrize(("cls", "kind"), BOUNDED)
+@pytest.mark.parametrize("reach_from", ["before", "after"])
+def test_a_segment_depends_on_no_key_beyond_its_reach_and_on_all_within(cls, kind, reach_from):
+    generator = np.random.default_rng(7)
+    keys = keys_of(generator, kind, 11)
+    # Of the segment from key 5 to key 6; `reach` counts these two.
+    at = np.linspace(keys.frames[5], keys.frames[6], 9)
+    reach = cls(keys).reach
+    farthest = 6 - reach if reach_from == "before" else 5 + reach
+    beyond = slice(None, farthest) if reach_from == "before" else slice(farthest + 1, None)
+    others = keys_of(generator, kind, 11).values
+    for moved, differs in ((beyond, False), (farthest, True)):
+        values, frames = keys.values.copy(), keys.frames.copy()
+        values[moved] = others[moved]
+        # Of the farthest key some methods see only the frame.
+        frames[moved] += -1.0 if reach_from == "before" else 1.0
+        change = apart(kind, cls(keys)(at), cls(Keys(frames, values))(at))
+        assert change > 1e-4 if differs else change < 1e-13
+
+
+@pytest.mark.parametrize("nu", [0, 1, 2])
+def test_a_mixture_of_all_methods_at_once_equals_one_by_one_to_the_bit(nu):
+    generator = np.random.default_rng(8)
+    splines = []
+    for index in range(4):
+        for each in ALL:
+            cls, kind = each.values
+            count = int(generator.integers(1, 9))
+            cycle = CYCLES[(index + count) % 3]
+            eases = generator.uniform(0.0, 1.0, count)
+            splines.append(cls(keys_of(generator, kind, count, cycle == "LOOP", ease_to=eases), cycle))
+    at = np.linspace(-30.0, 120.0, 301)
+    for spline, together in zip(splines, evaluate_many(splines, at, nu), strict=True):
+        np.testing.assert_array_equal(together, spline(at, nu))
+
+
+@pytest.mark.parametrize(("cls", "kind"), FREE_OF_AXES)
+def test_turning_the_parent_turns_the_motion(cls, kind):
+    generator = np.random.default_rng(9)
+    keys = keys_of(generator, kind, 6)
+    parent = rotations.normalise(generator.normal(size=4))
+    at = np.linspace(keys.frames[0], keys.frames[-1], 50)
+    turned = cls(Keys(keys.frames, rotations.multiply(parent, keys.values)))
+    assert rotations.angle_between(turned(at), rotations.multiply(parent, cls(keys)(at))).max() < 1e-12
+    expected = Rotation.from_quat(parent, scalar_first=True).apply(cls(keys)(at, 1))
+    np.testing.assert_allclose(turned(at, 1), expected, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize(("cls", "kind"), ROTATIONS)
+def test_the_signs_of_keys_do_not_matter_by_the_shortest_way(cls, kind):
+    generator = np.random.default_rng(10)
+    keys = keys_of(generator, kind, 7)
+    flipped = Keys(keys.frames, keys.values * generator.choice([-1.0, 1.0], (7, 1)))
+    at = np.linspace(keys.frames[0], keys.frames[-1], 50)
+    assert rotations.angle_between(cls(keys)(at), cls(flipped)(at)).max() < 1e-14
+
+
+@pytest.mark.parametrize(("cls", "kind"), ROTATIONS)
+def test_what_it_plays_goes_on_in_sign_and_length(cls, kind):
+    keys = keys_of(np.random.default_rng(11), kind, 7, step=1.5)
+    q = cls(keys)(np.linspace(keys.frames[0], keys.frames[-1], 2000))
+    assert np.linalg.norm(np.diff(q, axis=0), axis=1).max() < 0.02
+    np.testing.assert_allclose(np.linalg.norm(q, axis=1), 1.0, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize(("cls", "kind"), VALUES)
+@pytest.mark.parametrize("eased", [False, True])
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-5])
+def test_values_as_curves_are_within_the_tolerance(cls, kind, eased, tolerance):
+    generator = np.random.default_rng(12)
+    eases = generator.uniform(0.0, 1.0, (2, 8)) * eased
+    spline = cls(keys_of(generator, kind, 8, frames=np.arange(8) * 11.0, ease_to=eases[0], ease_from=eases[1]))
+    (fit,) = fit_many([Request(spline, tolerance, numbers=spline(spline.keys.frames))])
+    assert fit.reached
+    found = largest_difference(spline, spline(spline.keys.frames), fit)
+    assert (found <= fit.errors[:-1] * 1.01 + 1e-12).all()
+    if spline.is_cubic and not eased:
+        assert [len(knots.frames) for knots in fit.knots] == [0, 0, 0]
+
+
+@pytest.mark.parametrize(("cls", "kind"), ROTATIONS)
+@pytest.mark.parametrize("held", ["QUATERNION", "AXIS_ANGLE", "XYZ", "ZXY"])
+@pytest.mark.parametrize("step", [0.1, 1.0, 2.0])
+def test_rotations_as_curves_are_within_the_tolerance(cls, kind, held, step):
+    generator = np.random.default_rng(13)
+    eases = generator.uniform(0.0, 1.0, (2, 8)) * (generator.random((2, 8)) < 0.3)
+    keys = keys_of(generator, kind, 8, frames=np.arange(8) * 20.0, step=step, ease_to=eases[0], ease_from=eases[1])
+    spline = cls(keys)
+    numbers = numbers_of(shown(spline), held)
+    (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, held, numbers)])
+    assert fit.reached
+    found = largest_difference(spline, numbers, fit, held)
+    assert (found <= fit.errors[:-1, 0] * 1.01).all()
+
+
+@pytest.mark.parametrize(("cls", "turns"), FAST)
+# Euler angles can't: at three turns some of these swing through half a turn in a hundredth of a frame.
+@pytest.mark.parametrize("held", ["QUATERNION", "AXIS_ANGLE"])
+def test_fast_turns_as_curves_are_within_the_tolerance(cls, turns, held):
+    generator = np.random.default_rng(14)
+    axes = generator.normal(size=(5, 3)) * 0.2 + AXIS
+    angles = 2.0 * np.pi * turns * np.array([0.1, 1.0, -1.0, 0.3, 1.0])
+    spline = cls.from_turns(np.arange(5) * 24.0, angles, axes)
+    numbers = numbers_of(shown(spline), held)
+    (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, held, numbers)])
+    assert fit.reached
+    assert (largest_difference(spline, numbers, fit, held) <= fit.errors[:-1, 0] * 1.01).all()
+
+
+@pytest.mark.parametrize(("cls", "kind"), WINDING)
+def test_450_degrees_are_a_turn_and_a_quarter(cls, kind):
+    spline = cls.from_turns([0, 10, 20], np.radians([0, 450, 450]), [AXIS] * 3)
+    q = spline(np.linspace(0.0, 10.0, 400))
+    angles = np.unwrap(2.0 * np.arctan2(q[:, 1:] @ AXIS, q[:, 0]), period=4.0 * np.pi)
+    assert np.degrees(angles[-1] - angles[0]) == pytest.approx(450.0, abs=1e-9)
+    assert np.abs(np.cross(q[:, 1:], AXIS)).max() < 1e-14

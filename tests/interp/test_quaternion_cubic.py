@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Raw cubics of quaternions against scipy's spline of the components, and seeds/002."""
+
+from __future__ import annotations
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.interpolate import CubicHermiteSpline
+
+from interp import Keys, KeysError, catmull_rom, quaternion_cubic, rotations
+from tests.interp import exact
+from tests.interp.seed_002 import catmull_rom_values
+from tests.interp.test_angular_acceleration import angular_acceleration
+from tests.interp.test_rotation_spline import off, random_rotations
+
+
+@pytest.mark.parametrize("step", [1e-6, 0.5, 2.0])
+def test_evenly_spaced_rotations_are_the_seed_s(step):
+    generator = np.random.default_rng(0)
+    q = rotations.unroll_signs(random_rotations(generator, 6, step))
+    spline = quaternion_cubic.RotationSpline(Keys(np.arange(6.0), q))
+    for n in range(1, 4):
+        for x in (0.0, 0.3, 0.9):
+            raw, velocity = catmull_rom_values(x, *q[n - 1 : n + 3])
+            size = np.linalg.norm(raw)
+            np.testing.assert_allclose(spline(n + x), raw / size, rtol=0, atol=1e-15)
+            # quat_delta_to_angular_velocity, at the rotation along the spline.
+            expected = 2.0 * rotations.multiply(velocity / size, rotations.conjugate(raw / size))[1:]
+            np.testing.assert_allclose(spline(n + x, 1), expected, rtol=0, atol=1e-14)
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 10**6), st.integers(3, 7))
+def test_samples_are_scipy_s_spline_of_the_components_normalised(seed, keys):
+    generator = np.random.default_rng(seed)
+    frames = np.cumsum(generator.uniform(5.0, 15.0, keys))
+    q = rotations.unroll_signs(random_rotations(generator, keys, 1.0))
+    reference = CubicHermiteSpline(frames, q, np.gradient(q, frames, axis=0, edge_order=2))
+    at = np.linspace(frames[0], frames[-1], 100)
+    found = quaternion_cubic.RotationSpline(Keys(frames, q * generator.choice([-1.0, 1.0], (keys, 1))))(at)
+    assert rotations.angle_between(found, rotations.normalise(reference(at))).max() < 1e-14
+
+
+def test_angular_velocities_and_accelerations_agree_with_differences_at_50_digits():
+    generator = np.random.default_rng(6)
+    frames = np.array([0.0, 4.0, 9.0, 12.0])
+    q = rotations.unroll_signs(random_rotations(generator, 4, 1.5))
+    rates = np.gradient(q, frames, axis=0, edge_order=2)
+    spline = quaternion_cubic.RotationSpline(Keys(frames, q))
+
+    def rotation(frame):
+        n = max(k for k in range(3) if frames[k] <= frame)
+        d, u = mp.mpf(frames[n + 1] - frames[n]), (frame - mp.mpf(frames[n])) / mp.mpf(frames[n + 1] - frames[n])
+        weights = [2 * u**3 - 3 * u**2 + 1, 3 * u**2 - 2 * u**3, d * (u**3 - 2 * u**2 + u), d * (u**3 - u**2)]
+        rows = [q[n], q[n + 1], rates[n], rates[n + 1]]
+        raw = [mp.fsum(w * mp.mpf(float(row[i])) for w, row in zip(weights, rows, strict=True)) for i in range(4)]
+        return [x / exact.length(raw) for x in raw]
+
+    for frame in generator.uniform(0.0, 12.0, 12):
+        change = exact.derivative(rotation, frame, 1)
+        velocity = [2 * float(x) for x in exact.multiply(change, exact.conjugate(rotation(mp.mpf(frame))))[1:]]
+        np.testing.assert_allclose(spline(frame, 1), velocity, rtol=0, atol=1e-13)
+        acceleration = [float(x) for x in angular_acceleration(rotation, frame)]
+        np.testing.assert_allclose(spline(frame, 2), acceleration, rtol=0, atol=1e-13)
+
+
+def test_for_small_turns_it_comes_near_the_true_spline_with_the_square_of_their_size():
+    generator = np.random.default_rng(1)
+    turns = generator.normal(size=(6, 3))
+    apart = []
+    for size in (0.2, 0.1, 0.05):
+        keys = Keys(np.arange(6.0), rotations.from_rotation_vector(size * turns))
+        at = np.linspace(0.0, 5.0, 101)
+        raw, true = quaternion_cubic.RotationSpline(keys)(at), catmull_rom.RotationSpline(keys)(at)
+        apart.append(rotations.angle_between(raw, true).max())
+    assert apart[0] / apart[1] > 3.5
+    assert apart[1] / apart[2] > 3.5
+
+
+def test_two_keys_are_nlerp():
+    p, q = rotations.normalise([[1, 0, 0, 0], [1, 2, 0, 1]])
+    u = np.linspace(0.0, 1.0, 11)[:, np.newaxis]
+    found = quaternion_cubic.RotationSpline(Keys([0, 10], [p, q]))(10.0 * u[:, 0])
+    assert off(found, rotations.normalise(p * (1.0 - u) + q * u)).max() < 1e-15
+
+
+def test_a_loop_that_ends_on_the_other_sign_is_smooth_across_its_seam():
+    q = rotations.from_axis_angle([[1, 2, 2]] * 5, np.radians([0, 90, 180, 270, 360]))
+    spline = quaternion_cubic.RotationSpline(Keys([0, 10, 20, 30, 40], q), "LOOP")
+    np.testing.assert_allclose(spline(0.0, 1), spline(40.0, 1), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(spline([0.0, 10.0, 20.0], 1), [spline(0.0, 1)] * 3, rtol=0, atol=1e-15)
+
+
+def test_components_that_come_near_0_are_refused_where_they_do():
+    q = rotations.from_axis_angle([[0, 0, 1]] * 2, np.radians([30, 389.5]))
+    with pytest.raises(KeysError, match=r"key 0 at frame 10: on the way .* within 0.01 of 0, .* set keys between"):
+        quaternion_cubic.RotationSpline(Keys([10, 20], q), path="AS_KEYED")
+    assert quaternion_cubic.RotationSpline(Keys([10, 20], q)).keys.values.shape == (2, 4)

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Roll, pitch and yaw against scipy's Euler angles and seeds/004, eq. 13.5 and 13.56."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.interpolate import CubicHermiteSpline
+from scipy.spatial.transform import Rotation
+
+from interp import Keys, KeysError, catmull_rom, roll_pitch_yaw, rotations, tcb
+from tests.interp.test_rotation_spline import random_rotations
+
+ORDERS = ["XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"]
+
+
+def seed_matrix(alpha, beta, gamma):
+    """Eq. 13.5, for row vectors."""
+    a, b, c = np.cos([alpha, beta, gamma])
+    d, e, f = np.sin([alpha, beta, gamma])
+    roll = np.array([[a, d, 0], [-d, a, 0], [0, 0, 1]])
+    pitch = np.array([[b, 0, -e], [0, 1, 0], [e, 0, b]])
+    yaw = np.array([[1, 0, 0], [0, c, f], [0, -f, c]])
+    return roll @ pitch @ yaw
+
+
+def seed_quaternion(alpha, beta, gamma):
+    """Eq. 13.56."""
+    a, b, c = np.cos([alpha / 2, beta / 2, gamma / 2])
+    d, e, f = np.sin([alpha / 2, beta / 2, gamma / 2])
+    return rotations.multiply(rotations.multiply([a, 0, 0, d], [b, 0, e, 0]), [c, f, 0, 0])
+
+
+def small_angles(generator, keys):
+    """Euler angles without a jump, and no pitch beyond 80 degrees whatever the order."""
+    return np.cumsum(generator.uniform(-0.3, 0.3, (keys, 3)), axis=0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_angles_are_the_seed_s_roll_pitch_and_yaw(seed):
+    generator = np.random.default_rng(seed)
+    angles = small_angles(generator, 4)
+    at = np.linspace(0.0, 30.0, 31)
+    # x is yaw, y pitch and z roll.
+    yaw, pitch, roll = catmull_rom.VectorSpline(Keys([0, 10, 20, 30], angles))(at).T
+    by_quaternions = [seed_quaternion(*row) for row in np.stack([roll, pitch, yaw], axis=1)]
+    spline = roll_pitch_yaw.RotationSpline.from_angles(Keys([0, 10, 20, 30], angles), angles="CATMULL_ROM")
+    assert rotations.angle_between(spline(at), by_quaternions).max() < 1e-14
+    by_matrices = [seed_matrix(*row).T for row in np.stack([roll, pitch, yaw], axis=1)]
+    spline = roll_pitch_yaw.RotationSpline.from_angles(Keys([0, 10, 20, 30], angles), "SINGLE", "CATMULL_ROM", "ZYX")
+    assert np.abs(rotations.to_matrix(spline(at)) - by_matrices).max() < 1e-14
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_linear_angles_are_scipy_s_euler_angles_in_lines(order):
+    generator = np.random.default_rng(1)
+    angles = small_angles(generator, 5)
+    frames = np.cumsum(generator.uniform(3.0, 9.0, 5))
+    q = rotations.from_euler(angles, order) * generator.choice([-1.0, 1.0], (5, 1))
+    at = np.linspace(frames[0], frames[-1], 60)
+    between = np.stack([np.interp(at, frames, column) for column in angles.T], axis=1)
+    expected = Rotation.from_euler(order.lower(), between[:, ["XYZ".index(letter) for letter in order]])
+    spline = roll_pitch_yaw.RotationSpline(Keys(frames, q), angles="LINEAR", order=order)
+    assert rotations.angle_between(spline(at), expected.as_quat(scalar_first=True)).max() < 1e-14
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@settings(max_examples=20)
+@given(st.integers(0, 10**6))
+def test_angular_velocities_and_accelerations_are_those_of_the_orientations(order, seed):
+    generator = np.random.default_rng(seed)
+    q = random_rotations(generator, 5, 1.0)
+    spline = roll_pitch_yaw.RotationSpline(Keys(np.arange(5) * 10.0, q), order=order)
+    at = generator.uniform(0.5, 39.5, 20)
+    at = at[np.abs(at / 10.0 - np.rint(at / 10.0)) > 0.02]
+    h = 0.02
+    around = [spline(at + step * h) for step in (-2, -1, 0, 1, 2)]
+    rate = (around[0] - 8 * around[1] + 8 * around[3] - around[4]) / (12 * h)
+    expected = 2.0 * rotations.multiply(rate, rotations.conjugate(around[2]))[:, 1:]
+    np.testing.assert_allclose(spline(at, 1), expected, rtol=0, atol=1e-6)
+    velocities = [spline(at + step * h, 1) for step in (-2, -1, 1, 2)]
+    expected = (velocities[0] - 8 * velocities[1] + 8 * velocities[2] - velocities[3]) / (12 * h)
+    np.testing.assert_allclose(spline(at, 2), expected, rtol=0, atol=1e-6)
+
+
+def test_turning_about_one_of_the_axes_is_the_spline_of_the_angle_to_the_last_digits():
+    angles = np.array([[0.0, 0.3, -0.5, 1.0, 1.4], [0.0] * 5, [0.0] * 5]).T
+    frames = np.array([0.0, 3.0, 10.0, 14.0, 30.0])
+    spline = roll_pitch_yaw.RotationSpline(Keys(frames, rotations.from_euler(angles)), angles="CATMULL_ROM")
+    reference = CubicHermiteSpline(frames, angles[:, 0], np.gradient(angles[:, 0], frames, edge_order=2))
+    at = np.linspace(0.0, 30.0, 61)[:-1]
+    assert (
+        rotations.angle_between(spline(at), rotations.from_rotation_vector(np.outer(reference(at), [1, 0, 0]))).max()
+        < 1e-14
+    )
+    for nu in (1, 2):
+        np.testing.assert_allclose(spline(at, nu), np.outer(reference(at, nu), [1, 0, 0]), rtol=0, atol=1e-14)
+
+
+def test_the_seed_s_object_goes_wrong_about_its_diagonal():
+    q = rotations.from_axis_angle([[1, 1, 1]] * 3, np.radians([0, 120, 240]))
+    at = np.linspace(0.0, 20.0, 81)
+    even = rotations.from_axis_angle([[1, 1, 1]] * 81, np.radians(12.0 * at))
+    for order in ("XYZ", "ZYX"):
+        spline = roll_pitch_yaw.RotationSpline(Keys([0, 10, 20], q), angles="LINEAR", order=order)
+        assert rotations.angle_between(spline([0.0, 10.0, 20.0]), q).max() < 1e-14
+        # Two right angles at once on the way to 120 degrees: sqrt(2) 90 degrees of way at first.
+        speed = np.linalg.norm(spline(at, 1), axis=1)
+        assert speed.max() / np.radians(12.0) > 1.05
+        assert np.degrees(rotations.angle_between(spline(at), even).max()) > 8.0
+
+
+def test_angles_follow_each_other_without_a_jump():
+    angles = np.radians([[0, 0, 170], [10, 20, 190], [20, 100, 200], [30, 120, 370], [40, 100, 530]])
+    spline = roll_pitch_yaw.RotationSpline(Keys(np.arange(5) * 10.0, rotations.from_euler(angles)), angles="LINEAR")
+    at = np.linspace(0.0, 40.0, 81)
+    between = np.stack([np.interp(at, np.arange(5) * 10.0, column) for column in angles.T], axis=1)
+    assert rotations.angle_between(spline(at), rotations.from_euler(between)).max() < 1e-13
+
+
+def test_keys_that_are_angles_keep_whole_turns():
+    angles = np.radians([[0, 0, 0], [0, 720, 30], [-450, 90, 30]])
+    spline = roll_pitch_yaw.RotationSpline.from_angles(Keys([0, 10, 30], angles), angles="LINEAR", order="YZX")
+    at = np.array([2.5, 5.0, 10.0, 20.0])
+    expected = rotations.from_euler(np.radians([[0, 180, 7.5], [0, 360, 15], [0, 720, 30], [-225, 405, 30]]), "YZX")
+    assert rotations.angle_between(spline(at), expected).max() < 1e-14
+
+
+@pytest.mark.parametrize("angles", ["TCB", "CATMULL_ROM"])
+@pytest.mark.parametrize("from_angles", [False, True])
+def test_a_loop_of_a_whole_turn_goes_on_across_its_seam(angles, from_angles):
+    turns = np.radians([[0, 0, 0], [5, 0, 100], [0, 0, 200], [0, 0, 360]])
+    made = roll_pitch_yaw.RotationSpline.from_angles if from_angles else roll_pitch_yaw.RotationSpline
+    values = turns if from_angles else rotations.from_euler(turns)
+    spline = made(Keys([0, 10, 20, 34], values, tension=[0.2, 0, 0.1, 0.2]), "LOOP", angles=angles)
+    np.testing.assert_allclose(spline(0.0, 1), spline(34.0, 1), rtol=0, atol=1e-14)
+    # The same motion by keys of three periods.
+    many = np.concatenate([turns[:-1] - [0, 0, 2 * np.pi], turns, turns[1:] + np.array([0, 0, 2 * np.pi])])
+    frames = np.array([-34, -24, -14, 0, 10, 20, 34, 44, 54, 68.0])
+    kind = tcb if angles == "TCB" else catmull_rom
+    tension = [0.2, 0, 0.1, 0.2, 0, 0.1, 0.2, 0, 0.1, 0.2]
+    at = np.linspace(0.0, 34.0, 50)
+    expected = rotations.from_euler(kind.VectorSpline(Keys(frames, many, tension))(at))
+    assert rotations.angle_between(spline(at), expected).max() < 1e-14
+
+
+def test_what_the_angles_method_refuses_names_the_key():
+    q = rotations.from_euler([[0.1, 0.1, 0.1], [0.1, 0.2, 0.1], [0.1, 0.0, 0.1]])
+    with pytest.raises(KeysError, match="key 2 at frame 20: as Euler angles by Logarithmic: component 1 of the value"):
+        roll_pitch_yaw.RotationSpline(Keys([0, 10, 20], q), angles="LOGARITHMIC")
+    with pytest.raises(ValueError, match="angles must be one of TCB, "):
+        roll_pitch_yaw.RotationSpline(Keys([0, 10, 20], q), angles="SHOEMAKE")
+    with pytest.raises(ValueError, match="order must be one of XYZ, "):
+        roll_pitch_yaw.RotationSpline(Keys([0, 10, 20], q), order="XYX")
+    with pytest.raises(KeysError, match="Euler angles have the components x, y, z, not 4"):
+        roll_pitch_yaw.RotationSpline.from_angles(Keys([0, 10, 20], q))

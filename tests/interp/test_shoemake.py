@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Shoemake's curves against seeds/004, 13.5, at 50 digits, and against Catmull-Rom tracks about one axis."""
+
+from __future__ import annotations
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from interp import Keys, catmull_rom, rotations, shoemake
+from tests.interp import exact
+from tests.interp.test_angular_acceleration import angular_acceleration
+from tests.interp.test_rotation_spline import CYCLES, off, random_rotations
+
+AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
+KINDS = {"DE_CASTELJAU": shoemake.RotationSpline, "BLEND": shoemake.BlendSpline}
+
+
+class ExactShoemake(exact.Track):
+    """seeds/004, "Interpolation with quaternions", by its words: mirrored, bisected, blended.
+
+    Neighbours at the nearer one's distance, and an arc divided as the lengths are, make it fit for any spacing; evenly
+    spaced they are the neighbours themselves, and the arc is bisected.
+    """
+
+    def mirrored(self, p, q):
+        """p mirrored with respect to q."""
+        twice = 2 * exact.dot(p, q)
+        return [twice * b - a for a, b in zip(p, q, strict=True)]
+
+    def bisected(self, p, q):
+        total = [a + b for a, b in zip(p, q, strict=True)]
+        return [x / exact.length(total) for x in total]
+
+    def towards(self, key):
+        """The control a[key] and how many frames away it is."""
+        before, after = self.quaternion_neighbours(key)
+        d1, d2 = self.spacing(key)
+        near = min(d1, d2)
+        if d1 == d2:
+            return self.bisected(self.mirrored(before, self.p[key]), after), near
+        near_before, near_after = self.slerp(self.p[key], before, near / d1), self.slerp(self.p[key], after, near / d2)
+        return self.slerp(self.mirrored(near_before, self.p[key]), near_after, d1 / (d1 + d2)), near
+
+    def along(self, key, frames):
+        """The great arc through a key and its control, that many frames from the key."""
+        control, near = self.towards(key)
+        return self.slerp(self.p[key], control, frames / near)
+
+    def rotation(self, frame):
+        n, t = self.at(frame)
+        if self.last == 0:
+            return self.p[0]
+        q, following, d = self.p[n], self.p[n + 1], self.f[n + 1] - self.f[n]
+        if self.last == 1:
+            return self.slerp(q, following, t)
+        starts, ends = self.is_end(n), self.is_end(n + 1)
+        if self.construction == "BLEND":
+            between = self.slerp(q, following, t)
+            left = None if starts else self.slerp(self.along(n, t * d), between, t)
+            right = None if ends else self.slerp(between, self.along(n + 1, (t - 1) * d), t)
+            if starts or ends:
+                return right if starts else left
+            return self.slerp(left, right, t)
+        third = mp.mpf(1) / 3
+        leave = self.slerp(q, self.along(n + 1, -d / 2), 2 * third) if starts else self.along(n, third * d)
+        arrive = self.slerp(following, self.along(n, d / 2), 2 * third) if ends else self.along(n + 1, -third * d)
+        points = [q, leave, arrive, following]
+        while len(points) > 1:
+            points = [self.slerp(points[i], points[i + 1], t) for i in range(len(points) - 1)]
+        return points[0]
+
+
+def exact_track(frames, q, parameters, construction, cycle="SINGLE", path="SHORTEST"):
+    track = ExactShoemake(frames, q, parameters, cycle=cycle, path=path, construction=construction)
+    track.prepare_rotations()
+    return track
+
+
+@pytest.mark.parametrize("construction", KINDS)
+@pytest.mark.parametrize("cycle", CYCLES)
+@pytest.mark.parametrize("keys", [1, 2, 3, 6])
+@pytest.mark.parametrize("spacing", ["even", "uneven"])
+def test_samples_agree_with_the_seed_at_50_digits(construction, cycle, keys, spacing):
+    generator = np.random.default_rng(keys)
+    frames = np.arange(keys) * 7.0 if spacing == "even" else np.cumsum(generator.uniform(2.0, 9.0, keys))
+    q, parameters = random_rotations(generator, keys, 1.2), np.zeros((5, keys))
+    parameters[3:] = generator.uniform(0.0, 1.0, (2, keys))
+    track = exact_track(frames, q, parameters, construction, cycle)
+    at = np.concatenate([generator.uniform(frames[0] - 9.0, frames[-1] + 9.0, 10), frames])
+    expected = exact.rows([track.rotation(frame) for frame in at])
+    found = KINDS[construction](Keys(frames, q, *parameters), cycle)(at)
+    assert off(found, expected).max() < 1e-12 / track.flattest
+
+
+@pytest.mark.parametrize("step", [0.0, 1e-12, 1e-8, 1e-4])
+@pytest.mark.parametrize("construction", KINDS)
+def test_the_bound_holds_near_zero_angles(construction, step):
+    generator = np.random.default_rng(3)
+    frames, q = np.array([0.0, 3.0, 5.0, 14.0]), random_rotations(generator, 4, step)
+    track = exact_track(frames, q, np.zeros((5, 4)), construction)
+    at = np.linspace(0.0, 14.0, 15)
+    found = KINDS[construction](Keys(frames, q))(at)
+    assert off(found, exact.rows([track.rotation(frame) for frame in at])).max() < 1e-12
+
+
+@pytest.mark.parametrize("construction", KINDS)
+@pytest.mark.parametrize("step", [0.0, 1e-8, 0.1, 1.0, 2.0])
+def test_angular_velocities_and_accelerations_agree_with_differences_at_50_digits(construction, step):
+    generator = np.random.default_rng(21)
+    frames, q = np.array([0.0, 4.0, 6.0, 12.0]), random_rotations(generator, 4, step)
+    track = exact_track(frames, q, np.zeros((5, 4)), construction)
+    spline = KINDS[construction](Keys(frames, q))
+    for frame in generator.uniform(0.0, 12.0, 6):
+        velocity = [float(x) for x in track.angular_velocity(frame)]
+        acceleration = [float(x) for x in angular_acceleration(track.rotation, frame)]
+        np.testing.assert_allclose(spline(frame, 1), velocity, rtol=0, atol=1e-11 / track.flattest**2)
+        np.testing.assert_allclose(spline(frame, 2), acceleration, rtol=0, atol=1e-11 / track.flattest**3)
+
+
+@pytest.mark.parametrize("construction", KINDS)
+@settings(max_examples=50)
+@given(
+    turns=st.lists(st.floats(-1.2, 1.2), min_size=1, max_size=7),
+    lengths=st.lists(st.floats(5.0, 10.0), min_size=7, max_size=7),
+)
+def test_about_one_axis_it_is_the_catmull_rom_spline_of_the_angle(construction, turns, lengths):
+    frames, angles = np.cumsum(lengths[: len(turns)]), np.cumsum(turns)
+    spline = KINDS[construction](Keys(frames, rotations.from_rotation_vector(np.outer(angles, AXIS))))
+    angle = catmull_rom.VectorSpline(Keys(frames, angles))
+    at = np.linspace(frames[0] - 1.0, frames[-1] + 1.0, 60)
+    assert off(spline(at), rotations.from_rotation_vector(angle(at) * AXIS)).max() < 1e-13
+    for nu in (1, 2):
+        np.testing.assert_allclose(spline(at, nu), angle(at, nu) * AXIS, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("construction", KINDS)
+@settings(max_examples=50)
+@given(st.integers(0, 10**6), st.sampled_from(CYCLES))
+def test_velocities_go_on_at_keys_of_any_spacing_and_across_a_seam(construction, seed, cycle):
+    generator = np.random.default_rng(seed)
+    frames, q = np.cumsum(generator.uniform(2.0, 12.0, 6)), random_rotations(generator, 6, 0.8)
+    q[-1] = -q[0]
+    spline = KINDS[construction](Keys(frames, q), cycle)
+    inner = frames[1:-1]
+    np.testing.assert_allclose(spline(inner, 1), spline(np.nextafter(inner, -np.inf), 1), rtol=0, atol=1e-12)
+    if cycle == "LOOP":
+        np.testing.assert_allclose(spline(frames[0], 1), spline(frames[-1], 1), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("construction", KINDS)
+def test_the_seed_s_object_turns_evenly_about_its_diagonal(construction):
+    q = rotations.from_axis_angle([[1, 1, 1]] * 3, np.radians([0, 120, 240]))
+    spline = KINDS[construction](Keys([0, 10, 20], q))
+    at = np.linspace(0.0, 20.0, 41)
+    np.testing.assert_allclose(spline(at, 1), np.full((41, 3), np.radians(12.0) / np.sqrt(3.0)), rtol=0, atol=1e-14)
+    assert (
+        rotations.angle_between(spline(at), rotations.from_axis_angle([[1, 1, 1]] * 41, np.radians(12 * at))).max()
+        < 1e-14
+    )
+
+
+@pytest.mark.parametrize("construction", KINDS)
+def test_a_turn_there_and_back_by_half_a_turn_stays_finite(construction):
+    q = [[1, 0, 0, 0], [0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0]]
+    spline = KINDS[construction](Keys([0, 10, 20, 30], q))
+    for nu in range(3):
+        assert np.isfinite(spline(np.linspace(0.0, 30.0, 61), nu)).all()

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Checks as a person makes them, and how they go to what was found."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+
+from tests.animation.curves import curve, key, new_object
+
+
+@pytest.fixture
+def eye(scene):
+    """A selected, active camera whose clip planes cross at frame 12.5, with a scale through zero after 40.5."""
+    data = bpy.data.cameras.new("Eye")
+    item = bpy.data.objects.new("Eye", data)
+    scene.collection.objects.link(item)
+    key(data, "clip_end", [(1, 100.0), (11, 0.5), (14, 0.5), (21, 100.0)])
+    key(data, "clip_start", [(1, 0.1), (11, 0.4), (12.5, 0.6), (14, 0.4), (21, 0.1)])
+    key(item, "scale", [(40, (1, 1, 1)), (41, (1, 1, -1))])
+    item.select_set(True)
+    bpy.context.view_layer.objects.active = item
+    return item
+
+
+def listed():
+    return list(bpy.context.window_manager.tcb_findings)
+
+
+def test_check_lists_where_conditions_break_and_goes_to_each(eye):
+    assert bpy.ops.tcb.check() == {"FINISHED"}
+    assert [finding.item for finding in listed()] == ["Eye", "Eye"]
+    clip, scale = listed()
+    bpy.ops.tcb.finding_show(index=0)
+    assert bpy.context.scene.frame_current_final == pytest.approx(clip.frame)
+    assert eye.data.clip_start >= eye.data.clip_end
+    bpy.ops.tcb.finding_show(index=1)
+    assert bpy.context.scene.frame_current_final == pytest.approx(scale.frame, abs=1e-4)
+    assert abs(eye.scale.z) < 1e-2
+
+
+def test_going_to_a_finding_selects_its_object_alone(eye):
+    bpy.ops.tcb.check()
+    other = new_object("Other", "XYZ")
+    other.select_set(True)
+    eye.select_set(False)
+    bpy.context.view_layer.objects.active = other
+    bpy.ops.tcb.finding_show(index=0)
+    assert (bpy.context.object, bpy.context.selected_objects) == (eye, [eye])
+
+
+def test_check_looks_at_selected_objects_only(eye):
+    eye.select_set(False)
+    other = new_object("Other", "XYZ")
+    other.select_set(True)
+    bpy.ops.tcb.check()
+    assert listed() == []
+    other.select_set(False)
+    assert not bpy.ops.tcb.check.poll()
+
+
+def test_a_custom_range_leaves_the_rest_out(eye):
+    bpy.ops.tcb.check(use_range=True, frame_start=30, frame_end=50)
+    assert len(listed()) == 1
+    with pytest.raises(RuntimeError, match="empty"):
+        bpy.ops.tcb.check(use_range=True, frame_start=30, frame_end=20)
+
+
+def test_what_was_not_looked_at_is_a_warning(eye, capsys):
+    bpy.ops.tcb.check(use_range=True, frame_start=1, frame_end=1e9)
+    said = capsys.readouterr().out
+    assert listed() == []
+    assert 'Warning: not checked: "Eye"' in said
+    assert "Warning: Not checked: 1 of 1" in said
+    assert "hold" not in said
+
+
+def test_joint_check_lists_the_frame_where_the_joint_is_farthest_apart(scene):
+    scene.frame_end = 40
+    parent, child = new_object("Parent", "XYZ"), new_object("Child", "XYZ")
+    child.parent = parent
+    key(child, "location", [(1, (0, 0, 0)), (11, (0, 0, 2)), (21, (0, 0, 0))])
+    bpy.context.view_layer.objects.active = child
+    assert bpy.ops.tcb.joint_check() == {"FINISHED"}
+    (finding,) = listed()
+    assert finding.frame == 11
+    assert "2 from its place" in finding.name
+    bpy.context.view_layer.objects.active = parent
+    assert not bpy.ops.tcb.joint_check.poll()
+
+
+def test_a_cameras_place_turn_and_all_its_parameters_are_baked_together(eye):
+    rows = [(1, 1.0), (11, 3.0), (31, 2.0)]
+    for path in ("lens", "shift_x", "shift_y", "clip_start", "clip_end", "dof.focus_distance", "sensor_width"):
+        key(eye.data, path, rows)
+    for path in ("location", "rotation_euler"):
+        key(eye, path, [(frame, (value, 0, -value)) for frame, value in rows])
+    assert bpy.ops.tcb.bake() == {"FINISHED"}
+    for path in ("lens", "shift_x", "shift_y", "dof.focus_distance", "sensor_width"):
+        assert len(curve(eye.data, path).keyframe_points) == 31, path
+    for path in ("location", "rotation_euler"):
+        assert len(curve(eye, path, 2).keyframe_points) == 31, path
+    # The spline of the first key's neighbours: tension, continuity and bias are 0.
+    bpy.context.scene.frame_set(6)
+    leaving = 1.5 * 2.0 - 0.5 * (10 / 30) * (2.0 - 1.0)
+    arriving = (10 / 30) * (2.0 - 1.0)
+    expected = 2.0 + (leaving - arriving) / 8
+    played = (eye.data.lens, eye.data.shift_x, eye.data.dof.focus_distance, eye.location.x, -eye.location.z)
+    assert played == pytest.approx((expected,) * 5, abs=1e-5)

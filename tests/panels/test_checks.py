@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The panel Checks, drawn into a real layout."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import bpy
+
+from tests.animation.curves import key, new_object
+
+
+def drawn(tcb_animation, name="TCB_PT_checks"):
+    """Texts, operator calls and property paths that the panel shows."""
+    window = bpy.context.window_manager.windows[0]
+    area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
+    region = next(region for region in area.regions if region.type == "UI")
+    with bpy.context.temp_override(window=window, area=area, region=region):
+        popup = bpy.context.window_manager.popmenu_begin__internal(name)
+        getattr(tcb_animation.panels.checks, name).draw(SimpleNamespace(layout=popup.layout), bpy.context)
+        return list(_shown(popup.layout.introspect()))
+
+
+def _shown(items):
+    for item in items:
+        for kind in ("draw_string", "operator", "rna"):
+            if item.get(kind):
+                yield item[kind]
+        yield from _shown(item.get("items", ()))
+
+
+def test_the_panel_offers_the_checks_and_shows_what_they_found(scene, tcb_animation):
+    shown = drawn(tcb_animation)
+    assert [each for each in shown if each.startswith("bpy.ops.")] == [
+        "bpy.ops.tcb.check()",
+        "bpy.ops.tcb.joint_check()",
+    ]
+    item = new_object("Ball", "XYZ")
+    key(item, "scale", [(10, (1, 1, 1)), (21, (1, -1, 1))])
+    item.select_set(True)
+    bpy.ops.tcb.check()
+    shown = drawn(tcb_animation)
+    assert "Ball, frame 15.5" in shown
+    assert "scale y passes through zero: it turns inside out" in " ".join(shown)
+    assert "scale" in shown
+
+
+def test_the_panel_for_relaxing_hands_on_what_it_shows(scene, tcb_animation):
+    settings = scene.tcb_relaxation
+    settings.wanted, settings.distance = "APART", 2.5
+    settings.target = new_object("Post", "XYZ")
+    shown = drawn(tcb_animation, "TCB_PT_relax")
+    assert "TCBRelaxation.distance[0]" in shown
+    assert "TCBRelaxation.height[0]" not in shown
+    (call,) = [each for each in shown if each.startswith("bpy.ops.tcb.relax")]
+    assert "wanted='APART'" in call
+    assert "distance=2.5" in call
+    assert 'target="Post"' in call
+    settings.wanted = "LIMITS"
+    shown = drawn(tcb_animation, "TCB_PT_relax")
+    assert "TCBRelaxation.turn_tolerance[0]" in shown
+    assert "TCBRelaxation.distance[0]" not in shown

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The panel Motion, drawn into a real layout: continuity and jumps as measured on the shown track."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from types import SimpleNamespace
+
+import bpy
+import pytest
+from scipy.interpolate import CubicHermiteSpline
+
+from tests.animation.curves import curve, key, new_object
+
+
+@pytest.fixture
+def drawn(tcb_animation):
+    """What the panel shows: texts and operators; None where it is not there."""
+
+    def draw():
+        panel = importlib.import_module(f"{tcb_animation.__name__}.panels.motion").TCB_PT_motion
+        window = bpy.context.window_manager.windows[0]
+        area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
+        region = next(region for region in area.regions if region.type == "UI")
+        with bpy.context.temp_override(window=window, area=area, region=region):
+            if not panel.poll(bpy.context):
+                return None
+            popup = bpy.context.window_manager.popmenu_begin__internal("motion")
+            panel.draw(SimpleNamespace(layout=popup.layout), bpy.context)
+            return list(_shown(popup.layout.introspect()))
+
+    return draw
+
+
+def _shown(items):
+    for item in items:
+        for kind in ("draw_string", "operator"):
+            if item.get(kind):
+                yield item[kind]
+        yield from _shown(item.get("items", ()))
+
+
+def active(path, rows, mode="QUATERNION"):
+    thing = new_object(mode=mode)
+    key(thing, path, rows)
+    thing.select_set(True)
+    bpy.context.view_layer.objects.active = thing
+    bpy.context.window_manager.tcb_track = ""
+    return thing
+
+
+def test_without_a_track_it_is_not_there(scene, drawn):
+    assert drawn() is None
+
+
+def test_a_plain_track_is_c1_and_its_acceleration_jumps(scene, drawn):
+    frames, places = [0, 10, 20, 30], [0, 1, -1, 0.5]
+    active("location", [(frame, (place, 0, 0)) for frame, place in zip(frames, places, strict=True)])
+    # formulas.md, "Vector and scalar tracks": inner ones halve what lies between neighbours.
+    tangents = [1.5 * 1 + 0.5 * 0.5, -0.5, -0.25, 1.5 * 1.5 + 0.5 * 0.25]
+    change = CubicHermiteSpline(frames, places, [tangent / 10 for tangent in tangents]).derivative(2)
+    jumps = {abs(change(frame) - change(frame - 1e-9)): frame for frame in (10, 20)}
+    shown = drawn()
+    assert "C1 as measured; largest jumps:" in shown
+    assert "Velocity: none" in shown
+    assert f"Acceleration: {max(jumps):.3g} at frame {jumps[max(jumps)]}" in shown
+
+
+def test_a_corner_is_c0_and_says_by_how_much_and_where(scene, drawn, tcb_animation):
+    thing = active("location", [(0, (0, 0, 0)), (10, (1, 0, 0)), (20, (-1, 0, 0))])
+    tcb_animation.animation.enable(thing)
+    tcb_animation.animation.key_set(thing, "location", 10, continuity=-1.0)
+    shown = drawn()
+    assert "C0 as measured; largest jumps:" in shown
+    # With continuity -1 both sides are straight: slopes 0.1 and -0.2.
+    assert "Velocity: 0.3 at frame 10" in shown
+
+
+def test_a_rotation_is_told_in_degrees(scene, drawn, tcb_animation):
+    turns = [(math.cos(math.radians(a) / 2), 0, 0, math.sin(math.radians(a) / 2)) for a in (0, 20, -20)]
+    thing = active("rotation_quaternion", list(zip((0, 10, 20), turns, strict=True)))
+    tcb_animation.animation.enable(thing)
+    tcb_animation.animation.key_set(thing, "rotation_quaternion", 10, continuity=-1.0)
+    assert "Velocity: 6° at frame 10" in drawn()
+
+
+def test_the_seam_of_a_cycle_may_jump(scene, drawn, tcb_animation):
+    thing = active("location", [(0, (0, 0, 0)), (10, (1, 0, 0))])
+    tcb_animation.animation.enable(thing)
+    tcb_animation.animation.choose(thing, "location", cycle="REPEAT")
+    shown = drawn()
+    assert "It jumps as measured; most:" in shown
+    assert "Value: 1 at frame 10" in shown
+
+
+def test_what_makes_no_spline_is_told_instead(scene, drawn):
+    thing = active("location", [(0, (0, 0, 0)), (10, (1, 0, 0))])
+    curve(thing, "location").keyframe_points[1].co.y = math.nan
+    assert any("finite" in text for text in drawn())
+
+
+def test_it_offers_to_write_velocities(scene, drawn):
+    active("location", [(0, (0, 0, 0)), (10, (1, 0, 0))])
+    shown = "\n".join(drawn())
+    assert "velocities_write" in shown
+    assert "tcb_velocities" in shown
+
+
+def test_a_track_of_very_many_keys_is_not_measured_at_every_redraw(scene, drawn):
+    active("location", [(frame, (frame, 0, 0)) for frame in range(2001)])
+    assert any("not measured" in text for text in drawn())
+
+
+def test_it_is_closed_until_opened(tcb_animation):
+    panel = importlib.import_module(f"{tcb_animation.__name__}.panels.motion").TCB_PT_motion
+    assert "DEFAULT_CLOSED" in panel.bl_options
+
+
+def test_what_can_not_be_found_while_drawing_is_told(scene, drawn, tcb_animation):
+    thing = active("rotation_euler", [(0, (0, 0, 0)), (20, (1, 0, 0))], mode="XYZ")
+    key(thing, "rotation_euler", [(10, (0.2, 0, 0))], channels=[0])
+    assert any("as measured" in text for text in drawn())
+    tcb_animation.animation.bake(thing)
+    assert any("keyed at different frames" in text for text in drawn())
