@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import bpy
 
@@ -20,7 +21,7 @@ from .enabling import check_editable, check_not_tweaked, editable_channels, enab
 from .faults import Refusal
 from .fitted import FittedMotion, Tolerances, plan_fitted
 from .frame_functions import function_of
-from .keyframes import NO_KEYS, Keyframes, extrapolate, read, write
+from .keyframes import NO_KEYS, Keyframes, Write, extrapolate, read, write
 from .motion import Motion, Written, cycle_beyond, plan
 from .options import Options
 from .originals import Originals, put_back
@@ -31,6 +32,7 @@ from .report import Report
 from .restoring import take_channel
 from .retimed import plan_retimed, sample_count
 from .sampling import APART, Sampling
+from .selecting import selecting
 from .settings import Settings, write_settings
 from .switching import switch_off
 from .tracks import FRAME_FUNCTION, NOT_IN_USE, Track, find_tracks, why_not
@@ -137,7 +139,7 @@ def rebake(
         jobs = [job for job in jobs if _plan(job, report)]
     jobs, every = _evaluated(jobs, report)
     for job, written in zip(jobs, every, strict=True):
-        _write_motions(job, written, report)
+        _write_motions(job, written, report, write)
     if jobs:
         channels.action.update_tag()
     return report
@@ -348,19 +350,20 @@ def _write(job: _Job, written: Sequence[list[Written]]) -> Report:
     if job.channels.action.library is not None:
         job = _on_a_local_copy(job)
     remove_strays(job.channels)
-    _write_motions(job, written, report)
+    with selecting(job.channels.action) as keys:
+        _write_motions(job, written, report, keys.write)
     for motion in job.motions:
         _note_made_keys(report, motion)
     job.channels.action.update_tag()
     return report
 
 
-def _write_motions(job: _Job, written: Sequence[list[Written]], report: Report) -> None:
+def _write_motions(job: _Job, written: Sequence[list[Written]], report: Report, write: Write) -> None:
     # Making an F-curve compares it with all others, which is fastest while nothing else is in the processor's cache.
     for motion, channels in zip(job.motions, written, strict=True):
         _make_curves(job.channels, job.datablocks[0], motion, channels)
     for motion, channels in zip(job.motions, written, strict=True):
-        _write_track(motion, channels)
+        _write_track(motion, channels, write)
         _count(report, motion, channels)
 
 
@@ -444,12 +447,12 @@ def _note_made_keys(report: Report, motion: Motion) -> None:
             break
 
 
-def _write_track(motion: Motion, written: Sequence[Written]) -> None:
+def _write_track(motion: Motion, written: Sequence[Written], write: Write) -> None:
     """Save the animator's keys and write the baked ones."""
     track = motion.track
     baked: dict[int, Keyframes] = {}
     for group in written:
-        own = [_save(track.saved[index], motion.originals.get(index)) for index in group.components]
+        own = [_save(track.saved[index], motion.originals.get(index), write) for index in group.components]
         whole = bool(group.baked[:-1].all())
         for index, keys in zip(group.components, baked_keys(own, group), strict=True):
             extrapolate(track.channels[index], "CONSTANT" if whole else track.saved[index].extrapolation)
@@ -460,11 +463,11 @@ def _write_track(motion: Motion, written: Sequence[Written]) -> None:
     write_settings(track.settings_curve, settings)
 
 
-def _save(saved: bpy.types.FCurve, original: Originals | None) -> Keyframes:
+def _save(saved: bpy.types.FCurve, original: Originals | None, write: Write) -> Keyframes:
     """Keep a channel's own keys in its saved curve; returns them as they are kept."""
     if original is None:
         return NO_KEYS
-    own = put_back(saved, original)
+    own = put_back(saved, original, write)
     if saved_count(saved) != len(own):
         hold_numbers(saved, saved_numbers(len(own)))
     return own
@@ -498,17 +501,27 @@ def _write_plain(job: _Job, copy: Channels, written: Sequence[list[Written]]) ->
     report = Report.on(job.datablocks)
     report.notes += job.notes
     fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in copy}
-    for motion, channels in zip(job.motions, written, strict=True):
-        track = motion.track
-        for group in channels:
-            own = [motion.originals[i].keys if i in motion.originals else NO_KEYS for i in group.components]
-            for index, keys in zip(group.components, plain_keys(own, group), strict=True):
-                fcurve = fcurves.get((track.path, index)) or copy.new(track.path, index, track.group_name)
-                extrapolate(fcurve, "CONSTANT")
-                write(fcurve, keys)
-        _count(report, motion, channels)
-        _note_made_keys(report, motion)
+
+    def fcurve_of(track: Track, index: int) -> bpy.types.FCurve:
+        return fcurves.get((track.path, index)) or copy.new(track.path, index, track.group_name)
+
+    with selecting(copy.action) as keys:
+        for motion, channels in zip(job.motions, written, strict=True):
+            for group in channels:
+                _write_plain_group(motion, group, partial(fcurve_of, motion.track), keys.write)
+            _count(report, motion, channels)
+            _note_made_keys(report, motion)
     return report
+
+
+def _write_plain_group(
+    motion: Motion, group: Written, fcurve_of: Callable[[int], bpy.types.FCurve], write: Write
+) -> None:
+    own = [motion.originals[i].keys if i in motion.originals else NO_KEYS for i in group.components]
+    for index, keys in zip(group.components, plain_keys(own, group), strict=True):
+        fcurve = fcurve_of(index)
+        extrapolate(fcurve, "CONSTANT")
+        write(fcurve, keys)
 
 
 def _take_away_traces(channels: Channels) -> None:

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import accumulate
 from typing import Any, Literal
@@ -88,11 +88,16 @@ _DTYPES: dict[str, type[np.generic]] = {
     for name in NAMES
 }
 _PAIRS = frozenset({"co", "handle_left", "handle_right"})
-_SINGLE = tuple(name for name in NAMES if name not in _PAIRS)
+FLAGS = ("select_control_point", "select_left_handle", "select_right_handle")
+_SINGLE = tuple(name for name in NAMES if name not in _PAIRS and name not in FLAGS)
 _UNPLACED = ("handle_left", "handle_right", "handle_left_type", "handle_right_type", "interpolation")
 
 
 NO_KEYS = Keyframes(**{name: np.empty((0, 2) if name in _PAIRS else 0, dtype=_DTYPES[name]) for name in NAMES})
+
+
+Write = Callable[[bpy.types.FCurve, Keyframes], None]
+"""`write`, or another that does the same by the end of a bake."""
 
 
 def read_amplitudes(fcurve: bpy.types.FCurve) -> FloatArray:
@@ -190,8 +195,9 @@ def read(fcurve: bpy.types.FCurve) -> Keyframes:
     return read_joined([fcurve]).keys
 
 
-def write(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
-    """Replace all keys of `fcurve`; fastest where the handles are the same array as `co`.
+def write(fcurve: bpy.types.FCurve, keys: Keyframes, flags: bool = True) -> None:
+    """Replace all keys of `fcurve`; fastest where the handles are the same array as `co`, and without the flags that
+    say what is selected.
 
     Does not call `FCurve.update`, which would move handles and merge keys.
     """
@@ -215,6 +221,15 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
         if fresh and name == "easing" and not array.any():
             continue
         put(name, array)
+    if flags:
+        write_flags(fcurve, keys)
+
+
+def write_flags(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
+    """Select those of the curve's keys and handles that are selected in `keys`, and deselect the others."""
+    put = fcurve.keyframe_points.foreach_set
+    for name in FLAGS:
+        put(name, getattr(keys, name))
 
 
 def extrapolate(fcurve: bpy.types.FCurve, extrapolation: Literal["CONSTANT", "LINEAR"]) -> None:

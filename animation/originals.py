@@ -25,6 +25,7 @@ from .keyframes import (
     IndexArray,
     Joined,
     Keyframes,
+    Write,
     merged,
     read,
     write,
@@ -178,11 +179,12 @@ def _moves(own: Joined) -> list[dict[float, float]]:
     return result
 
 
-def put_back(fcurve: bpy.types.FCurve, original: Originals) -> Keyframes:
+def put_back(fcurve: bpy.types.FCurve, original: Originals, write_unedited: Write = write) -> Keyframes:
     """Write the keys into `fcurve`; where they were edited, let Blender place its automatic handles."""
-    write(fcurve, original.keys)
     if not original.edited:
+        write_unedited(fcurve, original.keys)
         return original.keys
+    write(fcurve, original.keys)
     fcurve.update()
     return read(fcurve)
 

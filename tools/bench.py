@@ -32,6 +32,8 @@ from tools.bench_report import Results, print_report, write_report
 
 ROOT = Path(__file__).resolve().parents[1]
 KINDS = ("objects", "armature")
+PARTIAL_KINDS = ("locations", "rotations")
+"""Of one size only."""
 STEPS = (10, 100, 1000, 10_000)
 CENTRE = (1000, 1000)
 """Channels and frames of the file on which everything is measured."""
@@ -47,9 +49,9 @@ RIVALS = (
     "graph.bake_keys",
     "keyframe_insert",
 )
-ON_THE_CENTRE = ("keys", "samples again", "curves again", "samples, new action", "restore")
+ON_THE_CENTRE = ("keys", "samples, keys selected", "samples again", "curves again", "samples, new action", "restore")
 ON_THE_CHARACTER = ("samples", "curves", "nla.bake", "nla.bake, visual keying")
-ON_LOCATIONS = ("samples", "floor of samples", "nla.bake")
+ON_THE_PARTIAL = ("samples", "floor of samples", "nla.bake")
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class Plan:
             if channels * frames <= self.most
         ]
         channels, frames = self.centre
-        sizes.append({"kind": "locations", "channels": channels, "frames": frames, "vertices": 0})
+        sizes += [{"kind": kind, "channels": channels, "frames": frames, "vertices": 0} for kind in PARTIAL_KINDS]
         if self.skin:
             sizes.append({"kind": "armature", "channels": channels, "frames": frames, "vertices": self.skin})
         return sorted(sizes, key=lambda size: (size["channels"] * size["frames"], size["vertices"]))
@@ -90,8 +92,8 @@ class Plan:
     def methods(self, size: dict[str, Any]) -> tuple[str, ...]:
         if size["vertices"]:
             return ON_THE_CHARACTER
-        if size["kind"] == "locations":
-            return ON_LOCATIONS
+        if size["kind"] in PARTIAL_KINDS:
+            return ON_THE_PARTIAL
         return OURS + (ON_THE_CENTRE if self.is_central(size) else ()) + RIVALS
 
     def is_once(self, size: dict[str, Any], method: str) -> bool:

@@ -28,7 +28,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tools import tcb as checkout
-from tools.bench_scene import Size, animated, fcurves, make
+from tools.bench_scene import Size, animated, fcurves, make, select
 
 SMALL = 100_000
 """Samples; below it once is too short to tell, so the file is opened and baked several times in one process."""
@@ -131,6 +131,17 @@ class Bake(Case):
 
 class BakeCurves(Bake):
     output = "CURVES"
+
+
+class BakeSelected(Bake):
+    """Of keys that are all selected: then no call can deselect them all."""
+
+    def prepare(self) -> None:
+        for curve in own_curves():
+            select(curve, True)
+
+    def finish(self) -> None:
+        pass
 
 
 class BakeNewAction(Bake):
@@ -241,7 +252,7 @@ class NlaBake(Case):
             frame_end=self.last,
             only_selected=True,
             visual_keying=self.visual,
-            bake_types={"POSE" if self.size.kind == "armature" else "OBJECT"},
+            bake_types={"POSE" if self.size.is_armature else "OBJECT"},
             channel_types={"LOCATION", "ROTATION", "SCALE"},
         )
 
@@ -258,7 +269,7 @@ class BakeAction(Case):
 
         make_options: Any = anim_utils.BakeOptions
         chosen = {field.name: False for field in fields(make_options)}
-        chosen["do_pose" if self.size.kind == "armature" else "do_object"] = True
+        chosen["do_pose" if self.size.is_armature else "do_object"] = True
         chosen |= {"do_location": True, "do_rotation": True, "do_scale": True}
         pairs: Any = [(item, None) for item in animated()]
         anim_utils.bake_action_objects(pairs, frames=range(1, self.last + 1), bake_options=make_options(**chosen))
@@ -268,6 +279,7 @@ METHODS: dict[str, type[Case]] = {
     "keys": Keys,
     "samples": Bake,
     "curves": BakeCurves,
+    "samples, keys selected": BakeSelected,
     "samples again": BakeAgain,
     "curves again": BakeCurvesAgain,
     "samples, new action": BakeNewAction,

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 MEMORY_LIMIT = 4 << 30
 KIND_NAMES = {"armature": "an armature", "objects": "objects"}
+PARTIAL_KIND_NAMES = {"locations": "objects that only move", "rotations": "bones that only turn"}
 COLOURS = {
     "samples": "#e0592a",
     "curves": "#2a7de0",
@@ -92,9 +93,9 @@ class Results:
         return [size for size in self.runs if size.vertices]
 
     @property
-    def locations(self) -> list[Size]:
-        """The objects that only move, if there were any."""
-        return [size for size in self.runs if size.kind == "locations"]
+    def partial(self) -> list[Size]:
+        """The objects that only move and the bones that only turn, if there were any."""
+        return [size for size in self.runs if size.kind in PARTIAL_KIND_NAMES]
 
     def sizes(self, kind: str) -> list[Size]:
         """The smallest first; without the character."""
@@ -169,13 +170,14 @@ def targets(results: Results) -> str:
         floor = results.ratio(size, "samples", "floor of samples")
         assert floor is not None
         row(f"a bake of samples within 2 times the floor: {here}", f"{floor} times", floor.middle <= 2)
-    for size in [*results.centres, *results.locations, *results.characters]:
+    names = KIND_NAMES | PARTIAL_KIND_NAMES
+    for size in [*results.centres, *results.partial, *results.characters]:
         faster = results.ratio(size, "nla.bake", "samples")
         if faster is None:
             continue
         skin = f" with a skin of {size.vertices:,} vertices" if size.vertices else ""
         row(
-            f"10 times as fast as `nla.bake`: {KIND_NAMES.get(size.kind, 'objects that only move')}{skin}, {size}",
+            f"10 times as fast as `nla.bake`: {names[size.kind]}{skin}, {size}",
             f"{faster} times{_floor_of(results, size)}",
             faster.middle >= 10,
         )

@@ -23,7 +23,7 @@ RIG = "Rig"
 class Size:
     """Of one file.
 
-    `kind`: "objects", "armature", or "locations" for objects that only move.
+    `kind`: "objects", "armature", "locations" for objects that only move, or "rotations" for bones that only turn.
     `vertices`: of a skin that the bones deform.
     """
 
@@ -35,7 +35,12 @@ class Size:
     @property
     def paths(self) -> list[str]:
         """What each object or bone has keys on."""
-        return ["location"] if self.kind == "locations" else list(PATHS)
+        return {"locations": ["location"], "rotations": ["rotation_quaternion"]}.get(self.kind, list(PATHS))
+
+    @property
+    def is_armature(self) -> bool:
+        """Whether bones have the keys."""
+        return self.kind in ("armature", "rotations")
 
     @property
     def owners(self) -> int:
@@ -57,7 +62,7 @@ def make(size: Size, path: Path) -> None:
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     scene: Any = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, size.frames
-    owners = list(_bones(size) if size.kind == "armature" else _objects(size))
+    owners = list(_bones(size) if size.is_armature else _objects(size))
     at, values = _keys(size)
     for number, owner in enumerate(owners):
         owner.rotation_mode = "QUATERNION"
@@ -72,8 +77,16 @@ def make(size: Size, path: Path) -> None:
             co = np.stack((at[number], values[name][number, :, curve.array_index]), axis=1)
             curve.keyframe_points.add(at.shape[1] - 1)
             curve.keyframe_points.foreach_set("co", co.astype(np.float32).ravel())
+            select(curve, False)
             curve.update()
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
+
+
+def select(curve: Any, selected: bool) -> None:
+    """Select all keys of the F-curve, with their handles, or none."""
+    points = curve.keyframe_points
+    for flag in ("select_control_point", "select_left_handle", "select_right_handle"):
+        points.foreach_set(flag, np.full(len(points), selected))
 
 
 def _keys(size: Size) -> tuple[npt.NDArray[np.float64], dict[str, npt.NDArray[np.float64]]]:
@@ -82,7 +95,7 @@ def _keys(size: Size) -> tuple[npt.NDArray[np.float64], dict[str, npt.NDArray[np
     count = max(2, round((size.frames - 1) / 22.5) + 1)
     at = np.tile(np.linspace(1, size.frames, count), (size.owners, 1))
     # The bones of a character are keyed pose by pose.
-    rows = 1 if size.kind == "armature" else size.owners
+    rows = 1 if size.is_armature else size.owners
     at[:, 1:-1] += random.uniform(-3.5, 3.5, (rows, count - 2))
     shape = (size.owners, count, 3)
     turns = rotations.from_rotation_vector(random.normal(size=shape) * 0.25)

@@ -106,7 +106,7 @@ class Pretended(Bench):
 
 @pytest.fixture
 def runs(tmp_path):
-    """Of four files of objects and four armatures, of the objects that only move, and of the character."""
+    """Of four files of objects and four armatures, of what only moves or turns, and of the character."""
     plan = Plan([10, 1000], [10, 1000], 2, 100_000, patience=5.0, skin=10, interp={})
     pretended = Pretended(plan, tmp_path)
     for size in plan.sizes():
@@ -116,8 +116,8 @@ def runs(tmp_path):
 
 @pytest.fixture
 def of_all_sizes(runs):
-    """Without the two files of the largest size that are there for one comparison."""
-    return [run for run in runs if run["kind"] != "locations" and not run["vertices"]]
+    """Without the files of the largest size that are there for one comparison."""
+    return [run for run in runs if run["kind"] not in ("locations", "rotations") and not run["vertices"]]
 
 
 def test_all_ways_take_turns(runs):
@@ -136,6 +136,7 @@ def test_a_rival_that_would_take_too_long_is_left_out(of_all_sizes):
     assert {run["samples"] for run in of_all_sizes if run["method"] == "samples"} == {100, 10_000}
 
 
-def test_objects_that_only_move_are_baked_beside_the_floor_and_nla_bake(runs):
-    ways = [run["method"] for run in runs if run["kind"] == "locations" and run["round"] == 1]
+@pytest.mark.parametrize("kind", ["locations", "rotations"])
+def test_what_only_moves_or_turns_is_baked_beside_the_floor_and_nla_bake(runs, kind):
+    ways = [run["method"] for run in runs if run["kind"] == kind and run["round"] == 1]
     assert ways == ["samples", "floor of samples", "nla.bake"]

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is selected, after a bake as before it."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.animation.curves import co, curve, fcurves, is_companion, key, new_object
+
+FLAGS = ("select_control_point", "select_left_handle", "select_right_handle")
+PLACES = [(frame, (frame * 0.5, 1.0 - frame, float(frame % 7))) for frame in (1, 12, 20, 41)]
+
+
+def select(fcurve: bpy.types.FCurve, *rows: int) -> None:
+    for name in FLAGS:
+        chosen = np.zeros(len(fcurve.keyframe_points), dtype=bool)
+        chosen[list(rows)] = True
+        fcurve.keyframe_points.foreach_set(name, chosen)
+
+
+def selected(fcurve: bpy.types.FCurve) -> dict[str, list[float]]:
+    """The frames of the keys of which each flag is set."""
+    found = {}
+    for name in FLAGS:
+        chosen = np.empty(len(fcurve.keyframe_points), dtype=bool)
+        fcurve.keyframe_points.foreach_get(name, chosen)
+        found[name] = co(fcurve)[chosen, 0].tolist()
+    return found
+
+
+@pytest.fixture
+def item(animation) -> bpy.types.Object:
+    """Moves and grows, with some keys selected, and one left handle alone."""
+    item = new_object()
+    for path in ("location", "scale"):
+        key(item, path, PLACES)
+    for fcurve in fcurves(item):
+        select(fcurve)
+    select(curve(item, "location", 1), 1, 2)
+    select(curve(item, "scale", 2), 0)
+    left = [False, False, True, False]
+    curve(item, "location", 2).keyframe_points.foreach_set("select_left_handle", left)
+    animation.enable(item, prefixes=["location"])
+    return item
+
+
+@pytest.mark.parametrize("target", ["IN_PLACE", "NEW_ACTION"])
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+def test_a_bake_selects_and_deselects_nothing(animation, item, output: str, target: str) -> None:
+    before = {(each.data_path, each.array_index): selected(each) for each in fcurves(item) if not is_companion(each)}
+    for _ in range(2):
+        animation.bake(item, output=output, target=target)
+        after = {(each.data_path, each.array_index): selected(each) for each in fcurves(item) if not is_companion(each)}
+        assert after == before
+
+
+@pytest.mark.parametrize("keys", [3, 500])
+def test_other_slots_and_tracks_of_the_action_stay_selected(animation, item, keys: int) -> None:
+    """Few keys are read and selected again; with many of them in the action none but the baked ones are written."""
+    other = curve(item, "scale", 1)
+    other.keyframe_points.add(keys - len(other.keyframe_points) if keys > 4 else 0)
+    frames = np.arange(len(other.keyframe_points), dtype=np.float32)
+    other.keyframe_points.foreach_set("co", np.stack((frames, frames), axis=1).ravel())
+    select(other, 1)
+    animation.bake(item)
+    assert set(map(tuple, selected(curve(item, "scale", 1)).values())) == {(1.0,)}
+    expected = {("scale", 2): [1.0], ("location", 1): [12.0, 20.0], ("location", 0): []}
+    for (path, index), frames in expected.items():
+        assert all(chosen == frames for chosen in selected(curve(item, path, index)).values()), path
+
+
+@pytest.mark.skipif(bpy.app.version < (4, 4, 0), reason="actions have one slot")
+def test_the_keys_of_another_slot_stay_selected(animation, item) -> None:
+    second = new_object("Second")
+    second.animation_data_create().action = item.animation_data.action
+    second.animation_data.action_slot = item.animation_data.action.slots.new("OBJECT", "Second")
+    key(second, "location", PLACES)
+    for fcurve in fcurves(second):
+        select(fcurve, 3)
+    animation.bake(item)
+    assert {tuple(selected(each)["select_control_point"]) for each in fcurves(second)} == {(41.0,)}
