@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import bpy
@@ -14,6 +13,7 @@ from ..animation import Refusal
 from ..exchange.conversion import Conversion, axes_of, stretch_of
 from ..exchange.exporting import ExportOptions, export_scene
 from ..formats import three_ds
+from .files import path_of, write_file
 from .import_3ds import TIMING_ITEMS, draw_options, tell_of
 from .reporting import Status
 
@@ -70,19 +70,9 @@ class EXPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ExportHelper):  # type: ignore[
         conversion = Conversion(axes, 1.0 / self.global_scale, self.frame_start, stretch)
         try:
             made, report = export_scene(objects, scene, ExportOptions(conversion, self.others == "SAMPLE"))
-            _replace(Path(bpy.path.abspath(given.filepath)), three_ds.write(made))
+            write_file(path_of(given.filepath), three_ds.write(made))
         except (Refusal, OSError, three_ds.ThreeDSError) as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         tell_of(self, report)
         return {"FINISHED"}
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Write the file in one step: what was there before stays until all of it is written. Raises OSError."""
-    part = path.with_name(f"{path.name}.part")
-    try:
-        part.write_bytes(content)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)

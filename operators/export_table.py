@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import bpy
@@ -14,6 +13,7 @@ from ..animation import Refusal
 from ..animation.to_table import TableContent, export_table
 from ..formats import table
 from ..properties import RANGE_ITEMS
+from .files import path_of, write_file
 from .import_table import active_bone, poll_active, rate_of
 from .reporting import Status, finish
 
@@ -88,7 +88,7 @@ class EXPORT_ANIM_OT_tcb_table(bpy.types.Operator, ExportHelper):  # type: ignor
         )
         try:
             made, report = export_table(item, how, active_bone(context))
-            write_table(Path(bpy.path.abspath(given.filepath)), made)
+            write_file(path_of(given.filepath), table.write(made))
         except (Refusal, ValueError, OSError) as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -99,11 +99,3 @@ class EXPORT_ANIM_OT_tcb_table(bpy.types.Operator, ExportHelper):  # type: ignor
         if self.frames == "SCENE":
             return float(scene.frame_start), float(scene.frame_end)
         return (self.range_start, self.range_end) if self.frames == "CUSTOM" else None
-
-
-def write_table(path: Path, made: table.Table) -> None:
-    """Write the table as a file. Raises OSError, whose text names it."""
-    try:
-        path.write_bytes(table.write(made))
-    except OSError as error:
-        raise OSError(f"{path} can't be written: {error.strerror}") from error

@@ -20,6 +20,7 @@ from ..exchange.planning import Choices
 from ..exchange.report import Exchanged
 from ..formats import three_ds
 from .bake import Progress
+from .files import path_of, read_file
 from .reporting import SHOWN_NOTES, Status, redraw_editors
 
 TARGET_ITEMS = (
@@ -106,8 +107,11 @@ class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[
         scenes = {}
         for path in self._paths():
             try:
-                scenes[path.name] = three_ds.read(path.read_bytes())
-            except (OSError, three_ds.ThreeDSError) as error:
+                scenes[path.name] = three_ds.read(read_file(path))
+            except OSError as error:
+                self.report({"ERROR"}, str(error))
+                return {"CANCELLED"}
+            except three_ds.ThreeDSError as error:
                 self.report({"ERROR"}, f"{path.name}: {error}")
                 return {"CANCELLED"}
         modes: Any = bpy.ops.object.mode_set
@@ -142,7 +146,7 @@ class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[
         if self.files and self.directory:
             return [Path(self.directory, one.name) for one in self.files]
         given: Any = self
-        return [Path(bpy.path.abspath(given.filepath))]
+        return [path_of(given.filepath)]
 
     def _options(self, context: bpy.types.Context) -> ImportOptions:
         given: Any = self

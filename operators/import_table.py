@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import bpy
@@ -14,6 +13,7 @@ from ..animation import Refusal
 from ..animation.datablocks import bone_path
 from ..animation.from_table import TableKeys, import_table
 from ..formats import table
+from .files import path_of, read_file
 from .reporting import Status, finish
 
 ROTATION_ITEMS = (
@@ -50,11 +50,11 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
 
     def execute(self, context: bpy.types.Context) -> Status:
         given: Any = self
-        path = Path(bpy.path.abspath(given.filepath))
+        path = path_of(given.filepath)
         try:
-            read = table.read(path.read_bytes())
+            read = table.read(read_file(path))
         except OSError as error:
-            self.report({"ERROR"}, f"{path} can't be read: {error.strerror}")
+            self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         except table.TableError as error:
             self.report({"ERROR"}, f"{path.name}: {error}")

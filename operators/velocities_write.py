@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import bpy
@@ -14,8 +13,9 @@ from .. import selection
 from ..animation import Refusal
 from ..animation.companions import SETTINGS
 from ..animation.velocities import Velocities, has_velocities, velocity_table, write_velocities
+from ..formats import table
 from ..properties import RANGE_ITEMS
-from .export_table import write_table
+from .files import path_of, write_file
 from .import_table import rate_of
 from .on_selection import OnSelection
 from .reporting import Status, finish, for_each, poll_selection
@@ -133,7 +133,7 @@ class EXPORT_ANIM_OT_tcb_velocities(_Options, bpy.types.Operator, ExportHelper):
         given: Any = self
         try:
             made, report = velocity_table(selection.selected_datablocks(context, self.use_data), self.how(context))
-            write_table(Path(bpy.path.abspath(given.filepath)), made)
+            write_file(path_of(given.filepath), table.write(made))
         except (Refusal, ValueError, OSError) as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import re
 import shutil
@@ -303,13 +304,19 @@ def test_an_export_changes_nothing(give: Export, animation) -> None:
     assert bpy.context.scene.frame_current_final == 7.5
 
 
-def test_what_can_not_be_written_leaves_the_file_that_was_there(give: Export, tmp_path: Path) -> None:
+def test_what_can_not_be_written_leaves_the_file_that_was_there(give: Export, tmp_path: Path, monkeypatch) -> None:
     new_object("Box")
     (tmp_path / "given.3ds").write_bytes(b"as it was")
-    (tmp_path / "given.3ds.part").mkdir()
-    with pytest.raises(RuntimeError, match="directory"):
+    wrote = Path.write_bytes
+
+    def disk_full(path: Path, content: bytes) -> None:
+        wrote(path, content[:100])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", disk_full)
+    with pytest.raises(RuntimeError, match=r"given\.3ds can't be written: No space left on device"):
         give()
-    assert (tmp_path / "given.3ds").read_bytes() == b"as it was"
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"given.3ds": b"as it was"}
 
 
 def test_locked_keys_are_written_and_muted_ones_are_not(give: Export, animation) -> None:

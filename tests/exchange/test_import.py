@@ -452,6 +452,11 @@ def test_of_a_file_that_is_none_nothing_is_left(scene, tmp_path: Path) -> None:
     assert everything() == before
 
 
+def test_a_file_that_can_not_be_read_is_named(scene, tcb_animation, tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match=r"gone\.3ds can't be read: No such file or directory"):
+        bpy.ops.import_anim.tcb_3ds(filepath=str(tmp_path / "gone.3ds"))
+
+
 def test_of_an_import_that_fails_nothing_is_left(scene, tcb_animation, tmp_path: Path, monkeypatch) -> None:
     def fail(*_args, **_options) -> None:
         raise MemoryError
