@@ -121,25 +121,32 @@ def _plan(motion: FittedMotion, spline: TrackSpline, sampling: Sampling, beyond:
 
     def finish(fit: Fit) -> list[Written]:
         if not track.is_rotation:
-            return [
-                _written(
-                    motion,
-                    [component],
-                    spline,
-                    baked,
-                    _keys(_all_pieces(_pieces(fit, spline, [channel]), baked, around, None), spline, [channel]),
-                )
-                for channel, component in enumerate(spline.components)
-            ]
+            written = []
+            for channels in _alike(fit, around):
+                pieces = _all_pieces(_pieces(fit, spline, channels), baked, around, None)
+                components = [spline.components[channel] for channel in channels]
+                written.append(_written(motion, components, spline, baked, _keys(pieces, spline, channels)))
+            return written
         jumps = fit.jumps & np.concatenate(([False], baked[:-1]))
         if jumps.any() and track.kind == "EULER":
             frames = ", ".join(f"{frame:g}" for frame in spline.frames[jumps][:3])
             motion.notes.append(f"its Euler angles name another way round than the rotation takes to frame {frames}")
         pieces = _pieces(fit, spline, spline.components)
-        keys = _keys(_all_pieces(pieces, baked, around, held), spline, spline.components)
+        keys = _keys(_all_pieces(pieces, baked, around, held), spline, spline.components, may_jump=True)
         return _rotation_channels(motion, spline, baked, keys)
 
     motion.finish_fit.append(finish)
+
+
+def _alike(fit: Fit, around: _Around) -> list[list[int]]:
+    """The channels that get keys at the same frames, together: often all, of which none has any but the animator's."""
+    if around.any:
+        # Where a cycle goes on from other numbers is each channel's own.
+        return [[channel] for channel in range(len(fit.knots))]
+    alike: dict[bytes, list[int]] = {}
+    for channel, knots in enumerate(fit.knots):
+        alike.setdefault(knots.frames.tobytes(), []).append(channel)
+    return list(alike.values())
 
 
 @dataclass(frozen=True)
@@ -189,11 +196,11 @@ def _pieces(fit: Fit, spline: TrackSpline, channels: list[int]) -> _Pieces:
 
     def both(key_start: Float64Array, knot: Float64Array, key_end: Float64Array) -> Float64Array:
         first = np.concatenate((key_start[:-1].T, knot), axis=1)[:, order]
-        second = np.roll(first, -1, axis=1)
+        second = np.concatenate((first[:, 1:], first[:, :1]), axis=1)
         second[:, last] = key_end[into].T
         return np.stack((first, second))
 
-    ends = np.roll(starts, -1)
+    ends = np.concatenate((starts[1:], starts[:1]))
     ends[last] = keys[into]
     return _Pieces(
         segment,
@@ -307,8 +314,9 @@ class _Keys:
     held: BoolArray
 
 
-def _keys(pieces: _Pieces, spline: TrackSpline, channels: list[int]) -> _Keys:
-    """The keys between pieces, and held ones close before those that have other numbers than the piece before ends."""
+def _keys(pieces: _Pieces, spline: TrackSpline, channels: list[int], may_jump: bool = False) -> _Keys:
+    """The keys between pieces; and where numbers of a rotation may jump, held ones close before those that have other
+    numbers than the piece before ends with."""
     count = len(pieces.segment)
     meets = np.zeros(count, dtype=np.bool_)
     meets[1:] = pieces.frames[0, 1:] == pieces.frames[1, :-1]
@@ -318,10 +326,10 @@ def _keys(pieces: _Pieces, spline: TrackSpline, channels: list[int]) -> _Keys:
     row = np.clip(np.searchsorted(spline.frames, pieces.frames[1, closes]), 0, len(spline.frames) - 1)
     own = spline.frames[row] == pieces.frames[1, closes]
     last[:, own] = spline.values[row[own]][:, channels].T
-    following = np.roll(pieces.values[0], -1, axis=1)
+    following = np.concatenate((pieces.values[0][:, 1:], pieces.values[0][:, :1]), axis=1)
     following[:, closes] = last
     off = np.abs(following - pieces.values[1]).max(axis=0)
-    jumps = np.flatnonzero((off > _ARRIVES) & (len(channels) > 1))
+    jumps = np.flatnonzero((off > _ARRIVES) & may_jump)
     incoming = pieces.slopes[0].copy()
     incoming[:, meets] = pieces.slopes[1][:, np.flatnonzero(meets) - 1]
     frames = [pieces.frames[0], pieces.frames[1, closes]]

@@ -160,12 +160,13 @@ def handles(
     f = np.asarray(frames, dtype=np.float64)
     v = np.asarray(values, dtype=np.float64)
     third = np.diff(f) / 3.0
-    third = np.pad(third, 1, mode="edge") if len(third) else np.ones(2)
+    third = np.concatenate((third[:1], third, third[-1:])) if len(third) else np.ones(2)
     result = []
     for places, rates in ((f - third[:-1], incoming), (f + third[1:], outgoing)):
-        rounded = places.astype(np.float32).astype(np.float64)
-        heights = v + np.asarray(rates, dtype=np.float64) * (rounded - f)
-        result.append(np.stack([np.broadcast_to(rounded, heights.shape), heights], axis=-1).astype(np.float32))
+        handle = np.empty((*v.shape, 2), dtype=np.float32)
+        handle[..., 0] = places
+        handle[..., 1] = v + np.asarray(rates, dtype=np.float64) * (places.astype(np.float32) - f)
+        result.append(handle)
     return result[0], result[1]
 
 
