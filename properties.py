@@ -148,6 +148,8 @@ def _key_parameter(name: str) -> Any:
 
 
 SLIDERS_OF_VELOCITY = 4
+VELOCITY_DESCRIPTION = "Change of the value a frame at the key; of a rotation radians about the parent's axes"
+_ANY_NUMBER = (-float(np.finfo(np.float32).max), float(np.finfo(np.float32).max))
 
 
 def _key_velocity() -> Any:
@@ -165,13 +167,64 @@ def _key_velocity() -> Any:
 
     return FloatVectorProperty(
         name="Velocity",
-        description="Change of the value a frame at the key; of a rotation radians about the parent's axes",
+        description=VELOCITY_DESCRIPTION,
         size=SLIDERS_OF_VELOCITY,
         get=get,
         set=set_,
         precision=4,
         options=set(),
     )
+
+
+def _selected_velocity() -> Any:
+    """The sliders of the velocity of the selected keys, of those whose method goes by it."""
+
+    def get(_self: Any) -> list[float]:
+        return [_shown_velocity(component)[2] for component in range(SLIDERS_OF_VELOCITY)]
+
+    def set_(self: Any, values: Sequence[float]) -> None:
+        given: list[tuple[TrackKeys, dict[str, Any]]] = []
+        for component, value in enumerate(values):
+            chosen, numbers, shown = _shown_velocity(component)
+            # Of the other sliders comes what they show.
+            if not len(numbers) or np.float32(value) == np.float32(shown):
+                continue
+            name = velocity_of(component)
+            after = shared_number.changed(name, _identity(chosen), numbers, value, _ANY_NUMBER, self.relative)
+            given += [(keys, {name: own}) for keys, own in _of_each(chosen, after)]
+        for keys, own in given:
+            _set(keys, own, {})
+
+    return FloatVectorProperty(
+        name="Velocity",
+        description=VELOCITY_DESCRIPTION,
+        size=SLIDERS_OF_VELOCITY,
+        get=get,
+        set=set_,
+        precision=4,
+        options=set(),
+    )
+
+
+def _shown_velocity(component: int) -> tuple[list[TrackKeys], Numbers, float]:
+    """The selected keys whose velocity has that component, what it is of all of them, and what the slider shows."""
+    chosen, numbers = velocity_component(bpy.context, component)
+    shown = shared_number.shown(velocity_of(component), _identity(chosen), numbers) if len(numbers) else 0.0
+    return chosen, numbers, shown
+
+
+def velocity_component(context: bpy.types.Context, component: int) -> tuple[list[TrackKeys], Numbers]:
+    """The selected keys whose velocity has that component, and what it is of all of them, in their order."""
+    having = [
+        (keys, own[:, component]) for keys, own in selection.chosen_velocities(context) if component < own.shape[1]
+    ]
+    return [keys for keys, _ in having], np.concatenate([np.empty(0), *(own for _, own in having)])
+
+
+def _of_each(chosen: list[TrackKeys], numbers: Numbers) -> Iterator[tuple[TrackKeys, Numbers]]:
+    """Which of the numbers are those of the keys of each track."""
+    ends = np.cumsum([len(keys) for keys in chosen])
+    return zip(chosen, np.split(numbers, ends[:-1]), strict=True)
 
 
 def _set(keys: TrackKeys, given: dict[str, Any], defaults: dict[str, float]) -> None:
@@ -193,8 +246,7 @@ def _selected_parameter(name: str) -> Any:
             return
         after = shared_number.changed(name, _identity(chosen), numbers, value, LIMITS[name], self.relative)
         defaults = selection.default_parameters(bpy.context)
-        ends = np.cumsum([len(keys) for keys in chosen])
-        for keys, own in zip(chosen, np.split(after, ends[:-1]), strict=True):
+        for keys, own in _of_each(chosen, after):
             _set(keys, {name: own}, defaults)
 
     return parameter(name, get=get, set=set_, options=set())
@@ -325,6 +377,7 @@ class TCBSelectedKeys(Of50, bpy.types.PropertyGroup):
     bias: _selected_parameter("bias")
     ease_to: _selected_parameter("ease_to")
     ease_from: _selected_parameter("ease_from")
+    velocity: _selected_velocity()
 
 
 class TCBSidebar(Of50, bpy.types.PropertyGroup):

@@ -16,7 +16,15 @@ from .animation.channels import channels_of
 from .animation.companions import PARAMETERS
 from .animation.datablocks import action_time, bone_path, name_of
 from .animation.inspecting import KeyInfo, key_near, tracks_of
-from .animation.selected_keys import Numbers, TrackKeys, any_selected, keys_among, keys_of, selected_keys
+from .animation.selected_keys import (
+    Numbers,
+    TrackKeys,
+    any_selected,
+    goes_by_velocities,
+    keys_among,
+    keys_of,
+    selected_keys,
+)
 from .animation.tracks import Track
 
 ANIMATION_EDITORS = ("DOPESHEET_EDITOR", "GRAPH_EDITOR")
@@ -188,6 +196,12 @@ def chosen_parameters(context: bpy.types.Context) -> dict[str, Numbers]:
     defaults = default_parameters(context)
     read = [_readable(keys, defaults) for keys in chosen_keys(context)]
     return {name: np.concatenate([np.empty(0), *(numbers[name] for numbers in read)]) for name in PARAMETERS}
+
+
+@redraw.once
+def chosen_velocities(context: bpy.types.Context) -> list[tuple[TrackKeys, Numbers]]:
+    """The chosen keys of tracks whose method goes by velocities, and these: a row a key, a number a component."""
+    return [(keys, keys.velocities()) for keys in chosen_keys(context) if goes_by_velocities(keys.track)]
 
 
 def _readable(keys: TrackKeys, defaults: dict[str, float]) -> dict[str, Numbers]:

@@ -33,8 +33,9 @@ from .keyframes import (
     types,
     write,
 )
-from .parameters import check_parameter, read_parameters, velocity_size
+from .parameters import check_parameter, read_parameters, read_velocities, velocity_size
 from .reading import read_originals
+from .splines import options_of
 from .stamps import GENERATED, SAME_FRAME
 from .tracks import Track, default_settings, find_tracks
 
@@ -62,6 +63,18 @@ class TrackKeys:
     def parameters(self, defaults: Mapping[str, float]) -> dict[str, Numbers]:
         """Of each parameter one number a key, `defaults` where a key has none of its own. Raises Refusal."""
         return read_parameters(self.track, self.frames, defaults)
+
+    def velocities(self) -> Numbers:
+        """A row a key, a number a component; of rotations the three of an angular velocity. 0 where a key has none."""
+        return read_velocities(self.track, self.frames, range(velocity_size(self.track)))
+
+
+def goes_by_velocities(track: Track) -> bool:
+    """Whether the track's method takes velocities of its keys; not where its choices can't be read."""
+    try:
+        return "velocities" in options_of(track, track.settings)
+    except Refusal:
+        return False
 
 
 def keys_of(datablock: bpy.types.ID, track: Track) -> TrackKeys:

@@ -1,33 +1,54 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Copy parameters from keys to keys."""
+"""Copy parameters, and velocities where the method goes by them, from keys to keys."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
 
 import bpy
 import numpy as np
 
 from .. import selection, words
-from ..animation.companions import PARAMETERS
+from ..animation.companions import PARAMETERS, velocity_of
 from ..animation.faults import Refusal
-from ..animation.selected_keys import Numbers, TrackKeys, set_parameters
+from ..animation.selected_keys import Numbers, TrackKeys, goes_by_velocities, set_parameters
 from .key_set import NO_KEYS
 from .reporting import Status, finish, for_each_of, poll_keys
 
 
+@dataclass(frozen=True)
+class _Key:
+    """What was copied of one key."""
+
+    parameters: tuple[float, ...]
+    velocity: tuple[float, ...] = ()
+    """A number a component; none where the method of its track goes by no velocities."""
+    is_angular: bool = False
+
+    @classmethod
+    def each(cls, keys: TrackKeys, defaults: dict[str, float]) -> list[_Key]:
+        """Those of a track, in order of frame. Raises Refusal."""
+        own = keys.parameters(defaults)
+        parameters = list(zip(*(own[name].tolist() for name in PARAMETERS), strict=True))
+        if not goes_by_velocities(keys.track):
+            return [cls(each) for each in parameters]
+        velocities = map(tuple, keys.velocities().tolist())
+        return [cls(*each, keys.track.is_rotation) for each in zip(parameters, velocities, strict=True)]
+
+
 @dataclass
 class _Clipboard:
-    """What was copied last: to the path of each track the numbers of its keys, shape (n, 5), in order of frame."""
+    """What was copied last: to the path of each track its keys, in order of frame."""
 
-    tracks: list[tuple[str, Numbers]] = field(default_factory=list)
+    tracks: list[tuple[str, list[_Key]]] = field(default_factory=list)
 
     @property
-    def all(self) -> Numbers:
-        return np.concatenate([np.empty((0, len(PARAMETERS))), *(numbers for _, numbers in self.tracks)])
+    def all(self) -> list[_Key]:
+        return [key for _, keys in self.tracks for key in keys]
 
-    def for_keys(self, chosen: list[TrackKeys]) -> list[Numbers] | None:
-        """The numbers for these keys, shape (n, 5) for each track, or None where it is not plain which are meant.
+    def for_keys(self, chosen: list[TrackKeys]) -> list[list[_Key]] | None:
+        """What these keys get, track by track, or None where it is not plain what is meant.
 
         As many keys as were copied get theirs in order. Else each key of a track gets what was copied from the one key
         of a track of that name; and if all that was copied is the same, every key gets it.
@@ -35,20 +56,41 @@ class _Clipboard:
         counts = [len(keys) for keys in chosen]
         copied = self.all
         if sum(counts) == len(copied):
-            return np.split(copied, np.cumsum(counts)[:-1])
-        if (copied == copied[0]).all():
-            return [np.tile(copied[0], (n, 1)) for n in counts]
-        single = {path: numbers for path, numbers in self.tracks if len(numbers) == 1}
+            rest = iter(copied)
+            return [list(islice(rest, n)) for n in counts]
+        if len(set(copied)) == 1:
+            return [copied[:1] * n for n in counts]
+        single = {path: keys for path, keys in self.tracks if len(keys) == 1}
         if all(keys.track.path in single for keys in chosen):
-            return [np.tile(single[keys.track.path], (len(keys), 1)) for keys in chosen]
+            return [single[keys.track.path] * len(keys) for keys in chosen]
         return None
+
+
+def _velocities(keys: TrackKeys, copied: list[_Key]) -> tuple[dict[str, Numbers], str]:
+    """What the keys get of the copied velocities, and why that is not all."""
+    moving = [key for key in copied if any(key.velocity)]
+    if not goes_by_velocities(keys.track):
+        return {}, "its method goes by no velocities: pasted without" if moving else ""
+    after = keys.velocities()
+    size = after.shape[1]
+    fitting = [row for row, key in enumerate(copied) if key.velocity and key.is_angular == keys.track.is_rotation]
+    for row in fitting:
+        given = copied[row].velocity[:size]
+        after[row, : len(given)] = given
+    left = ""
+    if any(key.is_angular != keys.track.is_rotation for key in moving):
+        left = "velocities of values and of rotations are not the same: pasted without"
+    elif any(any(key.velocity[size:]) for key in moving):
+        left = "it has fewer components than the copied velocity: the first ones were pasted"
+    return {velocity_of(component): after[:, component] for component in range(size)} if fitting else {}, left
 
 
 _clipboard = _Clipboard()
 
 
 class TCB_OT_key_copy(bpy.types.Operator):
-    """Copy tension, continuity, bias and ease of the selected keys, or in the 3D viewport of the key in the sidebar"""
+    """Copy tension, continuity, bias, ease and velocity of the selected keys, or in the 3D viewport of the key in the
+    sidebar"""
 
     bl_idname = "tcb.key_copy"
     bl_label = "Copy TCB Parameters"
@@ -61,10 +103,7 @@ class TCB_OT_key_copy(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> Status:
         defaults = selection.default_parameters(context)
         try:
-            copied = [
-                (keys.track.path, np.stack([keys.parameters(defaults)[name] for name in PARAMETERS], axis=1))
-                for keys in selection.chosen_keys(context)
-            ]
+            copied = [(keys.track.path, _Key.each(keys, defaults)) for keys in selection.chosen_keys(context)]
         except Refusal as refusal:
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}
@@ -99,10 +138,18 @@ class TCB_OT_key_paste(bpy.types.Operator):
             text = words.report("{:d} different keys were copied, and {:d} are selected", len(_clipboard.all), count)
             self.report({"ERROR"}, text)
             return {"CANCELLED"}
-        numbers = iter(pasted)
+        copied = iter(pasted)
         defaults = selection.default_parameters(context)
+        notes = []
 
         def paste(keys: TrackKeys) -> None:
-            set_parameters(keys, dict(zip(PARAMETERS, next(numbers).T, strict=True)), defaults)
+            own = next(copied)
+            parameters = dict(zip(PARAMETERS, np.array([key.parameters for key in own]).T, strict=True))
+            velocities, left = _velocities(keys, own)
+            set_parameters(keys, {**parameters, **velocities}, defaults)
+            if left:
+                notes.append(str(keys.track.refusal(left)))
 
-        return finish(self, for_each_of(chosen, paste), "Pasted to", NO_KEYS)
+        report = for_each_of(chosen, paste)
+        report.notes += notes
+        return finish(self, report, "Pasted to", NO_KEYS)

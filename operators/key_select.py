@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Select keys by their parameters."""
+"""Select keys by their parameters, and by their velocities where the method goes by them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import bpy
@@ -10,23 +11,64 @@ import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
 from .. import preferences, selection, words
-from ..animation.companions import PARAMETERS
+from ..animation.companions import PARAMETERS, VELOCITY
 from ..animation.faults import Refusal
-from ..animation.selected_keys import Numbers, deselect, select
+from ..animation.selected_keys import Numbers, TrackKeys, deselect, goes_by_velocities, select
 from ..properties import DESCRIPTIONS, MAX, from_50, of_50
 from .reporting import Status, redraw_editors
 
 PARAMETER_ITEMS = [(name, *DESCRIPTIONS[name]) for name in PARAMETERS]
+_ITEMS = [*PARAMETER_ITEMS, (VELOCITY, "Velocity", "How large the velocity is, where the method goes by it")]
 _SAME = 1e-5
 """Numbers nearer than this are the same: typed ones are float32."""
 
 
 def _value_of_50(operator: Any) -> float:
-    return of_50(operator.parameter, operator.value)
+    return of_50(operator.parameter, operator.value) if operator.parameter in PARAMETERS else 0.0
 
 
 def _set_value_of_50(operator: Any, number: float) -> None:
-    operator.value = from_50(operator.parameter, number)
+    if operator.parameter in PARAMETERS:
+        operator.value = from_50(operator.parameter, number)
+
+
+_Kind = tuple[bool, int]
+
+
+@dataclass(frozen=True, eq=False)
+class _Track:
+    """The keys of a track that the editor shows, and what is looked at of them."""
+
+    keys: TrackKeys
+    parameters: dict[str, Numbers]
+    velocities: Numbers
+    """A row a key; of no component where the track's method goes by none."""
+
+    @classmethod
+    def of(cls, keys: TrackKeys, defaults: dict[str, float]) -> _Track:
+        """Raises Refusal."""
+        none = np.empty((len(keys), 0))
+        return cls(keys, keys.parameters(defaults), keys.velocities() if goes_by_velocities(keys.track) else none)
+
+    def rows(self, parameter: str) -> Numbers:
+        """What each key has of it, shape (n, components)."""
+        return self.velocities if parameter == VELOCITY else self.parameters[parameter][:, np.newaxis]
+
+    def sizes(self, parameter: str) -> Numbers:
+        """How large that is; not a number where a key has none."""
+        if parameter != VELOCITY:
+            return self.parameters[parameter]
+        sizes: Numbers = np.linalg.norm(self.velocities, axis=1)
+        return sizes if self.velocities.shape[1] else np.full(len(self.keys), np.nan)
+
+    def kind(self, parameter: str) -> _Kind:
+        """Only what is of one kind may be the same."""
+        return parameter == VELOCITY and self.keys.track.is_rotation, self.rows(parameter).shape[1]
+
+    def is_set(self, defaults: dict[str, float]) -> Any:
+        """Which keys have anything else than the defaults."""
+        own = [np.abs(self.parameters[name] - defaults.get(name, 0.0)) > _SAME for name in PARAMETERS]
+        return np.any([*own, (self.velocities != 0.0).any(axis=1)], axis=0)
 
 
 class TCB_OT_key_select(bpy.types.Operator):
@@ -46,8 +88,8 @@ class TCB_OT_key_select(bpy.types.Operator):
             ("SAME", "Same as Selected", "The parameter is the same as that of a selected key"),
         ],
     )
-    parameter: EnumProperty(name="Parameter", description="What is looked at", items=PARAMETER_ITEMS)
-    value: FloatProperty(name="Value", description="What the parameter is compared with", min=-1.0, max=1.0)
+    parameter: EnumProperty(name="Parameter", description="What is looked at", items=_ITEMS)
+    value: FloatProperty(name="Value", description="What the parameter is compared with", soft_min=-1.0, soft_max=1.0)
     value_of_50: FloatProperty(
         name="Value",
         description="What the parameter is compared with",
@@ -73,24 +115,23 @@ class TCB_OT_key_select(bpy.types.Operator):
         if self.condition != "SET":
             layout.prop(self, "parameter")
         if self.condition in ("ABOVE", "BELOW"):
-            layout.prop(self, "value_of_50" if preferences.numbers_of_50(context) else "value")
+            of_max = self.parameter in PARAMETERS and preferences.numbers_of_50(context)
+            layout.prop(self, "value_of_50" if of_max else "value")
         layout.prop(self, "extend")
 
     def execute(self, context: bpy.types.Context) -> Status:
         defaults = selection.default_parameters(context)
-        keys_shown = selection.shown_keys(context)
         try:
-            numbers = [keys.parameters(defaults) for keys in keys_shown]
+            tracks = [_Track.of(keys, defaults) for keys in selection.shown_keys(context)]
         except Refusal as refusal:
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}
-        of_selected = [own[self.parameter][keys.selected] for keys, own in zip(keys_shown, numbers, strict=True)]
-        wanted = np.unique(np.concatenate([np.empty(0), *of_selected]))
+        wanted = self._of_selected(tracks)
         if not self.extend:
             deselect(selection.editable_fcurves(context))
         count = 0
-        for keys, own in zip(keys_shown, numbers, strict=True):
-            found = keys.take(self._meets(own, wanted, defaults))
+        for track in tracks:
+            found = track.keys.take(self._meets(track, wanted, defaults))
             if len(found):
                 select(found)
             count += len(found)
@@ -98,13 +139,20 @@ class TCB_OT_key_select(bpy.types.Operator):
         self.report({"INFO"}, words.report("Keys selected: {:d}", count))
         return {"FINISHED"}
 
-    def _meets(self, own: dict[str, Numbers], wanted: Numbers, defaults: dict[str, float]) -> Any:
-        """Which keys meet the condition, of the numbers of one track's."""
-        numbers = own[self.parameter]
-        if self.condition == "ABOVE":
-            return numbers > self.value + _SAME
-        if self.condition == "BELOW":
-            return numbers < self.value - _SAME
+    def _of_selected(self, tracks: list[_Track]) -> dict[_Kind, Numbers]:
+        """What the selected keys have of the parameter, each once."""
+        found: dict[_Kind, list[Numbers]] = {}
+        for track in tracks:
+            found.setdefault(track.kind(self.parameter), []).append(track.rows(self.parameter)[track.keys.selected])
+        return {kind: np.unique(np.concatenate(rows), axis=0) for kind, rows in found.items()}
+
+    def _meets(self, track: _Track, wanted: dict[_Kind, Numbers], defaults: dict[str, float]) -> Any:
+        """Which keys of the track meet the condition."""
         if self.condition == "SET":
-            return np.any([np.abs(own[name] - defaults.get(name, 0.0)) > _SAME for name in PARAMETERS], axis=0)
-        return (np.abs(numbers[:, np.newaxis] - wanted) <= _SAME).any(axis=1)
+            return track.is_set(defaults)
+        if self.condition == "SAME":
+            rows: Any = track.rows(self.parameter)
+            same = np.abs(rows[:, np.newaxis] - wanted[track.kind(self.parameter)]) <= _SAME
+            return same.all(axis=2).any(axis=1) & (rows.shape[1] > 0)
+        sizes = track.sizes(self.parameter)
+        return sizes > self.value + _SAME if self.condition == "ABOVE" else sizes < self.value - _SAME

@@ -11,7 +11,7 @@ import numpy as np
 from .. import preferences, redraw, selection, words
 from ..animation.datablocks import name_of
 from ..animation.selected_keys import TrackKeys
-from ..properties import of_50
+from ..properties import SLIDERS_OF_VELOCITY, of_50, velocity_component
 from ..shared_number import is_mixed
 from .pictures.diagram import draw_diagram
 from .sidebar import (
@@ -21,6 +21,7 @@ from .sidebar import (
     draw_defaults,
     draw_key_tools,
     draw_parameters,
+    draw_velocity,
     sidebar,
     track_label,
     why_not_editable,
@@ -93,9 +94,13 @@ class _Keys:
         column.enabled = not reasons
         unused = without_bending([keys.track for keys in chosen])
         draw_parameters(column, context, sidebar(context).selected, ranges, unused)
+        mixed = _draw_velocity(column, context)
+        if ranges or mixed:
+            # Below, so that a slider does not move away under the mouse that sets all to one.
+            column.label(text="Mixed: the mean, and the range")
         for reason in sorted(reasons):
             layout.label(text=reason, icon="LOCKED")
-        if ranges:
+        if ranges or mixed:
             layout.prop(sidebar(context).selected, "relative")
         draw_key_tools(layout)
         if not unused:
@@ -114,6 +119,24 @@ class _Track:
 
     def draw(self: Any, context: bpy.types.Context) -> None:
         draw_choices(self.layout, context)
+
+
+def _draw_velocity(layout: Any, context: bpy.types.Context) -> bool:
+    """Sliders for the velocity of those keys whose method goes by it; whether it differs from key to key."""
+    tracks = [(keys.datablock, keys.track) for keys, _ in selection.chosen_velocities(context)]
+    if not tracks:
+        return False
+    if len({track.is_rotation for _, track in tracks}) > 1:
+        layout.label(text="Velocities: select values or rotations alone", icon="INFO")
+        return False
+    components = [velocity_component(context, component)[1] for component in range(SLIDERS_OF_VELOCITY)]
+    ranges = {
+        component: f"{numbers.min():.3g} … {numbers.max():.3g}"
+        for component, numbers in enumerate(components)
+        if len(numbers) and is_mixed(numbers)
+    }
+    draw_velocity(layout, sidebar(context).selected, tracks, ranges)
+    return bool(ranges)
 
 
 def _count(chosen: list[TrackKeys]) -> str:

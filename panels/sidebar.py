@@ -18,6 +18,7 @@ from ..animation.datablocks import name_of
 from ..animation.enabling import check_editable
 from ..animation.inspecting import STATES, has_animated_bones, state, turn_now, values_now
 from ..animation.parameters import velocity_size
+from ..animation.selected_keys import goes_by_velocities
 from ..animation.splines import bends_by_parameters, options_of
 from ..animation.switching import is_live
 from ..animation.tracks import Track, why_not
@@ -28,6 +29,8 @@ _LETTER = 6.4
 """Pixels at a resolution scale of 1, on the average."""
 _BESIDE = 70.0
 """The same, of what stands beside a line: an icon, margins and the tabs."""
+_SLIDER = 0.62
+"""Of a row in which the range of what is mixed stands, too."""
 _SHORTEST = 20
 """Letters. Narrower regions cut lines."""
 SHOWN_NOTES = 3
@@ -240,11 +243,8 @@ class TCB_PT_key(_Sidebar):
         column = layout.column(align=True)
         column.enabled = not reason
         draw_parameters(column, context, sidebar(context), unused=without_bending([track]))
-        if not _state_fault(track) and "velocities" in options_of(track, track.settings):
-            column.label(text="Velocity a frame:")
-            for index in range(min(SLIDERS_OF_VELOCITY, velocity_size(track))):
-                letter = "XYZ"[index] if track.is_rotation else _letter(datablock, track, index)
-                column.prop(sidebar(context), "velocity", index=index, text=letter, translate=False)
+        if goes_by_velocities(track):
+            draw_velocity(column, sidebar(context), [(datablock, track)])
         if reason:
             draw_text(layout, context, reason, "LOCKED")
         draw_key_tools(layout)
@@ -267,14 +267,29 @@ def draw_parameters(
         layout = whole.row()
         layout.active = not unused or name.startswith("ease")
         if ranges and name in ranges:
-            row = layout.split(factor=0.62, align=True)
+            row = layout.split(factor=_SLIDER, align=True)
             row.prop(owner, slider, slider=True)
             row.label(text=ranges[name], translate=False)
         else:
             layout.prop(owner, slider, slider=True)
-    if ranges:
-        # Below, so that a slider does not move away under the mouse that sets all to one.
-        whole.label(text="Mixed: the mean, and the range")
+
+
+def draw_velocity(
+    layout: Any, owner: Any, tracks: Sequence[tuple[bpy.types.ID, Track]], ranges: Mapping[int, str] | None = None
+) -> None:
+    """A slider for each component of the velocity, of those of `tracks`; ranges as of `draw_parameters`."""
+    layout.label(text="Velocity a frame:")
+    sizes = [velocity_size(track) for _, track in tracks]
+    for index in range(min(SLIDERS_OF_VELOCITY, max(sizes))):
+        having = [pair for pair, size in zip(tracks, sizes, strict=True) if index < size]
+        letters = {"XYZ"[index] if track.is_rotation else _letter(item, track, index) for item, track in having}
+        letter = letters.pop() if len(letters) == 1 else str(index)
+        row = layout.row()
+        if ranges and index in ranges:
+            row = layout.split(factor=_SLIDER, align=True)
+        row.prop(owner, "velocity", index=index, text=letter, translate=False)
+        if ranges and index in ranges:
+            row.label(text=ranges[index], translate=False)
 
 
 def without_bending(tracks: Sequence[Track]) -> str:
@@ -284,7 +299,7 @@ def without_bending(tracks: Sequence[Track]) -> str:
     labels = {METHODS[track.settings.method].label for track in tracks}
     if len(labels) != 1:
         return ""
-    by_velocities = any("velocities" in options_of(track, track.settings) for track in tracks)
+    by_velocities = any(map(goes_by_velocities, tracks))
     text = "{:s} goes by ease and velocity" if by_velocities else "{:s} goes by ease alone"
     return words.label(text, words.label(labels.pop()))
 

@@ -11,12 +11,12 @@ EDITORS = ["DOPESHEET", "FCURVES", "ACTION", "TIMELINE"]
 
 @pytest.fixture
 def numbers(tcb_animation):
-    """numbers(datablock, path, name): the parameter's keys, {frame: value}; of what stands in the file."""
+    """numbers(datablock, path, name, index): the parameter's keys, {frame: value}; of what stands in the file."""
 
-    def read(datablock, path, name):
+    def read(datablock, path, name, index=0):
         wanted = tcb_animation.animation.companions.companion_path(path, name)
         for fcurve in tcb_animation.animation.channels.channels_of(datablock):
-            if fcurve.data_path == wanted:
+            if fcurve.data_path == wanted and fcurve.array_index == index:
                 return {point.co.x: pytest.approx(point.co.y, abs=1e-6) for point in fcurve.keyframe_points}
         return {}
 
@@ -207,6 +207,164 @@ def test_a_copied_pose_goes_to_several_frames_track_by_track(keyed, choose, edit
         bpy.ops.tcb.key_paste()
     assert numbers(cube, "location", "bias") == {1.0: 0.5, 11.0: 0.5, 31.0: 0.5}
     assert numbers(cube, "rotation_quaternion", "bias") == {1.0: -0.5, 11.0: -0.5, 31.0: -0.5}
+
+
+@pytest.fixture
+def velocities(numbers):
+    """velocities(datablock, path): of each component its keys, {frame: number}."""
+
+    def read(datablock, path, components=3):
+        return [numbers(datablock, path, "velocity", index) for index in range(components)]
+
+    return read
+
+
+@pytest.fixture
+def by_velocities(keyed, tcb_animation):
+    """An object with a location that goes by velocities, and one at its key at 1."""
+    cube = keyed("Cube")
+    tcb_animation.animation.enable(cube)
+    tcb_animation.animation.choose(cube, "location", method="HERMITE")
+    tcb_animation.animation.key_set(cube, "location", 1, bias=0.5, velocity=(1.0, 0.0, -0.25))
+    return cube
+
+
+def copy_and_paste(editor, choose, start, to):
+    """From the keys (datablock, path, *frames) to the others."""
+    with editor("DOPESHEET"):
+        choose(to[0], "")
+        choose(*start)
+        assert bpy.ops.tcb.key_copy() == {"FINISHED"}
+        choose(start[0], "")
+        choose(*to)
+        assert bpy.ops.tcb.key_paste() == {"FINISHED"}
+
+
+def test_velocities_are_pasted_with_the_parameters(by_velocities, choose, editor, numbers, velocities, capfd):
+    copy_and_paste(editor, choose, (by_velocities, "location", 1), (by_velocities, "location", 11, 31))
+    assert numbers(by_velocities, "location", "bias") == {1.0: 0.5, 11.0: 0.5, 31.0: 0.5}
+    assert velocities(by_velocities, "location") == [
+        {1.0: 1.0, 11.0: 1.0, 31.0: 1.0},
+        # None of its own stays none.
+        {1.0: 0.0},
+        {1.0: -0.25, 11.0: -0.25, 31.0: -0.25},
+    ]
+    assert "velocit" not in capfd.readouterr().out
+
+
+def test_velocities_of_several_keys_are_pasted_in_order(by_velocities, choose, editor, velocities, tcb_animation):
+    tcb_animation.animation.key_set(by_velocities, "location", 31, velocity=(7.0, 8.0, 9.0))
+    copy_and_paste(editor, choose, (by_velocities, "location", 1, 11), (by_velocities, "location", 11, 31))
+    assert velocities(by_velocities, "location") == [
+        {1.0: 1.0, 11.0: 1.0, 31.0: 0.0},
+        {1.0: 0.0, 31.0: 0.0},
+        {1.0: -0.25, 11.0: -0.25, 31.0: 0.0},
+    ]
+
+
+def test_keys_that_differ_in_their_velocities_alone_are_not_the_same(
+    by_velocities, choose, editor, velocities, tcb_animation
+):
+    tcb_animation.animation.key_set(by_velocities, "location", 11, bias=0.5)
+    with editor("DOPESHEET"):
+        choose(by_velocities, "location", 1, 11)
+        bpy.ops.tcb.key_copy()
+        choose(by_velocities, "location", 1, 11, 31)
+        with pytest.raises(RuntimeError, match="2 different keys were copied, and 3 are selected"):
+            bpy.ops.tcb.key_paste()
+
+
+def test_a_method_without_velocities_gets_the_parameters_with_a_word(
+    by_velocities, choose, editor, numbers, velocities, capfd, tcb_animation
+):
+    copy_and_paste(editor, choose, (by_velocities, "location", 1), (by_velocities, "rotation_quaternion", 11))
+    assert numbers(by_velocities, "rotation_quaternion", "bias") == {11.0: 0.5}
+    assert velocities(by_velocities, "rotation_quaternion") == [{}, {}, {}]
+    word = '"Cube", rotation_quaternion: its method goes by no velocities: pasted without'
+    assert word in capfd.readouterr().out
+    # Of a key at rest nothing is left out.
+    copy_and_paste(editor, choose, (by_velocities, "location", 11), (by_velocities, "rotation_quaternion", 11))
+    assert "velocit" not in capfd.readouterr().out
+
+
+def test_a_key_of_a_method_without_velocities_leaves_those_of_others(
+    by_velocities, choose, editor, numbers, velocities
+):
+    bpy.ops.tcb.key_set(track="rotation", frame=11, bias=-0.5)
+    copy_and_paste(editor, choose, (by_velocities, "rotation_quaternion", 11), (by_velocities, "location", 1))
+    assert numbers(by_velocities, "location", "bias") == {1.0: -0.5}
+    assert velocities(by_velocities, "location") == [{1.0: 1.0}, {1.0: 0.0}, {1.0: -0.25}]
+
+
+def test_a_velocity_of_a_value_is_none_of_a_rotation(by_velocities, choose, editor, velocities, capfd, tcb_animation):
+    tcb_animation.animation.choose(by_velocities, "rotation", method="HERMITE")
+    copy_and_paste(editor, choose, (by_velocities, "location", 1), (by_velocities, "rotation_quaternion", 11))
+    assert velocities(by_velocities, "rotation_quaternion") == [{}, {}, {}]
+    assert "velocities of values and of rotations are not the same: pasted without" in capfd.readouterr().out
+
+
+def test_a_track_of_fewer_components_takes_what_fits(
+    by_velocities, scene, choose, editor, velocities, capfd, tcb_animation
+):
+    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    scene.collection.objects.link(camera)
+    camera.select_set(True)
+    for frame, lens in ((1, 35.0), (21, 50.0)):
+        camera.data.lens = lens
+        camera.data.keyframe_insert("lens", frame=frame)
+    tcb_animation.animation.enable(camera.data)
+    tcb_animation.animation.choose(camera.data, "lens", method="HERMITE")
+    copy_and_paste(editor, choose, (by_velocities, "location", 1), (camera.data, "lens", 21))
+    assert velocities(camera.data, "lens") == [{21.0: 1.0}, {}, {}]
+    word = '"Camera (camera)", lens: it has fewer components than the copied velocity: the first ones were pasted'
+    assert word in capfd.readouterr().out
+    # The other way round the rest keeps its own.
+    tcb_animation.animation.key_set(by_velocities, "location", 11, velocity=(5.0, 6.0, 7.0))
+    copy_and_paste(editor, choose, (camera.data, "lens", 21), (by_velocities, "location", 11))
+    assert velocities(by_velocities, "location") == [
+        {1.0: 1.0, 11.0: 1.0},
+        {1.0: 0.0, 11.0: 6.0},
+        {1.0: -0.25, 11.0: 7.0},
+    ]
+
+
+def test_reset_takes_velocities_too(by_velocities, choose, editor, velocities, numbers):
+    choose(by_velocities, "location", 1, 11)
+    with editor("DOPESHEET"):
+        bpy.ops.tcb.key_reset()
+    assert velocities(by_velocities, "location") == [{}, {}, {}]
+    assert numbers(by_velocities, "location", "bias") == {}
+
+
+@pytest.mark.parametrize(
+    ("condition", "frames"),
+    [
+        # Lengths 5, 5 and 13.
+        ({"condition": "ABOVE", "value": 5.5}, [31.0]),
+        ({"condition": "BELOW", "value": 5.5}, [1.0, 11.0]),
+        ({"condition": "SAME"}, [1.0]),
+    ],
+)
+def test_keys_are_selected_by_their_velocities(by_velocities, choose, editor, curve, condition, frames, tcb_animation):
+    for frame, velocity in ((1, (3, 4, 0)), (11, (-3, 0, 4)), (31, (12, 3, 4))):
+        tcb_animation.animation.key_set(by_velocities, "location", frame, velocity=velocity)
+    tcb_animation.animation.key_set(by_velocities, "rotation", 11, velocity=(3, 4, 0))
+    choose(by_velocities, "location", 1)
+    with editor("DOPESHEET"):
+        bpy.ops.tcb.key_select(parameter="velocity", **condition)
+    assert selected_frames(curve(by_velocities, "location")) == frames
+    # Its method goes by none.
+    assert selected_frames(curve(by_velocities, "rotation_quaternion")) == []
+
+
+def test_a_key_with_a_velocity_is_not_default(by_velocities, choose, editor, curve, tcb_animation):
+    tcb_animation.animation.key_set(by_velocities, "location", 31, velocity=(0.0, 0.0, 1e-4))
+    tcb_animation.animation.key_set(by_velocities, "location", 1, bias=0.0)
+    tcb_animation.animation.key_set(by_velocities, "rotation", 11, velocity=(3, 4, 0))
+    with editor("DOPESHEET"):
+        bpy.ops.tcb.key_select(condition="SET")
+    assert selected_frames(curve(by_velocities, "location")) == [1.0, 31.0]
+    assert selected_frames(curve(by_velocities, "rotation_quaternion")) == []
 
 
 def test_reset_leaves_nothing_behind(keyed, choose, editor, bits, numbers):

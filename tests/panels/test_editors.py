@@ -142,6 +142,122 @@ def test_a_locked_track_says_why_its_sliders_are_grey(cube, choose, keys_panel, 
     assert "muted; unmute its channels first" in keys_panel()
 
 
+@pytest.fixture
+def hermite(cube):
+    """The cube with a location that goes by velocities: another at each key."""
+    bpy.ops.tcb.enable(keep_look=False)
+    bpy.ops.tcb.track_choose(track="location", method="HERMITE")
+    for frame, velocity in ((1, (1.0, 0.5, 0.0)), (11, (-3.0, 0.5, 0.25))):
+        bpy.ops.tcb.key_set(track="location", frame=frame, velocity=velocity)
+    return cube
+
+
+@pytest.fixture
+def velocities(tcb_animation):
+    """velocities(item, path): {frame: velocity} of the keys that have any, to float32."""
+
+    def read(item, path="location"):
+        found = {}
+        for fcurve in tcb_animation.animation.channels.channels_of(item):
+            if fcurve.data_path == f'tcb_tracks["{path}"].velocity':
+                for point in fcurve.keyframe_points:
+                    found.setdefault(point.co.x, {})[fcurve.array_index] = point.co.y
+        return {frame: [own.get(index, 0.0) for index in range(3)] for frame, own in found.items()}
+
+    return read
+
+
+VELOCITY = [f"TCBSelectedKeys.velocity[{index}]" for index in range(3)]
+
+
+def test_a_velocity_has_sliders_where_the_method_goes_by_it(hermite, choose, keys_panel):
+    choose(11)
+    shown = keys_panel()
+    assert [name for name in shown if ".velocity" in name] == VELOCITY
+    assert {"Velocity a frame:", "Hermite goes by ease and velocity"} <= set(shown)
+    # As Blender names the components of the property.
+    assert {"X: -3.0000", "Y: 0.5000", "Z: 0.2500"} <= set(shown)
+    assert "TCBSelectedKeys.relative[0]" not in shown
+    bpy.ops.tcb.track_choose(track="location", method="TCB")
+    assert not any("elocity" in name for name in keys_panel())
+
+
+def test_mixed_velocities_have_their_ranges_component_by_component(hermite, choose, keys_panel):
+    choose(1, 11)
+    shown = keys_panel()
+    assert [text for text in shown if "…" in text] == ["-3 … 1", "0 … 0.25"]
+    assert {"TCBSelectedKeys.relative[0]", "Mixed: the mean, and the range"} <= set(shown)
+    assert [name for name in shown if ".velocity" in name] == VELOCITY
+
+
+def test_a_velocity_slider_sets_that_component_of_all_selected_keys(
+    hermite, choose, inside, scene, velocities, keys_panel
+):
+    choose(1, 11)
+    with inside():
+        selected = scene.tcb.selected
+        assert list(selected.velocity) == pytest.approx([-1.0, 0.5, 0.125, 0.0])
+        mean = selected.velocity[0]
+        selected.velocity[0] = 2.0
+        assert velocities(hermite) == {1.0: [2.0, 0.5, 0.0], 11.0: [2.0, 0.5, 0.25]}
+        # Esc: Blender sets it to what it showed before.
+        selected.velocity[0] = mean
+        assert velocities(hermite) == {1.0: [1.0, 0.5, 0.0], 11.0: [-3.0, 0.5, 0.25]}
+        selected.relative = True
+        selected.velocity[0] = mean + 8.0
+        selected.velocity[1] = 1.0
+    assert velocities(hermite) == {1.0: [9.0, 1.0, 0.0], 11.0: [5.0, 1.0, 0.25]}
+    selected.relative = False
+    assert "5 … 9" in keys_panel()
+
+
+def test_only_keys_whose_track_goes_by_velocities_get_one(hermite, choose, inside, scene, velocities, keys_panel):
+    hermite.keyframe_insert("scale", frame=11)
+    bpy.ops.tcb.enable()
+    choose(11)
+    assert [name for name in keys_panel() if ".velocity" in name] == VELOCITY
+    with inside():
+        scene.tcb.selected.velocity[2] = 4.0
+    assert velocities(hermite) == {1.0: [1.0, 0.5, 0.0], 11.0: [-3.0, 0.5, 4.0]}
+    assert velocities(hermite, "scale") == {}
+
+
+def test_of_values_and_rotations_together_no_velocity_is_shown(hermite, choose, keys_panel):
+    """Units a frame, and radians a frame."""
+    hermite.keyframe_insert("rotation_euler", frame=11)
+    bpy.ops.tcb.enable()
+    bpy.ops.tcb.track_choose(track="rotation", method="HERMITE")
+    choose(11)
+    shown = keys_panel()
+    assert "Velocities: select values or rotations alone" in shown
+    assert not [name for name in shown if ".velocity" in name]
+
+
+def test_a_track_of_one_component_has_one_slider(scene, choose, inside, keys_panel, tcb_animation):
+    lamp = bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT"))
+    scene.collection.objects.link(lamp)
+    lamp.data.color = (1.0, 0.5, 0.0)
+    for frame, energy in ((1, 10.0), (21, 30.0)):
+        lamp.data.energy = energy
+        lamp.data.keyframe_insert("energy", frame=frame)
+    bpy.context.view_layer.objects.active.select_set(False)
+    bpy.context.view_layer.objects.active = lamp
+    lamp.select_set(True)
+    animation = tcb_animation.animation
+    animation.enable(lamp.data)
+    animation.choose(lamp.data, "energy", method="HERMITE")
+    for fcurve in animation.channels.channels_of(lamp.data):
+        for point in fcurve.keyframe_points:
+            point.select_control_point = True
+    assert [name for name in keys_panel() if ".velocity" in name] == VELOCITY[:1]
+    with inside():
+        scene.tcb.selected.velocity[0] = 3.0
+        # There is no such component.
+        scene.tcb.selected.velocity[1] = 3.0
+    (companion,) = [c for c in animation.channels.channels_of(lamp.data) if c.data_path.endswith(".velocity")]
+    assert [tuple(point.co) for point in companion.keyframe_points] == [(1.0, 3.0), (21.0, 3.0)]
+
+
 def test_sliders_follow_the_preference(cube, choose, keys_panel, of_50, scene):
     bpy.ops.tcb.key_set(track="location", frame=1, bias=-0.25)
     choose(1, 11)
