@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterator, Set
 from typing import Any, TypeVar
 
 import bpy
@@ -74,7 +74,7 @@ def flush() -> Report:
     """Bake again all that was edited of what is marked."""
     numbers, _state.marked, _state.unsure = _state.marked | _state.unsure, set(), set()
     keyed = _was_keyed()
-    return _each(numbers, lambda action: refresh_all(_state.watches, action, _options_for, _frame_of(action, keyed)))
+    return _each(numbers, lambda action: refresh_all(_state.watches, action, _options_for, _frames_of(action, keyed)))
 
 
 def _flush_soon() -> None:
@@ -82,7 +82,7 @@ def _flush_soon() -> None:
     numbers, _state.marked = _state.marked, set()
     _state.unsure |= numbers
     keyed = _was_keyed()
-    _each(numbers, lambda action: refresh(_state.watches, action, _options_for, _frame_of(action, keyed)))
+    _each(numbers, lambda action: refresh(_state.watches, action, _options_for, _frames_of(action, keyed)))
 
 
 def _look_on() -> None:
@@ -150,16 +150,25 @@ def _options_for(users: list[bpy.types.ID]) -> Options:
 
 def _scene_of(users: list[bpy.types.ID]) -> Any:
     """The scene that one of the datablocks is in: the current one, or else one that a window shows, or else any."""
-    context: Any = bpy.context
+    return next(_scenes_with(users), bpy.context.scene)
+
+
+def _scenes_with(users: list[bpy.types.ID]) -> Iterator[Any]:
+    """The scenes that one of the datablocks is in, in that order. While a timer runs, current is the first window's."""
     if len(bpy.data.scenes) == 1:
-        return context.scene
-    shown = (window.scene for window in context.window_manager.windows)
-    for scene in dict.fromkeys((context.scene, *shown, *bpy.data.scenes)):
-        if any(scene == user or user == scene.objects.get(user.name) for user in users):
-            return scene
-        if any(part in users for item in scene.objects for part in of_object(item)):
-            return scene
-    return context.scene
+        yield bpy.context.scene
+        return
+    for scene in dict.fromkeys((*_shown_scenes(), *bpy.data.scenes)):
+        if any(scene == user or user == scene.objects.get(user.name) for user in users) or any(
+            part in users for item in scene.objects for part in of_object(item)
+        ):
+            yield scene
+
+
+def _shown_scenes() -> list[Any]:
+    """The current scene, and those that windows show: where a person can have edited something just now."""
+    context: Any = bpy.context
+    return list(dict.fromkeys((context.scene, *(window.scene for window in context.window_manager.windows))))
 
 
 def _was_keyed() -> bool:
@@ -170,13 +179,19 @@ def _was_keyed() -> bool:
     before, _state.operator = _state.operator, last.as_pointer() if last else 0
     if last is None or _state.operator == before:
         return False
-    by_itself = context.scene.tool_settings.use_keyframe_insert_auto and last.bl_idname.startswith("TRANSFORM_OT_")
-    return bool(by_itself or last.bl_idname.startswith(_KEYING))
+    # Of which window the operator was, nothing tells.
+    auto = any(scene.tool_settings.use_keyframe_insert_auto for scene in _shown_scenes())
+    return bool((auto and last.bl_idname.startswith("TRANSFORM_OT_")) or last.bl_idname.startswith(_KEYING))
 
 
-def _frame_of(action: bpy.types.Action, keyed: bool) -> float | None:
-    """The frame at which keys of the action were inserted just now."""
-    return float(_scene_of(users_of(action)).frame_current_final) if keyed else None
+def _frames_of(action: bpy.types.Action, keyed: bool) -> list[float]:
+    """The frames at which keys of the action may have been inserted just now: one for each scene that is shown and has
+    something that it animates; what no scene has, such as a world, is keyed in any."""
+    if not keyed:
+        return []
+    shown = _shown_scenes()
+    scenes = [scene for scene in _scenes_with(users_of(action)) if scene in shown] or shown
+    return [float(scene.frame_current_final) for scene in scenes]
 
 
 def is_busy() -> bool:

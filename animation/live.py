@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -172,7 +172,7 @@ def refresh(
     watches: dict[tuple[int, int], Watch],
     action: bpy.types.Action,
     otherwise: Otherwise | None = None,
-    keyed: float | None = None,
+    keyed: Sequence[float] = (),
 ) -> Report:
     """Bake again what was edited of the action's baked tracks since their last bake, as far as that is soon known;
     `look_on` finds the rest.
@@ -186,7 +186,7 @@ def refresh(
     otherwise
         How TCB tracks are baked that are not baked, of the datablocks that use them; None: they are left alone.
     keyed
-        The frame of the scene at which keys were inserted just now: where all channels of a track are selected there,
+        The frames, of scenes, at which keys were inserted just now: where all channels of a track are selected there,
         the generated keys become the animator's, though nothing else of them has changed.
 
     Returns
@@ -196,9 +196,9 @@ def refresh(
     """
     report = Report()
     for channels, watch in _watched(watches, action, anew=False):
-        if keyed is not None:
+        for frame in keyed:
             for track in watch.tracks.values():
-                _make_keyed(track, action_time(watch.users[0], keyed))
+                _make_keyed(track, action_time(watch.users[0], frame))
         report.add(_bake_again(watch, channels, watch.edited_soon(), otherwise))
     return report
 
@@ -232,7 +232,7 @@ def refresh_all(
     watches: dict[tuple[int, int], Watch],
     action: bpy.types.Action,
     otherwise: Otherwise | None = None,
-    keyed: float | None = None,
+    keyed: Sequence[float] = (),
 ) -> Report:
     """Bake again all that was edited, and look at everything for that."""
     for _, watch in _watched(watches, action, anew=True):

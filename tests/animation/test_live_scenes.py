@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Live in a file of several scenes, of which one window shows one and another window another: each object is baked as
+its own scene says, and an action that objects of both share once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import pytest
+
+from tests.animation.curves import HAS_SLOTS, co, curve, differences, key, new_object, snapshot
+from tests.animation.test_live import bakes, copied, handlers_of, let_time_pass, removed, set_value, unselected
+
+__all__ = ["bakes"]
+SETTINGS: dict[str, dict[str, Any]] = {
+    "Here": {"output": "SAMPLES", "step": 0.5, "defaults": {"tension": 0.25}},
+    "There": {"output": "CURVES", "value_tolerance": 1e-3, "defaults": {"bias": -0.5, "ease_to": 0.5}},
+}
+
+
+@pytest.fixture
+def scenes(scene) -> dict[str, bpy.types.Scene]:
+    """The current scene, "Here", and "There": each with its own options in the sidebar."""
+    scene.name = "Here"
+    found = {"Here": scene, "There": bpy.data.scenes.new("There")}
+    for name, each in found.items():
+        chosen: Any = each
+        for option, value in SETTINGS[name].items():
+            if option == "defaults":
+                for parameter, number in value.items():
+                    setattr(chosen.tcb.defaults, parameter, number)
+            else:
+                setattr(chosen.tcb, option, value)
+    return found
+
+
+def put(item: bpy.types.Object, *scenes: bpy.types.Scene) -> bpy.types.Object:
+    """Let these scenes have it, and no others."""
+    for collection in item.users_collection:
+        collection.objects.unlink(item)
+    for scene in scenes:
+        scene.collection.objects.link(item)
+    return item
+
+
+@pytest.fixture
+def balls(animation, scenes) -> dict[str, bpy.types.Object]:
+    """A live object in each scene, with an action of its own, the same keys, and nothing of it baked yet."""
+    found = {}
+    for name, scene in scenes.items():
+        item = put(new_object(f"Ball {name}"), scene)
+        key(item, "location", [(0, (0, 1, 2)), (10, (5, -1, 2)), (25, (1, 1, 2.5)), (40, (-3, 0, 2))])
+        key(item, "scale", [(5, (1, 1, 1)), (35, (2, 3, 1))])
+        animation.enable(item)
+        item.animation_data.action.tcb_live = True
+        found[name] = item
+    return found
+
+
+def is_as(animation, item: bpy.types.Object, settings: str) -> list[Any]:
+    """How what is played differs from a bake of all with the settings of that scene."""
+    whole = copied(item, "Whole")
+    animation.bake(whole, **SETTINGS[settings])
+    found = differences(unselected(snapshot(whole, False)), unselected(snapshot(item, False)))
+    removed(whole)
+    return found
+
+
+def test_each_object_is_baked_as_its_own_scene_says_whichever_is_current(animation, scenes, balls) -> None:
+    for current in scenes.values():
+        bpy.context.window.scene = current
+        for row, item in enumerate(balls.values()):
+            set_value(item, 3.0 + row, row=row)
+        let_time_pass(animation)
+        assert {name: is_as(animation, item, name) for name, item in balls.items()} == {"Here": [], "There": []}
+    frames = {name: co(curve(item, "location"))[:, 0].tolist() for name, item in balls.items()}
+    assert frames["Here"] == [0.5 * row for row in range(81)]
+    assert len(frames["There"]) < 20
+
+
+def test_an_edit_in_one_scene_leaves_those_of_the_other_alone(animation, scenes, balls, bakes) -> None:
+    let_time_pass(animation)
+    before = snapshot(balls["There"])
+    bakes.clear()
+    set_value(balls["Here"], 3.0)
+    let_time_pass(animation)
+    assert bakes == ["location"]
+    assert differences(before, snapshot(balls["There"])) == []
+
+
+@pytest.fixture
+def twin(scenes, balls) -> bpy.types.Object:
+    """An object of There that is animated by the action of the ball Here."""
+    item = put(balls["Here"].copy(), scenes["There"])
+    item.name = "Twin"
+    assert item.animation_data.action == balls["Here"].animation_data.action
+    return item
+
+
+def test_an_action_of_both_scenes_is_baked_once_as_the_current_scene_says(
+    animation, scenes, balls, twin, bakes
+) -> None:
+    let_time_pass(animation)
+    assert sorted(bakes) == ["location", "location", "scale", "scale"]
+    assert is_as(animation, twin, "Here") == []
+    # And again as it was, though the other scene is current now.
+    bpy.context.window.scene = scenes["There"]
+    bakes.clear()
+    set_value(twin, 7.0)
+    let_time_pass(animation)
+    assert bakes == ["location"]
+    assert is_as(animation, balls["Here"], "Here") == []
+
+
+@pytest.mark.skipif(not HAS_SLOTS, reason="actions have slots from 4.4")
+def test_slots_of_one_action_are_baked_each_as_the_scene_of_its_object_says(animation, scenes, balls) -> None:
+    other = put(new_object("Other"), scenes["There"])
+    action = balls["Here"].animation_data.action
+    other.animation_data_create().action = action
+    other.animation_data.action_slot = action.slots.new("OBJECT", "Other")
+    key(other, "location", [(0, (0, 1, 2)), (10, (5, -1, 2)), (25, (1, 1, 2.5))])
+    animation.enable(other)
+    let_time_pass(animation)
+    alone = put(new_object("Alone"), scenes["There"])
+    key(alone, "location", [(0, (0, 1, 2)), (10, (5, -1, 2)), (25, (1, 1, 2.5))])
+    animation.bake(alone, **SETTINGS["There"])
+    assert co(curve(other, "location")).tolist() == co(curve(alone, "location")).tolist()
+    assert is_as(animation, balls["Here"], "Here") == []
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_keying_in_the_window_of_another_scene_is_at_the_frame_of_that_scene(
+    animation, scenes, balls, twin, monkeypatch, shared
+) -> None:
+    """While a timer runs the first window's scene is current, whatever window the keys were inserted in."""
+    item = twin if shared else put(balls["There"], scenes["There"])
+    scenes["There"].tcb.output, scenes["There"].tcb.step = "SAMPLES", 1.0
+    let_time_pass(animation)
+    scenes["Here"].frame_set(20)
+    scenes["There"].frame_set(15)
+    bpy.context.window.scene = scenes["There"]
+    select_at(item, 15)
+    handlers = handlers_of(animation)
+    monkeypatch.setattr(handlers, "_was_keyed", lambda: True)
+    with bpy.context.temp_override(scene=scenes["Here"]):
+        handlers._mark_all()
+        handlers.flush()
+    own = [point.co.x for point in curve(item, "location").keyframe_points if point.type != "GENERATED"]
+    assert own == [0, 10, 15, 25, 40]
+    own = [point.co.x for point in curve(item, "scale").keyframe_points if point.type != "GENERATED"]
+    assert own == [5, 35]
+
+
+def select_at(item: bpy.types.Object, frame: float) -> None:
+    """As keying an unchanged location leaves it."""
+    for index in range(3):
+        for point in curve(item, "location", index).keyframe_points:
+            there = abs(point.co.x - frame) < 0.01
+            point.select_control_point = point.select_left_handle = point.select_right_handle = there
+
+
+def test_undo_in_one_scene_gives_both_back(animation, scenes, balls) -> None:
+    let_time_pass(animation)
+    bpy.ops.ed.undo_push(message="start")
+    names = {name: item.name for name, item in balls.items()}
+    states = [{name: snapshot(bpy.data.objects[item]) for name, item in names.items()}]
+    for step, name in enumerate(names):
+        set_value(bpy.data.objects[names[name]], step - 3.5)
+        bpy.ops.ed.undo_push(message=f"edit {step}")
+        let_time_pass(animation)
+        states.append({name: snapshot(bpy.data.objects[item]) for name, item in names.items()})
+    for state in reversed(states[:-1]):
+        bpy.ops.ed.undo()
+        let_time_pass(animation)
+        for name, item in names.items():
+            assert differences(state[name], snapshot(bpy.data.objects[item])) == []
