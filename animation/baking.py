@@ -83,16 +83,13 @@ def bake(
         An option makes no sense.
     """
     options.check()
-    too_near = options.step < APART
-    options = options if too_near else options.as_kept()
+    reason = too_near_keys(options.step)
+    options = options if reason else options.as_kept()
     report = Report()
     jobs = _collected(datablocks, options, prefixes or {}, report)
     asked = sum(_asked(job) for job in jobs)
-    reason = ""
     if asked > options.sample_limit:
-        reason = _too_many(asked, options.sample_limit)
-    elif too_near:
-        reason = f"a step of {options.step:g} is below {APART:g} frames: Blender takes keys that near for one"
+        reason = too_many(asked, options.sample_limit)
     if reason:
         report.refusals += [Refusal(name_of(job.datablocks[0]), reason) for job in jobs]
         return report
@@ -131,7 +128,7 @@ def rebake(
             job = _Job(list(datablocks), channels, [(track, kept, track.settings.options or otherwise)], [])
             asked = _asked(job)
             if asked > otherwise.sample_limit:
-                raise track.refusal(_too_many(asked, otherwise.sample_limit))
+                raise track.refusal(too_many(asked, otherwise.sample_limit))
             jobs.append(job)
         except Refusal as refusal:
             report.refusals.append(refusal)
@@ -270,7 +267,14 @@ def _sampling(kept: Mapping[int, Originals], options: Options) -> Sampling:
     return Sampling(options.step, math.floor(first) if math.isfinite(first) else 0.0)
 
 
-def _too_many(asked: float, limit: int) -> str:
+def too_near_keys(step: float) -> str:
+    """Why no bake has such a step; empty where it can have it."""
+    near = step < APART
+    return f"a step of {step:g} is below {APART:g} frames: Blender takes keys that near for one" if near else ""
+
+
+def too_many(asked: float, limit: int) -> str:
+    """Why no bake of so many samples is made."""
     return (
         f"about {_number(asked)} samples were asked for, more than the limit of {limit:,}: "
         "take a larger step, a shorter range or fewer objects, or raise the sample limit"

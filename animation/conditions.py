@@ -150,7 +150,8 @@ def check(
 
     Notes
     -----
-    Objects with too many frames to look at are left out; the result's refusals name them.
+    Objects with too many frames to look at are left out, and conditions on what is not a finite number; the result's
+    refusals name them.
     """
     seen = scene or bpy.context.scene
     assert seen is not None
@@ -165,7 +166,10 @@ def check(
         look = _Look(seen, item, frames, result.notes)
         result.samples += len(look.frames)
         for condition in (look.camera, look.views, look.scales):
-            result.violations += sorted(condition(), key=lambda violation: violation.start)
+            try:
+                result.violations += sorted(condition(), key=lambda violation: violation.start)
+            except Refusal as refusal:
+                result.refusals.append(f"not checked: {refusal}")
     return result
 
 
@@ -325,6 +329,8 @@ class _Look:
         own = self._own(constraint, alone)
         target, point = self._target(constraint)
         way = point - own[:, :3, 3]
+        if not np.isfinite(way).all():
+            raise UnknownMotionError("a place is not a finite number")
         if constraint.type == "TRACK_TO":
             up = ((0.0, 0.0, 1.0), (0.0, 0.0, -1.0))
             if not constraint.use_target_z:

@@ -287,6 +287,9 @@ def _ramped(pieces: _Pieces, end: int, numbers: Float64Array) -> _Pieces:
     other = pieces.frames[end + 1, end]
     guard = GUARD if end == 0 else -GUARD
     middle = float(np.float32(frame + guard if abs(guard) < abs(other - frame) / 2 else (frame + other) / 2))
+    if middle == frame:
+        # Beyond frame 524288 float32 has no frames as near as a guard.
+        middle = float(np.nextafter(np.float32(frame), np.float32(other)))
     row = 0 if end == 0 else len(pieces.segment) - 1
     value, slope = pieces.cut(row, middle)
     line = (value - numbers) / (middle - frame)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import bpy
@@ -22,8 +22,9 @@ from .faults import Refusal
 from .frames import union
 from .keyframes import BoolArray, FloatArray
 from .keying import key_curve
+from .playing import is_driven
 from .report import Report
-from .restoring import remove
+from .restoring import remove_track
 from .sampling import APART
 from .tracks import EULER_ORDERS, NOT_IN_USE, Track, default_settings, track_at, why_not
 
@@ -153,6 +154,7 @@ def _keyed(
     frames = _frames(datablock, path, table, there, how)
     rows = np.flatnonzero(there)
     values = one.values[there]
+    _check_size(datablock, path, table, rows, values)
     owner = path[: len(path) - len("matrix" if one.form == "MATRIX" else "rotation")]
     if one.form == "MATRIX":
         yield from _matrices(datablock, owner, values, frames, table, rows, how)
@@ -190,11 +192,17 @@ def _values(track: Track, one: Property, table: Table, how: TableKeys) -> Iterat
         if not rows.any():
             continue
         values = one.values[rows][:, columns].astype(np.float64)
-        large = np.abs(values).max(axis=1) > _LARGEST
-        if large.any():
-            raise _at(track, one.path, table, np.flatnonzero(rows), large, "the value is more than float32 holds")
+        _check_size(track, one.path, table, np.flatnonzero(rows), values)
         components = tuple(one.components[column] for column in columns)
         yield _Keyed(track, components, _frames(track, one.path, table, rows, how), values)
+
+
+def _check_size(
+    named: Track | bpy.types.ID, path: str, table: Table, rows: npt.NDArray[np.intp], values: Float64Array
+) -> None:
+    large = np.abs(values).max(axis=1) > _LARGEST
+    if large.any():
+        raise _at(named, path, table, rows, large, "the value is more than float32 holds")
 
 
 def _known(datablock: bpy.types.ID, path: str) -> Track:
@@ -219,7 +227,7 @@ def _frames(named: Track | bpy.types.ID, path: str, table: Table, rows: BoolArra
     """The frames of some rows, as keys have them."""
     rate = how.rate if table.unit == "SECOND" else 1.0
     exact = table.times[rows].astype(np.float64) * rate + how.frame_start
-    beyond = np.abs(exact) > LAST_FRAME
+    beyond = ~(np.abs(exact) <= LAST_FRAME)
     lines = np.flatnonzero(rows)
     if beyond.any():
         frame = exact[np.argmax(beyond)]
@@ -322,9 +330,13 @@ def _check(datablock: bpy.types.ID) -> None:
 
 def _check_track(datablock: bpy.types.ID, keyed: _Keyed, how: TableKeys) -> None:
     track = keyed.track
-    reason = why_not(track)
-    if reason and reason != NOT_IN_USE and "without keys" not in reason:
+    # What is not in use now may be locked or driven as well.
+    reason = why_not(replace(track, in_use=True))
+    if reason and "without keys" not in reason:
         raise track.refusal(reason)
+    for index in keyed.components:
+        if is_driven(datablock, track.path, index):
+            raise track.refusal(f"a driver decides its component {index}, which keys would not move")
     has = [
         index for index in keyed.components if index in track.channels and len(track.channels[index].keyframe_points)
     ]
@@ -334,7 +346,7 @@ def _check_track(datablock: bpy.types.ID, keyed: _Keyed, how: TableKeys) -> None
 
 def _write(datablock: bpy.types.ID, keyed: list[_Keyed], how: TableKeys, report: Report) -> None:
     for path in {each.track.path for each in keyed if each.track.enabled or each.track.baked}:
-        report.notes += remove(datablock, [path]).notes
+        report.notes += remove_track(datablock, path).notes
         report.notes.append(f'"{name_of(datablock)}", {path}: its TCB parameters were those of keys that are gone')
     channels = ensured_channels(datablock)
     if channels.action.library is not None:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..interp import evaluate_many, rotations
-from .baking import bake
+from .baking import bake, too_many, too_near_keys
 from .channels import channels_of
 from .components import followed
 from .datablocks import bone_path
@@ -81,6 +81,9 @@ def bake_in_world(
     """
     options = Options(target="NEW_ACTION", step=step, defaults=defaults or {})
     options.check()
+    too_near = too_near_keys(step)
+    if too_near:
+        raise Refusal(item.name, too_near)
     check_editable(item)
     child: Any = item
     known = child.pose.bones if child.pose else {}
@@ -142,11 +145,17 @@ class _Motion:
         self.item, self.bone, self.track, self.kept = item, bone, track, kept
         self.defaults = options.defaults
         self.keys = union([own.keys.frames for own in kept.values()])
+        if not np.isfinite(self.keys).all():
+            raise track.refusal("a key stands at a frame that is not a finite number")
         if len(self.keys) < 2:
             raise track.refusal("it takes two keys to interpolate between")
         every = np.ones(len(self.keys), dtype=np.bool_)
         every[-1] = False
-        samples = Sampling(options.step, math.floor(float(self.keys[0]))).samples(self.keys, every, "SINGLE")
+        sampling = Sampling(options.step, math.floor(float(self.keys[0])))
+        asked = len(track.rest) * sampling.count(self.keys, "SINGLE")
+        if asked > options.sample_limit:
+            raise track.refusal(too_many(asked, options.sample_limit))
+        samples = sampling.samples(self.keys, every, "SINGLE")
         self.frames = np.union1d(self.keys, samples)
         self.raw = np.empty((len(self.keys), len(track.rest)))
         for index in range(len(track.rest)):

@@ -69,7 +69,7 @@ def joint_gap(
     Raises
     ------
     Refusal
-        There is no such bone, or no parent.
+        There is no such bone, or no parent, or a place is not a finite number.
     ValueError
         A point or the range is not finite, the range is empty, or the step is not a positive number.
     """
@@ -99,6 +99,9 @@ def joint_gap(
             raise Refusal(item.name, f"its parent's scale is zero at frame {frames[0]:g}: name the point on the parent")
         joint = np.linalg.solve(theirs[0, :3, :3], at[0] - theirs[0, :3, 3])
     distance = np.linalg.norm(at - _at(theirs, joint), axis=1)
+    finite = np.isfinite(distance)
+    if not finite.all():
+        raise Refusal(bone or item.name, "where it is is not a finite number", frame=float(frames[np.argmin(finite)]))
     distance[distance < _rounding(at)] = 0.0
     worst = int(np.argmax(distance))
     keys = [all_keys(each) for each in ([item] if bone else _with_parents(item))]

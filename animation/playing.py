@@ -41,6 +41,8 @@ class Playing:
     def values(self, owner: Any, paths: Iterable[str]) -> dict[str, Values]:
         """Of each property of `owner`, the object or its data, shape (frames, components).
 
+        Raises Refusal where one is not a finite number.
+
         They are the F-curves' own, which Blender cuts off at the property's limits; where it had to step, what it cut.
         """
         curves = curves_of(owner)
@@ -56,7 +58,13 @@ class Playing:
                 fcurve = curves.get((path, index))
                 if fcurve is not None:
                     result[path][:, index] = [fcurve.evaluate(frame) for frame in self.frames.tolist()]
-        return result | self._stepped(owner, decided_otherwise)
+        result |= self._stepped(owner, decided_otherwise)
+        for path, values in result.items():
+            finite = np.isfinite(values).all(axis=1)
+            if not finite.all():
+                frame = float(self.frames[np.argmin(finite)])
+                raise Refusal(name_of(owner), "what it plays is not a finite number", path, frame)
+        return result
 
     def _stepped(self, owner: Any, paths: Sequence[str]) -> dict[str, Values]:
         if not paths:
@@ -85,9 +93,12 @@ def has_strips(owner: Any) -> bool:
     return animation is not None and any(len(track.strips) for track in animation.nla_tracks)
 
 
-def is_driven(owner: Any, path: str) -> bool:
+def is_driven(owner: Any, path: str, component: int | None = None) -> bool:
+    """Whether a driver decides the property, or that component of it."""
     animation = owner.animation_data
-    return animation is not None and any(not each.mute and each.data_path == path for each in animation.drivers)
+    return animation is not None and any(
+        not each.mute and each.data_path == path and component in (None, each.array_index) for each in animation.drivers
+    )
 
 
 def keys_on(owner: Any, paths: Iterable[str]) -> Values:

@@ -233,6 +233,10 @@ def _relax(
     judge = _Motion(part, wanted, movers, scene, sampled_frames(scene, owners, frame_range, STEP / _FINER))
     start = np.concatenate([mover.start for mover in movers])
     before = judge.errors(start)
+    finite = np.isfinite(before)
+    if not finite.all():
+        frame = float(judge.frames[np.argmin(finite)])
+        raise Refusal(part.name, "how far it is from what is wanted is not a finite number", frame=frame)
     numbers = start
     if before.max() > tolerance:
         coarse = _Motion(part, wanted, movers, scene, sampled_frames(scene, owners, frame_range, STEP))
@@ -464,7 +468,11 @@ class _Motion:
                 return wanted.height - at[:, 2]
             plane = self._matrices(world, wanted.plane, "")
             normal = np.cross(plane[:, :3, 0], plane[:, :3, 1])
-            normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+            size = np.linalg.norm(normal, axis=1, keepdims=True)
+            if not size.all():
+                frame = float(self.frames[np.argmin(size)])
+                raise Refusal(wanted.plane.name, "its scale is zero, so it has no plane", frame=frame)
+            normal /= size
             above: Values = wanted.height - np.einsum("ni,ni->n", at - plane[:, :3, 3], normal)
             return above
         miss = at - self._at(world, wanted.target, wanted.bone, np.array(wanted.point, dtype=np.float64))

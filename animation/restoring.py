@@ -62,6 +62,13 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
     return report
 
 
+def remove_track(datablock: bpy.types.ID, path: str) -> Report:
+    """The same of one track: not of others whose paths start like its own, as size_y does like size."""
+    report = _take_away(datablock, [path], _remove_track, lambda track: track.path == path)
+    report.notes += _function_left(datablock)
+    return report
+
+
 def _function_left(datablock: bpy.types.ID) -> list[str]:
     """That the frame function of the datablock is there yet, where no track is TCB any more.
 
@@ -72,15 +79,20 @@ def _function_left(datablock: bpy.types.ID) -> list[str]:
     return [str(Refusal(name_of(datablock), "its frame function stays; the cross in Timing takes it away"))]
 
 
-def _take_away(datablock: bpy.types.ID, prefixes: Iterable[str] | None, work: _Work) -> Report:
-    """Do the work on each track; one that is locked is refused and left alone."""
+def _take_away(
+    datablock: bpy.types.ID,
+    prefixes: Iterable[str] | None,
+    work: _Work,
+    among: Callable[[Track], bool] = lambda _track: True,
+) -> Report:
+    """Do the work on each track that is `among` them; one that is locked is refused and left alone."""
     check_editable(datablock)
     channels = channels_of(datablock)
     if channels.action.library is not None:
         raise Refusal(name_of(datablock), f'its action "{channels.action.name}" is linked; open its own file')
     report = Report.on([datablock])
     remove_strays(channels)
-    tracks = find_tracks(datablock, channels, prefixes)
+    tracks = list(filter(among, find_tracks(datablock, channels, prefixes)))
     for track in tracks:
         if track.settings_curve is not None:
             check_schema(track.settings_curve, track.name, track.path)

@@ -153,6 +153,7 @@ def remove_retiming(datablock: bpy.types.ID, track: str = "") -> None:
     fcurve = _find(channels, path)
     if fcurve is None:
         raise none
+    _check_unlocked(datablock, track, fcurve)
     _tell(fcurve)
     channels.remove(fcurve)
 
@@ -192,10 +193,16 @@ def _curve(datablock: bpy.types.ID, track: str) -> bpy.types.FCurve:
     fcurve = _find(channels, path)
     if fcurve is None:
         return channels.new(path, 0, group)
+    _check_unlocked(datablock, track, fcurve)
     for modifier in list(fcurve.modifiers):
         fcurve.modifiers.remove(modifier)
     fcurve.mute = False
     return fcurve
+
+
+def _check_unlocked(datablock: bpy.types.ID, track: str, fcurve: bpy.types.FCurve) -> None:
+    if fcurve.lock or (fcurve.group is not None and fcurve.group.lock):
+        raise Refusal(name_of(datablock), "its frame function is locked; unlock that channel first", track)
 
 
 def _find(channels: Channels, path: str) -> bpy.types.FCurve | None:

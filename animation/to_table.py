@@ -58,6 +58,8 @@ class TableContent:
             raise ValueError(
                 f"the range must not end before it starts: {self.frame_range[0]:g}, {self.frame_range[1]:g}"
             )
+        if not math.isfinite(self.frame_start):
+            raise ValueError(f"the start frame {self.frame_start:g} is not a finite number")
 
     def times(self, frames: FloatArray) -> npt.NDArray[np.floating]:
         """What stands in the column of the time: float32 where it is the keys' own frame."""
@@ -119,7 +121,7 @@ def _keys(item: bpy.types.Object, named: list[tuple[bpy.types.ID, Track, str]], 
             # The union holds one of keys that are nearer than rounding can tell.
             rows -= np.abs(frames[np.maximum(rows - 1, 0)] - own.frames) < np.abs(frames[rows] - own.frames)
             values[rows, column] = own.values
-        properties.append(_property(track, path, tuple(originals), values, how))
+        properties.append(_property(track, path, tuple(originals), values, frames, how))
     return Table(how.unit, how.times(frames), tuple(properties))
 
 
@@ -129,18 +131,20 @@ def _motion(item: bpy.types.Object, named: list[tuple[bpy.types.ID, Track, str]]
         for _, track, _ in named
         for fcurve in track.channels.values()
         for point in (fcurve.keyframe_points[:1] + fcurve.keyframe_points[-1:])
+        if math.isfinite(point.co.x)
     ]
     if not ends:
         raise Refusal(name_of(item), "it has no keys on a float property", nothing_to_do=True)
     low, high = how.frame_range or (min(ends), max(ends))
-    count = math.floor((high - low) / how.step * (1.0 + 1e-12)) + 1
-    channels = sum(len(track.channels) for _, track, _ in named)
-    if count * channels > how.sample_limit:
+    steps = (high - low) / how.step * (1.0 + 1e-12)
+    asked = (steps + 1.0) * sum(len(track.channels) for _, track, _ in named)
+    if asked > how.sample_limit:
         raise Refusal(
             name_of(item),
-            f"about {count * channels:,} samples were asked for, more than the limit of {how.sample_limit:,}: "
+            f"about {asked:,.0f} samples were asked for, more than the limit of {how.sample_limit:,}: "
             "take a larger step or a shorter range",
         )
+    count = math.floor(steps) + 1
     frames = (low + np.arange(count) * how.step).astype(np.float32)
     return Table(how.unit, how.times(frames), tuple(_played(track, path, frames, how) for _, track, path in named))
 
@@ -153,15 +157,23 @@ def _played(track: Track, path: str, frames: FloatArray, how: TableContent) -> P
     for column, index in enumerate(components):
         fcurve = track.channels.get(index)
         values[:, column] = track.rest[index] if fcurve is None else [fcurve.evaluate(frame) for frame in at]
-    return _property(track, path, components, values, how)
+    finite = np.isfinite(values).all(axis=1)
+    if not finite.all():
+        raise track.refusal("what it plays is not a finite number", float(frames[np.argmin(finite)]))
+    return _property(track, path, components, values, frames, how)
 
 
 def _property(
-    track: Track, path: str, components: tuple[int, ...], values: npt.NDArray[np.float32], how: TableContent
+    track: Track,
+    path: str,
+    components: tuple[int, ...],
+    values: npt.NDArray[np.float32],
+    frames: FloatArray,
+    how: TableContent,
 ) -> Property:
     """Of a rotation whose components all have numbers in the same rows, the form; else the channels as they are."""
     if track.is_rotation and how.rotation != "OBJECT" and not _is_delta(path):
-        return _converted(track, path, components, values, how)
+        return _converted(track, path, components, values, frames, how)
     form = _FORMS.get(track.kind)
     empty = np.isnan(values)
     whole = len(components) == len(track.rest) and bool((empty.all(axis=1) == empty.any(axis=1)).all())
@@ -180,15 +192,23 @@ def _owner(path: str) -> str:
 
 
 def _converted(
-    track: Track, path: str, components: tuple[int, ...], values: npt.NDArray[np.float32], how: TableContent
+    track: Track,
+    path: str,
+    components: tuple[int, ...],
+    values: npt.NDArray[np.float32],
+    frames: FloatArray,
+    how: TableContent,
 ) -> Property:
-    """A rotation in another form. Raises Refusal where some of its components have no number in a row."""
+    """A rotation in another form. Raises Refusal where some of its components have no number in a row, or all are 0."""
     empty = np.isnan(values)
     there: BoolArray = np.asarray(~empty.all(axis=1), dtype=np.bool_)
     if (empty.any(axis=1) & there).any():
         raise track.refusal("its channels are keyed at different frames: write them as they are, or the motion")
     raw = np.tile([track.component(index) for index in range(len(track.rest))], (int(there.sum()), 1))
     raw[:, list(components)] = values[there]
+    zero = ~raw.any(axis=1)
+    if track.kind == "QUATERNION" and zero.any():
+        raise track.refusal("the quaternion is zero, which is no rotation", float(frames[there][np.argmax(zero)]))
     quaternions = rotations.normalise(rotations.unroll_signs(quaternions_of(track, raw)))
     owner = _owner(path)
     if how.rotation == "QUATERNION":

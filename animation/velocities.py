@@ -182,7 +182,9 @@ def velocity_table(
     if not found or not how.quantities:
         raise Refusal.of_all(refusals) if refusals else Refusal("", "nothing was asked for", nothing_to_do=True)
     ends = [each.ends for _, each in found]
-    frames = _frames(how, min(start for start, _ in ends), max(end for _, end in ends))
+    first, last = min(start for start, _ in ends), max(end for _, end in ends)
+    _check_count(how, name_of(found[0][0]), sum(len(each.track.rest) for _, each in found) * _count(how, first, last))
+    frames = _frames(how, first, last)
     several = len({datablock for datablock, _ in found}) > 1
     properties = []
     for datablock, each in found:
@@ -216,14 +218,17 @@ def _moving(datablock: bpy.types.ID, prefixes: Iterable[str] | None, how: Veloci
         if report.refusals:
             raise Refusal.of_all(report.refusals)
         raise Refusal(name_of(datablock), "it has no TCB track", nothing_to_do=True)
-    asked = sum(len(each.track.rest) * _count(how, *each.ends) for each in found)
+    _check_count(how, name_of(datablock), sum(len(each.track.rest) * _count(how, *each.ends) for each in found))
+    return found
+
+
+def _check_count(how: Velocities, name: str, asked: float) -> None:
     if asked > how.sample_limit:
         raise Refusal(
-            name_of(datablock),
+            name,
             f"about {asked:,.0f} samples were asked for, more than the limit of {how.sample_limit:,}: "
             "take a larger step or a shorter range",
         )
-    return found
 
 
 def _count(how: Velocities, first: float, last: float) -> float:

@@ -219,3 +219,22 @@ def test_what_would_take_for_ever_is_left_out_with_a_word(animation):
     assert checks.violations == []
     assert "too many: give a shorter range" in checks.refusals[0]
     assert len(animation.check(item, frame_range=(899_990, 900_000)).violations) == 1
+
+
+def test_a_scale_that_is_no_number_is_not_said_to_hold(animation):
+    thing = new_object("Thing")
+    key(thing, "scale", [(1, (1, 1, 1)), (21, (1, 1, 2))])
+    curve(thing, "scale", 2).keyframe_points[1].co.y = math.nan
+    checks = animation.check(thing, frame_range=(1, 21))
+    assert checks.refusals == ['not checked: "Thing", scale, frame 1.25: what it plays is not a finite number']
+    assert not checks.holds
+
+
+def test_a_view_from_a_place_that_is_no_number_is_not_said_to_hold(animation):
+    item, target = camera(), new_object("Target")
+    constraint = item.constraints.new("TRACK_TO")
+    constraint.target, constraint.track_axis, constraint.up_axis = target, "TRACK_NEGATIVE_Z", "UP_Y"
+    key(target, "location", [(1, (0, 0, 1)), (21, (0, 3, 1))])
+    curve(target, "location", 0).keyframe_points[1].co.y = math.nan
+    checks = animation.check(item, frame_range=(1, 21))
+    assert checks.notes == ['"Camera", constraints["Track To"]: not checked: a place is not a finite number']

@@ -387,3 +387,19 @@ def test_a_baked_file_plays_the_same_after_save_and_load(animation, tmp_path) ->
     bpy.ops.wm.open_mainfile(filepath=path)
     assert differences(before, snapshot(bpy.data.objects["Thing"])) == []
     assert bag_of(bpy.data.objects["Thing"]) is not None
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_cycle_at_frames_as_coarse_as_a_guard_plays_its_numbers_again(animation, sign):
+    start = sign * 600_000
+    thing = new_object()
+    key(thing, "location", [(start, (0, 0, 0)), (start + 10, (1, 2, 3)), (start + 20, (5, 5, 1))])
+    animation.enable(thing)
+    animation.choose(thing, "location", cycle="REPEAT")
+    animation.bake(thing, output="CURVES", frame_range=(start - 30, start + 70))
+    for index in range(3):
+        own = curve(thing, "location", index)
+        assert all(math.isfinite(x) for point in own.keyframe_points for x in (*point.handle_left, *point.handle_right))
+        played = [[own.evaluate(start + turn * 20 + at) for at in range(1, 20)] for turn in (-1, 0, 1, 2)]
+        for turn in played:
+            assert turn == pytest.approx(played[1], abs=2e-3)

@@ -53,6 +53,18 @@ def test_a_hand_with_the_same_pose_in_the_world_at_its_keys_stays_there_while_it
         assert matrix.to_quaternion().rotation_difference(turn).angle < 1e-3
 
 
+def test_a_step_that_no_bake_has_is_refused_before_anything_is_sampled(animation, pair):
+    _, hand = pair
+    key(hand, "location", [(1, (0, 0, 0)), (41, (2, 0, 0))])
+    animation.enable(hand)
+    # A billion samples would not end.
+    with pytest.raises(animation.Refusal, match='"Hand": a step of 4e-08 is below'):
+        animation.bake_in_world(hand, step=4e-8)
+    key(hand, "location", [(900_000, (0, 0, 1))])
+    with pytest.raises(animation.Refusal, match="samples were asked for, more than the limit"):
+        animation.bake_in_world(hand, step=0.0125)
+
+
 def test_between_keys_it_runs_along_the_spline_through_its_places_in_the_world(animation, pair):
     """The same keys on an object without parent, at the places of the world, are the reference."""
     _, hand = pair

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from tests.animation.curves import key, new_object, play, seen
+from tests.animation.curves import curve, key, new_object, play, seen
 
 FRAMES = np.arange(1, 41.25, 0.25)
 
@@ -114,3 +114,12 @@ def test_a_parent_of_no_size_needs_its_point_named(animation, scene):
     with pytest.raises(animation.Refusal, match="scale is zero at frame 1"):
         animation.joint_gap(lid)
     assert animation.joint_gap(lid, parent_point=(0, 0, 0)).distance == 0.0
+
+
+def test_a_place_that_is_no_number_is_refused_with_its_frame(animation, scene):
+    parent, child = new_object("Parent"), new_object("Child")
+    child.parent = parent
+    key(child, "location", [(1, (0, 0, 0)), (21, (0, 0, 1))])
+    curve(child, "location").keyframe_points[1].co.y = math.nan
+    with pytest.raises(animation.Refusal, match=r'"Child", frame 1\.25: where it is is not a finite number'):
+        animation.joint_gap(child)

@@ -375,3 +375,18 @@ def test_an_override_is_relaxed_in_its_own_copy_of_the_linked_action(animation, 
     assert points(own)[:, 2].min() >= -1e-3
     assert own.animation_data.action.library is None
     assert differences(before, snapshot(linked)) == []
+
+
+def test_what_is_wanted_of_a_plane_that_is_none_is_refused(animation, foot):
+    animation.enable(foot)
+    plane = new_object("Plane")
+    key(plane, "scale", [(1, (1, 1, 1)), (31, (0, 0, 0))])
+    before = snapshot(foot)
+    with pytest.raises(animation.Refusal, match='"Plane", frame 31: its scale is zero'):
+        animation.relax(foot, animation.StaysAbove(plane), [20, 30])
+    target = new_object("Target")
+    key(target, "location", [(1, (0, 0, 0)), (31, (1, 0, 0))])
+    curve(target, "location", 0).keyframe_points[1].co.y = math.nan
+    with pytest.raises(animation.Refusal, match=r'"Foot", frame 1\.0625: how far it is .* not a finite number'):
+        animation.relax(foot, animation.KeepsApart(target, 1.0), [20, 30])
+    assert not differences(before, snapshot(foot))

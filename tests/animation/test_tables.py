@@ -315,6 +315,78 @@ def test_a_locked_channel_is_refused(bring, animation):
         bring(thing, "frame,x\n1,0", replace=True)
 
 
+def test_a_locked_channel_of_the_rotation_mode_that_the_table_brings_is_refused(bring, animation):
+    thing = new_object(mode="XYZ")
+    key(thing, "rotation_quaternion", [(1, (1, 0, 0, 0)), (5, (0, 1, 0, 0))])
+    curve(thing, "rotation_quaternion", 1).lock = True
+    before = snapshot(thing)
+    with pytest.raises(animation.Refusal, match="locked"):
+        bring(thing, f"frame,{','.join(f'quaternion.{c}' for c in 'wxyz')}\n9,1,0,0,0", rotation="TABLE", replace=True)
+    assert (snapshot(thing), thing.rotation_mode) == (before, "XYZ")
+
+
+def test_a_component_that_a_driver_decides_is_refused_though_it_has_no_curve(bring, animation):
+    thing = new_object()
+    thing.driver_add("location", 1).driver.expression = "3"
+    with pytest.raises(animation.Refusal, match="location: a driver decides its component 1"):
+        bring(thing, "frame,x,y,z\n1,0,0,0")
+    assert thing.animation_data.action is None
+    bring(thing, "frame,x,z\n1,0,0")
+    assert [c.array_index for c in fcurves(thing) if not is_companion(c)] == [0, 2]
+
+
+def test_tracks_whose_paths_start_like_the_tables_keep_their_parameters(bring, animation, scene):
+    lamp = bpy.data.lights.new("Lamp", "AREA")
+    item = bpy.data.objects.new("Lamp", lamp)
+    scene.collection.objects.link(item)
+    key(lamp, "size", [(1, 1.0), (10, 2.0)])
+    key(lamp, "size_y", [(1, 1.0), (10, 2.0)])
+    animation.enable(lamp)
+    animation.key_set(lamp, "size_y", 10, tension=1.0)
+    bring(item, "frame,data.size\n1,1\n10,5", replace=True)
+    assert co(curve(lamp, 'tcb_tracks["size_y"].tension')).tolist() == [[10, 1]]
+
+
+@pytest.mark.parametrize(
+    ("columns", "row"),
+    [
+        ("quaternion.w,quaternion.x,quaternion.y,quaternion.z", "1,1e39,0,0"),
+        ("rotation_euler.x,rotation_euler.y,rotation_euler.z", "0,-1e39,0"),
+        (",".join(f"m{row}{column}" for row in range(4) for column in range(4)), "1,0,0,1e39,0,1,0,0,0,0,1,0,0,0,0,1"),
+    ],
+)
+def test_a_rotation_or_matrix_of_more_than_float32_holds_is_refused_with_its_line(bring, animation, columns, row):
+    thing = new_object(mode="XYZ")
+    with pytest.raises(animation.Refusal, match="line 2: the value is more than float32 holds"):
+        bring(thing, f"frame,{columns}\n1,{row}", rotation="TABLE")
+    assert thing.animation_data is None
+
+
+@pytest.mark.parametrize("start", [np.nan, np.inf])
+def test_a_start_frame_that_is_no_number_makes_no_keys(bring, animation, start):
+    thing = new_object()
+    with pytest.raises(animation.Refusal, match="beyond Blender's last"):
+        bring(thing, "frame,x\n1,0\n2,1", frame_start=start)
+    assert thing.animation_data is None
+
+
+def test_an_endless_range_of_the_motion_is_refused(give, animation):
+    thing = new_object()
+    key(thing, "location", [(1, (1, 2, 3)), (9, (1, 2, 3))])
+    with pytest.raises(animation.Refusal, match="more than the limit"):
+        give(thing, content="MOTION", frame_range=(0.0, np.inf))
+    with pytest.raises(ValueError, match="start frame"):
+        give(thing, frame_start=np.nan)
+
+
+@pytest.mark.parametrize("content", ["KEYS", "MOTION"])
+def test_a_zero_quaternion_has_no_other_form_and_is_named_with_its_frame(give, animation, content):
+    thing = new_object(mode="QUATERNION")
+    key(thing, "rotation_quaternion", [(1, (1, 0, 0, 0)), (3, (0, 0, 0, 0)), (9, (1, 0, 0, 0))])
+    with pytest.raises(animation.Refusal, match='"Thing", rotation_quaternion, frame 3: the quaternion is zero'):
+        give(thing, content=content, rotation="MATRIX")
+
+
 def test_linked_objects_and_strips_are_refused(bring, animation):
     thing = new_object()
     key(thing, "location", [(1, (1, 2, 3))])

@@ -248,3 +248,18 @@ def test_it_can_be_saved_and_loaded(animation, scene, tmp_path):
     item = bpy.data.objects["Ball"]
     assert animation.reading.is_up_to_date(animation.find_track(item, "location"))
     np.testing.assert_array_equal(ways(item, 1, 90), before)
+
+
+@pytest.mark.parametrize("what", ["lock", "group"])
+def test_a_locked_frame_function_is_neither_replaced_nor_removed(animation, what):
+    item = keyed()
+    made = animation.retime(item, "HOLD", track="location").curve
+    (made if what == "lock" else made.group).lock = True
+    before = snapshot(item)
+    for verb in (
+        lambda: animation.retime(item, "REVERSE", track="location"),
+        lambda: animation.remove_retiming(item, "location"),
+    ):
+        with pytest.raises(animation.Refusal, match='"Ball", location: its frame function is locked'):
+            verb()
+    assert not differences(before, snapshot(item))

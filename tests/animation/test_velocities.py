@@ -277,3 +277,13 @@ def test_a_frame_function_is_left_out_of_account_with_a_note(moving, write, anim
     animation.retime(moving, "REVERSE")
     assert any("frame function" in note for note in write(moving).notes)
     assert written(moving) == before
+
+
+def test_a_table_of_objects_that_move_far_apart_in_time_has_the_same_limit(moving, velocities, animation):
+    later = new_object("Later")
+    key(later, "location", [(1_000_001, (0, 0, 0)), (1_000_011, (1, 2, 3))])
+    animation.enable(later)
+    how = velocities.Velocities(sample_limit=100_000)
+    with pytest.raises(animation.Refusal, match="more than the limit of 100,000"):
+        velocities.velocity_table({moving: None, later: None}, how)
+    assert len(velocities.velocity_table({later: None}, how)[0].times) == 11
