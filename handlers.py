@@ -231,7 +231,7 @@ def _after_update(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
         action: Any = update.id and update.id.original
         if isinstance(action, bpy.types.Action) and is_live(action):
             mark(action)
-        elif action is not None and _times_a_scene(action):
+        if action is not None and _times_a_scene(action):
             _mark_all()
 
 

@@ -509,3 +509,22 @@ def test_a_library_override_is_live_once_it_has_an_action_of_its_own(animation, 
     bpy.ops.wm.open_mainfile(filepath=saved)
     let_time_pass(animation)
     assert differences(state, snapshot(bpy.data.objects["Ball"])) == []
+
+
+@pytest.mark.parametrize("scene_is_live", [False, True])
+def test_what_a_scene_times_is_baked_again_as_its_frame_function_changes(animation, scene, scene_is_live) -> None:
+    item = new_object("Ball")
+    key(item, "location", [(1, (0, 0, 0)), (11, (5, 2, 3)), (41, (0, 4, -2))])
+    animation.bake(item)
+    item.animation_data.action.tcb_live = True
+    made = animation.retime(scene, "AS_IT_IS").curve
+    scene.animation_data.action.tcb_live = scene_is_live
+    for _ in range(3):
+        let_time_pass(animation)
+    made.keyframe_points[1].co_ui = (41, 1)
+    made.keyframe_points[0].co_ui = (1, 41)
+    made.update()
+    scene.animation_data.action.update_tag()
+    let_time_pass(animation)
+    played = [curve(item, "location", index).evaluate(31) for index in range(3)]
+    assert played == pytest.approx((5, 2, 3), abs=1e-4)
