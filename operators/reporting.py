@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import bpy
 
-from .. import selection
+from .. import selection, words
 from ..animation import Refusal, Report
 from ..animation.selected_keys import TrackKeys
 
@@ -82,7 +82,7 @@ def finish(operator: bpy.types.Operator, report: Report, verb: str, otherwise: s
     for note in report.notes[:SHOWN_NOTES]:
         operator.report({"INFO"}, note)
     if len(report.notes) > SHOWN_NOTES:
-        operator.report({"INFO"}, f"… and {len(report.notes) - SHOWN_NOTES} notes more")
+        operator.report({"INFO"}, words.report("… and {:d} notes more", len(report.notes) - SHOWN_NOTES))
     if report.tracks:
         operator.report({"INFO"}, report.summary(verb))
     elif otherwise and not report.refused:

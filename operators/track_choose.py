@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 from bpy.props import StringProperty
 
-from .. import selection
+from .. import selection, words
 from ..animation import choose
 from ..animation.settings import CHOICES
 from ..properties import choice
@@ -38,7 +38,7 @@ class TCB_OT_track_choose(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> Status:
         given = {name: getattr(self, name) for name in CHOICES if self.properties.is_property_set(name)}
         if not given:
-            self.report({"ERROR"}, f"none of {', '.join(CHOICES)} is given")
+            self.report({"ERROR"}, words.report("none of {:s} is given", ", ".join(CHOICES)))
             return {"CANCELLED"}
 
         owners = selection.owners_of(context, self.track)

@@ -266,7 +266,9 @@ def test_sliders_follow_the_preference(cube, choose, keys_panel, of_50, scene):
     assert "TCBSelectedKeys.bias[0]" not in shown
 
 
-@pytest.mark.parametrize("menu", ["DOPESHEET_MT_key", "DOPESHEET_MT_context_menu", "GRAPH_MT_key"])
+@pytest.mark.parametrize(
+    "menu", ["DOPESHEET_MT_key", "DOPESHEET_MT_context_menu", "GRAPH_MT_key", "GRAPH_MT_context_menu"]
+)
 def test_the_keys_menus_have_an_entry(cube, inside, menu):
     appended = getattr(bpy.types, menu).draw._draw_funcs[1:]
     with inside():
