@@ -149,12 +149,12 @@ def _options_for(users: list[bpy.types.ID]) -> Options:
 
 
 def _scene_of(users: list[bpy.types.ID]) -> Any:
-    """The scene that one of the datablocks is in: the current one, or else one that a window shows, or else any."""
+    """The scene that one of the datablocks is in: that of the first window, or else of another, or else any."""
     return next(_scenes_with(users), bpy.context.scene)
 
 
 def _scenes_with(users: list[bpy.types.ID]) -> Iterator[Any]:
-    """The scenes that one of the datablocks is in, in that order. While a timer runs, current is the first window's."""
+    """The scenes that one of the datablocks is in, in that order."""
     if len(bpy.data.scenes) == 1:
         yield bpy.context.scene
         return
@@ -166,9 +166,10 @@ def _scenes_with(users: list[bpy.types.ID]) -> Iterator[Any]:
 
 
 def _shown_scenes() -> list[Any]:
-    """The current scene, and those that windows show: where a person can have edited something just now."""
+    """Those of the windows, where a person can have edited something just now: in one order, whichever window this is
+    asked in, or none."""
     context: Any = bpy.context
-    return list(dict.fromkeys((context.scene, *(window.scene for window in context.window_manager.windows))))
+    return list(dict.fromkeys((*(window.scene for window in context.window_manager.windows), context.scene)))
 
 
 def _was_keyed() -> bool:

@@ -338,7 +338,7 @@ class TCBCompanions(bpy.types.PropertyGroup):
     bias: parameter("bias")
     ease_to: parameter("ease_to")
     ease_from: parameter("ease_from")
-    velocity: FloatVectorProperty(name="Velocity", size=32)
+    velocity: FloatVectorProperty(name="Velocity", size=32, subtype="XYZ")
     settings: FloatProperty(name="TCB Settings", options=set())
     frame: FloatProperty(name="Frame Function", description=FRAME_DESCRIPTION)
     saved: FloatVectorProperty(name="Saved Keys", size=32, options=set())
