@@ -14,7 +14,7 @@ from scipy.interpolate import CubicHermiteSpline
 from splines import CatmullRom
 
 from interp import Keys, catmull_rom, rotations
-from tests.interp import exact
+from tests.interp import exact, exact_turns
 from tests.interp.seed_002 import Seed, catmull_rom_values, left_jacobian
 from tests.interp.test_angular_acceleration import angular_acceleration
 from tests.interp.test_rotation_spline import CYCLES, off, random_rotations
@@ -118,38 +118,6 @@ def test_the_seed_as_printed_is_the_same_about_one_axis_and_jumps_in_velocity_ab
     assert max(abs(float(x)) for x in jumps) > 0.01
 
 
-class ExactRotations(exact.Track):
-    """Rotations of any spacing by the shortest way, at 50 digits: a loop's seam, ease and the ends' parabolas too."""
-
-    def chord(self, p, q):
-        return [2 * x for x in exact.log(exact.multiply(q, exact.conjugate(p)))[1:]]
-
-    def velocity(self, key):
-        """Radians a frame."""
-        if self.is_end(key):
-            inner = 1 if key == 0 else self.last - 1
-            first, second = (0, 1) if key == 0 else (self.last - 1, self.last)
-            slope = [x / (self.f[second] - self.f[first]) for x in self.chord(self.p[first], self.p[second])]
-            return slope if self.last == 1 else [2 * x - v for x, v in zip(slope, self.velocity(inner), strict=True)]
-        before, after = self.quaternion_neighbours(key)
-        d1, d2 = self.spacing(key)
-        chords = self.chord(before, self.p[key]), self.chord(self.p[key], after)
-        return [(d2 * a / d1 + d1 * b / d2) / (d1 + d2) for a, b in zip(*chords, strict=True)]
-
-    def rotation(self, frame):
-        n, u = self.at(frame)
-        if not self.last:
-            return self.p[0]
-        d, turn = self.f[n + 1] - self.f[n], self.chord(self.p[n], self.p[n + 1])
-        leaving = [d * v for v in self.velocity(n)]
-        arriving = list(mp.lu_solve(left_jacobian(turn), mp.matrix([d * v for v in self.velocity(n + 1)])))
-        half = [
-            (t * (3 * u**2 - 2 * u**3) + a * (u**3 - 2 * u**2 + u) + b * (u**3 - u**2)) / 2
-            for t, a, b in zip(turn, leaving, arriving, strict=True)
-        ]
-        return exact.multiply(exact.exp([mp.mpf(0), *half]), self.p[n])
-
-
 @pytest.mark.parametrize("cycle", CYCLES)
 @pytest.mark.parametrize("keys", [1, 2, 3, 5])
 @pytest.mark.parametrize("step", [0.0, 1e-8, 0.5, 2.0, 3.1])
@@ -160,8 +128,7 @@ def test_rotations_of_any_spacing_agree_with_50_digits(cycle, keys, step):
         q[-1] = -q[0]
     parameters = np.zeros((5, keys))
     parameters[3:] = generator.uniform(0.2, 1.0, (2, keys))
-    track = ExactRotations(frames, q, parameters, cycle=cycle)
-    track.prepare_rotations()
+    track = exact_turns.track(exact_turns.CatmullRom, frames, q, parameters, cycle=cycle)
     spline = catmull_rom.RotationSpline(Keys(frames, q, *parameters), cycle)
     at = generator.uniform(frames[0] - 3.0, frames[-1] + 9.0, 5)
     assert off(spline(at), exact.rows([track.rotation(mp.mpf(frame)) for frame in at])).max() < 1e-12

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,11 +14,15 @@ from scipy.spatial.transform import Rotation
 from scipy.spatial.transform import RotationSpline as ScipySpline
 
 from interp import Keys, KeysError, cubic, evaluate_many, rotations
+from tests.interp import exact, exact_turns
+from tests.interp.test_angular_acceleration import angular_acceleration
 from tests.interp.test_vector_spline import random_frames
 
 CLASSES = [cubic.NaturalRotationSpline, cubic.ClampedRotationSpline]
-# As NaturalRotationSpline's docstring states them.
-BOUND, VELOCITY_BOUND, ACCELERATION_BOUND = 1e-10, 1e-10, 1e-10
+# As NaturalRotationSpline's docstring states it, of samples, angular velocities and accelerations alike.
+BOUND = 1e-13
+# What scipy's own closed forms lose at small turns: `test_the_digits_that_scipy_misses_are_scipys`.
+SCIPYS = 1e-10
 AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
 
 
@@ -52,14 +58,56 @@ def test_with_scipys_velocities_at_its_ends_it_is_scipys(seed, keys, largest):
     at = np.linspace(frames[0], frames[-1], 97)
     expected = reference(at)
     found = Rotation.from_quat(np.roll(spline(at), -1, axis=1))
-    np.testing.assert_allclose((found * expected.inv()).magnitude(), 0.0, atol=BOUND)
+    np.testing.assert_allclose((found * expected.inv()).magnitude(), 0.0, atol=SCIPYS)
     # scipy's velocities and accelerations are in the body's frame.
     speed = expected.apply(reference(at, 1))
     shortest = np.diff(frames).min()
-    velocity_bound = VELOCITY_BOUND * (np.abs(speed).max() + 1.0 / shortest)
+    velocity_bound = SCIPYS * (np.abs(speed).max() + 1.0 / shortest)
     np.testing.assert_allclose(spline(at, 1), speed, rtol=0, atol=velocity_bound)
     change = expected.apply(reference(at, 2))
-    np.testing.assert_allclose(spline(at, 2), change, rtol=0, atol=ACCELERATION_BOUND / shortest**2)
+    np.testing.assert_allclose(spline(at, 2), change, rtol=0, atol=SCIPYS / shortest**2)
+
+
+def exactly(frames, q, velocities):
+    """The equations solved at 50 digits; without velocities its ends are natural."""
+    return exact_turns.track(exact_turns.SecondOrder, frames, q, np.zeros((5, len(frames))), velocities)
+
+
+@pytest.mark.parametrize("largest", [1e-8, 1e-3, 0.3, 2.0])
+@pytest.mark.parametrize("keys", [3, 12])
+@pytest.mark.parametrize("made", CLASSES)
+def test_it_solves_the_equations_as_50_digits_do(made, keys, largest):
+    frames, q, _ = random_turns(keys, keys, largest)
+    generator = np.random.default_rng(keys)
+    velocities = None if made is CLASSES[0] else generator.normal(size=(keys, 3)) * 0.1 * largest
+    spline = made(Keys(frames, q), **({} if velocities is None else {"velocities": velocities}))
+    track, at = exactly(frames, q, velocities), generator.uniform(frames[0], frames[-1], 4)
+    expected = exact.rows([track.rotation(frame) for frame in at])
+    assert rotations.angle_between(spline(at), expected).max() < BOUND
+    speeds, shortest = exact.rows([track.velocity(key) for key in range(keys)]), np.diff(frames).min()
+    within = BOUND * (np.abs(speeds).max() + 1.0 / shortest)
+    np.testing.assert_allclose(spline(frames, 1), speeds, rtol=0, atol=within)
+    changes = exact.rows([angular_acceleration(track.rotation, frame) for frame in at[:2]])
+    np.testing.assert_allclose(spline(at[:2], 2), changes, rtol=0, atol=BOUND / shortest**2)
+
+
+def test_the_digits_that_scipy_misses_are_scipys():
+    """Between two turns of a thousandth of a radian, where scipy's closed forms are differences of nearly equals."""
+    generator = np.random.default_rng(1)
+    turns = generator.normal(size=(6, 3)) * np.array([1.0, 1.0, 3e-4, 1.0, 3e-4, 1.0])[:, np.newaxis]
+    known = Rotation.concatenate(
+        list(itertools.accumulate(Rotation.from_rotvec(turns), lambda done, turn: turn * done))
+    )
+    frames, q = np.array([0.0, 3.0, 13.0, 17.0, 25.0, 30.0]), np.roll(known.as_quat(), 1, axis=1)
+    velocities = np.zeros((6, 3))
+    velocities[0], velocities[-1] = turns[1] / 3.0, turns[-1] / 5.0
+    at = np.linspace(0.0, 30.0, 21)[:-1]
+    track = exactly(frames, q, velocities)
+    expected = exact.rows([track.rotation(frame) for frame in at])
+    ours = cubic.ClampedRotationSpline(Keys(frames, q), velocities=velocities)(at)
+    scipys = np.roll(SettledScipySpline(frames, known)(at).as_quat(), 1, axis=1)
+    assert rotations.angle_between(ours, expected).max() < 1e-14
+    assert 1e-13 < rotations.angle_between(scipys, expected).max() < SCIPYS
 
 
 @pytest.mark.parametrize("cycle", ["SINGLE", "LOOP"])

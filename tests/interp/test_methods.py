@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 from interp import Keys, ease, evaluate_many, rotations
 from interp.fitting import ROTATION_TOLERANCE, Request, fit_many
 from interp.methods import METHODS
+from tests.interp.references import REFERENCES
 from tests.interp.test_fitting import largest_difference, numbers_of
 
 CYCLES = ["SINGLE", "REPEAT", "LOOP"]
@@ -69,6 +70,19 @@ def apart(kind, found, expected):
     if kind == "values":
         return np.abs(found - expected).max()
     return rotations.angle_between(found, expected).max()
+
+
+@pytest.mark.parametrize(("name", "kind"), [each.id.rsplit("-", 1) for each in ALL])
+def test_it_is_what_another_s_formulas_give(name, kind):
+    """tools/methods.py tries more tracks, and says in docs/methods.md how near they are."""
+    for seed, count in enumerate((3, 5)):
+        generator = np.random.default_rng([seed, count])
+        frames = np.cumsum(generator.uniform(3.0, 15.0, count))
+        drawn = REFERENCES[name][1][kind].draw(generator, frames)
+        given = {} if drawn.velocities is None else {"velocities": drawn.velocities}
+        spline = getattr(METHODS[name], kind)(Keys(frames, drawn.values, *drawn.parameters), **given)
+        at = generator.uniform(frames[0], frames[-1], 10)
+        assert apart(kind, spline(at), drawn.curve(at)) < 1e-12
 
 
 @pytest.mark.parametrize(("cls", "kind"), ALL)

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every method by the command in a process of its own: what Blender plays of its file, next to another's formulas."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import bpy
+import numpy as np
+import pytest
+
+from interp.methods import METHODS
+from tests.animation import reference
+from tests.animation.curves import PARAMETERS, bits, fcurves, is_companion, key, new_object, play
+from tests.cli.scenes import load, save
+from tests.cli.tool import run
+from tests.interp.references import REFERENCES, Drawn
+
+EACH = [
+    (method.name, kind)
+    for method in METHODS.values()
+    for kind in ("values", "rotations")
+    if getattr(method, kind) is not None
+]
+PATHS = {"values": "location", "rotations": "rotation_quaternion"}
+FRAMES = np.array([1.0, 8.0, 20.0, 29.0, 33.0, 45.0])
+STEP = 0.5
+AT = np.arange(FRAMES[0] - 2.0, FRAMES[-1] + 2.0, STEP)
+VALUE_TOLERANCE, ANGLE_TOLERANCE = 1e-3, 0.01
+"""Of curves: of values up to 10 or so, and degrees."""
+FLOAT32 = 1e-6
+"""What F-curves lose: of the largest value, and of quaternions' components, a quarter of what it makes as an angle."""
+BAKES = {
+    "samples": ("--step", STEP),
+    "curves": (
+        *("--output-mode", "CURVES"),
+        *("--value-tolerance", VALUE_TOLERANCE, "--rotation-tolerance", ANGLE_TOLERANCE),
+    ),
+    "a new action": ("--target", "NEW_ACTION", "--step", STEP),
+}
+
+
+class Shot(NamedTuple):
+    """A file with an object for the values and one for the rotations of each method.
+
+    By object: what Blender should play of it at `AT`, and its F-curves.
+    """
+
+    file: Path
+    expected: dict[str, np.ndarray]
+    curves: dict[str, list[Any]]
+
+
+class Baked(NamedTuple):
+    """What the command wrote, and by object what Blender plays of it at `AT`."""
+
+    file: Path
+    played: dict[str, np.ndarray]
+
+
+def name_of(method: str, kind: str) -> str:
+    return f"{method} {kind}"
+
+
+@pytest.fixture(scope="module")
+def shot(tcb_animation, tmp_path_factory) -> Shot:
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    expected = {}
+    for seed, (method, kind) in enumerate(EACH):
+        name, keys = name_of(method, kind), REFERENCES[method][1][kind].draw(np.random.default_rng(seed), FRAMES)
+        animate(tcb_animation.animation, new_object(name, "QUATERNION"), method, PATHS[kind], keys)
+        expected[name] = keys.curve(np.clip(AT, FRAMES[0], FRAMES[-1]))
+    file = save(tmp_path_factory.mktemp("methods") / "shot.blend")
+    return Shot(file, expected, curves_of(expected))
+
+
+def animate(animation, thing: bpy.types.Object, method: str, path: str, keys: Drawn) -> None:
+    key(thing, path, list(zip(FRAMES, keys.values, strict=True)))
+    animation.enable(thing)
+    animation.choose(thing, path, method=method)
+    for index, frame in enumerate(FRAMES):
+        given = dict(zip(PARAMETERS, keys.parameters[:, index], strict=True))
+        if keys.velocities is not None:
+            given["velocity"] = keys.velocities[index]
+        animation.key_set(thing, path, frame, **{part: number for part, number in given.items() if np.any(number)})
+
+
+def curves_of(names) -> dict[str, list[Any]]:
+    """The bits of the open file's F-curves, but of those in which the add-on keeps account of its bakes."""
+    accounts = (".settings", ".saved")
+    return {
+        name: [bits(fcurve) for fcurve in fcurves(bpy.data.objects[name]) if not fcurve.data_path.endswith(accounts)]
+        for name in names
+    }
+
+
+@pytest.fixture(scope="module")
+def bakes(shot) -> dict[str, Baked]:
+    return {how: bake(shot, how) for how in BAKES}
+
+
+def bake(shot: Shot, how: str) -> Baked:
+    file = shot.file.with_name(f"{how}.blend")
+    ran = run("bake", shot.file, "--output", file, *BAKES[how])
+    assert ran.returncode == 0, ran.stderr
+    load(file)
+    played: dict[str, list[Any]] = {name: [] for name in shot.expected}
+    for frame in AT:
+        play(frame)
+        for name, rows in played.items():
+            rows.append(list(getattr(bpy.data.objects[name], PATHS[name.split()[-1]])))
+    return Baked(file, {name: np.array(rows) for name, rows in played.items()})
+
+
+@pytest.mark.parametrize("how", BAKES)
+@pytest.mark.parametrize(("method", "kind"), EACH)
+def test_blender_plays_what_the_reference_says(shot, bakes, how, method, kind):
+    name = name_of(method, kind)
+    played, expected = bakes[how].played[name], shot.expected[name]
+    if kind == "rotations":
+        off = max(reference.apart(*pair) for pair in zip(played, expected, strict=True))
+        exact, fitted = 4.0 * FLOAT32, np.radians(ANGLE_TOLERANCE)
+    else:
+        off = np.abs(played - expected).max()
+        exact, fitted = FLOAT32 * np.abs(expected).max(), VALUE_TOLERANCE
+    assert off < (exact + fitted if how == "curves" else exact)
+
+
+@pytest.fixture(scope="module")
+def restored(shot, bakes) -> Path:
+    """A folder with what the command restored of both files that can be."""
+    folder = shot.file.with_name("restored")
+    ran = run("restore", bakes["samples"].file, bakes["curves"].file, "--output", folder)
+    assert ran.returncode == 0, ran.stderr
+    return folder
+
+
+@pytest.mark.parametrize("how", ["samples", "curves"])
+def test_restored_by_the_command_all_curves_are_as_they_were_to_the_bit(shot, restored, how):
+    load(restored / f"{how}.blend")
+    assert curves_of(shot.expected) == shot.curves
+
+
+def test_a_new_action_has_nothing_but_the_motion(shot, bakes):
+    load(bakes["a new action"].file)
+    assert not any(is_companion(fcurve) for name in shot.expected for fcurve in fcurves(bpy.data.objects[name]))

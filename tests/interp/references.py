@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Of every method an independent way to the same curve, through keys drawn at random.
+
+tools/methods.py measures by them, and tests of the command hold to them what Blender plays. Nothing here is made of
+`interp`: it is scipy, NumPy, fractions, or formulas written down once more at 50 digits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+from scipy.interpolate import CubicHermiteSpline, CubicSpline, make_interp_spline
+from scipy.spatial.transform import Rotation, Slerp
+
+from tests.interp import exact, exact_turns, test_b_spline, test_shoemake
+
+Array = npt.NDArray[np.float64]
+Curve = Callable[[Array], Array]
+
+COMPONENTS = 3
+LARGEST_TURN = 2.0
+"""Radians from key to key; 115 degrees."""
+
+
+@dataclass
+class Drawn:
+    """Values of keys, or quaternions w, x, y, z, and what the method has to make of them, at any frames.
+
+    `parameters` has the rows of `Keys.parameters`; `velocities` is None where the method takes none.
+    """
+
+    values: Array
+    curve: Curve
+    velocities: Array | None = None
+    parameters: Array = field(kw_only=True)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What it is called, and how it draws keys at given frames."""
+
+    name: str
+    draw: Callable[[np.random.Generator, Array], Drawn]
+
+
+def positive(generator: np.random.Generator, frames: Array) -> Array:
+    """Between 0.1 and 10: values of all signs would leave out the logarithmic method."""
+    return 10.0 ** generator.uniform(-1.0, 1.0, (len(frames), COMPONENTS))
+
+
+def orientations(generator: np.random.Generator, frames: Array, largest: float = LARGEST_TURN) -> Rotation:
+    """Each turned from the one before about any axis."""
+    turns = generator.normal(size=(len(frames), 3))
+    turns *= generator.uniform(0.0, largest, (len(frames), 1)) / np.linalg.norm(turns, axis=1, keepdims=True)
+    known = [Rotation.from_quat(generator.normal(size=4))]
+    for turn in turns[1:]:
+        known.append(Rotation.from_rotvec(turn) * known[-1])
+    return Rotation.concatenate(known)
+
+
+def quaternions(known: Rotation) -> Array:
+    """w, x, y, z."""
+    return np.roll(known.as_quat(), 1, axis=-1)
+
+
+def unrolled(q: Array) -> Array:
+    """Of signs that go on from key to key."""
+    products = np.einsum("ij,ij->i", q[1:], q[:-1])
+    return q * np.cumprod(np.append(1.0, np.where(products < 0.0, -1.0, 1.0)))[:, np.newaxis]
+
+
+def unset(frames: Array) -> Array:
+    return np.zeros((5, len(frames)))
+
+
+def shaped(generator: np.random.Generator, frames: Array) -> Array:
+    """Tension, continuity and bias of all sizes, ease at every other key."""
+    parameters = generator.uniform(-1.0, 1.0, (5, len(frames)))
+    parameters[3:] = np.abs(parameters[3:]) * (np.arange(len(frames)) % 2)
+    return parameters
+
+
+def values(curve: Callable[[Array, Array], Curve]) -> Callable[[np.random.Generator, Array], Drawn]:
+    """Keys of values without parameters."""
+
+    def draw(generator: np.random.Generator, frames: Array) -> Drawn:
+        keys = positive(generator, frames)
+        return Drawn(keys, curve(frames, keys), parameters=unset(frames))
+
+    return draw
+
+
+def moving_values(curve: Callable[[Array, Array, Array], Curve]) -> Callable[[np.random.Generator, Array], Drawn]:
+    """Keys of values with velocities."""
+
+    def draw(generator: np.random.Generator, frames: Array) -> Drawn:
+        keys = positive(generator, frames)
+        velocities = generator.normal(size=keys.shape) * 0.2
+        return Drawn(keys, curve(frames, keys, velocities), velocities, parameters=unset(frames))
+
+    return draw
+
+
+def turning(curve: Callable[[Array, Rotation], Curve]) -> Callable[[np.random.Generator, Array], Drawn]:
+    """Keys of rotations without parameters."""
+
+    def draw(generator: np.random.Generator, frames: Array) -> Drawn:
+        known = orientations(generator, frames)
+        return Drawn(quaternions(known), curve(frames, known), parameters=unset(frames))
+
+    return draw
+
+
+def sampled(evaluate: Callable[[float], object]) -> Curve:
+    """The curve of a function of one frame."""
+    return lambda at: np.array([[float(x) for x in evaluate(frame)] for frame in at])
+
+
+# Values
+
+
+def tcb_values(generator: np.random.Generator, frames: Array) -> Drawn:
+    keys, parameters = positive(generator, frames), shaped(generator, frames)
+    return Drawn(keys, sampled(exact.Track(frames, keys, parameters).vector), parameters=parameters)
+
+
+def linear_values(frames: Array, keys: Array) -> Curve:
+    return lambda at: np.stack([np.interp(at, frames, row) for row in keys.T], axis=1)
+
+
+def central(frames: Array, keys: Array) -> Curve:
+    """scipy's Hermite spline with NumPy's central differences."""
+    return CubicHermiteSpline(frames, keys, np.gradient(keys, frames, axis=0, edge_order=2))
+
+
+def logarithmic(frames: Array, keys: Array) -> Curve:
+    logarithm = central(frames, np.log(keys))
+    return lambda at: np.exp(logarithm(at))
+
+
+def clamped(frames: Array, keys: Array, velocities: Array) -> Curve:
+    return CubicSpline(frames, keys, bc_type=((1, velocities[0]), (1, velocities[-1])))
+
+
+def in_fractions(frames: Array, keys: Array) -> Curve:
+    """The polynomial through all keys, by seeds/004's eq. 13.15 and 13.16 in fractions."""
+    nodes = [Fraction(frame) for frame in frames]
+
+    def evaluate(at: float) -> list[float]:
+        frame = Fraction(at)
+        weights = [
+            math.prod(((frame - b) / (a - b) for j, b in enumerate(nodes) if j != i), start=Fraction(1))
+            for i, a in enumerate(nodes)
+        ]
+        return [float(sum(w * Fraction(v) for w, v in zip(weights, column, strict=True))) for column in keys.T]
+
+    return sampled(evaluate)
+
+
+# Rotations
+
+
+def tcb_rotations(generator: np.random.Generator, frames: Array) -> Drawn:
+    q, parameters = quaternions(orientations(generator, frames)), shaped(generator, frames)
+    track = exact.Track(frames, q, parameters)
+    track.prepare_rotations()
+    return Drawn(q, sampled(track.rotation), parameters=parameters)
+
+
+def slerp(frames: Array, known: Rotation) -> Curve:
+    between = Slerp(frames, known)
+    return lambda at: quaternions(between(at))
+
+
+def catmull_rom(frames: Array, known: Rotation) -> Curve:
+    return sampled(exact_turns.track(exact_turns.CatmullRom, frames, quaternions(known), unset(frames)).rotation)
+
+
+def given_velocities(kind: type[exact_turns.Rotations]) -> Callable[[np.random.Generator, Array], Drawn]:
+    """Keys of rotations with angular velocities."""
+
+    def draw(generator: np.random.Generator, frames: Array) -> Drawn:
+        q, velocities = quaternions(orientations(generator, frames)), generator.normal(size=(len(frames), 3)) * 0.05
+        track = exact_turns.track(kind, frames, q, unset(frames), velocities)
+        return Drawn(q, sampled(track.rotation), velocities, parameters=unset(frames))
+
+    return draw
+
+
+def natural_rotations(frames: Array, known: Rotation) -> Curve:
+    return sampled(exact_turns.track(exact_turns.SecondOrder, frames, quaternions(known), unset(frames)).rotation)
+
+
+def raw_cubic(frames: Array, known: Rotation) -> Curve:
+    components = central(frames, unrolled(quaternions(known)))
+    return lambda at: components(at) / np.linalg.norm(components(at), axis=1, keepdims=True)
+
+
+def shoemake(construction: str) -> Callable[[np.random.Generator, Array], Drawn]:
+    def curve(frames: Array, known: Rotation) -> Curve:
+        return sampled(test_shoemake.exact_track(frames, quaternions(known), unset(frames), construction).rotation)
+
+    return turning(curve)
+
+
+def euler_angles(generator: np.random.Generator, frames: Array) -> Drawn:
+    """Blender's XYZ are scipy's angles about fixed axes. No other angles of the keys change less than these."""
+    angles = np.cumsum(generator.uniform(-0.6, 0.6, (len(frames), 3)), axis=0)
+    angles[:, 1] = generator.uniform(-1.2, 1.2, len(frames))
+    track = exact.Track(frames, angles, unset(frames))
+
+    def curve(at: Array) -> Array:
+        return quaternions(Rotation.from_euler("xyz", sampled(track.vector)(at)))
+
+    return Drawn(quaternions(Rotation.from_euler("xyz", angles)), curve, parameters=unset(frames))
+
+
+def cumulative(frames: Array, controls: Rotation) -> Curve:
+    spline = test_b_spline.cumulative(frames, controls)
+    return lambda at: np.array([quaternions(spline(frame)) for frame in at])
+
+
+def through_keys(generator: np.random.Generator, frames: Array) -> Drawn:
+    """The other way about: the keys are where the spline of some controls is at their frames.
+
+    For turns of controls that are not too large the spline through these keys can only be that one.
+    """
+    curve = cumulative(frames, orientations(generator, frames, 1.2))
+    return Drawn(curve(frames), curve, parameters=unset(frames))
+
+
+FIFTY = "the formulas at 50 digits"
+
+REFERENCES: dict[str, tuple[str, dict[str, Reference]]] = {
+    "TCB": (
+        "001",
+        {"values": Reference(FIFTY, tcb_values), "rotations": Reference(FIFTY, tcb_rotations)},
+    ),
+    "LINEAR": (
+        "003; 004 eq. 13.47",
+        {
+            "values": Reference("numpy.interp", values(linear_values)),
+            "rotations": Reference("scipy Slerp", turning(slerp)),
+        },
+    ),
+    "CATMULL_ROM": (
+        "002",
+        {
+            "values": Reference("scipy CubicHermiteSpline, numpy.gradient", values(central)),
+            "rotations": Reference(FIFTY, turning(catmull_rom)),
+        },
+    ),
+    "HERMITE": (
+        "002",
+        {
+            "values": Reference("scipy CubicHermiteSpline", moving_values(CubicHermiteSpline)),
+            "rotations": Reference(FIFTY, given_velocities(exact_turns.Hermite)),
+        },
+    ),
+    "RAW_CUBIC": ("002", {"rotations": Reference("scipy CubicHermiteSpline, normalised", turning(raw_cubic))}),
+    "LOGARITHMIC": (
+        "002, appendix",
+        {"values": Reference("the exponential of scipy CubicHermiteSpline", values(logarithmic))},
+    ),
+    "SHOEMAKE": ("004, 13.5", {"rotations": Reference(FIFTY, shoemake("DE_CASTELJAU"))}),
+    "SHOEMAKE_BLEND": ("004 eq. 13.53", {"rotations": Reference(FIFTY, shoemake("BLEND"))}),
+    "ROLL_PITCH_YAW": (
+        "004, 13.1",
+        {"rotations": Reference("scipy Euler angles, each at 50 digits", euler_angles)},
+    ),
+    "CUBIC_CLAMPED": (
+        "004 eq. 13.19 to 13.22",
+        {
+            "values": Reference("scipy CubicSpline", moving_values(clamped)),
+            "rotations": Reference(FIFTY, given_velocities(exact_turns.SecondOrder)),
+        },
+    ),
+    "CUBIC_NATURAL": (
+        "004 eq. 13.19 to 13.21",
+        {
+            "values": Reference(
+                "scipy CubicSpline", values(lambda frames, keys: CubicSpline(frames, keys, bc_type="natural"))
+            ),
+            "rotations": Reference(FIFTY, turning(natural_rotations)),
+        },
+    ),
+    "LAGRANGE": ("004 eq. 13.14 to 13.16", {"values": Reference("the formulas in fractions", values(in_fractions))}),
+    "B_SPLINE": (
+        "004 eq. 13.23 to 13.25",
+        {
+            "values": Reference("scipy BSpline", values(test_b_spline.scipys)),
+            "rotations": Reference("the products of scipy's Rotation and BSpline", turning(cumulative)),
+        },
+    ),
+    "B_SPLINE_THROUGH": (
+        "004 eq. 13.26",
+        {
+            "values": Reference(
+                "scipy make_interp_spline",
+                values(lambda frames, keys: make_interp_spline(frames, keys, bc_type="natural")),
+            ),
+            "rotations": Reference("the products of scipy's Rotation and BSpline", through_keys),
+        },
+    ),
+}
+"""Of each method the source, and the reference of its values and of its rotations."""
