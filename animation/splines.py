@@ -142,10 +142,12 @@ def bends_by_parameters(track: Track, settings: Settings) -> bool:
 
 def _options(track: Track, settings: Settings, components: Sequence[int], frames: FloatArray) -> dict[str, Any]:
     """What else the method's class takes, by name."""
-    return {
-        name: _velocities(track, components, frames) if name == "velocities" else getattr(settings, name)
-        for name in options_of(track, settings)
-    }
+    options = {name: getattr(settings, name) for name in options_of(track, settings) if name != "velocities"}
+    if "velocities" in options_of(track, settings):
+        options["velocities"] = _velocities(track, components, frames)
+    if "angles" in options:
+        options["angles"] = METHODS[settings.angles]
+    return options
 
 
 def _velocities(track: Track, components: Sequence[int], frames: FloatArray) -> Float64Array:

@@ -10,7 +10,7 @@ the other way round: Blender's ZYX.)
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, Self, cast, get_args
+from typing import Self, cast, get_args
 
 import numpy as np
 
@@ -28,8 +28,8 @@ class RotationSpline(OrientationSpline):
     ----------
     keys, cycle
         As for `orientations.OrientationSpline`. Tension, continuity and bias are those of the angles' method.
-    angles : str
-        The name of a method of values, as `methods.METHODS` has it.
+    angles : Method
+        One that is for values: `linear.METHOD` and others.
     order : str
         Blender's Euler order. "XYZ": by yaw, pitch, roll as eq. 13.56; "ZYX": as eq. 13.5.
 
@@ -37,6 +37,8 @@ class RotationSpline(OrientationSpline):
     ------
     KeysError
         For a zero quaternion, and what the method of the angles refuses.
+    ValueError
+        For a method that is not for values.
 
     Notes
     -----
@@ -50,7 +52,7 @@ class RotationSpline(OrientationSpline):
     reach = None
 
     def __init__(
-        self, keys: Keys, cycle: Cycle = "SINGLE", angles: str = tcb.METHOD.name, order: rotations.Order = "XYZ"
+        self, keys: Keys, cycle: Cycle = "SINGLE", angles: Method = tcb.METHOD, order: rotations.Order = "XYZ"
     ) -> None:
         super().__init__(keys, cycle)
         self.order = cast(rotations.Order, checked_choice("order", order, get_args(rotations.Order)))
@@ -60,7 +62,7 @@ class RotationSpline(OrientationSpline):
 
     @classmethod
     def from_angles(
-        cls, keys: Keys, cycle: Cycle = "SINGLE", angles: str = tcb.METHOD.name, order: rotations.Order = "XYZ"
+        cls, keys: Keys, cycle: Cycle = "SINGLE", angles: Method = tcb.METHOD, order: rotations.Order = "XYZ"
     ) -> Self:
         """Make the spline of keys that are Euler angles, which are taken as they are, whole turns included.
 
@@ -126,19 +128,15 @@ class RotationSpline(OrientationSpline):
         return EulerCurve(type(inner[0]).curve(inner, angle_tracks), segment, splines[0].order)
 
 
-def _spline_of(angles: str, keys: Keys, own: Keys) -> Spline:
-    """Return the spline of the angles by the method of that name."""
-    # Here, for the methods' table has this one in it.
-    from .methods import METHODS
-
-    names = [name for name, method in METHODS.items() if method.values is not None]
-    made: type[Any] | None = METHODS[checked_choice("angles", angles, names)].values
-    assert made is not None
+def _spline_of(angles: Method, keys: Keys, own: Keys) -> Spline:
+    """Return the spline of the angles by the method."""
+    if angles.values is None:
+        raise ValueError(f"angles must go by a method of values, which {angles.label} is not")
     try:
-        spline: Spline = made(keys)
+        spline: Spline = angles.values(keys)
     except KeysError as error:
         key = None if error.key is None else int(np.argmin(np.abs(own.frames - keys.frames[error.key])))
-        fault = f"as Euler angles by {METHODS[angles].label}: {error.fault}"
+        fault = f"as Euler angles by {angles.label}: {error.fault}"
         raise KeysError(fault) if key is None else own.error(fault, key) from error
     return spline
 

@@ -126,8 +126,8 @@ class Method:
 
     `values` and `rotations` are its two classes, made from keys and a cycle and called with ``(frames, nu)``; None
     where it has none of the kind. `value_options` and `rotation_options` name what else their constructors take, by
-    keyword: "ends", "construction", "path"; "velocities", shape (n, d) or (n, 3), a frame; "angles", the name of a
-    method of values.
+    keyword: "ends", "construction", "path"; "velocities", shape (n, d) or (n, 3), a frame; "angles", a method of
+    values.
     """
 
     name: str

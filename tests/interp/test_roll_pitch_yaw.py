@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.interpolate import CubicHermiteSpline
 from scipy.spatial.transform import Rotation
 
-from interp import Keys, KeysError, catmull_rom, roll_pitch_yaw, rotations, tcb
+from interp import Keys, KeysError, catmull_rom, linear, logarithmic, roll_pitch_yaw, rotations, shoemake, tcb
 from tests.interp.test_rotation_spline import random_rotations
 
 ORDERS = ["XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"]
@@ -46,10 +46,12 @@ def test_the_angles_are_the_seed_s_roll_pitch_and_yaw(seed):
     # x is yaw, y pitch and z roll.
     yaw, pitch, roll = catmull_rom.VectorSpline(Keys([0, 10, 20, 30], angles))(at).T
     by_quaternions = [seed_quaternion(*row) for row in np.stack([roll, pitch, yaw], axis=1)]
-    spline = roll_pitch_yaw.RotationSpline.from_angles(Keys([0, 10, 20, 30], angles), angles="CATMULL_ROM")
+    spline = roll_pitch_yaw.RotationSpline.from_angles(Keys([0, 10, 20, 30], angles), angles=catmull_rom.METHOD)
     assert rotations.angle_between(spline(at), by_quaternions).max() < 1e-14
     by_matrices = [seed_matrix(*row).T for row in np.stack([roll, pitch, yaw], axis=1)]
-    spline = roll_pitch_yaw.RotationSpline.from_angles(Keys([0, 10, 20, 30], angles), "SINGLE", "CATMULL_ROM", "ZYX")
+    spline = roll_pitch_yaw.RotationSpline.from_angles(
+        Keys([0, 10, 20, 30], angles), "SINGLE", catmull_rom.METHOD, "ZYX"
+    )
     assert np.abs(rotations.to_matrix(spline(at)) - by_matrices).max() < 1e-14
 
 
@@ -62,7 +64,7 @@ def test_linear_angles_are_scipy_s_euler_angles_in_lines(order):
     at = np.linspace(frames[0], frames[-1], 60)
     between = np.stack([np.interp(at, frames, column) for column in angles.T], axis=1)
     expected = Rotation.from_euler(order.lower(), between[:, ["XYZ".index(letter) for letter in order]])
-    spline = roll_pitch_yaw.RotationSpline(Keys(frames, q), angles="LINEAR", order=order)
+    spline = roll_pitch_yaw.RotationSpline(Keys(frames, q), angles=linear.METHOD, order=order)
     assert rotations.angle_between(spline(at), expected.as_quat(scalar_first=True)).max() < 1e-14
 
 
@@ -88,7 +90,7 @@ def test_angular_velocities_and_accelerations_are_those_of_the_orientations(orde
 def test_turning_about_one_of_the_axes_is_the_spline_of_the_angle_to_the_last_digits():
     angles = np.array([[0.0, 0.3, -0.5, 1.0, 1.4], [0.0] * 5, [0.0] * 5]).T
     frames = np.array([0.0, 3.0, 10.0, 14.0, 30.0])
-    spline = roll_pitch_yaw.RotationSpline(Keys(frames, rotations.from_euler(angles)), angles="CATMULL_ROM")
+    spline = roll_pitch_yaw.RotationSpline(Keys(frames, rotations.from_euler(angles)), angles=catmull_rom.METHOD)
     reference = CubicHermiteSpline(frames, angles[:, 0], np.gradient(angles[:, 0], frames, edge_order=2))
     at = np.linspace(0.0, 30.0, 61)[:-1]
     assert (
@@ -104,7 +106,7 @@ def test_the_seed_s_object_goes_wrong_about_its_diagonal():
     at = np.linspace(0.0, 20.0, 81)
     even = rotations.from_axis_angle([[1, 1, 1]] * 81, np.radians(12.0 * at))
     for order in ("XYZ", "ZYX"):
-        spline = roll_pitch_yaw.RotationSpline(Keys([0, 10, 20], q), angles="LINEAR", order=order)
+        spline = roll_pitch_yaw.RotationSpline(Keys([0, 10, 20], q), angles=linear.METHOD, order=order)
         assert rotations.angle_between(spline([0.0, 10.0, 20.0]), q).max() < 1e-14
         # Two right angles at once on the way to 120 degrees: sqrt(2) 90 degrees of way at first.
         speed = np.linalg.norm(spline(at, 1), axis=1)
@@ -114,7 +116,9 @@ def test_the_seed_s_object_goes_wrong_about_its_diagonal():
 
 def test_angles_follow_each_other_without_a_jump():
     angles = np.radians([[0, 0, 170], [10, 20, 190], [20, 100, 200], [30, 120, 370], [40, 100, 530]])
-    spline = roll_pitch_yaw.RotationSpline(Keys(np.arange(5) * 10.0, rotations.from_euler(angles)), angles="LINEAR")
+    spline = roll_pitch_yaw.RotationSpline(
+        Keys(np.arange(5) * 10.0, rotations.from_euler(angles)), angles=linear.METHOD
+    )
     at = np.linspace(0.0, 40.0, 81)
     between = np.stack([np.interp(at, np.arange(5) * 10.0, column) for column in angles.T], axis=1)
     assert rotations.angle_between(spline(at), rotations.from_euler(between)).max() < 1e-13
@@ -122,36 +126,35 @@ def test_angles_follow_each_other_without_a_jump():
 
 def test_keys_that_are_angles_keep_whole_turns():
     angles = np.radians([[0, 0, 0], [0, 720, 30], [-450, 90, 30]])
-    spline = roll_pitch_yaw.RotationSpline.from_angles(Keys([0, 10, 30], angles), angles="LINEAR", order="YZX")
+    spline = roll_pitch_yaw.RotationSpline.from_angles(Keys([0, 10, 30], angles), angles=linear.METHOD, order="YZX")
     at = np.array([2.5, 5.0, 10.0, 20.0])
     expected = rotations.from_euler(np.radians([[0, 180, 7.5], [0, 360, 15], [0, 720, 30], [-225, 405, 30]]), "YZX")
     assert rotations.angle_between(spline(at), expected).max() < 1e-14
 
 
-@pytest.mark.parametrize("angles", ["TCB", "CATMULL_ROM"])
+@pytest.mark.parametrize("angles", [tcb, catmull_rom])
 @pytest.mark.parametrize("from_angles", [False, True])
 def test_a_loop_of_a_whole_turn_goes_on_across_its_seam(angles, from_angles):
     turns = np.radians([[0, 0, 0], [5, 0, 100], [0, 0, 200], [0, 0, 360]])
     made = roll_pitch_yaw.RotationSpline.from_angles if from_angles else roll_pitch_yaw.RotationSpline
     values = turns if from_angles else rotations.from_euler(turns)
-    spline = made(Keys([0, 10, 20, 34], values, tension=[0.2, 0, 0.1, 0.2]), "LOOP", angles=angles)
+    spline = made(Keys([0, 10, 20, 34], values, tension=[0.2, 0, 0.1, 0.2]), "LOOP", angles=angles.METHOD)
     np.testing.assert_allclose(spline(0.0, 1), spline(34.0, 1), rtol=0, atol=1e-14)
     # The same motion by keys of three periods.
     many = np.concatenate([turns[:-1] - [0, 0, 2 * np.pi], turns, turns[1:] + np.array([0, 0, 2 * np.pi])])
     frames = np.array([-34, -24, -14, 0, 10, 20, 34, 44, 54, 68.0])
-    kind = tcb if angles == "TCB" else catmull_rom
     tension = [0.2, 0, 0.1, 0.2, 0, 0.1, 0.2, 0, 0.1, 0.2]
     at = np.linspace(0.0, 34.0, 50)
-    expected = rotations.from_euler(kind.VectorSpline(Keys(frames, many, tension))(at))
+    expected = rotations.from_euler(angles.VectorSpline(Keys(frames, many, tension))(at))
     assert rotations.angle_between(spline(at), expected).max() < 1e-14
 
 
 def test_what_the_angles_method_refuses_names_the_key():
     q = rotations.from_euler([[0.1, 0.1, 0.1], [0.1, 0.2, 0.1], [0.1, 0.0, 0.1]])
     with pytest.raises(KeysError, match="key 2 at frame 20: as Euler angles by Logarithmic: component 1 of the value"):
-        roll_pitch_yaw.RotationSpline(Keys([0, 10, 20], q), angles="LOGARITHMIC")
-    with pytest.raises(ValueError, match="angles must be one of TCB, "):
-        roll_pitch_yaw.RotationSpline(Keys([0, 10, 20], q), angles="SHOEMAKE")
+        roll_pitch_yaw.RotationSpline(Keys([0, 10, 20], q), angles=logarithmic.METHOD)
+    with pytest.raises(ValueError, match="angles must go by a method of values, which Shoemake 1985 is not"):
+        roll_pitch_yaw.RotationSpline(Keys([0, 10, 20], q), angles=shoemake.METHOD)
     with pytest.raises(ValueError, match="order must be one of XYZ, "):
         roll_pitch_yaw.RotationSpline(Keys([0, 10, 20], q), order="XYX")
     with pytest.raises(KeysError, match="Euler angles have the components x, y, z, not 4"):
