@@ -292,7 +292,7 @@ def _asked(job: _Job) -> float:
         sampling, cycle = _sampling(kept, options), _cycle(track)
         function = function_of(track)
         if function is not None:
-            asked += sample_count(kept, sampling, function)
+            asked += sample_count(kept, sampling, function, options.output)
             continue
         # Of curves only cycles that go on for long come to much.
         count = sampling.cycled if options.output == "CURVES" else sampling.count

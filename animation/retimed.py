@@ -96,13 +96,13 @@ def plan_retimed(
     return motion
 
 
-def sample_count(originals: Mapping[int, Originals], sampling: Sampling, function: FrameFunction) -> float:
-    """About how many samples the retimed track comes to."""
+def sample_count(originals: Mapping[int, Originals], sampling: Sampling, function: FrameFunction, output: str) -> float:
+    """About how many samples the retimed track comes to; curves are put through some too."""
     keys = union([original.keys.frames for original in originals.values()])
     if not np.isfinite(keys).all():
         return 0.0
     low, high = _bounds(keys, sampling, function)
-    return len(originals) * (high - low) / sampling.step
+    return len(originals) * (high - low) / (_CLOSE if output == "CURVES" else sampling.step)
 
 
 def _bounds(keys: FloatArray, sampling: Sampling, function: FrameFunction) -> tuple[float, float]:

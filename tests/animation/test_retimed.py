@@ -490,3 +490,14 @@ def test_no_track_is_made_of_a_function(animation):
     function(item, FUNCTIONS["reversed"])
     paths = {track.path for track in animation.tracks.find_tracks(item, animation.channels.channels_of(item))}
     assert paths == {"location", "rotation_quaternion"}
+
+
+def test_the_samples_that_curves_are_put_through_count_too(animation, scene):
+    item = new_object("Ball")
+    key(item, "location", [(1, (0, 0, 0)), (21, (1, 2, 3)), (41, (0, 0, 0))])
+    animation.retime(item, "HOLD")
+    scene.frame_end = 1001
+    # 8 a frame and component, whatever the step is.
+    with pytest.raises(animation.Refusal, match="about 24,000 samples were asked for, more than the limit of 20,000"):
+        animation.bake(item, output="CURVES", step=10, sample_limit=20_000)
+    assert animation.bake(item, output="CURVES", step=10, sample_limit=24_000).tracks == 1
