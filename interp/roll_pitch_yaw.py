@@ -76,8 +76,9 @@ class RotationSpline(OrientationSpline):
         """
         if keys.values.shape[1] != 3:
             raise KeysError(f"Euler angles have the components x, y, z, not {keys.values.shape[1]}")
-        spline = cls(keys.with_values(rotations.from_euler(keys.values, order)), cycle, angles, order)
-        values = keys.values
+        # At first by a method that refuses nothing: what angles there are otherwise is not what these are.
+        spline = cls(keys.with_values(rotations.from_euler(keys.values, order)), cycle, tcb.METHOD, order)
+        spline.angles, values = angles, keys.values
         if spline._is_looped:
             period = 2.0 * np.pi * np.rint((values[-1] - values[0]) / (2.0 * np.pi))
             values = np.concatenate([values[:-1] - period, values, values[1:] + period])

@@ -23,7 +23,9 @@ EACH = [
     for kind in ("values", "rotations")
     if getattr(method, kind) is not None
 ]
-PATHS = {"values": "location", "rotations": "rotation_quaternion"}
+ANGLES = [(name, "angles") for name, method in METHODS.items() if method.values and not method.value_options]
+"""Of roll, pitch and yaw, by each method of values that needs no more than keys."""
+PATHS = {"values": "location", "rotations": "rotation_quaternion", "angles": "rotation_euler"}
 FRAMES = np.array([1.0, 8.0, 20.0, 29.0, 33.0, 45.0])
 STEP = 0.5
 AT = np.arange(FRAMES[0] - 2.0, FRAMES[-1] + 2.0, STEP)
@@ -67,18 +69,27 @@ def name_of(method: str, kind: str) -> str:
 def shot(tcb_animation, tmp_path_factory) -> Shot:
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     expected = {}
-    for seed, (method, kind) in enumerate(EACH):
-        name, keys = name_of(method, kind), REFERENCES[method][1][kind].draw(np.random.default_rng(seed), FRAMES)
-        animate(tcb_animation.animation, new_object(name, "QUATERNION"), method, PATHS[kind], keys)
+    for seed, (method, kind) in enumerate([*EACH, *ANGLES]):
+        name, of = name_of(method, kind), REFERENCES[method][1]["values" if kind == "angles" else kind]
+        thing, keys = (
+            new_object(name, "XYZ" if kind == "angles" else "QUATERNION"),
+            of.draw(np.random.default_rng(seed), FRAMES),
+        )
+        chosen = (
+            {"method": "ROLL_PITCH_YAW", "angles": method, "path": "AS_KEYED"}
+            if kind == "angles"
+            else {"method": method}
+        )
+        animate(tcb_animation.animation, thing, PATHS[kind], keys, chosen)
         expected[name] = keys.curve(np.clip(AT, FRAMES[0], FRAMES[-1]))
     file = save(tmp_path_factory.mktemp("methods") / "shot.blend")
     return Shot(file, expected, curves_of(expected))
 
 
-def animate(animation, thing: bpy.types.Object, method: str, path: str, keys: Drawn) -> None:
+def animate(animation, thing: bpy.types.Object, path: str, keys: Drawn, chosen: dict[str, str]) -> None:
     key(thing, path, list(zip(FRAMES, keys.values, strict=True)))
     animation.enable(thing)
-    animation.choose(thing, path, method=method)
+    animation.choose(thing, path, **chosen)
     for index, frame in enumerate(FRAMES):
         given = dict(zip(PARAMETERS, keys.parameters[:, index], strict=True))
         if keys.velocities is not None:
@@ -125,6 +136,16 @@ def test_blender_plays_what_the_reference_says(shot, bakes, how, method, kind):
         off = np.abs(played - expected).max()
         exact, fitted = FLOAT32 * np.abs(expected).max(), VALUE_TOLERANCE
     assert off < (exact + fitted if how == "curves" else exact)
+
+
+@pytest.mark.parametrize("how", BAKES)
+@pytest.mark.parametrize(("method", "kind"), ANGLES)
+def test_roll_pitch_and_yaw_go_by_the_method_that_is_chosen_for_them(shot, bakes, how, method, kind):
+    name = name_of(method, kind)
+    played, expected = bakes[how].played[name], shot.expected[name]
+    pairs = zip(map(reference.of_euler, played), map(reference.of_euler, expected), strict=True)
+    exact = 4.0 * FLOAT32 * np.abs(expected).max()
+    assert max(reference.apart(*pair) for pair in pairs) < exact + np.radians(ANGLE_TOLERANCE) * (how == "curves")
 
 
 @pytest.fixture(scope="module")

@@ -132,6 +132,19 @@ def test_keys_that_are_angles_keep_whole_turns():
     assert rotations.angle_between(spline(at), expected).max() < 1e-14
 
 
+def test_keys_that_are_angles_are_refused_for_what_they_are_alone():
+    """As orientations these would have angles below 0, which have no logarithm."""
+    angles = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [16.0, 8.0, 6.0]])
+    spline = roll_pitch_yaw.RotationSpline.from_angles(Keys([0, 10, 20], angles), angles=logarithmic.METHOD)
+    assert spline.angles is logarithmic.METHOD
+    # The velocities of the logarithms, which at the ends are those of the parabola through the three keys.
+    logarithms = CubicHermiteSpline(
+        [0, 10, 20], np.log(angles), np.gradient(np.log(angles), 10.0, axis=0, edge_order=2)
+    )
+    at = np.linspace(0.0, 20.0, 21)
+    assert rotations.angle_between(spline(at), rotations.from_euler(np.exp(logarithms(at)))).max() < 1e-13
+
+
 @pytest.mark.parametrize("angles", [tcb, catmull_rom])
 @pytest.mark.parametrize("from_angles", [False, True])
 def test_a_loop_of_a_whole_turn_goes_on_across_its_seam(angles, from_angles):
