@@ -21,7 +21,7 @@ import numpy.typing as npt
 from .channels import channels_of
 from .datablocks import of_object
 from .faults import Refusal
-from .keyframes import INTERPOLATION, places, read, read_unplaced
+from .keyframes import INTERPOLATION, places, places_of, read, read_unplaced
 from .remembering import remembered
 from .tracks import FRAME_FUNCTION, Track
 
@@ -50,7 +50,7 @@ class FrameFunction:
     @property
     def bounds(self) -> tuple[float, float]:
         """From the first to the last key of all; the outermost one's hold or go on outside."""
-        ends = [(points[0].co.x, points[-1].co.x) for points in self._points if len(points)]
+        ends: list[Any] = [fcurve.range() for fcurve in self.curves]
         return min(start for start, _ in ends), max(end for _, end in ends)
 
     @property
@@ -61,21 +61,13 @@ class FrameFunction:
             modifier.type not in ("ENVELOPE", "STEPPED") and not modifier.mute for modifier in outermost.modifiers
         )
 
-    @property
-    def jumps(self) -> Frames:
-        """Frames of the outermost one's keys to which the curve jumps, because it is constant before."""
-        points = self._points[0]
-        return np.array(
-            [points[row + 1].co.x for row in range(len(points) - 1) if points[row].interpolation == "CONSTANT"]
-        )
-
     @cached_property
     def checksum(self) -> int:
         """A number that changes with what they play."""
         crc = 0
         for fcurve in self.curves:
-            arrays = [places(fcurve), *read_unplaced(fcurve)]
-            if not np.isin(arrays[-1], _PLAIN).all():
+            arrays = [places(fcurve), *read_unplaced(fcurve), places_of(fcurve.sampled_points)]
+            if not np.isin(arrays[-2], _PLAIN).all():
                 keys = read(fcurve)
                 arrays += [keys.easing, keys.back, keys.amplitude, keys.period]
             for array in arrays:
@@ -83,10 +75,6 @@ class FrameFunction:
             state = fcurve.extrapolation, [list(_numbers(modifier)) for modifier in fcurve.modifiers]
             crc = zlib.crc32(repr(state).encode(), crc)
         return crc
-
-    @property
-    def _points(self) -> list[Any]:
-        return [fcurve.keyframe_points for fcurve in self.curves]
 
 
 @remembered
@@ -117,7 +105,7 @@ def function_of(track: Track) -> FrameFunction | None:
 def _plays(fcurve: bpy.types.FCurve) -> bool:
     group = fcurve.group
     muted = fcurve.mute or (group is not None and group.mute)
-    return not muted and len(fcurve.keyframe_points) > 0
+    return not muted and bool(len(fcurve.keyframe_points) or len(fcurve.sampled_points))
 
 
 def curve_of(datablock: bpy.types.ID) -> bpy.types.FCurve | None:

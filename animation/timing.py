@@ -17,7 +17,7 @@ import numpy as np
 
 from ..interp.fitting import handles
 from ..interp.retiming import Between, ConstantSpeed
-from .channels import Channels, channels_of, is_without_curves, new_action
+from .channels import Channels, channels_of, ensured_channels, is_without_curves, new_action
 from .companions import FRAME, companion_path, give_names
 from .datablocks import name_of
 from .enabling import check_editable, editable_channels, find_track
@@ -181,6 +181,8 @@ def _curve(datablock: bpy.types.ID, track: str) -> bpy.types.FCurve:
     animation = getattr(datablock, "animation_data", None)
     if not track and datablock.library is None and (animation is None or animation.action is None):
         channels = new_action(datablock, f"{datablock.name}Action")
+    elif not track and datablock.library is None and is_without_curves(datablock):
+        channels = ensured_channels(datablock)
     else:
         check_editable(datablock)
         channels = editable_channels(datablock)
@@ -194,6 +196,10 @@ def _curve(datablock: bpy.types.ID, track: str) -> bpy.types.FCurve:
     if fcurve is None:
         return channels.new(path, 0, group)
     _check_unlocked(datablock, track, fcurve)
+    if len(fcurve.sampled_points):
+        # It would go on to play its samples.
+        channels.remove(fcurve)
+        return channels.new(path, 0, group)
     for modifier in list(fcurve.modifiers):
         fcurve.modifiers.remove(modifier)
     fcurve.mute = False

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.animation import reference
-from tests.animation.curves import bag_of, curve, differences, key, new_object, play, snapshot
+from tests.animation.curves import HAS_SLOTS, bag_of, curve, differences, key, new_object, play, snapshot
 
 PLACES = [(1, (0.0, 0.0, 0.0)), (10, (5.0, 2.0, 3.0)), (25, (-1.0, 0.0, 2.0)), (41, (0.0, 4.0, -2.0))]
 TURNS = [(1.0, 0.0, 0.0, 0.0), (0.9, 0.3, 0.1, 0.0), (0.6, 0.2, 0.5, -0.4), (0.8, -0.1, 0.4, 0.2)]
@@ -263,3 +263,26 @@ def test_a_locked_frame_function_is_neither_replaced_nor_removed(animation, what
         with pytest.raises(animation.Refusal, match='"Ball", location: its frame function is locked'):
             verb()
     assert not differences(before, snapshot(item))
+
+
+def test_a_frame_function_that_was_converted_to_samples_plays_them_until_it_is_made_anew(animation):
+    item = keyed()
+    made = animation.retime(item, "REVERSE").curve
+    animation.bake(item)
+    before = ways(item, 1, 39)
+    made.convert_to_samples(1, 41)
+    animation.restore(item)
+    animation.bake(item)
+    np.testing.assert_array_equal(ways(item, 1, 39), before)
+    made = animation.retime(item, "SCALE", scale=2.0).curve
+    assert [made.evaluate(frame) for frame in (1, 41, 81)] == [1, 21, 41]
+
+
+def test_a_scene_whose_action_has_no_curves_takes_a_frame_function(animation, scene):
+    animated = scene.animation_data_create()
+    animated.action = bpy.data.actions.new("Empty")
+    if HAS_SLOTS:
+        animated.action_slot = animated.action.slots.new("SCENE", "Scene")
+    scene.frame_start, scene.frame_end = 1, 41
+    assert animation.retime(scene, "REVERSE").curve.evaluate(11) == pytest.approx(31)
+    assert [action.name for action in bpy.data.actions] == ["Empty"]
