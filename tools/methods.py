@@ -4,7 +4,7 @@
     python tools/methods.py
 
 It wants scipy and mpmath (tools/requirements-tests.txt): every method is measured against a reference that was not
-written for it. Text outside the table is kept as it is in the document.
+written for it. Text outside the tables is kept as it is in the document.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial.transform import Rotation
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from examples.methods import picture
+from examples.methods import DIAGONAL, DIAGONAL_FRAMES, diagonal_keys, picture
 from interp import Keys, evaluate_many, rotations
 from interp.methods import METHODS
 from interp.orientations import OrientationSpline
@@ -28,7 +29,7 @@ from interp.segments import Method
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT, PICTURE = ROOT / "docs" / "methods.md", ROOT / "docs" / "methods.png"
-BEGIN, END = "<!-- from here to the end of the table: python tools/methods.py -->", "<!-- the end of the table -->"
+BEGIN, END = "<!-- from here to the end of the {}: python tools/methods.py -->", "<!-- the end of the {} -->"
 TRACKS, KEYS, SAMPLES, ROUNDS = 60, 20, 400, 7
 
 # What tests go by serves here too; it says no types.
@@ -117,14 +118,41 @@ HEADINGS = (
 )  # fmt: skip
 
 
-def write(document: Path, table: list[list[str]]) -> None:
-    """Put the table into the document."""
-    lines = ["| " + " | ".join(row) + " |" for row in (HEADINGS, ["---"] * len(HEADINGS), *table)]
-    before, rest = document.read_text(encoding="utf-8").split(BEGIN)
-    after = rest.split(END)[1]
-    document.write_text(f"{before}{BEGIN}\n\n" + "\n".join(lines) + f"\n\n{END}{after}", encoding="utf-8")
+def turn_rows() -> list[list[str]]:
+    """Of the turn about a diagonal: degrees by which each method is off the circle and off an even turn; its paces."""
+    at = np.linspace(DIAGONAL_FRAMES[0], DIAGONAL_FRAMES[-1], 241)
+    even = Rotation.from_rotvec(np.outer(np.radians(240.0) * at / at[-1], DIAGONAL))
+    table = []
+    for method in METHODS.values():
+        if method.rotations is None:
+            continue
+        spline = method.rotations(diagonal_keys())
+        found = Rotation.from_quat(np.roll(spline(at), -1, axis=1))
+        heights, pace = found.apply([1.0, 0.0, 0.0]) @ DIAGONAL, np.linalg.norm(spline(at, 1), axis=1)
+        off_circle = np.abs(np.arcsin(heights) - np.arcsin(DIAGONAL[0])).max()
+        angles = (off_circle, (found * even.inv()).magnitude().max(), pace.min(), pace.max())
+        table.append([method.label, *(_plain(np.degrees(angle)) for angle in angles)])
+    return table
+
+
+def _plain(angle: float) -> str:
+    """A number of two digits, or what rounding leaves of none."""
+    return f"{angle:.1f}" if angle > 0.05 else f"{angle:.0e}" if angle else "0"
+
+
+TURN_HEADINGS = ("method", "off the circle", "off the even turn", "slowest", "fastest")
+
+
+def write(document: Path, name: str, headings: tuple[str, ...], table: list[list[str]]) -> None:
+    """Put a table into the document."""
+    begin, end = BEGIN.format(name), END.format(name)
+    lines = ["| " + " | ".join(row) + " |" for row in (headings, ["---"] * len(headings), *table)]
+    before, rest = document.read_text(encoding="utf-8").split(begin)
+    after = rest.split(end)[1]
+    document.write_text(f"{before}{begin}\n\n" + "\n".join(lines) + f"\n\n{end}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    write(DOCUMENT, rows())
+    write(DOCUMENT, "turn", TURN_HEADINGS, turn_rows())
+    write(DOCUMENT, "table", HEADINGS, rows())
     print("Saved:", DOCUMENT, picture(PICTURE), sep="\n  ")

@@ -25,6 +25,7 @@ EACH = [
 ]
 ANGLES = [(name, "angles") for name, method in METHODS.items() if method.values and not method.value_options]
 """Of roll, pitch and yaw, by each method of values that needs no more than keys."""
+BY_ANGLES = {"method": "ROLL_PITCH_YAW", "path": "AS_KEYED"}
 PATHS = {"values": "location", "rotations": "rotation_quaternion", "angles": "rotation_euler"}
 FRAMES = np.array([1.0, 8.0, 20.0, 29.0, 33.0, 45.0])
 STEP = 0.5
@@ -70,16 +71,10 @@ def shot(tcb_animation, tmp_path_factory) -> Shot:
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     expected = {}
     for seed, (method, kind) in enumerate([*EACH, *ANGLES]):
-        name, of = name_of(method, kind), REFERENCES[method][1]["values" if kind == "angles" else kind]
-        thing, keys = (
-            new_object(name, "XYZ" if kind == "angles" else "QUATERNION"),
-            of.draw(np.random.default_rng(seed), FRAMES),
-        )
-        chosen = (
-            {"method": "ROLL_PITCH_YAW", "angles": method, "path": "AS_KEYED"}
-            if kind == "angles"
-            else {"method": method}
-        )
+        name, is_euler = name_of(method, kind), kind == "angles"
+        keys = REFERENCES[method][1]["values" if is_euler else kind].draw(np.random.default_rng(seed), FRAMES)
+        thing = new_object(name, "XYZ" if is_euler else "QUATERNION")
+        chosen = {**BY_ANGLES, "angles": method} if is_euler else {"method": method}
         animate(tcb_animation.animation, thing, PATHS[kind], keys, chosen)
         expected[name] = keys.curve(np.clip(AT, FRAMES[0], FRAMES[-1]))
     file = save(tmp_path_factory.mktemp("methods") / "shot.blend")

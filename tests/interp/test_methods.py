@@ -254,6 +254,20 @@ def test_turning_the_parent_turns_the_motion(cls, kind):
 
 
 @pytest.mark.parametrize(("cls", "kind"), ROTATIONS)
+def test_about_a_diagonal_all_go_round_the_circle_but_roll_pitch_and_yaw(cls, kind):
+    """The example of seeds/004, 13.5."""
+    diagonal = np.ones(3) / np.sqrt(3.0)
+    turns = Rotation.from_rotvec(np.outer(np.radians([0.0, 120.0, 240.0]), diagonal))
+    spline = cls(Keys([0.0, 30.0, 60.0], np.roll(turns.as_quat(), 1, axis=1)))
+    found = Rotation.from_quat(np.roll(spline(np.linspace(0.0, 60.0, 121)), -1, axis=1))
+    off = np.abs(found.apply([1.0, 0.0, 0.0]) @ diagonal - diagonal[0]).max()
+    if cls is METHODS["ROLL_PITCH_YAW"].rotations:
+        assert off > 0.1
+    else:
+        assert off < 1e-14
+
+
+@pytest.mark.parametrize(("cls", "kind"), ROTATIONS)
 def test_the_signs_of_keys_do_not_matter_by_the_shortest_way(cls, kind):
     generator = np.random.default_rng(10)
     keys = keys_of(generator, kind, 7)
