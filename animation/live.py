@@ -17,6 +17,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+import numpy.typing as npt
 
 from .baking import rebake
 from .channels import Channels, channels_in, channels_of
@@ -313,9 +314,16 @@ def _rest(track: Track) -> Iterator[tuple[tuple[str, int], int]]:
     for fcurve in (*track.channels.values(), *track.companions):
         state = (fcurve.extrapolation, fcurve.mute, fcurve.lock, [modifier.type for modifier in fcurve.modifiers])
         crc = zlib.crc32(repr((*state, numbers_of(fcurve))).encode())
-        for array in read_unplaced(fcurve):
+        for array in (*read_unplaced(fcurve), _easings(fcurve)):
             crc = zlib.crc32(array.tobytes(), crc)
         yield (fcurve.data_path, fcurve.array_index), crc
+
+
+def _easings(fcurve: bpy.types.FCurve) -> npt.NDArray[np.uint8]:
+    """These play nothing of a bake; but an edit of all keys gives them to generated ones, too."""
+    easings = np.empty(len(fcurve.keyframe_points), dtype=np.uint8)
+    fcurve.keyframe_points.foreach_get("easing", easings)
+    return easings
 
 
 def _is_animated_by(datablock: bpy.types.ID, channels: Channels) -> bool:

@@ -202,6 +202,16 @@ def test_what_blender_does_not_say_at_once_is_found_by_the_longer_look(animation
     assert [p.interpolation for p in curve(thing, "location").keyframe_points][1] == "CONSTANT"
 
 
+def test_an_easing_that_all_keys_get_is_taken_back_from_generated_ones(animation, thing) -> None:
+    for fcurve in rows(thing):
+        for point in fcurve.keyframe_points:
+            point.easing = "EASE_OUT"
+    let_time_pass(animation)
+    assert is_as_baked(animation, thing)
+    bpy.ops.tcb.restore()
+    assert [point.easing for point in curve(thing, "location").keyframe_points] == ["EASE_OUT"] * 4
+
+
 def test_frame_changes_mark_nothing(animation, thing) -> None:
     for frame in range(5):
         bpy.context.scene.frame_set(frame)

@@ -227,7 +227,7 @@ class Walk:
 
     def step(self) -> Alike:
         """Do one edit to both; what of them must be alike after it."""
-        n = max(len(fcurve.keyframe_points) for fcurve in rows(self.plain))
+        n = max((len(fcurve.keyframe_points) for fcurve in rows(self.plain)), default=0)
         frames = self.frames()
         if n > MOST:
             edit: Callable[[], tuple[str, Alike]] = self.thin_out
@@ -238,15 +238,19 @@ class Walk:
         else:
             edits, weights = zip(*EDITS, strict=True)
             edit = getattr(self, self.dice.choices(edits, weights)[0])
-        passes_by = any(not self._meets_keys(path) for path in self._paths())
+        passes_by = any(map(self._passes_by_keys, self._paths()))
         said, same = edit()
         self.story.append(said)
         return OF_VALUES.get(edit.__name__, same) if passes_by else same
 
-    def _meets_keys(self, path: str) -> bool:
-        track = self.animation.find_track(self.live, path)
+    def _passes_by_keys(self, path: str) -> bool:
+        try:
+            track = self.animation.find_track(self.live, path)
+        except self.animation.Refusal:
+            # Its last key was deleted, and with it its F-curves.
+            return False
         method = METHODS[track.settings.method]
-        return (method.rotations if track.is_rotation else method.values).meets_keys is not False
+        return (method.rotations if track.is_rotation else method.values).meets_keys is False
 
     def _where(self, *kinds: str) -> str:
         return getattr(self, self.dice.choice(kinds))()
@@ -466,7 +470,10 @@ class Walk:
         return f"{path} {name} {value:.2f} at {frame:g}", ALL
 
     def choose(self) -> tuple[str, Alike]:
-        path = self.dice.choice([path for path in self._paths() if self._full_columns(path)] or ["location"])
+        paths = [path for path in self._paths() if self._full_columns(path)]
+        if not paths:
+            return "nothing", ALL
+        path = self.dice.choice(paths)
         kind = "rotations" if "rotation" in path else "values"
         methods = [name for name, method in METHODS.items() if getattr(method, kind)]
         choices = {"cycle": ("SINGLE", "REPEAT", "LOOP"), "ends": ("3DS", "TANGENT"), "method": methods}
