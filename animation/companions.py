@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import bpy
@@ -158,7 +159,9 @@ def give_names(datablock: bpy.types.ID, track: str) -> None:
 def take_names(datablock: bpy.types.ID, track: str) -> None:
     items, name = _named_items(datablock, track)
     if items is not None and name in items:
-        items.remove(items.find(name))
+        # A library override keeps what the library has.
+        with suppress(TypeError):
+            items.remove(items.find(name))
 
 
 def _named_items(datablock: bpy.types.ID, track: str) -> tuple[Any, str]:

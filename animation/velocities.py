@@ -154,6 +154,9 @@ def write_velocities(
         _write(datablock, channels, track, kind, frames, values)
         report.samples += values.size
     report.tracks = len(moving)
+    if datablock.override_library is not None:
+        forgotten = "a library override: Blender forgets its custom properties on loading; then write them again"
+        report.notes.append(f'"{name_of(datablock)}": {forgotten}')
     channels.action.update_tag()
     return report
 

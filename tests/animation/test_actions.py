@@ -14,6 +14,7 @@ from tests.animation.curves import (
     curve,
     differences,
     fcurves,
+    is_companion,
     key,
     new_object,
     snapshot,
@@ -336,6 +337,15 @@ def test_a_refused_bake_of_an_override_leaves_the_linked_action_in_use(animation
         animation.bake(item, sample_limit=3)
     assert item.animation_data.action == original
     assert len(bpy.data.actions) == 1
+
+
+def test_tcb_that_an_override_came_with_can_be_removed_from_it(animation, library) -> None:
+    item = load(library, link=True).override_create()
+    animation.bake(item)
+    assert animation.remove(item).tracks == 1
+    assert not any(is_companion(fcurve) for fcurve in fcurves(item))
+    animation.bake(item)
+    assert baked_frames(item) == 41
 
 
 @pytest.mark.parametrize("link", [False, True])

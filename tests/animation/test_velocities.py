@@ -287,3 +287,15 @@ def test_a_table_of_objects_that_move_far_apart_in_time_has_the_same_limit(movin
     with pytest.raises(animation.Refusal, match="more than the limit of 100,000"):
         velocities.velocity_table({moving: None, later: None}, how)
     assert len(velocities.velocity_table({later: None}, how)[0].times) == 11
+
+
+def test_that_an_override_forgets_them_is_said(moving, write, tmp_path):
+    path = str(tmp_path / "library.blend")
+    bpy.data.libraries.write(path, {moving})
+    name = moving.name
+    assert not any("override" in note for note in write(moving).notes)
+    bpy.data.objects.remove(moving)
+    with bpy.data.libraries.load(path, link=True) as (_, wanted):
+        wanted.objects = [name]
+    item = wanted.objects[0].override_create()
+    assert any("forgets its custom properties on loading" in note for note in write(item).notes)
