@@ -247,13 +247,13 @@ class _Look:
 
     def _resolves(self, path: str) -> bool:
         """Whether it is a scale of the object or of a bone, and the bone is there."""
-        if path not in ("scale", "delta_scale") and not path.startswith("pose.bones["):
-            return False
+        if path in ("scale", "delta_scale"):
+            return True
         try:
-            self.item.path_resolve(path)
+            bone = self.item.path_resolve(path.removesuffix(".scale"))
         except ValueError:
             return False
-        return True
+        return isinstance(bone, bpy.types.PoseBone)
 
     def _through_zero(self, path: str, values: Values) -> Iterator[Violation]:
         crossed: dict[float, list[int]] = {}

@@ -117,7 +117,9 @@ def joint_gap(
 
 
 def _parent_bone(child: Any) -> str:
-    return child.parent_bone if child.parent_type == "BONE" else ""
+    """The bone that the object hangs on; none where that is gone: then it hangs on the armature."""
+    pose = child.parent.pose
+    return child.parent_bone if child.parent_type == "BONE" and pose and child.parent_bone in pose.bones else ""
 
 
 def _with_parents(item: Any) -> list[bpy.types.ID]:

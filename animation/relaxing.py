@@ -197,6 +197,9 @@ def relax(
     check_finite("point", *point)
     if not tolerance > 0.0:
         raise ValueError(f"tolerance {tolerance:g} is not positive")
+    for owner, name in ((item, bone), *((target, _target_bone(wanted)) for target in _targets(wanted))):
+        if name and (owner.pose is None or name not in owner.pose.bones):
+            raise Refusal(owner.name, f"it has no bone {name!r}")
     if item in _targets(wanted) and _target_bone(wanted) == bone:
         raise Refusal(
             item.name, f"the target is {f'the bone {bone!r}' if bone else 'the object'} itself: choose another"
@@ -515,8 +518,6 @@ class _Motion:
 def _keys_at(item: Any, bone: str, tracks: Iterable[str], frames: Sequence[float]) -> list[TrackKeys]:
     """The keys at these frames of the tracks named. Raises Refusal where there is no key at one of the frames."""
     check_editable(item)
-    if bone and (item.pose is None or bone not in item.pose.bones):
-        raise Refusal(item.name, f"it has no bone {bone!r}")
     prefix = f"{bone_path(item.pose.bones[bone])}." if bone else ""
     names = set(tracks)
     found = []
@@ -535,7 +536,7 @@ def _keys_at(item: Any, bone: str, tracks: Iterable[str], frames: Sequence[float
     return found
 
 
-def _targets(wanted: Wanted) -> list[bpy.types.ID]:
+def _targets(wanted: Wanted) -> list[bpy.types.Object]:
     if isinstance(wanted, StaysAbove):
         return [] if wanted.plane is None else [wanted.plane]
     return [] if isinstance(wanted, TurnsWithin) else [wanted.target]

@@ -238,3 +238,16 @@ def test_a_view_from_a_place_that_is_no_number_is_not_said_to_hold(animation):
     curve(target, "location", 0).keyframe_points[1].co.y = math.nan
     checks = animation.check(item, frame_range=(1, 21))
     assert checks.notes == ['"Camera", constraints["Track To"]: not checked: a place is not a finite number']
+
+
+def test_a_setting_of_a_constraint_that_is_called_scale_may_pass_through_zero(animation):
+    data = bpy.data.armatures.new("Rig")
+    item = bpy.data.objects.new("Rig", data)
+    bpy.context.scene.collection.objects.link(item)
+    bpy.context.view_layer.objects.active = item
+    bpy.ops.object.mode_set(mode="EDIT")
+    data.edit_bones.new("arm").tail = (0, 0, 1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    item.pose.bones["arm"].constraints.new("TRANSFORM")
+    key(item, 'pose.bones["arm"].constraints["Transformation"].from_min_x_scale', [(1, -1.0), (21, 1.0)])
+    assert animation.check(item).violations == []

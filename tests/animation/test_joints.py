@@ -123,3 +123,13 @@ def test_a_place_that_is_no_number_is_refused_with_its_frame(animation, scene):
     curve(child, "location").keyframe_points[1].co.y = math.nan
     with pytest.raises(animation.Refusal, match=r'"Child", frame 1\.25: where it is is not a finite number'):
         animation.joint_gap(child)
+
+
+def test_an_object_on_a_bone_that_is_gone_hangs_on_the_armature(animation, arm):
+    thing = new_object("Thing")
+    thing.parent, thing.parent_type, thing.parent_bone = arm, "BONE", "gone"
+    key(thing, "location", [(1, (0, 0, 0)), (21, (0, 3, 0)), (41, (0, 0, 0))])
+    gap = animation.joint_gap(thing)
+    assert (gap.parent, gap.frame) == ("Arm", 21)
+    at = seen(21, thing).matrix_world.translation.copy()
+    assert gap.distance == pytest.approx((at - seen(1, thing).matrix_world.translation).length, abs=1e-5)

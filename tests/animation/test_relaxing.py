@@ -390,3 +390,12 @@ def test_what_is_wanted_of_a_plane_that_is_none_is_refused(animation, foot):
     with pytest.raises(animation.Refusal, match=r'"Foot", frame 1\.0625: how far it is .* not a finite number'):
         animation.relax(foot, animation.KeepsApart(target, 1.0), [20, 30])
     assert not differences(before, snapshot(foot))
+
+
+def test_a_bone_that_is_not_there_is_named(animation, foot):
+    animation.enable(foot)
+    target = new_object("Target")
+    with pytest.raises(animation.Refusal, match="\"Target\": it has no bone 'heel'"):
+        animation.relax(foot, animation.StaysAt(target, "heel"), [20])
+    with pytest.raises(animation.Refusal, match="\"Foot\": it has no bone 'toe'"):
+        animation.relax(foot, animation.StaysAbove(), [20], bone="toe")
