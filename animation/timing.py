@@ -218,8 +218,9 @@ def _find(channels: Channels, path: str) -> bpy.types.FCurve | None:
 def _write(fcurve: bpy.types.FCurve, keys: Sequence[tuple[float, float]]) -> None:
     """Straight from key to key, and so they stay where the animator makes them Bezier keys."""
     frames, values = np.array(keys).T
-    key_curve(fcurve, frames, values, "LINEAR")
+    key_curve(fcurve, frames, values)
     for point in fcurve.keyframe_points:
+        point.interpolation = "LINEAR"
         point.handle_left_type = point.handle_right_type = "VECTOR"
     fcurve.extrapolation = "CONSTANT"
     fcurve.update()
