@@ -32,25 +32,29 @@ class Writer:
 
     def select(self, action: Any) -> None:
         """Give all that was written its selection, and leave that of the action's other keys as it is."""
-        if not self._curves:
-            return
-        mine = {fcurve.as_pointer() for fcurve, _ in self._curves}
-        others = [curve for bag in channels_in(action) for curve in bag if curve.as_pointer() not in mine]
-        count = sum(len(keys) for _, keys in self._curves)
-        if sum(len(curve.keyframe_points) for curve in others) > count // 2:
-            # What the others have would have to be read, which takes as long as to write it.
-            for fcurve, keys in self._curves:
-                write_flags(fcurve, keys)
-            return
-        kept = [(curve, _flags(curve)) for curve in others]
-        action.deselect_keys()
-        for curve, flags in kept:
-            if _is_any(flags):
-                for name, array in zip(FLAGS, flags, strict=True):
-                    curve.keyframe_points.foreach_set(name, array)
-        for fcurve, keys in self._curves:
-            if _is_any([keys.select_control_point, keys.select_left_handle, keys.select_right_handle]):
-                write_flags(fcurve, keys)
+        selected = [each for each in self._curves if _is_any(_flags_of(each[1]))]
+        free = sum(len(keys) for _, keys in self._curves) - sum(len(keys) for _, keys in selected)
+        if not (free and _deselect(action, {fcurve.as_pointer() for fcurve, _ in self._curves}, free // 2)):
+            selected = self._curves
+        for fcurve, keys in selected:
+            write_flags(fcurve, keys)
+
+
+def _deselect(action: Any, written: set[int], most: int) -> bool:
+    """Deselect all keys but those of the F-curves that were not written.
+
+    Where these have more than `most` keys, which would have to be read, that is left, and the answer is False.
+    """
+    others = [fcurve for bag in channels_in(action) for fcurve in bag if fcurve.as_pointer() not in written]
+    if sum(len(fcurve.keyframe_points) for fcurve in others) > most:
+        return False
+    kept = [(fcurve.keyframe_points, _read_flags(fcurve)) for fcurve in others]
+    action.deselect_keys()
+    for points, flags in kept:
+        if _is_any(flags):
+            for name, array in zip(FLAGS, flags, strict=True):
+                points.foreach_set(name, array)
+    return True
 
 
 @contextmanager
@@ -63,7 +67,11 @@ def selecting(action: bpy.types.Action) -> Iterator[Writer]:
         writer.select(action)
 
 
-def _flags(fcurve: bpy.types.FCurve) -> list[BoolArray]:
+def _flags_of(keys: Keyframes) -> list[BoolArray]:
+    return [keys.select_control_point, keys.select_left_handle, keys.select_right_handle]
+
+
+def _read_flags(fcurve: bpy.types.FCurve) -> list[BoolArray]:
     points = fcurve.keyframe_points
     arrays = [np.empty(len(points), dtype=np.bool_) for _ in FLAGS]
     for name, array in zip(FLAGS, arrays, strict=True):
