@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import bpy
 
 from .channels import Channels, channels_of
-from .companions import remove_strays, split, take_names
+from .companions import give_names, remove_strays, split, take_names
 from .datablocks import name_of
 from .enabling import check_editable
 from .faults import Refusal
@@ -63,8 +63,16 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
 
 
 def remove_track(datablock: bpy.types.ID, path: str) -> Report:
-    """The same of one track: not of others whose paths start like its own, as size_y does like size."""
-    report = _take_away(datablock, [path], _remove_track, lambda track: track.path == path)
+    """The same of one track that gets other keys: not of others whose paths start like its own, as size_y does like
+    size. Its frame function stays, which is not of its keys."""
+
+    def work(channels: Channels, owner: bpy.types.ID, track: Track) -> _Done | None:
+        done = _remove_track(channels, owner, replace(track, frame_curve=None))
+        if track.frame_curve is not None:
+            give_names(owner, path)
+        return done
+
+    report = _take_away(datablock, [path], work, lambda track: track.path == path)
     report.notes += _function_left(datablock)
     return report
 

@@ -307,6 +307,20 @@ def test_keys_that_are_there_are_kept_unless_they_are_to_be_replaced(bring, anim
     assert not any("tension" in c.data_path for c in fcurves(thing))
 
 
+@pytest.mark.parametrize("use_tcb", [True, False])
+def test_the_frame_function_of_a_track_stays_when_its_keys_are_replaced(bring, animation, use_tcb):
+    thing = new_object()
+    key(thing, "location", [(1, (0, 0, 0)), (9, (5, 5, 5))])
+    animation.enable(thing)
+    animation.retime(thing, "REVERSE", track="location")
+    bring(thing, "frame,x,y,z\n1,0,0,0\n9,8,0,0", replace=True, use_tcb=use_tcb)
+    made = curve(thing, 'tcb_tracks["location"].frame')
+    assert [made.evaluate(frame) for frame in (1, 9)] == [9, 1]
+    assert thing.path_resolve(made.data_path) is not None
+    animation.bake(thing)
+    assert [curve(thing, "location").evaluate(frame) for frame in (1, 9)] == [8, 0]
+
+
 def test_a_locked_channel_is_refused(bring, animation):
     thing = new_object()
     key(thing, "location", [(1, (1, 2, 3))])
