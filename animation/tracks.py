@@ -266,7 +266,9 @@ def _mark_driven(datablock: bpy.types.ID, tracks: Iterable[Track]) -> None:
     animation: Any = getattr(datablock, "animation_data")  # noqa: B009  not every ID has it
     driven = {(driver.data_path, driver.array_index) for driver in animation.drivers if not driver.mute}
     for track in tracks:
-        track.driven = any((track.path, index) in driven for index in track.channels)
+        # A rotation is one value: what one component's driver decides, changes what the keys of the others mean.
+        components = range(len(track.rest)) if track.is_rotation else track.channels
+        track.driven = any((track.path, index) in driven for index in components)
 
 
 def _attach(track: Track | None, kept: str, fcurve: bpy.types.FCurve) -> None:

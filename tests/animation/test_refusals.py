@@ -433,3 +433,17 @@ def test_a_value_whose_spline_would_leave_float32(animation) -> None:
     item = new_object("Ball")
     key(item, "location", [(0, (3e38,) * 3), (10, (3e38,) * 3), (20, (-3e38,) * 3)])
     refused(animation, item, "Ball", "location", "frame 0", "large")
+
+
+def test_a_rotation_of_which_a_driver_decides_a_component_that_has_no_keys(animation) -> None:
+    thing = new_object("Ball", "XYZ")
+    key(thing, "rotation_euler", [(1, (0, 0, 0)), (10, (1, 1, 0)), (20, (0, 2, 0))], channels=[0, 1])
+    thing.driver_add("rotation_euler", 2).driver.expression = "frame / 20"
+    refused(animation, thing, "Ball", "rotation_euler", "driven")
+
+
+def test_a_vector_is_baked_beside_a_component_that_a_driver_decides(animation) -> None:
+    item = new_object("Beside")
+    key(item, "location", [(1, (0, 0, 0)), (10, (1, 1, 0))], channels=[0, 1])
+    item.driver_add("location", 2).driver.expression = "frame"
+    assert animation.bake(item).tracks == 1
