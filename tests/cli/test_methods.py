@@ -29,7 +29,8 @@ BY_ANGLES = {"method": "ROLL_PITCH_YAW", "path": "AS_KEYED"}
 PATHS = {"values": "location", "rotations": "rotation_quaternion", "angles": "rotation_euler"}
 FRAMES = np.array([1.0, 8.0, 20.0, 29.0, 33.0, 45.0])
 STEP = 0.5
-AT = np.arange(FRAMES[0] - 2.0, FRAMES[-1] + 2.0, STEP)
+AT = np.arange(FRAMES[0] - 2.0, FRAMES[-1] + 2.0, 3.0 * STEP)
+"""Whole frames and half ones, of which samples have all."""
 VALUE_TOLERANCE, ANGLE_TOLERANCE = 1e-3, 0.01
 """Of curves: of values up to 10 or so, and degrees."""
 FLOAT32 = 1e-6
