@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Live by hand in two windows, each with another scene: what is edited in either is baked as its own scene says, and an
+action that objects of both scenes share as it was baked first."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from typing import Any
+
+import pytest
+
+from .conftest import PICTURES
+from .test_live import SECOND_LOOK
+
+HALF = (800, 1000)
+"""Each window has one half of the screen."""
+SETTINGS: dict[str, dict[str, Any]] = {
+    "Scene": {"output": "SAMPLES", "step": 4.0},
+    "There": {"output": "CURVES", "value_tolerance": 1e-3},
+}
+
+SCENES = """
+from bl_ext.user_default.tcb_animation import animation
+cube, here = bpy.data.objects['Cube'], bpy.context.scene
+there = bpy.data.scenes.new('There')
+there.frame_end = 60
+ball = bpy.data.objects.new('Ball', None)
+for frame, location in ((1, (0, 0, 0)), (23, (4, 0, 2)), (50, (0, 3, 0))):
+    ball.location = location
+    ball.keyframe_insert('location', frame=frame)
+twin = cube.copy()
+twin.name = 'Twin'
+for item in (ball, twin):
+    there.collection.objects.link(item)
+for scene, settings in (({settings!r}).items()):
+    for name, value in settings.items():
+        setattr(bpy.data.scenes[scene].tcb, name, value)
+for item in (cube, ball):
+    animation.enable(item)
+    item.animation_data.action.tcb_live = True
+assert twin.animation_data.action == cube.animation_data.action
+"""
+
+SECOND_WINDOW = """
+def steps():
+    with bpy.context.temp_override(window=win()):
+        bpy.ops.wm.window_new_main()
+    yield 1.0
+    second = bpy.context.window_manager.windows[1]
+    second.scene = bpy.data.scenes['There']
+    yield 0.5
+    for item in second.scene.objects:
+        item.select_set(True, view_layer=second.view_layer)
+    second.view_layer.objects.active = bpy.data.objects['Ball']
+    bpy.data.objects['Cube'].select_set(True, view_layer=win().view_layer)
+    bpy.ops.ed.undo_push(message='windows')
+    return len(bpy.context.window_manager.windows)
+"""
+
+SHOW = """
+def steps():
+    each = bpy.context.window_manager.windows[{number}]
+    big = max(each.screen.areas, key=lambda a: a.width * a.height)
+    big.type, big.ui_type = {kind!r}, {mode!r}
+    big.spaces.active.show_region_ui = False
+    yield 1.0
+    with bpy.context.temp_override(window=each, area=big, region=region(big, 'WINDOW')):
+        (bpy.ops.action if {kind!r} == 'DOPESHEET_EDITOR' else bpy.ops.view3d).view_all()
+    bpy.ops.ed.undo_push(message='editor')
+    yield 0.5
+    return True
+"""
+
+PLACE = """
+each = bpy.context.window_manager.windows[{number}]
+big = max(each.screen.areas, key=lambda a: a.width * a.height)
+r = region(big, 'WINDOW')
+frame, x, y = {frame}, r.width // 2, r.height // 2
+if frame is not None:
+    x, y = r.view2d.view_to_region(frame, 0, clip=False)[0], r.height - 36
+result = (r.x + x, each.height - (r.y + y))
+"""
+
+RUNNING = """
+windows = bpy.context.window_manager.windows
+result = any(each.bl_idname.startswith('TRANSFORM') for one in windows for each in one.modal_operators)
+"""
+
+ACTIONS = """
+from bl_ext.user_default.tcb_animation import animation
+
+def channels(item):
+    found = item.animation_data
+    if bpy.app.version < (4, 4):
+        return found.action.fcurves
+    return found.action.layers[0].strips[0].channelbag(found.action_slot).fcurves
+
+def played(item):
+    def plain(value):
+        return value if isinstance(value, (str, float)) else tuple(value)
+    names = ('co', 'handle_left', 'handle_right', 'interpolation', 'type')
+    return [(c.data_path, c.array_index, [[plain(getattr(key, name)) for name in names] for key in c.keyframe_points])
+            for c in channels(item) if 'tcb_tracks' not in c.data_path]
+
+def differs(item, settings):
+    whole = item.copy()
+    action = whole.animation_data.action = item.animation_data.action.copy()
+    if bpy.app.version >= (4, 4):
+        whole.animation_data.action_slot = action.slots[0]
+    action.tcb_live = False
+    animation.bake(whole, **settings)
+    result = [a[:2] for a, b in zip(played(whole), played(item), strict=True) if a != b]
+    bpy.data.actions.remove(action)
+    bpy.data.objects.remove(whole)
+    return result
+"""
+
+
+class Windows:
+    """Two windows side by side: number 0 with the scene "Scene", number 1 with "There"."""
+
+    def __init__(self, window: Any) -> None:
+        self.gui = window
+        before = self._windows()
+        window.run(SCENES.format(settings=SETTINGS))
+        assert window.run(SECOND_WINDOW) == 2
+        (new,) = self._windows() - before
+        (old,) = before
+        self.handles = (old, new)
+        for number, handle in enumerate(self.handles):
+            window.xdotool("windowsize", handle, *HALF)
+            window.xdotool("windowmove", handle, number * HALF[0], 0)
+        time.sleep(1.0)
+        for number in (0, 1):
+            self.show(number, "DOPESHEET_EDITOR", "DOPESHEET")
+
+    def _windows(self) -> set[str]:
+        """Those of Blender that have a picture."""
+        said = subprocess.run(
+            ["xdotool", "search", "--onlyvisible", "--name", "Blender"],
+            env=self.gui.env,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return set(said.stdout.split())
+
+    def show(self, number: int, kind: str, mode: str) -> None:
+        assert self.gui.run(SHOW.format(number=number, kind=kind, mode=mode))
+
+    def place(self, number: int, frame: float | None = None) -> tuple[int, int]:
+        """The middle of the window's large editor, or where the summary's diamond at that frame is; for keys to go to
+        that window."""
+        self.gui.xdotool("windowfocus", self.handles[number])
+        x, y = self.gui.run(PLACE.format(number=number, frame=frame))
+        return number * HALF[0] + x, y
+
+    def key(self, number: int, keys: str, times: int = 1) -> None:
+        """Press them with the mouse over the middle of that window's large editor."""
+        x, y = self.place(number)
+        # A new editor hears of the mouse when that moves.
+        for at in (x - 5, x):
+            self.gui.xdotool("mousemove", at, y)
+            time.sleep(0.4)
+        for _ in range(times):
+            self.gui.key(keys)
+
+    def confirm(self, *keys: str) -> None:
+        """Type what the operator that runs is to do, and let it. A busy machine takes its time."""
+        for key in keys:
+            self.gui.key(key)
+        for _ in range(5):
+            self.gui.key("Return")
+            for _ in range(4):
+                if not self.gui.run(RUNNING):
+                    return
+                time.sleep(0.5)
+        raise AssertionError("the operator does not end")
+
+    def own_frames(self, item: str, path: str = "location", index: int = 0) -> list[float]:
+        """Without the generated keys."""
+        time.sleep(SECOND_LOOK)
+        frames = self.gui.run(f"""{ACTIONS}
+found = next(c for c in channels(bpy.data.objects[{item!r}]) if (c.data_path, c.array_index) == ({path!r}, {index}))
+result = [key.co.x for key in found.keyframe_points if key.type != 'GENERATED']
+""")
+        return [round(frame, 3) for frame in frames]
+
+    def unlike_a_bake(self, item: str, scene: str) -> list[Any]:
+        """The curves that a full bake with the settings of that scene would change."""
+        time.sleep(SECOND_LOOK)
+        found = self.gui.run(f"{ACTIONS}\nresult = differs(bpy.data.objects[{item!r}], {SETTINGS[scene]!r})")
+        return list(found)
+
+    def everything(self) -> Any:
+        time.sleep(SECOND_LOOK)
+        return self.gui.run(
+            f"{ACTIONS}\nresult = [played(bpy.data.objects[name]) for name in ('Cube', 'Ball', 'Twin')]"
+        )
+
+    def move(self, number: int, frame: float, by: str) -> None:
+        """Click the diamond there, and move what it stands for by so many frames."""
+        self.gui.click(self.place(number, frame))
+        self.gui.key("g")
+        self.confirm(*({"-": "minus"}.get(character, character) for character in by))
+
+
+@pytest.fixture
+def windows(window: Any) -> Windows:
+    return Windows(window)
+
+
+def as_baked(windows: Windows) -> dict[str, list[Any]]:
+    """What is shared is baked as the scene of the first window says: that is where a timer runs."""
+    scenes = {"Cube": "Scene", "Ball": "There", "Twin": "Scene"}
+    return {item: windows.unlike_a_bake(item, scene) for item, scene in scenes.items()}
+
+
+RIGHT: dict[str, list[Any]] = {"Cube": [], "Ball": [], "Twin": []}
+
+
+def test_keys_dragged_in_either_window_are_followed_as_their_scene_says(windows):
+    assert as_baked(windows) == RIGHT
+    states = [windows.everything()]
+
+    windows.move(1, 23, "4")
+    assert windows.own_frames("Ball") == [1, 27, 50]
+    assert windows.own_frames("Cube") == [1, 20, 50]
+    assert as_baked(windows) == RIGHT
+    states.append(windows.everything())
+
+    windows.move(0, 20, "5")
+    assert windows.own_frames("Cube") == windows.own_frames("Twin") == [1, 25, 50]
+    assert as_baked(windows) == RIGHT
+    windows.gui.shot(PICTURES / "live_windows.png")
+    states.append(windows.everything())
+
+    # What both scenes have, from the window of the other scene.
+    windows.move(1, 25, "-2")
+    assert windows.own_frames("Cube") == windows.own_frames("Twin") == [1, 23, 50]
+    assert windows.own_frames("Ball") == [1, 27, 50]
+    assert as_baked(windows) == RIGHT
+    states.append(windows.everything())
+
+    # A click that selects a key is a step, too.
+    for number, times, state in ((1, 1, states[2]), (0, 2, states[1]), (1, 2, states[0])):
+        windows.key(number, "ctrl+z", times)
+        assert windows.everything() == state
+    for number, times, state in ((0, 1, states[1]), (1, 2, states[2]), (0, 2, states[3])):
+        windows.key(number, "ctrl+shift+z", times)
+        assert windows.everything() == state
+
+    windows.gui.run("""
+with bpy.context.temp_override(window=bpy.context.window_manager.windows[1]):
+    bpy.ops.wm.window_close()
+""")
+    time.sleep(1.5)
+    windows.move(0, 23, "4")
+    assert windows.own_frames("Cube") == [1, 27, 50]
+    assert as_baked(windows) == RIGHT
+
+
+def test_poses_keyed_in_the_second_window_are_keys_at_the_frame_that_it_shows(windows):
+    """By hand and by Auto Keying, which is on in the second window's scene only."""
+    windows.gui.run("""
+bpy.data.scenes['Scene'].frame_set(10)
+bpy.data.scenes['There'].frame_set(33)
+bpy.data.objects['Ball'].select_set(False, view_layer=bpy.context.window_manager.windows[1].view_layer)
+bpy.context.window_manager.windows[1].view_layer.objects.active = bpy.data.objects['Twin']
+""")
+    windows.show(1, "VIEW_3D", "VIEW_3D")
+    for _ in range(5):
+        windows.key(1, "i")
+        # A busy machine loses keys.
+        if windows.gui.run(
+            "result = any(each.bl_idname == 'ANIM_OT_keyframe_insert' for each in bpy.context.window_manager.operators)"
+        ):
+            break
+    assert windows.own_frames("Twin") == windows.own_frames("Cube") == [1, 20, 33, 50]
+    assert windows.own_frames("Twin", "rotation_quaternion", 3) == [1, 20, 33, 50]
+    assert as_baked(windows) == RIGHT
+
+    windows.gui.run("""
+bpy.data.scenes['There'].tool_settings.use_keyframe_insert_auto = True
+bpy.context.preferences.edit.use_auto_keyframe_insert_needed = False
+bpy.data.scenes['There'].frame_set(41)
+bpy.ops.ed.undo_push(message='auto')
+""")
+    windows.key(1, "g")
+    windows.confirm("x", "1")
+    windows.gui.shot(PICTURES / "live_windows_keyed.png")
+    # All three channels are keyed, though the numbers of y and z are what they were.
+    assert [windows.own_frames("Twin", index=index) for index in range(3)] == [[1, 20, 33, 41, 50]] * 3
+    assert as_baked(windows) == RIGHT

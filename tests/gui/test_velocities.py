@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""By hand in the Graph Editor: velocities of several keys, for a method that goes by them."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from tools.graphical import place
+
+from .conftest import PICTURES
+from .test_editors import everything, open_editor
+from .test_main_path import CURVES
+
+HERMITE = """
+from bl_ext.user_default.tcb_animation import animation
+cube = bpy.data.objects['Cube']
+animation.enable(cube)
+animation.choose(cube, 'location', method='HERMITE')
+"""
+VELOCITIES_GIVEN = """
+from bl_ext.user_default.tcb_animation import animation
+cube = bpy.data.objects['Cube']
+for frame, velocity in ((1, (1, 0.5, 0)), (20, (-3, 0.5, 0.25))):
+    animation.key_set(cube, 'location', frame, velocity=velocity)
+bpy.ops.ed.undo_push(message='velocities')
+"""
+VELOCITIES = """
+def of(index):
+    found = [c for c in fcurves() if c.data_path == 'tcb_tracks["location"].velocity' and c.array_index == index]
+    return {k.co.x: round(k.co.y, 4) for c in found for k in c.keyframe_points}
+result = [of(index) for index in range(3)]
+"""
+
+
+def velocities(window: Any) -> Any:
+    """Of each component of the location the companion's keys."""
+    return window.run(CURVES + VELOCITIES)
+
+
+def test_a_component_of_the_velocity_is_set_on_all_selected_keys_and_the_others_are_kept(window):
+    window.run(HERMITE)
+    centre = open_editor(window, "GRAPH_EDITOR")
+    window.key("a", at=centre)
+    # Where numbers are mixed the sliders stand at the same places, but are narrower.
+    buttons = window.buttons("GRAPH_EDITOR", height=560)
+    x, y = place(buttons, "selected.velocity")
+    x -= 60
+    window.run(VELOCITIES_GIVEN)
+    before = everything(window)
+    given = [{1.0: 1.0, 20.0: -3.0}, {1.0: 0.5, 20.0: 0.5}, {1.0: 0.0, 20.0: 0.25}]
+    assert velocities(window) == given
+    window.shot(PICTURES / "velocities_mixed.png")
+
+    window.type_value((x, y), "2")
+    assert velocities(window) == [{1.0: 2.0, 20.0: 2.0, 50.0: 2.0}, *given[1:]]
+    window.shot(PICTURES / "velocities.png")
+    after = everything(window)
+    window.key("ctrl+z", at=centre)
+    assert everything(window) == before
+    window.key("ctrl+shift+z", at=centre)
+    assert everything(window) == after
+    window.key("ctrl+z", at=centre)
+
+    # Dragged, and taken back with Esc: each key has its own again.
+    for at in ((x - 5, y), (x, y)):
+        window.xdotool("mousemove", *at)
+        time.sleep(0.3)
+    window.xdotool("mousedown", 1)
+    for _step in range(8):
+        window.xdotool("mousemove_relative", 5, 0)
+        time.sleep(0.05)
+    held = velocities(window)
+    window.key("Escape")
+    window.xdotool("mouseup", 1)
+    time.sleep(0.3)
+    assert len(set(held[0].values())) == 1
+    assert held[1:] == given[1:]
+    own = [{frame: number for frame, number in each.items() if number or frame < 50} for each in velocities(window)]
+    assert own == given
