@@ -29,6 +29,12 @@ Frames = npt.NDArray[np.float64]
 
 _PLAIN = [INTERPOLATION[name] for name in ("CONSTANT", "LINEAR", "BEZIER")]
 """These play by places and handles alone."""
+_DIFFERENCE = 0.125
+"""Frames. Shorter, and float32 is all that a second difference tells; longer, and a curve bends too much."""
+_SHARP = 0.02
+"""Slopes, in frames a frame, that differ by so much on both sides are a corner."""
+_JUMP = 8.0
+"""Frames a frame squared; more, and eight times that of the other side, is no bend but a jump."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +46,23 @@ class FrameFunction:
     def __call__(self, frames: npt.ArrayLike) -> Frames:
         """F(t), shape (m,), as Blender plays it: with modifiers, and rounded to float32 by each of the curves."""
         return _played(self, np.asarray(frames, dtype=np.float64))
+
+    def with_rates(self, frames: npt.ArrayLike) -> tuple[Frames, Frames, Frames]:
+        """F(t) and its first and second derivative, from differences of what Blender plays over a quarter of a frame
+        to each side; of the way on where it bends sharply, or jumps, and of the way there at the last key."""
+        at, h = np.asarray(frames, dtype=np.float64), _DIFFERENCE
+        back2, back, here, on, on2 = (self(at + n * h) for n in (-2, -1, 0, 1, 2))
+        before, after = (3 * here - 4 * back + back2) / (2 * h), (4 * on - on2 - 3 * here) / (2 * h)
+        bend_before, bend_after = (here - 2 * back + back2) / h**2, (here - 2 * on + on2) / h**2
+        smooth = np.abs(after - before) <= _SHARP * np.maximum(1.0, np.abs(before))
+        # Past a jump that lies ahead nothing is known of the way that is left.
+        ahead = np.abs(bend_after) > _JUMP * np.maximum(1.0, np.abs(bend_before))
+        first, last = (-np.inf, np.inf) if self.goes_on else self.bounds
+        smooth &= (at > first) & (at < last)
+        arriving = ahead | (at >= last)
+        rate = np.where(smooth, (on - back) / (2 * h), np.where(arriving, before, after))
+        bend = np.where(smooth, (on2 - 2 * here + back2) / (2 * h) ** 2, np.where(arriving, bend_before, bend_after))
+        return here, rate, bend
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, FrameFunction) and self.checksum == other.checksum

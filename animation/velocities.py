@@ -20,14 +20,14 @@ import numpy.typing as npt
 
 from ..formats.headings import Unit
 from ..formats.table import Property, Table
-from ..interp import evaluate_many
+from ..interp import evaluate_many, retiming
 from . import scratch
 from .channels import Channels, channels_of
 from .companions import split
 from .datablocks import name_of
 from .enabling import editable_channels
 from .faults import Refusal
-from .frame_functions import function_of
+from .frame_functions import FrameFunction, function_of
 from .keying import key_curve
 from .options import SAMPLE_LIMIT
 from .reading import read_originals
@@ -89,13 +89,16 @@ class Velocities:
 
 @dataclass(frozen=True, eq=False)
 class _Moving:
-    """A TCB track and its splines."""
+    """A TCB track, its splines, and the frame functions that play them."""
 
     track: Track
     splines: list[TrackSpline]
+    function: FrameFunction | None
 
     @property
     def ends(self) -> tuple[float, float]:
+        if self.function is not None:
+            return self.function.bounds
         return (
             min(float(spline.frames[0]) for spline in self.splines),
             max(float(spline.frames[-1]) for spline in self.splines),
@@ -213,10 +216,9 @@ def _moving(datablock: bpy.types.ID, prefixes: Iterable[str] | None, how: Veloci
         if reason or not originals:
             report.refusals.append(track.refusal(reason or "it has no keys"))
             continue
-        if function_of(track) is not None:
-            report.notes.append(str(track.refusal("a frame function plays it: told is how it moves without that")))
         with scratch.kept():
-            found.append(_Moving(track, track_splines(track, track.settings, originals, how.defaults)))
+            splines = track_splines(track, track.settings, originals, how.defaults)
+            found.append(_Moving(track, splines, function_of(track)))
     if not found:
         if report.refusals:
             raise Refusal.of_all(report.refusals)
@@ -252,6 +254,7 @@ def _measured(each: _Moving, frames: Float64Array, how: Velocities, report: Repo
     """The quantities by their names, shape (samples, components); a note on those that the track's method has not."""
     track = each.track
     measured: dict[str, Float64Array] = {}
+    timing = None if each.function is None else each.function.with_rates(frames)
     for quantity in QUANTITIES:
         if quantity not in how.quantities:
             continue
@@ -263,7 +266,11 @@ def _measured(each: _Moving, frames: Float64Array, how: Velocities, report: Repo
         values = np.zeros((len(frames), 3 if track.is_rotation else len(track.rest)))
         for spline in each.splines:
             columns = slice(None) if track.is_rotation else spline.components
-            values[:, columns] = evaluate_many([spline.spline], frames, order)[0]
+            if timing is None:
+                values[:, columns] = evaluate_many([spline.spline], frames, order)[0]
+            else:
+                at, rates, changes = timing
+                values[:, columns] = retiming.retimed(spline.spline, at, order, rates, changes)
         if how.unit == "SECOND":
             values *= how.rate**order
         if quantity == "SPEED":

@@ -270,13 +270,58 @@ def test_names_are_short_enough_for_blender_and_tell_tracks_apart(velocities, an
     assert all(len(name) <= 63 for name in names)
 
 
-def test_a_frame_function_is_left_out_of_account_with_a_note(moving, write, animation):
-    plain = write(moving)
-    before = written(moving)
-    assert not any("frame function" in note for note in plain.notes)
+def told(item, name):
+    """Frames and values, shape (n, 3), of a written quantity."""
+    curves = [curve(item, f'["{name}"]', index) for index in range(3)]
+    return co(curves[0])[:, 0], np.stack([co(each)[:, 1] for each in curves], axis=1)
+
+
+def test_a_motion_that_is_played_backwards_has_its_velocities_backwards(moving, write, animation):
+    write(moving)
+    names = ("tcb_location_velocity", "tcb_location_acceleration")
+    frames, velocity = told(moving, names[0])
+    acceleration = told(moving, names[1])[1]
     animation.retime(moving, "REVERSE")
-    assert any("frame function" in note for note in write(moving).notes)
-    assert written(moving) == before
+    write(moving)
+    # At keys the other side of a velocity that jumps is told.
+    between = ~np.isin(frames[::-1], FRAMES)
+    assert np.array_equal(told(moving, names[0])[0], frames)
+    assert told(moving, names[0])[1][between] == pytest.approx(-velocity[::-1][between], abs=1e-4)
+    assert told(moving, names[1])[1][between] == pytest.approx(acceleration[::-1][between], abs=1e-3)
+
+
+def test_an_ease_of_a_frame_function_is_in_the_velocities(write, animation):
+    """A straight way of (4, -2, 1) in 40 frames, F(t) = 1 + 40 (3 s s - 2 s s s) of s = (t - 1) / 40."""
+    item = new_object()
+    key(item, "location", [(1, (0, 0, 0)), (41, (4, -2, 1))])
+    animation.enable(item)
+    function = animation.retime(item, "AS_IT_IS").curve
+    for point, (left, right) in zip(
+        function.keyframe_points, [(1 - 40 / 3, 1 + 40 / 3), (41 - 40 / 3, 41 + 40 / 3)], strict=True
+    ):
+        point.interpolation = "BEZIER"
+        point.handle_left_type = point.handle_right_type = "FREE"
+        point.handle_left, point.handle_right = (left, point.co.y), (right, point.co.y)
+    function.extrapolation = "CONSTANT"
+    function.update()
+    write(item)
+    frames, velocity = told(item, "tcb_location_velocity")
+    acceleration = told(item, "tcb_location_acceleration")[1]
+    s = (frames - 1.0) / 40.0
+    way = np.array([4.0, -2.0, 1.0]) / 40.0
+    assert velocity == pytest.approx((6.0 * s * (1.0 - s))[:, np.newaxis] * way, abs=1e-4)
+    assert acceleration == pytest.approx((6.0 - 12.0 * s)[:, np.newaxis] / 40.0 * way, abs=1e-4)
+
+
+def test_a_held_frame_stands_still_and_moves_on_from_its_last_frame(write, animation):
+    item = new_object()
+    key(item, "location", [(1, (0, 0, 0)), (41, (40, 0, 0))])
+    animation.enable(item)
+    animation.retime(item, "HOLD", frame=11, length=20.0)
+    write(item)
+    frames, velocity = told(item, "tcb_location_velocity")
+    expected = np.where((frames >= 11) & (frames < 31), 0.0, 1.0)
+    assert velocity[:, 0] == pytest.approx(expected, abs=1e-3)
 
 
 def test_a_table_of_objects_that_move_far_apart_in_time_has_the_same_limit(moving, velocities, animation):
