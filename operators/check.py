@@ -8,8 +8,9 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, FloatProperty
 
-from .. import findings, words
+from .. import findings
 from ..animation import check
+from ..words import rpt_
 from .reporting import SHOWN_NOTES, Status, redraw_editors
 
 
@@ -57,7 +58,7 @@ class TCB_OT_check(bpy.types.Operator):
             self.report({"WARNING"}, str(violation))
         if len(checks.violations) > SHOWN_NOTES:
             more = len(checks.violations) - SHOWN_NOTES
-            self.report({"WARNING"}, words.report("… and {:d} more, in the sidebar's list", more))
+            self.report({"WARNING"}, rpt_("… and {:d} more, in the sidebar's list", more))
         self.report({"WARNING"} if checks.refusals else {"INFO"}, checks.summary)
         redraw_editors()
         return {"FINISHED"}

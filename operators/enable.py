@@ -6,8 +6,9 @@ from __future__ import annotations
 import bpy
 from bpy.props import BoolProperty
 
-from .. import animation, selection, words
+from .. import animation, selection
 from ..animation import Report
+from ..words import rpt_
 from .on_selection import OnSelection
 from .reporting import Status, finish
 
@@ -39,7 +40,7 @@ class TCB_OT_enable(OnSelection):
 def warn_of_looks(operator: bpy.types.Operator, report: Report) -> None:
     """Say where a look is farthest off, and loudly where that can be seen."""
     for place in report.farthest_off:
-        operator.report({"INFO"}, words.report("Farthest from its look is {:s}", place))
+        operator.report({"INFO"}, rpt_("Farthest from its look is {:s}", place))
     if report.looks_changed:
         warning = "{:d} of them play visibly otherwise when baked, named in the Info editor: undo, or adjust them"
-        operator.report({"WARNING"}, words.report(warning, report.looks_changed))
+        operator.report({"WARNING"}, rpt_(warning, report.looks_changed))

@@ -8,8 +8,9 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty, FloatProperty
 
-from .. import selection, words
+from .. import selection
 from ..animation import Refusal, remove_retiming, retime
+from ..words import rpt_
 from .reporting import Status, redraw_editors
 
 LEVEL_ITEMS = (
@@ -50,7 +51,7 @@ class _OfLevel(bpy.types.Operator):
         if self.level == "SCENE":
             datablock, track = scene, ""
         elif found is None:
-            self.report({"ERROR"}, words.report(selection.why_no_track(context)))
+            self.report({"ERROR"}, rpt_(selection.why_no_track(context)))
             return {"CANCELLED"}
         else:
             datablock, track = found[0], found[1].path if self.level == "TRACK" else ""
@@ -104,11 +105,11 @@ class TCB_OT_frame_function(_OfLevel):
         )
         count = len(timing.curve.keyframe_points)
         if timing.speed_change is None:
-            self.report({"INFO"}, words.report("Frame function with {:d} keys; bake to play it", count))
+            self.report({"INFO"}, rpt_("Frame function with {:d} keys; bake to play it", count))
         else:
             change = 100 * timing.speed_change
             text = "Frame function with {:d} keys; the speed varies by {:.2g} % from frame to frame; bake to play it"
-            self.report({"INFO"}, words.report(text, count, change))
+            self.report({"INFO"}, rpt_(text, count, change))
 
 
 class TCB_OT_frame_function_remove(_OfLevel):

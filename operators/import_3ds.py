@@ -12,13 +12,13 @@ import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, StringProperty
 from bpy_extras.io_utils import ImportHelper, orientation_helper
 
-from .. import words
 from ..animation import Refusal
 from ..exchange.conversion import Conversion, axes_of, stretch_of
 from ..exchange.importing import ImportOptions, import_files, set_range
 from ..exchange.planning import Choices
 from ..exchange.report import Exchanged
 from ..formats import three_ds
+from ..words import rpt_
 from .bake import Progress
 from .files import path_of, read_file
 from .reporting import SHOWN_NOTES, Status, redraw_editors
@@ -133,7 +133,7 @@ class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[
             rate = self.frame_rate if self.timing == "FRAMES" and alone else None
             set_range(scene, list(scenes.values()), options.conversion, rate)
             now = scene.frame_start, scene.frame_end, scene.render.fps / scene.render.fps_base
-            self.report({"INFO"}, words.report("The scene plays frames {:d} to {:d} now, {:g} a second", *now))
+            self.report({"INFO"}, rpt_("The scene plays frames {:d} to {:d} now, {:g} a second", *now))
         if self.use_live:
             for datablock in report.animated:
                 datablock.animation_data.action.tcb_live = True

@@ -9,10 +9,11 @@ from itertools import islice
 import bpy
 import numpy as np
 
-from .. import selection, words
+from .. import selection
 from ..animation.companions import PARAMETERS, velocity_of
 from ..animation.faults import Refusal
 from ..animation.selected_keys import Numbers, TrackKeys, goes_by_velocities, set_parameters
+from ..words import rpt_
 from .key_set import NO_KEYS
 from .reporting import Status, finish, for_each_of, poll_keys
 
@@ -111,7 +112,7 @@ class TCB_OT_key_copy(bpy.types.Operator):
             self.report({"ERROR"}, NO_KEYS)
             return {"CANCELLED"}
         _clipboard.tracks = copied
-        self.report({"INFO"}, words.report("Keys whose parameters were copied: {:d}", len(_clipboard.all)))
+        self.report({"INFO"}, rpt_("Keys whose parameters were copied: {:d}", len(_clipboard.all)))
         return {"FINISHED"}
 
 
@@ -135,7 +136,7 @@ class TCB_OT_key_paste(bpy.types.Operator):
         pasted = _clipboard.for_keys(chosen) if chosen else []
         if pasted is None:
             count = sum(len(keys) for keys in chosen)
-            text = words.report("{:d} different keys were copied, and {:d} are selected", len(_clipboard.all), count)
+            text = rpt_("{:d} different keys were copied, and {:d} are selected", len(_clipboard.all), count)
             self.report({"ERROR"}, text)
             return {"CANCELLED"}
         copied = iter(pasted)

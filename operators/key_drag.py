@@ -9,11 +9,12 @@ import bpy
 import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
-from .. import preferences, selection, words
+from .. import preferences, selection
 from ..animation.faults import Refusal
 from ..animation.parameters import LIMITS
 from ..animation.selected_keys import Kept, Numbers, TrackKeys, put_back, set_parameters
 from ..properties import DESCRIPTIONS, MAX, of_50
+from ..words import iface_
 from .key_select import PARAMETER_ITEMS
 from .key_set import NO_KEYS
 from .reporting import Status, finish, for_each_of, poll_keys, redraw_editors
@@ -141,14 +142,14 @@ class TCB_OT_key_drag(bpy.types.Operator):
         return float(_PIXELS * user.system.ui_scale / (LIMITS["tension"][1] - LIMITS["tension"][0]))
 
     def _show(self, context: bpy.types.Context) -> None:
-        label = words.label(DESCRIPTIONS[self.parameter][0])
+        label = iface_(DESCRIPTIONS[self.parameter][0])
         after = np.concatenate([self._after(before) for before in self._before])
         low, high = (self._number(context, value) for value in (after.min(), after.max()))
         now = low if low == high else f"{low} … {high}"
         typed = f"  [{self._typed}|]" if self._typed else ""
-        keys = words.label("{:d} keys", len(after))
+        keys = iface_("{:d} keys", len(after))
         self._area.header_text_set(f"{label}: {now}{typed}   ({keys})")
-        hint = words.label(
+        hint = iface_(
             "Move the mouse or type a number; Ctrl: in steps, Shift: finely; Enter or click: confirm, Esc: cancel"
         )
         workspace: Any = context.workspace

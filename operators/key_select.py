@@ -10,11 +10,12 @@ import bpy
 import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
-from .. import preferences, selection, words
+from .. import preferences, selection
 from ..animation.companions import PARAMETERS, VELOCITY
 from ..animation.faults import Refusal
 from ..animation.selected_keys import Numbers, TrackKeys, deselect, goes_by_velocities, select
 from ..properties import DESCRIPTIONS, MAX, from_50, of_50
+from ..words import rpt_
 from .reporting import Status, redraw_editors
 
 PARAMETER_ITEMS = [(name, *DESCRIPTIONS[name]) for name in PARAMETERS]
@@ -136,7 +137,7 @@ class TCB_OT_key_select(bpy.types.Operator):
                 select(found)
             count += len(found)
         redraw_editors()
-        self.report({"INFO"}, words.report("Keys selected: {:d}", count))
+        self.report({"INFO"}, rpt_("Keys selected: {:d}", count))
         return {"FINISHED"}
 
     def _of_selected(self, tracks: list[_Track]) -> dict[_Kind, Numbers]:

@@ -8,13 +8,14 @@ from typing import Any
 import bpy
 from bpy.props import FloatProperty, FloatVectorProperty, StringProperty
 
-from .. import preferences, selection, words
+from .. import preferences, selection
 from ..animation import find_track
 from ..animation.companions import PARAMETERS, VELOCITY, velocity_of
 from ..animation.parameters import velocity_size
 from ..animation.selected_keys import TrackKeys, key_at, set_parameters
 from ..properties import Of50, parameter
 from ..shared_number import is_mixed
+from ..words import rpt_
 from .reporting import Status, finish, for_each_of, for_each_track, poll_keys, poll_selection
 
 
@@ -79,7 +80,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         given = {name: getattr(self, name) for name in PARAMETERS if self.properties.is_property_set(name)}
         has_velocity = self.properties.is_property_set("velocity")
         if not given and not has_velocity:
-            self.report({"ERROR"}, words.report("none of {:s} is given", ", ".join((*PARAMETERS, VELOCITY))))
+            self.report({"ERROR"}, rpt_("none of {:s} is given", ", ".join((*PARAMETERS, VELOCITY))))
             return {"CANCELLED"}
         defaults = selection.default_parameters(context)
 

@@ -10,10 +10,11 @@ import bpy
 from bl_operators.presets import AddPresetBase
 from bpy.props import StringProperty
 
-from .. import selection, words
+from .. import selection
 from ..animation.companions import PARAMETERS
 from ..animation.selected_keys import set_parameters
 from ..shared_number import is_mixed
+from ..words import rpt_
 from .key_set import NO_KEYS
 from .reporting import Status, finish, for_each_of, poll_keys
 
@@ -51,7 +52,7 @@ class TCB_OT_preset_apply(bpy.types.Operator):
         wanted = _plain(self.preset)
         path = self.filepath or next((str(file) for name, file in presets.items() if _plain(name) == wanted), "")
         if not path:
-            self.report({"ERROR"}, words.report('no preset "{:s}"; there are {:s}', self.preset, ", ".join(presets)))
+            self.report({"ERROR"}, rpt_('no preset "{:s}"; there are {:s}', self.preset, ", ".join(presets)))
             return {"CANCELLED"}
         bpy.utils.execfile(path)
         preset: Any = getattr(context.window_manager, "tcb_preset")  # noqa: B009  ours
@@ -59,7 +60,7 @@ class TCB_OT_preset_apply(bpy.types.Operator):
         defaults = selection.default_parameters(context)
         chosen = selection.chosen_keys(context)
         report = for_each_of(chosen, lambda keys: set_parameters(keys, given, defaults))
-        verb = words.report("Applied {:s} to", bpy.path.display_name(path))
+        verb = rpt_("Applied {:s} to", bpy.path.display_name(path))
         return finish(self, report, verb, NO_KEYS)
 
 

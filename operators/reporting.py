@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import bpy
 
-from .. import selection, words
+from .. import selection
 from ..animation import Refusal, Report
 from ..animation.selected_keys import TrackKeys
+from ..words import rpt_
 
 if TYPE_CHECKING:
     from bpy.stub_internal.rna_enums import OperatorReturnItems
@@ -82,7 +83,7 @@ def finish(operator: bpy.types.Operator, report: Report, verb: str, otherwise: s
     for note in report.notes[:SHOWN_NOTES]:
         operator.report({"INFO"}, note)
     if len(report.notes) > SHOWN_NOTES:
-        operator.report({"INFO"}, words.report("… and {:d} notes more", len(report.notes) - SHOWN_NOTES))
+        operator.report({"INFO"}, rpt_("… and {:d} notes more", len(report.notes) - SHOWN_NOTES))
     if report.tracks:
         operator.report({"INFO"}, report.summary(verb))
     elif otherwise and not report.refused:

@@ -6,10 +6,11 @@ from __future__ import annotations
 import bpy
 from bpy.props import StringProperty
 
-from .. import selection, words
+from .. import selection
 from ..animation import choose
 from ..animation.settings import CHOICES
 from ..properties import choice
+from ..words import rpt_
 from .reporting import Status, finish, for_each_track, poll_selection
 
 
@@ -38,7 +39,7 @@ class TCB_OT_track_choose(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> Status:
         given = {name: getattr(self, name) for name in CHOICES if self.properties.is_property_set(name)}
         if not given:
-            self.report({"ERROR"}, words.report("none of {:s} is given", ", ".join(CHOICES)))
+            self.report({"ERROR"}, rpt_("none of {:s} is given", ", ".join(CHOICES)))
             return {"CANCELLED"}
 
         owners = selection.owners_of(context, self.track)

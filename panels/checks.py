@@ -8,8 +8,8 @@ from typing import Any
 
 import bpy
 
-from .. import words
 from ..relaxation_settings import COMMON, draw_condition
+from ..words import iface_
 
 _LETTER = 7.5
 """Pixels, about, of a letter of Blender's font at its usual size; where the panel's margins go, there is room left."""
@@ -70,7 +70,7 @@ class TCB_PT_checks(bpy.types.Panel):
         index = min(manager.tcb_finding, len(manager.tcb_findings) - 1)
         finding = manager.tcb_findings[index]
         column = layout.column(align=True)
-        column.label(text=words.label("{:s}, {:s}", finding.item, finding.place), translate=False)
+        column.label(text=iface_("{:s}, {:s}", finding.item, finding.place), translate=False)
         if finding.track:
             column.label(text=finding.track, translate=False)
         for line in textwrap.wrap(finding.name, _letters_in(context)):

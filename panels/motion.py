@@ -8,10 +8,11 @@ from typing import Any
 
 import bpy
 
-from .. import redraw, selection, words
+from .. import redraw, selection
 from ..animation import Refusal
 from ..animation.smoothness import Smoothness, smoothness
 from ..interp.jumps import Jump
+from ..words import iface_
 
 _DERIVATIVES = ("Value", "Velocity", "Acceleration")
 
@@ -56,18 +57,16 @@ def _measured(context: bpy.types.Context) -> Smoothness:
 
 
 def _draw_jumps(layout: Any, measured: Smoothness, is_rotation: bool) -> None:
-    as_measured = words.label("{:s} as measured; largest jumps:", measured.continuity)
-    layout.label(
-        text=as_measured if measured.continuity else words.label("It jumps as measured; most:"), translate=False
-    )
+    as_measured = iface_("{:s} as measured; largest jumps:", measured.continuity)
+    layout.label(text=as_measured if measured.continuity else iface_("It jumps as measured; most:"), translate=False)
     for order, jump in enumerate(measured.jumps):
         if order or jump.is_seen:
             layout.label(text=_said(order, jump, is_rotation), translate=False)
 
 
 def _said(order: int, jump: Jump, is_rotation: bool) -> str:
-    name = words.label(_DERIVATIVES[order])
+    name = iface_(_DERIVATIVES[order])
     if not jump.is_seen:
-        return words.label("{:s}: none", name)
+        return iface_("{:s}: none", name)
     size = f"{math.degrees(jump.size):.3g}°" if is_rotation else f"{jump.size:.3g}"
-    return words.label("{:s}: {:s} at frame {:g}", name, size, jump.frame)
+    return iface_("{:s}: {:s} at frame {:g}", name, size, jump.frame)

@@ -8,11 +8,12 @@ from typing import Any
 import bpy
 import numpy as np
 
-from .. import preferences, redraw, selection, words
+from .. import preferences, redraw, selection
 from ..animation.datablocks import name_of
 from ..animation.selected_keys import TrackKeys
 from ..properties import SLIDERS_OF_VELOCITY, of_50, velocity_component
 from ..shared_number import is_mixed
+from ..words import iface_
 from .pictures.diagram import draw_diagram
 from .sidebar import (
     draw_bake,
@@ -85,7 +86,7 @@ class _Keys:
         for keys in chosen[:_LISTED]:
             layout.label(text=f"{track_label(keys.datablock, keys.track)}, {name_of(keys.datablock)}", translate=False)
         if len(chosen) > _LISTED:
-            layout.label(text=words.label("and {:d} tracks more", len(chosen) - _LISTED), translate=False)
+            layout.label(text=iface_("and {:d} tracks more", len(chosen) - _LISTED), translate=False)
 
         reasons = {reason for keys in chosen if (reason := why_not_editable(keys.datablock, keys.track))}
         numbers = selection.chosen_parameters(context)
@@ -142,10 +143,10 @@ def _draw_velocity(layout: Any, context: bpy.types.Context) -> bool:
 def _count(chosen: list[TrackKeys]) -> str:
     frames = np.concatenate([keys.frames for keys in chosen])
     if len(frames) == 1:
-        return words.label("Key: frame {:g}", float(frames[0]))
+        return iface_("Key: frame {:g}", float(frames[0]))
     if frames.min() == frames.max():
-        return words.label("{:d} keys, frame {:g}", len(frames), float(frames[0]))
-    return words.label("{:d} keys, frames {:g} to {:g}", len(frames), float(frames.min()), float(frames.max()))
+        return iface_("{:d} keys, frame {:g}", len(frames), float(frames[0]))
+    return iface_("{:d} keys, frames {:g} to {:g}", len(frames), float(frames.min()), float(frames.max()))
 
 
 def _range(context: bpy.types.Context, name: str, numbers: Any) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import bpy
 
-from .. import handlers, preferences, redraw, selection, words
+from .. import handlers, preferences, redraw, selection
 from ..animation import Refusal, of_object
 from ..animation.companions import split
 from ..animation.datablocks import name_of
@@ -24,6 +24,7 @@ from ..animation.switching import is_live
 from ..animation.tracks import Track, why_not
 from ..interp.methods import METHODS
 from ..properties import SLIDERS_OF_VELOCITY
+from ..words import iface_
 
 _LETTER = 6.4
 """Pixels at a resolution scale of 1, on the average."""
@@ -95,16 +96,14 @@ def draw_live(layout: Any, context: bpy.types.Context) -> None:
     could not do."""
     actions = active_actions(context)
     for action in actions:
-        layout.prop(
-            action, "tcb_live", text=words.label("Live: {:s}", action.name) if len(actions) > 1 else words.label("Live")
-        )
+        layout.prop(action, "tcb_live", text=iface_("Live: {:s}", action.name) if len(actions) > 1 else iface_("Live"))
     if any(map(is_live, actions)) and _has_other_options(context):
-        draw_text(layout, context, words.label("Baked with other options or defaults: Bake TCB takes these"))
+        draw_text(layout, context, iface_("Baked with other options or defaults: Bake TCB takes these"))
     said = [line for action in actions for line in handlers.said_of(action)]
     for line in said[:SHOWN_NOTES]:
         draw_text(layout, context, line)
     if len(said) > SHOWN_NOTES:
-        layout.label(text=words.label("… and {:d} notes more", len(said) - SHOWN_NOTES), translate=False)
+        layout.label(text=iface_("… and {:d} notes more", len(said) - SHOWN_NOTES), translate=False)
 
 
 def _has_other_options(context: bpy.types.Context) -> bool:
@@ -234,8 +233,8 @@ class TCB_PT_key(_Sidebar):
         row.operator("tcb.key_jump", text="", icon="PREV_KEYFRAME").direction = "PREVIOUS"
         label = row.row()
         label.alignment = "CENTER"
-        where = words.label(_KEY_LABELS[key.where])
-        text = words.label("{:s}: frame {:g} ({:d} of {:d})", where, key.frame, key.number, key.count)
+        where = iface_(_KEY_LABELS[key.where])
+        text = iface_("{:s}: frame {:g} ({:d} of {:d})", where, key.frame, key.number, key.count)
         label.label(text=text, translate=False)
         row.operator("tcb.key_jump", text="", icon="NEXT_KEYFRAME").direction = "NEXT"
 
@@ -301,7 +300,7 @@ def without_bending(tracks: Sequence[Track]) -> str:
         return ""
     by_velocities = any(map(goes_by_velocities, tracks))
     text = "{:s} goes by ease and velocity" if by_velocities else "{:s} goes by ease alone"
-    return words.label(text, words.label(labels.pop()))
+    return iface_(text, iface_(labels.pop()))
 
 
 def draw_key_tools(layout: Any) -> None:
@@ -394,7 +393,7 @@ def track_label(datablock: bpy.types.ID, track: Track) -> str:
     prop = owner and owner.bl_rna.properties.get(name)
     if not prop:
         return track.path
-    label = words.label(prop.name)
+    label = iface_(prop.name)
     part = "" if owner_path.startswith("pose.bones[") else getattr(owner, "name", "")
     return f"{label}, {part}" if owner_path and part else label
 
@@ -415,7 +414,7 @@ def _letter(datablock: bpy.types.ID, track: Track, index: int) -> str:
     letters = _LETTERS.get(prop.subtype, "") if prop else ""
     if index < len(letters):
         return letters[index]
-    return str(index) if len(track.rest) > 1 else words.label("Value")
+    return str(index) if len(track.rest) > 1 else iface_("Value")
 
 
 def _why_no_tracks(context: bpy.types.Context) -> str:
@@ -423,7 +422,7 @@ def _why_no_tracks(context: bpy.types.Context) -> str:
         return "No active object"
     if context.mode == "POSE":
         return "The active bone has no keyframes" if context.active_pose_bone else "No active bone"
-    return words.label("{:s} has no keyframes", context.object.name)
+    return iface_("{:s} has no keyframes", context.object.name)
 
 
 def _state(track: Track) -> str:
@@ -457,10 +456,10 @@ def _draw_value(context: bpy.types.Context, layout: Any, datablock: bpy.types.ID
         if track.is_rotation:
             angle, axis = turn_now(track, frame, defaults)
             box.label(text="From the key before:")
-            box.label(text=words.label("Angle {:.3f}°", math.degrees(angle)), translate=False)
-            box.label(text=words.label("Axis {:.4f}, {:.4f}, {:.4f}", *axis), translate=False)
+            box.label(text=iface_("Angle {:.3f}°", math.degrees(angle)), translate=False)
+            box.label(text=iface_("Axis {:.4f}, {:.4f}, {:.4f}", *axis), translate=False)
             return
-        box.label(text=words.label("Value at frame {:g}:", frame), translate=False)
+        box.label(text=iface_("Value at frame {:g}:", frame), translate=False)
         for index, value in values_now(track, frame, defaults).items():
             box.label(text=f"{_letter(datablock, track, index)} {value:.6g}", translate=False)
     except Refusal as refusal:

@@ -7,8 +7,9 @@ from typing import Any
 
 import bpy
 
-from .. import redraw, selection, words
+from .. import redraw, selection
 from ..animation.frame_functions import curve_of, function_of
+from ..words import iface_
 
 
 class TCB_PT_timing(bpy.types.Panel):
@@ -36,7 +37,7 @@ class TCB_PT_timing(bpy.types.Panel):
         function = function_of(found[1]) if found is not None else None
         if found is not None and function is not None:
             frame = selection.action_frame(context, found[0])
-            text = words.label("Frame {:g} plays frame {:.4g}", frame, float(function([frame])[0]))
+            text = iface_("Frame {:g} plays frame {:.4g}", frame, float(function([frame])[0]))
             layout.label(text=text, icon="TIME", translate=False)
 
 
@@ -45,7 +46,7 @@ def _draw_level(layout: Any, level: str, fcurve: bpy.types.FCurve | None) -> Non
     row = layout.split(factor=0.3)
     row.label(text=labels[level])
     row = row.row(align=True)
-    text = words.label("Add") if fcurve is None else words.label("{:d} keys", len(fcurve.keyframe_points))
+    text = iface_("Add") if fcurve is None else iface_("{:d} keys", len(fcurve.keyframe_points))
     add = row.operator_menu_enum("tcb.frame_function", "shape", text=text, icon="FCURVE")
     add.level = level
     if fcurve is not None:

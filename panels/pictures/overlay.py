@@ -18,9 +18,10 @@ import bpy
 import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
 
-from ... import handlers, words
+from ... import handlers
 from ...animation.stepping import Stepping, Thing
 from ...animation.world import UnknownMotionError, World
+from ...words import iface_
 from .drawing import Picture, draw
 from .paths import Path, Plan, Trace, path, plan
 
@@ -67,17 +68,17 @@ _handle: Any = None
 def status(context: bpy.types.Context) -> str:
     """What there is to say of the paths; empty where all is as it should be."""
     if _state.failed:
-        return words.label("Paths can't be drawn: the system console says why")
+        return iface_("Paths can't be drawn: the system console says why")
     if _state.stepped:
         reason = next(iter(_state.stepped.values()))[1]
         part = _state.stepping.part if _state.stepping is not None else 0.0
-        return words.label("{:s}: stepping through frames, {:.0%}", reason, part)
+        return iface_("{:s}: stepping through frames, {:.0%}", reason, part)
     shown = {(item.session_uid, bone) for item, bone in _things(context)}
     notes = sorted({kept.note for (thing, _), kept in _state.kept.items() if kept.note and thing in shown})
     if notes:
-        return words.label("{:s}: stepped through frames", notes[0])
+        return iface_("{:s}: stepped through frames", notes[0])
     if _ends(context.scene)[1] > _trace(context.scene).end:
-        return words.label("Paths end after {:d} frames", _MOST_FRAMES)
+        return iface_("Paths end after {:d} frames", _MOST_FRAMES)
     return ""
 
 
