@@ -12,6 +12,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from .words import n_
+
 Unit = Literal["FRAME", "SECOND"]
 Form = Literal["VALUE", "QUATERNION", "EULER", "MATRIX"]
 
@@ -41,6 +43,10 @@ _WITH_W = "wxyz"
 
 class HeadingError(ValueError):
     """Why a heading says nothing."""
+
+    def __init__(self, fault: str) -> None:
+        super().__init__(fault)
+        self.fault = fault
 
 
 @dataclass(frozen=True)
@@ -93,9 +99,11 @@ def _euler(name: str, found: re.Match[str]) -> Heading:
     own = found["word"].lower() == "rotation_euler"
     order, unit = (found["order"] or "").upper(), (found["unit"] or "").lower()
     if not own and not order:
-        raise HeadingError(f"{name}: say the order of the Euler angles, as in euler_xyz_degrees.{found['letter']}")
+        text = n_("{:s}: say the order of the Euler angles, as in euler_xyz_degrees.{:s}", name, found["letter"])
+        raise HeadingError(text)
     if not own and not unit:
-        raise HeadingError(f"{name}: say degrees or radians, as in euler_{order.lower()}_degrees.{found['letter']}")
+        column = f"euler_{order.lower()}_degrees.{found['letter']}"
+        raise HeadingError(n_("{:s}: say degrees or radians, as in {:s}", name, column))
     index = _INDEX[found["letter"].lower()]
     return Heading(_owner(found) + "rotation", index, "EULER", order, unit.startswith("deg"))
 
@@ -110,7 +118,7 @@ def _any_path(name: str) -> Heading:
     if found and found["letter"] in _INDEX:
         return Heading(found["path"], _INDEX[found["letter"]])
     if not name:
-        raise HeadingError("the heading is empty")
+        raise HeadingError(n_("the heading is empty"))
     return Heading(name, 0, is_single=True)
 
 

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .headings import Form, Heading, HeadingError, Unit, heading_of, names_of, time_of
+from .words import Text, n_
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -40,15 +41,22 @@ class TableError(ValueError):
     """What is wrong with a table, with the line and the column, both counted from 1."""
 
     def __init__(self, fault: str, line: int | None = None, column: int | None = None, name: str = "") -> None:
-        place = []
-        if line is not None:
-            place.append(f"line {line}")
-        if column is not None:
-            place.append(f"column {column}" + (f" ({name[:_SHOWN]})" if name else ""))
-        super().__init__(f"{', '.join(place)}: {fault}" if place else fault)
+        said = _placed(fault, line, column, name[:_SHOWN])
+        super().__init__(str(said))
+        self.text, self.values = said.text, said.values
         self.fault = fault
         self.line = line
         self.column = column
+
+
+def _placed(fault: str, line: int | None, column: int | None, name: str) -> Text:
+    if line is None:
+        return Text("{:s}", fault)
+    if column is None:
+        return n_("line {:d}: {:s}", line, fault)
+    if not name:
+        return n_("line {:d}, column {:d}: {:s}", line, column, fault)
+    return n_("line {:d}, column {:d} ({:s}): {:s}", line, column, name, fault)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +106,7 @@ def read(content: bytes) -> Table:
     for group in _grouped(headings, rows).values():
         properties.append(_property(group, numbers, lines, rows))
     if not properties:
-        raise TableError("there is no column beside the time", rows.header_line)
+        raise TableError(n_("there is no column beside the time"), rows.header_line)
     _check_owners(properties, rows.header_line)
     return Table(unit, times, tuple(properties), lines)
 
@@ -128,9 +136,11 @@ def _decoded(content: bytes) -> str:
         text = content.decode(encoding)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise TableError(f"byte {error.start} is no text; the table has to be UTF-8", line) from error
+        fault = n_("byte {:d} is no text; the table has to be UTF-8", error.start)
+        raise TableError(fault, line) from error
     if "\0" in text:
-        raise TableError("it holds bytes of 0: it is no text", text.count("\n", 0, text.index("\0")) + 1)
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise TableError(n_("it holds bytes of 0: it is no text"), line)
     return text
 
 
@@ -147,14 +157,15 @@ class _Rows:
             elif stripped:
                 break
         else:
-            raise TableError("it is empty: it needs a header row, such as frame,location.x,location.y,location.z")
+            raise TableError(n_("it is empty: it needs a header row, such as frame,location.x,location.y,location.z"))
         self._first: tuple[int, str] | None = None
         self.separator = _separator_of(line)
         self.header_line, self.header = number, self._split(line)
         if _is_number(self.header[0]):
             # NumPy's savetxt, for one, writes the header as a comment.
             if comment is None or time_of(re.split(r"[\s,;]", comment[1], maxsplit=1)[0]) is None:
-                raise TableError("the first row has to name the columns, such as frame,location.x,location.y", number)
+                fault = n_("the first row has to name the columns, such as frame,location.x,location.y")
+                raise TableError(fault, number)
             self._first = number, line
             self.header_line = comment[0]
             self.header = _split(comment[1], _separator_of(comment[1]))
@@ -185,12 +196,13 @@ class _Rows:
         found = np.frombuffer(numbers, dtype=np.float64).reshape(-1, width)
         lines_of = np.frombuffer(lines, dtype=np.int64)
         if not len(found):
-            raise TableError("there is no row below the header", self.header_line)
+            raise TableError(n_("there is no row below the header"), self.header_line)
         good = np.isfinite(found)
         good.flat[np.frombuffer(empty, dtype=np.int64)] = True
         if not good.all():
             row, column = (int(place) for place in np.argwhere(~good)[0])
-            raise self.error(f"{found[row, column]} is not a finite number", int(lines_of[row]), column)
+            fault = n_("{} is not a finite number", found[row, column])
+            raise self.error(fault, int(lines_of[row]), column)
         return found, lines_of
 
     def error(self, fault: str, line: int, column: int) -> TableError:
@@ -207,7 +219,8 @@ class _Rows:
         while len(cells) > len(self.header) and not cells[-1]:
             cells.pop()
         if len(cells) != len(self.header):
-            raise TableError(f"{len(cells)} cells, where the header names {len(self.header)} columns", line)
+            known = len(cells), len(self.header)
+            raise TableError(n_("{:d} cells, where the header names {:d} columns", *known), line)
         for column, cell in enumerate(cells):
             if not cell:
                 empty.append(len(numbers))
@@ -216,7 +229,7 @@ class _Rows:
             if self.separator != "," and "," in cell and "." not in cell:
                 cell = cell.replace(",", ".")
             if "_" in cell or not _is_number(cell):
-                raise self.error(f'"{cell[:_SHOWN]}" is not a number', line, column)
+                raise self.error(n_('"{:s}" is not a number', cell[:_SHOWN]), line, column)
             numbers.append(float(cell))
 
 
@@ -245,12 +258,14 @@ def _headings(header: Sequence[str], line: int) -> tuple[Unit, int, dict[int, He
     """The time's unit and column, and what the others hold."""
     times = {column: found for column, name in enumerate(header) if (found := time_of(name)) is not None}
     if not times:
-        raise TableError(f'no column is the time: name one "frame" or "seconds", not {", ".join(header)[:80]}', line)
+        names = ", ".join(header)[:80]
+        raise TableError(n_('no column is the time: name one "frame" or "seconds", not {:s}', names), line)
     units = set(times.values())
     unit: Unit = "FRAME" if "FRAME" in units else "SECOND"
     chosen = [column for column, own in times.items() if own == unit]
     if len(chosen) > 1:
-        raise TableError(f"column {chosen[0] + 1} is the time already", line, chosen[1] + 1, header[chosen[1]])
+        fault = n_("column {:d} is the time already", chosen[0] + 1)
+        raise TableError(fault, line, chosen[1] + 1, header[chosen[1]])
     headings: dict[int, Heading] = {}
     for column, name in enumerate(header):
         if column in times:
@@ -258,7 +273,7 @@ def _headings(header: Sequence[str], line: int) -> tuple[Unit, int, dict[int, He
         try:
             headings[column] = heading_of(name)
         except HeadingError as error:
-            raise TableError(str(error), line, column + 1) from error
+            raise TableError(error.fault, line, column + 1) from error
     return unit, chosen[0], headings
 
 
@@ -267,18 +282,15 @@ def _check_times(
 ) -> None:
     missing = np.isnan(times)
     if missing.any():
-        raise TableError("is empty", int(lines[np.argmax(missing)]), column + 1, header[column])
+        raise TableError(n_("is empty"), int(lines[np.argmax(missing)]), column + 1, header[column])
     back = np.flatnonzero(times[1:] <= times[:-1])
     if len(back):
         row = int(back[0]) + 1
-        word = "frame" if unit == "FRAME" else "second"
-        raise TableError(
-            f"{word} {times[row]:g} does not come after {times[row - 1]:g} in line {lines[row - 1]}: "
-            "times have to increase",
-            int(lines[row]),
-            column + 1,
-            header[column],
-        )
+        known = times[row], times[row - 1], lines[row - 1]
+        fault = n_("second {:g} does not come after {:g} in line {:d}: times have to increase", *known)
+        if unit == "FRAME":
+            fault = n_("frame {:g} does not come after {:g} in line {:d}: times have to increase", *known)
+        raise TableError(fault, int(lines[row]), column + 1, header[column])
 
 
 def _grouped(headings: dict[int, Heading], rows: _Rows) -> dict[tuple[str, Form], dict[int, Heading]]:
@@ -288,9 +300,9 @@ def _grouped(headings: dict[int, Heading], rows: _Rows) -> dict[tuple[str, Form]
         group = groups.setdefault((heading.path, heading.form), {})
         for other, same in group.items():
             if same.index == heading.index:
-                raise rows.error(f"column {other + 1} holds the same", rows.header_line, column)
+                raise rows.error(n_("column {:d} holds the same", other + 1), rows.header_line, column)
             if (same.order, same.degrees, same.is_single) != (heading.order, heading.degrees, heading.is_single):
-                raise rows.error(f"it does not go with column {other + 1}", rows.header_line, column)
+                raise rows.error(n_("it does not go with column {:d}", other + 1), rows.header_line, column)
         group[column] = heading
     return groups
 
@@ -303,25 +315,23 @@ def _property(group: dict[int, Heading], numbers: FloatArray, lines: npt.NDArray
         indices = _places_in_matrix(indices, columns, rows)
     wanted = _COMPONENTS.get(first.form)
     if wanted is not None and len(columns) != wanted:
-        raise rows.error(
-            f"a rotation in this form needs {wanted} columns, and there are {len(columns)}",
-            rows.header_line,
-            columns[0],
-        )
+        fault = n_("a rotation in this form needs {:d} columns, and there are {:d}", wanted, len(columns))
+        raise rows.error(fault, rows.header_line, columns[0])
     values = np.ascontiguousarray(numbers[:, columns])
     if first.form != "VALUE":
         some, every = np.isnan(values).any(axis=1), np.isnan(values).all(axis=1)
         if (some & ~every).any():
             row = int(np.argmax(some & ~every))
             column = columns[int(np.argmax(np.isnan(values[row])))]
-            raise rows.error("is empty, and the rest of its rotation is not", int(lines[row]), column)
+            raise rows.error(n_("is empty, and the rest of its rotation is not"), int(lines[row]), column)
     if first.form == "EULER" and first.degrees:
         values = np.radians(values)
     if len(columns) == _WHOLE_MATRIX and first.form == "MATRIX":
         off = np.abs(values[:, 12:] - [0.0, 0.0, 0.0, 1.0]).max(axis=1) > _ALIKE
         if off.any():
             line = int(lines[np.argmax(off)])
-            raise rows.error("the matrix's last row is not 0 0 0 1; is it written by columns?", line, columns[12])
+            fault = n_("the matrix's last row is not 0 0 0 1; is it written by columns?")
+            raise rows.error(fault, line, columns[12])
     return Property(first.path, first.form, indices, values, first.order, first.degrees, first.is_single)
 
 
@@ -330,10 +340,12 @@ def _places_in_matrix(indices: tuple[int, ...], columns: list[int], rows: _Rows)
     count = len(indices)
     size = {_LEAST_MATRIX: 3, _WHOLE_MATRIX: 4}.get(count)
     if size is None:
-        raise rows.error(f"a matrix needs 9 or 16 columns, and there are {count}", rows.header_line, columns[0])
+        fault = n_("a matrix needs 9 or 16 columns, and there are {:d}", count)
+        raise rows.error(fault, rows.header_line, columns[0])
     places = [10 * row + column for row in range(size) for column in range(size)]
     if list(indices) not in (places, [place + 11 for place in places], list(range(-100, count - 100))):
-        raise rows.error(f"the matrix's columns are not {size} times {size}", rows.header_line, columns[0])
+        fault = n_("the matrix's columns are not {:d} times {:d}", size, size)
+        raise rows.error(fault, rows.header_line, columns[0])
     return tuple(range(count))
 
 
@@ -344,7 +356,8 @@ def _check_owners(properties: Sequence[Property], line: int) -> None:
         for path in parts_of(one):
             other = said.setdefault(path, one.form)
             if other != one.form:
-                raise TableError(f"{path} is told twice: as {other.lower()} and as {one.form.lower()}", line)
+                fault = n_("{:s} is told twice: as {:s} and as {:s}", path, other.lower(), one.form.lower())
+                raise TableError(fault, line)
 
 
 def parts_of(one: Property) -> list[str]:

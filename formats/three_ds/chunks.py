@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..words import Text, n_
+
 HEADER = struct.Struct("<HI")
 WORD = struct.Struct("<H")
 LONG = struct.Struct("<I")
@@ -60,7 +62,15 @@ class Fault:
     what: str
 
     def __str__(self) -> str:
-        return f"byte {self.offset}: {self.what}"
+        return _at(self.offset, self.what)
+
+    @property
+    def text(self) -> str:
+        return _at(self.offset, self.what).text
+
+    @property
+    def values(self) -> tuple[object, ...]:
+        return _at(self.offset, self.what).values
 
 
 class Damage(Exception):  # noqa: N818 - it is caught here, and told as a fault
@@ -89,7 +99,23 @@ class ThreeDSError(ValueError):
         self.offset = offset
 
     def __str__(self) -> str:
-        return self.fault if self.offset is None else f"byte {self.offset}: {self.fault}"
+        return self._said
+
+    @property
+    def text(self) -> str:
+        return self._said.text
+
+    @property
+    def values(self) -> tuple[object, ...]:
+        return self._said.values
+
+    @property
+    def _said(self) -> Text:
+        return Text("{:s}", self.fault) if self.offset is None else _at(self.offset, self.fault)
+
+
+def _at(offset: int, what: str) -> Text:
+    return n_("byte {:d}: {:s}", offset, what)
 
 
 def packed(layout: struct.Struct, *values: float) -> bytes:
@@ -109,5 +135,12 @@ def packed(layout: struct.Struct, *values: float) -> bytes:
 def check_array(what: str, array: npt.NDArray[Any], dtype: type[np.generic], shape: tuple[int, ...]) -> None:
     """Refuse an array of another type or shape, rather than convert it and lose something."""
     if array.dtype != dtype or array.shape != shape:
-        wanted = f"{dtype.__name__} of shape {shape}"
-        raise ThreeDSError(f"{what} must be {wanted}, not {array.dtype.name} of shape {array.shape}")
+        text = n_(
+            "{:s} must be {:s} of shape {}, not {:s} of shape {}",
+            what,
+            dtype.__name__,
+            shape,
+            array.dtype.name,
+            array.shape,
+        )
+        raise ThreeDSError(text)

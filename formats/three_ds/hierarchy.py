@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..words import n_
+
 
 def find_parents(
     ids: Sequence[int | None], parents: Sequence[int | None]
@@ -29,16 +31,16 @@ def find_parents(
         ident = index if own is None else own
         first = owners.setdefault(ident, index)
         if first != index:
-            faults.append(
-                (index, f"its id {ident} is also that of node {first}, which children of {ident} are given to")
-            )
+            text = n_("its id {:d} is also that of node {:d}, which children of {:d} are given to", ident, first, ident)
+            faults.append((index, text))
     found: list[int | None] = []
     for index, parent in enumerate(parents):
         owner = None if parent is None else owners.get(parent)
         if parent is not None and owner is None:
-            faults.append((index, f"its parent, id {parent}, is not in the file; it is taken to have none"))
+            faults.append((index, n_("its parent, id {:d}, is not in the file; it is taken to have none", parent)))
         found.append(owner)
-    faults += [(cut, "it hangs from itself, by way of its parents; it is taken to have none") for cut in _cut(found)]
+    circular = n_("it hangs from itself, by way of its parents; it is taken to have none")
+    faults += [(cut, circular) for cut in _cut(found)]
     return tuple(found), faults
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..words import Text, n_
 from . import idents
 from .chunks import (
     FLOAT,
@@ -80,19 +81,22 @@ def read(data: bytes) -> Scene:
     """
     source = _Source(data)
     if len(data) < HEADER.size:
-        raise ThreeDSError(f"{len(data)} bytes are no .3ds file", 0)
+        raise ThreeDSError(n_("{:d} bytes are no .3ds file", len(data)), 0)
     ident, length = HEADER.unpack_from(data)
     if ident != idents.M3DMAGIC:
-        raise ThreeDSError(f"not a .3ds file: begins with {chunk_name(ident)}, not {chunk_name(idents.M3DMAGIC)}", 0)
+        wanted = chunk_name(idents.M3DMAGIC)
+        raise ThreeDSError(n_("not a .3ds file: begins with {:s}, not {:s}", chunk_name(ident), wanted), 0)
     if length < HEADER.size:
-        raise ThreeDSError(f"{chunk_name(ident)} claims a length of {length} bytes", 2)
+        raise ThreeDSError(n_("{:s} claims a length of {:d} bytes", chunk_name(ident), length), 2)
     whole = _Span(ident, 0, min(length, len(data)), max(0, length - len(data)))
     if whole.missing:
-        source.warn(
-            0, f"{chunk_name(ident)} claims {length} bytes, but the file has {len(data)}; what is there is read"
+        text = n_(
+            "{:s} claims {:d} bytes, but the file has {:d}; what is there is read", chunk_name(ident), length, len(data)
         )
+        source.warn(0, text)
     elif length < len(data):
-        source.warn(length, f"{len(data) - length} bytes after the end of {chunk_name(ident)} are skipped")
+        text = n_("{:d} bytes after the end of {:s} are skipped", len(data) - length, chunk_name(ident))
+        source.warn(length, text)
     parts = _contents(source, whole, whole.body, _MAIN)
     return Scene(**{"version": None, **parts.values}, chunks=parts.chunks, warnings=source.told())
 
@@ -120,25 +124,26 @@ class _Source:
         self.untold = 0
         self.chunks = 0
 
-    def warn(self, offset: int, what: str) -> None:
+    def warn(self, offset: int, what: Text) -> None:
         if len(self.warnings) < MOST_WARNINGS:
             self.warnings.append(Fault(offset, what))
         else:
             self.untold += 1
 
-    def name_owner(self, since: int, owner: str) -> None:
+    def name_owner(self, since: int, owner: Text) -> None:
         """Put a node's or object's name before the warnings that came up since there were so many."""
         for index in range(since, len(self.warnings)):
             fault = self.warnings[index]
-            self.warnings[index] = Fault(fault.offset, f"{owner}: {fault.what}")
+            self.warnings[index] = Fault(fault.offset, n_("{:s}: {:s}", owner, fault.what))
 
     def told(self) -> tuple[Fault, ...]:
-        more = [Fault(len(self.data), f"{self.untold} more warnings are left out")] if self.untold else []
-        return (*self.warnings, *more)
+        if not self.untold:
+            return tuple(self.warnings)
+        return (*self.warnings, Fault(len(self.data), n_("{:d} more warnings are left out", self.untold)))
 
     def numbers(self, layout: struct.Struct, span: _Span, at: int) -> tuple[Any, ...]:
         if span.end - at < layout.size:
-            raise Damage(at, f"has {max(0, span.end - at)} bytes left, and needs {layout.size}")
+            raise Damage(at, n_("has {:d} bytes left, and needs {:d}", max(0, span.end - at), layout.size))
         return layout.unpack_from(self.data, at)
 
     def array(self, dtype: str, columns: int, count: int, span: _Span, at: int) -> tuple[npt.NDArray[Any], int]:
@@ -146,35 +151,43 @@ class _Source:
         row = np.dtype((dtype, (columns,)))
         left = max(0, span.end - at)
         if count * row.itemsize > left:
-            raise Damage(at, f"claims {count} times {row.itemsize} bytes, and has {left}")
+            raise Damage(at, n_("claims {:d} times {:d} bytes, and has {:d}", count, row.itemsize, left))
         table = np.frombuffer(self.data, dtype, count * columns, at).reshape(count, columns).astype(dtype[1:])
         return _frozen(table), at + count * row.itemsize
 
     def string(self, span: _Span, at: int) -> tuple[bytes, int]:
         stop = self.data.find(b"\0", at, span.end)
         if stop < 0:
-            raise Damage(at, "has a name without an end")
+            raise Damage(at, n_("has a name without an end"))
         return self.data[at:stop], stop + 1
 
     def finish(self, span: _Span, at: int) -> None:
         """Say what is left of a chunk that has been read."""
         if at < span.end:
-            self.warn(at, f"{chunk_name(span.ident)}: {span.end - at} bytes more than it needs are skipped")
+            left = span.end - at
+            self.warn(at, n_("{:s}: {:d} bytes more than it needs are skipped", chunk_name(span.ident), left))
 
     def inside(self, parent: _Span, at: int) -> Iterator[_Span]:
         """The chunks from there to the parent's end."""
         while at < parent.end:
             left = parent.end - at
             if left < HEADER.size:
-                self.warn(at, f"{chunk_name(parent.ident)}: the last {left} bytes are no chunk, and are skipped")
+                text = n_("{:s}: the last {:d} bytes are no chunk, and are skipped", chunk_name(parent.ident), left)
+                self.warn(at, text)
                 return
             ident, length = HEADER.unpack_from(self.data, at)
             self.chunks += 1
             if self.chunks > MOST_CHUNKS:
-                raise ThreeDSError(f"has more than {MOST_CHUNKS} chunks", at)
+                raise ThreeDSError(n_("has more than {:d} chunks", MOST_CHUNKS), at)
             if length < HEADER.size:
-                what = f"the rest of {chunk_name(parent.ident)}, {left} bytes, is skipped"
-                self.warn(at, f"{chunk_name(ident)} claims a length of {length} bytes; {what}")
+                text = n_(
+                    "{:s} claims a length of {:d} bytes; the rest of {:s}, {:d} bytes, is skipped",
+                    chunk_name(ident),
+                    length,
+                    chunk_name(parent.ident),
+                    left,
+                )
+                self.warn(at, text)
                 return
             yield _Span(ident, at, at + min(length, left), max(0, length - left))
             at += length
@@ -216,21 +229,24 @@ def _contents(source: _Source, parent: _Span, start: int, layout: _Layout) -> _P
         taken = part is not None and part.holds_chunks
         # Where the file was cut off, every chunk around the cut claims too much: it is said once, and of what is lost.
         if span.missing and not (taken and parent.missing):
-            what = f"claims {span.end - span.start + span.missing} bytes, but {chunk_name(parent.ident)} ends after"
-            then = "what is there is read" if taken else "it is skipped"
-            source.warn(span.start, f"{chunk_name(span.ident)} {what} {span.end - span.start}; {then}")
+            there = span.end - span.start
+            known = chunk_name(span.ident), there + span.missing, chunk_name(parent.ident), there
+            text = n_("{:s} claims {:d} bytes, but {:s} ends after {:d}; it is skipped", *known)
+            if taken:
+                text = n_("{:s} claims {:d} bytes, but {:s} ends after {:d}; what is there is read", *known)
+            source.warn(span.start, text)
         if span.missing and not taken:
             continue
         if part is None:
             chunks.append(Chunk(span.ident, source.data[span.body : span.end], len(values) + len(many)))
             continue
         if part.field in values:
-            source.warn(span.start, f"{chunk_name(span.ident)} is there a second time, and is skipped")
+            source.warn(span.start, n_("{:s} is there a second time, and is skipped", chunk_name(span.ident)))
             continue
         try:
             value = part.read(source, span)
         except Damage as damage:
-            source.warn(damage.offset, f"{chunk_name(span.ident)} {damage.what}; it is skipped")
+            source.warn(damage.offset, n_("{:s} {:s}; it is skipped", chunk_name(span.ident), damage.what))
             continue
         if value is None:
             continue
@@ -292,7 +308,7 @@ def _row(table: npt.NDArray[Any], row: int) -> npt.NDArray[Any]:
 
 def _say_not_finite(source: _Source, span: _Span, *numbers: npt.ArrayLike) -> None:
     if not all(np.isfinite(number).all() for number in numbers):
-        source.warn(span.body, f"{chunk_name(span.ident)} has a number that is not finite")
+        source.warn(span.body, n_("{:s} has a number that is not finite", chunk_name(span.ident)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,15 +337,18 @@ def _mesh(source: _Source, span: _Span) -> Mesh:
     mesh = Mesh(**parts.values, chunks=parts.chunks)
     count, mapped = len(mesh.vertices), len(mesh.texture_coordinates)
     if mapped not in (0, count):
-        source.warn(span.start, f"{chunk_name(span.ident)} has {count} vertices and {mapped} texture coordinates")
+        text = n_("{:s} has {:d} vertices and {:d} texture coordinates", chunk_name(span.ident), count, mapped)
+        source.warn(span.start, text)
     if faces is None:
         return mesh
     wrong = np.flatnonzero((faces.corners >= count).any(axis=1))
     if len(wrong):
         face = int(wrong[0])
-        what = f"face {face} has vertex {faces.corners[face].max()} of {count}"
-        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
-        source.warn(faces.start + 8 * face, f"{chunk_name(idents.FACE_ARRAY)}: {what}{more}")
+        name, corner, more = chunk_name(idents.FACE_ARRAY), faces.corners[face].max(), len(wrong) - 1
+        text = n_("{:s}: face {:d} has vertex {:d} of {:d}", name, face, corner, count)
+        if more:
+            text = n_("{:s}: face {:d} has vertex {:d} of {:d} (and {:d} more)", name, face, corner, count, more)
+        source.warn(faces.start + 8 * face, text)
     return replace(mesh, faces=faces.corners, face_flags=faces.flags, face_chunks=faces.chunks)
 
 
@@ -360,7 +379,7 @@ def _object(source: _Source, span: _Span) -> Object:
     name, at = source.string(span, span.body)
     before = len(source.warnings)
     parts = _contents(source, span, at, _OBJECT)
-    source.name_owner(before, _shown("object", name))
+    source.name_owner(before, n_("object {!r}", _shown(name)))
     return Object(name, **parts.values, chunks=parts.chunks)
 
 
@@ -370,8 +389,8 @@ def _editor(source: _Source, span: _Span) -> Editor:
     return Editor(parts.many, **single, chunks=parts.chunks)
 
 
-def _shown(what: str, name: bytes) -> str:
-    return f"{what} {name[:_SHOWN].decode('latin-1')!r}"
+def _shown(name: bytes) -> str:
+    return name[:_SHOWN].decode("latin-1")
 
 
 def _header(source: _Source, span: _Span) -> Header:
@@ -402,7 +421,7 @@ def _track(kind: str) -> Callable[[_Source, _Span], Track]:
         track, at = read_track(kind, source.data, span.body, span.end)
         source.finish(span, at)
         for fault in oddities(track, span.body):
-            source.warn(fault.offset, f"{chunk_name(span.ident)}: {fault.what}")
+            source.warn(fault.offset, n_("{:s}: {:s}", chunk_name(span.ident), fault.what))
         return track
 
     return read_kind
@@ -417,17 +436,16 @@ def _node(kind: str) -> Callable[[_Source, _Span], tuple[int, Node]]:
         header = parts.values.pop("header", None)
         if header is None:
             # It stays, so that the nodes after it keep their numbers where the file gives no ids.
-            what = (
-                f"{chunk_name(span.ident)} has no {chunk_name(idents.NODE_HDR)}: without a name, its tracks are skipped"
-            )
-            source.warn(span.start, what)
+            names = chunk_name(span.ident), chunk_name(idents.NODE_HDR)
+            source.warn(span.start, n_("{:s} has no {:s}: without a name, its tracks are skipped", *names))
             return span.start, Node(kind, b"")
         node = Node(kind, **header, **parts.values, tracks=parts.many, chunks=parts.chunks)
         for track in {track.kind: track for track in node.tracks}:
             count = sum(each.kind == track for each in node.tracks)
             if count > 1:
-                source.warn(span.start, f"{chunk_name(TRACK_KINDS[track])} is there {count} times; the first counts")
-        source.name_owner(before, _shown("node", node.name))
+                name = chunk_name(TRACK_KINDS[track])
+                source.warn(span.start, n_("{:s} is there {:d} times; the first counts", name, count))
+        source.name_owner(before, n_("node {!r}", _shown(node.name)))
         return span.start, node
 
     return read_kind
@@ -439,7 +457,8 @@ def _keyframer(source: _Source, span: _Span) -> Keyframer:
     nodes = tuple(node for _, node in parts.many)
     _, faults = find_parents([node.node_id for node in nodes], [node.parent for node in nodes])
     for index, what in faults:
-        source.warn(starts[index], f"{_shown('node', nodes[index].name)}: {what}")
+        owner = n_("node {!r}", _shown(nodes[index].name))
+        source.warn(starts[index], n_("{:s}: {:s}", owner, what))
     return Keyframer(nodes, **parts.values, chunks=parts.chunks)
 
 

@@ -15,10 +15,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..words import Text, n_
 from .chunks import Damage, Fault, ThreeDSError, check_array, packed
 from .scene import COMPONENTS, FloatArray, FrameArray, Track, WordArray
 
 PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
+_NAMES = (n_("tension"), n_("continuity"), n_("bias"), n_("ease to"), n_("ease from"))
+"""What they are called in words."""
 _LOWEST = np.array([-1, -1, -1, 0, 0], np.float32)
 _HAS_PARAMETERS = (1 << len(PARAMETERS)) - 1
 LAST_FRAME = 1 << 24
@@ -57,12 +60,13 @@ def read_track(kind: str, data: bytes, start: int, end: int) -> tuple[Track, int
         If the bytes up to `end` can't hold it.
     """
     if end - start < _TRACK_HEADER.size:
-        raise Damage(start, f"has {end - start} bytes, and needs {_TRACK_HEADER.size} before its keys")
+        raise Damage(start, n_("has {:d} bytes, and needs {:d} before its keys", end - start, _TRACK_HEADER.size))
     flags, first, second, count = _TRACK_HEADER.unpack_from(data, start)
     at = start + _TRACK_HEADER.size
     smallest = _key_type(0, COMPONENTS[kind]).itemsize + (kind == "MORPH")
     if count * smallest > end - at:
-        raise Damage(at - 4, f"claims {count} keys, but {end - at} bytes hold {(end - at) // smallest} at most")
+        most = (end - at) // smallest
+        raise Damage(at - 4, n_("claims {:d} keys, but {:d} bytes hold {:d} at most", count, end - at, most))
     names: list[bytes] = []
     uniform = None if kind == "MORPH" else _keys_of_one_size(data, at, end, count, COMPONENTS[kind])
     arrays, at = uniform or _keys_of_many_sizes(
@@ -147,7 +151,7 @@ def _key_starts(data: bytes, at: int, end: int, keys: range, sizes: tuple[int, .
     if at > end:
         # Looked for only now: this loop is what takes the time of reading keys of many sizes.
         late = next(index for index, stop in enumerate([*starts[1:], at]) if stop > end)
-        raise Damage(starts[late], f"has no room for its key {keys[late]}")
+        raise Damage(starts[late], n_("has no room for its key {:d}", keys[late]))
     return starts, at
 
 
@@ -158,11 +162,11 @@ def _named_key_starts(data: bytes, at: int, end: int, keys: range, names: list[b
     for key in keys:
         starts.append(at)
         if at + _HEAD.itemsize > end or at + sizes[data[at + _FLAGS_AT]] > end:
-            raise Damage(at, f"has no room for its key {key}")
+            raise Damage(at, n_("has no room for its key {:d}", key))
         name = at + sizes[data[at + _FLAGS_AT]]
         stop = data.find(b"\0", name, end)
         if stop < 0:
-            raise Damage(name, f"has no end to the name of its key {key}")
+            raise Damage(name, n_("has no end to the name of its key {:d}", key))
         names.append(data[name:stop])
         at = stop + 1
     return starts, at
@@ -177,29 +181,31 @@ def oddities(track: Track, start: int) -> Iterator[Fault]:
     back = frames[1:] < frames[:-1]
     if back.any():
         keys = np.flatnonzero(back) + 1
-        yield _oddity(track, start, keys, f"comes after frame {frames[keys[0] - 1]}")
+        yield _oddity(track, start, keys, n_("comes after frame {:d}", frames[keys[0] - 1]))
     if frames.min() < -LAST_FRAME or frames.max() > LAST_FRAME:
         keys = np.flatnonzero((frames > LAST_FRAME) | (frames < -LAST_FRAME))
-        yield _oddity(track, start, keys, f"is beyond frame {LAST_FRAME}")
+        yield _oddity(track, start, keys, n_("is beyond frame {:d}", LAST_FRAME))
     if values.size and not (np.isfinite(values.min()) and np.isfinite(values.max())):
         keys = np.flatnonzero(~np.isfinite(values).all(axis=1))
-        yield _oddity(track, start, keys, "has a value that is not a finite number")
+        yield _oddity(track, start, keys, n_("has a value that is not a finite number"))
     if np.bitwise_or.reduce(track.key_flags) & _HAS_PARAMETERS:
         inside = (parameters.min(axis=1) >= _LOWEST) & (parameters.max(axis=1) <= 1)
         for row in np.flatnonzero(~inside):
             keys = np.flatnonzero(~((parameters[row] >= _LOWEST[row]) & (parameters[row] <= 1)))
-            name = PARAMETERS[row].replace("_", " ")
-            what = f"has {name} {parameters[row, keys[0]]:g}, not in [{_LOWEST[row]:g}, 1]"
+            number = parameters[row, keys[0]]
+            what = n_("has {:s} {:g}, not in [{:g}, 1]", _NAMES[row], number, _LOWEST[row])
             yield _oddity(track, start, keys, what)
 
 
-def _oddity(track: Track, start: int, keys: npt.NDArray[np.intp], what: str) -> Fault:
+def _oddity(track: Track, start: int, keys: npt.NDArray[np.intp], what: Text) -> Fault:
     key = int(keys[0])
     before = track.key_flags[:key] & 0xFF
     sizes = np.array(_key_sizes(COMPONENTS[track.kind]))[before]
     offset = start + _TRACK_HEADER.size + int(sizes.sum()) + sum(len(name) + 1 for name in track.names[:key])
-    more = f" (and {len(keys) - 1} more)" if len(keys) > 1 else ""
-    return Fault(offset, f"key {key} at frame {track.frames[key]} {what}{more}")
+    frame, more = track.frames[key], len(keys) - 1
+    if more:
+        return Fault(offset, n_("key {:d} at frame {:d} {:s} (and {:d} more)", key, frame, what, more))
+    return Fault(offset, n_("key {:d} at frame {:d} {:s}", key, frame, what))
 
 
 def track_bytes(track: Track) -> bytes:
@@ -246,15 +252,15 @@ def _packed_keys(track: Track, which: npt.NDArray[np.intp] | slice, given: int) 
 def _check(track: Track) -> None:
     """Refuse arrays that the file has no place for: of other types or shapes, or parameters whose flag is not set."""
     count = len(track.frames)
-    check_array("frames", track.frames, np.int32, (count,))
-    check_array("values", track.values, np.float32, (count, COMPONENTS[track.kind]))
-    check_array("key flags", track.key_flags, np.uint16, (count,))
-    check_array("parameters", track.parameters, np.float32, (len(PARAMETERS), count))
+    check_array(n_("frames"), track.frames, np.int32, (count,))
+    check_array(n_("values"), track.values, np.float32, (count, COMPONENTS[track.kind]))
+    check_array(n_("key flags"), track.key_flags, np.uint16, (count,))
+    check_array(n_("parameters"), track.parameters, np.float32, (len(PARAMETERS), count))
     if len(track.names) != (count if track.kind == "MORPH" else 0):
-        raise ThreeDSError(f"{count} keys and {len(track.names)} names")
+        raise ThreeDSError(n_("{:d} keys and {:d} names", count, len(track.names)))
     unflagged = track.key_flags >> np.arange(len(PARAMETERS), dtype=np.uint16)[:, np.newaxis] & 1 == 0
     lost = (track.parameters != 0) & unflagged
     if lost.any():
         row, key = np.argwhere(lost)[0]
-        what = f"key {key} at frame {track.frames[key]} has a {PARAMETERS[row].replace('_', ' ')}"
-        raise ThreeDSError(f"{what}, and no flag that says so")
+        text = n_("key {:d} at frame {:d} has a {:s}, and no flag that says so", key, track.frames[key], _NAMES[row])
+        raise ThreeDSError(text)

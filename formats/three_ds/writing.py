@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from ..words import Text, n_
 from . import idents
 from .chunks import (
     FLOAT,
@@ -69,7 +70,7 @@ def _keyframer(keyframer: Keyframer) -> bytes:
     if keyframer.current_frame is not None:
         parts.append(_chunk(idents.KFCURTIME, packed(FRAME, keyframer.current_frame)))
     for node in keyframer.nodes:
-        with _named("node", node.name):
+        with _named(n_("node {!r}"), node.name.decode("latin-1")):
             parts.append(_node(node))
     return _chunk(idents.KFDATA, _among(parts, keyframer.chunks))
 
@@ -83,7 +84,7 @@ def _node(node: Node) -> bytes:
     if node.instance_name is not None:
         parts.append(_chunk(idents.INSTANCE_NAME, _string(node.instance_name)))
     for track in node.tracks:
-        with _named(f"{track.kind.lower()} track"):
+        with _named(n_("{:s} track"), track.kind.lower()):
             parts.append(_chunk(_of(TRACK_KINDS, track.kind), track_bytes(track)))
     return _chunk(_of(NODE_KINDS, node.kind), _among(parts, node.chunks))
 
@@ -95,7 +96,7 @@ def _editor(editor: Editor) -> bytes:
     if editor.master_scale is not None:
         parts.append(_chunk(idents.MASTER_SCALE, packed(FLOAT, editor.master_scale)))
     for item in editor.objects:
-        with _named("object", item.name):
+        with _named(n_("object {!r}"), item.name.decode("latin-1")):
             parts.append(_object(item))
     return _chunk(idents.MDATA, _among(parts, editor.chunks))
 
@@ -167,7 +168,7 @@ def _among(parts: Sequence[bytes], chunks: Iterable[Chunk]) -> bytes:
 
 def _string(text: bytes) -> bytes:
     if b"\0" in text:
-        raise ThreeDSError(f"{text!r} has a zero in it, which would end it")
+        raise ThreeDSError(n_("{!r} has a zero in it, which would end it", text))
     return text + b"\0"
 
 
@@ -182,15 +183,14 @@ def _counted(table: npt.NDArray[np.float32], columns: int) -> bytes:
 
 def _of(kinds: Mapping[str, int], kind: str) -> int:
     if kind not in kinds:
-        raise ThreeDSError(f"{kind!r} is none of {', '.join(kinds)}")
+        raise ThreeDSError(n_("{!r} is none of {:s}", kind, ", ".join(kinds)))
     return kinds[kind]
 
 
 @contextlib.contextmanager
-def _named(what: str, name: bytes | None = None) -> Iterator[None]:
+def _named(what: Text, name: str) -> Iterator[None]:
     """Put before an error whose it is."""
     try:
         yield
     except ThreeDSError as error:
-        owner = what if name is None else f"{what} {name.decode('latin-1')!r}"
-        raise ThreeDSError(f"{owner}: {error.fault}") from error
+        raise ThreeDSError(n_("{:s}: {:s}", Text(what, name), error.fault)) from error

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is wrong with a file is said in English, and keeps what another language needs."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from formats import table, three_ds
+from formats.words import Text, n_
+
+
+def made_again(what):
+    """The sentence from its text and values alone, with those of the values made again too."""
+    return what.text.format(*(made_again(value) if hasattr(value, "text") else value for value in what.values))
+
+
+def test_a_text_reads_as_the_sentence_and_is_copied_with_its_parts():
+    said = n_("{:s}: {:d} bytes", n_("node {!r}", "A{0}"), 3)
+    assert said == "node 'A{0}': 3 bytes"
+    copied = copy.deepcopy(said)
+    assert (copied, copied.text, copied.values) == (said, said.text, said.values)
+
+
+def test_a_text_without_values_is_kept_as_it_is_for_values_that_come_later():
+    assert Text(n_("node {!r}"), "Ball") == "node 'Ball'"
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"frame,x,y,z\n1,2,3\n", b"frame,x,y,z\n1,2,3,{4}\n", b"frame,euler.x\n1,2\n", b"frame\n1\n"]
+)
+def test_errors_of_tables_keep_what_they_are_made_of(content):
+    with pytest.raises(table.TableError) as caught:
+        table.read(content)
+    assert made_again(caught.value) == str(caught.value)
+    assert str(caught.value) not in (caught.value.text, "")
+
+
+def test_errors_and_warnings_of_3ds_files_keep_what_they_are_made_of():
+    with pytest.raises(three_ds.ThreeDSError) as caught:
+        three_ds.read(b"no .3ds file")
+    assert made_again(caught.value) == str(caught.value)
+    assert caught.value.text == "byte {:d}: {:s}"
+    whole = three_ds.write(
+        three_ds.Scene(keyframer=three_ds.Keyframer((three_ds.Node("OBJECT", b"{Ball}", parent=7),)))
+    )
+    warnings = three_ds.read(whole[:-1]).warnings + three_ds.read(whole + b"more").warnings
+    assert [made_again(one) for one in warnings] == [str(one) for one in warnings]
+    assert any("node '{Ball}': its parent, id 7, is not in the file" in str(one) for one in warnings)
