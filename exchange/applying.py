@@ -17,9 +17,10 @@ import bpy
 import numpy as np
 
 from ..animation.settings import Settings
+from ..words import rpt_
 from .cleaning import Keys, still
 from .keying import Animated, write_action
-from .planning import Planned
+from .planning import Planned, note
 
 LENS = " / tan(radians(max(fov, 0.01)) / 2)"
 """After half the width of the sensor, which is no variable: Blender would take it for a circle in the dependencies."""
@@ -208,8 +209,10 @@ def _is_free(datablock: Any, expressions: Mapping[str, str], applied: Applied) -
     found = [driver for driver in drivers if driver.data_path in expressions]
     others = [driver for driver in found if not driver.driver.expression.endswith(expressions[driver.data_path])]
     if others:
-        paths = " and ".join(sorted({driver.data_path for driver in others}))
-        applied.notes.append(f'"{datablock.name}": a driver decides its {paths}, so what the file has of it is left')
+        paths = sorted({driver.data_path for driver in others})
+        decided = paths[0] if len(paths) == 1 else rpt_("{:s} and {:s}", *paths)
+        text = rpt_("a driver decides its {:s}, so what the file has of it is left", decided)
+        note(applied.notes, datablock.name, text)
         return False
     for driver in found:
         drivers.remove(driver)

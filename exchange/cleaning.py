@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ..formats.three_ds import Track
 from ..interp import rotations
 from ..interp.segments import Cycle
+from ..words import n_, rpt_
 from .conversion import Conversion, FloatArray, Frame
 
 BoolArray = npt.NDArray[np.bool_]
@@ -99,7 +100,8 @@ def turn_keys(track: Track, frame: Frame, shorter: bool, say: Say) -> Keys | Non
     axes, length = rotations.unit_vectors(axes)
     lost = (length < _UNIT) & (angles != 0.0)
     if lost.any():
-        say(f"{many(lost)} with an axis of no length: taken as no turn")
+        one = n_("{:d} key with an axis of no length: taken as no turn")
+        say(counted(lost, one, n_("{:d} keys with an axis of no length: taken as no turn")))
     angles[length < _UNIT] = 0.0
     axes[length < _UNIT] = (0.0, 0.0, 1.0)
     if shorter:
@@ -123,10 +125,11 @@ def _finite_rows(values: FloatArray) -> BoolArray:
 def _order(track: Track, finite: BoolArray, say: Say) -> npt.NDArray[np.intp]:
     """The keys to use, in order of frame; those of one frame as they come."""
     if not finite.all():
-        say(f"{many(~finite)} without a finite value: left out")
+        one, more = n_("{:d} key without a finite value: left out"), n_("{:d} keys without a finite value: left out")
+        say(counted(~finite, one, more))
     order = np.flatnonzero(finite)
     if (np.diff(track.frames[order].astype(np.int64)) < 0).any():
-        say("its keys go back in time: put in order")
+        say(rpt_("its keys go back in time: put in order"))
         order = order[np.argsort(track.frames[order], kind="stable")]
     return order
 
@@ -136,18 +139,19 @@ def _keys(track: Track, order: npt.NDArray[np.intp], values: FloatArray, convers
     together = np.flatnonzero(np.diff(track.frames[order].astype(np.int64)) == 0)
     if len(together):
         at = ", ".join(f"{track.frames[order][key]}" for key in together[:3])
-        say(f"keys share frame {at}: the earlier ones go {APART:g} frames ahead, so that none is lost")
+        say(rpt_("keys share frame {:s}: the earlier ones go {:g} frames ahead, so that none is lost", at, APART))
         for key in together[::-1]:
             frames[key] = frames[key + 1] - APART
     parameters = track.parameters[:, order].astype(np.float64)
     inside = np.clip(np.where(np.isnan(parameters), 0.0, parameters), _LOWEST, 1.0)
     outside = (parameters != inside).any(axis=0)
     if outside.any():
-        say(f"{many(outside)} with parameters out of range: taken as the nearest in range")
+        one = n_("{:d} key with parameters out of range: taken as the nearest in range")
+        say(counted(outside, one, n_("{:d} keys with parameters out of range: taken as the nearest in range")))
     return Keys(frames, values, inside, track.cycle)
 
 
-def many(which: BoolArray, noun: str = "key") -> str:
-    """How many these are: 1 key, 2 keys."""
+def counted(which: BoolArray, one: str, more: str, *values: object) -> str:
+    """The text for one of these, or that for more, with their number and the values in it."""
     count = int(which.sum())
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    return rpt_(one if count == 1 else more, count, *values)

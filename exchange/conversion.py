@@ -11,6 +11,7 @@ import numpy.typing as npt
 from bpy_extras.io_utils import axis_conversion
 
 from ..interp import rotations
+from ..words import rpt_
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -71,7 +72,7 @@ def axes_of(forward: str, up: str) -> FloatArray:
     Raises ValueError where both lie along one line.
     """
     if forward[-1] == up[-1]:
-        raise ValueError(f"forward {forward} and up {up} lie along one line")
+        raise ValueError(rpt_("forward {:s} and up {:s} lie along one line", forward, up))
     return np.array(axis_conversion(from_forward=forward, from_up=up), dtype=np.float64).round()
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from ..animation import Refusal
 from ..animation.channels import channels_of
 from ..formats import three_ds
+from ..words import rpt_
 from .conversion import Conversion, FloatArray, Frame
 from .gathering import (
     TARGET_KINDS,
@@ -133,7 +134,10 @@ def _say_what_parents_lose(one: Gathered, aims: set[Any]) -> None:
     scales = not np.allclose(parent.scale, 1.0)
     turns = "rotation" in lost and parent.matrix_basis.to_quaternion().angle > _ROUNDING
     if scales or turns or any(curve.data_path.startswith(lost) for curve in _curves_of(parent)):
-        one.say(f'hangs from "{parent.name}", of which the file has no {" or ".join(lost)}: it goes without')
+        if "rotation" in lost:
+            one.say(rpt_('hangs from "{:s}", of which the file has no scale or rotation: it goes without', parent.name))
+        else:
+            one.say(rpt_('hangs from "{:s}", of which the file has no scale: it goes without', parent.name))
 
 
 def _curves_of(item: Any) -> list[bpy.types.FCurve]:
@@ -162,13 +166,15 @@ def _gather(item: Any, exported: set[Any], target: Any, is_upright: bool, report
     say = partial(note, report.notes, item.name)
     kind = _kind(item)
     if item.type == "LIGHT" and item.data.type not in ("SPOT", "POINT"):
-        say(f"a {item.data.type.lower()} light, which the file has not: written as one that shines all round")
+        kind_of_light = item.data.type.lower()
+        say(rpt_("a {:s} light, which the file has not: written as one that shines all round", kind_of_light))
     if kind == "OBJECT" and item.type not in (*GEOMETRY, "EMPTY"):
-        say(f"{item.type.lower()}s have no place in the file: written as a dummy")
+        say(rpt_("{:s}s have no place in the file: written as a dummy", item.type.lower()))
     if item.type == "EMPTY" and item.instance_type == "COLLECTION" and item.instance_collection is not None:
-        say(f'shows the collection "{item.instance_collection.name}", which is left: written as a dummy')
+        shown = item.instance_collection.name
+        say(rpt_('shows the collection "{:s}", which is left: written as a dummy', shown))
     if item.type in GEOMETRY and _changes_shape(item):
-        say("its shape changes, which the file can't say: written as it is at the first frame")
+        say(rpt_("its shape changes, which the file can't say: written as it is at the first frame"))
     parent = item.parent
     while parent is not None and parent not in exported:
         parent = parent.parent

@@ -9,7 +9,8 @@ import numpy.typing as npt
 from ..formats.three_ds import Track
 from ..formats.three_ds.tracks import LAST_FRAME
 from ..interp import rotations
-from .cleaning import APART, Keys, Say, many
+from ..words import n_, rpt_
+from .cleaning import APART, Keys, Say, counted
 from .conversion import Conversion, FloatArray
 
 _CYCLES = {"SINGLE": 0, "REPEAT": 2, "LOOP": 3}
@@ -24,7 +25,9 @@ def numbers_track(kind: str, keys: Keys, conversion: Conversion, say: Say) -> Tr
     values = np.clip(np.nan_to_num(keys.values), -_LARGEST, _LARGEST)
     changed = (values != keys.values).any(axis=1)
     if changed.any():
-        say(f"{many(changed)} with a value that the file has no number for: taken as the nearest, or 0")
+        one = n_("{:d} key with a value that the file has no number for: taken as the nearest, or 0")
+        more = n_("{:d} keys with a value that the file has no number for: taken as the nearest, or 0")
+        say(counted(changed, one, more))
     return _track(kind, frames, values.astype(np.float32), keys)
 
 
@@ -67,8 +70,10 @@ def _file_frames(frames: FloatArray, conversion: Conversion, say: Say) -> npt.ND
     ahead = np.append(np.abs(np.diff(frames) - APART) < _WHOLE, False)
     moved = (np.abs(exact - whole) > _WHOLE) & ~ahead
     if moved.any():
-        say(f"{many(moved)} not at a whole frame, such as {frames[np.argmax(moved)]:g}: at the nearest in the file")
+        one = n_("{:d} key not at a whole frame, such as {:g}: at the nearest in the file")
+        more = n_("{:d} keys not at a whole frame, such as {:g}: at the nearest in the file")
+        say(counted(moved, one, more, frames[np.argmax(moved)]))
     together = np.diff(whole) == 0
     if (together & ~ahead[:-1]).any():
-        say("keys nearer to each other than a frame: they share one in the file")
+        say(rpt_("keys nearer to each other than a frame: they share one in the file"))
     return whole.astype(np.int32)

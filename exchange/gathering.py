@@ -15,6 +15,7 @@ from ..animation import Refusal
 from ..animation.channels import channels_of
 from ..formats import three_ds
 from ..interp import rotations
+from ..words import rpt_
 from .applying import AIM, BLEND, LENS, ROLL_CONSTRAINT, SIZE
 from .cleaning import Keys, Say, still
 from .conversion import Conversion, FloatArray, Frame
@@ -108,7 +109,7 @@ class Writer:
 
     def write(self, gathered: Gathered, why_sampled: str) -> None:
         if why_sampled:
-            gathered.say(f"{why_sampled}: its motion is written as samples")
+            gathered.say(rpt_("{:s}: its motion is written as samples", why_sampled))
         kind = gathered.kind
         if gathered.item is None:
             self._sight(gathered)
@@ -149,7 +150,7 @@ class Writer:
         if why_sampled:
             places, turns, scales, shears = self.matrices.local(item, gathered.parent)
             if shears:
-                say("it is sheared, which the file can't say: it is written without")
+                say(rpt_("it is sheared, which the file can't say: it is written without"))
             frames = self.matrices.frames
             location, scale = sampled(frames, places), sampled(frames, scales)
             self._add(gathered, "POSITION", "", location, frame.positions_in_file(location.values))
@@ -218,7 +219,7 @@ class Writer:
         if now == [(round(frame), name) for frame, name in gathered.planned.markers]:
             gathered.tracks.append(read)
         else:
-            gathered.say("morph track: its markers were changed, so it is left out")
+            gathered.say(rpt_("morph track: its markers were changed, so it is left out"))
 
     def _view(self, gathered: Gathered) -> None:
         camera, say = gathered.item.data, gathered.say
@@ -228,13 +229,14 @@ class Writer:
         elif tracks.is_keyed("lens"):
             frames, lens = tracks.played("lens")
             fov = sampled(frames, fov_of(lens, width_seen(camera, self.scene)))
-            say(f"its lens has keys: the field of view is written as {len(fov)} samples of it")
+            say(rpt_("its lens has keys: the field of view is written as {:d} samples of it", len(fov)))
         else:
             fov = still(fov_of(camera.lens, width_seen(camera, self.scene)))
             if camera.animation_data and any(driver.data_path == "lens" for driver in camera.animation_data.drivers):
-                say("its lens has a driver: the field of view is written as it is now")
+                say(rpt_("its lens has a driver: the field of view is written as it is now"))
         if camera.type != "PERSP":
-            say(f"its view is {camera.type.lower()}, which the file can't say: it is written as perspective")
+            kind = camera.type.lower()
+            say(rpt_("its view is {:s}, which the file can't say: it is written as perspective", kind))
         self._add(gathered, "FOV", "fov", fov, fov.values)
 
     def _roll(self, gathered: Gathered) -> None:
@@ -269,7 +271,7 @@ class Writer:
             falloff = size.with_values(np.degrees(size.values))
             frames, played = tracks.played("spot_blend", "spot_size")
             hotspot = sampled(frames, np.degrees(hotspot_of(played[:, :1], played[:, 1:])))
-            say(f"its blend or size has keys: the hotspot is written as {len(hotspot)} samples of them")
+            say(rpt_("its blend or size has keys: the hotspot is written as {:d} samples of them", len(hotspot)))
         else:
             inner = hotspot_of(np.array([light.spot_blend]), np.array([light.spot_size]))
             hotspot, falloff = still(np.degrees(inner)), still(math.degrees(light.spot_size))

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..formats.three_ds import Mesh
+from ..words import rpt_
 from .cleaning import Say
 from .conversion import FloatArray
 
@@ -34,13 +35,13 @@ def local_points(mesh: Mesh, pivot: npt.ArrayLike, mirrored: bool, say: Say) -> 
         if np.isfinite(mesh.matrix).all() and abs(np.linalg.det(axes)) > _FLAT * lengths > 0.0:
             points = (points - mesh.matrix[3].astype(np.float64)) @ np.linalg.inv(axes)
         else:
-            say("its mesh's matrix is flat or not finite: the mesh is taken as it is")
+            say(rpt_("its mesh's matrix is flat or not finite: the mesh is taken as it is"))
     if mirrored:
         points[:, 0] *= -1.0
     points = points - np.asarray(pivot, dtype=np.float64)
     bad = ~np.isfinite(points).all(axis=1)
     if bad.any():
-        say(f"{bad.sum()} of its vertices have no finite place: put at the origin")
+        say(rpt_("{:d} of its vertices have no finite place: put at the origin", bad.sum()))
         points[bad] = 0.0
     return points
 
@@ -50,7 +51,8 @@ def make_mesh(name: str, mesh: Mesh, points: FloatArray, say: Say) -> bpy.types.
     made: Any = bpy.data.meshes.new(name)
     faces = mesh.faces[(mesh.faces < len(points)).all(axis=1)].astype(np.int32)
     if len(faces) < len(mesh.faces):
-        say(f"{len(mesh.faces) - len(faces)} of its faces have vertices that are not there: left out")
+        lost = len(mesh.faces) - len(faces)
+        say(rpt_("{:d} of its faces have vertices that are not there: left out", lost))
     corners = faces.ravel()
     made.vertices.add(len(points))
     made.vertices.foreach_set("co", points.astype(np.float32).ravel())
@@ -63,7 +65,7 @@ def make_mesh(name: str, mesh: Mesh, points: FloatArray, say: Say) -> bpy.types.
             layer = made.uv_layers.new(name="UVMap")
             layer.data.foreach_set("uv", mesh.texture_coordinates[corners].ravel())
         elif len(mesh.texture_coordinates):
-            say("its texture coordinates are not one a vertex: left out")
+            say(rpt_("its texture coordinates are not one a vertex: left out"))
     made.validate()
     made.update()
     return made  # type: ignore[no-any-return]

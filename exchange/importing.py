@@ -16,13 +16,14 @@ import numpy as np
 from ..animation import Options, bake_many
 from ..animation.baking import Progress
 from ..formats import three_ds
+from ..words import rpt_, told
 from .applying import Applied, apply
 from .conversion import Conversion, FloatArray
 from .making import Made, make_axes, make_objects
 from .matching import match_objects, tell_differences, why_left
 from .planning import Choices, Planned, note, plan
 from .report import Exchanged, count_found
-from .sources import remember, told
+from .sources import as_converted, remember
 
 _LAST_FRAME = 1_048_574
 """Blender's."""
@@ -80,10 +81,10 @@ def import_files(
     made = Made(collection)
     try:
         for name, scene in scenes.items():
-            done = Exchanged(notes=[str(warning) for warning in scene.warnings])
+            done = Exchanged(notes=[told(warning) for warning in scene.warnings])
             _import(scene, into, made, options, done, progress)
             if len(scenes) > 1:
-                done.notes = [f"{name}: {note}" for note in done.notes]
+                done.notes = [rpt_("{:s}: {:s}", name, text) for text in done.notes]
             report.add(done)
         if options.output != "NONE" and report.animated:
             ends = np.array([segment_of(scene) for scene in scenes.values()])
@@ -129,7 +130,7 @@ def _import(
         report.made += Counter(_MADE_NAMES[one.kind] for one in planned)
     aims = any(one.target is not None for one in planned)
     axes = make_axes(options.conversion, made) if aims and not options.conversion.keeps_up else None
-    applied, converted = Applied(), told(options.conversion, options.choices)
+    applied, converted = Applied(), as_converted(options.conversion, options.choices)
     for index, (one, item) in enumerate(zip(planned, items, strict=True)):
         if item is None:
             continue
@@ -157,7 +158,7 @@ def _matched(planned: list[Planned], into: bpy.types.Scene, made: Made, report: 
         reason = "" if items[index] is None else why_left(items[index])
         if items[index] is None or reason:
             items[index] = None
-            note(report.notes, one.name, f"left: {reason or 'no object of this name'}")
+            note(report.notes, one.name, rpt_("left: {:s}", reason) if reason else rpt_("left: no object of this name"))
     for one, item in zip(planned, items.copy(), strict=True):
         if item is None:
             continue
@@ -171,7 +172,7 @@ def _matched(planned: list[Planned], into: bpy.types.Scene, made: Made, report: 
         report.matched[one.name] = item.name
         action = item.animation_data.action if item.animation_data else None
         if action is not None:
-            note(report.notes, one.name, f'its action was "{action.name}", which the file keeps')
+            note(report.notes, one.name, rpt_('its action was "{:s}", which the file keeps', action.name))
             action.use_fake_user = True
         if one.target is not None and items[one.target] is None:
             items[one.target] = made.new("EMPTY", planned[one.target].name, None)
@@ -183,7 +184,7 @@ def _place_world(world: Any, into: Any, report: Exchanged) -> None:
     if into.world is None:
         into.world = world
     else:
-        report.notes.append(f'the ambient light is the world "{world.name}", not used: the scene has one')
+        report.notes.append(rpt_('the ambient light is the world "{:s}", not used: the scene has one', world.name))
 
 
 def segment_of(scene: three_ds.Scene) -> tuple[int, int]:

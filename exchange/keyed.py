@@ -20,6 +20,7 @@ from ..animation.tracks import Track, find_tracks, why_not
 from ..interp import evaluate_many, rotations
 from ..interp.methods import METHODS
 from ..interp.tcb import METHOD
+from ..words import iface_, rpt_
 from .cleaning import Keys, Say, still
 from .conversion import FloatArray
 from .turning import PROPERTIES, Turned
@@ -84,7 +85,8 @@ class Tracks:
         splines = self._splines(track, say)
         if splines and track.settings.method == METHOD.name:
             if (track.settings.ends, track.settings.construction) != ("3DS", "DE_CASTELJAU"):
-                say(f"{track.path}: the file can't say its ends and its way between keys: who plays it chooses them")
+                text = rpt_("the file can't say its ends and its way between keys: who plays it chooses them")
+                say(_of(track, text))
             spline = splines[0]
             return _keys(spline, _turns(track, spline))
         frames = _whole_frames(track)
@@ -127,7 +129,7 @@ class Tracks:
         """None where something else than its splines plays."""
         reason = _why_sampled(track)
         if reason and not self.samples_others:
-            raise track.refusal(f"{reason}; let it be sampled, or make it TCB")
+            raise track.refusal(rpt_("{:s}; let it be sampled, or make it TCB", reason))
         if not _is_played_by_splines(track):
             return []
         # What is locked can be read.
@@ -137,7 +139,8 @@ class Tracks:
         for fcurve in track.channels.values():
             others = sorted({modifier.type.lower() for modifier in fcurve.modifiers if modifier.type != "CYCLES"})
             if others:
-                say(f"{track.path}: modifiers of its F-curves are left: {', '.join(others)}")
+                names = ", ".join(others)
+                say(_of(track, rpt_("modifiers of its F-curves are left: {:s}", names)))
                 break
         originals = read_originals(track)
         pair(track, originals)
@@ -169,20 +172,24 @@ def _is_played_by_splines(track: Track) -> bool:
 
 
 def _say_sampled(track: Track, frames: FloatArray, say: Say) -> None:
-    reason = _why_sampled(track) or "its components have keys at different frames"
-    say(f"{track.path}: {reason}: written as {len(frames)} samples")
+    reason = _why_sampled(track) or rpt_("its components have keys at different frames")
+    say(_of(track, rpt_("{:s}: written as {:d} samples", reason, len(frames))))
+
+
+def _of(track: Track, text: str) -> str:
+    return rpt_("{:s}: {:s}", track.path, text)
 
 
 def _why_sampled(track: Track) -> str:
     """Why the file can't say by keys what plays; empty where it can."""
     if not track.enabled:
-        return "not TCB"
+        return rpt_("not TCB")
     if not _is_played_by_splines(track):
         if track.driven:
-            return "driven"
-        return "muted in part" if function_of(track) is None else "retimed by a frame function"
+            return rpt_("driven")
+        return rpt_("muted in part") if function_of(track) is None else rpt_("retimed by a frame function")
     method = track.settings.method
-    return "" if method == METHOD.name else f"the file knows no {METHODS[method].label}"
+    return "" if method == METHOD.name else rpt_("the file knows no {:s}", iface_(METHODS[method].label))
 
 
 def sampled(frames: FloatArray, values: FloatArray) -> Keys:

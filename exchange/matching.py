@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..words import rpt_
 from .applying import AIM, ROLL_CONSTRAINT
 from .planning import TARGET, Planned, note
 
@@ -40,7 +41,8 @@ def match_objects(planned: Sequence[Planned], objects: Iterable[Any], notes: lis
             found = [item for item in free if _fits(one, item) and shown(item.name) in _names(one)]
             if len(found) > 1:
                 others = ", ".join(f'"{item.name}"' for item in found[1:4])
-                note(notes, one.name, f'is "{found[0].name}" of several objects that it could be: {others}')
+                taken = found[0].name
+                note(notes, one.name, rpt_('is "{:s}" of several objects that it could be: {:s}', taken, others))
             if found:
                 items[index] = found[0]
                 free.remove(found[0])
@@ -63,9 +65,9 @@ def _fits(planned: Planned, item: Any) -> bool:
 def why_left(item: Any) -> str:
     """Why an object can't take an animation; empty where it can."""
     if item.library is not None or (item.type in ("CAMERA", "LIGHT") and item.data.library is not None):
-        return "it is linked"
+        return rpt_("it is linked")
     if item.animation_data is not None and item.animation_data.use_tweak_mode:
-        return "an NLA strip of it is in tweak mode"
+        return rpt_("an NLA strip of it is in tweak mode")
     return ""
 
 
@@ -74,15 +76,15 @@ def tell_differences(planned: Planned, item: Any, parent: Any, notes: list[str])
     say = partial(note, notes, planned.name)
     own = [constraint.name for constraint in item.constraints if constraint.name not in (AIM, ROLL_CONSTRAINT)]
     if own:
-        say(f"has constraints of its own, which stay: {', '.join(own)}")
+        names = ", ".join(own)
+        say(rpt_("has constraints of its own, which stay: {:s}", names))
     if item.parent != parent:
-        here = "nothing" if item.parent is None else f'"{item.parent.name}"'
-        there = "nothing" if parent is None else f'"{parent.name}"'
-        say(f"hangs from {here}, in the file from {there}: its keys are the file's")
+        here, there = (rpt_("nothing") if one is None else f'"{one.name}"' for one in (item.parent, parent))
+        say(rpt_("hangs from {:s}, in the file from {:s}: its keys are the file's", here, there))
     if planned.points is None or item.type != "MESH" or len(item.data.vertices) != len(planned.points):
         return
     points = np.empty(3 * len(planned.points), dtype=np.float32)
     item.data.vertices.foreach_get("co", points)
     apart = np.abs(points.reshape(-1, 3) - planned.points).max()
     if apart > _NEAR * max(1e-6, float(np.ptp(planned.points, axis=0).max())):
-        say(f"its vertices lie up to {apart:.3g} from where the file has them around its pivot")
+        say(rpt_("its vertices lie up to {:.3g} from where the file has them around its pivot", apart))

@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 
 from ..interp import rotations
+from ..words import rpt_
 from .conversion import FloatArray
 
 _NEAR = 1e-5
@@ -25,20 +26,20 @@ def why_more_than_keys(item: Any, parent: Any, aims: bool) -> str:
     data = item.animation_data
     for constraint in item.constraints:
         if constraint.enabled and not (aims and constraint.type in _TURNING):
-            return f'has the constraint "{constraint.name}"'
+            return rpt_('has the constraint "{:s}"', constraint.name)
     if item.parent != parent or (parent is not None and item.parent_type != "OBJECT"):
-        return "hangs from what is not in the file"
+        return rpt_("hangs from what is not in the file")
     if data is not None and any(driver.data_path.startswith(_TRANSFORMS) for driver in data.drivers):
-        return "has drivers"
+        return rpt_("has drivers")
     if data is not None and any(track.strips and not track.mute for track in data.nla_tracks):
-        return "has NLA strips"
+        return rpt_("has NLA strips")
     delta = np.array(
         [*item.delta_location, *item.delta_rotation_euler, *item.delta_scale, *item.delta_rotation_quaternion]
     )
     if not np.array_equal(delta, [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0]):
-        return "has delta transforms"
+        return rpt_("has delta transforms")
     if parent is not None and inverse_of(item) is None:
-        return "has a parent inverse that shears"
+        return rpt_("has a parent inverse that shears")
     return ""
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from ..words import rpt_
 from .cleaning import Say
 
 NAME_LENGTH = 10
@@ -24,6 +25,7 @@ class Names:
             tail = b"~%d" % number
             short = encoded[: NAME_LENGTH - len(tail)] + tail
         self._taken.add(short)
-        if short.decode("latin-1") != name:
-            say(f'is "{short.decode("latin-1")}" in the file, whose names have {NAME_LENGTH} characters of Latin-1')
+        shown = short.decode("latin-1")
+        if shown != name:
+            say(rpt_('is "{:s}" in the file, whose names have {:d} characters of Latin-1', shown, NAME_LENGTH))
         return short

@@ -14,7 +14,8 @@ import numpy as np
 
 from ..formats.three_ds import COMPONENTS, Camera, Light, Mesh, Node, Object, Scene, Track
 from ..interp import rotations
-from .cleaning import Keys, Say, many, turn_keys, vector_keys
+from ..words import n_, rpt_
+from .cleaning import Keys, Say, counted, turn_keys, vector_keys
 from .conversion import Conversion, FloatArray, Frame
 from .geometry import local_points, mirrors
 from .turning import Turned, said_by_keys
@@ -46,6 +47,27 @@ _WANTED = {
     "SPOTLIGHT": {"POSITION", "COLOR", "HOTSPOT", "FALLOFF", "ROLL"},
     "LIGHT_TARGET": {"POSITION"},
     "AMBIENT": {"COLOR"},
+}
+_NOT_TAKEN = {
+    "OBJECT": n_("left: nothing of an object takes it"),
+    "CAMERA": n_("left: nothing of a camera takes it"),
+    "CAMERA_TARGET": n_("left: nothing of a camera target takes it"),
+    "LIGHT": n_("left: nothing of a light takes it"),
+    "SPOTLIGHT": n_("left: nothing of a spotlight takes it"),
+    "LIGHT_TARGET": n_("left: nothing of a light target takes it"),
+    "AMBIENT": n_("left: nothing of an ambient light takes it"),
+}
+_ABOUT = {
+    "POSITION": n_("position track: {:s}"),
+    "ROTATION": n_("rotation track: {:s}"),
+    "SCALE": n_("scale track: {:s}"),
+    "FOV": n_("fov track: {:s}"),
+    "ROLL": n_("roll track: {:s}"),
+    "COLOR": n_("color track: {:s}"),
+    "MORPH": n_("morph track: {:s}"),
+    "HOTSPOT": n_("hotspot track: {:s}"),
+    "FALLOFF": n_("falloff track: {:s}"),
+    "HIDE": n_("hide track: {:s}"),
 }
 
 
@@ -112,7 +134,10 @@ def plan(scene: Scene, conversion: Conversion, choices: Choices, notes: list[str
         say = partial(note, notes, planned.name)
         add_keys(planned, _all_tracks(node, item), choices, say)
         if node.kind in _AIMED and not aimed:
-            say(f"it has no target: it looks along -Z{', without its roll' if 'roll' in planned.keys else ''}")
+            if "roll" in planned.keys:
+                say(rpt_("it has no target: it looks along -Z, without its roll"))
+            else:
+                say(rpt_("it has no target: it looks along -Z"))
         result.append(planned)
     _add_points(result, notes)
     return result
@@ -120,7 +145,7 @@ def plan(scene: Scene, conversion: Conversion, choices: Choices, notes: list[str
 
 def note(notes: list[str], name: str, what: str) -> None:
     """Add what there is to say of an object."""
-    notes.append(f'"{name}": {what}')
+    notes.append(rpt_('"{:s}": {:s}', name, what))
 
 
 def _all_nodes(scene: Scene, objects: dict[bytes, Object]) -> tuple[list[Node], list[int | None]]:
@@ -197,22 +222,26 @@ def add_keys(planned: Planned, tracks: Iterable[Track], choices: Choices, say: S
             continue  # the reader says where there are several
         done.add(track.kind)
         if track.kind not in _WANTED[node.kind]:
-            tell(f"left: nothing of a {node.kind.lower().replace('_', ' ')} takes it")
+            tell(rpt_(_NOT_TAKEN[node.kind]))
             continue
         if track.flags & _UNLINKS:
-            tell("it is unlinked from its parent along some axes, which is left: it takes all of the parent's motion")
+            text = rpt_(
+                "it is unlinked from its parent along some axes, which is left: it takes all of the parent's motion"
+            )
+            tell(text)
         if track.kind == "ROTATION":
             turns = turn_keys(track, frame, choices.shorter_turns, tell)
             planned.rotation = None if turns is None else said_by_keys(turns, choices.prefers_euler, tell)
         elif track.kind == "HIDE":
             planned.hidden = _hidden_keys(track, bool(node.flags[0] & _HIDDEN), frame.conversion)
             if track.cycle != "SINGLE":
-                tell("its cycle is left: it ends with its last key")
+                tell(rpt_("its cycle is left: it ends with its last key"))
         elif track.kind == "MORPH":
             frames = frame.conversion.frames(track.frames)
             names = [name.decode("latin-1") for name in track.names]
             planned.markers = list(zip(frames.tolist(), names, strict=True))
-            tell(f"{len(track.frames)} keys kept as markers of its action: Blender is not told to morph")
+            count = len(track.frames)
+            tell(rpt_("{:d} keys kept as markers of its action: Blender is not told to morph", count))
         else:
             keys = vector_keys(track, frame.conversion, tell)
             if keys is not None and track.kind == "POSITION":
@@ -231,11 +260,13 @@ def _tell_limits(track: Track, tell: Say) -> None:
     low, high = _LIMITS.get(track.kind, (-np.inf, np.inf))
     outside = (track.values < low) | (track.values > high)
     if outside.any():
-        tell(f"{many(outside)} not between {low:g} and {high:g} degrees: Blender shows the nearest that it can")
+        one = n_("{:d} key not between {:g} and {:g} degrees: Blender shows the nearest that it can")
+        more = n_("{:d} keys not between {:g} and {:g} degrees: Blender shows the nearest that it can")
+        tell(counted(outside, one, more, low, high))
 
 
 def _tell(say: Say, kind: str, what: str) -> None:
-    say(f"{kind.lower()} track: {what}")
+    say(rpt_(_ABOUT[kind], what))
 
 
 def _add_unturned(planned: Planned, choices: Choices) -> None:

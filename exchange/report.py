@@ -11,6 +11,7 @@ import bpy
 
 from ..animation import Report
 from ..formats import three_ds
+from ..words import n_, rpt_
 
 _NODE_NAMES = {
     "OBJECT": "object",
@@ -21,6 +22,24 @@ _NODE_NAMES = {
     "LIGHT_TARGET": "light target",
     "AMBIENT": "ambient light",
 }
+_IN_WORDS = {
+    "object": (n_("{:,} object"), n_("{:,} objects")),
+    "mesh": (n_("{:,} mesh"), n_("{:,} meshes")),
+    "empty": (n_("{:,} empty"), n_("{:,} empties")),
+    "camera": (n_("{:,} camera"), n_("{:,} cameras")),
+    "camera target": (n_("{:,} camera target"), n_("{:,} camera targets")),
+    "light": (n_("{:,} light"), n_("{:,} lights")),
+    "spotlight": (n_("{:,} spotlight"), n_("{:,} spotlights")),
+    "light target": (n_("{:,} light target"), n_("{:,} light targets")),
+    "ambient light": (n_("{:,} ambient light"), n_("{:,} ambient lights")),
+    "world": (n_("{:,} world"), n_("{:,} worlds")),
+    "track": (n_("{:,} track"), n_("{:,} tracks")),
+    "track that cycles": (n_("{:,} track that cycles"), n_("{:,} tracks that cycle")),
+    "key": (n_("{:,} key"), n_("{:,} keys")),
+    "key with parameters": (n_("{:,} key with parameters"), n_("{:,} keys with parameters")),
+    "property set without a key": (n_("{:,} property set without a key"), n_("{:,} properties set without a key")),
+}
+"""Of what is counted, how one of it and several are said."""
 
 
 @dataclass
@@ -69,11 +88,14 @@ class Exchanged:
 
     def lines(self) -> list[str]:
         """What was found, made and matched, in words."""
-        lines = [f"Found {counted(self.found)}"] if self.found else []
-        lines.append(f"Made {counted(self.made)}")
+        lines = [rpt_("Found {:s}", _counted(self.found))] if self.found else []
+        lines.append(rpt_("Made {:s}", _counted(self.made)))
         if self.matched:
-            pairs = (f'"{node}"' if node == item else f'"{node}" is "{item}"' for node, item in self.matched.items())
-            lines.append(f"Matched {len(self.matched)} by name: {', '.join(pairs)}")
+            pairs = (
+                f'"{node}"' if node == item else rpt_('"{:s}" is "{:s}"', node, item)
+                for node, item in self.matched.items()
+            )
+            lines.append(rpt_("Matched {:d} by name: {:s}", len(self.matched), ", ".join(pairs)))
         return lines
 
 
@@ -87,15 +109,6 @@ def count_found(scene: three_ds.Scene, counts: Counter[str]) -> None:
     counts["track that cycles"] += sum(track.cycle != "SINGLE" for track in tracks)
 
 
-def counted(counts: Counter[str]) -> str:
+def _counted(counts: Counter[str]) -> str:
     """As words: 2 meshes, 1 camera."""
-    return ", ".join(f"{count:,} {_plural(name, count)}" for name, count in counts.items() if count) or "nothing"
-
-
-def _plural(name: str, count: int) -> str:
-    first, space, rest = name.partition(" ")
-    if count != 1 and first.endswith("ty"):
-        first = first[:-1] + "ies"
-    elif count != 1:
-        first += "es" if first.endswith("sh") else "s"
-    return f"{first}{space}{rest}"
+    return ", ".join(rpt_(_IN_WORDS[name][n != 1], n) for name, n in counts.items() if n) or rpt_("nothing")

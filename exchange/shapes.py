@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..formats.three_ds import Mesh
+from ..words import rpt_
 from .cleaning import Say
 from .conversion import FloatArray, Frame
 
@@ -37,16 +38,22 @@ def mesh_of(item: Any, world: FloatArray, frame: Frame, pivot: FloatArray, say: 
     finally:
         evaluated.to_mesh_clear()
     if len(points) > MOST or len(faces) > MOST:
-        what = f"{len(points)} vertices and {len(faces)} triangles"
-        say(f"its mesh has {what}, more than the {MOST} that the file can hold: left out, the object is a dummy")
+        text = rpt_(
+            "its mesh has {:d} vertices and {:d} triangles, more than the {:d} that the file can hold: "
+            "left out, the object is a dummy",
+            len(points),
+            len(faces),
+            MOST,
+        )
+        say(text)
         return None
     matrix = world
     if abs(np.linalg.det(world[:3, :3])) < _FLAT:
-        say("it is flat at the first frame, so its mesh is written without the object's turn and scale")
+        say(rpt_("it is flat at the first frame, so its mesh is written without the object's turn and scale"))
         matrix = np.eye(4)
         matrix[:3, 3] = world[:3, 3]
     if np.linalg.det(matrix[:3, :3]) < 0.0:
-        say("its scale mirrors it: other readers may show its mesh the other way round")
+        say(rpt_("its scale mirrors it: other readers may show its mesh the other way round"))
     # In float32 as it is written, so that a reader's inverse of it gives the points back.
     written = matrix[:3].T.astype(np.float32)
     placed = (frame.points_in_file(points) + pivot) @ written[:3].astype(np.float64) + written[3]

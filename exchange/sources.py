@@ -20,12 +20,12 @@ PROPERTIES = (PROPERTY, _CONVERSION)
 
 
 def remember(datablock: Any, node: three_ds.Node, converted: str) -> None:
-    """Keep the node, as bytes of a file, and how it was converted, as `told` tells it."""
+    """Keep the node, as bytes of a file, and how it was converted, as `as_converted` tells it."""
     datablock[PROPERTY] = three_ds.write(three_ds.Scene(keyframer=three_ds.Keyframer((node,))))
     datablock[_CONVERSION] = converted
 
 
-def told(conversion: Conversion, choices: Choices) -> str:
+def as_converted(conversion: Conversion, choices: Choices) -> str:
     """How nodes are converted, to keep with what they became."""
     said = {"axes": conversion.axes.tolist(), "scale": conversion.scale}
     said |= {"start": conversion.start, "stretch": conversion.stretch, "choices": dataclasses.astuple(choices)}

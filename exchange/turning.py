@@ -17,7 +17,8 @@ from ..animation.settings import Settings
 from ..animation.tracks import EULER_ORDERS
 from ..interp import KeysError, rotations, tcb
 from ..interp.orientations import Path
-from .cleaning import Keys, Say, many
+from ..words import n_, rpt_, told
+from .cleaning import Keys, Say, counted
 from .conversion import FloatArray
 
 PROPERTIES = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
@@ -52,7 +53,9 @@ def said_by_keys(turns: Keys, prefers_euler: bool, say: Say) -> Turned:
     quaternions = _orientations(turns)
     long = np.abs(turns.values[1:, 0]) > np.pi + 1e-6
     if long.any():
-        say(f"{many(long, 'turn')} over half a turn, up to {np.degrees(largest):.1f} degrees")
+        one = n_("{:d} turn over half a turn, up to {:.1f} degrees")
+        more = n_("{:d} turns over half a turn, up to {:.1f} degrees")
+        say(counted(long, one, more, np.degrees(largest)))
     path: Path = "SHORTEST" if largest < _HALF_TURN else "AS_KEYED"
     settings = Settings(turns.cycle, path=path)
     if prefers_euler and path == "SHORTEST":
@@ -69,14 +72,18 @@ def said_by_keys(turns: Keys, prefers_euler: bool, say: Say) -> Turned:
         else:
             if largest > _LARGEST_QUATERNION_ARC:
                 if np.ptp(turns.frames) > _MOST_SAMPLES:
-                    raise KeysError("no rotation mode says its turns, and it is too long to be sampled")
-                say("no rotation mode says its turns by its keys: written as samples of the motion, in their place")
+                    raise KeysError(rpt_("no rotation mode says its turns, and it is too long to be sampled"))
+                say(
+                    rpt_(
+                        "no rotation mode says its turns by its keys: written as samples of the motion, in their place"
+                    )
+                )
                 return Turned("QUATERNION", _sampled(turns), None)
     except KeysError as error:
-        say(f"{error.fault}: taken by the shorter way")
+        say(rpt_("{:s}: taken by the shorter way", told(error.fault)))
         return replace(said, settings=Settings(turns.cycle))
     if said.mode != asked:
-        say(f"its rotation mode is {said.mode}, which can say its turns")
+        say(rpt_("its rotation mode is {:s}, which can say its turns", said.mode))
     return said
 
 
@@ -103,7 +110,7 @@ def _followed(turns: Keys) -> Iterator[tuple[str, FloatArray]]:
     """The keys in each mode that keeps whole turns, found by going along the motion."""
     way = np.abs(turns.values[1:, 0]) / _STEP
     if way.sum() > _MOST_SAMPLES:
-        raise KeysError("turns too often to be followed")
+        raise KeysError(rpt_("turns too often to be followed"))
     steps = np.ceil(way).astype(np.intp) + 1
     # Of a turn about one axis at a steady pace, whatever the parameters: where it goes between the keys, not when.
     pair = np.repeat(np.arange(len(steps)), steps)
