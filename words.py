@@ -2,7 +2,7 @@
 """Sentences that are put together here, in the language of the user; Blender translates plain labels by itself.
 
 The functions have the names by which Blender's own tools find what there is to translate: where they are called with a
-text, it is one of these.
+text, it is one of these. Values that a text names, `{verb:s}`, can stand in another order in another language.
 """
 
 from __future__ import annotations
@@ -10,16 +10,24 @@ from __future__ import annotations
 from bpy.app import translations
 
 
-def iface_(text: str, *values: object) -> str:
+def iface_(text: str, *values: object, **named: object) -> str:
     """What stands in panels and menus: the translation of `text`, with the values in it."""
-    return str(translations.pgettext_iface(text)).format(*values)
+    return str(translations.pgettext_iface(text)).format(*values, **named)
 
 
-def rpt_(text: str, *values: object) -> str:
-    """What an operator says."""
-    return str(translations.pgettext_rpt(text)).format(*values)
+def rpt_(text: str, *values: object, **named: object) -> str:
+    """What an operator says, and why something can't be done."""
+    return str(translations.pgettext_rpt(text)).format(*values, **named)
 
 
 def n_(text: str) -> str:
     """The text itself: says that it is to be translated, where it is shown."""
     return text
+
+
+def told(what: object) -> str:
+    """What `interp` and `formats` say, which know no Blender: the `text` and `values` of theirs; all else as it is."""
+    text = getattr(what, "text", None)
+    if not isinstance(text, str):
+        return str(what)
+    return rpt_(text, *(told(value) if hasattr(value, "text") else value for value in getattr(what, "values", ())))

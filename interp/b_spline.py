@@ -30,6 +30,7 @@ from .segments import Continuity, Cycle, IndexArray, Method, Tracks
 from .slopes import SETTLED, matrices, segments_beside
 from .solved_turns import SolvedSpline
 from .tridiagonal import solve, times
+from .words import n_
 
 # Newton's method goes astray where its steps, in radian, are longer than the turns for which they are about right.
 _LONGEST_STEP = 0.5
@@ -295,9 +296,8 @@ def _controls(tracks: Tracks, keys: FloatArray, onward: FloatArray, weights: _We
     own_keys = slice(tracks.first[track], tracks.last[track] + 1)
     key = int(np.argmax(np.abs(step[:, own_keys]).max(axis=0)))
     frame = float(tracks.frames[own_keys][key])
-    raise KeysError(
-        "the keys about it turn to and fro too far for a B-spline through them; a key between helps", key, frame
-    )
+    fault = n_("the keys about it turn to and fro too far for a B-spline through them; a key between helps")
+    raise KeysError(fault, key, frame)
 
 
 def _turns_near(near: FloatArray, control: FloatArray, tracks: Tracks) -> FloatArray:
@@ -314,16 +314,16 @@ def _turns_near(near: FloatArray, control: FloatArray, tracks: Tracks) -> FloatA
 
 METHOD = Method(
     "B_SPLINE",
-    "B-Spline",
-    "Near the keys, in their hull, without a jump in acceleration: the smoothest, but it meets only the ends",
+    n_("B-Spline"),
+    n_("Near the keys, in their hull, without a jump in acceleration: the smoothest, but it meets only the ends"),
     VectorSpline,
     RotationSpline,
     rotation_options=("path",),
 )
 THROUGH = Method(
     "B_SPLINE_THROUGH",
-    "B-Spline Through Keys",
-    "A B-spline whose controls are found so that it meets the keys; values are those of the natural cubic spline",
+    n_("B-Spline Through Keys"),
+    n_("A B-spline whose controls are found so that it meets the keys; values are those of the natural cubic spline"),
     ThroughVectorSpline,
     ThroughRotationSpline,
     rotation_options=("path",),

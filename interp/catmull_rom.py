@@ -19,6 +19,7 @@ from .cubics import Cubics
 from .keys import FloatArray
 from .rotation_vectors import RotationVectors, TurningSpline
 from .segments import Continuity, Method, Tracks
+from .words import n_
 
 
 def velocities(tracks: Tracks, before: FloatArray, after: FloatArray) -> FloatArray:
@@ -101,8 +102,8 @@ class RotationSpline(TurningSpline):
 
 METHOD = Method(
     "CATMULL_ROM",
-    "Catmull-Rom",
-    "Through each key with the velocity that its neighbours have on average",
+    n_("Catmull-Rom"),
+    n_("Through each key with the velocity that its neighbours have on average"),
     VectorSpline,
     RotationSpline,
     rotation_options=("path",),

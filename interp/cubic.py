@@ -21,6 +21,7 @@ from .segments import Continuity, Cycle, Method, Tracks
 from .slopes import c2_slopes, c2_velocities
 from .solved_turns import SolvedSpline
 from .velocities import checked_velocities
+from .words import n_
 
 # Up to this turn from key to key, in radians, no keys without a solution were met; at 2.4 they were.
 _CERTAIN_TURN = 1.7
@@ -180,8 +181,10 @@ def _end_to_end(velocities: Sequence[FloatArray]) -> FloatArray:
 
 CLAMPED = Method(
     "CUBIC_CLAMPED",
-    "Cubic, Clamped",
-    "Through the keys without a jump in acceleration; starts and ends with the velocities of the first and last key",
+    n_("Cubic, Clamped"),
+    n_(
+        "Through the keys without a jump in acceleration; starts and ends with the velocities of the first and last key"
+    ),
     ClampedVectorSpline,
     ClampedRotationSpline,
     value_options=("velocities",),
@@ -189,8 +192,8 @@ CLAMPED = Method(
 )
 NATURAL = Method(
     "CUBIC_NATURAL",
-    "Cubic, Natural",
-    "Through the keys without a jump in acceleration; starts and ends without any",
+    n_("Cubic, Natural"),
+    n_("Through the keys without a jump in acceleration; starts and ends without any"),
     NaturalVectorSpline,
     NaturalRotationSpline,
     rotation_options=("path",),

@@ -18,6 +18,7 @@ from .orientations import Path
 from .rotation_vectors import RotationVectors, TurningSpline
 from .segments import Continuity, Cycle, Method, Tracks
 from .velocities import checked_velocities
+from .words import n_
 
 
 class VectorSpline(ComponentSpline):
@@ -100,8 +101,8 @@ class RotationSpline(TurningSpline):
 
 METHOD = Method(
     "HERMITE",
-    "Hermite",
-    "Through each key with the velocity that is given with it; at rest where there is none",
+    n_("Hermite"),
+    n_("Through each key with the velocity that is given with it; at rest where there is none"),
     VectorSpline,
     RotationSpline,
     value_options=("velocities",),

@@ -8,9 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from .words import Text, n_
+
 FloatArray = npt.NDArray[np.float64]
 
 PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
+WORDS = {
+    "tension": n_("tension"),
+    "continuity": n_("continuity"),
+    "bias": n_("bias"),
+    "ease_to": n_("ease to"),
+    "ease_from": n_("ease from"),
+}
+"""What to call them in a sentence."""
 LOWEST = np.array([-1.0, -1.0, -1.0, 0.0, 0.0])[:, np.newaxis]
 HIGHEST = 1.0
 
@@ -21,23 +31,31 @@ class KeysError(ValueError):
     Attributes
     ----------
     fault : str
-        What is wrong, in words.
+        What is wrong, in words: in English, and a `Text` that can be told in another language.
     key : int or None
         Index of the first key at fault, counted from 0; None if the fault is not one key's.
     frame : float or None
         The frame of that key.
     track : str or None
         The track, named by whoever knows it: see `on_track`.
+    component : int or None
+        Index of the component at fault, which is the first of the values in `fault`: see `on_component`.
     """
 
     def __init__(
-        self, fault: str, key: int | None = None, frame: float | None = None, track: str | None = None
+        self,
+        fault: str,
+        key: int | None = None,
+        frame: float | None = None,
+        track: str | None = None,
+        component: int | None = None,
     ) -> None:
-        super().__init__(fault, key, frame, track)
+        super().__init__(fault, key, frame, track, component)
         self.fault = fault
         self.key = key
         self.frame = frame
         self.track = track
+        self.component = component
 
     def __str__(self) -> str:
         where = [] if self.track is None else [self.track]
@@ -47,7 +65,13 @@ class KeysError(ValueError):
 
     def on_track(self, track: str) -> KeysError:
         """Return the same fault with the track named first."""
-        return KeysError(self.fault, self.key, self.frame, track)
+        return KeysError(self.fault, self.key, self.frame, track, self.component)
+
+    def on_component(self, component: int) -> KeysError:
+        """Return the same fault of another component: keys may hold only some of a track's."""
+        assert isinstance(self.fault, Text)
+        fault = Text(self.fault.text, component, *self.fault.values[1:])
+        return KeysError(fault, self.key, self.frame, self.track, component)
 
 
 @dataclass(frozen=True, eq=False, init=False, slots=True)
@@ -114,9 +138,9 @@ class Keys:
     def __len__(self) -> int:
         return len(self.frames)
 
-    def error(self, fault: str, key: int) -> KeysError:
+    def error(self, fault: str, key: int, component: int | None = None) -> KeysError:
         """Return the error that says what is wrong with a key."""
-        return KeysError(fault, key, float(self.frames[key]))
+        return KeysError(fault, key, float(self.frames[key]), component=component)
 
     def with_values(self, values: FloatArray) -> Keys:
         """Return the same keys with other values, which are taken as they are: finite, float64, shape (n, d)."""
@@ -125,44 +149,48 @@ class Keys:
         return keys
 
 
-def _numbers(data: npt.ArrayLike, what: str) -> FloatArray:
-    """Return a float64 copy, or say that these are no numbers."""
+def _numbers(data: npt.ArrayLike, fault: str) -> FloatArray:
+    """Return a float64 copy, or say what these are not."""
     try:
         return np.array(data, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise KeysError(f"{what} are not an array of numbers: {error}") from error
+        raise KeysError(Text(fault, error)) from error
 
 
 def _checked_frames(data: npt.ArrayLike) -> FloatArray:
-    frames = _numbers(data, "frames")
+    frames = _numbers(data, n_("frames are not an array of numbers: {!s}"))
     if frames.ndim != 1:
-        raise KeysError(f"frames must have one dimension, not {frames.ndim}")
+        raise KeysError(n_("frames must have one dimension, not {:d}", frames.ndim))
     if not frames.size:
-        raise KeysError("a track needs at least one key")
+        raise KeysError(n_("a track needs at least one key"))
     finite = np.isfinite(frames)
     if not finite.all():
         key = int(np.argmin(finite))
-        raise KeysError("the frame is not a finite number", key, float(frames[key]))
+        raise KeysError(n_("the frame is not a finite number"), key, float(frames[key]))
     rising = frames[1:] > frames[:-1]
     if not rising.all():
         key = int(np.argmin(rising)) + 1
         before, frame = float(frames[key - 1]), float(frames[key])
-        fault = "shares its frame with the key before it" if frame == before else f"comes after frame {before:g}"
-        raise KeysError(f"{fault}; frames must be strictly increasing", key, frame)
+        if frame == before:
+            fault = n_("shares its frame with the key before it; frames must be strictly increasing")
+        else:
+            fault = n_("comes after frame {:g}; frames must be strictly increasing", before)
+        raise KeysError(fault, key, frame)
     return frames
 
 
 def _checked_values(data: npt.ArrayLike, frames: FloatArray) -> FloatArray:
-    values = _numbers(data, "values")
+    values = _numbers(data, n_("values are not an array of numbers: {!s}"))
     if values.ndim == 1:
         values = values[:, np.newaxis]
     if values.ndim != 2 or len(values) != len(frames) or not values.shape[1]:
-        raise KeysError(f"values must be one row a key: {len(frames)} frames, values of shape {np.shape(data)}")
+        fault = n_("values must be one row a key: {:d} frames, values of shape {!s}", len(frames), np.shape(data))
+        raise KeysError(fault)
     finite = np.isfinite(values)
     if not finite.all():
         key, component = (int(index) for index in np.argwhere(~finite)[0])
-        fault = f"component {component} of the value is {values[key, component]}, not a finite number"
-        raise KeysError(fault, key, float(frames[key]))
+        fault = n_("component {:d} of the value is {!s}, not a finite number", component, values[key, component])
+        raise KeysError(fault, key, float(frames[key]), component=component)
     return values
 
 
@@ -172,13 +200,12 @@ def _checked_parameters(data: tuple[npt.ArrayLike, ...], frames: FloatArray) -> 
         try:
             parameters[row] = numbers
         except (TypeError, ValueError) as error:
-            raise KeysError(
-                f"{name.replace('_', ' ')} must be one number, or one for each of {len(frames)} keys"
-            ) from (error)
+            fault = n_("{:s} must be one number, or one for each of {:d} keys", WORDS[name], len(frames))
+            raise KeysError(fault) from error
     good = (parameters >= LOWEST) & (parameters <= HIGHEST)
     if not good.all():
         row, key = (int(index) for index in np.argwhere(~good)[0])
         lowest = int(LOWEST[row, 0])
-        name = PARAMETERS[row].replace("_", " ")
-        raise KeysError(f"{name} is {parameters[row, key]:g}, not in [{lowest}, 1]", key, float(frames[key]))
+        fault = n_("{:s} is {:g}, not in [{:d}, 1]", WORDS[PARAMETERS[row]], parameters[row, key], lowest)
+        raise KeysError(fault, key, float(frames[key]))
     return parameters

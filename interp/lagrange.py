@@ -18,6 +18,7 @@ import numpy as np
 from .components import ComponentSpline
 from .keys import FloatArray, Keys, KeysError
 from .segments import Continuity, Cycle, IndexArray, Method, Tracks, end_to_end
+from .words import n_
 
 CALM_KEYS = 10
 """Through this many evenly spaced keys the polynomial swings 18 times as far as the keys, at worst."""
@@ -63,12 +64,12 @@ class VectorSpline(ComponentSpline):
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE") -> None:
         super().__init__(keys, cycle)
         if len(keys) > _MOST_KEYS:
-            raise KeysError(f"has {len(keys)} keys; a polynomial is laid through {_MOST_KEYS} at most")
+            raise KeysError(n_("has {:d} keys; a polynomial is laid through {:d} at most", len(keys), _MOST_KEYS))
         swings = _Polynomials(end_to_end([self])).swings()
         self.swing = float(swings.max(initial=1.0))
         # Not a number: beyond all numbers.
         if not self.swing <= _FARTHEST:
-            fault = f"a polynomial through {len(keys)} such keys is lost in its swings after this one"
+            fault = n_("a polynomial through {:d} such keys is lost in its swings after this one", len(keys))
             raise keys.error(fault, int(np.argmax(~(swings <= _FARTHEST))))
 
     @property
@@ -82,7 +83,10 @@ class VectorSpline(ComponentSpline):
         count = len(self.keys)
         if count <= CALM_KEYS:
             return ()
-        return (f"Lagrange through {count} keys swings between them, up to {self.swing:.3g} times as far as they do",)
+        text = n_(
+            "Lagrange through {:d} keys swings between them, up to {:.3g} times as far as they do", count, self.swing
+        )
+        return (text,)
 
     @classmethod
     def curve(cls, splines: Sequence[Self], tracks: Tracks) -> _Polynomials:
@@ -179,8 +183,8 @@ class _Polynomials:
 
 METHOD = Method(
     "LAGRANGE",
-    "Lagrange",
-    "One polynomial through all keys, for comparison: it swings far beyond them where they are many",
+    n_("Lagrange"),
+    n_("One polynomial through all keys, for comparison: it swings far beyond them where they are many"),
     VectorSpline,
     None,
 )

@@ -14,6 +14,7 @@ from .components import ComponentSpline
 from .cubics import Cubics
 from .rotation_vectors import RotationVectors, TurningSpline
 from .segments import Continuity, Method, Tracks
+from .words import n_
 
 
 class VectorSpline(ComponentSpline):
@@ -67,8 +68,8 @@ class RotationSpline(TurningSpline):
 
 METHOD = Method(
     "LINEAR",
-    "Linear",
-    "Straight from key to key: no smoothness, no overshoot",
+    n_("Linear"),
+    n_("Straight from key to key: no smoothness, no overshoot"),
     VectorSpline,
     RotationSpline,
     rotation_options=("path",),

@@ -16,6 +16,7 @@ from .components import ComponentSpline
 from .cubics import Cubics
 from .keys import FloatArray, Keys
 from .segments import Continuity, Cycle, IndexArray, Method, Tracks, end_to_end
+from .words import n_
 
 _LARGEST = float(np.log(np.finfo(np.float32).max))
 # In which a segment is looked at: between two places a cubic rises at most 1/512 of its second derivative above them.
@@ -52,11 +53,16 @@ class VectorSpline(ComponentSpline):
         if bad.any():
             key, component = (int(index) for index in np.argwhere(bad)[0])
             value = keys.values[key, component]
-            fault = "0, which has no logarithm" if value == 0.0 else f"{value:g}, of another sign than the first key's"
-            raise keys.error(f"component {component} of the value is {fault}", key)
+            if value == 0.0:
+                fault = n_("component {:d} of the value is 0, which has no logarithm", component)
+            else:
+                fault = n_(
+                    "component {:d} of the value is {:g}, of another sign than the first key's", component, value
+                )
+            raise keys.error(fault, key, component)
         large = _largest_logarithms(keys, _onward(end_to_end([self]))) > _LARGEST
         if large.any():
-            raise keys.error("after it the spline of the logarithms goes beyond float32", int(np.argmax(large)))
+            raise keys.error(n_("after it the spline of the logarithms goes beyond float32"), int(np.argmax(large)))
 
     @classmethod
     def curve(cls, splines: Sequence[VectorSpline], tracks: Tracks) -> Exponentials:
@@ -102,8 +108,8 @@ class Exponentials:
 
 METHOD = Method(
     "LOGARITHMIC",
-    "Logarithmic",
-    "Catmull-Rom of the logarithms, for scales and other values that keep their sign: even factors in even times",
+    n_("Logarithmic"),
+    n_("Catmull-Rom of the logarithms, for scales and other values that keep their sign: even factors in even times"),
     VectorSpline,
     None,
 )

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from . import rotations, sphere
 from .keys import FloatArray, Keys, KeysError
 from .segments import Continuity, Curve, Cycle, Tracks, called, checked_choice, checked_cycle
+from .words import n_
 
 Path = Literal["SHORTEST", "AS_KEYED"]
 
@@ -26,11 +27,11 @@ _NO_TURN = 1e-10
 def normalised(keys: Keys) -> FloatArray:
     """Return unit quaternions, or say which is zero."""
     if keys.values.shape[1] != 4:
-        raise KeysError(f"a rotation has the components w, x, y, z, not {keys.values.shape[1]}")
+        raise KeysError(n_("a rotation has the components w, x, y, z, not {:d}", keys.values.shape[1]))
     # Scaled first: squares of what a float holds can overflow or vanish.
     largest = np.abs(keys.values).max(axis=1, keepdims=True)
     if not largest.all():
-        raise keys.error("the quaternion is zero, which is no rotation", int(np.argmin(largest)))
+        raise keys.error(n_("the quaternion is zero, which is no rotation"), int(np.argmin(largest)))
     values: FloatArray = keys.values / largest
     values /= np.sqrt(np.einsum("ij,ij->i", values, values))[:, np.newaxis]
     return values
@@ -42,7 +43,7 @@ def check_arcs(keys: Keys) -> None:
     gaps = np.abs(values[1:] + values[:-1]).max(axis=1, initial=0.0)
     if (gaps < ANTIPODAL).any():
         key = int(np.argmax(gaps < ANTIPODAL)) + 1
-        raise keys.error("is a whole turn from the key before it, which as keyed has no axis", key)
+        raise keys.error(n_("is a whole turn from the key before it, which as keyed has no axis"), key)
 
 
 def turned_keys(
@@ -76,14 +77,14 @@ def turned_keys(
         For angles and axes of the wrong shape, and where a key turns about a zero axis.
     """
     if turns.values.shape[1] != 1:
-        raise KeysError(f"angles must be one number a key, not {turns.values.shape[1]}")
+        raise KeysError(n_("angles must be one number a key, not {:d}", turns.values.shape[1]))
     rows = Keys(turns.frames, axes).values
     if rows.shape[1] != 3:
-        raise KeysError(f"an axis has the components x, y, z, not {rows.shape[1]}")
+        raise KeysError(n_("an axis has the components x, y, z, not {:d}", rows.shape[1]))
     unit, size = rotations.unit_vectors(rows)
     missing = (size == 0.0) & (turns.values[:, 0] != 0.0)
     if missing.any():
-        raise turns.error("turns, but its axis is zero", int(np.argmax(missing)))
+        raise turns.error(n_("turns, but its axis is zero"), int(np.argmax(missing)))
     angles = turns.values[:, 0] * rotations.turn_sign(convention)
     orientations = rotations.turns_to_rotations(angles, unit, first=first)
     return turns.with_values(orientations), angles, _axes_of_neighbours(angles, unit)

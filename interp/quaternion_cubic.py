@@ -15,6 +15,7 @@ from .cubics import Cubics
 from .keys import FloatArray, Keys
 from .orientations import OrientationSpline, Path, neighbours, path_signs
 from .segments import Continuity, Cycle, IndexArray, Method, Tracks, end_to_end
+from .words import n_
 
 # Components shorter than this are refused: of their direction two digits are lost, and it turns about in a few
 # thousandths of a segment.
@@ -52,8 +53,12 @@ class RotationSpline(OrientationSpline):
         super().__init__(keys, cycle, path)
         key = _first_short(_components([self], end_to_end([self])), len(self.keys))
         if key is not None:
-            fault = f"on the way to the next key the four components come within {_SHORTEST} of 0, where they mean none"
-            raise self.keys.error(f"{fault}; set keys between", key)
+            fault = n_(
+                "on the way to the next key the four components come within {!s} of 0, where they mean none;"
+                " set keys between",
+                _SHORTEST,
+            )
+            raise self.keys.error(fault, key)
 
     @classmethod
     def curve(cls, splines: Sequence[RotationSpline], tracks: Tracks) -> Normalised:
@@ -115,8 +120,8 @@ def _first_short(components: Cubics, keys: int) -> int | None:
 
 METHOD = Method(
     "RAW_CUBIC",
-    "Raw Cubic",
-    "Catmull-Rom of a quaternion's four components: quick, and for small turns as good",
+    n_("Raw Cubic"),
+    n_("Catmull-Rom of a quaternion's four components: quick, and for small turns as good"),
     None,
     RotationSpline,
     rotation_options=("path",),

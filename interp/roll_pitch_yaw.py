@@ -19,6 +19,7 @@ from .exponential import carried, cross
 from .keys import FloatArray, Keys, KeysError
 from .orientations import OrientationSpline
 from .segments import Continuity, Curve, Cycle, IndexArray, Method, Spline, Tracks, checked_choice, end_to_end
+from .words import n_
 
 
 class RotationSpline(OrientationSpline):
@@ -75,7 +76,7 @@ class RotationSpline(OrientationSpline):
             As for `RotationSpline`.
         """
         if keys.values.shape[1] != 3:
-            raise KeysError(f"Euler angles have the components x, y, z, not {keys.values.shape[1]}")
+            raise KeysError(n_("Euler angles have the components x, y, z, not {:d}", keys.values.shape[1]))
         # At first by a method that refuses nothing: what angles there are otherwise is not what these are.
         spline = cls(keys.with_values(rotations.from_euler(keys.values, order)), cycle, tcb.METHOD, order)
         spline.angles, values = angles, keys.values
@@ -137,7 +138,7 @@ def _spline_of(angles: Method, keys: Keys, own: Keys) -> Spline:
         spline: Spline = angles.values(keys)
     except KeysError as error:
         key = None if error.key is None else int(np.argmin(np.abs(own.frames - keys.frames[error.key])))
-        fault = f"as Euler angles by {angles.label}: {error.fault}"
+        fault = n_("as Euler angles by {:s}: {:s}", angles.label, error.fault)
         raise KeysError(fault) if key is None else own.error(fault, key) from error
     return spline
 
@@ -195,8 +196,8 @@ def _carried_axes(angles: FloatArray, first: int, middle: int, last: int) -> tup
 
 METHOD = Method(
     "ROLL_PITCH_YAW",
-    "Roll, Pitch, Yaw",
-    "Three angles, each by itself, to compare: uneven where all three change",
+    n_("Roll, Pitch, Yaw"),
+    n_("Three angles, each by itself, to compare: uneven where all three change"),
     None,
     RotationSpline,
     rotation_options=("angles",),

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from . import sphere
 from .keys import FloatArray, KeysError
+from .words import n_
 
 Convention = Literal["BLENDER", "3DS"]
 Order = Literal["XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"]
@@ -507,14 +508,15 @@ def turns_of_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> tuple[Flo
 def _check_finite(keys: FloatArray) -> None:
     finite = np.isfinite(keys).all(axis=1)
     if not finite.all():
-        raise KeysError("the value is not finite", int(np.argmin(finite)))
+        raise KeysError(n_("the value is not finite"), int(np.argmin(finite)))
 
 
 def _steps_for(way: FloatArray) -> npt.NDArray[np.intp]:
     """Return in how many steps to follow ways of some length, in radians, from each key to the next."""
     steps = np.maximum(np.ceil(way / _STEP), 1.0)
     if (steps > _MOST_STEPS).any():
-        raise KeysError("turns too often from the key before it to be counted", int(np.argmax(steps > _MOST_STEPS)) + 1)
+        fault = n_("turns too often from the key before it to be counted")
+        raise KeysError(fault, int(np.argmax(steps > _MOST_STEPS)) + 1)
     return steps.astype(np.intp)
 
 

@@ -23,6 +23,7 @@ from .keys import FloatArray
 from .orientations import OrientationSpline, neighbours, path_signs
 from .segments import Continuity, IndexArray, Method, Tracks
 from .sphere_curves import DeCasteljau, Rotating, running, still
+from .words import n_
 
 
 class RotationSpline(OrientationSpline):
@@ -177,16 +178,16 @@ def _going(q: FloatArray, velocity: FloatArray, u: FloatArray) -> sphere.Moving:
 
 METHOD = Method(
     "SHOEMAKE",
-    "Shoemake 1985",
-    "Great arcs through mirrored and bisected controls, by de Casteljau's construction",
+    n_("Shoemake 1985"),
+    n_("Great arcs through mirrored and bisected controls, by de Casteljau's construction"),
     None,
     RotationSpline,
     rotation_options=("path",),
 )
 BLEND_METHOD = Method(
     "SHOEMAKE_BLEND",
-    "Shoemake 1985, Blended",
-    "Great arcs from key to key, blended with those towards mirrored and bisected controls",
+    n_("Shoemake 1985, Blended"),
+    n_("Great arcs from key to key, blended with those towards mirrored and bisected controls"),
     None,
     BlendSpline,
     rotation_options=("path",),

@@ -14,6 +14,7 @@ from .keys import FloatArray, KeysError
 from .rotation_vectors import Turns
 from .segments import BoolArray, IndexArray, Tracks
 from .tridiagonal import solve, times
+from .words import n_
 
 # Newton's method doubles the digits each time; turns of 179 degrees about changing axes have taken up to 33.
 MOST_ITERATIONS = 50
@@ -155,11 +156,10 @@ def c2_velocities(tracks: Tracks, turns: Turns, ends: SlopeEnds, velocities: Flo
     track = int(np.argmax(unsolved))
     own_keys = slice(tracks.first[track], tracks.last[track] + 1)
     key = int(np.argmax(np.abs(step[:, own_keys]).max(axis=0)))
-    raise KeysError(
-        "turns too far from its neighbours for rotations that are smooth to the second derivative; a key between helps",
-        key,
-        float(tracks.frames[own_keys][key]),
+    fault = n_(
+        "turns too far from its neighbours for rotations that are smooth to the second derivative; a key between helps"
     )
+    raise KeysError(fault, key, float(tracks.frames[own_keys][key]))
 
 
 def matrices(linear: Callable[[FloatArray, FloatArray], FloatArray], turn: FloatArray) -> FloatArray:

@@ -20,6 +20,7 @@ from .orientations import Path, check_arcs, neighbours, normalised, path_signs, 
 from .segments import Continuity, Cycle, Method, Tracks, called, checked_choice, checked_cycle, locate
 from .sphere_curves import DeCasteljau, Rotating, Squad
 from .windup import Windup
+from .words import n_
 
 Ends = Literal["3DS", "TANGENT"]
 Construction = Literal["DE_CASTELJAU", "SQUAD"]
@@ -459,8 +460,8 @@ def _windup(splines: Sequence[RotationSpline], tracks: Tracks) -> Windup | None:
 
 METHOD = Method(
     "TCB",
-    "TCB",
-    "Tension, continuity and bias of each key, as 3D Studio has them",
+    n_("TCB"),
+    n_("Tension, continuity and bias of each key, as 3D Studio has them"),
     VectorSpline,
     RotationSpline,
     rotation_options=("ends", "construction", "path"),

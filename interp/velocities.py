@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .keys import FloatArray, Keys, KeysError
+from .words import n_
 
 
 def checked_velocities(keys: Keys, velocities: npt.ArrayLike | None, components: int) -> FloatArray:
@@ -22,11 +23,13 @@ def checked_velocities(keys: Keys, velocities: npt.ArrayLike | None, components:
     try:
         rows = np.array(velocities, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise KeysError(f"velocities are not an array of numbers: {error}") from error
+        raise KeysError(n_("velocities are not an array of numbers: {!s}", error)) from error
     if rows.shape != (len(keys), components):
-        raise KeysError(f"velocities must have the shape {(len(keys), components)}, one row a key, not {rows.shape}")
+        shape = len(keys), components
+        raise KeysError(n_("velocities must have the shape {!s}, one row a key, not {!s}", shape, rows.shape))
     finite = np.isfinite(rows)
     if not finite.all():
         key, component = (int(index) for index in np.argwhere(~finite)[0])
-        raise keys.error(f"component {component} of the velocity is {rows[key, component]}, not a finite number", key)
+        fault = n_("component {:d} of the velocity is {!s}, not a finite number", component, rows[key, component])
+        raise keys.error(fault, key, component)
     return rows
