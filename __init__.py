@@ -14,6 +14,7 @@ def _modules() -> tuple[ModuleType, ...]:
         findings,
         handlers,
         keymaps,
+        last_event,
         operators,
         panels,
         preferences,
@@ -22,7 +23,19 @@ def _modules() -> tuple[ModuleType, ...]:
         relaxation_settings,
     )
 
-    return properties, findings, relaxation_settings, preferences, redraw, handlers, operators, panels, keymaps, cli
+    return (
+        last_event,
+        properties,
+        findings,
+        relaxation_settings,
+        preferences,
+        redraw,
+        handlers,
+        operators,
+        panels,
+        keymaps,
+        cli,
+    )
 
 
 def register() -> None:

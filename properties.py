@@ -27,9 +27,10 @@ from . import selection, shared_number
 from .animation import ROTATION_TOLERANCE, Refusal, choose
 from .animation.companions import velocity_of
 from .animation.parameters import LIMITS, velocity_size
-from .animation.selected_keys import Numbers, TrackKeys, set_parameters
+from .animation.selected_keys import Kept, Numbers, TrackKeys, put_back, set_parameters
 from .animation.settings import CHOICES
 from .interp.methods import METHODS
+from .last_event import last_event
 
 DESCRIPTIONS = {
     "tension": ("Tension", "How tightly the curve bends at the key: 1 stops there, -1 sweeps wide"),
@@ -140,9 +141,7 @@ def _key_parameter(name: str) -> Any:
         return found[2].parameters[name] if found else 0.0
 
     def set_(_self: Any, value: float) -> None:
-        defaults = selection.default_parameters(bpy.context)
-        for keys in selection.key_shown(bpy.context):
-            _set(keys, {name: value}, defaults)
+        _slide(name, selection.key_shown(bpy.context), np.array([get(None)]), value)
 
     return parameter(name, get=get, set=set_, options=set())
 
@@ -162,8 +161,10 @@ def _key_velocity() -> Any:
 
     def set_(_self: Any, values: Sequence[float]) -> None:
         for keys in selection.key_shown(bpy.context):
-            given = enumerate(values[: velocity_size(keys.track)])
-            _set(keys, {velocity_of(component): value for component, value in given}, {})
+            before = get(None)
+            for component, value in enumerate(values[: velocity_size(keys.track)]):
+                if np.float32(value) != np.float32(before[component]):
+                    _slide(velocity_of(component), [keys], np.array([before[component]]), value)
 
     return FloatVectorProperty(
         name="Velocity",
@@ -183,17 +184,11 @@ def _selected_velocity() -> Any:
         return [_shown_velocity(component)[2] for component in range(SLIDERS_OF_VELOCITY)]
 
     def set_(self: Any, values: Sequence[float]) -> None:
-        given: list[tuple[TrackKeys, dict[str, Any]]] = []
         for component, value in enumerate(values):
             chosen, numbers, shown = _shown_velocity(component)
             # Of the other sliders comes what they show.
-            if not len(numbers) or np.float32(value) == np.float32(shown):
-                continue
-            name = velocity_of(component)
-            after = shared_number.changed(name, _identity(chosen), numbers, value, _ANY_NUMBER, self.relative)
-            given += [(keys, {name: own}) for keys, own in _of_each(chosen, after)]
-        for keys, own in given:
-            _set(keys, own, {})
+            if len(numbers) and np.float32(value) != np.float32(shown):
+                _slide(velocity_of(component), chosen, numbers, value, self.relative)
 
     return FloatVectorProperty(
         name="Velocity",
@@ -227,10 +222,36 @@ def _of_each(chosen: list[TrackKeys], numbers: Numbers) -> Iterator[tuple[TrackK
     return zip(chosen, np.split(numbers, ends[:-1]), strict=True)
 
 
-def _set(keys: TrackKeys, given: dict[str, Any], defaults: dict[str, float]) -> None:
-    """Set parameters where that can be done; the panel says why where it can't."""
-    with suppress(Refusal):
-        set_parameters(keys, given, defaults)
+def _slide(name: str, chosen: list[TrackKeys], numbers: Numbers, value: float, relative: bool = False) -> None:
+    """Set the parameter of the keys, which have those numbers, as its slider was set."""
+    if not chosen:
+        return
+    keys = _identity(chosen)
+    event = last_event(bpy.context)
+    if event.takes_back:
+        if np.float32(value) == np.float32(shared_number.shown(name, keys, numbers)):
+            # Blender sets it back more than once.
+            return
+        kept = shared_number.kept(name, keys, numbers, value)
+        if kept is not None:
+            put_back(kept)
+            return
+    after = shared_number.changed(
+        name,
+        keys,
+        numbers,
+        value,
+        LIMITS.get(name, _ANY_NUMBER),
+        relative or event.alt,
+        keep=lambda: [Kept.of(each, name) for each in chosen],
+        held_on=event.is_modifier,
+    )
+    # A velocity has no defaults.
+    defaults = selection.default_parameters(bpy.context) if name in LIMITS else {}
+    for each, own in _of_each(chosen, after):
+        # The panel says why where it can't be done.
+        with suppress(Refusal):
+            set_parameters(each, {name: own}, defaults)
 
 
 def _selected_parameter(name: str) -> Any:
@@ -242,12 +263,7 @@ def _selected_parameter(name: str) -> Any:
 
     def set_(self: Any, value: float) -> None:
         chosen, numbers = _numbers(name)
-        if not len(numbers):
-            return
-        after = shared_number.changed(name, _identity(chosen), numbers, value, LIMITS[name], self.relative)
-        defaults = selection.default_parameters(bpy.context)
-        for keys, own in _of_each(chosen, after):
-            _set(keys, {name: own}, defaults)
+        _slide(name, chosen, numbers, value, self.relative)
 
     return parameter(name, get=get, set=set_, options=set())
 
@@ -369,7 +385,10 @@ class TCBSelectedKeys(Of50, bpy.types.PropertyGroup):
 
     relative: BoolProperty(
         name="Relative",
-        description="A slider shifts the numbers of all selected keys by as much, instead of making them the same",
+        description=(
+            "A slider shifts the numbers of all selected keys by as much, instead of making them the same;"
+            " so it does while Alt is held"
+        ),
         options=set(),
     )
     tension: _selected_parameter("tension")

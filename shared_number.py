@@ -5,12 +5,16 @@ Where the numbers differ the slider shows their mean. A change gives all of them
 `relative` shifts each by as much. While a slider is dragged Blender sets it again and again, and at Esc sets it to what
 it showed before: each change therefore starts from the numbers as they were before the first, and none is lost by being
 clamped on the way.
+
+Whose numbers are their own and whose the defaults, a slider can't show: it is kept beside what the slider showed, so
+that Esc puts that back too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +33,8 @@ class _Change:
     shown_before: float
     after: npt.NDArray[np.float32]
     shown: float
+    kept: dict[np.float32, Any]
+    """What was kept of the keys when the slider showed the number."""
 
     def is_of(self, keys: Hashable, numbers: Numbers) -> bool:
         """Whether nothing else has changed them since."""
@@ -44,8 +50,8 @@ def shown(name: str, keys: Hashable, numbers: Numbers) -> float:
 
     `keys` tells these keys from others.
     """
-    change = _changes.get(name)
-    if change is not None and change.is_of(keys, numbers):
+    change = _last(name, keys, numbers)
+    if change is not None:
         return change.shown
     if not is_mixed(numbers):
         return float(numbers[0])
@@ -54,22 +60,49 @@ def shown(name: str, keys: Hashable, numbers: Numbers) -> float:
 
 
 def changed(
-    name: str, keys: Hashable, numbers: Numbers, value: float, limits: tuple[float, float], relative: bool
+    name: str,
+    keys: Hashable,
+    numbers: Numbers,
+    value: float,
+    limits: tuple[float, float],
+    relative: bool,
+    keep: Callable[[], Any],
+    held_on: bool = False,
 ) -> Numbers:
-    """The numbers after the slider of the parameter `name` was set to the value."""
-    last = _changes.get(name)
-    if last is not None and last.relative == relative and last.is_of(keys, numbers):
+    """The numbers after the slider of the parameter `name` was set to the value.
+
+    `keep` returns what `kept` is to give back later, of the keys as they are before this change. `held_on` says that
+    the slider is held since the last change, whether that was relative or not.
+    """
+    last = _last(name, keys, numbers)
+    if last is not None and (last.relative == relative or held_on):
         before, shown_before = last.before, last.shown_before
     else:
         before, shown_before = numbers, shown(name, keys, numbers)
+    kept = {} if last is None else last.kept
+    # Keys that this slider gave one number are what they are by that number alone.
+    if last is None or is_mixed(numbers):
+        kept.setdefault(np.float32(shown(name, keys, numbers)), keep())
     if np.float32(value) == np.float32(shown_before):
         after = before
     elif relative:
         after = np.clip(before + (value - shown_before), *limits)
     else:
         after = np.full(len(numbers), value)
-    _changes[name] = _Change(keys, relative, before, shown_before, after.astype(np.float32), value)
+    _changes[name] = _Change(keys, relative, before, shown_before, after.astype(np.float32), value, kept)
     return after
+
+
+def kept(name: str, keys: Hashable, numbers: Numbers, value: float) -> Any | None:
+    """What was kept of the keys when the slider showed the value, where it alone has changed them since."""
+    last = _last(name, keys, numbers)
+    return None if last is None else last.kept.get(np.float32(value))
+
+
+def _last(name: str, keys: Hashable, numbers: Numbers) -> _Change | None:
+    """The last change of the keys, where nothing else has changed them since."""
+    change = _changes.get(name)
+    return change if change is not None and change.is_of(keys, numbers) else None
 
 
 def is_mixed(numbers: Numbers) -> bool:

@@ -336,25 +336,28 @@ def select(keys: TrackKeys) -> None:
 
 @dataclass(frozen=True)
 class Kept:
-    """The parameters of a track as they were, to the last bit."""
+    """The parameters of a track, or one of them, as they were, to the last bit."""
 
     keys: TrackKeys
     enabled: bool
     companions: dict[str, Keyframes]
+    name: str | None
 
     @classmethod
-    def of(cls, keys: TrackKeys) -> Kept:
+    def of(cls, keys: TrackKeys, name: str | None = None) -> Kept:
+        """All parameters, or the one of that name."""
         track = keys.track
-        return cls(keys, track.enabled, {name: read(companion) for name, companion in track.parameters.items()})
+        held = {own: read(companion) for own, companion in track.parameters.items() if name in {None, own}}
+        return cls(keys, track.enabled, held, name)
 
     def put_back(self, channels: Channels, track: Track) -> None:
         """Make the track, as it was found again, what it was, also where it was not TCB."""
-        for name, companion in track.parameters.items():
+        for name in [name for name in track.parameters if self.name in {None, name}]:
             if name in self.companions:
-                write(companion, self.companions[name])
+                write(track.parameters[name], self.companions[name])
             else:
-                channels.remove(companion)
-        if track.settings_curve is not None and not self.enabled:
+                channels.remove(track.parameters.pop(name))
+        if track.settings_curve is not None and not self.enabled and not track.parameters:
             channels.remove(track.settings_curve)
             take_names(self.keys.datablock, track.path)
 

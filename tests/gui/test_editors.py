@@ -6,6 +6,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import pytest
+
 from tools.graphical import place
 
 from .conftest import PICTURES
@@ -69,22 +71,81 @@ def test_a_bias_typed_in_the_graph_editor_goes_to_all_selected_keys(window):
     # Of mixed numbers the slider shows the mean; dragging it and Esc leaves each key its own.
     window.run("bpy.ops.tcb.key_set(track='location', frame=1, bias=-0.5); bpy.ops.ed.undo_push(message='mixed')")
     mixed = everything(window)
-    x, y = place(buttons, "selected.bias")
-    for at in ((x - 85, y), (x - 80, y)):
-        window.xdotool("mousemove", *at)
-        time.sleep(0.3)
-    window.xdotool("mousedown", 1)
-    for _step in range(8):
-        window.xdotool("mousemove_relative", 5, 0)
-        time.sleep(0.05)
+    slider = place(buttons, "selected.bias")
+    hold_slider(window, slider, 8)
     held = parameter(window, "bias")
     window.shot(PICTURES / "mixed.png")
-    window.key("Escape")
-    window.xdotool("mouseup", 1)
-    time.sleep(0.3)
+    take_back(window)
     assert len(set(held.values())) == 1
     assert parameter(window, "bias") == {1.0: -0.5, 20.0: 0.5, 50.0: 0.5}
     assert everything(window) == mixed
+
+    # With Alt it shifts each; pressed while the slider is held, from where they were.
+    window.xdotool("keydown", "alt")
+    hold_slider(window, slider, 4)
+    shifted = parameter(window, "bias")
+    window.xdotool("mouseup", 1)
+    window.xdotool("keyup", "alt")
+    time.sleep(0.3)
+    assert parameter(window, "bias") == shifted
+    assert shifted[20.0] == shifted[50.0] > 0.5
+    assert shifted[1.0] - shifted[20.0] == pytest.approx(-1, abs=2e-4)
+    window.key("ctrl+z", at=centre)
+    assert everything(window) == mixed
+    hold_slider(window, slider, 3)
+    window.xdotool("keydown", "alt")
+    move_on(window, 1)
+    again = parameter(window, "bias")
+    window.xdotool("keyup", "alt")
+    take_back(window)
+    assert again[1.0] - again[20.0] == pytest.approx(-1, abs=2e-4)
+    assert everything(window) == mixed
+
+
+def test_escape_leaves_no_number_to_keys_that_had_none(window):
+    """In the Graph Editor and in the 3D viewport, whose tab shows one key."""
+    centre = open_editor(window, "GRAPH_EDITOR")
+    window.key("a", at=centre)
+    buttons = window.buttons("GRAPH_EDITOR", height=420)
+    window.run("bpy.ops.tcb.key_set(track='location', frame=1, bias=-0.5); bpy.ops.ed.undo_push(message='one')")
+    one = everything(window)
+    for name in ("bias", "tension"):
+        hold_slider(window, place(buttons, f"selected.{name}"), 4)
+        assert set(parameter(window, name)) == {1.0, 20.0, 50.0}
+        take_back(window)
+        assert everything(window) == one
+
+    window.run("area('GRAPH_EDITOR').type = 'VIEW_3D'")
+    window.open_sidebar("VIEW_3D", "TCB")
+    buttons = window.buttons("VIEW_3D", height=420)
+    hold_slider(window, place(buttons, "continuity"), 4)
+    assert list(parameter(window, "continuity")) == [20.0]
+    take_back(window)
+    assert everything(window) == one
+
+
+def hold_slider(window: Any, at: Any, steps: int) -> None:
+    """Press the mouse on the left part of a slider, and move it so many steps to the right."""
+    x, y = at
+    for place_ in ((x - 85, y), (x - 80, y)):
+        window.xdotool("mousemove", *place_)
+        time.sleep(0.3)
+    window.xdotool("mousedown", 1)
+    move_on(window, steps)
+
+
+def move_on(window: Any, steps: int) -> None:
+    for _step in range(steps):
+        window.xdotool("mousemove_relative", 5, 0)
+        time.sleep(0.05)
+    time.sleep(0.2)
+
+
+def take_back(window: Any) -> None:
+    """Esc while a slider is held."""
+    window.key("Escape")
+    window.xdotool("mouseup", 1)
+    time.sleep(0.3)
 
 
 def test_the_menu_its_presets_and_dragging_in_the_dope_sheet(window):

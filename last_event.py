@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a person holds or pressed while a slider is set, which Blender doesn't tell the slider.
+
+An operator that is invoked gets the window's last event, and with it what is held; from inside of a property's setter
+too, also while Blender drags the slider.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+
+_MODIFIERS = frozenset(f"{side}_{key}" for side in ("LEFT", "RIGHT") for key in ("ALT", "CTRL", "SHIFT"))
+
+
+@dataclass(frozen=True)
+class LastEvent:
+    alt: bool = False
+    is_modifier: bool = False
+    """A modifier key was pressed or released last, and no button or other key since."""
+    takes_back: bool = False
+    """It is one of those by which Blender takes back what was dragged."""
+
+
+NONE = LastEvent()
+_last = NONE
+
+
+class TCB_OT_last_event(bpy.types.Operator):
+    """Look at what is held on the keyboard"""
+
+    bl_idname = "tcb.last_event"
+    bl_label = "Last Event"
+    bl_options: Any = {"INTERNAL"}
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Any:
+        global _last
+        _last = LastEvent(
+            alt=event.alt,
+            is_modifier=event.type in _MODIFIERS,
+            # Blender may set the slider back when the key is up again.
+            takes_back=event.type in {"ESC", "RIGHTMOUSE"},
+        )
+        return {"CANCELLED"}
+
+
+def last_event(context: bpy.types.Context) -> LastEvent:
+    """Of the context's window; nothing where there is none, or nobody before it."""
+    global _last
+    _last = NONE
+    if not bpy.app.background and context.window is not None:
+        operators: Any = bpy.ops
+        operators.tcb.last_event("INVOKE_DEFAULT")
+    return _last
+
+
+def register() -> None:
+    bpy.utils.register_class(TCB_OT_last_event)
+
+
+def unregister() -> None:
+    bpy.utils.unregister_class(TCB_OT_last_event)
