@@ -12,6 +12,7 @@ import bpy
 
 from ..interp import KeysError, evaluate_many
 from ..interp.fitting import fit_many
+from ..words import n_, rpt_, told
 from . import scratch, stamps
 from .channels import Channels, assign, channels_in, channels_of
 from .companions import SAVED, hold_numbers, make, remove_strays, saved_count, saved_numbers, track_and_field
@@ -35,7 +36,7 @@ from .sampling import APART, Sampling
 from .selecting import selecting
 from .settings import Settings, write_settings
 from .switching import switch_off
-from .tracks import FRAME_FUNCTION, NOT_IN_USE, Track, find_tracks, why_not
+from .tracks import FRAME_FUNCTION, Track, find_tracks, why_not
 
 Progress = Callable[[int, int], None]
 
@@ -123,7 +124,7 @@ def rebake(
     for track, kept in zip(ready, read_all_originals(ready), strict=True):
         try:
             if not kept:
-                raise track.refusal("it has no keys")
+                raise track.refusal(rpt_("it has no keys"))
             pair(track, kept)
             job = _Job(list(datablocks), channels, [(track, kept, track.settings.options or otherwise)], [])
             asked = _asked(job)
@@ -162,7 +163,7 @@ def _is_soluble(job: _Job, report: Report) -> bool:
         try:
             _evaluated_together([replace(job, motions=[motion])])
         except KeysError as error:
-            report.refusals.append(motion.track.refusal(error.fault, error.frame))
+            report.refusals.append(motion.track.refusal(told(error.fault), error.frame))
             return False
         finally:
             # What there is to say is said when all are evaluated.
@@ -223,12 +224,12 @@ def _collect(
     """Raises Refusal where no track can be baked. What was enabled and can't be is an error; the rest is a note."""
     tracks = find_tracks(datablocks[0], channels, prefixes)
     if not tracks:
-        raise Refusal(name_of(datablocks[0]), "it has no keys on a float property", nothing_to_do=True)
+        raise Refusal(name_of(datablocks[0]), rpt_("it has no keys on a float property"), nothing_to_do=True)
     job = _Job(datablocks, channels, [], _other_modes(datablocks))
     enabled = [track for track in tracks if track.enabled]
     if enabled:
         left = [track for track in tracks if track.in_use and not track.enabled]
-        job.notes += [str(track.refusal("not TCB, so left as it is; Enable it to bake it too")) for track in left]
+        job.notes += [str(track.refusal(rpt_("not TCB, so left as it is; Enable it to bake it too"))) for track in left]
     left_alone = []
     for track in enabled or tracks:
         reason = why_not(track)
@@ -237,11 +238,11 @@ def _collect(
         if kept:
             job.kept.append((track, kept, options))
         else:
-            left_alone.append(track.refusal(reason or "it has no keys"))
+            left_alone.append((track, track.refusal(reason or rpt_("it has no keys"))))
     if not job.kept:
-        raise Refusal.of_all(left_alone)
-    for refusal in left_alone:
-        if enabled and refusal.reason != NOT_IN_USE:
+        raise Refusal.of_all([refusal for _, refusal in left_alone])
+    for track, refusal in left_alone:
+        if enabled and track.in_use:
             report.refusals.append(refusal)
         else:
             job.notes.append(str(refusal))
@@ -252,7 +253,7 @@ def _other_modes(datablocks: Sequence[bpy.types.ID]) -> list[str]:
     """What to say of users of shared F-curves whose rotation mode is not the first one's, which counts."""
     mode = getattr(datablocks[0], "rotation_mode", None)
     return [
-        f'"{name_of(user)}" shares the action in another rotation mode; "{name_of(datablocks[0])}" decides'
+        rpt_('"{:s}" shares the action in another rotation mode; "{:s}" decides', name_of(user), name_of(datablocks[0]))
         for user in datablocks[1:]
         if getattr(user, "rotation_mode", None) != mode
     ]
@@ -269,15 +270,18 @@ def _sampling(kept: Mapping[int, Originals], options: Options) -> Sampling:
 
 def too_near_keys(step: float) -> str:
     """Why no bake has such a step; empty where it can have it."""
-    near = step < APART
-    return f"a step of {step:g} is below {APART:g} frames: Blender takes keys that near for one" if near else ""
+    if step >= APART:
+        return ""
+    return rpt_("a step of {:g} is below {:g} frames: Blender takes keys that near for one", step, APART)
 
 
 def too_many(asked: float, limit: int) -> str:
     """Why no bake of so many samples is made."""
-    return (
-        f"about {_number(asked)} samples were asked for, more than the limit of {limit:,}: "
-        "take a larger step, a shorter range or fewer objects, or raise the sample limit"
+    return rpt_(
+        "about {:s} samples were asked for, more than the limit of {:,}: "
+        "take a larger step, a shorter range or fewer objects, or raise the sample limit",
+        _number(asked),
+        limit,
     )
 
 
@@ -328,7 +332,7 @@ def _motion(track: Track, kept: dict[int, Originals], options: Options) -> Motio
     try:
         return _planned(track, settings, kept, options)
     except KeysError as error:
-        raise track.refusal(error.fault, error.frame) from error
+        raise track.refusal(told(error.fault), error.frame) from error
 
 
 def _planned(track: Track, settings: Settings, kept: dict[int, Originals], options: Options) -> Motion:
@@ -344,7 +348,7 @@ def _planned(track: Track, settings: Settings, kept: dict[int, Originals], optio
         near = Tolerances(options.value_tolerance, options.rotation_tolerance)
         motion = plan_fitted(track, settings, kept, sampling, options.defaults, near)
     if not motion.is_empty and options.frame_range is None and cycle_beyond(track, settings) != "SINGLE":
-        motion.notes.append("it cycles: give a frame range to bake its repeats beyond the keys")
+        motion.notes.append(rpt_("it cycles: give a frame range to bake its repeats beyond the keys"))
     return motion
 
 
@@ -398,13 +402,14 @@ def _count(report: Report, motion: Motion, written: Sequence[Written]) -> None:
     stray = without_key(track, motion.key_frames)
     if stray:
         frames = ", ".join(f"{frame:g}" for frame in stray[:3])
-        reason = f"parameters stand where it has no key, frame {frames}: were its keys moved without them?"
+        reason = rpt_("parameters stand where it has no key, frame {:s}: were its keys moved without them?", frames)
         report.notes.append(str(track.refusal(reason)))
     for fcurve in track.channels.values():
         others = sorted({modifier.type for modifier in fcurve.modifiers if modifier.type != "CYCLES"})
         if others:
-            reason = f"F-curve modifiers stay and act on the baked motion: {', '.join(others)}"
-            report.notes.append(str(track.refusal(f"{reason} (component {fcurve.array_index})")))
+            types = ", ".join(others)
+            text = n_("F-curve modifiers stay and act on the baked motion: {:s} (component {:d})")
+            report.notes.append(str(track.refusal(rpt_(text, types, fcurve.array_index))))
 
 
 def _make_curves(channels: Channels, datablock: bpy.types.ID, motion: Motion, written: Sequence[Written]) -> None:
@@ -446,7 +451,7 @@ def _note_made_keys(report: Report, motion: Motion) -> None:
     for original in motion.originals.values():
         if original.edited and len(original.unrecorded):
             frames = ", ".join(f"{frame:g}" for frame in original.unrecorded[:3])
-            reason = f"keys made since the last bake get automatic handles: {frames}"
+            reason = rpt_("keys made since the last bake get automatic handles: {:s}", frames)
             report.notes.append(str(motion.track.refusal(reason)))
             break
 
@@ -492,7 +497,9 @@ def _write_new_actions(jobs: Sequence[_Job], written: Sequence[list[list[Written
         report.add(_write_plain(job, copy, channels))
         for datablock in job.datablocks:
             assign(datablock, action, job.channels.slot_handle)
-            report.notes.append(f'"{datablock.name}" now uses the action "{action.name}"; "{original.name}" is kept')
+            report.notes.append(
+                rpt_('"{:s}" now uses the action "{:s}"; "{:s}" is kept', datablock.name, action.name, original.name)
+            )
         if original.library is None and not original.users:
             original.use_fake_user = True
     for action in copies.values():

@@ -13,6 +13,7 @@ from typing import Any
 
 import bpy
 
+from ..words import rpt_
 from .datablocks import name_of
 from .faults import Refusal
 
@@ -58,16 +59,20 @@ def channels_of(datablock: bpy.types.ID) -> Channels:
     animation = getattr(datablock, "animation_data", None)
     if animation is None or animation.action is None:
         if animation is not None and any(track.strips for track in animation.nla_tracks):
-            raise Refusal(name_of(datablock), "its animation is in NLA strips only; enter tweak mode on a strip first")
-        raise Refusal(name_of(datablock), "it has no animation")
+            raise Refusal(
+                name_of(datablock), rpt_("its animation is in NLA strips only; enter tweak mode on a strip first")
+            )
+        raise Refusal(name_of(datablock), rpt_("it has no animation"))
     action = animation.action
     if not HAS_SLOTS:
         return Channels(action, 0, action)
     if animation.action_slot is None:
-        raise Refusal(name_of(datablock), f'its action "{action.name}" has no slot for it; choose a slot first')
+        raise Refusal(
+            name_of(datablock), rpt_('its action "{:s}" has no slot for it; choose a slot first', action.name)
+        )
     bag = _channelbag(action, animation.action_slot)
     if bag is None:
-        raise Refusal(name_of(datablock), f'its action "{action.name}" has no F-curves for it')
+        raise Refusal(name_of(datablock), rpt_('its action "{:s}" has no F-curves for it', action.name))
     return Channels(action, animation.action_slot.handle, bag)
 
 

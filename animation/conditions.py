@@ -18,6 +18,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
+from ..words import n_, rpt_
 from .datablocks import bone_path, of_object
 from .faults import Refusal
 from .playing import (
@@ -50,6 +51,14 @@ _LEAST = {
 }
 """Of each type of camera what must be above 0, besides the clips."""
 _CLIPS = ("clip_start", "clip_end")
+_NAMES = {
+    "lens": n_("lens"),
+    "sensor_width": n_("sensor width"),
+    "sensor_height": n_("sensor height"),
+    "ortho_scale": n_("ortho scale"),
+    "clip_start": n_("clip start"),
+    "clip_end": n_("clip end"),
+}
 _FOCUS = ("dof.use_dof", "dof.focus_distance")
 _AXES = {"X": 0, "Y": 1, "Z": 2}
 _TRACKING = ("TRACK_TO", "LOCKED_TRACK", "DAMPED_TRACK")
@@ -82,8 +91,8 @@ class Violation:
     @property
     def place(self) -> str:
         if self.end - self.start < _REFINED:
-            return f"frame {self.start:.6g}"
-        return f"frames {self.start:.6g} to {self.end:.6g}"
+            return rpt_("frame {:.6g}", self.start)
+        return rpt_("frames {:.6g} to {:.6g}", self.start, self.end)
 
 
 @dataclass
@@ -110,18 +119,24 @@ class Checks:
     @property
     def summary(self) -> str:
         """In one line; that everything holds it says only where everything was looked at."""
-        looked = f"{_counted(self.objects, 'object')}, {self.samples:,} samples"
+        if self.objects == 1:
+            looked = rpt_("{:,} object, {:,} samples", self.objects, self.samples)
+        else:
+            looked = rpt_("{:,} objects, {:,} samples", self.objects, self.samples)
         if self.holds and not self.objects:
-            return "Nothing to check: no object"
+            return rpt_("Nothing to check: no object")
         if self.holds:
-            return f"All conditions hold: {looked}"
+            return rpt_("All conditions hold: {:s}", looked)
         missed = len(self.refusals) + len(self.notes)
         if missed and not self.objects:
-            return f"Not checked: {missed:,} of {missed:,}"
-        found = [f"{len(self.violations)} violated"] if self.violations else []
-        found += [f"{_counted(self.joints_apart, 'joint')} apart"] if self.joints_apart else []
-        said = f"{', '.join(found) or 'what was checked holds'}: {looked}"
-        return f"Not checked: {missed:,}; {said}" if missed else said
+            return rpt_("Not checked: {:,} of {:,}", missed, missed)
+        found = [rpt_("{:d} violated", len(self.violations))] if self.violations else []
+        if self.joints_apart == 1:
+            found.append(rpt_("{:,} joint apart", self.joints_apart))
+        elif self.joints_apart:
+            found.append(rpt_("{:,} joints apart", self.joints_apart))
+        said = f"{', '.join(found) or rpt_('what was checked holds')}: {looked}"
+        return rpt_("Not checked: {:,}; {:s}", missed, said) if missed else said
 
 
 def check(
@@ -160,7 +175,7 @@ def check(
         try:
             frames = sampled_frames(seen, of_object(item), frame_range, step)
         except Refusal as refusal:
-            result.refusals.append(f"not checked: {refusal}")
+            result.refusals.append(rpt_("not checked: {:s}", str(refusal)))
             continue
         result.objects += 1
         look = _Look(seen, item, frames, result.notes)
@@ -169,12 +184,8 @@ def check(
             try:
                 result.violations += sorted(condition(), key=lambda violation: violation.start)
             except Refusal as refusal:
-                result.refusals.append(f"not checked: {refusal}")
+                result.refusals.append(rpt_("not checked: {:s}", str(refusal)))
     return result
-
-
-def _counted(count: int, thing: str) -> str:
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
 def _objects_of(datablock: bpy.types.ID) -> list[bpy.types.Object]:
@@ -215,7 +226,7 @@ class _Look:
             "CLIP",
             start >= end,
             start - end,
-            lambda row: f"clip start {start[row]:.5g} is not below clip end {end[row]:.5g}",
+            lambda row: rpt_("clip start {:.5g} is not below clip end {:.5g}", start[row], end[row]),
         )
         if camera.dof.focus_object is None:
             used, distance = (values[path] for path in _FOCUS)
@@ -225,7 +236,7 @@ class _Look:
                 "FOCUS",
                 (used >= 0.5) & (distance <= start),
                 start - distance,
-                lambda row: f"focus distance {distance[row]:.5g} is not beyond clip start {start[row]:.5g}",
+                lambda row: rpt_("focus distance {:.5g} is not beyond clip start {:.5g}", distance[row], start[row]),
             )
 
     def scales(self) -> Iterator[Violation]:
@@ -263,14 +274,19 @@ class _Look:
                 near = next((each for each in crossed if abs(each - frame) < 2 * _REFINED), frame)
                 crossed.setdefault(near, []).append(component)
         for frame, components in sorted(crossed.items()):
-            fault = f"{_letters(components)} passes through zero: it turns inside out"
+            fault = rpt_("scale {:s} passes through zero: it turns inside out", _letters(components))
             keys = keys_around(keys_on(self.item, [path]), frame)
             yield Violation(self.item.name, path, "SCALE", frame, frame, frame, fault, keys)
         some: BoolArray = np.asarray(zero.any(axis=1))
         for first, last in _runs(some):
             letters = _letters(np.flatnonzero(zero[first : last + 1].any(axis=0)))
             yield self._violation(
-                self.item, [path], "SCALE", (first, last), first, f"{letters} is zero: nothing of it is left"
+                self.item,
+                [path],
+                "SCALE",
+                (first, last),
+                first,
+                rpt_("scale {:s} is zero: nothing of it is left", letters),
             )
 
     def _passages(self, path: str, component: int, values: Values, zero: BoolArray) -> Iterator[float]:
@@ -295,7 +311,8 @@ class _Look:
             try:
                 towards, poles, word = self._towards(constraint, alone=len(active) == 1)
             except UnknownMotionError as unknown:
-                self.notes.append(f'"{self.item.name}", {path}: not checked: {unknown}')
+                place = f'"{self.item.name}", {path}'
+                self.notes.append(rpt_("{:s}: not checked: {:s}", place, str(unknown)))
                 continue
             influence = self.playing.values(self.item, [f"{path}.influence"])[f"{path}.influence"][:, 0]
             angle, part = _nearest(towards, poles)
@@ -305,8 +322,10 @@ class _Look:
                 ends = float(self.frames[worst]), float(self.frames[worst + 1])
                 frame = ends[0] + part[worst] * (ends[1] - ends[0])
                 keys = [all_keys(owner) for owner in (self.item, constraint.target)]
-                fault = (
-                    f"its view comes within {math.degrees(angle[worst]):.2g} degrees of {word}, and turns round there"
+                fault = rpt_(
+                    "its view comes within {:.2g} degrees of {:s}, and turns round there",
+                    math.degrees(angle[worst]),
+                    word,
                 )
                 yield Violation(
                     self.item.name,
@@ -323,27 +342,27 @@ class _Look:
         """From the object to the target, shape (frames, 3), in a space in which the directions not to take stand still;
         these, and what to call them. Raises UnknownMotionError."""
         if constraint.owner_space != "WORLD" or constraint.target_space != "WORLD":
-            raise UnknownMotionError("it does not work in world space")
+            raise UnknownMotionError(rpt_("it does not work in world space"))
         if constraint.type == "DAMPED_TRACK" and not alone:
-            raise UnknownMotionError("other constraints act on it too")
+            raise UnknownMotionError(rpt_("other constraints act on it too"))
         own = self._own(constraint, alone)
         target, point = self._target(constraint)
         way = point - own[:, :3, 3]
         if not np.isfinite(way).all():
-            raise UnknownMotionError("a place is not a finite number")
+            raise UnknownMotionError(rpt_("a place is not a finite number"))
         if constraint.type == "TRACK_TO":
             up = ((0.0, 0.0, 1.0), (0.0, 0.0, -1.0))
             if not constraint.use_target_z:
-                return way, up, "the world's Z axis, its up axis"
-            return _in(target, way), up, "the target's Z axis, its up axis"
+                return way, up, rpt_("the world's Z axis, its up axis")
+            return _in(target, way), up, rpt_("the target's Z axis, its up axis")
         if constraint.type == "LOCKED_TRACK":
             # It turns about this axis only, so the axis is the same before and after.
             axis = np.zeros(3)
             axis[_AXES[constraint.lock_axis[-1]]] = 1.0
-            return _in(own, way), (axis.tolist(), (-axis).tolist()), "the axis that is locked"
+            return _in(own, way), (axis.tolist(), (-axis).tolist()), rpt_("the axis that is locked")
         axis = np.zeros(3)
         axis[_AXES[constraint.track_axis[-1]]] = 1.0 if "NEGATIVE" in constraint.track_axis else -1.0
-        return _in(own, way), (axis.tolist(),), "straight behind it"
+        return _in(own, way), (axis.tolist(),), rpt_("straight behind it")
 
     def _target(self, constraint: Any) -> tuple[Matrices, Values]:
         """Where the target is, and its point that is looked at."""
@@ -352,7 +371,7 @@ class _Look:
             matrices = self._matrices(target, "")
             return matrices, matrices[:, :3, 3]
         if target.type != "ARMATURE" or bone not in target.pose.bones:
-            raise UnknownMotionError(f"its target {bone} is no bone")
+            raise UnknownMotionError(rpt_("its target {:s} is no bone", bone))
         matrices = self._matrices(target, bone)
         along = constraint.head_tail * target.pose.bones[bone].bone.length
         return matrices, matrices[:, :3, 3] + along * matrices[:, :3, 1]
@@ -389,7 +408,7 @@ class _Look:
     ) -> Violation:
         start, end, at = (float(self.frames[row]) for row in (*rows, worst))
         keys = keys_around(keys_on(owner, paths), at)
-        return Violation(self.item.name, " and ".join(paths), condition, start, end, at, fault, keys)
+        return Violation(self.item.name, _both(paths), condition, start, end, at, fault, keys)
 
 
 def _runs(bad: BoolArray) -> Iterator[tuple[int, int]]:
@@ -442,9 +461,21 @@ def _nearest(way: Values, poles: Iterable[Sequence[float]]) -> tuple[Values, Val
 
 
 def _too_small(path: str, values: Values, limit: float, row: int) -> str:
-    least = f"where the least that Blender plays is {limit:.3g}" if limit > 0.0 else "which is not above 0"
-    return f"{path.replace('_', ' ')} {values[row]:.5g}, {least}"
+    name = rpt_(_NAMES[path])
+    if limit <= 0.0:
+        return rpt_("{:s} {:.5g}, which is not above 0", name, values[row])
+    return rpt_(
+        "{name:s} {value:.5g}, where the least that Blender plays is {limit:.3g}",
+        name=name,
+        value=values[row],
+        limit=limit,
+    )
+
+
+def _both(paths: Sequence[str]) -> str:
+    """One path, or two."""
+    return paths[0] if len(paths) == 1 else rpt_("{:s} and {:s}", *paths)
 
 
 def _letters(components: Iterable[int]) -> str:
-    return "scale " + ", ".join("xyz"[index] for index in components)
+    return ", ".join("xyz"[index] for index in components)

@@ -54,7 +54,8 @@ def bone_path(bone: bpy.types.PoseBone) -> str:
 def name_of(datablock: bpy.types.ID) -> str:
     """The name that a person knows the datablock by: for the nodes inside a material, the material's.
 
-    What is no object says what it is: a camera object and its camera often have one name.
+    What is no object says what it is: a camera object and its camera often have one name. It is the same in every
+    language, for tables and what the command writes for programs have it too.
     """
     if isinstance(datablock, bpy.types.Object):
         return datablock.name

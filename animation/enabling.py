@@ -7,6 +7,7 @@ from typing import Any
 
 import bpy
 
+from ..words import rpt_
 from .channels import Channels, assign, channels_of
 from .companions import give_names
 from .datablocks import name_of
@@ -33,10 +34,10 @@ def editable_channels(datablock: bpy.types.ID) -> Channels:
 def check_editable(datablock: bpy.types.ID) -> None:
     """Raises Refusal where the datablock's animation can't be written to."""
     if datablock.library is not None:
-        raise Refusal(name_of(datablock), "it is linked; make a library override of it, or open its own file")
+        raise Refusal(name_of(datablock), rpt_("it is linked; make a library override of it, or open its own file"))
     action = channels_of(datablock).action
     if action.library is not None and datablock.override_library is None:
-        raise Refusal(name_of(datablock), f'its action "{action.name}" is linked; make the action local first')
+        raise Refusal(name_of(datablock), rpt_('its action "{:s}" is linked; make the action local first', action.name))
     if action.library is not None:
         check_not_tweaked(datablock)
 
@@ -45,7 +46,7 @@ def check_not_tweaked(datablock: bpy.types.ID) -> None:
     """Raises Refusal where Blender lets nobody give the datablock another action."""
     animation: Any = getattr(datablock, "animation_data", None)
     if animation is not None and animation.use_tweak_mode:
-        raise Refusal(name_of(datablock), "an NLA strip of it is in tweak mode, so its action can't be exchanged")
+        raise Refusal(name_of(datablock), rpt_("an NLA strip of it is in tweak mode, so its action can't be exchanged"))
 
 
 def writable(datablock: bpy.types.ID, track: Track) -> tuple[Channels, Track]:
@@ -81,8 +82,8 @@ def find_track(datablock: bpy.types.ID, name: str) -> Track:
         rotation = last == "rotation" and track.is_rotation and track.in_use and track.path.startswith(prefix + last)
         if track.path == name or rotation:
             return track
-    known = ", ".join(track.path for track in tracks) or "none"
-    raise Refusal(name_of(datablock), f"it has no track of this name; its tracks: {known}", name)
+    known = ", ".join(track.path for track in tracks) or rpt_("none")
+    raise Refusal(name_of(datablock), rpt_("it has no track of this name; its tracks: {:s}", known), name)
 
 
 def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
@@ -94,7 +95,7 @@ def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
     check_editable(datablock)
     found = find_track(datablock, track)
     if not found.enabled:
-        raise found.refusal("not a TCB track; enable it first")
+        raise found.refusal(rpt_("not a TCB track; enable it first"))
     settings = found.settings
     for choice, option in choices.items():
         settings = chosen(settings, choice, option)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from ..words import rpt_
+
 
 class Refusal(Exception):  # noqa: N818  it names what happened, and to the user it is no error of the program's
     """A datablock, or one track of it, is left as it is; the text says which and why."""
@@ -20,7 +22,7 @@ class Refusal(Exception):  # noqa: N818  it names what happened, and to the user
         if track:
             place.append(track)
         if frame is not None:
-            place.append(f"frame {frame:g}")
+            place.append(rpt_("frame {:g}", frame))
         super().__init__(f"{', '.join(place)}: {reason}")
 
     @classmethod

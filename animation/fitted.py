@@ -11,6 +11,7 @@ import numpy as np
 
 from ..interp.fitting import ROTATION_TOLERANCE, VALUE_TOLERANCE, Fit, Request
 from ..interp.holding import holding
+from ..words import rpt_
 from .frames import is_among, union
 from .keyframes import FloatArray, IndexArray
 from .motion import (
@@ -74,8 +75,10 @@ class FittedMotion(Motion):
         share = (fit.errors / fit.tolerance).max(axis=1)
         key = int(np.argmax(share))
         frame, error = request.spline.keys.frames[key], float(fit.errors[key].max())
-        size = f"{math.degrees(error):.3g} degrees" if self.track.is_rotation else f"{error:.3g}"
-        return f"off by up to {size} after frame {frame:g}: keys can't stand near enough there for the tolerance"
+        size = rpt_("{:.3g} degrees", math.degrees(error)) if self.track.is_rotation else f"{error:.3g}"
+        return rpt_(
+            "off by up to {:s} after frame {:g}: keys can't stand near enough there for the tolerance", size, frame
+        )
 
 
 def plan_fitted(
@@ -95,7 +98,7 @@ def plan_fitted(
     beyond = cycle_beyond(track, settings)
     value = tolerances.value if tolerances.value is not None else VALUE_TOLERANCE * value_range(splines)
     if not touches(splines, sampling, beyond):
-        motion.notes.append(UNTOUCHED)
+        motion.notes.append(rpt_(UNTOUCHED))
         return motion
     for spline in shown_splines(motion, splines):
         _plan(motion, spline, sampling, beyond, tolerances.rotation if track.is_rotation else value)
@@ -130,7 +133,9 @@ def _plan(motion: FittedMotion, spline: TrackSpline, sampling: Sampling, beyond:
         jumps = fit.jumps & np.concatenate(([False], baked[:-1]))
         if jumps.any() and track.kind == "EULER":
             frames = ", ".join(f"{frame:g}" for frame in spline.frames[jumps][:3])
-            motion.notes.append(f"its Euler angles name another way round than the rotation takes to frame {frames}")
+            motion.notes.append(
+                rpt_("its Euler angles name another way round than the rotation takes to frame {:s}", frames)
+            )
         pieces = _pieces(fit, spline, spline.components)
         keys = _keys(_all_pieces(pieces, baked, around, held), spline, spline.components, may_jump=True)
         return _rotation_channels(motion, spline, baked, keys)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ..formats.table import Property, Table, TableError
 from ..interp import rotations
+from ..words import rpt_, told
 from .channels import ensured_channels, is_without_curves
 from .companions import split
 from .datablocks import name_of
@@ -103,16 +104,19 @@ def import_table(item: bpy.types.Object, table: Table, how: TableKeys, bone: str
         except _UnknownError as unknown:
             if not how.known_only:
                 raise
-            report.notes.append(f"left out: {unknown}")
+            report.notes.append(rpt_("left out: {:s}", str(unknown)))
     said: set[tuple[bpy.types.ID, str, int]] = set()
     for datablock, each in keyed:
         places = {(datablock, each.track.path, index) for index in each.components}
         if places & said:
-            raise each.track.refusal("the table tells it twice: in columns of its own, and by a matrix that scales")
+            raise each.track.refusal(
+                rpt_("the table tells it twice: in columns of its own, and by a matrix that scales")
+            )
         said |= places
     if not keyed:
-        fault = "there are no values in the columns" if known else "none of the columns names a float property of it"
-        raise Refusal(name_of(item), fault, nothing_to_do=True)
+        if known:
+            raise Refusal(name_of(item), rpt_("there are no values in the columns"), nothing_to_do=True)
+        raise Refusal(name_of(item), rpt_("none of the columns names a float property of it"), nothing_to_do=True)
     owners = list(dict.fromkeys(datablock for datablock, _ in keyed))
     for datablock in owners:
         _check(datablock)
@@ -161,7 +165,7 @@ def _keyed(
     elif one.form == "QUATERNION":
         zero = ~values.any(axis=1)
         if zero.any():
-            raise _at(datablock, path, table, rows, zero, "the quaternion is zero, which is no rotation")
+            raise _at(datablock, path, table, rows, zero, rpt_("the quaternion is zero, which is no rotation"))
         yield _rotation(datablock, owner, rotations.unroll_signs(values), frames, how, "QUATERNION")
     else:
         mode = _mode(datablock, owner)
@@ -170,7 +174,9 @@ def _keyed(
             yield _turned(datablock, owner, order, values, frames, mode)
             return
         if np.abs(np.diff(values, axis=0)).max(initial=0.0) > np.pi:
-            report.notes.append(f"{path}: turns of more than half a turn are taken the shorter way in mode {mode}")
+            report.notes.append(
+                rpt_("{:s}: turns of more than half a turn are taken the shorter way in mode {:s}", path, mode)
+            )
         yield _rotation(
             datablock, owner, rotations.unroll_signs(rotations.from_euler(values, order)), frames, how, order
         )
@@ -180,9 +186,9 @@ def _values(track: Track, one: Property, table: Table, how: TableKeys) -> Iterat
     """Components that have the same empty cells go together."""
     for index in one.components:
         if index >= len(track.rest):
-            raise track.refusal(f"it has {len(track.rest)} components, and the table has number {index}")
+            raise track.refusal(rpt_("it has {:d} components, and the table has number {:d}", len(track.rest), index))
     if one.is_single and len(track.rest) > 1:
-        raise track.refusal(f"it has {len(track.rest)} components: name one, as in {one.path}[0]")
+        raise track.refusal(rpt_("it has {:d} components: name one, as in {:s}[0]", len(track.rest), one.path))
     there = ~np.isnan(one.values)
     alike: dict[bytes, list[int]] = {}
     for column in range(len(one.components)):
@@ -202,15 +208,15 @@ def _check_size(
 ) -> None:
     large = np.abs(values).max(axis=1) > _LARGEST
     if large.any():
-        raise _at(named, path, table, rows, large, "the value is more than float32 holds")
+        raise _at(named, path, table, rows, large, rpt_("the value is more than float32 holds"))
 
 
 def _known(datablock: bpy.types.ID, path: str) -> Track:
     track = track_at(datablock, path)
     if track is None:
-        raise _UnknownError(name_of(datablock), "it has no float property of this name", path)
+        raise _UnknownError(name_of(datablock), rpt_("it has no float property of this name"), path)
     if not _is_own(datablock, path):
-        raise _UnknownError(name_of(datablock), "it is no property of its own that can be animated", path)
+        raise _UnknownError(name_of(datablock), rpt_("it is no property of its own that can be animated"), path)
     return track
 
 
@@ -231,11 +237,13 @@ def _frames(named: Track | bpy.types.ID, path: str, table: Table, rows: BoolArra
     lines = np.flatnonzero(rows)
     if beyond.any():
         frame = exact[np.argmax(beyond)]
-        raise _at(named, path, table, lines, beyond, f"frame {frame:g} is beyond Blender's last, {LAST_FRAME:g}")
+        raise _at(
+            named, path, table, lines, beyond, rpt_("frame {:g} is beyond Blender's last, {:g}", frame, LAST_FRAME)
+        )
     frames = exact.astype(np.float32)
     near = np.append(np.diff(frames) <= APART, False)
     if near.any():
-        fault = f"the next row is nearer than Blender tells keys apart, {APART:g} frames; leave rows out"
+        fault = rpt_("the next row is nearer than Blender tells keys apart, {:g} frames; leave rows out", APART)
         raise _at(named, path, table, lines, near, fault)
     return frames
 
@@ -250,7 +258,7 @@ def _at(
 ) -> Refusal:
     """The refusal of the first row that is bad."""
     name = named.name if isinstance(named, Track) else name_of(named)
-    return Refusal(name, str(TableError(fault, table.line_of(int(rows[np.argmax(bad)])))), path)
+    return Refusal(name, told(TableError(fault, table.line_of(int(rows[np.argmax(bad)])))), path)
 
 
 def _mode(datablock: bpy.types.ID, owner: str) -> str:
@@ -260,7 +268,7 @@ def _mode(datablock: bpy.types.ID, owner: str) -> str:
     except ValueError:
         thing = None
     if not hasattr(thing, "rotation_mode"):
-        raise _UnknownError(name_of(datablock), "there is nothing of this name that rotates", f"{owner}rotation")
+        raise _UnknownError(name_of(datablock), rpt_("there is nothing of this name that rotates"), f"{owner}rotation")
     return str(thing.rotation_mode)
 
 
@@ -304,12 +312,19 @@ def _matrices(
     flat = ~(scale > 0.0).all(axis=1)
     path = f"{owner}matrix"
     if flat.any():
-        raise _at(datablock, path, table, rows, flat, "the matrix has an axis of length 0, so it says no rotation")
+        raise _at(
+            datablock, path, table, rows, flat, rpt_("the matrix has an axis of length 0, so it says no rotation")
+        )
     unit = axes / scale[:, np.newaxis, :]
     sheared = np.abs(np.einsum("nij,nik->njk", unit, unit) - np.eye(3)).max(axis=(1, 2)) > _SHEARED
     if sheared.any():
         raise _at(
-            datablock, path, table, rows, sheared, "the matrix is sheared, which location, rotation, scale are not"
+            datablock,
+            path,
+            table,
+            rows,
+            sheared,
+            rpt_("the matrix is sheared, which location, rotation, scale are not"),
         )
     sign = np.where(np.linalg.det(unit) < 0.0, -1.0, 1.0)
     quaternions = rotations.unroll_signs(rotations.from_matrix(unit * sign[:, np.newaxis, np.newaxis]))
@@ -331,23 +346,24 @@ def _check(datablock: bpy.types.ID) -> None:
 def _check_track(datablock: bpy.types.ID, keyed: _Keyed, how: TableKeys) -> None:
     track = keyed.track
     # What is not in use now may be locked or driven as well.
-    reason = why_not(replace(track, in_use=True))
-    if reason and "without keys" not in reason:
+    reason = why_not(replace(track, in_use=True), without_keys=True)
+    if reason:
         raise track.refusal(reason)
     for index in keyed.components:
         if is_driven(datablock, track.path, index):
-            raise track.refusal(f"a driver decides its component {index}, which keys would not move")
+            raise track.refusal(rpt_("a driver decides its component {:d}, which keys would not move", index))
     has = [
         index for index in keyed.components if index in track.channels and len(track.channels[index].keyframe_points)
     ]
     if has and not how.replace:
-        raise track.refusal("it has keys already, which Replace Keys would take away")
+        raise track.refusal(rpt_("it has keys already, which Replace Keys would take away"))
 
 
 def _write(datablock: bpy.types.ID, keyed: list[_Keyed], how: TableKeys, report: Report) -> None:
     for path in {each.track.path for each in keyed if each.track.enabled or each.track.baked}:
         report.notes += remove_track(datablock, path).notes
-        report.notes.append(f'"{name_of(datablock)}", {path}: its TCB parameters were those of keys that are gone')
+        said = Refusal(name_of(datablock), rpt_("its TCB parameters were those of keys that are gone"), path)
+        report.notes.append(str(said))
     channels = ensured_channels(datablock)
     if channels.action.library is not None:
         channels = editable_channels(datablock)
@@ -356,7 +372,7 @@ def _write(datablock: bpy.types.ID, keyed: list[_Keyed], how: TableKeys, report:
             owner = each.track.path.rpartition(".")[0]
             thing: Any = datablock.path_resolve(owner) if owner else datablock
             thing.rotation_mode = each.mode
-            report.notes.append(f'"{name_of(datablock)}", {each.track.path}: it rotates in mode {each.mode} now')
+            report.notes.append(str(each.track.refusal(rpt_("it rotates in mode {:s} now", each.mode))))
         for index, values in zip(each.components, each.values.T, strict=True):
             fcurve = next((c for c in channels if (c.data_path, c.array_index) == (each.track.path, index)), None)
             if fcurve is None:
@@ -366,7 +382,7 @@ def _write(datablock: bpy.types.ID, keyed: list[_Keyed], how: TableKeys, report:
         track = track_at(datablock, path)
         assert track is not None
         if not track.in_use:
-            report.notes.append(str(track.refusal(NOT_IN_USE)))
+            report.notes.append(str(track.refusal(rpt_(NOT_IN_USE))))
         if how.use_tcb:
             enable_track(datablock, channels, track, default_settings(track))
         report.tracks += 1

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..interp import evaluate_many, rotations
+from ..words import rpt_
 from .baking import bake, too_many, too_near_keys
 from .channels import channels_of
 from .components import followed
@@ -89,9 +90,9 @@ def bake_in_world(
     known = child.pose.bones if child.pose else {}
     for bone in bones:
         if bone not in known:
-            raise Refusal(item.name, f"it has no bone {bone!r}")
+            raise Refusal(item.name, rpt_("it has no bone {!r}", bone))
     if not bones and child.parent is None:
-        raise Refusal(item.name, "it has no parent, so it is interpolated in the world already")
+        raise Refusal(item.name, rpt_("it has no parent, so it is interpolated in the world already"))
     # Parents first: what hangs on them goes where they go then.
     parts = sorted(bones, key=lambda bone: len(known[bone].parent_recursive)) or [""]
     motions = [_Motion(child, bone, track, options) for bone in parts for track in _tracks(child, bone)]
@@ -99,7 +100,9 @@ def bake_in_world(
         for motion in motions:
             motion.sampled()
     except UnknownMotionError as unknown:
-        raise Refusal(item.name, f"{unknown}: only what F-curves and parents move can be baked so") from unknown
+        raise Refusal(
+            item.name, rpt_("{:s}: only what F-curves and parents move can be baked so", str(unknown))
+        ) from unknown
     report = bake([item], options)
     if report.refusals and not report.tracks:
         raise Refusal.of_all(report.refusals)
@@ -127,7 +130,7 @@ def _tracks(item: Any, bone: str) -> list[Track]:
             if track.enabled:
                 found.append(track)
     if not found:
-        raise Refusal(bone or item.name, "it has no location or rotation that is TCB; enable it first")
+        raise Refusal(bone or item.name, rpt_("it has no location or rotation that is TCB; enable it first"))
     return found
 
 
@@ -136,19 +139,19 @@ class _Motion:
 
     def __init__(self, item: Any, bone: str, track: Track, options: Options) -> None:
         if function_of(track) is not None:
-            raise track.refusal("a frame function plays it; mute that first")
+            raise track.refusal(rpt_("a frame function plays it; mute that first"))
         if "velocities" in options_of(track, track.settings):
-            raise track.refusal("its velocities are given in its parent's axes; choose another method")
+            raise track.refusal(rpt_("its velocities are given in its parent's axes; choose another method"))
         kept = read_originals(track)
         if len({own.keys.frames.tobytes() for own in kept.values()}) > 1:
-            raise track.refusal("its channels are keyed at different frames; key them together first")
+            raise track.refusal(rpt_("its channels are keyed at different frames; key them together first"))
         self.item, self.bone, self.track, self.kept = item, bone, track, kept
         self.defaults = options.defaults
         self.keys = union([own.keys.frames for own in kept.values()])
         if not np.isfinite(self.keys).all():
-            raise track.refusal("a key stands at a frame that is not a finite number")
+            raise track.refusal(rpt_("a key stands at a frame that is not a finite number"))
         if len(self.keys) < 2:
-            raise track.refusal("it takes two keys to interpolate between")
+            raise track.refusal(rpt_("it takes two keys to interpolate between"))
         every = np.ones(len(self.keys), dtype=np.bool_)
         every[-1] = False
         sampling = Sampling(options.step, math.floor(float(self.keys[0])))
@@ -175,7 +178,7 @@ class _Motion:
         way = self._along(np.einsum("nij,nj->ni", at_keys[:, :3, :3], self.raw) + at_keys[:, :3, 3])
         gone = np.abs(np.linalg.det(at_frames[:, :3, :3])) < np.finfo(np.float32).tiny
         if gone.any():
-            raise self.track.refusal("its parent's scale is zero there", float(self.frames[np.argmax(gone)]))
+            raise self.track.refusal(rpt_("its parent's scale is zero there"), float(self.frames[np.argmax(gone)]))
         offset = way - at_frames[:, :3, 3]
         local = np.linalg.solve(at_frames[:, :3, :3], offset[:, :, np.newaxis])[:, :, 0]
         return self.frames, np.asarray(local, dtype=np.float64)
@@ -219,7 +222,7 @@ def _turns(matrices: Matrices, track: Track) -> Values:
     squares = np.einsum("nji,njk->nik", axes, axes)
     size = np.trace(squares, axis1=1, axis2=2)[:, np.newaxis, np.newaxis] / 3.0
     if (size <= 0.0).any() or (np.abs(squares - size * np.eye(3)) > _SKEWED * size).any():
-        raise track.refusal("its parent is unequally scaled, so its rotation in the world is no rotation")
+        raise track.refusal(rpt_("its parent is unequally scaled, so its rotation in the world is no rotation"))
     if (np.linalg.det(axes) < 0.0).any():
-        raise track.refusal("its parent is mirrored, so its rotation in the world is no rotation")
+        raise track.refusal(rpt_("its parent is mirrored, so its rotation in the world is no rotation"))
     return rotations.from_matrix(axes / np.sqrt(size))

@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 
 from ..interp import evaluate_many, rotations, tcb
+from ..words import n_, rpt_
 from .channels import channels_of
 from .companions import PARAMETERS
 from .faults import Refusal
@@ -25,7 +26,7 @@ from .tracks import BONES, Track, tracks_shown
 _AT = 0.02
 """Frames: near enough to the current frame to be meant by it."""
 
-STATES = {"PLAIN": "not TCB", "TCB": "TCB", "BAKED": "baked", "OUT_OF_DATE": "out of date"}
+STATES = {"PLAIN": n_("not TCB"), "TCB": n_("TCB"), "BAKED": n_("baked"), "OUT_OF_DATE": n_("out of date")}
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ def check_can_be_drawn(track: Track, originals: Mapping[int, Originals]) -> None
     """Raises Refusal for a rotation whose missing values take a curve to evaluate: drawing can make none."""
     frames = {original.keys.frames.tobytes() for original in originals.values()}
     if track.is_rotation and len(frames) > 1 and not all(plays_its_own_keys(track, index) for index in track.channels):
-        raise track.refusal("its channels are keyed at different frames: shown while it is not baked")
+        raise track.refusal(rpt_("its channels are keyed at different frames: shown while it is not baked"))
 
 
 def _splines(track: Track, defaults: Mapping[str, float]) -> list[TrackSpline]:

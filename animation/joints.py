@@ -10,6 +10,7 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ..words import rpt_
 from .faults import Refusal
 from .playing import STEP, Values, all_keys, between, check_finite, keys_around, sampled_frames
 from .stepping import placed
@@ -33,10 +34,11 @@ class Gap:
     """Frames of the animator's keys at or before that frame, and at or after it."""
 
     def __str__(self) -> str:
-        where = f'"{self.name}" on "{self.parent}"'
+        where = rpt_('"{:s}" on "{:s}"', self.name, self.parent)
         if self.distance == 0.0:
-            return f"{where}: the joint holds exactly, {self.samples:,} samples"
-        return f"{where}: up to {self.distance:.4g} apart, at frame {self.frame:g}{between(self.keys)}"
+            return rpt_("{:s}: the joint holds exactly, {:,} samples", where, self.samples)
+        apart = rpt_("{:s}: up to {:.4g} apart, at frame {:g}", where, self.distance, self.frame)
+        return apart + between(self.keys)
 
 
 def joint_gap(
@@ -80,10 +82,11 @@ def joint_gap(
     child: Any = item
     bones: Any = child.pose.bones if child.pose else {}
     if bone and bone not in bones:
-        raise Refusal(item.name, f"it has no bone {bone!r}")
+        raise Refusal(item.name, rpt_("it has no bone {!r}", bone))
     parent = bones[bone].parent if bone else child.parent
     if parent is None:
-        raise Refusal(item.name, f"{f'its bone {bone!r}' if bone else 'it'} has no parent")
+        fault = rpt_("its bone {!r} has no parent", bone) if bone else rpt_("it has no parent")
+        raise Refusal(item.name, fault)
     frames = sampled_frames(seen, [item] if bone else _with_parents(item), frame_range, step)
     own = placed(seen, item, bone, frames)
     owner, held_by = (item, parent.name) if bone else (parent, _parent_bone(child))
@@ -96,12 +99,16 @@ def joint_gap(
         joint = rest[:3, :3] @ np.array(point, dtype=np.float64) + rest[:3, 3]
     else:
         if abs(np.linalg.det(theirs[0, :3, :3])) < np.finfo(np.float32).tiny:
-            raise Refusal(item.name, f"its parent's scale is zero at frame {frames[0]:g}: name the point on the parent")
+            raise Refusal(
+                item.name, rpt_("its parent's scale is zero at frame {:g}: name the point on the parent", frames[0])
+            )
         joint = np.linalg.solve(theirs[0, :3, :3], at[0] - theirs[0, :3, 3])
     distance = np.linalg.norm(at - _at(theirs, joint), axis=1)
     finite = np.isfinite(distance)
     if not finite.all():
-        raise Refusal(bone or item.name, "where it is is not a finite number", frame=float(frames[np.argmin(finite)]))
+        raise Refusal(
+            bone or item.name, rpt_("where it is is not a finite number"), frame=float(frames[np.argmin(finite)])
+        )
     distance[distance < _rounding(at)] = 0.0
     worst = int(np.argmax(distance))
     keys = [all_keys(each) for each in ([item] if bone else _with_parents(item))]

@@ -19,6 +19,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
+from ..words import rpt_
 from .baking import rebake
 from .channels import Channels, channels_in, channels_of
 from .companions import remove_strays
@@ -265,7 +266,9 @@ def _bake_again(watch: Watch, channels: Channels, tracks: list[Track], otherwise
     report = rebake(watch.users, channels, [track for track in present if track.in_use], options)
     refused = {refusal.track for refusal in report.refusals}
     if in_vain and not refused:
-        report.notes += [str(track.refusal("only generated keys were moved: they are back")) for track in present[:1]]
+        report.notes += [
+            str(track.refusal(rpt_("only generated keys were moved: they are back"))) for track in present[:1]
+        ]
     watch.take([track for track in present if track.path not in refused], report.refusals)
     return report
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..interp import evaluate_many, rotations
 from ..interp.likeness import Part, fit_parameters, sample_frames
+from ..words import rpt_
 from . import scratch
 from .channels import channels_of
 from .companions import PARAMETERS, remove_strays
@@ -95,7 +96,9 @@ def _make_tcb(datablock: bpy.types.ID, prefixes: Iterable[str] | None, report: R
             wanted.add(track.path)
     if not wanted and not any(track.enabled for track in tracks):
         reasons = "; ".join(notes)
-        raise Refusal(name_of(datablock), reasons or "it has no animated float property", nothing_to_do=not reasons)
+        raise Refusal(
+            name_of(datablock), reasons or rpt_("it has no animated float property"), nothing_to_do=not reasons
+        )
     report.notes += notes
     channels = editable_channels(datablock)
     remove_strays(channels)
@@ -165,14 +168,16 @@ def _compared(track: Track, samples: Iterable[tuple[Part, Float64Array, Float64A
         if difference[worst] >= change:
             change, at = float(difference[worst]), round(float(frames[worst]), 1)
     report = Report(looks_kept=1)
-    place = f"{track.name}: {track.path}: frame {at:g}"
+    place = f"{track.name}: {track.path}: {rpt_('frame {:g}', at)}"
     if track.is_rotation:
         report.rotation_change, report.rotation_change_at = change, place
-        visible, words = change > _SEEN_ANGLE, f"{math.degrees(change):.2g} degrees"
+        visible, words = change > _SEEN_ANGLE, rpt_("{:.2g} degrees", math.degrees(change))
     else:
         report.value_change, report.value_change_at = change, place
         visible, words = change > _SEEN * spread, f"{change:.2g}"
     if visible:
         report.looks_changed = 1
-        report.notes.append(str(track.refusal(f"its motion changes by up to {words}, which no parameters avoid", at)))
+        report.notes.append(
+            str(track.refusal(rpt_("its motion changes by up to {:s}, which no parameters avoid", words), at))
+        )
     return report

@@ -6,6 +6,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
+from ..words import rpt_
 from .enabling import writable
 from .frames import is_among
 from .reading import key_frames
@@ -20,7 +21,7 @@ def make_key(datablock: bpy.types.ID, track: Track, frame: float) -> None:
     Raises Refusal where there is such a key already, or the track can't be written to.
     """
     if is_among(np.array([frame], dtype=np.float32), key_frames(track)).any():
-        raise track.refusal("it has a key there", frame)
+        raise track.refusal(rpt_("it has a key there"), frame)
     channels, track = writable(datablock, track)
     for fcurve in track.channels.values():
         near = [point for point in fcurve.keyframe_points if abs(point.co.x - frame) <= SAME_FRAME]

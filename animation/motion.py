@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..interp.segments import Spline
+from ..words import n_, rpt_, told
 from .components import FOLLOWED, as_shown, followed
 from .frames import is_among, union
 from .keyframes import FloatArray, IndexArray
@@ -33,7 +34,7 @@ animator's key beside it in the Dope Sheet; and the shutter of the frame before 
 _FASTER = 3.0
 """How much faster than on the average a rotation may be somewhere between two keys."""
 _MOST_PARTS = 64
-UNTOUCHED = "the frame range touches none of its segments: nothing of it is baked"
+UNTOUCHED = n_("the frame range touches none of its segments: nothing of it is baked")
 LOOP_GAP = 1e-4
 """In the track's units, or radians: above it the last key of a loop is another pose than the first."""
 
@@ -110,7 +111,7 @@ def plan(
     motion = Motion(track, settings, originals, union([spline.frames for spline in splines]))
     beyond = cycle_beyond(track, settings)
     if not touches(splines, sampling, beyond):
-        motion.notes.append(UNTOUCHED)
+        motion.notes.append(rpt_(UNTOUCHED))
         return motion
     for spline in shown_splines(motion, splines):
         if track.is_rotation:
@@ -127,9 +128,9 @@ def shown_splines(motion: Motion, splines: Iterable[TrackSpline]) -> list[TrackS
     splines = list(splines)
     motion.shown = not all(spline.spline.meets_keys for spline in splines)
     for spline in splines:
-        motion.notes += getattr(spline.spline, "notes", ())
+        motion.notes += map(told, getattr(spline.spline, "notes", ()))
         if motion.settings.cycle == "LOOP" and spline.spline.loop_gap > LOOP_GAP:
-            motion.notes.append("its last key is not the same pose as its first: the loop jumps there")
+            motion.notes.append(rpt_("its last key is not the same pose as its first: the loop jumps there"))
     return [as_shown(motion.track, spline) for spline in splines]
 
 
@@ -185,7 +186,9 @@ def _plan_rotation(motion: Motion, spline: TrackSpline, sampling: Sampling, beyo
         jumps[1:] &= baked[:-1]
         if jumps.any() and motion.track.kind == "EULER":
             frames = ", ".join(f"{frame:g}" for frame in spline.frames[jumps][:3])
-            motion.notes.append(f"its Euler angles name another way round than the rotation takes to frame {frames}")
+            motion.notes.append(
+                rpt_("its Euler angles name another way round than the rotation takes to frame {:s}", frames)
+            )
         held = guards[jumps[1:]]
         rows = np.searchsorted(every, np.union1d(samples, held)) if len(held) else rows_of_samples
         samples_only = len(rows) == len(samples)

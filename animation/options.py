@@ -11,6 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..interp.fitting import ROTATION_TOLERANCE
+from ..words import rpt_
 from .companions import PARAMETERS
 
 SAMPLE_LIMIT = 10_000_000
@@ -57,22 +58,23 @@ class Options:
     def check(self) -> None:
         """Raises ValueError, naming the option at fault."""
         if self.target not in TARGETS:
-            raise ValueError(f"target {self.target!r} is neither IN_PLACE nor NEW_ACTION")
+            raise ValueError(rpt_("target {!r} is neither IN_PLACE nor NEW_ACTION", self.target))
         if self.output not in OUTPUTS:
-            raise ValueError(f"output {self.output!r} is neither SAMPLES nor CURVES")
-        for name in ("value_tolerance", "rotation_tolerance"):
-            tolerance = getattr(self, name)
-            if tolerance is not None and not (math.isfinite(tolerance) and tolerance > 0):
-                raise ValueError(f"{name.replace('_', ' ')} {tolerance:g} is not a positive number")
+            raise ValueError(rpt_("output {!r} is neither SAMPLES nor CURVES", self.output))
+        if self.value_tolerance is not None and not _is_positive(self.value_tolerance):
+            raise ValueError(rpt_("value tolerance {:g} is not a positive number", self.value_tolerance))
+        if not _is_positive(self.rotation_tolerance):
+            raise ValueError(rpt_("rotation tolerance {:g} is not a positive number", self.rotation_tolerance))
         unknown = [name for name in self.defaults if name not in PARAMETERS]
         if unknown:
-            raise ValueError(f"default {unknown[0]!r} is none of {', '.join(PARAMETERS)}")
-        if not (math.isfinite(self.step) and self.step > 0):
-            raise ValueError(f"step {self.step:g} is not a positive number of frames")
+            known = ", ".join(PARAMETERS)
+            raise ValueError(rpt_("default {!r} is none of {:s}", unknown[0], known))
+        if not _is_positive(self.step):
+            raise ValueError(rpt_("step {:g} is not a positive number of frames", self.step))
         if self.frame_range is not None:
             start, end = self.frame_range
             if not (math.isfinite(start) and math.isfinite(end) and start <= end):
-                raise ValueError(f"the frame range {start:g} to {end:g} is empty")
+                raise ValueError(rpt_("the frame range {:g} to {:g} is empty", start, end))
 
     def as_kept(self) -> Options:
         """The same as it comes back from what is kept, so that a bake and its repetition are one."""
@@ -100,12 +102,16 @@ class Options:
 
 
 @lru_cache(maxsize=16)
+def _is_positive(number: float) -> bool:
+    return math.isfinite(number) and number > 0.0
+
+
 def _from_numbers(numbers: tuple[float, ...]) -> Options:
     """Most tracks are baked alike, and each is asked several times."""
     # The shortest decimal: 0.1 comes back as 0.1, not as the float32 next to it.
     output, step, ranged, start, end, value, rotation, *defaults = (float(str(np.float32(n))) for n in numbers)
     if output not in range(len(OUTPUTS)):
-        raise ValueError(f"output {output:g} is not known")
+        raise ValueError(rpt_("output {:g} is not known", output))
     options = Options(
         output=OUTPUTS[int(output)],
         step=step,

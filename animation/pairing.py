@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..words import rpt_
 from .frames import is_among, union
 from .keyframes import FloatArray, Keyframes, places, read, write
 from .originals import Originals
@@ -58,11 +59,11 @@ def follow(track: Track) -> str:
         write(companion, _placed(read(companion), track.moved))
         companion.update()
     moved = sum(frame is not None for frame in track.moved.values())
-    said = [f"parameters of {_count(moved)} moved after them"] if moved else []
-    if moved < len(track.moved):
-        said.append(f"parameters of {_count(len(track.moved) - moved)} removed, which are gone")
+    gone = len(track.moved) - moved
     track.moved = {}
-    return " and ".join(said)
+    if moved and gone:
+        return rpt_("{:s} and {:s}", _moved(moved), _gone(gone))
+    return _moved(moved) if moved else _gone(gone)
 
 
 def _placed(keys: Keyframes, moved: Mapping[float, float | None]) -> Keyframes:
@@ -86,5 +87,13 @@ def _placed(keys: Keyframes, moved: Mapping[float, float | None]) -> Keyframes:
     return placed.take(np.argsort(placed.frames, kind="stable"))
 
 
-def _count(n: int) -> str:
-    return f"{n} key{'' if n == 1 else 's'}"
+def _moved(n: int) -> str:
+    if n == 1:
+        return rpt_("parameters of {:d} key moved after them", n)
+    return rpt_("parameters of {:d} keys moved after them", n)
+
+
+def _gone(n: int) -> str:
+    if n == 1:
+        return rpt_("parameters of {:d} key removed, which are gone", n)
+    return rpt_("parameters of {:d} keys removed, which are gone", n)

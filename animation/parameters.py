@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from ..interp.keys import WORDS
+from ..words import rpt_, told
 from .companions import PARAMETERS, VELOCITY, velocity_of
 from .frames import is_among
 from .keyframes import places
@@ -93,18 +95,16 @@ def check_parameter(track: Track, name: str, numbers: npt.NDArray[np.float64], f
             infinite = ~np.isfinite(numbers.astype(np.float32))
         if infinite.any():
             key = int(np.argmax(infinite))
-            reason = f"{name} {numbers[key]:g} is not a finite number in float32"
+            reason = rpt_("{:s} {:g} is not a finite number in float32", name, numbers[key])
             raise track.refusal(reason, float(frames[key]))
         return
     if name not in LIMITS:
-        raise track.refusal(f"{name!r} is none of {', '.join((*LIMITS, VELOCITY))}", float(frames[0]))
+        known = ", ".join((*LIMITS, VELOCITY))
+        raise track.refusal(rpt_("{!r} is none of {:s}", name, known), float(frames[0]))
     low, high = LIMITS[name]
     outside = ~((numbers >= low) & (numbers <= high))
     if outside.any():
         key = int(np.argmax(outside))
-        reason = f"{_words(name)} {numbers[key]:g} does not lie in {low:g} to {high:g}"
+        word = told(WORDS[name])
+        reason = rpt_("{:s} {:g} does not lie in {:g} to {:g}", word, numbers[key], low, high)
         raise track.refusal(reason, float(frames[key]))
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")

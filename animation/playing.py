@@ -12,6 +12,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
+from ..words import n_, rpt_
 from .channels import channels_of
 from .datablocks import name_of
 from .faults import Refusal
@@ -63,7 +64,7 @@ class Playing:
             finite = np.isfinite(values).all(axis=1)
             if not finite.all():
                 frame = float(self.frames[np.argmin(finite)])
-                raise Refusal(name_of(owner), "what it plays is not a finite number", path, frame)
+                raise Refusal(name_of(owner), rpt_("what it plays is not a finite number"), path, frame)
         return result
 
     def _stepped(self, owner: Any, paths: Sequence[str]) -> dict[str, Values]:
@@ -128,8 +129,10 @@ def between(keys: tuple[float | None, float | None]) -> str:
     before, after = keys
     if before is None or after is None:
         near = after if before is None else before
-        return "" if near is None else f" (its nearest key: {near:g})"
-    return f" (at the key {before:g})" if before == after else f" (between the keys {before:g} and {after:g})"
+        return "" if near is None else f" ({rpt_('its nearest key: {:g}', near)})"
+    if before == after:
+        return f" ({rpt_('at the key {:g}', before)})"
+    return f" ({rpt_('between the keys {:g} and {:g}', before, after)})"
 
 
 def sampled_frames(
@@ -141,11 +144,11 @@ def sampled_frames(
     such range or step, Refusal where there are too many frames.
     """
     if frame_range is not None and not all(map(math.isfinite, frame_range)):
-        raise ValueError(f"the frame range {frame_range[0]:g} to {frame_range[1]:g} is not finite")
+        raise ValueError(rpt_("the frame range {:g} to {:g} is not finite", frame_range[0], frame_range[1]))
     if frame_range is not None and not frame_range[0] <= frame_range[1]:
-        raise ValueError(f"the frame range {frame_range[0]:g} to {frame_range[1]:g} is empty")
+        raise ValueError(rpt_("the frame range {:g} to {:g} is empty", frame_range[0], frame_range[1]))
     if not (math.isfinite(step) and step > 0):
-        raise ValueError(f"step {step:g} is not a positive number of frames")
+        raise ValueError(rpt_("step {:g} is not a positive number of frames", step))
     owners = list(owners)
     keys = np.concatenate([np.empty(0), *map(all_keys, owners)])
     if frame_range is None:
@@ -153,7 +156,8 @@ def sampled_frames(
     else:
         low, high = frame_range
     if (high - low) / step > _MOST:
-        reason = f"{(high - low) / step:,.0f} samples from frame {low:g} to {high:g} are too many: give a shorter range"
+        text = n_("{:,.0f} samples from frame {:g} to {:g} are too many: give a shorter range")
+        reason = rpt_(text, (high - low) / step, low, high)
         raise Refusal(name_of(owners[0]) if owners else scene.name, reason)
     steps = np.arange(math.floor(low / step), math.ceil(high / step) + 1) * step
     frames = np.unique(np.concatenate((steps, keys, [low, high])))
@@ -165,7 +169,7 @@ def check_finite(option: str, *numbers: float) -> None:
     """Raise ValueError, which names the option, where one of the numbers is not finite."""
     for number in numbers:
         if not math.isfinite(number):
-            raise ValueError(f"{option} {number:g} is not a finite number")
+            raise ValueError(rpt_("{:s} {:g} is not a finite number", option, number))
 
 
 def _numbers(owner: Any, path: str) -> tuple[float, ...]:

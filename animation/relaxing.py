@@ -13,6 +13,7 @@ import bpy
 import numpy as np
 
 from ..interp import evaluate_many, relaxation, rotations
+from ..words import n_, rpt_
 from .baking import rebake
 from .channels import channels_of
 from .datablocks import bone_path, users_of
@@ -81,7 +82,7 @@ class KeepsApart:
         check_finite("distance", self.distance)
         check_finite("point", *self.point)
         if self.distance < 0.0:
-            raise ValueError(f"distance {self.distance:g} is negative")
+            raise ValueError(rpt_("distance {:g} is negative", self.distance))
 
 
 @dataclass(frozen=True)
@@ -94,10 +95,12 @@ class TurnsWithin:
 
     def __post_init__(self) -> None:
         for axis, low, high in zip("XYZ", self.low, self.high, strict=True):
-            check_finite(f"low {axis}", *([] if low is None else [low]))
-            check_finite(f"high {axis}", *([] if high is None else [high]))
+            if low is not None and not math.isfinite(low):
+                raise ValueError(rpt_("low {:s} {:g} is not a finite number", axis, low))
+            if high is not None and not math.isfinite(high):
+                raise ValueError(rpt_("high {:s} {:g} is not a finite number", axis, high))
             if low is not None and high is not None and low > high:
-                raise ValueError(f"low {axis} {low:g} is above high {axis} {high:g}")
+                raise ValueError(rpt_("low {0:s} {1:g} is above high {0:s} {2:g}", axis, low, high))
 
 
 Wanted = StaysAt | StaysAbove | KeepsApart | TurnsWithin
@@ -129,14 +132,27 @@ class Relaxing:
         return self.after <= self.tolerance
 
     def __str__(self) -> str:
-        was = f"the largest error was {self.before:.4g} (frame {self.before_frame:g})"
+        return f'"{self.name}": {self._said}'
+
+    @property
+    def _said(self) -> str:
         if not self.keys:
-            return f'"{self.name}": nothing to change: {was}'
-        said = f'"{self.name}": {was}, is {self.after:.4g} (frame {self.after_frame:g}, {self.samples:,} samples)'
-        counts = f"{self.keys:,} key{'' if self.keys == 1 else 's'}"
-        ways = [f"moved by up to {self.moved:.4g}"] if self.moved else []
-        ways += [f"turned by up to {math.degrees(self.turned):.3g} degrees"] if self.turned else []
-        return f"{said}; {counts} {', '.join(ways) or 'as they were'}"
+            text = n_("nothing to change: the largest error was {:.4g} (frame {:g})")
+            return rpt_(text, self.before, self.before_frame)
+        errors = rpt_(
+            "the largest error was {before:.4g} (frame {before_frame:g}), is {after:.4g} (frame {after_frame:g},"
+            " {samples:,} samples)",
+            before=self.before,
+            before_frame=self.before_frame,
+            after=self.after,
+            after_frame=self.after_frame,
+            samples=self.samples,
+        )
+        ways = [rpt_("moved by up to {:.4g}", self.moved)] if self.moved else []
+        ways += [rpt_("turned by up to {:.3g} degrees", math.degrees(self.turned))] if self.turned else []
+        how = ", ".join(ways) or rpt_("as they were")
+        keys = rpt_("{:,} key {:s}", self.keys, how) if self.keys == 1 else rpt_("{:,} keys {:s}", self.keys, how)
+        return f"{errors}; {keys}"
 
 
 def relax(
@@ -196,14 +212,14 @@ def relax(
     check_finite("tolerance", tolerance)
     check_finite("point", *point)
     if not tolerance > 0.0:
-        raise ValueError(f"tolerance {tolerance:g} is not positive")
+        raise ValueError(rpt_("tolerance {:g} is not positive", tolerance))
     for owner, name in ((item, bone), *((target, _target_bone(wanted)) for target in _targets(wanted))):
         if name and (owner.pose is None or name not in owner.pose.bones):
-            raise Refusal(owner.name, f"it has no bone {name!r}")
+            raise Refusal(owner.name, rpt_("it has no bone {!r}", name))
     if item in _targets(wanted) and _target_bone(wanted) == bone:
-        raise Refusal(
-            item.name, f"the target is {f'the bone {bone!r}' if bone else 'the object'} itself: choose another"
-        )
+        if bone:
+            raise Refusal(item.name, rpt_("the target is the bone {!r} itself: choose another", bone))
+        raise Refusal(item.name, rpt_("the target is the object itself: choose another"))
     seen = scene or bpy.context.scene
     assert seen is not None
     chosen = [each for each in keys if isinstance(each, TrackKeys)]
@@ -211,14 +227,16 @@ def relax(
         chosen = _keys_at(item, bone, tracks, [float(frame) for frame in keys if not isinstance(frame, TrackKeys)])
     movers = [_Mover(each, defaults or {}) for each in chosen if len(each)]
     if not movers:
-        raise Refusal(item.name, "no key was chosen that may change", nothing_to_do=True)
+        raise Refusal(item.name, rpt_("no key was chosen that may change"), nothing_to_do=True)
     movers += _to_come(movers, item, bone, defaults or {})
     part = _Part(item, bone, np.array(point, dtype=np.float64))
     owners: list[bpy.types.ID] = [item, *(mover.datablock for mover in movers), *_targets(wanted)]
     try:
         return _relax(part, wanted, movers, seen, dict.fromkeys(owners), frame_range, tolerance, keep_best, progress)
     except UnknownMotionError as unknown:
-        raise Refusal(item.name, f"{unknown}: only what F-curves and parents move can be relaxed") from unknown
+        raise Refusal(
+            item.name, rpt_("{:s}: only what F-curves and parents move can be relaxed", str(unknown))
+        ) from unknown
 
 
 def _relax(
@@ -239,7 +257,7 @@ def _relax(
     finite = np.isfinite(before)
     if not finite.all():
         frame = float(judge.frames[np.argmin(finite)])
-        raise Refusal(part.name, "how far it is from what is wanted is not a finite number", frame=frame)
+        raise Refusal(part.name, rpt_("how far it is from what is wanted is not a finite number"), frame=frame)
     numbers = start
     if before.max() > tolerance:
         coarse = _Motion(part, wanted, movers, scene, sampled_frames(scene, owners, frame_range, STEP))
@@ -269,8 +287,15 @@ def _relax(
     if not result.reached and not (keep_best and result.after < result.before):
         raise Refusal(
             part.name,
-            f"with these keys the error can't come under {tolerance:g}: {result.after:.4g} is left at frame "
-            f"{result.after_frame:g}{between(result.around)}, of {result.before:.4g} before; nothing was changed",
+            rpt_(
+                "with these keys the error can't come under {tolerance:g}: {after:.4g} is left at frame {frame:g}"
+                "{around:s}, of {before:.4g} before; nothing was changed",
+                tolerance=tolerance,
+                after=result.after,
+                frame=result.after_frame,
+                around=between(result.around),
+                before=result.before,
+            ),
         )
     result.moved, result.turned = _ways(movers, start, numbers)
     result.notes = _write(movers, numbers)
@@ -302,7 +327,7 @@ class _Mover:
         if reason:
             raise track.refusal(reason)
         if not track.enabled:
-            raise track.refusal("not a TCB track; enable it first")
+            raise track.refusal(rpt_("not a TCB track; enable it first"))
         self.prefix, self.name = _split(track)
         self.settings = track.settings
         self.function = function_of(track)
@@ -313,7 +338,7 @@ class _Mover:
             index: replace(own, keys=own.keys.with_(co=own.keys.co.astype(np.float64))) for index, own in kept.items()
         }
         if track.is_rotation and len(keys) and len({own.keys.frames.tobytes() for own in self.originals.values()}) > 1:
-            raise track.refusal("its channels are keyed at different frames; key them together first")
+            raise track.refusal(rpt_("its channels are keyed at different frames; key them together first"))
         self.slots = [
             (index, row)
             for index, own in sorted(self.originals.items())
@@ -388,7 +413,7 @@ def _split(track: Track) -> tuple[str, str]:
         return prefix, last
     if track.is_rotation and last.startswith("rotation"):
         return prefix, "rotation"
-    raise track.refusal("only keys of location and rotation can be relaxed")
+    raise track.refusal(rpt_("only keys of location and rotation can be relaxed"))
 
 
 def _bone_of(datablock: Any, prefix: str) -> str:
@@ -474,7 +499,7 @@ class _Motion:
             size = np.linalg.norm(normal, axis=1, keepdims=True)
             if not size.all():
                 frame = float(self.frames[np.argmin(size)])
-                raise Refusal(wanted.plane.name, "its scale is zero, so it has no plane", frame=frame)
+                raise Refusal(wanted.plane.name, rpt_("its scale is zero, so it has no plane"), frame=frame)
             normal /= size
             above: Values = wanted.height - np.einsum("ni,ni->n", at - plane[:, :3, 3], normal)
             return above
@@ -530,9 +555,9 @@ def _keys_at(item: Any, bone: str, tracks: Iterable[str], frames: Sequence[float
             found.append(keys.take(near))
     for frame in frames:
         if not any((np.abs(keys.frames - frame) <= SAME_FRAME).any() for keys in found):
-            raise Refusal(
-                item.name, "no key at this frame", " or ".join(sorted(prefix + name for name in names)), frame
-            )
+            paths = sorted(prefix + name for name in names)
+            either = paths[0] if len(paths) == 1 else rpt_("{:s} or {:s}", *paths)
+            raise Refusal(item.name, rpt_("no key at this frame"), either, frame)
     return found
 
 

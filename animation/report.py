@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import bpy
 
+from ..words import rpt_
 from .faults import Refusal
 
 _ROUNDING = 1e-4
@@ -87,33 +88,71 @@ class Report:
         """How near a look was kept, and the places that are farthest off, without what is only rounding."""
         degrees = math.degrees(self.rotation_change)
         changes = [(f"{self.value_change:.2g}", self.value_change_at)] if self.value_change > _ROUNDING else []
-        return changes + ([(f"{degrees:.2g} degrees", self.rotation_change_at)] if degrees > _ROUNDING else [])
+        turned = [(rpt_("{:.2g} degrees", degrees), self.rotation_change_at)] if degrees > _ROUNDING else []
+        return changes + turned
 
     @property
     def farthest_off(self) -> list[str]:
         """The places whose look is kept worst, with how far it is off."""
-        return [f"{place}, by {change}" for change, place in self._changes]
+        return [rpt_("{place:s}, by {change:s}", place=place, change=change) for change, place in self._changes]
+
+    @property
+    def counts(self) -> str:
+        """How much it was, and how near, in words."""
+        parts = [_objects(self.objects)] if self.objects else []
+        if self.datablocks > self.objects:
+            others = self.datablocks - self.objects
+            parts.append(_other_datablocks(others) if parts else _datablocks(others))
+        parts.append(_tracks(self.tracks))
+        if self.keys:
+            parts.append(rpt_("{:,} key", self.keys) if self.keys == 1 else rpt_("{:,} keys", self.keys))
+        if self.samples:
+            parts.append(rpt_("{:,} sample", self.samples) if self.samples == 1 else rpt_("{:,} samples", self.samples))
+        if self.curve_keys:
+            parts.append(_generated_keys(self.curve_keys))
+        if self.value_error:
+            parts.append(rpt_("values within {:.2g}", self.value_error))
+        if self.rotation_error:
+            parts.append(rpt_("rotations within {:.2g} degrees", math.degrees(self.rotation_error)))
+        if self.looks_kept:
+            parts.append(self._looks)
+        return ", ".join(parts)
+
+    @property
+    def _looks(self) -> str:
+        tracks = _tracks(self.looks_kept)
+        within = [change for change, _ in self._changes]
+        if not within:
+            return rpt_("the look of {:s} kept", tracks)
+        if len(within) == 1:
+            return rpt_("the look of {:s} kept within {:s}", tracks, within[0])
+        values, rotations = within
+        return rpt_(
+            "the look of {tracks:s} kept within {values:s} and {rotations:s}",
+            tracks=tracks,
+            values=values,
+            rotations=rotations,
+        )
 
     def summary(self, verb: str) -> str:
-        parts = [_count(self.objects, "object")] if self.objects else []
-        if self.datablocks > self.objects:
-            parts.append(_count(self.datablocks - self.objects, "other datablock" if parts else "datablock"))
-        parts.append(_count(self.tracks, "track"))
-        if self.keys:
-            parts.append(_count(self.keys, "key"))
-        if self.samples:
-            parts.append(_count(self.samples, "sample"))
-        if self.curve_keys:
-            parts.append(_count(self.curve_keys, "generated key"))
-        if self.value_error:
-            parts.append(f"values within {self.value_error:.2g}")
-        if self.rotation_error:
-            parts.append(f"rotations within {math.degrees(self.rotation_error):.2g} degrees")
-        if self.looks_kept:
-            within = " and ".join(change for change, _ in self._changes)
-            parts.append(f"the look of {_count(self.looks_kept, 'track')} kept{within and f' within {within}'}")
-        return f"{verb} {', '.join(parts)}"
+        return f"{verb} {self.counts}"
 
 
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+def _objects(n: int) -> str:
+    return rpt_("{:,} object", n) if n == 1 else rpt_("{:,} objects", n)
+
+
+def _datablocks(n: int) -> str:
+    return rpt_("{:,} datablock", n) if n == 1 else rpt_("{:,} datablocks", n)
+
+
+def _other_datablocks(n: int) -> str:
+    return rpt_("{:,} other datablock", n) if n == 1 else rpt_("{:,} other datablocks", n)
+
+
+def _tracks(n: int) -> str:
+    return rpt_("{:,} track", n) if n == 1 else rpt_("{:,} tracks", n)
+
+
+def _generated_keys(n: int) -> str:
+    return rpt_("{:,} generated key", n) if n == 1 else rpt_("{:,} generated keys", n)

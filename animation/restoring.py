@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import bpy
 
+from ..words import rpt_
 from .channels import Channels, channels_of
 from .companions import give_names, remove_strays, split, take_names
 from .datablocks import name_of
@@ -46,7 +47,7 @@ def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> R
     """
     report = _take_away(datablock, prefixes, _restore_track)
     if not report.tracks and not report.refusals:
-        raise Refusal(name_of(datablock), "nothing on it is baked", nothing_to_do=True)
+        raise Refusal(name_of(datablock), rpt_("nothing on it is baked"), nothing_to_do=True)
     return report
 
 
@@ -57,7 +58,7 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
     """
     report = _take_away(datablock, prefixes, _remove_track)
     if not report.tracks and not report.refusals:
-        raise Refusal(name_of(datablock), "it has no TCB track", nothing_to_do=True)
+        raise Refusal(name_of(datablock), rpt_("it has no TCB track"), nothing_to_do=True)
     report.notes += _function_left(datablock)
     return report
 
@@ -84,7 +85,7 @@ def _function_left(datablock: bpy.types.ID) -> list[str]:
     """
     if curve_of(datablock) is None or any(track.enabled for track in find_tracks(datablock, channels_of(datablock))):
         return []
-    return [str(Refusal(name_of(datablock), "its frame function stays; the cross in Timing takes it away"))]
+    return [str(Refusal(name_of(datablock), rpt_("its frame function stays; the cross in Timing takes it away")))]
 
 
 def _take_away(
@@ -97,7 +98,7 @@ def _take_away(
     check_editable(datablock)
     channels = channels_of(datablock)
     if channels.action.library is not None:
-        raise Refusal(name_of(datablock), f'its action "{channels.action.name}" is linked; open its own file')
+        raise Refusal(name_of(datablock), rpt_('its action "{:s}" is linked; open its own file', channels.action.name))
     report = Report.on([datablock])
     remove_strays(channels)
     tracks = list(filter(among, find_tracks(datablock, channels, prefixes)))
@@ -107,7 +108,7 @@ def _take_away(
     for track in tracks:
         if track.locked:
             if track.enabled or track.saved:
-                report.refusals.append(track.refusal("locked; unlock its channels first"))
+                report.refusals.append(track.refusal(rpt_("locked; unlock its channels first")))
             continue
         done = work(channels, datablock, track)
         if done is None:
@@ -134,10 +135,10 @@ def _restore_track(channels: Channels, datablock: bpy.types.ID, track: Track) ->
             _put_channel_back(channels, track, index, kept[index])
             if len(kept[index].unrecorded):
                 frames = ", ".join(f"{frame:g}" for frame in kept[index].unrecorded[:3])
-                note = f"keys made since the bake get automatic handles: frame {frames}"
+                note = rpt_("keys made since the bake get automatic handles: frame {:s}", frames)
         elif len(track.channels[index].sampled_points) and index in track.saved:
             _rebuild(channels, track, index)
-            note = f"component {index} was converted to samples since the bake; its keys are those of before"
+            note = rpt_("component {:d} was converted to samples since the bake; its keys are those of before", index)
         else:
             note = take_channel(channels, datablock, track, index) or note
     for saved in track.saved.values():
@@ -190,7 +191,7 @@ def take_channel(channels: Channels, datablock: bpy.types.ID, track: Track, inde
     if index in track.saved:
         channels.remove(track.saved.pop(index))
     if rest is None:
-        return f"component {index} had no keys of its own any more, so its curve is gone"
+        return rpt_("component {:d} had no keys of its own any more, so its curve is gone", index)
     owner_path, name = split(track.path)
     owner = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
     getattr(owner, name)[index] = rest

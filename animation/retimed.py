@@ -17,6 +17,7 @@ import numpy as np
 from ..interp import evaluate_many, rotations
 from ..interp.fitting import ROTATION_TOLERANCE, VALUE_TOLERANCE, Fit
 from ..interp.sampled import fit_samples
+from ..words import rpt_
 from .components import FOLLOWED, followed
 from .fitted import FittedMotion, value_range
 from .frame_functions import FrameFunction
@@ -89,7 +90,9 @@ def plan_retimed(
     held = np.isin(frames, before)
     played = function(frames)
     if not np.isfinite(played).all():
-        raise track.refusal("its frame function is not a finite number", float(frames[np.argmin(np.isfinite(played))]))
+        raise track.refusal(
+            rpt_("its frame function is not a finite number"), float(frames[np.argmin(np.isfinite(played))])
+        )
     for spline in splines:
         motion.notes += getattr(spline.spline, "notes", ())
         _plan(motion, spline, frames, held, played)
@@ -206,7 +209,9 @@ def _followable(track: Track, spline: TrackSpline, played: Float64Array) -> Floa
     step = 1.0
     while True:
         if (high - low) / step > _MOST_ORIENTATIONS:
-            raise track.refusal(f"its frame function leads from frame {low:g} to {high:g} of it: too far to follow")
+            raise track.refusal(
+                rpt_("its frame function leads from frame {:g} to {:g} of it: too far to follow", low, high)
+            )
         grid = np.arange(low, high + step, step)
         at = np.unique(np.concatenate((played, spline.frames[:1], np.minimum(grid, high))))
         if step <= _FINEST or _is_followable(spline, at):

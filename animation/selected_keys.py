@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
+from ..words import rpt_
 from .channels import HAS_SLOTS, Channels, channels_of
 from .companions import field_of, make, saved_count, take_names, track_and_field, velocity_of
 from .datablocks import users_of
@@ -87,7 +88,7 @@ def key_at(datablock: bpy.types.ID, track: Track, frame: float) -> TrackKeys:
     keys = keys_of(datablock, track)
     found = keys.take(np.abs(keys.frames - frame) <= SAME_FRAME)
     if not len(found):
-        raise track.refusal("no key at this frame", frame)
+        raise track.refusal(rpt_("no key at this frame"), frame)
     return found
 
 
@@ -259,9 +260,9 @@ def velocity_given(track: Track, velocity: float | Sequence[float], frame: float
     try:
         numbers = np.atleast_1d(np.asarray(velocity, dtype=np.float64))
     except (TypeError, ValueError) as error:
-        raise track.refusal(f"a velocity is numbers, not {velocity!r}", frame) from error
+        raise track.refusal(rpt_("a velocity is numbers, not {!r}", velocity), frame) from error
     if numbers.shape != (size,):
-        raise track.refusal(f"a velocity has {size} numbers here, not {numbers.size}", frame)
+        raise track.refusal(rpt_("a velocity has {:d} numbers here, not {:d}", size, numbers.size), frame)
     return {velocity_of(component): number for component, number in enumerate(numbers.tolist())}
 
 

@@ -16,6 +16,7 @@ from ..interp import tcb
 from ..interp.methods import METHODS
 from ..interp.orientations import Path
 from ..interp.segments import Cycle
+from ..words import n_, rpt_
 from .channels import Channels
 from .companions import SETTINGS, generator, hold_numbers, make
 from .faults import Refusal
@@ -35,7 +36,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
 """In the order in which they are saved; what is added to a choice goes to its end."""
 _CHOICES_OF = {1: 4, SCHEMA: len(CHOICES)}
 """How many of them each schema has; the first had not `shown` either."""
-_DAMAGED = "its TCB settings are damaged; Remove and Enable again"
+_DAMAGED = n_("its TCB settings are damaged; Remove and Enable again")
 
 
 @dataclass(frozen=True)
@@ -64,23 +65,23 @@ def read_settings(fcurve: bpy.types.FCurve, name: str, track: str) -> Settings:
     numbers = numbers_of(fcurve)
     schema = round(numbers[0]) if numbers else 0
     if schema not in _CHOICES_OF:
-        raise Refusal(name, _DAMAGED, track)
+        raise Refusal(name, rpt_(_DAMAGED), track)
     choices, rest = numbers[1 : 1 + _CHOICES_OF[schema]], numbers[1 + _CHOICES_OF[schema] :]
     shown = rest.pop(0) if schema > 1 and rest else 0.0
     if len(rest) not in (2, 2 + NUMBERS):
-        raise Refusal(name, _DAMAGED, track)
+        raise Refusal(name, rpt_(_DAMAGED), track)
     high, low = map(round, rest[:2])
     settings = Settings(shown=bool(shown), digest=high << 16 | low)
     for (choice, options), number in zip(CHOICES.items(), map(round, choices), strict=False):
         if not 0 <= number < len(options):
-            raise Refusal(name, _DAMAGED, track)
+            raise Refusal(name, rpt_(_DAMAGED), track)
         settings = chosen(settings, choice, options[number])
     if len(rest) == 2:
         return settings
     try:
         return replace(settings, options=Options.from_numbers(rest[2:]))
     except ValueError as error:
-        raise Refusal(name, _DAMAGED, track) from error
+        raise Refusal(name, rpt_(_DAMAGED), track) from error
 
 
 def are_shown(fcurve: bpy.types.FCurve) -> bool:
@@ -94,7 +95,9 @@ def check_schema(fcurve: bpy.types.FCurve, name: str, track: str) -> None:
     numbers = numbers_of(fcurve)
     if numbers and round(numbers[0]) > SCHEMA:
         newer = round(numbers[0])
-        raise Refusal(name, f"saved by a newer TCB Animation (schema {newer}); this one reads {SCHEMA}", track)
+        raise Refusal(
+            name, rpt_("saved by a newer TCB Animation (schema {:d}); this one reads {:d}", newer, SCHEMA), track
+        )
 
 
 def numbers_of(fcurve: bpy.types.FCurve) -> list[float]:
@@ -107,9 +110,10 @@ def numbers_of(fcurve: bpy.types.FCurve) -> list[float]:
 def chosen(settings: Settings, choice: str, option: str) -> Settings:
     """The settings with one choice made. Raises ValueError where there is no such choice or option."""
     if choice not in CHOICES:
-        raise ValueError(f"{choice!r} is none of {', '.join(CHOICES)}")
+        known = ", ".join(CHOICES)
+        raise ValueError(rpt_("{!r} is none of {:s}", choice, known))
     if option not in CHOICES[choice]:
-        raise ValueError(f"{choice} {option!r} is none of {', '.join(CHOICES[choice])}")
+        raise ValueError(rpt_("{:s} {!r} is none of {:s}", choice, option, ", ".join(CHOICES[choice])))
     return replace(settings, **{choice: option})  # type: ignore[arg-type]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..interp.jumps import Jump, continuity, jumps
+from ..words import rpt_
 from .inspecting import check_can_be_drawn
 from .reading import read_originals
 from .splines import track_splines
@@ -33,9 +34,9 @@ def smoothness(track: Track, defaults: Mapping[str, float]) -> Smoothness:
     """
     originals = read_originals(track)
     if not originals:
-        raise track.refusal("it has no keys")
+        raise track.refusal(rpt_("it has no keys"))
     if max(len(original.keys) for original in originals.values()) > MOST_KEYS:
-        raise track.refusal(f"more than {MOST_KEYS} keys: not measured")
+        raise track.refusal(rpt_("more than {:d} keys: not measured", MOST_KEYS))
     check_can_be_drawn(track, originals)
     splines = track_splines(track, track.settings, originals, defaults)
     measured = [jumps(spline.spline, track.is_rotation) for spline in splines]

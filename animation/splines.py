@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,7 @@ import numpy.typing as npt
 from ..interp import Keys, KeysError, evaluate_many, rotations
 from ..interp.methods import METHODS
 from ..interp.segments import Spline
+from ..words import rpt_, told
 from . import scratch
 from .faults import Refusal
 from .frames import union
@@ -28,8 +28,6 @@ Float64Array = npt.NDArray[np.float64]
 
 _LARGEST = 1e37
 """TCB overshoots its keys by less than ten times their size, and float32 ends at 3.4e38."""
-_COMPONENT = re.compile(r"\bcomponent (\d+)")
-"""What a spline calls its components, which count those that it has."""
 _FARTHEST = 1e38
 _FASTEST = 1000.0
 """Radians a frame, more than a hundred turns: what is faster could not be followed in any way."""
@@ -72,10 +70,10 @@ def track_splines(
 
 def _check_frames(track: Track, keys: Keyframes) -> None:
     if not np.isfinite(keys.frames).all():
-        raise track.refusal("a key stands at a frame that is not a finite number")
+        raise track.refusal(rpt_("a key stands at a frame that is not a finite number"))
     same = np.flatnonzero(np.diff(keys.frames) <= SAME_FRAME)
     if len(same):
-        raise track.refusal("two keys at one frame; delete or move one of them", float(keys.frames[same[0]]))
+        raise track.refusal(rpt_("two keys at one frame; delete or move one of them"), float(keys.frames[same[0]]))
 
 
 def _vector(
@@ -91,7 +89,7 @@ def _vector(
     large = np.isfinite(values).all(axis=1) & (np.abs(values).max(axis=1) > _LARGEST)
     if large.any():
         raise track.refusal(
-            "its value is so large that the motion could leave float32", float(frames[np.argmax(large)])
+            rpt_("its value is so large that the motion could leave float32"), float(frames[np.argmax(large)])
         )
     made = made_by(track, settings)
     options = _options(track, settings, components, frames)
@@ -114,7 +112,7 @@ def _check_range(track: Track, spline: Spline, frames: FloatArray) -> None:
     far = ~(size.reshape(places.shape) < _FARTHEST).all(axis=1)
     if far.any():
         raise track.refusal(
-            "its motion after this key goes so far that float32 can't hold it", float(keys[np.argmax(far)])
+            rpt_("its motion after this key goes so far that float32 can't hold it"), float(keys[np.argmax(far)])
         )
 
 
@@ -123,8 +121,10 @@ def made_by(track: Track, settings: Settings) -> type[Any]:
     method = METHODS[settings.method]
     made = method.rotations if track.is_rotation else method.values
     if made is None:
-        why = " is for values only" if track.is_rotation else " is for rotations only"
-        raise track.refusal(method.label + why)
+        label = told(method.label)
+        if track.is_rotation:
+            raise track.refusal(rpt_("{:s} is for values only", label))
+        raise track.refusal(rpt_("{:s} is for rotations only", label))
     return made
 
 
@@ -156,17 +156,16 @@ def _velocities(track: Track, components: Sequence[int], frames: FloatArray) -> 
     fast = np.abs(velocities).max(axis=1, initial=0.0) > _FASTEST
     if track.is_rotation and fast.any():
         raise track.refusal(
-            f"its angular velocity is above {_FASTEST:g} radians a frame", float(frames[np.argmax(fast)])
+            rpt_("its angular velocity is above {:g} radians a frame", _FASTEST), float(frames[np.argmax(fast)])
         )
     return velocities
 
 
 def _refusal(track: Track, error: KeysError, frames: FloatArray, components: Sequence[int] = ()) -> Refusal:
     """The error with the frame that the key has in Blender, and of the spline's `components` with the track's."""
-    fault = error.fault
-    if components:
-        fault = _COMPONENT.sub(lambda found: f"component {components[int(found[1])]}", fault)
-    return track.refusal(fault, error.frame if error.key is None else float(frames[error.key]))
+    if components and error.component is not None:
+        error = error.on_component(components[error.component])
+    return track.refusal(told(error.fault), error.frame if error.key is None else float(frames[error.key]))
 
 
 def _rotation(
@@ -189,7 +188,7 @@ def _rotation_spline(
     """The spline, and how far it turns from key to key where the keys' numbers say how often."""
     finite = np.isfinite(raw).all(axis=1)
     if not finite.all():
-        raise track.refusal("its value is not a finite number", float(frames[np.argmin(finite)]))
+        raise track.refusal(rpt_("its value is not a finite number"), float(frames[np.argmin(finite)]))
     made = made_by(track, settings)
     options = _options(track, settings, range(3), frames)
     if track.kind == "EULER" and hasattr(made, "from_angles"):
@@ -236,8 +235,13 @@ def _check_turns(track: Track, settings: Settings, frames: FloatArray, turns: Fl
     if far.any():
         key = int(np.argmax(far))
         raise track.refusal(
-            f"it turns {np.degrees(turns[key]):.4g} degrees from the key before it; of more than {np.degrees(most):g}"
-            f" {METHODS[settings.method].label} keeps none: set keys between, or choose Turns: Shortest",
+            rpt_(
+                "it turns {turn:.4g} degrees from the key before it; of more than {most:g} {method:s} keeps none:"
+                " set keys between, or choose Turns: Shortest",
+                turn=np.degrees(turns[key]),
+                most=np.degrees(most),
+                method=told(METHODS[settings.method].label),
+            ),
             float(frames[key + 1]),
         )
 

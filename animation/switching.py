@@ -7,6 +7,8 @@ from typing import Any
 
 import bpy
 
+from ..words import rpt_
+
 
 def is_live(action: bpy.types.Action) -> bool:
     """Whether the action is baked again by itself after every edit."""
@@ -18,4 +20,4 @@ def switch_off(action: Any) -> str:
     if not is_live(action):
         return ""
     action.tcb_live = False
-    return f'Live is now off for the action "{action.name}"'
+    return rpt_('Live is now off for the action "{:s}"', action.name)

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..interp.fitting import handles
 from ..interp.retiming import Between, ConstantSpeed
+from ..words import rpt_
 from .channels import Channels, channels_of, ensured_channels, is_without_curves, new_action
 from .companions import FRAME, companion_path, give_names
 from .datablocks import name_of
@@ -107,14 +108,14 @@ def retime(
         There is no such shape, or a number makes no sense.
     """
     if shape not in SHAPES:
-        raise ValueError(f"shape {shape!r} is none of {', '.join(SHAPES)}")
+        raise ValueError(rpt_("shape {!r} is none of {:s}", shape, ", ".join(SHAPES)))
     if not (math.isfinite(scale) and scale > 0.0):
-        raise ValueError(f"scale {scale:g} is not a positive number")
+        raise ValueError(rpt_("scale {:g} is not a positive number", scale))
     if not (math.isfinite(length) and length > 0.0):
-        raise ValueError(f"length {length:g} is not a positive number of frames")
+        raise ValueError(rpt_("length {:g} is not a positive number of frames", length))
     if shape in _BETWEEN:
         if not (by or track):
-            raise Refusal(name_of(datablock), "say which track is to have a constant speed")
+            raise Refusal(name_of(datablock), rpt_("say which track is to have a constant speed"))
         measured = find_track(of or datablock, by) if by else find_track(datablock, track)
         speed = _constant_speed(measured, _BETWEEN[shape], defaults or {})
         fcurve = _curve(datablock, track)
@@ -123,7 +124,9 @@ def retime(
     first, last = _bounds(datablock, track)
     middle = (first + last) / 2.0 if frame is None else frame
     if shape == "HOLD" and not first <= middle <= last:
-        raise Refusal(name_of(datablock), f"the frame to hold lies outside its motion, {first:g} to {last:g}", track)
+        raise Refusal(
+            name_of(datablock), rpt_("the frame to hold lies outside its motion, {:g} to {:g}", first, last), track
+        )
     fcurve = _curve(datablock, track)
     keys = {
         "SCALE": [(first, first), (first + scale * (last - first), last)],
@@ -144,7 +147,7 @@ def retime(
 
 def remove_retiming(datablock: bpy.types.ID, track: str = "") -> None:
     """Take the frame function of the datablock, or of one of its tracks, away. Raises Refusal where there is none."""
-    none = Refusal(name_of(datablock), "it has no frame function", track, nothing_to_do=True)
+    none = Refusal(name_of(datablock), rpt_("it has no frame function"), track, nothing_to_do=True)
     if is_without_curves(datablock):
         raise none
     check_editable(datablock)
@@ -166,10 +169,10 @@ def _bounds(datablock: bpy.types.ID, track: str) -> tuple[float, float]:
         found = [find_track(datablock, track)] if track else find_tracks(datablock, channels_of(datablock))
         keys = union([key_frames(each) for each in found if each.in_use])
         if not len(keys):
-            raise Refusal(name_of(datablock), "it has no keys", track)
+            raise Refusal(name_of(datablock), rpt_("it has no keys"), track)
         first, last = float(keys[0]), float(keys[-1])
     if not first < last:
-        raise Refusal(name_of(datablock), "it has keys at one frame only: there is no motion to time", track)
+        raise Refusal(name_of(datablock), rpt_("it has keys at one frame only: there is no motion to time"), track)
     return first, last
 
 
@@ -177,7 +180,9 @@ def _curve(datablock: bpy.types.ID, track: str) -> bpy.types.FCurve:
     """The F-curve to write to, without keys and modifiers."""
     path = companion_path(find_track(datablock, track).path, FRAME) if track else FRAME_FUNCTION
     if is_driven(datablock, path):
-        raise Refusal(name_of(datablock), f"a driver decides its {path}, not a curve; remove that driver first", track)
+        raise Refusal(
+            name_of(datablock), rpt_("a driver decides its {:s}, not a curve; remove that driver first", path), track
+        )
     animation = getattr(datablock, "animation_data", None)
     if not track and datablock.library is None and (animation is None or animation.action is None):
         channels = new_action(datablock, f"{datablock.name}Action")
@@ -208,7 +213,7 @@ def _curve(datablock: bpy.types.ID, track: str) -> bpy.types.FCurve:
 
 def _check_unlocked(datablock: bpy.types.ID, track: str, fcurve: bpy.types.FCurve) -> None:
     if fcurve.lock or (fcurve.group is not None and fcurve.group.lock):
-        raise Refusal(name_of(datablock), "its frame function is locked; unlock that channel first", track)
+        raise Refusal(name_of(datablock), rpt_("its frame function is locked; unlock that channel first"), track)
 
 
 def _find(channels: Channels, path: str) -> bpy.types.FCurve | None:
@@ -246,7 +251,7 @@ def _constant_speed(track: Track, between: Between, defaults: Mapping[str, float
     splines = [each.spline for each in track_splines(track, track.settings, read_originals(track), defaults)]
     speed = ConstantSpeed(splines, between)
     if not speed.arc.length:
-        raise track.refusal("it does not move: there is no speed to be made constant")
+        raise track.refusal(rpt_("it does not move: there is no speed to be made constant"))
     return speed
 
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from ..formats.headings import Form, Unit
 from ..formats.table import Property, Table
 from ..interp import rotations
+from ..words import rpt_
 from .channels import channels_of
 from .datablocks import name_of, of_object
 from .faults import Refusal
@@ -53,13 +54,13 @@ class TableContent:
     def check(self) -> None:
         """Raises ValueError where that makes no sense."""
         if not (math.isfinite(self.step) and self.step > 0.0):
-            raise ValueError(f"the step must be above 0, not {self.step:g}")
+            raise ValueError(rpt_("the step must be above 0, not {:g}", self.step))
         if self.frame_range is not None and not self.frame_range[0] <= self.frame_range[1]:
             raise ValueError(
-                f"the range must not end before it starts: {self.frame_range[0]:g}, {self.frame_range[1]:g}"
+                rpt_("the range must not end before it starts: {:g}, {:g}", self.frame_range[0], self.frame_range[1])
             )
         if not math.isfinite(self.frame_start):
-            raise ValueError(f"the start frame {self.frame_start:g} is not a finite number")
+            raise ValueError(rpt_("the start frame {:g} is not a finite number", self.frame_start))
 
     def times(self, frames: FloatArray) -> npt.NDArray[np.floating]:
         """What stands in the column of the time: float32 where it is the keys' own frame."""
@@ -108,7 +109,7 @@ def _keys(item: bpy.types.Object, named: list[tuple[bpy.types.ID, Track, str]], 
     kept = [(track, path, read_originals(track)) for _, track, path in named]
     frames = union([original.keys.frames for _, _, originals in kept for original in originals.values()])
     if not len(frames):
-        raise Refusal(name_of(item), "it has no keys on a float property", nothing_to_do=True)
+        raise Refusal(name_of(item), rpt_("it has no keys on a float property"), nothing_to_do=True)
     properties = []
     for track, path, originals in kept:
         values = np.full((len(frames), len(originals)), np.nan, dtype=np.float32)
@@ -116,7 +117,7 @@ def _keys(item: bpy.types.Object, named: list[tuple[bpy.types.ID, Track, str]], 
             own = original.keys
             if not np.isfinite(own.co).all():
                 bad = ~np.isfinite(own.co).all(axis=1)
-                raise track.refusal("its value is not a finite number", float(own.frames[np.argmax(bad)]))
+                raise track.refusal(rpt_("its value is not a finite number"), float(own.frames[np.argmax(bad)]))
             rows = np.clip(np.searchsorted(frames, own.frames), 0, len(frames) - 1)
             # The union holds one of keys that are nearer than rounding can tell.
             rows -= np.abs(frames[np.maximum(rows - 1, 0)] - own.frames) < np.abs(frames[rows] - own.frames)
@@ -134,15 +135,19 @@ def _motion(item: bpy.types.Object, named: list[tuple[bpy.types.ID, Track, str]]
         if math.isfinite(point.co.x)
     ]
     if not ends:
-        raise Refusal(name_of(item), "it has no keys on a float property", nothing_to_do=True)
+        raise Refusal(name_of(item), rpt_("it has no keys on a float property"), nothing_to_do=True)
     low, high = how.frame_range or (min(ends), max(ends))
     steps = (high - low) / how.step * (1.0 + 1e-12)
     asked = (steps + 1.0) * sum(len(track.channels) for _, track, _ in named)
     if asked > how.sample_limit:
         raise Refusal(
             name_of(item),
-            f"about {asked:,.0f} samples were asked for, more than the limit of {how.sample_limit:,}: "
-            "take a larger step or a shorter range",
+            rpt_(
+                "about {:,.0f} samples were asked for, more than the limit of {:,}: "
+                "take a larger step or a shorter range",
+                asked,
+                how.sample_limit,
+            ),
         )
     count = math.floor(steps) + 1
     frames = (low + np.arange(count) * how.step).astype(np.float32)
@@ -159,7 +164,7 @@ def _played(track: Track, path: str, frames: FloatArray, how: TableContent) -> P
         values[:, column] = track.rest[index] if fcurve is None else [fcurve.evaluate(frame) for frame in at]
     finite = np.isfinite(values).all(axis=1)
     if not finite.all():
-        raise track.refusal("what it plays is not a finite number", float(frames[np.argmin(finite)]))
+        raise track.refusal(rpt_("what it plays is not a finite number"), float(frames[np.argmin(finite)]))
     return _property(track, path, components, values, frames, how)
 
 
@@ -203,12 +208,12 @@ def _converted(
     empty = np.isnan(values)
     there: BoolArray = np.asarray(~empty.all(axis=1), dtype=np.bool_)
     if (empty.any(axis=1) & there).any():
-        raise track.refusal("its channels are keyed at different frames: write them as they are, or the motion")
+        raise track.refusal(rpt_("its channels are keyed at different frames: write them as they are, or the motion"))
     raw = np.tile([track.component(index) for index in range(len(track.rest))], (int(there.sum()), 1))
     raw[:, list(components)] = values[there]
     zero = ~raw.any(axis=1)
     if track.kind == "QUATERNION" and zero.any():
-        raise track.refusal("the quaternion is zero, which is no rotation", float(frames[there][np.argmax(zero)]))
+        raise track.refusal(rpt_("the quaternion is zero, which is no rotation"), float(frames[there][np.argmax(zero)]))
     quaternions = rotations.normalise(rotations.unroll_signs(quaternions_of(track, raw)))
     owner = _owner(path)
     if how.rotation == "QUATERNION":

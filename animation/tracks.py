@@ -13,6 +13,7 @@ import bpy
 from ..interp import rotations
 from ..interp.orientations import Path
 from ..interp.segments import Cycle
+from ..words import n_, rpt_
 from .channels import Channels, channels_of
 from .companions import (
     FRAME,
@@ -321,23 +322,23 @@ def _custom_components(value: Any) -> tuple[float, ...] | None:
     return None
 
 
-NOT_IN_USE = "not in use: the rotation mode is another"
+NOT_IN_USE = n_("not in use: the rotation mode is another")
 
 
-def why_not(track: Track) -> str:
-    """Why the track can't be baked as it is now; empty where it can."""
+def why_not(track: Track, *, without_keys: bool = False) -> str:
+    """Why the track can't be baked as it is now; empty where it can, or could but for F-curves `without_keys`."""
     if not track.in_use:
-        return NOT_IN_USE
+        return rpt_(NOT_IN_USE)
     if track.locked:
-        return "locked; unlock its channels first"
+        return rpt_("locked; unlock its channels first")
     if track.driven:
-        return "driven: the driver decides its value, not the keys"
+        return rpt_("driven: the driver decides its value, not the keys")
     for index, fcurve in track.channels.items():
         group = fcurve.group
         if fcurve.mute or (group is not None and group.mute):
-            return "muted; unmute its channels first"
+            return rpt_("muted; unmute its channels first")
         if len(fcurve.sampled_points):
-            return "a sampled curve has no keys; convert it to keyframes first (Graph Editor, Channel menu)"
-        if not len(fcurve.keyframe_points):
-            return f"its component {index} has an F-curve without keys; key it or delete it"
+            return rpt_("a sampled curve has no keys; convert it to keyframes first (Graph Editor, Channel menu)")
+        if not (without_keys or len(fcurve.keyframe_points)):
+            return rpt_("its component {:d} has an F-curve without keys; key it or delete it", index)
     return ""

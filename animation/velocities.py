@@ -21,6 +21,7 @@ import numpy.typing as npt
 from ..formats.headings import Unit
 from ..formats.table import Property, Table
 from ..interp import evaluate_many, retiming
+from ..words import n_, rpt_
 from . import scratch
 from .channels import Channels, channels_of
 from .companions import split
@@ -38,6 +39,13 @@ from .tracks import BONES, Track, find_tracks, is_derived, why_not
 Float64Array = npt.NDArray[np.float64]
 Quantity = Literal["VELOCITY", "ACCELERATION", "SPEED"]
 QUANTITIES: tuple[Quantity, ...] = ("VELOCITY", "ACCELERATION", "SPEED")
+_WORDS = {
+    "velocity": n_("velocity"),
+    "acceleration": n_("acceleration"),
+    "speed": n_("speed"),
+    "angular_velocity": n_("angular velocity"),
+    "angular_acceleration": n_("angular acceleration"),
+}
 ANGULAR = "angular_"
 """What the names of rotations' velocities and accelerations begin with."""
 _ORDER = {"VELOCITY": 1, "ACCELERATION": 2, "SPEED": 1}
@@ -78,13 +86,14 @@ class Velocities:
     def check(self) -> None:
         """Raises ValueError where that makes no sense."""
         if not (np.isfinite(self.step) and self.step > 0.0):
-            raise ValueError(f"the step must be above 0, not {self.step:g}")
+            raise ValueError(rpt_("the step must be above 0, not {:g}", self.step))
         if self.frame_range is not None and not self.frame_range[0] <= self.frame_range[1]:
             start, end = self.frame_range
-            raise ValueError(f"the range must not end before it starts: {start:g}, {end:g}")
+            raise ValueError(rpt_("the range must not end before it starts: {:g}, {:g}", start, end))
         unknown = set(self.quantities) - set(QUANTITIES)
         if unknown:
-            raise ValueError(f"{', '.join(sorted(unknown))} is none of {', '.join(QUANTITIES)}")
+            given, known = ", ".join(sorted(unknown)), ", ".join(QUANTITIES)
+            raise ValueError(rpt_("{:s} is none of {:s}", given, known))
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +158,7 @@ def write_velocities(
         frames = _frames(how, *each.ends)
         for kind, values in _measured(each, frames, how, report).items():
             if np.abs(values).max(initial=0.0) > _LARGEST:
-                raise each.track.refusal(f"its {kind.replace('_', ' ')} is more than float32 holds")
+                raise each.track.refusal(rpt_("its {:s} is more than float32 holds", rpt_(_WORDS[kind])))
             written.append((each.track, kind, frames, values))
     channels = editable_channels(datablock)
     _remove(datablock, channels, [each.track for each in moving])
@@ -158,7 +167,7 @@ def write_velocities(
         report.samples += values.size
     report.tracks = len(moving)
     if datablock.override_library is not None:
-        forgotten = "a library override: Blender forgets its custom properties on loading; then write them again"
+        forgotten = rpt_("a library override: Blender forgets its custom properties on loading; then write them again")
         report.notes.append(f'"{name_of(datablock)}": {forgotten}')
     channels.action.update_tag()
     return report
@@ -186,7 +195,7 @@ def velocity_table(
                 raise
             refusals.append(refusal)
     if not found or not how.quantities:
-        raise Refusal.of_all(refusals) if refusals else Refusal("", "nothing was asked for", nothing_to_do=True)
+        raise Refusal.of_all(refusals) if refusals else Refusal("", rpt_("nothing was asked for"), nothing_to_do=True)
     ends = [each.ends for _, each in found]
     first, last = min(start for start, _ in ends), max(end for _, end in ends)
     _check_count(how, name_of(found[0][0]), sum(len(each.track.rest) for _, each in found) * _count(how, first, last))
@@ -214,7 +223,7 @@ def _moving(datablock: bpy.types.ID, prefixes: Iterable[str] | None, how: Veloci
         reason = why_not(track)
         originals = {} if reason else read_originals(track)
         if reason or not originals:
-            report.refusals.append(track.refusal(reason or "it has no keys"))
+            report.refusals.append(track.refusal(reason or rpt_("it has no keys")))
             continue
         with scratch.kept():
             splines = track_splines(track, track.settings, originals, how.defaults)
@@ -222,7 +231,7 @@ def _moving(datablock: bpy.types.ID, prefixes: Iterable[str] | None, how: Veloci
     if not found:
         if report.refusals:
             raise Refusal.of_all(report.refusals)
-        raise Refusal(name_of(datablock), "it has no TCB track", nothing_to_do=True)
+        raise Refusal(name_of(datablock), rpt_("it has no TCB track"), nothing_to_do=True)
     _check_count(how, name_of(datablock), sum(len(each.track.rest) * _count(how, *each.ends) for each in found))
     return found
 
@@ -231,8 +240,12 @@ def _check_count(how: Velocities, name: str, asked: float) -> None:
     if asked > how.sample_limit:
         raise Refusal(
             name,
-            f"about {asked:,.0f} samples were asked for, more than the limit of {how.sample_limit:,}: "
-            "take a larger step or a shorter range",
+            rpt_(
+                "about {:,.0f} samples were asked for, more than the limit of {:,}: "
+                "take a larger step or a shorter range",
+                asked,
+                how.sample_limit,
+            ),
         )
 
 
@@ -261,7 +274,9 @@ def _measured(each: _Moving, frames: Float64Array, how: Velocities, report: Repo
         order = _ORDER[quantity]
         highest = min(spline.spline.derivatives for spline in each.splines)
         if order > highest:
-            report.notes.append(str(track.refusal(f"its method has no {quantity.lower()}: left out")))
+            report.notes.append(
+                str(track.refusal(rpt_("its method has no {:s}: left out", rpt_(_WORDS[quantity.lower()]))))
+            )
             continue
         values = np.zeros((len(frames), 3 if track.is_rotation else len(track.rest)))
         for spline in each.splines:
@@ -358,7 +373,7 @@ def _take_away(datablock: bpy.types.ID, prefixes: Iterable[str] | None) -> Repor
     channels = editable_channels(datablock)
     paths = list(_written(channels, prefixes))
     if not paths:
-        raise Refusal(name_of(datablock), "it has no velocities that were written", nothing_to_do=True)
+        raise Refusal(name_of(datablock), rpt_("it has no velocities that were written"), nothing_to_do=True)
     for path in dict.fromkeys(paths):
         _remove_curves(channels, path)
         owner, name = split(path)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..interp import rotations
+from ..words import rpt_
 from .channels import channels_of
 from .datablocks import bone_path
 from .faults import Refusal
@@ -94,7 +95,7 @@ class World:
     def _unconstrained(self, item: Any) -> Matrices:
         self._reading.add(item.session_uid)
         if item.rigid_body is not None:
-            raise UnknownMotionError(f"{item.name} is a rigid body")
+            raise UnknownMotionError(rpt_("{:s} is a rigid body", item.name))
         curves = self._curves_of(item, "")
         rotation = self._rotation(item, curves, "")
         if item.rotation_mode != "AXIS_ANGLE":
@@ -114,12 +115,12 @@ class World:
         if kind == "OBJECT" and not (parent.type == "CURVE" and parent.data.use_path):
             return self.matrices(parent)
         if kind != "BONE" or parent.type != "ARMATURE":
-            raise UnknownMotionError(f"{item.name} is parented by {kind.lower()}")
+            raise UnknownMotionError(rpt_("{:s} is parented by {:s}", item.name, kind.lower()))
         bone = parent.pose.bones.get(item.parent_bone)
         if bone is None:
             return self.matrices(parent)
         if bone.bone.use_relative_parent:
-            raise UnknownMotionError(f"{item.name} is parented relative to {bone.name}")
+            raise UnknownMotionError(rpt_("{:s} is parented relative to {:s}", item.name, bone.name))
         at_the_tail = np.eye(4)
         at_the_tail[1, 3] = bone.bone.length
         moved: Matrices = self.matrices(parent, bone.name) @ at_the_tail
@@ -144,7 +145,7 @@ class World:
             for each in item.pose.bones
             for constraint in each.constraints
         ):
-            raise UnknownMotionError(f"{item.name} has inverse kinematics")
+            raise UnknownMotionError(rpt_("{:s} has inverse kinematics", item.name))
         path = f"{bone_path(bone)}."
         curves = self._curves_of(item, path)
         at = self._values(bone, curves, "location", path)
@@ -156,7 +157,7 @@ class World:
             return posed
         settings = bone.bone
         if not settings.use_inherit_rotation or settings.inherit_scale != "FULL" or not settings.use_local_location:
-            raise UnknownMotionError(f"{bone.name} inherits only a part of its parent's transform")
+            raise UnknownMotionError(rpt_("{:s} inherits only a part of its parent's transform", bone.name))
         offset = np.linalg.inv(np.array(bone.parent.bone.matrix_local)) @ rest
         moved: Matrices = self._posed(item, bone.parent) @ offset @ channel
         return moved
@@ -167,10 +168,10 @@ class World:
         if animation is None:
             return {}
         if len(animation.nla_tracks):
-            raise UnknownMotionError(f"{item.name} has NLA tracks")
+            raise UnknownMotionError(rpt_("{:s} has NLA tracks", item.name))
         for driver in animation.drivers:
             if not driver.mute and (driver.data_path.startswith(path) if path else _is_transform(driver.data_path)):
-                raise UnknownMotionError(f"{item.name} has drivers")
+                raise UnknownMotionError(rpt_("{:s} has drivers", item.name))
         try:
             channels = channels_of(item)
         except Refusal:
@@ -226,7 +227,7 @@ def _composed(location: npt.NDArray[np.float64], rotation: Matrices, scale: npt.
 
 def _check(constraints: Iterable[bpy.types.Constraint], owner: Any) -> None:
     if any(not constraint.mute for constraint in constraints):
-        raise UnknownMotionError(f"{owner.name} has constraints")
+        raise UnknownMotionError(rpt_("{:s} has constraints", owner.name))
 
 
 def plays(fcurve: bpy.types.FCurve) -> bool:
