@@ -22,6 +22,7 @@ from .animation.companions import is_enabled
 from .animation.datablocks import of_object, users_of
 from .animation.live import Watch, is_unsure, look_on, refresh, refresh_all, refused_of
 from .animation.switching import is_live
+from .words import rpt_, told
 
 _Handler = TypeVar("_Handler", bound=Callable[..., None])
 persistent: Callable[[_Handler], _Handler] = bpy.app.handlers.persistent
@@ -103,7 +104,7 @@ def _each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) -> Repo
             except Exception as error:
                 # A fault with one action must not keep the others from it, nor the timer from going on.
                 traceback.print_exc()
-                done = Report(refusals=[Refusal(action.name, f"Live failed: {error}")])
+                done = Report(refusals=[Refusal(action.name, rpt_("Live failed: {:s}", told(error)))])
                 _state.notes[action.session_uid] = done.refused
             if done.tracks:
                 _state.notes[action.session_uid] = done.notes

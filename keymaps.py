@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import bpy
 import rna_keymap_ui
 
+from .words import n_
+
 _KEYMAPS = (("Dopesheet", "DOPESHEET_EDITOR"), ("Graph Editor", "GRAPH_EDITOR"))
 
 
@@ -20,13 +22,13 @@ class _Offer(NamedTuple):
 
 
 _OFFERS = (
-    _Offer("Drag Tension", "tcb.key_drag", "T", {"parameter": "tension"}, {"shift": True, "alt": True}),
-    _Offer("Drag Continuity", "tcb.key_drag", "C", {"parameter": "continuity"}, {"shift": True, "alt": True}),
-    _Offer("Drag Bias", "tcb.key_drag", "B", {"parameter": "bias"}, {"shift": True, "alt": True}),
-    _Offer("Set Parameters", "tcb.key_set", "K", {}, {"shift": True, "alt": True}),
-    _Offer("Presets", "wm.call_menu", "P", {"name": "TCB_MT_presets"}, {"shift": True, "alt": True}),
-    _Offer("Next Key", "tcb.key_jump", "RIGHT_ARROW", {"direction": "NEXT"}, {"shift": True, "alt": True}),
-    _Offer("Previous Key", "tcb.key_jump", "LEFT_ARROW", {"direction": "PREVIOUS"}, {"shift": True, "alt": True}),
+    _Offer(n_("Drag Tension"), "tcb.key_drag", "T", {"parameter": "tension"}, {"shift": True, "alt": True}),
+    _Offer(n_("Drag Continuity"), "tcb.key_drag", "C", {"parameter": "continuity"}, {"shift": True, "alt": True}),
+    _Offer(n_("Drag Bias"), "tcb.key_drag", "B", {"parameter": "bias"}, {"shift": True, "alt": True}),
+    _Offer(n_("Set Parameters"), "tcb.key_set", "K", {}, {"shift": True, "alt": True}),
+    _Offer(n_("Presets"), "wm.call_menu", "P", {"name": "TCB_MT_presets"}, {"shift": True, "alt": True}),
+    _Offer(n_("Next Key"), "tcb.key_jump", "RIGHT_ARROW", {"direction": "NEXT"}, {"shift": True, "alt": True}),
+    _Offer(n_("Previous Key"), "tcb.key_jump", "LEFT_ARROW", {"direction": "PREVIOUS"}, {"shift": True, "alt": True}),
 )
 _items: list[tuple[Any, Any]] = []
 

@@ -18,6 +18,7 @@ from bpy.props import (
 )
 
 from .animation.relaxing import TOLERANCE
+from .words import iface_, n_
 
 WANTED_ITEMS = [
     (
@@ -113,11 +114,11 @@ def draw_condition(layout: Any, settings: Any, search: bool = False) -> None:
     """What is said of the condition; with `search` the target can be looked up."""
     layout.prop(settings, "wanted")
     if settings.wanted == "LIMITS":
-        for limits in ("low", "high"):
+        for limits, text in (("low", n_("Low {:s}")), ("high", n_("High {:s}"))):
             column = layout.column(align=True)
             for axis, letter in enumerate("XYZ"):
                 row = column.row(align=True)
-                row.prop(settings, f"use_{limits}", index=axis, text=f"{limits.title()} {letter}")
+                row.prop(settings, f"use_{limits}", index=axis, text=iface_(text, letter), translate=False)
                 value = row.row()
                 value.enabled = getattr(settings, f"use_{limits}")[axis]
                 value.prop(settings, limits, index=axis, text="")

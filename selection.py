@@ -26,6 +26,7 @@ from .animation.selected_keys import (
     selected_keys,
 )
 from .animation.tracks import Track
+from .words import rpt_
 
 ANIMATION_EDITORS = ("DOPESHEET_EDITOR", "GRAPH_EDITOR")
 
@@ -71,11 +72,11 @@ def _owner(item: bpy.types.Object, track: str) -> bpy.types.ID:
 def why_nothing_is_selected(context: bpy.types.Context) -> str:
     """Why there is nothing to work on; empty where there is something."""
     if context.mode == "POSE":
-        return "" if context.selected_pose_bones else "Select a bone with keyframes"
+        return "" if context.selected_pose_bones else rpt_("Select a bone with keyframes")
     if not context.selected_objects:
-        return "Select an object with keyframes"
+        return rpt_("Select an object with keyframes")
     if not any(any(True for _ in of_object(item)) for item in context.selected_objects):
-        return "No selected object has keyframes"
+        return rpt_("No selected object has keyframes")
     return ""
 
 
@@ -227,7 +228,7 @@ def editable_fcurves(context: bpy.types.Context) -> list[bpy.types.FCurve]:
 def why_no_key_is_chosen(context: bpy.types.Context) -> str:
     """Why there is no key to work on; empty where there may be one."""
     if in_animation_editor(context):
-        return "" if any_selected(editable_fcurves(context)) else "Select keys of animated properties"
+        return "" if any_selected(editable_fcurves(context)) else rpt_("Select keys of animated properties")
     return "" if active_track(context) else why_no_track(context)
 
 
@@ -238,4 +239,4 @@ def why_no_track(context: bpy.types.Context) -> str:
             channels_of(datablock)
         except Refusal as refusal:
             return str(refusal)
-    return "The active object has no track"
+    return rpt_("The active object has no track")

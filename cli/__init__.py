@@ -20,6 +20,7 @@ import bpy
 from .. import animation
 from ..animation.channels import channels_of
 from ..animation.tracks import why_not
+from ..words import n_, rpt_
 from .arguments import Job, parse
 from .blend_files import UnusableError, check_no_library, check_target, open_file, save
 from .checking import look
@@ -70,14 +71,14 @@ def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] 
                     total.add(outcome)
                     tell(outcome, job, results)
                     if len(job.files) > 1:
-                        announce(f"{total.files} of {len(job.files)} files, {total.failed} failed")
+                        announce(rpt_("{:d} of {:d} files, {:d} failed", total.files, len(job.files), total.failed))
             if len(job.files) > 1 and not job.as_json:
                 results.write(total.table())
         return 1 if total.failed else 0
     except BrokenPipeError:
         return 1  # nobody reads the results any more
     except KeyboardInterrupt:
-        announce("interrupted")
+        announce(rpt_("interrupted"))
         return _INTERRUPTED
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 1
@@ -88,7 +89,7 @@ def _outcomes(job: Job, command: Sequence[str]) -> Generator[Outcome, None, None
     to_do = []
     for number, file in enumerate(job.files):
         if is_done(job, number):
-            say(file, "done already")
+            say(file, rpt_("done already"))
             yield Outcome(file, output=job.targets[number], skipped=True)
         else:
             to_do.append(number)
@@ -103,7 +104,7 @@ def _do(job: Job, number: int) -> Outcome:
     """Do one file of the job. What goes wrong stands in the outcome: the next file is still to be done."""
     outcome = Outcome(job.files[number])
     start = time.perf_counter()
-    say(outcome.file, f"{job.verb}, file {number + 1} of {len(job.files)}")
+    say(outcome.file, rpt_("{:s}, file {:d} of {:d}", job.verb, number + 1, len(job.files)))
     try:
         if job.verb == "info":
             open_file(outcome.file, outcome.notes, writes=False)
@@ -127,7 +128,8 @@ def _do(job: Job, number: int) -> Outcome:
         outcome.errors.append(str(error))
     except Exception as error:
         traceback.print_exc()
-        outcome.errors.append(f"{type(error).__name__}: {error} (a fault of TCB Animation's; please report it)")
+        name = type(error).__name__
+        outcome.errors.append(rpt_("{:s}: {} (a fault of TCB Animation's; please report it)", name, error))
     write_outcome(job, number, outcome)
     outcome.seconds = time.perf_counter() - start
     return outcome
@@ -152,13 +154,13 @@ def _change(job: Job, number: int, outcome: Outcome) -> None:
         save(source, target, job.in_place, functools.partial(write_result, job, number, outcome, source))
         outcome.output = target
     elif not outcome.errors:
-        outcome.errors.append(NOTHING_TO_DO[job.work])
+        outcome.errors.append(rpt_(NOTHING_TO_DO[job.work]))
 
 
 def _bake(datablocks: list[bpy.types.ID], options: animation.Options, outcome: Outcome) -> None:
     # The whole of it was asked for: a track that can't be baked is a failure here, not only a note.
     left_alone = {text for datablock in datablocks for text in _tracks_that_bake_leaves_alone(datablock)}
-    outcome.report = animation.bake_many(datablocks, options, progress=Ticker(outcome.file, "tracks"))
+    outcome.report = animation.bake_many(datablocks, options, progress=Ticker(outcome.file, n_("{:,} of {:,} tracks")))
     outcome.errors += map(str, outcome.report.refusals)
     for note in outcome.report.notes:
         (outcome.errors if note in left_alone else outcome.notes).append(note)
@@ -178,7 +180,7 @@ def _take_each(datablocks: list[bpy.types.ID], verb: str, outcome: Outcome) -> N
     """Restore or remove."""
     work = {"restore": animation.restore, "remove": animation.remove}[verb]
     report = animation.Report()
-    tick = Ticker(outcome.file, "datablocks")
+    tick = Ticker(outcome.file, n_("{:,} of {:,} datablocks"))
     done: set[tuple[int, int]] = set()
     for number, datablock in enumerate(datablocks):
         try:

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..animation import SAMPLE_LIMIT, Options
 from ..animation.parameters import LIMITS
+from ..words import n_, rpt_, told
 from .check_arguments import CHECK_EXAMPLES, add_check_options, check_said
 from .exchange_arguments import (
     EXPORT_EXAMPLES,
@@ -35,18 +36,22 @@ from .table_arguments import (
     table_said,
 )
 
-_EPILOG = """\
-exit status: 0 if all went well; 1 if a file failed or something in it was refused; 2 if the command makes no sense
-"""
 _EXAMPLES = """\
-examples:
   {program} bake walk.blend --output baked/
   {program} bake shots/*.blend --in-place --objects 'Prop_*' --step 0.5
   {program} bake walk.blend --output walk_export.blend --target NEW_ACTION --tension 0.3
   {program} bake shots/*.blend --output baked/ --jobs 4 --skip-done
-
 """
 _LOG = ".tcb-done.jsonl"
+_TO_FILE = n_(
+    "where to write: a folder (one that is there, or that ends with a slash and is made), or for one FILE a {:s}"
+)
+_TO_BLEND_OR_TABLE = n_(
+    "where to write: a folder (one that is there, or that ends with a slash and is made), or for one FILE a {:s}, "
+    "with --table a .csv"
+)
+_A_BLEND_FILE = n_("a .blend file, or several")
+_A_3DS_FILE = n_("a 3D Studio file (.3ds), or several")
 
 
 @dataclass(frozen=True)
@@ -118,16 +123,17 @@ def parse(arguments: Sequence[str], program: str) -> Job:
         "check": check_said(verb, given),
     }
     if given.log is not None and not os.path.isdir(os.path.dirname(given.log) or os.curdir):
-        verb.error(f"--log {given.log} lies in no folder that is there")
+        verb.error(rpt_("--log {:s} lies in no folder that is there", given.log))
     if given.verb in ("info", "check"):
         return Job(targets=[], in_place=False, makes_folder=False, skip_done=False, **common)
     result = RESULTS.get(given.verb) or table_result(given)
     if given.output is None and result:
-        verb.error(f"say where the result goes: --output DIR or FILE{result}")
+        verb.error(rpt_("say where the result goes: --output DIR or FILE{:s}", result))
     if given.output is None and not given.in_place:
-        verb.error("say where the result goes: --output DIR or FILE; or --in-place, to replace the files themselves")
+        text = rpt_("say where the result goes: --output DIR or FILE; or --in-place, to replace the files themselves")
+        verb.error(text)
     if given.output is not None and given.in_place:
-        verb.error("give --output or --in-place, not both")
+        verb.error(rpt_("give --output or --in-place, not both"))
     into_folder = given.output is not None and (
         len(files) > 1 or given.output.endswith(("/", os.sep)) or os.path.isdir(given.output)
     )
@@ -151,7 +157,7 @@ def _options(verb: argparse.ArgumentParser, given: argparse.Namespace) -> Option
     try:
         options.check()
     except ValueError as error:
-        verb.error(str(error))
+        verb.error(told(error))
     return options
 
 
@@ -167,31 +173,40 @@ def _targets(
         targets = [Path(os.path.realpath(file)) for file in files]
     elif into_folder:
         if os.path.exists(output) and not os.path.isdir(output):
-            verb.error(f"--output {output} is a file, and the results need a folder")
+            verb.error(rpt_("--output {:s} is a file, and the results need a folder", output))
         names = [file.stem + result if result else file.name for file in files]
         targets = [Path(os.path.realpath(Path(output, name))) for name in names]
     elif output.lower().endswith(kind):
         targets = [Path(os.path.realpath(output))]
     else:
-        verb.error(f"--output {output} is neither a folder nor a {kind}; for a new folder, end it with a slash")
+        text = rpt_("--output {:s} is neither a folder nor a {:s}; for a new folder, end it with a slash", output, kind)
+        verb.error(text)
     writers: dict[str, Path] = {}
     for file, target in zip(files, targets, strict=True):
         other = writers.setdefault(os.path.normcase(target), file)
         if other is not file:
-            verb.error(f"{other} and {file} would both be written to {target}")
+            verb.error(rpt_("{} and {} would both be written to {}", other, file, target))
     if output is not None:
         for file in files:
             if os.path.normcase(os.path.realpath(file)) in writers:
-                verb.error(f"--output would replace {file}, which is read; if you mean that, say --in-place")
+                verb.error(rpt_("--output would replace {}, which is read; if you mean that, say --in-place", file))
     return targets
+
+
+def _epilog() -> str:
+    text = rpt_(
+        "exit status: 0 if all went well; 1 if a file failed or something in it was refused; "
+        "2 if the command makes no sense"
+    )
+    return f"{text}\n"
 
 
 def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
     """The parser of the whole command, and those of its verbs."""
     parser = argparse.ArgumentParser(
         prog=program,
-        description="Tension, continuity, bias and ease, as 3D Studio plays them, in .blend files.",
-        epilog=_EPILOG,
+        description=rpt_("Tension, continuity, bias and ease, as 3D Studio plays them, in .blend files."),
+        epilog=_epilog(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
@@ -201,37 +216,43 @@ def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.
             name,
             help=summary,
             description=summary,
-            epilog=examples.format(program=program) + _EPILOG,
+            epilog=(f"{rpt_('examples:')}\n{examples.format(program=program)}\n" if examples else "") + _epilog(),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        _add_common(verb, "3D Studio file (.3ds)" if name == "import" else ".blend file")
+        _add_common(verb, _A_3DS_FILE if name == "import" else _A_BLEND_FILE)
         return verb
 
-    bake = add("bake", "Write the motion between the keys, so that any Blender plays it.", _EXAMPLES)
-    restore = add("restore", "Take the baked motion away; the parameters stay.")
-    remove = add("remove", "Take the baked motion and all TCB parameters away.")
-    enable = add("enable", "Make the tracks TCB, without baking them yet.")
-    info = add("info", "Show the tracks, their keys, parameters and state; nothing is written.")
+    bake = add("bake", rpt_("Write the motion between the keys, so that any Blender plays it."), _EXAMPLES)
+    restore = add("restore", rpt_("Take the baked motion away; the parameters stay."))
+    remove = add("remove", rpt_("Take the baked motion and all TCB parameters away."))
+    enable = add("enable", rpt_("Make the tracks TCB, without baking them yet."))
+    info = add("info", rpt_("Show the tracks, their keys, parameters and state; nothing is written."))
     check = add(
-        "check", "Look whether cameras, scales and joints are as they have to be at every frame.", CHECK_EXAMPLES
+        "check", rpt_("Look whether cameras, scales and joints are as they have to be at every frame."), CHECK_EXAMPLES
     )
-    bring = add("import", "Make a .blend of each 3D Studio file (.3ds), with its animation baked.", IMPORT_EXAMPLES)
-    give = add("export", "Make a 3D Studio file (.3ds) of each .blend, with its animation.", EXPORT_EXAMPLES)
-    bring_table = add("import-table", "Make keys of the rows of a table (CSV) on an object.", IMPORT_TABLE_EXAMPLES)
-    give_table = add("export-table", "Write an object's keys or motion as a table (CSV).", EXPORT_TABLE_EXAMPLES)
+    bring = add(
+        "import", rpt_("Make a .blend of each 3D Studio file (.3ds), with its animation baked."), IMPORT_EXAMPLES
+    )
+    give = add("export", rpt_("Make a 3D Studio file (.3ds) of each .blend, with its animation."), EXPORT_EXAMPLES)
+    bring_table = add(
+        "import-table", rpt_("Make keys of the rows of a table (CSV) on an object."), IMPORT_TABLE_EXAMPLES
+    )
+    give_table = add("export-table", rpt_("Write an object's keys or motion as a table (CSV)."), EXPORT_TABLE_EXAMPLES)
     velocities = add(
         "velocities",
-        "Write velocities and accelerations of TCB tracks as custom properties, or as a table.",
+        rpt_("Write velocities and accelerations of TCB tracks as custom properties, or as a table."),
         VELOCITIES_EXAMPLES,
     )
     enable.add_argument(
         "--plain",
         action="store_true",
-        help="with parameters 0; otherwise keys with Bezier handles get those with which they play most as they do now",
+        help=rpt_(
+            "with parameters 0; otherwise keys with Bezier handles get those with which they play most as they do now"
+        ),
     )
     for verb in (bake, restore, remove, enable, bring_table):
         _add_output(verb)
-    _add_output(velocities, otherwise=", with --table a .csv")
+    _add_output(velocities, where=_TO_BLEND_OR_TABLE)
     for verb in (bake, restore, remove, enable, info, check, give, bring_table, give_table, velocities):
         _add_objects(verb)
     _add_bake_options(bake)
@@ -250,17 +271,21 @@ def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.
 
 
 def _add_common(verb: argparse.ArgumentParser, kind: str) -> None:
-    verb.add_argument("files", nargs="+", metavar="FILE", help=f"a {kind}, or several")
-    verb.add_argument("--json", action="store_true", help="print one JSON object a file, each on a line of its own")
+    verb.add_argument("files", nargs="+", metavar="FILE", help=rpt_(kind))
+    verb.add_argument(
+        "--json", action="store_true", help=rpt_("print one JSON object a file, each on a line of its own")
+    )
     verb.add_argument(
         "--jobs",
         type=_count,
         default=1,
         metavar="N",
-        help="do so many files at once, each in a process of its own (default: 1); results come as they are ready",
+        help=rpt_(
+            "do so many files at once, each in a process of its own (default: 1); results come as they are ready"
+        ),
     )
     verb.add_argument(
-        "--log", metavar="FILE", help="append one JSON object a file: what became of it, and what went wrong"
+        "--log", metavar="FILE", help=rpt_("append one JSON object a file: what became of it, and what went wrong")
     )
     verb.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
 
@@ -270,87 +295,97 @@ def _add_objects(verb: argparse.ArgumentParser) -> None:
         "--objects",
         action="append",
         metavar="GLOB",
-        help="only the objects of this name, each with the data, shape keys, materials and nodes that it is made of; "
-        "* and ? stand for any characters; may be repeated",
+        help=rpt_(
+            "only the objects of this name, each with the data, shape keys, materials and nodes that it is made of; "
+            "* and ? stand for any characters; may be repeated"
+        ),
     )
 
 
-def _add_output(verb: argparse.ArgumentParser, result: str | None = None, otherwise: str = "") -> None:
-    verb.add_argument(
-        "--output",
-        metavar="DIR|FILE",
-        help="where to write: a folder (one that is there, or that ends with a slash and is made), or for one FILE a "
-        + (result or ".blend")
-        + otherwise,
-    )
+def _add_output(verb: argparse.ArgumentParser, result: str | None = None, where: str = _TO_FILE) -> None:
+    verb.add_argument("--output", metavar="DIR|FILE", help=rpt_(where, result or ".blend"))
     if result:
         verb.set_defaults(in_place=False)
     else:
-        verb.add_argument("--in-place", action="store_true", help="replace each FILE by its result")
+        verb.add_argument("--in-place", action="store_true", help=rpt_("replace each FILE by its result"))
     verb.add_argument(
         "--skip-done",
         action="store_true",
-        help="leave out a FILE whose result is there, if neither has changed since (by time and size, and of the "
-        "libraries that it links from too), and the options, TCB Animation and Blender are the same; what is done is "
-        f"written down in --log, or in {_LOG} beside the results, so give this from the first run on",
+        help=rpt_(
+            "leave out a FILE whose result is there, if neither has changed since (by time and size, and of the "
+            "libraries that it links from too), and the options, TCB Animation and Blender are the same; what is done "
+            "is written down in --log, or in {:s} beside the results, so give this from the first run on",
+            _LOG,
+        ),
     )
 
 
 def _add_bake_options(bake: argparse.ArgumentParser) -> None:
-    how = bake.add_argument_group("how to bake")
+    how = bake.add_argument_group(rpt_("how to bake"))
     how.add_argument(
         "--output-mode",
         choices=["SAMPLES", "CURVES"],
         default="SAMPLES",
-        help="SAMPLES: a linear key every --step frames; CURVES: the fewest Bezier keys that come within the "
-        "tolerances, right between frames too (default: %(default)s)",
+        help=rpt_(
+            "SAMPLES: a linear key every --step frames; CURVES: the fewest Bezier keys that come within the "
+            "tolerances, right between frames too (default: %(default)s)"
+        ),
     )
     how.add_argument(
         "--value-tolerance",
         type=float,
         metavar="NUMBER",
-        help="how near curves come to values, in each property's units (default: 1/10000 of the range of its keys)",
+        help=rpt_(
+            "how near curves come to values, in each property's units (default: 1/10000 of the range of its keys)"
+        ),
     )
     how.add_argument(
         "--rotation-tolerance",
         type=float,
         default=0.01,
         metavar="DEGREES",
-        help="how near curves come to rotations (default: %(default)s)",
+        help=rpt_("how near curves come to rotations (default: %(default)s)"),
     )
     how.add_argument(
         "--target",
         choices=["IN_PLACE", "NEW_ACTION"],
         default="IN_PLACE",
-        help="IN_PLACE: beside the keys, and restore takes it away again; NEW_ACTION: plain keys in a copy of the "
-        "action, for export (default: %(default)s)",
+        help=rpt_(
+            "IN_PLACE: beside the keys, and restore takes it away again; NEW_ACTION: plain keys in a copy of the "
+            "action, for export (default: %(default)s)"
+        ),
     )
-    how.add_argument("--step", type=float, default=1.0, metavar="FRAMES", help="from sample to sample (default: 1)")
+    how.add_argument(
+        "--step", type=float, default=1.0, metavar="FRAMES", help=rpt_("from sample to sample (default: 1)")
+    )
     how.add_argument(
         "--range",
         type=float,
         nargs=2,
         metavar=("START", "END"),
-        help="the segments that these frames touch, and cycles throughout them (default: first to last key)",
+        help=rpt_("the segments that these frames touch, and cycles throughout them (default: first to last key)"),
     )
     how.add_argument(
         "--sample-limit",
         type=int,
         default=SAMPLE_LIMIT,
         metavar="N",
-        help="refuse a file that would get more samples than this (default: %(default)s)",
+        help=rpt_("refuse a file that would get more samples than this (default: %(default)s)"),
     )
-    parameters = bake.add_argument_group("parameters, in this bake, of keys that have none set")
+    parameters = bake.add_argument_group(rpt_("parameters, in this bake, of keys that have none set"))
     for name, (low, high) in LIMITS.items():
         parameters.add_argument(
-            f"--{name.replace('_', '-')}", type=_within(low, high), metavar="NUMBER", help=f"{low:g} to {high:g}"
+            f"--{name.replace('_', '-')}",
+            type=_within(low, high),
+            metavar="NUMBER",
+            help=rpt_("{:g} to {:g}", low, high),
         )
 
 
 def _count(text: str) -> int:
     value = int(text)
     if value < 0:
-        raise argparse.ArgumentTypeError(f"{text} is below 0")
+        raise argparse.ArgumentTypeError(rpt_("{:s} is below 0", text))
     return value
 
 
@@ -358,7 +393,7 @@ def _within(low: float, high: float) -> Callable[[str], float]:
     def number(text: str) -> float:
         value = float(text)
         if not low <= value <= high:
-            raise argparse.ArgumentTypeError(f"{text} does not lie in {low:g} to {high:g}")
+            raise argparse.ArgumentTypeError(rpt_("{:s} does not lie in {:g} to {:g}", text, low, high))
         return value
 
     return number

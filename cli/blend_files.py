@@ -14,6 +14,8 @@ from pathlib import Path
 
 import bpy
 
+from ..words import rpt_
+
 _COMPRESSED = {b"BLENDER": False, b"\x28\xb5\x2f\xfd": True, b"\x1f\x8b": True}
 """How a .blend begins: plain, by Zstandard, by gzip."""
 
@@ -41,26 +43,26 @@ def open_file(file: Path, notes: list[str], writes: bool) -> Source:
     try:
         status = file.stat()
         if not stat.S_ISREG(status.st_mode):
-            raise UnusableError("not a file")
+            raise UnusableError(rpt_("not a file"))
         with file.open("rb") as stream:
             head = stream.read(max(map(len, _COMPRESSED)))
     except OSError as error:
-        raise UnusableError(f"can't be read: {error.strerror}") from error
+        raise UnusableError(rpt_("can't be read: {}", error.strerror)) from error
     compressed = next((packed for magic, packed in _COMPRESSED.items() if head.startswith(magic)), None)
     if compressed is None:
-        raise UnusableError("not a .blend file" if head else "not a .blend file: it is empty")
+        raise UnusableError(rpt_("not a .blend file") if head else rpt_("not a .blend file: it is empty"))
     try:
         # With its interface: else the result would have Blender's default windows in place of the animator's.
         bpy.ops.wm.open_mainfile(filepath=str(file.absolute()), load_ui=True, use_scripts=False)
     except RuntimeError as error:
-        raise UnusableError(
-            f"Blender {_release(bpy.app.version)} can't open it; it is damaged, or of a newer Blender: "
-            f"{_blender_says(error)}"
-        ) from error
+        here, why = _release(bpy.app.version), _blender_says(error)
+        text = rpt_("Blender {:s} can't open it; it is damaged, or of a newer Blender: {:s}", here, why)
+        raise UnusableError(text) from error
     _check_release(notes, writes)
     for library in bpy.data.libraries:
         if library.is_missing:
-            notes.append(f"the library {library.filepath} is missing: what is linked from it is left as it is")
+            path = library.filepath
+            notes.append(rpt_("the library {:s} is missing: what is linked from it is left as it is", path))
     return Source(compressed, _version(status), {path: version_of(path) for path in _libraries()})
 
 
@@ -77,25 +79,25 @@ def check_target(target: Path, makes_folder: bool) -> None:
     folder = target.parent
     try:
         if target.exists() and not target.is_file():
-            raise UnusableError(f"{target} is there, and is not a file")
+            raise UnusableError(rpt_("{} is there, and is not a file", target))
         if target.exists() and not os.access(target, os.W_OK):
-            raise UnusableError(f"{target} is write-protected")
+            raise UnusableError(rpt_("{} is write-protected", target))
         if not makes_folder and not folder.is_dir():
-            raise UnusableError(f"the folder {folder} does not exist")
+            raise UnusableError(rpt_("the folder {} does not exist", folder))
         while not folder.exists() and folder.parent != folder:
             folder = folder.parent
         if not folder.is_dir():
-            raise UnusableError(f"{folder} is not a folder")
+            raise UnusableError(rpt_("{} is not a folder", folder))
         if not os.access(folder, os.W_OK | os.X_OK):
-            raise UnusableError(f"the folder {folder} can't be written to: permission denied")
+            raise UnusableError(rpt_("the folder {} can't be written to: permission denied", folder))
     except OSError as error:
-        raise UnusableError(f"{target} can't be written: {error.strerror}") from error
+        raise UnusableError(rpt_("{} can't be written: {}", target, error.strerror)) from error
 
 
 def check_no_library(target: Path) -> None:
     """Raises UnusableError where the result would replace a file that the open file links from."""
     if str(target) in _libraries():
-        raise UnusableError(f"{target} is a library that the file links from, and would be replaced")
+        raise UnusableError(rpt_("{} is a library that the file links from, and would be replaced", target))
 
 
 def save(
@@ -122,12 +124,13 @@ def save(
         if target.exists():
             _take_over_rights(target, temporary)
         if in_place and _version(target.stat()) != source.version:
-            raise UnusableError("it was written to by someone else meanwhile, and is left as it is now")
+            raise UnusableError(rpt_("it was written to by someone else meanwhile, and is left as it is now"))
         before_it_counts(_version(temporary.stat()))
         os.replace(temporary, target)
         _force_to_disk(target.parent)
     except OSError as error:
-        raise UnusableError(f"{target} can't be written: {error.strerror}{_free_space(target.parent)}") from error
+        free = _free_space(target.parent)
+        raise UnusableError(rpt_("{} can't be written: {}{:s}", target, error.strerror, free)) from error
     finally:
         for leftover in (temporary, Path(f"{temporary}@")):  # Blender itself writes to the second first
             with contextlib.suppress(OSError):
@@ -158,10 +161,11 @@ def _check_release(notes: list[str], writes: bool) -> None:
     saved, here = _release(tuple(bpy.data.version)), _release(bpy.app.version)
     if tuple(bpy.data.version) > tuple(bpy.app.version_file):
         if writes:
-            raise UnusableError(f"saved by Blender {saved}: this is {here}, which could lose some of it when writing")
-        notes.append(f"saved by Blender {saved}: this is {here}, which may not see all of it")
+            text = rpt_("saved by Blender {:s}: this is {:s}, which could lose some of it when writing", saved, here)
+            raise UnusableError(text)
+        notes.append(rpt_("saved by Blender {:s}: this is {:s}, which may not see all of it", saved, here))
     elif writes and saved != here:
-        notes.append(f"saved by Blender {saved}; the result is a file of Blender {here}")
+        notes.append(rpt_("saved by Blender {:s}; the result is a file of Blender {:s}", saved, here))
 
 
 def _release(version: Sequence[int]) -> str:
@@ -185,9 +189,8 @@ def _write(temporary: Path, source: Source, in_place: bool) -> None:
         )
     except RuntimeError as error:
         folder = temporary.parent
-        raise UnusableError(
-            f"Blender could not write to {folder}{_free_space(folder)}: {_blender_says(error)}"
-        ) from error
+        free, why = _free_space(folder), _blender_says(error)
+        raise UnusableError(rpt_("Blender could not write to {}{:s}: {:s}", folder, free, why)) from error
     _force_to_disk(temporary)
 
 
@@ -217,6 +220,7 @@ def _version(status: os.stat_result) -> Version:
 def _free_space(folder: Path) -> str:
     """To say so is worth it: on a full disk Blender's own message speaks of a file that is not there."""
     try:
-        return f" ({shutil.disk_usage(folder).free / 1e6:,.0f} MB free)"
+        free = rpt_("{:,.0f} MB free", shutil.disk_usage(folder).free / 1e6)
+        return f" ({free})"
     except OSError:
         return ""

@@ -9,6 +9,7 @@ from typing import Any
 import bpy
 
 from .. import animation
+from ..words import rpt_
 from .arguments import Job
 from .choosing import named
 from .outcome import Outcome
@@ -32,7 +33,7 @@ def look(job: Job, outcome: Outcome) -> None:
         checks.violations += found.violations
         checks.refusals += found.refusals
         checks.notes += found.notes
-    left = [f'"{item.name}": not checked: it is in no scene' for item in objects]
+    left = [rpt_('"{:s}": not checked: it is in no scene', item.name) for item in objects]
     (checks.refusals if job.patterns else checks.notes).extend(left)
     gaps = [gap for name in options["joint"] if (gap := _gap(name, chosen, checks)) is not None]
     apart = [gap for gap in gaps if gap.distance > options["joint_tolerance"]]
@@ -55,7 +56,7 @@ def _gap(name: str, chosen: dict[str, Any], checks: animation.Checks) -> animati
         owner, _, bone = name.partition(":")
         item = bpy.data.objects.get(owner)
     if item is None:
-        checks.refusals.append(f'no object is called "{name}"; for a bone write OBJECT:BONE')
+        checks.refusals.append(rpt_('no object is called "{:s}"; for a bone write OBJECT:BONE', name))
         return None
     scenes = item.users_scene
     try:

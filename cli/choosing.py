@@ -17,16 +17,17 @@ from ..animation.keyframes import read
 from ..animation.stamps import has_stamp
 from ..animation.tracks import Track, find_tracks
 from ..animation.velocities import has_velocities
+from ..words import n_, rpt_
 from .arguments import Job
 from .outcome import Outcome
 
 NOTHING_TO_DO = {
-    "bake": "nothing to bake: none of it has keys on a float property",
-    "restore": "nothing to restore: none of it is baked",
-    "remove": "nothing to remove: none of it is TCB",
-    "enable": "nothing to enable: it has no track with keys that is not TCB already",
-    "velocities": "no velocities to write: none of it is TCB",
-    "no-velocities": "no velocities to take away: none are written",
+    "bake": n_("nothing to bake: none of it has keys on a float property"),
+    "restore": n_("nothing to restore: none of it is baked"),
+    "remove": n_("nothing to remove: none of it is TCB"),
+    "enable": n_("nothing to enable: it has no track with keys that is not TCB already"),
+    "velocities": n_("no velocities to write: none of it is TCB"),
+    "no-velocities": n_("no velocities to take away: none are written"),
 }
 
 _NAMED = 3
@@ -64,8 +65,11 @@ def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
     outcome.notes += [reason for datablock, reason in in_strips.items() if datablock not in local]
     left_out = [f'"{name_of(datablock)}"' for datablock in linked if datablock not in local]
     if left_out:
-        more = f" and {len(left_out) - _NAMED} more" if len(left_out) > _NAMED else ""
-        outcome.notes.append(f"linked, so left to their own files: {', '.join(left_out[:_NAMED])}{more}")
+        names, more = ", ".join(left_out[:_NAMED]), len(left_out) - _NAMED
+        if more > 0:
+            outcome.notes.append(rpt_("linked, so left to their own files: {:s} and {:d} more", names, more))
+        else:
+            outcome.notes.append(rpt_("linked, so left to their own files: {:s}", names))
     return list(local)
 
 
@@ -76,7 +80,10 @@ def named(pattern: str, outcome: Outcome) -> list[bpy.types.Object]:
         names = [item.name for item in bpy.data.objects]
         near = difflib.get_close_matches(pattern, names, n=_NAMED, cutoff=0.5) or names[:_NAMED]
         known = ", ".join(f'"{name}"' for name in near) + (", …" if len(names) > len(near) else "")
-        outcome.errors.append(f'no object matches "{pattern}"; there is {known or "none at all"}')
+        if known:
+            outcome.errors.append(rpt_('no object matches "{:s}"; there is {:s}', pattern, known))
+        else:
+            outcome.errors.append(rpt_('no object matches "{:s}"; there is none at all', pattern))
     return [item for item in found if item.library is None] or found
 
 

@@ -7,20 +7,18 @@ import argparse
 import math
 from typing import Any
 
+from ..words import rpt_
+
 RESULTS = {"import": ".blend", "export": ".3ds"}
 """How the names of results end, where they are files of another kind than what is read."""
 IMPORT_EXAMPLES = """\
-examples:
   {program} import run.3ds --output run.blend
   {program} import scenes/*.3ds --output blends/ --bake CURVES --scale 0.01
   {program} import game.3ds --output game.blend --forward=-Z --up=Y
-
 """
 EXPORT_EXAMPLES = """\
-examples:
   {program} export run.blend --output run.3ds
   {program} export shots/*.blend --output files/ --objects 'Prop_*' --others REFUSE
-
 """
 _AXES = ("X", "Y", "Z", "-X", "-Y", "-Z")
 _SAID = {
@@ -35,59 +33,64 @@ def exchange_said(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def add_import_options(verb: argparse.ArgumentParser) -> None:
-    how = verb.add_argument_group("how to import")
+    how = verb.add_argument_group(rpt_("how to import"))
     how.add_argument(
         "--bake",
         choices=["SAMPLES", "CURVES", "NONE"],
         default="SAMPLES",
-        help="a linear key every frame; the fewest Bezier keys; or only the keys and parameters (default: %(default)s)",
+        help=rpt_(
+            "a linear key every frame; the fewest Bezier keys; or only the keys and parameters (default: %(default)s)"
+        ),
     )
-    _add_timing(how, "where frame 0 of the file comes to")
-    _add_space(how, "Blender units a unit of the file")
-    how.add_argument("--euler", action="store_true", help="let objects rotate by Euler angles, not quaternions")
+    _add_timing(how, rpt_("where frame 0 of the file comes to (default: 0)"))
+    _add_space(how, rpt_("Blender units a unit of the file (default: 1)"))
+    how.add_argument("--euler", action="store_true", help=rpt_("let objects rotate by Euler angles, not quaternions"))
     how.add_argument(
         "--shorter-turns",
         action="store_true",
-        help="turn by the shorter way: some exporters wrote tiny turns as about 357 degrees",
+        help=rpt_("turn by the shorter way: some exporters wrote tiny turns as about 357 degrees"),
     )
 
 
 def add_export_options(verb: argparse.ArgumentParser) -> None:
-    how = verb.add_argument_group("how to export")
+    how = verb.add_argument_group(rpt_("how to export"))
     how.add_argument(
         "--others",
         choices=["SAMPLE", "REFUSE"],
         default="SAMPLE",
-        help="tracks that are not TCB: a key every frame of what they play, or no file (default: %(default)s)",
+        help=rpt_("tracks that are not TCB: a key every frame of what they play, or no file (default: %(default)s)"),
     )
-    _add_timing(how, "the frame that becomes frame 0 of the file")
-    _add_space(how, "units of the file a Blender unit")
+    _add_timing(how, rpt_("the frame that becomes frame 0 of the file (default: 0)"))
+    _add_space(how, rpt_("units of the file a Blender unit (default: 1)"))
 
 
 def _add_timing(how: argparse._ArgumentGroup, start: str) -> None:
-    how.add_argument("--start", type=float, default=0.0, metavar="FRAME", help=f"{start} (default: 0)")
+    how.add_argument("--start", type=float, default=0.0, metavar="FRAME", help=start)
     how.add_argument(
-        "--rate", type=_positive, default=30.0, metavar="FPS", help="frames a second in the file (default: 30)"
+        "--rate", type=_positive, default=30.0, metavar="FPS", help=rpt_("frames a second in the file (default: 30)")
     )
     how.add_argument(
         "--keep-time",
         action="store_true",
-        help="move keys to where they play at the same time at the scene's frame rate (of a new one: 24)",
+        help=rpt_("move keys to where they play at the same time at the scene's frame rate (of a new one: 24)"),
     )
 
 
 def _add_space(how: argparse._ArgumentGroup, scale: str) -> None:
-    how.add_argument("--scale", type=_positive, default=1.0, metavar="NUMBER", help=f"{scale} (default: 1)")
+    how.add_argument("--scale", type=_positive, default=1.0, metavar="NUMBER", help=scale)
     how.add_argument(
-        "--forward", choices=_AXES, default="Y", help="the file's axis that is Blender's Y, such as =-Z (default: Y)"
+        "--forward",
+        choices=_AXES,
+        default="Y",
+        help=rpt_("the file's axis that is Blender's Y, such as =-Z (default: Y)"),
     )
     how.add_argument(
-        "--up", choices=_AXES, default="Z", help="the file's axis that is Blender's Z, such as =Y (default: Z)"
+        "--up", choices=_AXES, default="Z", help=rpt_("the file's axis that is Blender's Z, such as =Y (default: Z)")
     )
 
 
 def _positive(text: str) -> float:
     value = float(text)
     if not (math.isfinite(value) and value > 0):
-        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
+        raise argparse.ArgumentTypeError(rpt_("{:s} is not a positive number", text))
     return value

@@ -12,6 +12,7 @@ from ..animation import Refusal, Report
 from ..exchange.conversion import Conversion, stretch_of
 from ..exchange.exporting import ExportOptions, export_scene
 from ..formats import three_ds
+from ..words import told
 from .arguments import Job
 from .blend_files import UnusableError, check_target, open_file, save
 from .choosing import named
@@ -39,7 +40,7 @@ def give(job: Job, number: int, outcome: Outcome) -> None:
         made, report = export_scene(objects, scene, ExportOptions(conversion, given["others"] == "SAMPLE"))
         content = three_ds.write(made)
     except (Refusal, three_ds.ThreeDSError) as error:
-        raise UnusableError(str(error)) from error
+        raise UnusableError(told(error)) from error
     outcome.notes += [*report.lines(), *report.notes]
     counts = report.made
     outcome.report = Report(len(made.nodes), len(made.nodes), counts["track"], counts["key"])

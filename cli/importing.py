@@ -12,6 +12,7 @@ from ..exchange.conversion import Conversion, FloatArray, axes_of, stretch_of
 from ..exchange.importing import ImportOptions, import_files, set_range
 from ..exchange.planning import Choices
 from ..formats import three_ds
+from ..words import n_, rpt_, told
 from .arguments import Job
 from .blend_files import Source, UnusableError, check_target, save, version_of
 from .log import write_result
@@ -25,17 +26,17 @@ def bring(job: Job, number: int, outcome: Outcome) -> None:
     try:
         read = three_ds.read(outcome.file.read_bytes())
     except OSError as error:
-        raise UnusableError(f"can't be read: {error.strerror}") from error
+        raise UnusableError(rpt_("can't be read: {}", error.strerror)) from error
     except three_ds.ThreeDSError as error:
-        raise UnusableError(str(error)) from error
+        raise UnusableError(told(error)) from error
     version = version_of(outcome.file)
     if version is None:
-        raise UnusableError("it is gone")
+        raise UnusableError(rpt_("it is gone"))
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     context: Any = bpy.context
     given = job.exchange
     options = _options(given, context.scene)
-    ticker = Ticker(outcome.file, "steps of the import done")
+    ticker = Ticker(outcome.file, n_("{:,} of {:,} steps of the import done"))
     done = import_files({outcome.file.name: read}, context.scene, context.collection, options, ticker)
     set_range(context.scene, [read], options.conversion, None if given["keep_time"] else given["rate"])
     outcome.notes += [*done.lines(), *done.notes]

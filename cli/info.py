@@ -16,6 +16,7 @@ from ..animation.inspecting import STATES, state
 from ..animation.parameters import read_parameters, read_velocities, velocity_size
 from ..animation.reading import key_frames, read_originals
 from ..animation.tracks import Track
+from ..words import rpt_
 from .arguments import Job
 from .choosing import named, only_in_strips, tracks_of, why_without_channels
 from .outcome import Outcome
@@ -43,7 +44,7 @@ def inform(job: Job, outcome: Outcome) -> None:
             }
         )
     if not outcome.datablocks and not outcome.errors:
-        outcome.notes.append("nothing in it is animated")
+        outcome.notes.append(rpt_("nothing in it is animated"))
 
 
 def _datablocks(job: Job, outcome: Outcome) -> dict[bpy.types.ID, None]:

@@ -13,9 +13,10 @@ from typing import Any
 
 import bpy
 
+from ..words import rpt_
 from .arguments import Job
 from .blend_files import Source, UnusableError, Version, version_of
-from .outcome import Outcome, say
+from .outcome import Outcome, say_note
 
 
 def write_result(job: Job, number: int, outcome: Outcome, source: Source, result: Version) -> None:
@@ -25,7 +26,7 @@ def write_result(job: Job, number: int, outcome: Outcome, source: Source, result
     try:
         _append(job, number, outcome, {"result": result, "inputs": inputs, "asked": job.asked, "with": _with()})
     except OSError as error:
-        raise UnusableError(f"the log {job.log_of(number)} can't be written: {error.strerror}") from error
+        raise UnusableError(_not_written(job, number, error)) from error
 
 
 def write_outcome(job: Job, number: int, outcome: Outcome) -> None:
@@ -34,7 +35,11 @@ def write_outcome(job: Job, number: int, outcome: Outcome) -> None:
         try:
             _append(job, number, outcome, {})
         except OSError as error:
-            say(outcome.file, f"note: the log {job.log_of(number)} can't be written: {error.strerror}")
+            say_note(outcome.file, _not_written(job, number, error))
+
+
+def _not_written(job: Job, number: int, error: OSError) -> str:
+    return rpt_("the log {} can't be written: {}", job.log_of(number), error.strerror)
 
 
 def is_done(job: Job, number: int) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from ..animation import Report
+from ..words import iface_, n_, rpt_
 from .arguments import Job
 
 _PROGRESS_PERIOD = 1.0
@@ -20,17 +21,26 @@ _PROGRESS_PERIOD = 1.0
 _IN_WORDS = ("refusals", "notes")
 """What the outcome holds as text, with the rest of its errors and notes."""
 _DONE = {
-    "bake": "Baked",
-    "restore": "Restored",
-    "remove": "Removed TCB from",
-    "enable": "Made TCB",
-    "info": "Has",
-    "import": "Imported",
-    "export": "Exported",
-    "import-table": "Imported",
-    "export-table": "Exported",
-    "velocities": "Wrote velocities of",
-    "no-velocities": "Took away velocities of",
+    "bake": n_("Baked {:s}"),
+    "restore": n_("Restored {:s}"),
+    "remove": n_("Removed TCB from {:s}"),
+    "enable": n_("Made TCB {:s}"),
+    "info": n_("Has {:s}"),
+    "import": n_("Imported {:s}"),
+    "export": n_("Exported {:s}"),
+    "import-table": n_("Imported {:s}"),
+    "export-table": n_("Exported {:s}"),
+    "velocities": n_("Wrote velocities of {:s}"),
+    "no-velocities": n_("Took away velocities of {:s}"),
+}
+_HEADS = (n_("track"), n_("method"), n_("keys"), n_("frames"), n_("samples"), n_("parameters set"), n_("state"))
+_PARAMETERS = {
+    "tension": n_("tension"),
+    "continuity": n_("continuity"),
+    "bias": n_("bias"),
+    "ease_to": n_("ease to"),
+    "ease_from": n_("ease from"),
+    "velocity": n_("velocity"),
 }
 
 
@@ -116,20 +126,24 @@ class Total:
 class Ticker:
     """Lines on the progress of one file, but not many."""
 
-    def __init__(self, file: Path, things: str) -> None:
+    def __init__(self, file: Path, line: str) -> None:
         self.file = file
-        self.things = things
+        self.line = line
         self.last = time.monotonic()
 
     def __call__(self, done: int, total: int) -> None:
         now = time.monotonic()
         if now - self.last >= _PROGRESS_PERIOD:
             self.last = now
-            say(self.file, f"{done:,} of {total:,} {self.things}")
+            say(self.file, rpt_(self.line, done, total))
 
 
 def say(file: Path, text: str) -> None:
     announce(f"{file}: {text}")
+
+
+def say_note(file: Path, text: str) -> None:
+    say(file, rpt_("note: {:s}", text))
 
 
 def announce(text: str) -> None:
@@ -141,9 +155,9 @@ def announce(text: str) -> None:
 def tell(outcome: Outcome, job: Job, results: TextIO) -> None:
     """Notes and errors to standard error, and the result to `results`."""
     for note in outcome.notes:
-        say(outcome.file, f"note: {note}")
+        say_note(outcome.file, note)
     for error in outcome.errors:
-        say(outcome.file, f"error: {error}")
+        say(outcome.file, rpt_("error: {:s}", error))
     if job.as_json:
         results.write(json.dumps(_as_json(outcome, job), allow_nan=False) + "\n")
     elif job.verb == "info" and outcome.datablocks:
@@ -151,7 +165,7 @@ def tell(outcome: Outcome, job: Job, results: TextIO) -> None:
     elif job.verb == "check" and outcome.checks:
         results.write(f"{outcome.file}: {outcome.checks['summary']} ({outcome.seconds:.1f} s)\n")
     elif outcome.output is not None and not outcome.skipped:
-        done = outcome.report.summary(_DONE[job.work])
+        done = rpt_(_DONE[job.work], outcome.report.counts)
         results.write(f"{outcome.file}: {done} -> {outcome.output} ({outcome.seconds:.1f} s)\n")
     results.flush()
 
@@ -192,34 +206,39 @@ def _as_json(outcome: Outcome, job: Job) -> dict[str, Any]:
 def _table(outcome: Outcome) -> str:
     """The tracks under their datablocks, in columns."""
     blocks = [(_title(datablock), list(map(_cells, datablock["tracks"]))) for datablock in outcome.datablocks]
-    heads = ("track", "method", "keys", "frames", "samples", "parameters set", "state")
+    heads = tuple(map(iface_, _HEADS))
     rows = [heads, *(row for _, block in blocks for row in block)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
 
     def line(row: Sequence[str]) -> str:
         return "    " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
-    lines = [f"{outcome.file}: {outcome.report.summary(_DONE['info'])}", line(heads)]
+    lines = [f"{outcome.file}: {rpt_(_DONE['info'], outcome.report.counts)}", line(heads)]
     for title, block in blocks:
         lines += [title, *map(line, block)]
     return "\n".join(lines) + "\n"
 
 
 def _title(datablock: dict[str, Any]) -> str:
-    linked = ", linked" if datablock["linked"] else ""
-    return f'  "{datablock["name"]}" ({datablock["type"]}{linked}), action "{datablock["action"]}"'
+    known = [datablock[name] for name in ("name", "type", "action")]
+    text = n_('"{:s}" ({:s}, linked), action "{:s}"') if datablock["linked"] else n_('"{:s}" ({:s}), action "{:s}"')
+    return f"  {rpt_(text, *known)}"
 
 
 def _cells(track: dict[str, Any]) -> tuple[str, ...]:
     ends = ["?" if track[end] is None else f"{track[end]:g}" for end in ("first", "last")]
-    parameters = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in track["parameters"].items())
-    state = ", ".join([track["state"], *["retimed"] * track["retimed"], *["not in use"] * (not track["in_use"])])
+    parameters = ", ".join(f"{rpt_(_PARAMETERS[name])} {n}" for name, n in track["parameters"].items())
+    state = [iface_(track["state"])]
+    if track["retimed"]:
+        state.append(rpt_("retimed"))
+    if not track["in_use"]:
+        state.append(rpt_("not in use"))
     return (
         track["track"],
         track["method"],
         str(track["keys"]),
-        " to ".join(ends),
+        rpt_("{:s} to {:s}", *ends),
         str(track["samples"]),
         parameters or "-",
-        state,
+        ", ".join(state),
     )

@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TextIO
 
+from ..words import rpt_
 from .arguments import Job
 from .blend_files import remove_leftovers
 from .log import write_outcome
@@ -86,10 +87,10 @@ class _Worker:
             process = self._started()
             answer = _ask(process, number)
         except OSError as error:
-            return Outcome(file, errors=[f"no process could be started for it: {error.strerror}"])
+            return Outcome(file, errors=[rpt_("no process could be started for it: {}", error.strerror)])
         if answer:
             return Outcome.unpacked(file, json.loads(answer))
-        outcome = Outcome(file, errors=[f"the process that worked on it {_end_of(process)}"])
+        outcome = Outcome(file, errors=[_end_of(process)])
         self._finish()
         if self.job.targets:
             remove_leftovers(self.job.targets[number], process.pid)
@@ -156,6 +157,8 @@ def _ask(process: subprocess.Popen[str], number: int) -> str:
 def _end_of(process: subprocess.Popen[str]) -> str:
     status = process.wait()
     if status >= 0:
-        return f"ended with status {status}"
-    hint = "; is memory short?" if -status == signal.SIGKILL else ""
-    return f"was ended by signal {-status} ({signal.strsignal(-status)}){hint}"
+        return rpt_("the process that worked on it ended with status {:d}", status)
+    name = signal.strsignal(-status)
+    if -status == signal.SIGKILL:
+        return rpt_("the process that worked on it was ended by signal {:d} ({}); is memory short?", -status, name)
+    return rpt_("the process that worked on it was ended by signal {:d} ({})", -status, name)

@@ -16,6 +16,7 @@ from ..animation.to_table import TableContent, export_table
 from ..animation.velocities import Velocities, velocity_table, write_velocities
 from ..formats import table
 from ..formats.headings import Unit
+from ..words import rpt_, told
 from .arguments import Job
 from .blend_files import Source, UnusableError, check_no_library, check_target, open_file, save
 from .choosing import choose, named
@@ -29,12 +30,13 @@ def bring_table(job: Job, number: int, outcome: Outcome) -> None:
     check_target(target, job.makes_folder)
     source = open_file(outcome.file, outcome.notes, writes=True)
     check_no_library(target)
+    path = Path(given["table"])
     try:
-        read = table.read(Path(given["table"]).read_bytes())
+        read = table.read(path.read_bytes())
     except OSError as error:
-        raise UnusableError(f"{given['table']} can't be read: {error.strerror}") from error
+        raise UnusableError(rpt_("{} can't be read: {}", path, error.strerror)) from error
     except table.TableError as error:
-        raise UnusableError(f"{given['table']}: {error}") from error
+        raise UnusableError(rpt_("{}: {:s}", path, told(error))) from error
     item = _only_object(job, outcome)
     if item is None:
         return
@@ -64,7 +66,7 @@ def give_table(job: Job, number: int, outcome: Outcome) -> None:
     try:
         made, outcome.report = export_table(item, how, _bone(item, given["bone"]))
     except (Refusal, ValueError) as error:
-        raise UnusableError(str(error)) from error
+        raise UnusableError(told(error)) from error
     _save_table(job, number, outcome, source, made)
 
 
@@ -118,9 +120,8 @@ def _only_object(job: Job, outcome: Outcome) -> bpy.types.Object | None:
         return None
     if len(found) != 1:
         names = ", ".join(f'"{item.name}"' for item in found[:5])
-        outcome.errors.append(
-            f"a table is about one object, and there are {len(found)}: say which by --objects: {names}"
-        )
+        text = rpt_("a table is about one object, and there are {:d}: say which by --objects: {:s}", len(found), names)
+        outcome.errors.append(text)
         return None
     return found[0]
 
@@ -131,7 +132,7 @@ def _bone(item: bpy.types.Object, name: str) -> str:
         return ""
     bone = item.pose.bones.get(name) if item.pose is not None else None
     if bone is None:
-        raise UnusableError(f'"{item.name}" has no bone "{name}"')
+        raise UnusableError(rpt_('"{:s}" has no bone "{:s}"', item.name, name))
     return bone_path(bone)
 
 

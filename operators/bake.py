@@ -16,6 +16,7 @@ from ..animation.channels import channels_of
 from ..animation.look import plain_among
 from ..animation.tracks import find_tracks
 from ..properties import OUTPUT_ITEMS, RANGE_ITEMS, TARGET_ITEMS, rotation_tolerance, value_tolerance
+from ..words import n_, rpt_, told
 from .enable import warn_of_looks
 from .on_selection import OnSelection
 from .reporting import Status, finish
@@ -83,7 +84,7 @@ class TCB_OT_bake(OnSelection):
         try:
             options.check()
         except ValueError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, told(error))
             return {"CANCELLED"}
         plain = plain_among(selected) if self.keep_look else {}
         before = {datablock: channels_of(datablock).identity for datablock in plain}
@@ -99,7 +100,7 @@ class TCB_OT_bake(OnSelection):
                 with suppress(Refusal):
                     remove(datablock, prefixes)
         report.looks_of(kept)
-        status = finish(self, report, "Baked")
+        status = finish(self, report, rpt_("Baked {:s}", report.counts))
         warn_of_looks(self, report)
         return status
 
@@ -119,9 +120,9 @@ def _is_baked(datablock: bpy.types.ID, before: tuple[int, int]) -> bool:
 class Progress:
     """Shows how far a bake is: at the mouse pointer, and without a window in lines."""
 
-    def __init__(self, window_manager: Any, steps: str = "tracks baked") -> None:
+    def __init__(self, window_manager: Any, line: str = n_("{:d} of {:d} tracks baked")) -> None:
         self.window_manager = window_manager
-        self.steps = steps
+        self.line = line
         self.said = time.monotonic()
         window_manager.progress_begin(0, 100)
 
@@ -129,7 +130,7 @@ class Progress:
         self.window_manager.progress_update(100 * done // max(1, total))
         if bpy.app.background and time.monotonic() - self.said > _SECONDS_BETWEEN_LINES:
             self.said = time.monotonic()
-            print(f"TCB: {done} of {total} {self.steps}", flush=True)
+            print(f"TCB: {rpt_(self.line, done, total)}", flush=True)
 
     def end(self) -> None:
         self.window_manager.progress_end()

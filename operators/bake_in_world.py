@@ -10,6 +10,7 @@ from bpy.props import FloatProperty
 
 from .. import selection
 from ..animation import Refusal, Report, bake_in_world
+from ..words import rpt_, told
 from .reporting import Status, finish, poll_selection
 
 
@@ -37,9 +38,9 @@ class TCB_OT_bake_in_world(bpy.types.Operator):
             except Refusal as refusal:
                 report.refusals.append(refusal)
             except ValueError as error:
-                self.report({"ERROR"}, str(error))
+                self.report({"ERROR"}, told(error))
                 return {"CANCELLED"}
-        return finish(self, report, "Baked in world space")
+        return finish(self, report, rpt_("Baked in world space {:s}", report.counts))
 
 
 def _selected(context: bpy.types.Context) -> dict[Any, list[str]]:

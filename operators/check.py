@@ -10,7 +10,7 @@ from bpy.props import BoolProperty, FloatProperty
 
 from .. import findings
 from ..animation import check
-from ..words import rpt_
+from ..words import rpt_, told
 from .reporting import SHOWN_NOTES, Status, redraw_editors
 
 
@@ -43,7 +43,7 @@ class TCB_OT_check(bpy.types.Operator):
         try:
             checks = check(*selected_objects(context), frame_range=chosen, step=self.step, scene=context.scene)
         except ValueError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, told(error))
             return {"CANCELLED"}
         found = [
             findings.Finding(bpy.data.objects[each.name], each.worst, each.place, each.track, each.fault)

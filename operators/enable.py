@@ -8,7 +8,7 @@ from bpy.props import BoolProperty
 
 from .. import animation, selection
 from ..animation import Report
-from ..words import rpt_
+from ..words import n_, rpt_
 from .on_selection import OnSelection
 from .reporting import Status, finish
 
@@ -26,13 +26,13 @@ class TCB_OT_enable(OnSelection):
         default=True,
     )
 
-    done = "Enabled"
-    otherwise = "Everything that is selected is TCB already"
+    done = n_("Enabled {:s}")
+    otherwise = n_("Everything that is selected is TCB already")
 
     def execute(self, context: bpy.types.Context) -> Status:
         selected = selection.selected_datablocks(context, self.use_data)
         report = animation.enable_many(selected, self.keep_look, selection.default_parameters(context))
-        status = finish(self, report, self.done, self.otherwise)
+        status = finish(self, report, rpt_(self.done, report.counts), self.otherwise)
         warn_of_looks(self, report)
         return status
 
@@ -42,5 +42,5 @@ def warn_of_looks(operator: bpy.types.Operator, report: Report) -> None:
     for place in report.farthest_off:
         operator.report({"INFO"}, rpt_("Farthest from its look is {:s}", place))
     if report.looks_changed:
-        warning = "{:d} of them play visibly otherwise when baked, named in the Info editor: undo, or adjust them"
+        warning = n_("{:d} of them play visibly otherwise when baked, named in the Info editor: undo, or adjust them")
         operator.report({"WARNING"}, rpt_(warning, report.looks_changed))

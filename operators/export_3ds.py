@@ -13,6 +13,7 @@ from ..animation import Refusal
 from ..exchange.conversion import Conversion, axes_of, stretch_of
 from ..exchange.exporting import ExportOptions, export_scene
 from ..formats import three_ds
+from ..words import told
 from .files import path_of, write_file
 from .import_3ds import TIMING_ITEMS, draw_options, tell_of
 from .reporting import Status
@@ -72,7 +73,7 @@ class EXPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ExportHelper):  # type: ignore[
             made, report = export_scene(objects, scene, ExportOptions(conversion, self.others == "SAMPLE"))
             write_file(path_of(given.filepath), three_ds.write(made))
         except (Refusal, OSError, three_ds.ThreeDSError) as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, told(error))
             return {"CANCELLED"}
         tell_of(self, report)
         return {"FINISHED"}

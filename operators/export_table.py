@@ -13,6 +13,7 @@ from ..animation import Refusal
 from ..animation.to_table import TableContent, export_table
 from ..formats import table
 from ..properties import RANGE_ITEMS
+from ..words import rpt_, told
 from .files import path_of, write_file
 from .import_table import active_bone, poll_active, rate_of
 from .reporting import Status, finish
@@ -90,9 +91,9 @@ class EXPORT_ANIM_OT_tcb_table(bpy.types.Operator, ExportHelper):  # type: ignor
             made, report = export_table(item, how, active_bone(context))
             write_file(path_of(given.filepath), table.write(made))
         except (Refusal, ValueError, OSError) as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, told(error))
             return {"CANCELLED"}
-        return finish(self, report, "Exported")
+        return finish(self, report, rpt_("Exported {:s}", report.counts))
 
     def _range(self, context: bpy.types.Context) -> tuple[float, float] | None:
         scene: Any = context.scene

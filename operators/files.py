@@ -8,6 +8,8 @@ from pathlib import Path
 
 import bpy
 
+from ..words import rpt_
+
 
 def path_of(filepath: str) -> Path:
     """The path that an operator was given, which may start at the .blend file's folder: `//run.csv`."""
@@ -19,7 +21,7 @@ def read_file(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise OSError(f"{path} can't be read: {error.strerror}") from error
+        raise OSError(rpt_("{} can't be read: {}", path, error.strerror)) from error
 
 
 def write_file(path: Path, content: bytes) -> None:
@@ -35,4 +37,4 @@ def write_file(path: Path, content: bytes) -> None:
         finally:
             part.unlink(missing_ok=True)
     except OSError as error:
-        raise OSError(f"{path} can't be written: {error.strerror}") from error
+        raise OSError(rpt_("{} can't be written: {}", path, error.strerror)) from error

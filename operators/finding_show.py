@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 from bpy.props import IntProperty
 
+from ..words import rpt_
 from .reporting import Status
 
 
@@ -31,7 +32,7 @@ class TCB_OT_finding_show(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> Status:
         manager: Any = context.window_manager
         if self.index >= len(manager.tcb_findings):
-            self.report({"ERROR"}, f"There are only {len(manager.tcb_findings)} findings")
+            self.report({"ERROR"}, rpt_("There are only {:d} findings", len(manager.tcb_findings)))
             return {"CANCELLED"}
         finding = manager.tcb_findings[self.index]
         manager.tcb_finding = self.index
@@ -39,7 +40,7 @@ class TCB_OT_finding_show(bpy.types.Operator):
         scene.frame_set(int(finding.frame // 1), subframe=finding.frame % 1)
         item = context.view_layer.objects.get(finding.item) if context.view_layer else None
         if item is None:
-            self.report({"WARNING"}, f'"{finding.item}" is not in this view layer any more')
+            self.report({"WARNING"}, rpt_('"{:s}" is not in this view layer any more', finding.item))
             return {"FINISHED"}
         if context.mode == "OBJECT":
             for other in context.selected_objects:

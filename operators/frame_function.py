@@ -10,7 +10,7 @@ from bpy.props import EnumProperty, FloatProperty
 
 from .. import selection
 from ..animation import Refusal, remove_retiming, retime
-from ..words import rpt_
+from ..words import n_, rpt_, told
 from .reporting import Status, redraw_editors
 
 LEVEL_ITEMS = (
@@ -51,14 +51,14 @@ class _OfLevel(bpy.types.Operator):
         if self.level == "SCENE":
             datablock, track = scene, ""
         elif found is None:
-            self.report({"ERROR"}, rpt_(selection.why_no_track(context)))
+            self.report({"ERROR"}, selection.why_no_track(context))
             return {"CANCELLED"}
         else:
             datablock, track = found[0], found[1].path if self.level == "TRACK" else ""
         try:
             self.work(context, datablock, track)
         except (Refusal, ValueError) as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, told(error))
             return {"CANCELLED"}
         redraw_editors()
         return {"FINISHED"}
@@ -108,7 +108,9 @@ class TCB_OT_frame_function(_OfLevel):
             self.report({"INFO"}, rpt_("Frame function with {:d} keys; bake to play it", count))
         else:
             change = 100 * timing.speed_change
-            text = "Frame function with {:d} keys; the speed varies by {:.2g} % from frame to frame; bake to play it"
+            text = n_(
+                "Frame function with {:d} keys; the speed varies by {:.2g} % from frame to frame; bake to play it"
+            )
             self.report({"INFO"}, rpt_(text, count, change))
 
 

@@ -18,7 +18,7 @@ from ..exchange.importing import ImportOptions, import_files, set_range
 from ..exchange.planning import Choices
 from ..exchange.report import Exchanged
 from ..formats import three_ds
-from ..words import rpt_
+from ..words import n_, rpt_, told
 from .bake import Progress
 from .files import path_of, read_file
 from .reporting import SHOWN_NOTES, Status, redraw_editors
@@ -112,7 +112,7 @@ class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[
                 self.report({"ERROR"}, str(error))
                 return {"CANCELLED"}
             except three_ds.ThreeDSError as error:
-                self.report({"ERROR"}, f"{path.name}: {error}")
+                self.report({"ERROR"}, rpt_("{:s}: {:s}", path.name, told(error)))
                 return {"CANCELLED"}
         modes: Any = bpy.ops.object.mode_set
         if context.mode != "OBJECT" and modes.poll():
@@ -121,7 +121,7 @@ class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[
         scene: Any = context.scene
         collection: Any = context.collection
         alone = not any(item.animation_data and item.animation_data.action for item in scene.objects)
-        progress = Progress(context.window_manager, "steps of the import done")
+        progress = Progress(context.window_manager, n_("{:d} of {:d} steps of the import done"))
         try:
             report = import_files(scenes, scene, collection, options, progress)
         except Refusal as refusal:
@@ -196,6 +196,6 @@ def tell_of(operator: bpy.types.Operator, report: Exchanged) -> None:
         operator.report({"INFO"}, note)
     if len(report.notes) > SHOWN_NOTES:
         rest = len(report.notes) - SHOWN_NOTES
-        operator.report({"INFO"}, f"… and {rest} notes more, all of which the console has")
+        operator.report({"INFO"}, rpt_("… and {:d} notes more, all of which the console has", rest))
     if report.baked.tracks:
-        operator.report({"INFO"}, report.baked.summary("Baked"))
+        operator.report({"INFO"}, rpt_("Baked {:s}", report.baked.counts))

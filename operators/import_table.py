@@ -13,6 +13,7 @@ from ..animation import Refusal
 from ..animation.datablocks import bone_path
 from ..animation.from_table import TableKeys, import_table
 from ..formats import table
+from ..words import rpt_, told
 from .files import path_of, read_file
 from .reporting import Status, finish
 
@@ -57,7 +58,7 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         except table.TableError as error:
-            self.report({"ERROR"}, f"{path.name}: {error}")
+            self.report({"ERROR"}, rpt_("{:s}: {:s}", path.name, told(error)))
             return {"CANCELLED"}
         item = context.object
         assert item is not None
@@ -69,7 +70,7 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
         except Refusal as refusal:
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}
-        return finish(self, report, "Imported")
+        return finish(self, report, rpt_("Imported {:s}", report.counts))
 
 
 def poll_active(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:

@@ -10,6 +10,7 @@ from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty
 
 from .. import findings
 from ..animation import Refusal, joint_gap
+from ..words import rpt_, told
 from .reporting import Status, redraw_editors
 
 
@@ -68,10 +69,10 @@ class TCB_OT_joint_check(bpy.types.Operator):
                 scene=context.scene,
             )
         except (Refusal, ValueError) as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, told(error))
             return {"CANCELLED"}
-        fault = f"{gap.name} is {gap.distance:.4g} from its place on {gap.parent}"
-        finding = findings.Finding(item, gap.frame, f"frame {gap.frame:g}", "", fault, bone)
+        fault = rpt_("{:s} is {:.4g} from its place on {:s}", gap.name, gap.distance, gap.parent)
+        finding = findings.Finding(item, gap.frame, rpt_("frame {:g}", gap.frame), "", fault, bone)
         findings.put(context.window_manager, [finding])
         self.report({"INFO"}, str(gap))
         redraw_editors()

@@ -71,7 +71,7 @@ def _velocities(keys: TrackKeys, copied: list[_Key]) -> tuple[dict[str, Numbers]
     """What the keys get of the copied velocities, and why that is not all."""
     moving = [key for key in copied if any(key.velocity)]
     if not goes_by_velocities(keys.track):
-        return {}, "its method goes by no velocities: pasted without" if moving else ""
+        return {}, rpt_("its method goes by no velocities: pasted without") if moving else ""
     after = keys.velocities()
     size = after.shape[1]
     fitting = [row for row, key in enumerate(copied) if key.velocity and key.is_angular == keys.track.is_rotation]
@@ -80,9 +80,9 @@ def _velocities(keys: TrackKeys, copied: list[_Key]) -> tuple[dict[str, Numbers]
         after[row, : len(given)] = given
     left = ""
     if any(key.is_angular != keys.track.is_rotation for key in moving):
-        left = "velocities of values and of rotations are not the same: pasted without"
+        left = rpt_("velocities of values and of rotations are not the same: pasted without")
     elif any(any(key.velocity[size:]) for key in moving):
-        left = "it has fewer components than the copied velocity: the first ones were pasted"
+        left = rpt_("it has fewer components than the copied velocity: the first ones were pasted")
     return {velocity_of(component): after[:, component] for component in range(size)} if fitting else {}, left
 
 
@@ -153,4 +153,4 @@ class TCB_OT_key_paste(bpy.types.Operator):
 
         report = for_each_of(chosen, paste)
         report.notes += notes
-        return finish(self, report, "Pasted to", NO_KEYS)
+        return finish(self, report, rpt_("Pasted to {:s}", report.counts), NO_KEYS)

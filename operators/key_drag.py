@@ -14,7 +14,7 @@ from ..animation.faults import Refusal
 from ..animation.parameters import LIMITS
 from ..animation.selected_keys import Kept, Numbers, TrackKeys, put_back, set_parameters
 from ..properties import DESCRIPTIONS, MAX, of_50
-from ..words import iface_
+from ..words import iface_, rpt_
 from .key_select import PARAMETER_ITEMS
 from .key_set import NO_KEYS
 from .reporting import Status, finish, for_each_of, poll_keys, redraw_editors
@@ -47,7 +47,8 @@ class TCB_OT_key_drag(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> Status:
         if not self._start(context):
             return {"CANCELLED"}
-        return finish(self, for_each_of(self._chosen, self._set), "Set")
+        report = for_each_of(self._chosen, self._set)
+        return finish(self, report, rpt_("Set {:s}", report.counts))
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
         if not self._start(context):

@@ -7,6 +7,7 @@ import bpy
 
 from .. import selection
 from ..animation.selected_keys import reset
+from ..words import rpt_
 from .key_set import NO_KEYS
 from .reporting import Status, finish, for_each_of, poll_keys
 
@@ -23,4 +24,5 @@ class TCB_OT_key_reset(bpy.types.Operator):
         return poll_keys(cls, context)
 
     def execute(self, context: bpy.types.Context) -> Status:
-        return finish(self, for_each_of(selection.chosen_keys(context), reset), "Reset", NO_KEYS)
+        report = for_each_of(selection.chosen_keys(context), reset)
+        return finish(self, report, rpt_("Reset {:s}", report.counts), NO_KEYS)

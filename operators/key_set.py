@@ -15,7 +15,7 @@ from ..animation.parameters import velocity_size
 from ..animation.selected_keys import TrackKeys, key_at, set_parameters
 from ..properties import Of50, parameter
 from ..shared_number import is_mixed
-from ..words import rpt_
+from ..words import n_, rpt_
 from .reporting import Status, finish, for_each_of, for_each_track, poll_keys, poll_selection
 
 
@@ -80,7 +80,8 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         given = {name: getattr(self, name) for name in PARAMETERS if self.properties.is_property_set(name)}
         has_velocity = self.properties.is_property_set("velocity")
         if not given and not has_velocity:
-            self.report({"ERROR"}, rpt_("none of {:s} is given", ", ".join((*PARAMETERS, VELOCITY))))
+            names = ", ".join((*PARAMETERS, VELOCITY))
+            self.report({"ERROR"}, rpt_("none of {:s} is given", names))
             return {"CANCELLED"}
         defaults = selection.default_parameters(context)
 
@@ -92,7 +93,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         if not self.track:
             chosen = selection.chosen_keys(context)
             report = for_each_of(chosen, set_given)
-            return finish(self, report, "Set", NO_KEYS)
+            return finish(self, report, rpt_("Set {:s}", report.counts), NO_KEYS)
 
         def set_on(datablock: bpy.types.ID, path: str) -> None:
             given_frame = self.properties.is_property_set("frame")
@@ -100,7 +101,8 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
             set_given(key_at(datablock, find_track(datablock, path), frame))
 
         owners = selection.owners_of(context, self.track)
-        return finish(self, for_each_track(owners, self.track, set_on, keys=1), "Set")
+        report = for_each_track(owners, self.track, set_on, keys=1)
+        return finish(self, report, rpt_("Set {:s}", report.counts))
 
 
-NO_KEYS = "None of your keys is selected: generated ones have no parameters"
+NO_KEYS = n_("None of your keys is selected: generated ones have no parameters")

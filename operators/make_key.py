@@ -8,6 +8,7 @@ import bpy
 from .. import selection
 from ..animation import Refusal, Report
 from ..animation.making import make_key
+from ..words import rpt_
 from .reporting import Status, finish
 
 
@@ -37,4 +38,4 @@ class TCB_OT_make_key(bpy.types.Operator):
                 continue
             report.tracks += 1
             report.keys += 1
-        return finish(self, report, "Made")
+        return finish(self, report, rpt_("Made {:s}", report.counts))

@@ -9,6 +9,7 @@ import bpy
 from bpy.props import BoolProperty
 
 from .. import selection
+from ..words import rpt_
 from .reporting import Status, finish, for_each, poll_selection
 
 
@@ -26,7 +27,7 @@ class OnSelection(bpy.types.Operator):
     work: ClassVar[Any]
     """A static function from a datablock, and the paths that its tracks must start with or None, to a Report."""
     done: ClassVar[str]
-    """How the report begins."""
+    """The report, in which stands how much was done."""
     otherwise: ClassVar[str] = ""
     """What is said where there was nothing to do and nothing wrong."""
     works_on: ClassVar[str] = ""
@@ -45,4 +46,4 @@ class OnSelection(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> Status:
         report = for_each(selection.selected_datablocks(context, self.use_data), type(self).work)
-        return finish(self, report, self.done, self.otherwise)
+        return finish(self, report, rpt_(self.done, report.counts), self.otherwise)

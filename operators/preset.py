@@ -52,7 +52,8 @@ class TCB_OT_preset_apply(bpy.types.Operator):
         wanted = _plain(self.preset)
         path = self.filepath or next((str(file) for name, file in presets.items() if _plain(name) == wanted), "")
         if not path:
-            self.report({"ERROR"}, rpt_('no preset "{:s}"; there are {:s}', self.preset, ", ".join(presets)))
+            names = ", ".join(presets)
+            self.report({"ERROR"}, rpt_('no preset "{:s}"; there are {:s}', self.preset, names))
             return {"CANCELLED"}
         bpy.utils.execfile(path)
         preset: Any = getattr(context.window_manager, "tcb_preset")  # noqa: B009  ours
@@ -60,8 +61,8 @@ class TCB_OT_preset_apply(bpy.types.Operator):
         defaults = selection.default_parameters(context)
         chosen = selection.chosen_keys(context)
         report = for_each_of(chosen, lambda keys: set_parameters(keys, given, defaults))
-        verb = rpt_("Applied {:s} to", bpy.path.display_name(path))
-        return finish(self, report, verb, NO_KEYS)
+        done = rpt_("Applied {:s} to {:s}", bpy.path.display_name(path), report.counts)
+        return finish(self, report, done, NO_KEYS)
 
 
 def _presets() -> dict[str, Path]:

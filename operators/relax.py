@@ -15,6 +15,7 @@ from ..animation.relaxing import Wanted
 from ..animation.selected_keys import TrackKeys, keys_of
 from ..animation.tracks import BONES, find_tracks
 from ..relaxation_settings import Relaxation, draw_condition
+from ..words import n_, rpt_, told
 from .bake import Progress
 from .joint_check import active_part
 from .reporting import SHOWN_NOTES, Status, redraw_editors
@@ -56,7 +57,7 @@ class TCB_OT_relax(Relaxation, bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> Status:
         item, bone = active_part(context)
-        progress = Progress(context.window_manager, "rounds")
+        progress = Progress(context.window_manager, n_("{:d} of {:d} rounds"))
         try:
             result = relax(
                 item,
@@ -72,7 +73,7 @@ class TCB_OT_relax(Relaxation, bpy.types.Operator):
                 progress=progress,
             )
         except (Refusal, ValueError) as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, told(error))
             return {"CANCELLED"}
         finally:
             progress.end()
@@ -92,13 +93,13 @@ class TCB_OT_relax(Relaxation, bpy.types.Operator):
             return TurnsWithin(low, high)  # type: ignore[arg-type]
         target = bpy.data.objects.get(self.target) if self.target else None
         if self.target and target is None:
-            raise Refusal(item.name, f'there is no object "{self.target}"')
+            raise Refusal(item.name, rpt_('there is no object "{:s}"', self.target))
         if self.wanted == "ABOVE":
             return StaysAbove(target, self.height)
         if target is None:
-            raise Refusal(item.name, "choose a target first")
+            raise Refusal(item.name, rpt_("choose a target first"))
         if self.target_bone and (target.pose is None or self.target_bone not in target.pose.bones):
-            raise Refusal(target.name, f'it has no bone "{self.target_bone}"')
+            raise Refusal(target.name, rpt_('it has no bone "{:s}"', self.target_bone))
         if self.wanted == "AT":
             return StaysAt(target, self.target_bone, self.target_point)
         return KeepsApart(target, self.distance, self.target_bone, self.target_point)
@@ -124,6 +125,6 @@ class TCB_OT_relax(Relaxation, bpy.types.Operator):
                     found.append(keys if self.keys == "ALL" else keys.take(keys.selected))
         if not any(len(keys) for keys in found):
             if self.keys == "SELECTED":
-                raise Refusal(item.name, "select the keys that may change, in the Dope Sheet or the timeline")
-            raise Refusal(item.name, "nothing that is selected has such keys")
+                raise Refusal(item.name, rpt_("select the keys that may change, in the Dope Sheet or the timeline"))
+            raise Refusal(item.name, rpt_("nothing that is selected has such keys"))
         return found

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from .. import animation
+from ..words import n_
 from .on_selection import OnSelection
 
 
@@ -14,6 +15,6 @@ class TCB_OT_remove(OnSelection):
     bl_label = "Remove TCB"
 
     work = staticmethod(animation.remove)
-    done = "Removed TCB from"
+    done = n_("Removed TCB from {:s}")
     works_on = "tcb_tracks["
-    nothing = "Nothing that is selected is TCB"
+    nothing = n_("Nothing that is selected is TCB")

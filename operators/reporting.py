@@ -75,8 +75,8 @@ def for_each_of(chosen: Iterable[TrackKeys], work: Callable[[TrackKeys], None]) 
     return report
 
 
-def finish(operator: bpy.types.Operator, report: Report, verb: str, otherwise: str = "") -> Status:
-    """Say what was done and what was refused, or `otherwise` where there was nothing of either; the status to return.
+def finish(operator: bpy.types.Operator, report: Report, done: str, otherwise: str = "") -> Status:
+    """Say what was done (`done`) and refused, or `otherwise` where there was nothing of either; the status to return.
 
     Where something was done there is an undo step, whatever else was refused.
     """
@@ -85,7 +85,7 @@ def finish(operator: bpy.types.Operator, report: Report, verb: str, otherwise: s
     if len(report.notes) > SHOWN_NOTES:
         operator.report({"INFO"}, rpt_("… and {:d} notes more", len(report.notes) - SHOWN_NOTES))
     if report.tracks:
-        operator.report({"INFO"}, report.summary(verb))
+        operator.report({"INFO"}, done)
     elif otherwise and not report.refused:
         operator.report({"INFO"}, otherwise)
     if report.refused:

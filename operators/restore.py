@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from .. import animation
 from ..animation.companions import SAVED
+from ..words import n_
 from .on_selection import OnSelection
 
 
@@ -15,6 +16,6 @@ class TCB_OT_restore(OnSelection):
     bl_label = "Restore"
 
     work = staticmethod(animation.restore)
-    done = "Restored"
+    done = n_("Restored {:s}")
     works_on = f'"].{SAVED}'
-    nothing = "Nothing that is selected is baked"
+    nothing = n_("Nothing that is selected is baked")

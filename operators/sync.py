@@ -6,6 +6,7 @@ from __future__ import annotations
 import bpy
 
 from .. import handlers
+from ..words import n_, rpt_
 from .reporting import Status, finish
 
 
@@ -21,5 +22,5 @@ class TCB_OT_sync(bpy.types.Operator):
             self.report({"ERROR"}, "Keys are being moved: finish that first")
             return {"CANCELLED"}
         report = handlers.flush_all()
-        finish(self, report, "Synced", "Everything that is live is up to date")
+        finish(self, report, rpt_("Synced {:s}", report.counts), n_("Everything that is live is up to date"))
         return {"FINISHED"} if report.tracks else {"CANCELLED"}

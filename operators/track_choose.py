@@ -39,9 +39,10 @@ class TCB_OT_track_choose(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> Status:
         given = {name: getattr(self, name) for name in CHOICES if self.properties.is_property_set(name)}
         if not given:
-            self.report({"ERROR"}, rpt_("none of {:s} is given", ", ".join(CHOICES)))
+            names = ", ".join(CHOICES)
+            self.report({"ERROR"}, rpt_("none of {:s} is given", names))
             return {"CANCELLED"}
 
         owners = selection.owners_of(context, self.track)
         work = for_each_track(owners, self.track, lambda datablock, path: choose(datablock, path, **given), keys=0)
-        return finish(self, work, "Set")
+        return finish(self, work, rpt_("Set {:s}", work.counts))

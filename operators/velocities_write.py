@@ -15,6 +15,7 @@ from ..animation.companions import SETTINGS
 from ..animation.velocities import Velocities, has_velocities, velocity_table, write_velocities
 from ..formats import table
 from ..properties import RANGE_ITEMS
+from ..words import n_, rpt_, told
 from .files import path_of, write_file
 from .import_table import rate_of
 from .on_selection import OnSelection
@@ -88,7 +89,7 @@ class TCB_OT_velocities_write(_Options, OnSelection):
     bl_label = "Write Velocities"
 
     works_on = f'"].{SETTINGS}'
-    nothing = "Nothing that is selected is TCB"
+    nothing = n_("Nothing that is selected is TCB")
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -100,14 +101,14 @@ class TCB_OT_velocities_write(_Options, OnSelection):
         try:
             how = self.how(context)
         except ValueError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, told(error))
             return {"CANCELLED"}
         report = for_each(
             selection.selected_datablocks(context, self.use_data),
             lambda datablock, prefixes: write_velocities(datablock, prefixes, how),
         )
-        verb = "Wrote velocities of" if how.quantities else "Took away velocities of"
-        return finish(self, report, verb)
+        done = n_("Wrote velocities of {:s}") if how.quantities else n_("Took away velocities of {:s}")
+        return finish(self, report, rpt_(done, report.counts))
 
 
 class EXPORT_ANIM_OT_tcb_velocities(_Options, bpy.types.Operator, ExportHelper):  # type: ignore[misc]
@@ -135,6 +136,6 @@ class EXPORT_ANIM_OT_tcb_velocities(_Options, bpy.types.Operator, ExportHelper):
             made, report = velocity_table(selection.selected_datablocks(context, self.use_data), self.how(context))
             write_file(path_of(given.filepath), table.write(made))
         except (Refusal, ValueError, OSError) as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, told(error))
             return {"CANCELLED"}
-        return finish(self, report, "Exported velocities of")
+        return finish(self, report, rpt_("Exported velocities of {:s}", report.counts))

@@ -12,9 +12,9 @@ from .. import redraw, selection
 from ..animation import Refusal
 from ..animation.smoothness import Smoothness, smoothness
 from ..interp.jumps import Jump
-from ..words import iface_
+from ..words import iface_, n_
 
-_DERIVATIVES = ("Value", "Velocity", "Acceleration")
+_DERIVATIVES = (n_("Value"), n_("Velocity"), n_("Acceleration"))
 
 
 class TCB_PT_motion(bpy.types.Panel):
@@ -41,7 +41,7 @@ class TCB_PT_motion(bpy.types.Panel):
         try:
             measured = _measured(context)
         except Refusal as refusal:
-            box.label(text=refusal.reason, icon="ERROR")
+            box.label(text=refusal.reason, icon="ERROR", translate=False)
         else:
             _draw_jumps(box, measured, track.is_rotation)
         layout.operator("tcb.velocities_write", icon="TRACKING_FORWARDS")

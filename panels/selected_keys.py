@@ -73,9 +73,8 @@ class _Keys:
         layout = self.layout
         chosen = selection.chosen_keys(context)
         if not chosen:
-            layout.label(
-                text=selection.why_no_key_is_chosen(context) or "Only generated keys are selected", icon="INFO"
-            )
+            reason = selection.why_no_key_is_chosen(context) or iface_("Only generated keys are selected")
+            layout.label(text=reason, icon="INFO", translate=False)
             return
         row = layout.row(align=True)
         row.operator("tcb.key_jump", text="", icon="PREV_KEYFRAME").direction = "PREVIOUS"
@@ -100,7 +99,7 @@ class _Keys:
             # Below, so that a slider does not move away under the mouse that sets all to one.
             column.label(text="Mixed: the mean, and the range")
         for reason in sorted(reasons):
-            layout.label(text=reason, icon="LOCKED")
+            layout.label(text=reason, icon="LOCKED", translate=False)
         if ranges or mixed:
             layout.prop(sidebar(context).selected, "relative")
         draw_key_tools(layout)

@@ -24,7 +24,7 @@ from ..animation.switching import is_live
 from ..animation.tracks import Track, why_not
 from ..interp.methods import METHODS
 from ..properties import SLIDERS_OF_VELOCITY
-from ..words import iface_
+from ..words import iface_, n_
 
 _LETTER = 6.4
 """Pixels at a resolution scale of 1, on the average."""
@@ -37,7 +37,7 @@ _SHORTEST = 20
 SHOWN_NOTES = 3
 """Notes of Live that the panel has room for; the rest is counted."""
 _STATE_ICONS = {"PLAIN": "BLANK1", "TCB": "KEYFRAME", "BAKED": "KEYFRAME_HLT", "OUT_OF_DATE": "FILE_REFRESH"}
-_KEY_LABELS = {"AT": "Key", "BEFORE": "Key before", "AFTER": "Key after"}
+_KEY_LABELS = {"AT": n_("Key"), "BEFORE": n_("Key before"), "AFTER": n_("Key after")}
 BAKE_OPTIONS = (
     "output",
     "step",
@@ -190,14 +190,14 @@ class TCB_PT_tracks(_Sidebar):
         tracks = selection.active_tracks(context)
         bones = context.mode != "POSE" and context.object is not None and has_animated_bones(context.object)
         if not tracks and not bones:
-            layout.label(text=_why_no_tracks(context), icon="INFO")
+            layout.label(text=_why_no_tracks(context), icon="INFO", translate=False)
             if not selection.why_nothing_is_selected(context):
                 layout.operator("tcb.enable")
                 layout.operator("tcb.remove")
             return
         bone = context.active_pose_bone if context.mode == "POSE" else None
         if bone is not None:
-            layout.label(text=bone.name, icon="BONE_DATA")
+            layout.label(text=bone.name, icon="BONE_DATA", translate=False)
         if tracks:
             _draw_list(context, layout, tracks)
         for datablock, track in selection.unused_tracks(context):
@@ -299,7 +299,7 @@ def without_bending(tracks: Sequence[Track]) -> str:
     if len(labels) != 1:
         return ""
     by_velocities = any(map(goes_by_velocities, tracks))
-    text = "{:s} goes by ease and velocity" if by_velocities else "{:s} goes by ease alone"
+    text = n_("{:s} goes by ease and velocity") if by_velocities else n_("{:s} goes by ease alone")
     return iface_(text, iface_(labels.pop()))
 
 
@@ -338,7 +338,7 @@ def draw_choices(layout: Any, context: bpy.types.Context) -> None:
         return
     fault = next(filter(None, map(_state_fault, tracks)), "")
     if fault:
-        layout.label(text=fault, icon="ERROR")
+        layout.label(text=fault, icon="ERROR", translate=False)
         return
     for name in _choices_of(tracks):
         layout.prop(sidebar(context), name)
@@ -419,9 +419,9 @@ def _letter(datablock: bpy.types.ID, track: Track, index: int) -> str:
 
 def _why_no_tracks(context: bpy.types.Context) -> str:
     if context.object is None:
-        return "No active object"
+        return iface_("No active object")
     if context.mode == "POSE":
-        return "The active bone has no keyframes" if context.active_pose_bone else "No active bone"
+        return iface_("The active bone has no keyframes") if context.active_pose_bone else iface_("No active bone")
     return iface_("{:s} has no keyframes", context.object.name)
 
 
@@ -463,4 +463,4 @@ def _draw_value(context: bpy.types.Context, layout: Any, datablock: bpy.types.ID
         for index, value in values_now(track, frame, defaults).items():
             box.label(text=f"{_letter(datablock, track, index)} {value:.6g}", translate=False)
     except Refusal as refusal:
-        box.label(text=refusal.reason, icon="ERROR")
+        box.label(text=refusal.reason, icon="ERROR", translate=False)

@@ -9,7 +9,7 @@ import bpy
 
 from .. import redraw, selection
 from ..animation.frame_functions import curve_of, function_of
-from ..words import iface_
+from ..words import iface_, n_
 
 
 class TCB_PT_timing(bpy.types.Panel):
@@ -42,7 +42,7 @@ class TCB_PT_timing(bpy.types.Panel):
 
 
 def _draw_level(layout: Any, level: str, fcurve: bpy.types.FCurve | None) -> None:
-    labels = {"TRACK": "Track", "OBJECT": "Object", "SCENE": "Scene"}
+    labels = {"TRACK": n_("Track"), "OBJECT": n_("Object"), "SCENE": n_("Scene")}
     row = layout.split(factor=0.3)
     row.label(text=labels[level])
     row = row.row(align=True)
