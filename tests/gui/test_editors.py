@@ -101,6 +101,14 @@ def test_a_bias_typed_in_the_graph_editor_goes_to_all_selected_keys(window):
     assert again[1.0] - again[20.0] == pytest.approx(-1, abs=2e-4)
     assert everything(window) == mixed
 
+    # Typed, with Alt held at Enter; the mean is 1/6.
+    # The slider is narrower where the range stands beside it.
+    window.click((slider[0] - 80, slider[1]), times=2)
+    window.xdotool("key", "ctrl+a")
+    window.xdotool("type", "--delay", 40, "--", "1/6+.2")
+    window.key("alt+Return")
+    assert parameter(window, "bias") == {1.0: -0.3, 20.0: 0.7, 50.0: 0.7}
+
 
 def test_escape_leaves_no_number_to_keys_that_had_none(window):
     """In the Graph Editor and in the 3D viewport, whose tab shows one key."""
