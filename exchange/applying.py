@@ -43,7 +43,7 @@ class Applied:
 
     def hold(self) -> None:
         """A track of one key without parameters: the property has its value, and no key."""
-        self.counts["property set without a key"] += 1
+        self.counts["property_without_key"] += 1
 
     def write(
         self, datablock: bpy.types.ID, name: str, animated: list[Animated], markers: list[tuple[float, str]]
@@ -57,7 +57,7 @@ class Applied:
         for one in animated:
             self.counts["track"] += 1
             self.counts["key"] += len(one.keys)
-            self.counts["key with parameters"] += int(one.keys.has_parameters.sum())
+            self.counts["key_with_parameters"] += int(one.keys.has_parameters.sum())
         tracks = [one for one in animated if one.settings is not None]
         if tracks:
             self.datablocks.append(datablock)
@@ -112,9 +112,8 @@ def _property(datablock: Any, path: str, keys: Keys, applied: Applied, settings:
 def _quantity(datablock: Any, name: str, keys: Keys) -> list[Animated]:
     """A custom property with the file's own quantity, in degrees."""
     datablock[name] = float(keys.values[0, 0])
-    datablock.id_properties_ui(name).update(
-        description=f"3D Studio's {name}, in degrees; a driver makes Blender's of it"
-    )
+    description = rpt_("3D Studio's {:s}, in degrees; a driver makes Blender's of it", name)
+    datablock.id_properties_ui(name).update(description=description)
     return [] if keys.is_still else [Animated(f'["{name}"]', keys, Settings(keys.cycle))]
 
 

@@ -27,7 +27,6 @@ from .sources import as_converted, remember
 
 _LAST_FRAME = 1_048_574
 """Blender's."""
-_MADE_NAMES = {"MESH": "mesh", "EMPTY": "empty", "CAMERA": "camera", "LIGHT": "light", "WORLD": "world"}
 
 
 @dataclass(frozen=True)
@@ -127,7 +126,7 @@ def _import(
         items = _matched(planned, into, made, report)
     else:
         items = make_objects(planned, made, report.notes)
-        report.made += Counter(_MADE_NAMES[one.kind] for one in planned)
+        report.made += Counter(one.kind.lower() for one in planned)
     aims = any(one.target is not None for one in planned)
     axes = make_axes(options.conversion, made) if aims and not options.conversion.keeps_up else None
     applied, converted = Applied(), as_converted(options.conversion, options.choices)

@@ -13,31 +13,22 @@ from ..animation import Report
 from ..formats import three_ds
 from ..words import n_, rpt_
 
-_NODE_NAMES = {
-    "OBJECT": "object",
-    "CAMERA": "camera",
-    "CAMERA_TARGET": "camera target",
-    "LIGHT": "light",
-    "SPOTLIGHT": "spotlight",
-    "LIGHT_TARGET": "light target",
-    "AMBIENT": "ambient light",
-}
 _IN_WORDS = {
     "object": (n_("{:,} object"), n_("{:,} objects")),
     "mesh": (n_("{:,} mesh"), n_("{:,} meshes")),
     "empty": (n_("{:,} empty"), n_("{:,} empties")),
     "camera": (n_("{:,} camera"), n_("{:,} cameras")),
-    "camera target": (n_("{:,} camera target"), n_("{:,} camera targets")),
+    "camera_target": (n_("{:,} camera target"), n_("{:,} camera targets")),
     "light": (n_("{:,} light"), n_("{:,} lights")),
     "spotlight": (n_("{:,} spotlight"), n_("{:,} spotlights")),
-    "light target": (n_("{:,} light target"), n_("{:,} light targets")),
-    "ambient light": (n_("{:,} ambient light"), n_("{:,} ambient lights")),
+    "light_target": (n_("{:,} light target"), n_("{:,} light targets")),
+    "ambient": (n_("{:,} ambient light"), n_("{:,} ambient lights")),
     "world": (n_("{:,} world"), n_("{:,} worlds")),
     "track": (n_("{:,} track"), n_("{:,} tracks")),
-    "track that cycles": (n_("{:,} track that cycles"), n_("{:,} tracks that cycle")),
+    "track_that_cycles": (n_("{:,} track that cycles"), n_("{:,} tracks that cycle")),
     "key": (n_("{:,} key"), n_("{:,} keys")),
-    "key with parameters": (n_("{:,} key with parameters"), n_("{:,} keys with parameters")),
-    "property set without a key": (n_("{:,} property set without a key"), n_("{:,} properties set without a key")),
+    "key_with_parameters": (n_("{:,} key with parameters"), n_("{:,} keys with parameters")),
+    "property_without_key": (n_("{:,} property set without a key"), n_("{:,} properties set without a key")),
 }
 """Of what is counted, how one of it and several are said."""
 
@@ -101,12 +92,12 @@ class Exchanged:
 
 def count_found(scene: three_ds.Scene, counts: Counter[str]) -> None:
     """Add up the nodes of each kind, tracks and keys of a file."""
-    counts += Counter(_NODE_NAMES[node.kind] for node in scene.nodes)
+    counts += Counter(node.kind.lower() for node in scene.nodes)
     tracks = [track for node in scene.nodes for track in node.tracks]
     counts["track"] += len(tracks)
     counts["key"] += sum(len(track.frames) for track in tracks)
-    counts["key with parameters"] += sum(int((track.parameters != 0).any(axis=0).sum()) for track in tracks)
-    counts["track that cycles"] += sum(track.cycle != "SINGLE" for track in tracks)
+    counts["key_with_parameters"] += sum(int((track.parameters != 0).any(axis=0).sum()) for track in tracks)
+    counts["track_that_cycles"] += sum(track.cycle != "SINGLE" for track in tracks)
 
 
 def _counted(counts: Counter[str]) -> str:

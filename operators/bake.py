@@ -24,7 +24,7 @@ from .reporting import Status, finish
 _SECONDS_BETWEEN_LINES = 2.0
 
 
-class TCB_OT_bake(OnSelection):
+class TCB_OT_bake(OnSelection, bpy.types.Operator):
     """Write the TCB motion of the selected objects (in Pose mode: bones) into F-curves that any Blender plays"""
 
     bl_idname = "tcb.bake"

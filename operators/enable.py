@@ -13,7 +13,7 @@ from .on_selection import OnSelection
 from .reporting import Status, finish
 
 
-class TCB_OT_enable(OnSelection):
+class TCB_OT_enable(OnSelection, bpy.types.Operator):
     """Give the keys of the selected objects (in Pose mode: bones) tension, continuity, bias and ease"""
 
     bl_idname = "tcb.enable"

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import bpy
 from bpy.props import EnumProperty, FloatProperty
@@ -31,34 +31,36 @@ SHAPE_ITEMS = (
 )
 
 
-class _OfLevel(bpy.types.Operator):
+class _OfLevel:
     """One verb on the frame function of what is active."""
 
-    bl_options = {"REGISTER", "UNDO"}
+    bl_options: ClassVar[Any] = {"REGISTER", "UNDO"}
 
     level: EnumProperty(name="For", description="What is played by the frame function", items=LEVEL_ITEMS)
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         if context.scene is None:
-            cls.poll_message_set("No scene")
+            operator: Any = cls
+            operator.poll_message_set("No scene")
             return False
         return True
 
     def execute(self, context: bpy.types.Context) -> Status:
+        operator: Any = self
         found = selection.active_track(context)
         scene: Any = context.scene
-        if self.level == "SCENE":
+        if operator.level == "SCENE":
             datablock, track = scene, ""
         elif found is None:
-            self.report({"ERROR"}, selection.why_no_track(context))
+            operator.report({"ERROR"}, selection.why_no_track(context))
             return {"CANCELLED"}
         else:
-            datablock, track = found[0], found[1].path if self.level == "TRACK" else ""
+            datablock, track = found[0], found[1].path if operator.level == "TRACK" else ""
         try:
             self.work(context, datablock, track)
         except (Refusal, ValueError) as error:
-            self.report({"ERROR"}, told(error))
+            operator.report({"ERROR"}, told(error))
             return {"CANCELLED"}
         redraw_editors()
         return {"FINISHED"}
@@ -68,7 +70,7 @@ class _OfLevel(bpy.types.Operator):
         raise NotImplementedError
 
 
-class TCB_OT_frame_function(_OfLevel):
+class TCB_OT_frame_function(_OfLevel, bpy.types.Operator):
     """Let a curve of its own say which frame of the motion is played when: keys stay where they are, and the next bake
     plays it"""
 
@@ -114,7 +116,7 @@ class TCB_OT_frame_function(_OfLevel):
             self.report({"INFO"}, rpt_(text, count, change))
 
 
-class TCB_OT_frame_function_remove(_OfLevel):
+class TCB_OT_frame_function_remove(_OfLevel, bpy.types.Operator):
     """Take the frame function away; the next bake plays every frame at its own time"""
 
     bl_idname = "tcb.frame_function_remove"

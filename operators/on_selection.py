@@ -13,10 +13,14 @@ from ..words import rpt_
 from .reporting import Status, finish, for_each, poll_selection
 
 
-class OnSelection(bpy.types.Operator):
-    """One verb of `animation`, done to each datablock that is selected."""
+class OnSelection:
+    """One verb of `animation`, done to each datablock that is selected.
 
-    bl_options = {"REGISTER", "UNDO"}
+    No operator itself: Blender's tools look for what is to be translated only in operators that are registered, and in
+    what derives from these.
+    """
+
+    bl_options: ClassVar[Any] = {"REGISTER", "UNDO"}
 
     use_data: BoolProperty(
         name="Object Data",
@@ -37,13 +41,15 @@ class OnSelection(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if not poll_selection(cls, context):
+        operator: Any = cls
+        if not poll_selection(operator, context):
             return False
         if selection.has_curve(context, cls.works_on):
             return True
-        cls.poll_message_set(cls.nothing)
+        operator.poll_message_set(cls.nothing)
         return False
 
     def execute(self, context: bpy.types.Context) -> Status:
-        report = for_each(selection.selected_datablocks(context, self.use_data), type(self).work)
-        return finish(self, report, rpt_(self.done, report.counts), self.otherwise)
+        operator: Any = self
+        report = for_each(selection.selected_datablocks(context, operator.use_data), type(self).work)
+        return finish(operator, report, rpt_(self.done, report.counts), self.otherwise)

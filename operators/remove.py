@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import bpy
+
 from .. import animation
 from ..words import n_
 from .on_selection import OnSelection
 
 
-class TCB_OT_remove(OnSelection):
+class TCB_OT_remove(OnSelection, bpy.types.Operator):
     """Restore, and take away all that TCB keeps with the animation: parameters and choices too"""
 
     bl_idname = "tcb.remove"

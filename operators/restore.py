@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import bpy
+
 from .. import animation
 from ..animation.companions import SAVED
 from ..words import n_
 from .on_selection import OnSelection
 
 
-class TCB_OT_restore(OnSelection):
+class TCB_OT_restore(OnSelection, bpy.types.Operator):
     """Take the baked motion away and put your curves back as they were; what you changed since stays"""
 
     bl_idname = "tcb.restore"

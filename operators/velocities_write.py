@@ -82,7 +82,7 @@ class _Options:
         return how
 
 
-class TCB_OT_velocities_write(_Options, OnSelection):
+class TCB_OT_velocities_write(_Options, OnSelection, bpy.types.Operator):
     """Write velocity, acceleration and speed of the selected objects' TCB tracks (in Pose mode: bones') as animated custom properties; what was written before is replaced. With no quantity chosen it is taken away"""  # noqa: E501  Blender shows it as it is
 
     bl_idname = "tcb.velocities_write"

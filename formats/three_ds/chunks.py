@@ -25,6 +25,16 @@ TWO_FLOATS = struct.Struct("<2f")
 NODE_HEADER = struct.Struct("<3H")
 """What follows a node's name: two words of flags, and the id of its parent."""
 NO_PARENT = 0xFFFF
+_ARRAYS = {
+    "frames": n_("frames"),
+    "values": n_("values"),
+    "key flags": n_("key flags"),
+    "parameters": n_("parameters"),
+    "faces": n_("faces"),
+    "face flags": n_("face flags"),
+    "numbers": n_("numbers"),
+}
+"""What arrays are called where one is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +147,7 @@ def check_array(what: str, array: npt.NDArray[Any], dtype: type[np.generic], sha
     if array.dtype != dtype or array.shape != shape:
         text = n_(
             "{:s} must be {:s} of shape {}, not {:s} of shape {}",
-            what,
+            _ARRAYS[what],
             dtype.__name__,
             shape,
             array.dtype.name,

@@ -252,10 +252,10 @@ def _packed_keys(track: Track, which: npt.NDArray[np.intp] | slice, given: int) 
 def _check(track: Track) -> None:
     """Refuse arrays that the file has no place for: of other types or shapes, or parameters whose flag is not set."""
     count = len(track.frames)
-    check_array(n_("frames"), track.frames, np.int32, (count,))
-    check_array(n_("values"), track.values, np.float32, (count, COMPONENTS[track.kind]))
-    check_array(n_("key flags"), track.key_flags, np.uint16, (count,))
-    check_array(n_("parameters"), track.parameters, np.float32, (len(PARAMETERS), count))
+    check_array("frames", track.frames, np.int32, (count,))
+    check_array("values", track.values, np.float32, (count, COMPONENTS[track.kind]))
+    check_array("key flags", track.key_flags, np.uint16, (count,))
+    check_array("parameters", track.parameters, np.float32, (len(PARAMETERS), count))
     if len(track.names) != (count if track.kind == "MORPH" else 0):
         raise ThreeDSError(n_("{:d} keys and {:d} names", count, len(track.names)))
     unflagged = track.key_flags >> np.arange(len(PARAMETERS), dtype=np.uint16)[:, np.newaxis] & 1 == 0

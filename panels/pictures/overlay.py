@@ -312,7 +312,14 @@ class TCBPaths(bpy.types.PropertyGroup):
     axis: EnumProperty(
         name="Axis",
         description="Which local axis is followed",
-        items=[(name, name, f"The local {name} axis") for name in ("X", "Y", "Z", "-X", "-Y", "-Z")],
+        items=[
+            ("X", "X", "The local X axis"),
+            ("Y", "Y", "The local Y axis"),
+            ("Z", "Z", "The local Z axis"),
+            ("-X", "-X", "The local -X axis"),
+            ("-Y", "-Y", "The local -Y axis"),
+            ("-Z", "-Z", "The local -Z axis"),
+        ],
         default="Z",
         options=set(),
         update=_on_switch,

@@ -52,7 +52,7 @@ def row(path: Path) -> tuple[str, ...]:
                 expected = composition.vertices(index, frame)
                 vertices = max(vertices, float(np.abs(points - expected).max() / np.abs(expected).max()))
     counts = report.found
-    numbers = (len(read.nodes), counts["track"], counts["key"], counts["key with parameters"])
+    numbers = (len(read.nodes), counts["track"], counts["key"], counts["key_with_parameters"])
     return path.name, *map(str, numbers), *(f"{error:.1e}" for error in (at_keys, between, vertices))
 
 
