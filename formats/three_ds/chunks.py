@@ -28,10 +28,10 @@ NO_PARENT = 0xFFFF
 _ARRAYS = {
     "frames": n_("frames"),
     "values": n_("values"),
-    "key flags": n_("key flags"),
+    "key_flags": n_("key flags"),
     "parameters": n_("parameters"),
     "faces": n_("faces"),
-    "face flags": n_("face flags"),
+    "face_flags": n_("face flags"),
     "numbers": n_("numbers"),
 }
 """What arrays are called where one is refused."""

@@ -254,7 +254,7 @@ def _check(track: Track) -> None:
     count = len(track.frames)
     check_array("frames", track.frames, np.int32, (count,))
     check_array("values", track.values, np.float32, (count, COMPONENTS[track.kind]))
-    check_array("key flags", track.key_flags, np.uint16, (count,))
+    check_array("key_flags", track.key_flags, np.uint16, (count,))
     check_array("parameters", track.parameters, np.float32, (len(PARAMETERS), count))
     if len(track.names) != (count if track.kind == "MORPH" else 0):
         raise ThreeDSError(n_("{:d} keys and {:d} names", count, len(track.names)))

@@ -124,7 +124,7 @@ def _mesh(mesh: Mesh) -> bytes:
         parts.append(_chunk(idents.MESH_MATRIX, _floats(mesh.matrix, (4, 3))))
     if len(mesh.faces) or mesh.face_chunks:
         check_array("faces", mesh.faces, np.uint16, (len(mesh.faces), 3))
-        check_array("face flags", mesh.face_flags, np.uint16, (len(mesh.faces),))
+        check_array("face_flags", mesh.face_flags, np.uint16, (len(mesh.faces),))
         table = np.column_stack([mesh.faces, mesh.face_flags]).astype("<u2")
         content = packed(WORD, len(table)) + table.tobytes() + _among([], mesh.face_chunks)
         parts.append(_chunk(idents.FACE_ARRAY, content))
