@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
 
 import numpy as np
 import pytest
@@ -76,6 +77,25 @@ def test_an_error_can_be_told_its_track_and_names_it_first():
     error = caught.value.on_track("Cube · location")
     assert str(error) == "Cube · location: key 1 at frame 12: tension is 3, not in [-1, 1]"
     assert (error.key, error.frame, error.track, error.fault) == (1, 12.0, "Cube · location", caught.value.fault)
+
+
+def test_a_fault_keeps_what_it_is_made_of_for_other_languages():
+    with pytest.raises(KeysError) as caught:
+        Keys([0, 12], [1, 2], tension=[0, 3])
+    fault = caught.value.fault
+    assert (fault.text, fault.values) == ("{:s} is {:g}, not in [{:d}, 1]", ("tension", 3.0, -1))
+    assert fault == "tension is 3, not in [-1, 1]"
+    copied = pickle.loads(pickle.dumps(caught.value))
+    assert (str(copied), copied.fault.values) == (str(caught.value), fault.values)
+
+
+def test_a_fault_of_a_component_can_be_told_of_the_one_that_the_track_has_there():
+    with pytest.raises(KeysError) as caught:
+        Keys([0, 7], [[1, 2], [3, np.nan]])
+    assert caught.value.component == 1
+    error = caught.value.on_component(2)
+    assert str(error) == "key 1 at frame 7: component 2 of the value is nan, not a finite number"
+    assert (error.component, error.frame) == (2, 7.0)
 
 
 def test_a_zero_quaternion_is_refused_and_named():
