@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All that is said can be said in another language: Blender's tools find it, and a translation is what is shown."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import re
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+from tests.cli.graphical import installed_blender
+
+ROOT = Path(__file__).resolve().parents[2]
+BESIDE_THE_PACKAGE = {"tests", "tools", "examples"}
+PACKAGES = sorted({init.parent for init in ROOT.glob("*/__init__.py")} - {ROOT / name for name in BESIDE_THE_PACKAGE})
+SOURCES = sorted([*ROOT.glob("*.py"), *(module for package in PACKAGES for module in package.rglob("*.py"))])
+
+MARKERS = {"rpt_", "iface_", "n_"}
+"""What marks a text as one to translate: by these names Blender's tools find them."""
+WORDS = re.compile(r"[A-Za-z]*[a-z]{2,}[,;:.]* +[(\"']*[A-Za-z{]|[}\])] [(\"']*[a-z]{2,}|^ ?[a-z]{2,} ?$(?<= )")
+"""In a sentence, or a part of one, and in no name or path."""
+SHOWN = {"text", "heading", "message", "name", "description", "report", "poll_message_set"}
+"""The calls, and the arguments, whose literals Blender translates by itself where it shows them."""
+NOT_SAID = re.compile(
+    r"\{program\} |void main\(\)|^blender --command|^tcb: \{\}|^\{\} \{\}, Blender \{\}$"
+    r"|^time \(s\)$|^Object Transforms$|^3DS (Aim|Roll|Axes)$|^TCB (scratch|paths|Velocities)$"
+)
+"""Commands to type, programs of the graphics card, headings of tables, and the names of what is made in a file."""
+OF_SCRIPTS = {"interp": ("ValueError", "__str__"), "datablocks.py": ("name_of",)}
+"""What is the same in every language: what the mathematics says of wrong calls, and names that tables have too."""
+GERMAN = {
+    "frame {:g}": "Bild {:g}",
+    "component {:d} of the value is 0, which has no logarithm": "Komponente {:d} ist 0, ohne Logarithmus",
+    "the frame range {:g} to {:g} is empty": "zwischen {:g} und {:g} liegt kein Bild",
+    "{place:s}, by {change:s}": "um {change:s}: {place:s}",
+    "{:.2g} degrees": "{:.2g} Grad",
+    "as Euler angles by {:s}: {:s}": "als Eulerwinkel nach {:s}: {:s}",
+    "Logarithmic": "Logarithmisch",
+}
+
+
+def _name(node: ast.AST) -> str:
+    """Of a function, or of what is called."""
+    called = node.func if isinstance(node, ast.Call) else node
+    return str(getattr(called, "id", getattr(called, "attr", getattr(called, "name", ""))))
+
+
+def _is_marked(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and _name(node) in MARKERS
+
+
+def _is_shown_by_blender(above: Sequence[ast.AST]) -> bool:
+    """Whether it stands in a declaration, of a class or of what it offers to choose, or is handed to Blender."""
+    if not any(isinstance(outer, ast.FunctionDef) for outer in above):
+        return True
+    handed = (outer.arg if isinstance(outer, ast.keyword) else _name(outer) for outer in above)
+    named = (_name(target) for outer in above if isinstance(outer, ast.Assign) for target in outer.targets)
+    return not SHOWN.isdisjoint((*handed, *named))
+
+
+def _inside(node: ast.AST, above: tuple[ast.AST, ...] = ()) -> Iterator[tuple[ast.AST, tuple[ast.AST, ...]]]:
+    """Each node, with those that it is in, the nearest last."""
+    yield node, above
+    for child in ast.iter_child_nodes(node):
+        yield from _inside(child, (*above, node))
+
+
+def _sentences(module: Path) -> Iterator[tuple[str, ast.AST, str, bool]]:
+    """Where a module says something that a person may read: place, node and words, and whether they get translated."""
+    exempt = next((names for part, names in OF_SCRIPTS.items() if part in module.relative_to(ROOT).parts), ())
+    for node, above in _inside(ast.parse(module.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.JoinedStr):
+            text = "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and not isinstance(above[-1], ast.Expr):
+            text = node.value
+        else:
+            continue
+        within = any(isinstance(outer, ast.JoinedStr) for outer in above) and isinstance(node, ast.Constant)
+        if within or not WORDS.search(text) or NOT_SAID.search(text) or any(_name(outer) in exempt for outer in above):
+            continue
+        place = f"{module.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
+        yield place, node, text, any(map(_is_marked, above)) or _is_shown_by_blender(above)
+
+
+@pytest.fixture(scope="module")
+def found(tcb_animation: ModuleType) -> set[tuple[str, str]]:
+    """What Blender's own tool finds to translate in our sources and declarations: context and text."""
+    import bpy
+
+    # Renamed in Blender 5.
+    package = next((name for name in ("_bl_i18n_utils", "bl_i18n_utils") if importlib.util.find_spec(name)), None)
+    if package is None:
+        pytest.skip("this Blender ships no tool that finds what there is to translate")
+    extract = importlib.import_module(f"{package}.bl_extract_messages")
+    given = importlib.import_module(f"{package}.settings").I18nSettings()
+    given.PRESETS_DIR = str(Path(bpy.utils.system_resource("SCRIPTS")) / "presets")
+    # Blender 5 makes the types that have the properties of operators when they are asked for.
+    for kind in ("tcb", "import_anim", "export_anim"):
+        operators = getattr(bpy.ops, kind)
+        for name in dir(operators):
+            getattr(operators, name).get_rna_type()
+    messages: dict[tuple[str, str], object] = {}
+    extract.dump_rna_messages(messages, extract._gen_reports(None), given)
+    extract.dump_py_messages_from_files(messages, extract._gen_reports(None), list(map(str, SOURCES)), given)
+    return set(messages)
+
+
+@pytest.mark.parametrize("module", SOURCES, ids=lambda module: str(module.relative_to(ROOT)))
+def test_a_sentence_is_no_f_string(module):
+    """Its values stand between the words only after it is translated."""
+    sentences = _sentences(module)
+    assert [f"{place}: {text}" for place, node, text, _ in sentences if isinstance(node, ast.JoinedStr)] == []
+
+
+@pytest.mark.parametrize("module", SOURCES, ids=lambda module: str(module.relative_to(ROOT)))
+def test_every_sentence_is_translated_where_it_is_said(module):
+    assert [f"{place}: {text}" for place, _, text, is_translated in _sentences(module) if not is_translated] == []
+
+
+@pytest.mark.parametrize("module", SOURCES, ids=lambda module: str(module.relative_to(ROOT)))
+def test_every_sentence_is_found_by_blenders_tool(module, found):
+    texts = {text for _, text in found}
+    literals = [(place, text) for place, node, text, _ in _sentences(module) if isinstance(node, ast.Constant)]
+    assert [f"{place}: {text}" for place, text in literals if text not in texts] == []
+
+
+@pytest.mark.parametrize("module", SOURCES, ids=lambda module: str(module.relative_to(ROOT)))
+def test_what_is_marked_is_found_in_the_context_in_which_it_is_looked_up(module, found):
+    """The tool takes a literal in the second argument for a context."""
+    import bpy
+
+    context = bpy.app.translations.contexts.default
+    calls = (node for node, _ in _inside(ast.parse(module.read_text(encoding="utf-8"))) if _is_marked(node))
+    marked = [(call.lineno, str(call.args[0].value)) for call in calls if isinstance(call.args[0], ast.Constant)]
+    assert [f"{line}: {text}" for line, text in marked if WORDS.search(text) and (context, text) not in found] == []
+
+
+@pytest.fixture
+def in_german(tcb_animation, monkeypatch):
+    """The wheels' Blender has one language only: this stands in for what it would look up."""
+    words = importlib.import_module(f"{tcb_animation.__name__}.words")
+
+    def translated(text: str) -> str:
+        return GERMAN.get(text, text)
+
+    stand_in = SimpleNamespace(pgettext_rpt=translated, pgettext_iface=translated)
+    monkeypatch.setattr(words, "translations", stand_in)
+    return words
+
+
+def test_a_reason_of_the_mathematics_is_told_with_its_values_and_the_tracks_component(in_german, scene):
+    import bpy
+
+    animation = importlib.import_module(f"{in_german.__package__}.animation")
+    ball = bpy.data.objects.new("Ball", None)
+    for frame, height in ((1, 2.0), (7, 0.0), (20, 1.0)):
+        ball.location.z = height
+        ball.keyframe_insert("location", index=2, frame=frame)
+    animation.enable(ball)
+    animation.choose(ball, "location", method="LOGARITHMIC")
+    with pytest.raises(animation.Refusal) as refused:
+        animation.bake(ball)
+    assert str(refused.value) == '"Ball", location, Bild 7: Komponente 2 ist 0, ohne Logarithmus'
+
+
+def test_what_quotes_what_was_said_is_told_in_one_language(in_german):
+    interp = importlib.import_module(f"{in_german.__package__}.interp")
+    roll_pitch_yaw = importlib.import_module(f"{in_german.__package__}.interp.roll_pitch_yaw")
+    logarithmic = importlib.import_module(f"{in_german.__package__}.interp.logarithmic")
+    keys = interp.Keys([0, 10], [[0.0, 1.0, 1.0], [1.0, 1.0, 1.0]])
+    with pytest.raises(interp.KeysError) as error:
+        roll_pitch_yaw.RotationSpline.from_angles(keys, angles=logarithmic.METHOD)
+    fault = error.value.fault
+    assert fault == "as Euler angles by Logarithmic: component 0 of the value is 0, which has no logarithm"
+    told = in_german.told(fault)
+    assert told == "als Eulerwinkel nach Logarithmisch: Komponente 0 ist 0, ohne Logarithmus"
+
+
+def test_another_language_has_its_own_order(in_german):
+    report = importlib.import_module(f"{in_german.__package__}.animation.report").Report
+    changed = report(rotation_change=0.5, rotation_change_at="Ball: rotation")
+    assert changed.farthest_off == ["um 29 Grad: Ball: rotation"]
+
+
+SAY_IN_GERMAN = """
+import bpy
+if "de_DE" not in bpy.app.translations.locales:
+    raise SystemExit("this Blender knows no German")
+from bl_ext.user_default.tcb_animation import animation
+bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+bpy.context.preferences.view.language = "de_DE"
+bpy.context.preferences.view.use_translate_reports = True
+bpy.app.translations.register("test", {{"de_DE": {{("*", text): said for text, said in {german!r}.items()}}}})
+ball = bpy.data.objects.new("Ball", None)
+bpy.context.collection.objects.link(ball)
+bpy.context.view_layer.objects.active = ball
+ball.select_set(True)
+for frame, height in ((1, 2.0), (7, 0.0), (20, 1.0)):
+    ball.location.z = height
+    ball.keyframe_insert("location", index=2, frame=frame)
+animation.enable(ball)
+animation.choose(ball, "location", method="LOGARITHMIC")
+try:
+    bpy.ops.tcb.bake()
+except RuntimeError as error:
+    print("said:", str(error).strip())
+"""
+
+
+@pytest.fixture
+def german_blender(extension_zip: Path, tmp_path: Path) -> Callable[[str], str]:
+    """Run a script in Blender itself; returns what it prints.
+
+    Debian's looks for the list of its languages in the system's folder, over which one is laid that has it.
+    """
+    blender = installed_blender(extension_zip, tmp_path)
+    locale = tmp_path / "locale"
+    locale.mkdir()
+    languages = "0:Automatic (Automatic):DEFAULT\n1:English (English):en_US\n2:German (Deutsch):de_DE\n"
+    (locale / "languages").write_text(languages)
+    lay = ["unshare", "--map-root-user", "--mount", "sh", "-c", 'mount --bind "$0" /usr/share/locale && exec "$@"']
+
+    def run(script: str) -> str:
+        call = [*blender, "--background", "--python-expr", script]
+        ran = subprocess.run([*lay, str(locale), *call], capture_output=True, text=True, timeout=120)
+        if "said:" not in ran.stdout and "Error" not in ran.stderr:
+            pytest.skip(
+                f"no Blender here that knows German: {ran.stderr.strip() or 'its list of languages is elsewhere'}"
+            )
+        return ran.stdout + ran.stderr
+
+    return run
+
+
+def test_blender_says_it_in_the_language_of_the_user(german_blender):
+    said = german_blender(SAY_IN_GERMAN.format(german=GERMAN))
+    assert 'said: Error: "Ball", location, Bild 7: Komponente 2 ist 0, ohne Logarithmus\n' in said
