@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is said is in the language of the user; what scripts read is the same in all."""
+
+from __future__ import annotations
+
+import importlib
+from types import SimpleNamespace
+
+import pytest
+
+
+@pytest.fixture
+def speak(cli, monkeypatch):
+    """Let a made-up language be spoken from here on: every sentence stands in marks, those that it quotes too."""
+    words = importlib.import_module(f"{cli.__package__.rpartition('.')[0]}.words")
+
+    def marked(text: str) -> str:
+        return f"«{text}»"
+
+    return lambda: monkeypatch.setattr(
+        words, "translations", SimpleNamespace(pgettext_rpt=marked, pgettext_iface=marked)
+    )
+
+
+def test_json_has_the_same_values_in_every_language(tcb, speak, walk):
+    (before,) = tcb("info", walk, "--json").lines
+    speak()
+    (after,) = tcb("info", walk, "--json").lines
+    del before["seconds"], after["seconds"]
+    assert before["datablocks"][0]["tracks"][0]["state"] == "not TCB"
+    assert after == before
+
+
+def test_a_table_is_told_in_the_language(tcb, speak, walk):
+    speak()
+    told = tcb("info", walk).out
+    assert "«track»" in told
+    assert "«not TCB»" in told
+    assert told.startswith(f"{walk}: «Has ")
+
+
+def test_what_is_wrong_with_a_file_is_told_whole(tcb, speak, tmp_path):
+    file = tmp_path / "run.3ds"
+    file.write_bytes(b"no .3ds file")
+    speak()
+    (error,) = tcb("import", file, "--output", tmp_path / "run.blend").err.splitlines()[1:]
+    assert error == f"tcb: {file}: «error: «byte 0: «not a .3ds file: begins with chunk 6F6E, not M3DMAGIC 4D4D»»»"
+
+
+def test_what_is_done_is_done_in_another_language_too(tcb, speak, walk, tmp_path):
+    bake = ("bake", walk, "--output", f"{tmp_path}/baked/", "--skip-done")
+    assert tcb(*bake).status == 0
+    speak()
+    assert f"{walk}: «done already»" in tcb(*bake).err
+
+
+def test_what_makes_no_sense_is_told_in_the_language(tcb, speak, walk):
+    speak()
+    ran = tcb("check", walk, "--range", 9, 3)
+    assert ran.status == 2
+    assert ran.err.endswith("«the frame range 9 to 3 is empty»\n")
