@@ -41,6 +41,9 @@ from .scene import (
 )
 from .tracks import track_bytes
 
+_A_TRACK, _A_NODE, _AN_OBJECT = n_("{:s} track"), n_("node {!r}"), n_("object {!r}")
+"""Whose an error is."""
+
 
 def write(scene: Scene) -> bytes:
     """Return the scene as a .3ds file, which reads the same: `read` gives it back to the last bit.
@@ -70,7 +73,7 @@ def _keyframer(keyframer: Keyframer) -> bytes:
     if keyframer.current_frame is not None:
         parts.append(_chunk(idents.KFCURTIME, packed(FRAME, keyframer.current_frame)))
     for node in keyframer.nodes:
-        with _named(n_("node {!r}"), node.name.decode("latin-1")):
+        with _named(_A_NODE, node.name.decode("latin-1")):
             parts.append(_node(node))
     return _chunk(idents.KFDATA, _among(parts, keyframer.chunks))
 
@@ -84,7 +87,7 @@ def _node(node: Node) -> bytes:
     if node.instance_name is not None:
         parts.append(_chunk(idents.INSTANCE_NAME, _string(node.instance_name)))
     for track in node.tracks:
-        with _named(n_("{:s} track"), track.kind.lower()):
+        with _named(_A_TRACK, track.kind.lower()):
             parts.append(_chunk(_of(TRACK_KINDS, track.kind), track_bytes(track)))
     return _chunk(_of(NODE_KINDS, node.kind), _among(parts, node.chunks))
 
@@ -96,7 +99,7 @@ def _editor(editor: Editor) -> bytes:
     if editor.master_scale is not None:
         parts.append(_chunk(idents.MASTER_SCALE, packed(FLOAT, editor.master_scale)))
     for item in editor.objects:
-        with _named(n_("object {!r}"), item.name.decode("latin-1")):
+        with _named(_AN_OBJECT, item.name.decode("latin-1")):
             parts.append(_object(item))
     return _chunk(idents.MDATA, _among(parts, editor.chunks))
 
