@@ -12,12 +12,12 @@ from bpy.app import translations
 
 def iface_(text: str, *values: object, **named: object) -> str:
     """What stands in panels and menus: the translation of `text`, with the values in it."""
-    return str(translations.pgettext_iface(text)).format(*values, **named)
+    return _filled(str(translations.pgettext_iface(text)), values, named)
 
 
 def rpt_(text: str, *values: object, **named: object) -> str:
     """What an operator says, and why something can't be done."""
-    return str(translations.pgettext_rpt(text)).format(*values, **named)
+    return _filled(str(translations.pgettext_rpt(text)), values, named)
 
 
 def n_(text: str) -> str:
@@ -31,3 +31,8 @@ def told(what: object) -> str:
     if not isinstance(text, str):
         return str(what)
     return rpt_(text, *(told(value) if hasattr(value, "text") else value for value in getattr(what, "values", ())))
+
+
+def _filled(text: str, values: tuple[object, ...], named: dict[str, object]) -> str:
+    """A text without values may be a name that somebody else gave, with braces of its own."""
+    return text.format(*values, **named) if values or named else text

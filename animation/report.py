@@ -134,9 +134,6 @@ class Report:
             rotations=rotations,
         )
 
-    def summary(self, verb: str) -> str:
-        return f"{verb} {self.counts}"
-
 
 def _objects(n: int) -> str:
     return rpt_("{:,} object", n) if n == 1 else rpt_("{:,} objects", n)

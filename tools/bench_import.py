@@ -63,7 +63,7 @@ def main() -> None:
     scene, _ = exporting.export_scene(context.scene.objects, context.scene, exporting.ExportOptions())
     assert len(three_ds.write(scene)) > given.nodes
     exported = time.perf_counter()
-    print(f"Blender {bpy.app.version_string}: {report.baked.summary('imported')}, in {imported - start:.1f} s")
+    print(f"Blender {bpy.app.version_string}: imported {report.baked.counts}, in {imported - start:.1f} s")
     print(f"of which the processor worked {busy:.1f} s")
     print(f"exported in {exported - imported:.1f} s")
 

@@ -126,9 +126,9 @@ def test_a_second_run_replaces_what_the_first_wrote(moving, write):
 
 
 def test_of_what_was_written_no_keys_are_counted(moving, write):
-    assert write(moving).summary("Wrote velocities of").startswith("Wrote velocities of 1 object, 1 track, ")
+    assert write(moving).counts.startswith("1 object, 1 track, ")
     for quantities in (frozenset({"SPEED"}), frozenset()):
-        assert "key" not in write(moving, quantities=quantities).summary("Did")
+        assert "key" not in write(moving, quantities=quantities).counts
 
 
 def test_with_no_quantity_they_are_taken_away(moving, write, animation):

@@ -82,7 +82,7 @@ def test_a_bias_typed_in_the_graph_editor_goes_to_all_selected_keys(window):
 
     # With Alt it shifts each; pressed while the slider is held, from where they were.
     window.xdotool("keydown", "alt")
-    hold_slider(window, slider, 4)
+    hold_slider(window, slider, 8)
     shifted = parameter(window, "bias")
     window.xdotool("mouseup", 1)
     window.xdotool("keyup", "alt")
@@ -106,7 +106,9 @@ def test_a_bias_typed_in_the_graph_editor_goes_to_all_selected_keys(window):
     window.click((slider[0] - 80, slider[1]), times=2)
     window.xdotool("key", "ctrl+a")
     window.xdotool("type", "--delay", 40, "--", "1/6+.2")
-    window.key("alt+Return")
+    window.xdotool("keydown", "alt")
+    window.key("Return")
+    window.xdotool("keyup", "alt")
     assert parameter(window, "bias") == {1.0: -0.3, 20.0: 0.7, 50.0: 0.7}
 
 
