@@ -101,11 +101,11 @@ class Options:
         return _from_numbers(tuple(numbers))
 
 
-@lru_cache(maxsize=16)
 def _is_positive(number: float) -> bool:
     return math.isfinite(number) and number > 0.0
 
 
+@lru_cache(maxsize=16)
 def _from_numbers(numbers: tuple[float, ...]) -> Options:
     """Most tracks are baked alike, and each is asked several times."""
     # The shortest decimal: 0.1 comes back as 0.1, not as the float32 next to it.
