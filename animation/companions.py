@@ -94,7 +94,7 @@ def make(
     fcurve = channels.new(companion_path(track, field), index, group)
     fcurve.mute = True
     fcurve.hide = True
-    hold_numbers(fcurve, numbers)
+    _hold(fcurve.modifiers.new("GENERATOR"), numbers)
     return fcurve
 
 
@@ -118,7 +118,10 @@ def hold_numbers(fcurve: bpy.types.FCurve, numbers: Sequence[float]) -> None:
 
     A curve without keys has none that could be moved or deleted with others. float32: whole numbers up to 24 bits.
     """
-    modifier: Any = generator(fcurve) or fcurve.modifiers.new("GENERATOR")
+    _hold(generator(fcurve) or fcurve.modifiers.new("GENERATOR"), numbers)
+
+
+def _hold(modifier: Any, numbers: Sequence[float]) -> None:
     order = max(1, len(numbers) - 1)
     if modifier.poly_order != order:
         modifier.poly_order = order

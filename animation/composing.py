@@ -16,6 +16,7 @@ from .keyframes import (
     DEFAULT_AMPLITUDE,
     DEFAULT_BACK,
     DEFAULT_PERIOD,
+    FLAGS,
     HANDLE,
     INTERPOLATION,
     KEY_TYPE,
@@ -29,6 +30,8 @@ from .remembering import remembered
 
 _SHAPED = (INTERPOLATION["BACK"], INTERPOLATION["ELASTIC"])
 """Interpolations that play by `back`, `amplitude` and `period`."""
+_BYTES = ("interpolation", "easing", "type", *FLAGS)
+"""The attributes of a key that take a byte each, and that a bake leaves to the animator's keys."""
 
 Arrays = dict[str, npt.NDArray[Any]]
 """The keys' attributes, shape (channels, n) or (channels, n, 2); without the first axis where all channels agree."""
@@ -133,17 +136,18 @@ def _composed(own: Sequence[Keyframes], written: Written, layout: _Layout, key_t
     co[:, layout.generated, 1] = written.values
     co[:, rows, 1] = [keys.values for keys in own] if written.shown is None else written.shown
     free = np.full(len(layout.frames), HANDLE["FREE"], dtype=np.uint8)
+    # One array for all of a byte, so that the animator's keys are put into it at once.
+    every = np.zeros((len(_BYTES), *shape), dtype=np.uint8)
+    every[_BYTES.index("interpolation")] = layout.interpolation
+    every[_BYTES.index("type")] = KEY_TYPE[key_type]
+    every[:, :, rows] = [[getattr(keys, name) for keys in own] for name in _BYTES]
     arrays: Arrays = {
-        "interpolation": np.tile(layout.interpolation, (len(own), 1)),
-        "easing": np.zeros(shape, dtype=np.uint8),
-        "type": np.full(shape, KEY_TYPE[key_type], dtype=np.uint8),
-        "select_control_point": np.zeros(shape, dtype=np.bool_),
-        "select_left_handle": np.zeros(shape, dtype=np.bool_),
-        "select_right_handle": np.zeros(shape, dtype=np.bool_),
+        name: array.view(np.bool_) if name in FLAGS else array for name, array in zip(_BYTES, every, strict=True)
     }
     if not layout.all_samples:
-        arrays |= {"handle_left": co.copy(), "handle_right": co.copy()}
-    _put_own(arrays, own, rows)
+        sides: Arrays = {"handle_left": co.copy(), "handle_right": co.copy()}
+        _put_own(sides, own, rows)
+        arrays |= sides
     if written.shown is not None and not layout.all_samples:
         shift = written.shown - np.array([keys.values for keys in own])
         for side in ("handle_left", "handle_right"):
@@ -177,8 +181,7 @@ def _place_handles(arrays: Arrays, co: FloatArray, slopes: Slopes, layout: _Layo
 
 def _channels(arrays: Arrays) -> list[Keyframes]:
     """Each channel's; those that share an array share it here too."""
-    channels = []
-    for channel in range(len(arrays["co"])):
-        views = {id(array): array if array.ndim == 1 else array[channel] for array in arrays.values()}
-        channels.append(Keyframes(**{name: views[id(array)] for name, array in arrays.items()}))
-    return channels
+    rows = {id(array): list(array) for array in arrays.values() if array.ndim > 1}
+    same = {name: array for name, array in arrays.items() if array.ndim == 1}
+    own = [(name, rows[id(array)]) for name, array in arrays.items() if array.ndim > 1]
+    return [Keyframes(**same, **{name: each[channel] for name, each in own}) for channel in range(len(arrays["co"]))]

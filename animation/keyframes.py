@@ -218,7 +218,7 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes, flags: bool = True) -> None
     for name in _SINGLE:
         array = arrays[name]
         # New keys have the first kind of easing already, which is what most keys have.
-        if fresh and name == "easing" and not array.any():
+        if fresh and name == "easing" and not np.count_nonzero(array):
             continue
         put(name, array)
     if flags:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -21,6 +21,9 @@ from .settings import Settings, are_shown
 from .stamps import GENERATED, SAME_FRAME
 from .tracks import Track
 
+_KEYS_AT_ONCE = 50_000
+"""Some megabytes."""
+
 
 def read_originals(track: Track) -> dict[int, Originals]:
     """The animator's keys for each channel that has any."""
@@ -29,6 +32,24 @@ def read_originals(track: Track) -> dict[int, Originals]:
 
 def read_all_originals(tracks: Sequence[Track]) -> list[dict[int, Originals]]:
     """The same of several tracks, which is faster than of one after the other."""
+    return [each for together in _in_parts(tracks) for each in _read_originals(together)]
+
+
+def _in_parts(tracks: Sequence[Track]) -> Iterator[list[Track]]:
+    """As many tracks at once as do not take much memory."""
+    part: list[Track] = []
+    keys = 0
+    for track in tracks:
+        part.append(track)
+        keys += sum(len(fcurve.keyframe_points) for fcurve in track.channels.values())
+        if keys > _KEYS_AT_ONCE:
+            yield part
+            part, keys = [], 0
+    if part:
+        yield part
+
+
+def _read_originals(tracks: Sequence[Track]) -> list[dict[int, Originals]]:
     curves = [(track, index) for track in tracks for index in track.channels]
     if not curves:
         return [{} for _ in tracks]

@@ -80,10 +80,11 @@ class Sampling:
         inside = np.empty(0, dtype=np.float32)
         if baked.any():
             inside = self._grid(float(keys[0]), float(keys[-1]))
-            inside = inside[baked[np.clip(np.searchsorted(keys, inside, side="right") - 1, 0, None)]]
+            if not baked[:-1].all():
+                inside = inside[baked[np.clip(np.searchsorted(keys, inside, side="right") - 1, 0, None)]]
         if cycle != "SINGLE" and len(keys) > 1:
-            inside = np.concatenate((inside, self._beyond(keys, cycle)))
-        return away_from(np.unique(inside), keys)
+            inside = np.unique(np.concatenate((inside, self._beyond(keys, cycle))))
+        return away_from(inside, keys)
 
     def _beyond(self, keys: Frames, cycle: str) -> Frames:
         """Samples of the cycles outside the keys, those where a new cycle starts among them."""
