@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any
 
 import bpy
@@ -556,7 +557,7 @@ def _keys_at(item: Any, bone: str, tracks: Iterable[str], frames: Sequence[float
     for frame in frames:
         if not any((np.abs(keys.frames - frame) <= SAME_FRAME).any() for keys in found):
             paths = sorted(prefix + name for name in names)
-            either = paths[0] if len(paths) == 1 else rpt_("{:s} or {:s}", *paths)
+            either = reduce(lambda others, path: rpt_("{:s} or {:s}", others, path), paths) if paths else ""
             raise Refusal(item.name, rpt_("no key at this frame"), either, frame)
     return found
 

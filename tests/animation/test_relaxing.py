@@ -277,6 +277,8 @@ def test_what_can_not_be_changed_is_refused_and_stays_as_it_is(animation, foot):
     floor = animation.StaysAbove()
     with pytest.raises(animation.Refusal, match=r"frame 21.*no key at this frame"):
         animation.relax(foot, floor, [21])
+    with pytest.raises(animation.Refusal, match=r'"Foot", delta_location or location or scale, frame 21: no key'):
+        animation.relax(foot, floor, [21], tracks=("scale", "location", "delta_location"))
     with pytest.raises(animation.Refusal, match="no bone 'toe'"):
         animation.relax(foot, floor, [20], bone="toe")
     with pytest.raises(ValueError, match="tolerance 0 is not positive"):
