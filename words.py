@@ -27,10 +27,11 @@ def n_(text: str) -> str:
 
 def told(what: object) -> str:
     """What `interp` and `formats` say, which know no Blender: the `text` and `values` of theirs; all else as it is."""
-    text = getattr(what, "text", None)
-    if not isinstance(text, str):
+    text, values = getattr(what, "text", None), getattr(what, "values", None)
+    if not (isinstance(text, str) and isinstance(values, tuple)):
+        # A SyntaxError, for one, has a text too, which is another.
         return str(what)
-    return rpt_(text, *(told(value) if hasattr(value, "text") else value for value in getattr(what, "values", ())))
+    return rpt_(text, *(told(value) if hasattr(value, "text") else value for value in values))
 
 
 def _filled(text: str, values: tuple[object, ...], named: dict[str, object]) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 from ..interp import evaluate_many, rotations
 from ..interp.fitting import ROTATION_TOLERANCE, VALUE_TOLERANCE, Fit
 from ..interp.sampled import fit_samples
-from ..words import rpt_
+from ..words import rpt_, told
 from .components import FOLLOWED, followed
 from .fitted import FittedMotion, value_range
 from .frame_functions import FrameFunction
@@ -94,7 +94,7 @@ def plan_retimed(
             rpt_("its frame function is not a finite number"), float(frames[np.argmin(np.isfinite(played))])
         )
     for spline in splines:
-        motion.notes += getattr(spline.spline, "notes", ())
+        motion.notes += map(told, getattr(spline.spline, "notes", ()))
         _plan(motion, spline, frames, held, played)
     return motion
 

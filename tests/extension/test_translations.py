@@ -42,6 +42,9 @@ GERMAN = {
     "{:.2g} degrees": "{:.2g} Grad",
     "as Euler angles by {:s}: {:s}": "als Eulerwinkel nach {:s}: {:s}",
     "Logarithmic": "Logarithmisch",
+    "Lagrange through {:d} keys swings between them, up to {:.3g} times as far as they do": (
+        "Lagrange durch {:d} Keys schwingt zwischen ihnen, bis {:.3g} mal so weit"
+    ),
 }
 
 
@@ -180,6 +183,25 @@ def test_what_quotes_what_was_said_is_told_in_one_language(in_german):
     assert fault == "as Euler angles by Logarithmic: component 0 of the value is 0, which has no logarithm"
     told = in_german.told(fault)
     assert told == "als Eulerwinkel nach Logarithmisch: Komponente 0 ist 0, ohne Logarithmus"
+
+
+def test_a_note_of_the_mathematics_is_told_where_a_frame_function_plays_it_too(in_german, scene):
+    import bpy
+
+    animation = importlib.import_module(f"{in_german.__package__}.animation")
+    ball = bpy.data.objects.new("Ball", None)
+    for frame in range(1, 13):
+        ball.location.z = frame % 3
+        ball.keyframe_insert("location", index=2, frame=frame)
+    animation.enable(ball)
+    animation.choose(ball, "location", method="LAGRANGE")
+    animation.retime(ball, "REVERSE")
+    assert any("Lagrange durch 12 Keys schwingt" in note for note in animation.bake(ball).notes)
+
+
+def test_an_error_of_pythons_is_told_as_it_is(in_german):
+    """A SyntaxError has the text of a line."""
+    assert in_german.told(SyntaxError("wrong", ("file.py", 1, 1, "the {line}"))) == "wrong (file.py, line 1)"
 
 
 def test_another_language_has_its_own_order(in_german):
