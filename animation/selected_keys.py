@@ -337,7 +337,7 @@ def select(keys: TrackKeys) -> None:
 
 @dataclass(frozen=True)
 class Kept:
-    """The parameters of a track, or one of them, as they were, to the last bit."""
+    """The parameters of keys of a track, or one of these, as they were, to the last bit."""
 
     keys: TrackKeys
     enabled: bool
@@ -348,14 +348,19 @@ class Kept:
     def of(cls, keys: TrackKeys, name: str | None = None) -> Kept:
         """All parameters, or the one of that name."""
         track = keys.track
-        held = {own: read(companion) for own, companion in track.parameters.items() if name in {None, own}}
+        every = {own: read(companion) for own, companion in track.parameters.items() if name in {None, own}}
+        held = {own: there.take(is_among(there.frames, keys.frames)) for own, there in every.items()}
         return cls(keys, track.enabled, held, name)
 
     def put_back(self, channels: Channels, track: Track) -> None:
-        """Make the track, as it was found again, what it was, also where it was not TCB."""
+        """Make the keys, of the track as it was found again, what they were, and the track too if it was not TCB."""
         for name in [name for name in track.parameters if self.name in {None, name}]:
+            now = read(track.parameters[name])
+            after = now.take(~is_among(now.frames, self.keys.frames))
             if name in self.companions:
-                write(track.parameters[name], self.companions[name])
+                after = merged(after, self.companions[name])
+            if len(after):
+                write(track.parameters[name], after)
             else:
                 channels.remove(track.parameters.pop(name))
         if track.settings_curve is not None and not self.enabled and not track.parameters:

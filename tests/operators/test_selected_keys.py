@@ -594,6 +594,23 @@ def test_a_drag_that_is_taken_back_leaves_nothing(keyed, choose, editor, bits, t
     assert not cube.tcb_tracks
 
 
+def test_taking_a_drag_back_leaves_other_keys_what_was_set_meanwhile(keyed, choose, editor, numbers, tcb_animation):
+    selected_keys = tcb_animation.animation.selected_keys
+    cube = keyed("Cube")
+    chosen = {}
+    for frame in (1, 11):
+        choose(cube, "location", frame)
+        with editor("DOPESHEET"):
+            (chosen[frame],) = tcb_animation.selection.chosen_keys(bpy.context)
+    kept = selected_keys.Kept.of(chosen[11], "tension")
+    selected_keys.set_parameters(chosen[11], {"tension": 0.5})
+    choose(cube, "location", 1)
+    with editor("DOPESHEET"):
+        bpy.ops.tcb.key_set(tension=0.75)
+    selected_keys.put_back([kept])
+    assert numbers(cube, "location", "tension") == {1.0: 0.75}
+
+
 def test_a_change_is_seen_by_a_live_action(keyed, choose, editor, curve, tcb_animation):
     cube = keyed("Cube")
     bpy.ops.tcb.enable(keep_look=False)
