@@ -276,3 +276,8 @@ def test_keys_that_moved_without_their_records_are_read_at_once_as_one_by_one(
             assert len(mine.unrecorded) == len(theirs.unrecorded) == 0
             for name, array in vars(mine.keys).items():
                 assert array.tobytes() == getattr(theirs.keys, name).tobytes(), name
+
+
+def test_the_options_of_tracks_that_are_baked_alike_are_made_once(animation) -> None:
+    numbers = animation.Options(step=0.5).numbers()
+    assert animation.Options.from_numbers(list(numbers)) is animation.Options.from_numbers(numbers)
