@@ -20,6 +20,8 @@ class LastEvent:
     alt: bool = False
     is_modifier: bool = False
     """A modifier key was pressed or released last, and no button or other key since."""
+    holds: bool = False
+    """The mouse button is down since; or else a modifier key, and before it may be the button."""
     takes_back: bool = False
     """It is one of those by which Blender takes back what was dragged."""
 
@@ -40,6 +42,7 @@ class TCB_OT_last_event(bpy.types.Operator):
         _last = LastEvent(
             alt=event.alt,
             is_modifier=event.type in _MODIFIERS,
+            holds=event.type in _MODIFIERS or (event.type, event.value) == ("LEFTMOUSE", "PRESS"),
             # Blender may set the slider back when the key is up again.
             takes_back=event.type in {"ESC", "RIGHTMOUSE"},
         )

@@ -30,7 +30,7 @@ from .animation.parameters import LIMITS, velocity_size
 from .animation.selected_keys import Kept, Numbers, TrackKeys, put_back, set_parameters
 from .animation.settings import CHOICES
 from .interp.methods import METHODS
-from .last_event import last_event
+from .last_event import LastEvent, last_event
 
 DESCRIPTIONS = {
     "tension": ("Tension", "How tightly the curve bends at the key: 1 stops there, -1 sweeps wide"),
@@ -141,7 +141,8 @@ def _key_parameter(name: str) -> Any:
         return found[2].parameters[name] if found else 0.0
 
     def set_(_self: Any, value: float) -> None:
-        _slide(name, selection.key_shown(bpy.context), np.array([get(None)]), value)
+        event = last_event(bpy.context)
+        _slide(event, name, selection.key_shown(bpy.context), np.array([get(None)]), value)
 
     return parameter(name, get=get, set=set_, options=set())
 
@@ -160,11 +161,14 @@ def _key_velocity() -> Any:
         return [*velocity, *[0.0] * (SLIDERS_OF_VELOCITY - len(velocity))]
 
     def set_(_self: Any, values: Sequence[float]) -> None:
+        event = last_event(bpy.context)
         for keys in selection.key_shown(bpy.context):
             before = get(None)
             for component, value in enumerate(values[: velocity_size(keys.track)]):
                 if np.float32(value) != np.float32(before[component]):
-                    _slide(velocity_of(component), [keys], np.array([before[component]]), value)
+                    _slide(event, velocity_of(component), [keys], np.array([before[component]]), value)
+                elif not event.holds:
+                    shared_number.let_go(velocity_of(component))
 
     return FloatVectorProperty(
         name="Velocity",
@@ -184,11 +188,14 @@ def _selected_velocity() -> Any:
         return [_shown_velocity(component)[2] for component in range(SLIDERS_OF_VELOCITY)]
 
     def set_(self: Any, values: Sequence[float]) -> None:
+        event = last_event(bpy.context)
         for component, value in enumerate(values):
             chosen, numbers, shown = _shown_velocity(component)
             # Of the other sliders comes what they show.
             if len(numbers) and np.float32(value) != np.float32(shown):
-                _slide(velocity_of(component), chosen, numbers, value, self.relative)
+                _slide(event, velocity_of(component), chosen, numbers, value, self.relative)
+            elif not event.holds:
+                shared_number.let_go(velocity_of(component))
 
     return FloatVectorProperty(
         name="Velocity",
@@ -222,19 +229,21 @@ def _of_each(chosen: list[TrackKeys], numbers: Numbers) -> Iterator[tuple[TrackK
     return zip(chosen, np.split(numbers, ends[:-1]), strict=True)
 
 
-def _slide(name: str, chosen: list[TrackKeys], numbers: Numbers, value: float, relative: bool = False) -> None:
+def _slide(
+    event: LastEvent, name: str, chosen: list[TrackKeys], numbers: Numbers, value: float, relative: bool = False
+) -> None:
     """Set the parameter of the keys, which have those numbers, as its slider was set."""
     if not chosen:
         return
     keys = _identity(chosen)
-    event = last_event(bpy.context)
     if event.takes_back:
-        if np.float32(value) == np.float32(shared_number.shown(name, keys, numbers)):
-            # Blender sets it back more than once.
-            return
         kept = shared_number.kept(name, keys, numbers, value)
         if kept is not None:
             put_back(kept)
+            shared_number.let_go(name)
+            return
+        if np.float32(value) == np.float32(shared_number.shown(name, keys, numbers)):
+            # Blender sets it back more than once.
             return
     after = shared_number.changed(
         name,
@@ -245,6 +254,7 @@ def _slide(name: str, chosen: list[TrackKeys], numbers: Numbers, value: float, r
         relative or event.alt,
         keep=lambda: [Kept.of(each, name) for each in chosen],
         held_on=event.is_modifier,
+        takes_back=event.takes_back,
     )
     # A velocity has no defaults.
     defaults = selection.default_parameters(bpy.context) if name in LIMITS else {}
@@ -252,6 +262,8 @@ def _slide(name: str, chosen: list[TrackKeys], numbers: Numbers, value: float, r
         # The panel says why where it can't be done.
         with suppress(Refusal):
             set_parameters(each, {name: own}, defaults)
+    if not event.holds:
+        shared_number.let_go(name)
 
 
 def _selected_parameter(name: str) -> Any:
@@ -263,7 +275,7 @@ def _selected_parameter(name: str) -> Any:
 
     def set_(self: Any, value: float) -> None:
         chosen, numbers = _numbers(name)
-        _slide(name, chosen, numbers, value, self.relative)
+        _slide(last_event(bpy.context), name, chosen, numbers, value, self.relative)
 
     return parameter(name, get=get, set=set_, options=set())
 

@@ -6,14 +6,14 @@ Where the numbers differ the slider shows their mean. A change gives all of them
 it showed before: each change therefore starts from the numbers as they were before the first, and none is lost by being
 clamped on the way.
 
-Whose numbers are their own and whose the defaults, a slider can't show: it is kept beside what the slider showed, so
-that Esc puts that back too.
+Whose numbers are their own and whose the defaults, a slider can't show: it is kept beside what the slider showed when
+it was taken hold of, so that Esc puts that back too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,8 +33,10 @@ class _Change:
     shown_before: float
     after: npt.NDArray[np.float32]
     shown: float
-    kept: dict[np.float32, Any]
-    """What was kept of the keys when the slider showed the number."""
+    steps: dict[np.float32, Numbers]
+    """What the numbers were when the slider showed this or that, since it was taken hold of."""
+    start: tuple[np.float32, Any] | None
+    """What the slider showed when it was taken hold of, and what was kept of the keys then; None once it is let go."""
 
     def is_of(self, keys: Hashable, numbers: Numbers) -> bool:
         """Whether nothing else has changed them since."""
@@ -68,35 +70,49 @@ def changed(
     relative: bool,
     keep: Callable[[], Any],
     held_on: bool = False,
+    takes_back: bool = False,
 ) -> Numbers:
     """The numbers after the slider of the parameter `name` was set to the value.
 
-    `keep` returns what `kept` is to give back later, of the keys as they are before this change. `held_on` says that
-    the slider is held since the last change, whether that was relative or not.
+    `keep` returns what `kept` is to give back later, of the keys as they are before this change, if the slider was not
+    held before it. `held_on` says that it is held since the last change, whether that was relative or not, and
+    `takes_back` that the value is one that the slider showed before.
     """
     last = _last(name, keys, numbers)
     if last is not None and (last.relative == relative or held_on):
         before, shown_before = last.before, last.shown_before
     else:
         before, shown_before = numbers, shown(name, keys, numbers)
-    kept = {} if last is None else last.kept
-    # Keys that this slider gave one number are what they are by that number alone.
-    if last is None or is_mixed(numbers):
-        kept.setdefault(np.float32(shown(name, keys, numbers)), keep())
-    if np.float32(value) == np.float32(shown_before):
+    start = None if last is None else last.start
+    if start is None:
+        start = np.float32(shown(name, keys, numbers)), keep()
+    steps = {} if last is None else last.steps
+    if is_mixed(numbers):
+        steps[np.float32(shown(name, keys, numbers))] = numbers
+    if takes_back and np.float32(value) in steps:
+        after = steps[np.float32(value)]
+    elif np.float32(value) == np.float32(shown_before):
         after = before
     elif relative:
         after = np.clip(before + (value - shown_before), *limits)
     else:
         after = np.full(len(numbers), value)
-    _changes[name] = _Change(keys, relative, before, shown_before, after.astype(np.float32), value, kept)
+    _changes[name] = _Change(keys, relative, before, shown_before, after.astype(np.float32), value, steps, start)
     return after
 
 
 def kept(name: str, keys: Hashable, numbers: Numbers, value: float) -> Any | None:
-    """What was kept of the keys when the slider showed the value, where it alone has changed them since."""
+    """What was kept of the keys when the slider was taken hold of, where it showed the value and is held since."""
     last = _last(name, keys, numbers)
-    return None if last is None else last.kept.get(np.float32(value))
+    if last is None or last.start is None or last.start[0] != np.float32(value):
+        return None
+    return last.start[1]
+
+
+def let_go(name: str) -> None:
+    """Forget what was kept: the slider is held no more."""
+    if name in _changes:
+        _changes[name] = replace(_changes[name], steps={}, start=None)
 
 
 def _last(name: str, keys: Hashable, numbers: Numbers) -> _Change | None:

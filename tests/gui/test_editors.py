@@ -134,6 +134,24 @@ def test_escape_leaves_no_number_to_keys_that_had_none(window):
     assert everything(window) == one
 
 
+def test_escape_leaves_what_was_set_before_the_slider_was_taken_hold_of(window):
+    """Numbers of their own that are as large as the default stay their own."""
+    centre = open_editor(window, "GRAPH_EDITOR")
+    window.key("a", at=centre)
+    buttons = window.buttons("GRAPH_EDITOR", height=420)
+    for first, then in (("bias", "tension"), ("tension", "bias")):
+        hold_slider(window, place(buttons, f"selected.{first}"), 4)
+        window.xdotool("mouseup", 1)
+        time.sleep(0.3)
+        window.type_value(place(buttons, f"selected.{first}"), "0")
+        assert parameter(window, first) == {1.0: 0.0, 20.0: 0.0, 50.0: 0.0}
+        own = everything(window)
+        for name in (first, then):
+            hold_slider(window, place(buttons, f"selected.{name}"), 4)
+            take_back(window)
+            assert everything(window) == own
+
+
 def hold_slider(window: Any, at: Any, steps: int) -> None:
     """Press the mouse on the left part of a slider, and move it so many steps to the right."""
     x, y = at
