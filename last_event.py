@@ -13,6 +13,8 @@ from typing import Any
 import bpy
 
 _MODIFIERS = frozenset(f"{side}_{key}" for side in ("LEFT", "RIGHT") for key in ("ALT", "CTRL", "SHIFT"))
+_SETS = _MODIFIERS | {"LEFTMOUSE", "RET", "NUMPAD_ENTER", "TAB"}
+"""By what a slider is set; Alt held with others, as with P, by which scripts are run, is not meant for it."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class TCB_OT_last_event(bpy.types.Operator):
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Any:
         global _last
         _last = LastEvent(
-            alt=event.alt,
+            alt=event.alt and event.type in _SETS,
             is_modifier=event.type in _MODIFIERS,
             holds=event.type in _MODIFIERS or (event.type, event.value) == ("LEFTMOUSE", "PRESS"),
             # Blender may set the slider back when the key is up again.
