@@ -15,13 +15,20 @@ from typing import Any
 
 
 @contextmanager
-def installed(extension_zip: Path, size: tuple[int, int] = (1600, 1000)) -> Iterator[Any]:
-    """A `drive.GuiBlender`, `size` pixels wide and high, with its factory settings and the extension enabled."""
+def started(size: tuple[int, int] = (1600, 1000)) -> Iterator[Any]:
+    """A `drive.GuiBlender`, `size` pixels wide and high, with its factory settings."""
     blender = Path(os.environ["BLENDER"])
     sys.path.insert(0, str(blender.parent))
     import drive
 
     with drive.GuiBlender(blender=blender, display=f":{90 + os.getpid() % 900}", size=size) as gui:
+        yield gui
+
+
+@contextmanager
+def installed(extension_zip: Path, size: tuple[int, int] = (1600, 1000)) -> Iterator[Any]:
+    """The same with the extension enabled."""
+    with started(size) as gui:
         gui.run(
             f"bpy.ops.extensions.package_install_files(filepath={str(extension_zip)!r}, repo='user_default',"
             " enable_on_install=True)",

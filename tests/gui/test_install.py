@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The extension installed from its zip as the manual says it, by mouse and keyboard alone."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tools.graphical import started
+
+from .conftest import PICTURES
+
+WINDOWS = "result = {w.screen.areas[0].type: (w.width, w.height) for w in bpy.context.window_manager.windows}"
+CORNER = (100, 60)
+SECTION = "result = bpy.context.preferences.active_section"
+ENABLED = "result = [name for name in bpy.context.preferences.addons.keys() if name.endswith('tcb_animation')]"
+TABS = """
+result = sorted({panel.bl_category for panel in bpy.types.Panel.__subclasses__()
+                 if panel.bl_space_type == 'VIEW_3D' and getattr(panel, 'bl_category', '') == 'TCB'})
+"""
+
+
+def test_install_from_disk(extension_zip: Path) -> None:
+    if "BLENDER" not in os.environ:
+        pytest.skip("BLENDER names no graphical Blender; make test-gui does")
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    with started() as gui:
+        assert gui.run(ENABLED) == []
+        gui.click((79, 13))
+        gui.key("p")
+        x, y, width, _height = window_of(gui, "PREFERENCES", "Preferences")
+        open_section(gui, (x + 60, y), "EXTENSIONS")
+        gui.click((x + width - 19, y + 19))
+        gui.shot(PICTURES / "install_menu.png")
+        gui.key("f")
+        x, y, width, height = window_of(gui, "FILE_BROWSER", "File View")
+        gui.click((x + width // 2, y + 20), times=2)
+        gui.xdotool("key", "ctrl+a")
+        gui.xdotool("type", "--delay", 30, "--", extension_zip)
+        gui.key("Return")
+        gui.shot(PICTURES / "install_file.png")
+        install = (x + width - 73, y + height - 21)
+        for _click in range(3):
+            # The first one may only leave the field.
+            if not gui.run(ENABLED):
+                gui.click(install)
+                time.sleep(2)
+        gui.shot(PICTURES / "installed.png")
+        assert gui.run(ENABLED) == ["bl_ext.user_default.tcb_animation"]
+        assert gui.run(TABS) == ["TCB"]
+
+
+def window_of(gui: Any, kind: str, title: str) -> Any:
+    """The window of that editor, where it can be seen whole: its left and upper edge, its width and height."""
+    for _try in range(20):
+        found = gui.run(WINDOWS)
+        if kind in found:
+            # No window manager is there to keep it on the screen.
+            gui.xdotool("search", "--onlyvisible", "--name", title, "windowmove", *CORNER)
+            time.sleep(0.5)
+            return (*CORNER, *found[kind])
+        time.sleep(0.3)
+    raise AssertionError(f"no window of {kind}: {found}")
+
+
+def open_section(gui: Any, corner: tuple[int, int], section: str) -> None:
+    """Click down the list of the preferences until the section shows."""
+    x, y = corner
+    for step in range(40, 300, 16):
+        gui.click((x, y + step))
+        if gui.run(SECTION) == section:
+            return
+    raise AssertionError(f"no section {section}")
