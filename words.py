@@ -20,6 +20,11 @@ def rpt_(text: str, *values: object, **named: object) -> str:
     return _filled(str(translations.pgettext_rpt(text)), values, named)
 
 
+def counted(count: int, one: str, more: str, *values: object) -> str:
+    """The text for one of something, or that for any other number, with the number and the values in it."""
+    return rpt_(one if count == 1 else more, count, *values)
+
+
 def n_(text: str) -> str:
     """The text itself: says that it is to be translated, where it is shown."""
     return text

@@ -14,7 +14,7 @@ import bpy
 import numpy as np
 
 from ..interp import evaluate_many, relaxation, rotations
-from ..words import n_, rpt_
+from ..words import counted, n_, rpt_
 from .baking import rebake
 from .channels import channels_of
 from .datablocks import bone_path, users_of
@@ -152,7 +152,7 @@ class Relaxing:
         ways = [rpt_("moved by up to {:.4g}", self.moved)] if self.moved else []
         ways += [rpt_("turned by up to {:.3g} degrees", math.degrees(self.turned))] if self.turned else []
         how = ", ".join(ways) or rpt_("as they were")
-        keys = rpt_("{:,} key {:s}", self.keys, how) if self.keys == 1 else rpt_("{:,} keys {:s}", self.keys, how)
+        keys = counted(self.keys, n_("{:,} key {:s}"), n_("{:,} keys {:s}"), how)
         return f"{errors}; {keys}"
 
 

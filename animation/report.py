@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import bpy
 
-from ..words import rpt_
+from ..words import counted, n_, rpt_
 from .faults import Refusal
 
 _ROUNDING = 1e-4
@@ -99,17 +99,21 @@ class Report:
     @property
     def counts(self) -> str:
         """How much it was, and how near, in words."""
-        parts = [_objects(self.objects)] if self.objects else []
-        if self.datablocks > self.objects:
-            others = self.datablocks - self.objects
-            parts.append(_other_datablocks(others) if parts else _datablocks(others))
+        parts = []
+        if self.objects:
+            parts.append(counted(self.objects, n_("{:,} object"), n_("{:,} objects")))
+        others = self.datablocks - self.objects
+        if others > 0 and parts:
+            parts.append(counted(others, n_("{:,} other datablock"), n_("{:,} other datablocks")))
+        elif others > 0:
+            parts.append(counted(others, n_("{:,} datablock"), n_("{:,} datablocks")))
         parts.append(_tracks(self.tracks))
         if self.keys:
-            parts.append(rpt_("{:,} key", self.keys) if self.keys == 1 else rpt_("{:,} keys", self.keys))
+            parts.append(counted(self.keys, n_("{:,} key"), n_("{:,} keys")))
         if self.samples:
-            parts.append(rpt_("{:,} sample", self.samples) if self.samples == 1 else rpt_("{:,} samples", self.samples))
+            parts.append(counted(self.samples, n_("{:,} sample"), n_("{:,} samples")))
         if self.curve_keys:
-            parts.append(_generated_keys(self.curve_keys))
+            parts.append(counted(self.curve_keys, n_("{:,} generated key"), n_("{:,} generated keys")))
         if self.value_error:
             parts.append(rpt_("values within {:.2g}", self.value_error))
         if self.rotation_error:
@@ -135,21 +139,5 @@ class Report:
         )
 
 
-def _objects(n: int) -> str:
-    return rpt_("{:,} object", n) if n == 1 else rpt_("{:,} objects", n)
-
-
-def _datablocks(n: int) -> str:
-    return rpt_("{:,} datablock", n) if n == 1 else rpt_("{:,} datablocks", n)
-
-
-def _other_datablocks(n: int) -> str:
-    return rpt_("{:,} other datablock", n) if n == 1 else rpt_("{:,} other datablocks", n)
-
-
 def _tracks(n: int) -> str:
-    return rpt_("{:,} track", n) if n == 1 else rpt_("{:,} tracks", n)
-
-
-def _generated_keys(n: int) -> str:
-    return rpt_("{:,} generated key", n) if n == 1 else rpt_("{:,} generated keys", n)
+    return counted(n, n_("{:,} track"), n_("{:,} tracks"))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from ..animation import Report
+from ..interp.keys import WORDS
 from ..words import iface_, n_, rpt_
 from .arguments import Job
 
@@ -34,14 +35,7 @@ _DONE = {
     "no-velocities": n_("Took away velocities of {:s}"),
 }
 _HEADS = (n_("track"), n_("method"), n_("keys"), n_("frames"), n_("samples"), n_("parameters set"), n_("state"))
-_PARAMETERS = {
-    "tension": n_("tension"),
-    "continuity": n_("continuity"),
-    "bias": n_("bias"),
-    "ease_to": n_("ease to"),
-    "ease_from": n_("ease from"),
-    "velocity": n_("velocity"),
-}
+_PARAMETERS = {**WORDS, "velocity": n_("velocity")}
 
 
 @dataclass

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..formats.three_ds import Track
 from ..interp import rotations
 from ..interp.segments import Cycle
-from ..words import n_, rpt_
+from ..words import counted, n_, rpt_
 from .conversion import Conversion, FloatArray, Frame
 
 BoolArray = npt.NDArray[np.bool_]
@@ -101,7 +101,7 @@ def turn_keys(track: Track, frame: Frame, shorter: bool, say: Say) -> Keys | Non
     lost = (length < _UNIT) & (angles != 0.0)
     if lost.any():
         one = n_("{:d} key with an axis of no length: taken as no turn")
-        say(counted(lost, one, n_("{:d} keys with an axis of no length: taken as no turn")))
+        say(counted(int(lost.sum()), one, n_("{:d} keys with an axis of no length: taken as no turn")))
     angles[length < _UNIT] = 0.0
     axes[length < _UNIT] = (0.0, 0.0, 1.0)
     if shorter:
@@ -126,7 +126,7 @@ def _order(track: Track, finite: BoolArray, say: Say) -> npt.NDArray[np.intp]:
     """The keys to use, in order of frame; those of one frame as they come."""
     if not finite.all():
         one, more = n_("{:d} key without a finite value: left out"), n_("{:d} keys without a finite value: left out")
-        say(counted(~finite, one, more))
+        say(counted(int((~finite).sum()), one, more))
     order = np.flatnonzero(finite)
     if (np.diff(track.frames[order].astype(np.int64)) < 0).any():
         say(rpt_("its keys go back in time: put in order"))
@@ -147,11 +147,9 @@ def _keys(track: Track, order: npt.NDArray[np.intp], values: FloatArray, convers
     outside = (parameters != inside).any(axis=0)
     if outside.any():
         one = n_("{:d} key with parameters out of range: taken as the nearest in range")
-        say(counted(outside, one, n_("{:d} keys with parameters out of range: taken as the nearest in range")))
+        say(
+            counted(
+                int(outside.sum()), one, n_("{:d} keys with parameters out of range: taken as the nearest in range")
+            )
+        )
     return Keys(frames, values, inside, track.cycle)
-
-
-def counted(which: BoolArray, one: str, more: str, *values: object) -> str:
-    """The text for one of these, or that for more, with their number and the values in it."""
-    count = int(which.sum())
-    return rpt_(one if count == 1 else more, count, *values)

@@ -9,8 +9,8 @@ import numpy.typing as npt
 from ..formats.three_ds import Track
 from ..formats.three_ds.tracks import LAST_FRAME
 from ..interp import rotations
-from ..words import n_, rpt_
-from .cleaning import APART, Keys, Say, counted
+from ..words import counted, n_, rpt_
+from .cleaning import APART, Keys, Say
 from .conversion import Conversion, FloatArray
 
 _CYCLES = {"SINGLE": 0, "REPEAT": 2, "LOOP": 3}
@@ -27,7 +27,7 @@ def numbers_track(kind: str, keys: Keys, conversion: Conversion, say: Say) -> Tr
     if changed.any():
         one = n_("{:d} key with a value that the file has no number for: taken as the nearest, or 0")
         more = n_("{:d} keys with a value that the file has no number for: taken as the nearest, or 0")
-        say(counted(changed, one, more))
+        say(counted(int(changed.sum()), one, more))
     return _track(kind, frames, values.astype(np.float32), keys)
 
 
@@ -72,7 +72,7 @@ def _file_frames(frames: FloatArray, conversion: Conversion, say: Say) -> npt.ND
     if moved.any():
         one = n_("{:d} key not at a whole frame, such as {:g}: at the nearest in the file")
         more = n_("{:d} keys not at a whole frame, such as {:g}: at the nearest in the file")
-        say(counted(moved, one, more, frames[np.argmax(moved)]))
+        say(counted(int(moved.sum()), one, more, frames[np.argmax(moved)]))
     together = np.diff(whole) == 0
     if (together & ~ahead[:-1]).any():
         say(rpt_("keys nearer to each other than a frame: they share one in the file"))

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..formats.three_ds import COMPONENTS, Camera, Light, Mesh, Node, Object, Scene, Track
 from ..interp import rotations
-from ..words import n_, rpt_
-from .cleaning import Keys, Say, counted, turn_keys, vector_keys
+from ..words import counted, n_, rpt_
+from .cleaning import Keys, Say, turn_keys, vector_keys
 from .conversion import Conversion, FloatArray, Frame
 from .geometry import local_points, mirrors
 from .turning import Turned, said_by_keys
@@ -262,7 +262,7 @@ def _tell_limits(track: Track, tell: Say) -> None:
     if outside.any():
         one = n_("{:d} key not between {:g} and {:g} degrees: Blender shows the nearest that it can")
         more = n_("{:d} keys not between {:g} and {:g} degrees: Blender shows the nearest that it can")
-        tell(counted(outside, one, more, low, high))
+        tell(counted(int(outside.sum()), one, more, low, high))
 
 
 def _tell(say: Say, kind: str, what: str) -> None:

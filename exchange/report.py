@@ -11,7 +11,7 @@ import bpy
 
 from ..animation import Report
 from ..formats import three_ds
-from ..words import n_, rpt_
+from ..words import counted, n_, rpt_
 
 _IN_WORDS = {
     "object": (n_("{:,} object"), n_("{:,} objects")),
@@ -102,4 +102,4 @@ def count_found(scene: three_ds.Scene, counts: Counter[str]) -> None:
 
 def _counted(counts: Counter[str]) -> str:
     """As words: 2 meshes, 1 camera."""
-    return ", ".join(rpt_(_IN_WORDS[name][n != 1], n) for name, n in counts.items() if n) or rpt_("nothing")
+    return ", ".join(counted(n, *_IN_WORDS[name]) for name, n in counts.items() if n) or rpt_("nothing")

@@ -17,8 +17,8 @@ from ..animation.settings import Settings
 from ..animation.tracks import EULER_ORDERS
 from ..interp import KeysError, rotations, tcb
 from ..interp.orientations import Path
-from ..words import n_, rpt_, told
-from .cleaning import Keys, Say, counted
+from ..words import counted, n_, rpt_, told
+from .cleaning import Keys, Say
 from .conversion import FloatArray
 
 PROPERTIES = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
@@ -55,7 +55,7 @@ def said_by_keys(turns: Keys, prefers_euler: bool, say: Say) -> Turned:
     if long.any():
         one = n_("{:d} turn over half a turn, up to {:.1f} degrees")
         more = n_("{:d} turns over half a turn, up to {:.1f} degrees")
-        say(counted(long, one, more, np.degrees(largest)))
+        say(counted(int(long.sum()), one, more, np.degrees(largest)))
     path: Path = "SHORTEST" if largest < _HALF_TURN else "AS_KEYED"
     settings = Settings(turns.cycle, path=path)
     if prefers_euler and path == "SHORTEST":

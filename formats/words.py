@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sentences in English that can be said in another language later, by whoever shows them."""
+"""Sentences in English that can be said in another language later, by whoever shows them.
+
+`interp` and `formats` have the same module each: either can be imported by itself.
+"""
 
 from __future__ import annotations
 
