@@ -91,7 +91,13 @@ def stop_when(walk: Path, moment: Callable[[Path], bool], number: int) -> int:
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_killed_it_leaves_the_old_file_and_a_name_that_tells_what_it_is(walk, moment):
     before = large(walk).read_bytes()
-    assert stop_when(walk, MOMENTS[moment], signal.SIGKILL) == -signal.SIGKILL
+    for _try in range(5):
+        status = stop_when(walk, MOMENTS[moment], signal.SIGKILL)
+        if status != 0:
+            break
+        # On a busy machine it was done before the moment was seen.
+        walk.write_bytes(before)
+    assert status == -signal.SIGKILL
     assert walk.read_bytes() == before or state(walk) == "baked"
     (*leftovers, own) = names_in(walk.parent)
     assert own == "walk.blend"
