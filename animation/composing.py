@@ -168,7 +168,7 @@ def _put_own(arrays: Arrays, own: Sequence[Keyframes], rows: IndexArray) -> None
 def _place_handles(arrays: Arrays, co: FloatArray, slopes: Slopes, layout: _Layout) -> None:
     """Give the handles of baked segments their places; the others of the animator's keys stay."""
     values = co[:, :, 1]
-    incoming, outgoing = np.zeros(values.shape), np.zeros(values.shape)
+    incoming, outgoing = np.empty(values.shape), np.empty(values.shape)
     incoming[:, layout.generated], outgoing[:, layout.generated] = slopes.incoming, slopes.outgoing
     incoming[:, layout.rows], outgoing[:, layout.rows] = slopes.own_incoming, slopes.own_outgoing
     left, right = handles(layout.frames, values, incoming, outgoing)

@@ -122,25 +122,46 @@ def _plan(motion: FittedMotion, spline: TrackSpline, sampling: Sampling, beyond:
     numbers = spline.values if track.is_rotation or motion.shown else None
     motion.fits.append(Request(spline.spline, tolerance, held, numbers, None if around.any else baked))
 
+    keyed_alike = all(np.array_equal(own_frames(motion, each), spline.frames) for each in spline.components)
+
     def finish(fit: Fit) -> list[Written]:
-        if not track.is_rotation:
-            written = []
-            for channels in _alike(fit, around):
-                pieces = _all_pieces(_pieces(fit, spline, channels), baked, around, None)
-                components = [spline.components[channel] for channel in channels]
-                written.append(_written(motion, components, spline, baked, _keys(pieces, spline, channels)))
-            return written
         jumps = fit.jumps & np.concatenate(([False], baked[:-1]))
         if jumps.any() and track.kind == "EULER":
             frames = ", ".join(f"{frame:g}" for frame in spline.frames[jumps][:3])
             motion.notes.append(
                 rpt_("its Euler angles name another way round than the rotation takes to frame {:s}", frames)
             )
-        pieces = _pieces(fit, spline, spline.components)
-        keys = _keys(_all_pieces(pieces, baked, around, held), spline, spline.components, may_jump=True)
-        return _rotation_channels(motion, spline, baked, keys)
+        together = [list(range(len(fit.knots)))] if track.is_rotation else _alike(fit, around)
+        if keyed_alike and not around.any and not jumps.any():
+            return [_between_own(spline, baked, fit, channels) for channels in together]
+        pieces = [_all_pieces(_pieces(fit, spline, channels), baked, around, held) for channels in together]
+        if track.is_rotation:
+            return _rotation_channels(motion, spline, baked, _keys(pieces[0], spline, together[0], may_jump=True))
+        return [
+            _written(
+                motion, [spline.components[each] for each in channels], spline, baked, _keys(part, spline, channels)
+            )
+            for channels, part in zip(together, pieces, strict=True)
+        ]
 
     motion.finish_fit.append(finish)
+
+
+def _between_own(spline: TrackSpline, baked: BoolArray, fit: Fit, channels: list[int]) -> Written:
+    """What channels get that have all of the spline's keys: these take slopes, and the knots are the keys between."""
+    knots = [fit.knots[channel] for channel in channels]
+    frames = knots[0].frames.astype(np.float32)
+    derivatives = np.array([each.derivatives for each in knots])
+    components = [spline.components[channel] for channel in channels]
+    return Written(
+        components,
+        frames,
+        np.array([each.values for each in knots], dtype=np.float32),
+        np.zeros(len(frames), dtype=np.bool_),
+        baked,
+        Slopes(derivatives, derivatives, fit.incoming[:, channels].T, fit.outgoing[:, channels].T),
+        shown_at(spline, components, spline.frames),
+    )
 
 
 def _alike(fit: Fit, around: _Around) -> list[list[int]]:

@@ -356,8 +356,9 @@ class _Fitting:
     def _whole_segments(self) -> _Spans:
         strand = np.arange(len(self._segment))
         frames = np.stack([self._tracks.frames[self._segment], self._tracks.frames[self._end]])
-        exact = np.stack([self._spline(strand, row, 0) for row in frames])
-        rates = np.stack([self._spline(strand, row, 1) for row in frames])
+        exact, rates = (
+            np.stack(np.split(self._spline(np.tile(strand, 2), frames.ravel(), nu), 2, axis=1)) for nu in range(2)
+        )
         stepped = np.zeros(len(strand), dtype=np.bool_)
         if self._holding is None:
             return _Spans(strand, frames, exact, rates, exact[0], stepped)
