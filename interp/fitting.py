@@ -4,7 +4,7 @@
 Between two keys a channel plays a cubic in time if its handles stand at a third of the way, and with the exact values
 and derivatives at both keys that cubic is Hermite's. A vector segment without ease is such a cubic already. The others,
 eased segments and rotations, are divided by knots; each piece is proved on the spline itself, with handles rounded as
-Blender stores them.
+Blender stores them. Of quaternions, whose length means nothing, knots may get another length where that saves one.
 """
 
 from __future__ import annotations
@@ -37,6 +37,10 @@ _MOST_LEVELS = 40
 # Radians. By how much the numbers of a rotation may change in a span and still be followed by what is nearest.
 _FAST = 1.0
 _MOST_EVENINGS = 3
+_MOST_STRETCHES = 3
+# At most so much is asked of the rates of length at both ends of a piece, times its frames: knots get longer or shorter
+# by 3 % at most.
+_MOST_LENGTH = 1.0 / 32.0
 # A parabola through the places that are looked at can miss the top by so much.
 _MARGIN = 1.01
 # And so much more where the acceleration jumps within a piece: the polynomial through the places doesn't.
@@ -84,7 +88,8 @@ class Knots:
     frames : ndarray, shape (m,)
         Ascending, each a float32 number.
     values, derivatives : ndarray, shape (m,)
-        The channel's value there and its derivative a frame, the same on both sides.
+        The channel's value there and its derivative a frame, the same on both sides. Of quaternions, which may be up to
+        3 % longer or shorter than the keys', with that of the length.
     """
 
     frames: FloatArray
@@ -201,7 +206,8 @@ def fit_many(requests: Sequence[Request]) -> list[Fit]:
     that float32 says little about them.
 
     Knots are where all pieces of a segment have the same error; their number was within 1.1 times the smallest there
-    is, found by dynamic programming on 48 to 150 places a segment, over tracks of each kind, eased or not.
+    is with exact values and derivatives, found by dynamic programming on 48 to 150 places a segment, over tracks of
+    each kind, eased or not; for quaternions without ease it was below that, where lengths save knots.
     """
     results: dict[int, Fit] = {}
     groups: dict[Hashable, list[int]] = {}
@@ -272,6 +278,61 @@ def _concatenated(parts: Sequence[_Arrays]) -> _Arrays:
     return kind(
         **{field.name: np.concatenate([getattr(part, field.name) for part in parts], axis=-1) for field in fields(kind)}
     )
+
+
+def _in_order(parts: Sequence[_Pieces]) -> _Pieces:
+    """Return the pieces of all parts in order of strand and frame."""
+    pieces = _concatenated(parts)
+    return pieces.take(np.lexsort((pieces.frames[0], pieces.strand)))
+
+
+def _starts(pieces: _Pieces) -> IndexArray:
+    """Return the first piece of each strand."""
+    return np.flatnonzero(np.diff(pieces.strand, prepend=-1))
+
+
+def _counted(pieces: _Pieces) -> tuple[IndexArray, IndexArray]:
+    """Return the strands of pieces in order, and how many each has."""
+    starts = _starts(pieces)
+    return pieces.strand[starts], np.diff(starts, append=len(pieces.strand))
+
+
+def _lengths(pieces: _Pieces) -> FloatArray:
+    """Return the lengths, and their rates a frame, of quaternions at the pieces' ends that are off by the least.
+
+    What a cubic with exact ends leaves over has the shape t² (1-t)². A rate of the length at an end adds to its turn
+    the same shape along the motion, where most of what is left over is, and a length does so with one sign before the
+    knot and the other behind it: with the rate g and the length 1 + d at a knot the piece before it, of h frames, has
+    h g - 2 d more, and the piece behind, of k, has k g + 2 d. Of all that give each piece what it asks for these are
+    the smallest: of the least sum of d² + h k g² / 4. Shape (2, 2, n): length and rate, at start and end.
+    """
+    there = dividing.along(dividing.BERNSTEIN, pieces.points) + pieces.rest
+    square = _products(there, there)
+
+    def across(vectors: FloatArray) -> FloatArray:
+        return vectors - there * (_products(there, vectors) / square)[:, np.newaxis]
+
+    t = dividing.NODES[:, np.newaxis, np.newaxis]
+    shape = across(t * (1.0 - t) ** 2 * pieces.values[0] - t * t * (1.0 - t) * pieces.values[1])
+    size = np.add.reduce(_products(shape, shape), axis=0)
+    asked = 2.0 * np.add.reduce(_products(across(pieces.rest), shape), axis=0)
+    asked = np.clip(np.divide(asked, size, out=np.zeros_like(size), where=size > 0.0), -_MOST_LENGTH, _MOST_LENGTH)
+    frames = pieces.frames[1] - pieces.frames[0]
+    before = np.flatnonzero(pieces.strand[1:] == pieces.strand[:-1])
+    behind = before + 1
+    share = np.zeros_like(asked)
+    share[before] += 4.0 * (frames[before] / frames[behind] + 1.0)
+    share[behind] += 4.0 * (frames[behind] / frames[before] + 1.0)
+    given = np.divide(asked, share, out=np.zeros_like(share), where=share > 0.0)
+    lengths = np.stack([np.ones((2, len(asked))), np.zeros((2, len(asked)))])
+    at_knot = np.stack(
+        [
+            1.0 + 2.0 * (given[behind] - given[before]),
+            4.0 * (given[before] / frames[behind] + given[behind] / frames[before]),
+        ]
+    )
+    lengths[:, 0, behind] = lengths[:, 1, before] = at_knot
+    return lengths
 
 
 class _Fitting:
@@ -372,8 +433,8 @@ class _Fitting:
         unit[1:] = np.where(size > 0.0, unit[1:], local[1:])
         return _Spans(strand, frames, exact, rates, unit, stepped)
 
-    def _tried(self, spans: _Spans) -> _Pieces:
-        """Return the cubics of spans, with their errors."""
+    def _tried(self, spans: _Spans, lengths: FloatArray | None = None) -> _Pieces:
+        """Return the cubics of spans, with their errors; `lengths` are what quaternions get, as `_lengths` has it."""
         first, last = spans.frames
         third = (last - first) / 3.0
         leave, arrive = (first + third).astype(np.float32), (last - third).astype(np.float32)
@@ -383,6 +444,9 @@ class _Fitting:
         exact = self._spline(strands, at.ravel(), 0)
         exact = exact.reshape(len(exact), *at.shape)
         values, rates, between = self._channel_values(spans, at, exact)
+        if lengths is not None:
+            length, rate = lengths[:, :, np.newaxis]
+            values, rates = values * length, rates * length + values * rate
         points = np.stack(
             [
                 values[0],
@@ -569,7 +633,8 @@ class _Fitting:
         if stepped.any():
             joined = self._joined(spans.take(stepped), pieces.take(stepped))
             pieces = _concatenated([pieces.take(~stepped), joined])
-        return self._evened(pieces.take(np.lexsort((pieces.frames[0], pieces.strand))))
+        pieces = self._evened(_in_order([pieces]))
+        return self._stretched(pieces) if self._holding is not None and self._holding.any_length else pieces
 
     def _joined(self, spans: _Spans, pieces: _Pieces) -> _Pieces:
         """Return the pieces without knots that were only steps on the way: halvings, and the ends of eases."""
@@ -616,33 +681,58 @@ class _Fitting:
         """Return the pieces, fewer where fewer of evener errors do: a search in steps rounds up at each of them."""
         trial = pieces
         for _ in range(_MOST_EVENINGS):
-            counts = np.bincount(trial.strand, minlength=len(self._segment))
-            starts = np.flatnonzero(np.diff(trial.strand, prepend=-1))
-            strand = trial.strand[starts]
-            mass, needed = dividing.needed(trial.error / self._goal[trial.strand], starts)
-            best = np.bincount(pieces.strand, minlength=len(self._segment))[strand]
+            needed = dividing.needed(trial.error / self._goal[trial.strand], _starts(trial))[1]
+            best = self._count(pieces)[_counted(trial)[0]]
             # One piece was what the search began with.
             wanted = np.minimum(np.maximum(np.ceil(needed - 0.02), 2), best).astype(np.intp)
-            fewer = np.flatnonzero(wanted < best)
-            if not len(fewer):
+            if not (wanted < best).any():
                 break
-            start, end = self._whole.frames[:, trial.strand]
-            number, place = dividing.evened(
-                counts[strand], (trial.frames[1] - start) / (end - start), mass, wanted, wanted < best
-            )
-            first, last = self._whole.frames[:, strand[fewer]]
-            spans = self._whole.take(strand[fewer])
-            frames = (first[number] + place * (last - first)[number]).astype(np.float32).astype(np.float64)
-            near = self._near(spans, number, frames)
-            trial = self._tried(self._parts(spans, _Cuts(number[~near], frames[~near], near[~near])))
-            bad = np.bincount(trial.strand, trial.error > self._goal[trial.strand], minlength=len(self._segment))
-            good = strand[fewer][bad[strand[fewer]] == 0]
-            if len(good):
-                pieces = _concatenated(
-                    [pieces.take(~np.isin(pieces.strand, good)), trial.take(np.isin(trial.strand, good))]
-                )
-                pieces = pieces.take(np.lexsort((pieces.frames[0], pieces.strand)))
+            trial = self._tried(self._redivided(trial, wanted, wanted < best))
+            pieces, _ = self._better(pieces, trial)
         return pieces
+
+    def _count(self, pieces: _Pieces) -> IndexArray:
+        """Return how many pieces each strand has."""
+        return np.bincount(pieces.strand, minlength=len(self._segment))
+
+    def _redivided(self, trial: _Pieces, wanted: IndexArray, chosen: BoolArray) -> _Spans:
+        """Return the chosen strands of a trial in so many parts, with even shares of the trial's errors."""
+        strand, count = _counted(trial)
+        start, end = self._whole.frames[:, trial.strand]
+        mass, _ = dividing.needed(trial.error / self._goal[trial.strand], _starts(trial))
+        number, place = dividing.evened(count, (trial.frames[1] - start) / (end - start), mass, wanted, chosen)
+        spans = self._whole.take(strand[chosen])
+        first, last = spans.frames[:, number]
+        frames = (first + place * (last - first)).astype(np.float32).astype(np.float64)
+        near = self._near(spans, number, frames)
+        return self._parts(spans, _Cuts(number[~near], frames[~near], near[~near]))
+
+    def _better(self, pieces: _Pieces, trial: _Pieces) -> tuple[_Pieces, IndexArray]:
+        """Return the pieces, those of a trial where these all hold, and the strands that they are of."""
+        bad = np.unique(trial.strand[trial.error > self._goal[trial.strand]])
+        good = np.setdiff1d(trial.strand, bad)
+        if len(good):
+            pieces = _in_order([pieces.take(~np.isin(pieces.strand, good)), trial.take(np.isin(trial.strand, good))])
+        return pieces, good
+
+    def _stretched(self, pieces: _Pieces) -> _Pieces:
+        """Return the pieces, fewer where quaternions of other lengths do with fewer.
+
+        A quaternion's length means nothing, so a knot may have another, which changes at one rate on both sides, so
+        that channels stay smooth. The spline's own keys stay as they are.
+        """
+        tries = np.zeros(len(self._segment), dtype=np.intp)
+        trial = pieces
+        while True:
+            trial = trial.take(((self._count(pieces) > 2) & (tries < _MOST_STRETCHES))[trial.strand])
+            if not len(trial.strand):
+                return pieces
+            strand, _ = _counted(trial)
+            spans = self._redivided(trial, self._count(pieces)[strand] - 1, np.ones(len(strand), dtype=np.bool_))
+            trial = self._tried(spans, _lengths(self._tried(spans)))
+            pieces, good = self._better(pieces, trial)
+            tries[strand] += 1
+            tries[good] = 0
 
     def _chained(self, pieces: _Pieces) -> tuple[FloatArray, FloatArray]:
         """Return values and rates (2, c, n) in numbers that go on from each key's own."""
@@ -761,5 +851,10 @@ def _largest(off: FloatArray) -> FloatArray:
 
 def _squares(vectors: FloatArray) -> FloatArray:
     """Return the squares of lengths (m, n) of vectors (m, k, n)."""
-    squares: FloatArray = sphere.dot(np.moveaxis(vectors, 1, 0), np.moveaxis(vectors, 1, 0))
-    return squares
+    return _products(vectors, vectors)
+
+
+def _products(one: FloatArray, other: FloatArray) -> FloatArray:
+    """Return the products (m, n) of vectors (m, k, n)."""
+    products: FloatArray = sphere.dot(np.moveaxis(one, 1, 0), np.moveaxis(other, 1, 0))
+    return products

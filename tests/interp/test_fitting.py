@@ -186,6 +186,25 @@ def test_rotations_have_hardly_more_pieces_than_the_fewest(construction, eased):
     assert ours <= 1.1 * best
 
 
+@pytest.mark.parametrize("largest", [0.0, 1.0])
+def test_lengths_of_knots_save_pieces_and_stay_near_the_keys_own(largest):
+    generator = np.random.default_rng(14)
+    splines = [random_rotation(generator, step, 6, largest=largest) for step in (0.3, 0.5, 0.7, 0.9)]
+    fits = fit_many([Request(spline, ROTATION_TOLERANCE, "QUATERNION") for spline in splines])
+    counts = [piece_counts(spline, fit, ROTATION_TOLERANCE, True) for spline, fit in zip(splines, fits, strict=True)]
+    ours, best = np.sum(counts, axis=0)
+    assert ours < 0.9 * best
+    lengths = np.concatenate([np.linalg.norm([knots.values for knots in fit.knots], axis=0) for fit in fits])
+    assert 1e-3 < np.abs(lengths - 1.0).max() <= 0.03
+    for spline, fit in zip(splines, fits, strict=True):
+        # The keys' own derivatives are exact, on both sides.
+        for side, found in ((0.0, fit.outgoing[:-1]), (-1e-9, fit.incoming[1:])):
+            q = spline.keys.values[:-1] if side == 0.0 else spline.keys.values[1:]
+            frames = (spline.keys.frames[:-1] if side == 0.0 else spline.keys.frames[1:]) + side
+            velocity = np.pad(spline(frames, 1), ((0, 0), (1, 0)))
+            assert found == pytest.approx(rotations.multiply(velocity, q) / 2.0, abs=1e-9)
+
+
 @pytest.mark.parametrize("share", [1e-2, 1e-3, 1e-4])
 def test_eased_vectors_have_hardly_more_pieces_than_the_fewest(share):
     generator = np.random.default_rng(5)
@@ -228,9 +247,14 @@ def test_derivatives_are_those_of_the_motion(held):
     numbers = numbers_of(spline, held)
     (fit,) = fit_many([Request(spline, 1e-6, held, numbers)])
     h = 1e-3
+    own = np.stack([each.values for each in fit.knots], axis=1)
+    rates = np.stack([each.derivatives for each in fit.knots], axis=1)
+    if held == "QUATERNION":
+        length = np.linalg.norm(own, axis=1, keepdims=True)
+        own = own / length
+        rates = rates / length - own * (own * rates / length).sum(axis=1, keepdims=True)
     for channel, knots in enumerate(fit.knots):
         around = spline(np.add.outer(knots.frames, [-2 * h, -h, 0.0, h, 2 * h]).ravel())
-        own = np.stack([each.values for each in fit.knots], axis=1)
         for row, q in enumerate(around.reshape(-1, 5, 4)):
             if held == "QUATERNION":
                 near = q * np.sign(q[2] @ own[row])
@@ -240,8 +264,8 @@ def test_derivatives_are_those_of_the_motion(held):
             else:
                 near = rotations.follow_euler(q, held, own[row])
             difference = (near[0] - 8 * near[1] + 8 * near[3] - near[4]) / (12 * h)
-            assert near[2, channel] == pytest.approx(knots.values[row], abs=1e-9)
-            assert difference[channel] == pytest.approx(knots.derivatives[row], abs=1e-7)
+            assert near[2, channel] == pytest.approx(own[row, channel], abs=1e-9)
+            assert difference[channel] == pytest.approx(rates[row, channel], abs=1e-7)
 
 
 def test_derivatives_at_keys_are_the_same_on_both_sides_where_the_spline_s_are():
