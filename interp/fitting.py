@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Self, TypeVar
+from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -269,6 +269,27 @@ class _Pieces:
         return type(self)(**{field.name: getattr(self, field.name)[..., rows] for field in fields(self)})
 
 
+class _Known(NamedTuple):
+    """Spans with what the channels should have in them."""
+
+    spans: _Spans
+    knots: FloatArray
+    """The frames of the cubics' Bezier points, shape (4, n)."""
+    exact: FloatArray
+    """The spline's values at `dividing.NODES`, shape (a, 5, n)."""
+    values: FloatArray
+    """The channels' values at start and end, shape (2, c, n)."""
+    rates: FloatArray
+    """Their derivatives a frame, shape (2, c, n)."""
+    between: FloatArray
+    """The channels' values at `dividing.NODES`, shape (5, c, n)."""
+
+    def of_lengths(self, lengths: FloatArray, rates: FloatArray) -> Self:
+        """Return the same with quaternions of other lengths, which change at these rates, at start and end (2, n)."""
+        length, rate = lengths[:, np.newaxis], rates[:, np.newaxis]
+        return self._replace(values=self.values * length, rates=self.rates * length + self.values * rate)
+
+
 _Arrays = TypeVar("_Arrays", _Spans, _Pieces)
 
 
@@ -297,14 +318,14 @@ def _counted(pieces: _Pieces) -> tuple[IndexArray, IndexArray]:
     return pieces.strand[starts], np.diff(starts, append=len(pieces.strand))
 
 
-def _lengths(pieces: _Pieces) -> FloatArray:
+def _lengths(pieces: _Pieces) -> tuple[FloatArray, FloatArray]:
     """Return the lengths, and their rates a frame, of quaternions at the pieces' ends that are off by the least.
 
     What a cubic with exact ends leaves over has the shape t² (1-t)². A rate of the length at an end adds to its turn
     the same shape along the motion, where most of what is left over is, and a length does so with one sign before the
     knot and the other behind it: with the rate g and the length 1 + d at a knot the piece before it, of h frames, has
     h g - 2 d more, and the piece behind, of k, has k g + 2 d. Of all that give each piece what it asks for these are
-    the smallest: of the least sum of d² + h k g² / 4. Shape (2, 2, n): length and rate, at start and end.
+    the smallest: of the least sum of d² + h k g² / 4. Both of shape (2, n), start and end.
     """
     there = dividing.along(dividing.BERNSTEIN, pieces.points) + pieces.rest
     square = _products(there, there)
@@ -324,15 +345,10 @@ def _lengths(pieces: _Pieces) -> FloatArray:
     share[before] += 4.0 * (frames[before] / frames[behind] + 1.0)
     share[behind] += 4.0 * (frames[behind] / frames[before] + 1.0)
     given = np.divide(asked, share, out=np.zeros_like(share), where=share > 0.0)
-    lengths = np.stack([np.ones((2, len(asked))), np.zeros((2, len(asked)))])
-    at_knot = np.stack(
-        [
-            1.0 + 2.0 * (given[behind] - given[before]),
-            4.0 * (given[before] / frames[behind] + given[behind] / frames[before]),
-        ]
-    )
-    lengths[:, 0, behind] = lengths[:, 1, before] = at_knot
-    return lengths
+    lengths, rates = np.ones((2, len(asked))), np.zeros((2, len(asked)))
+    lengths[0, behind] = lengths[1, before] = 1.0 + 2.0 * (given[behind] - given[before])
+    rates[0, behind] = rates[1, before] = 4.0 * (given[before] / frames[behind] + given[behind] / frames[before])
+    return lengths, rates
 
 
 class _Fitting:
@@ -433,27 +449,27 @@ class _Fitting:
         unit[1:] = np.where(size > 0.0, unit[1:], local[1:])
         return _Spans(strand, frames, exact, rates, unit, stepped)
 
-    def _tried(self, spans: _Spans, lengths: FloatArray | None = None) -> _Pieces:
-        """Return the cubics of spans, with their errors; `lengths` are what quaternions get, as `_lengths` has it."""
+    def _tried(self, spans: _Spans) -> _Pieces:
+        """Return the cubics of spans, with their errors."""
+        return self._cubics(self._known(spans))
+
+    def _known(self, spans: _Spans) -> _Known:
+        """Return what the channels should have in spans."""
         first, last = spans.frames
         third = (last - first) / 3.0
         leave, arrive = (first + third).astype(np.float32), (last - third).astype(np.float32)
         knots = np.stack([first, leave, arrive, last])
         at = dividing.along(dividing.BERNSTEIN, knots)
-        strands = np.tile(spans.strand, len(at))
-        exact = self._spline(strands, at.ravel(), 0)
+        exact = self._spline(np.tile(spans.strand, len(at)), at.ravel(), 0)
         exact = exact.reshape(len(exact), *at.shape)
-        values, rates, between = self._channel_values(spans, at, exact)
-        if lengths is not None:
-            length, rate = lengths[:, :, np.newaxis]
-            values, rates = values * length, rates * length + values * rate
+        return _Known(spans, knots, exact, *self._channel_values(spans, at, exact))
+
+    def _cubics(self, known: _Known) -> _Pieces:
+        """Return the cubics that have the known values and rates at the ends of spans, with their errors."""
+        spans, knots, exact, values, rates, between = known
+        first, leave, arrive, last = knots
         points = np.stack(
-            [
-                values[0],
-                values[0] + rates[0] * (knots[1] - first),
-                values[1] - rates[1] * (last - knots[2]),
-                values[1],
-            ]
+            [values[0], values[0] + rates[0] * (leave - first), values[1] - rates[1] * (last - arrive), values[1]]
         )
         points = points.astype(np.float32).astype(np.float64)
         played = dividing.along(dividing.BERNSTEIN, points)
@@ -729,7 +745,8 @@ class _Fitting:
                 return pieces
             strand, _ = _counted(trial)
             spans = self._redivided(trial, self._count(pieces)[strand] - 1, np.ones(len(strand), dtype=np.bool_))
-            trial = self._tried(spans, _lengths(self._tried(spans)))
+            known = self._known(spans)
+            trial = self._cubics(known.of_lengths(*_lengths(self._cubics(known))))
             pieces, good = self._better(pieces, trial)
             tries[strand] += 1
             tries[good] = 0
