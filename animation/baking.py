@@ -360,7 +360,9 @@ def _planned(track: Track, settings: Settings, kept: dict[int, Originals], optio
     if options.output == "SAMPLES":
         motion = plan(track, settings, kept, sampling, options.defaults)
     else:
-        near = Tolerances(options.value_tolerance, options.rotation_tolerance)
+        # A new action is for others too: glTF's exporter normalises each key and handle by itself.
+        stretched = options.target != "NEW_ACTION"
+        near = Tolerances(options.value_tolerance, options.rotation_tolerance, stretched)
         motion = plan_fitted(track, settings, kept, sampling, options.defaults, near)
     if not motion.is_empty and options.frame_range is None and cycle_beyond(track, settings) != "SINGLE":
         motion.notes.append(rpt_("it cycles: give a frame range to bake its repeats beyond the keys"))

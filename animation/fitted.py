@@ -48,6 +48,8 @@ class Tolerances:
 
     value: float | None = None
     rotation: float = ROTATION_TOLERANCE
+    stretched: bool = True
+    """Whether generated quaternions may be longer or shorter than the keys', as `Request` has it."""
 
 
 @dataclass
@@ -101,7 +103,8 @@ def plan_fitted(
         motion.notes.append(rpt_(UNTOUCHED))
         return motion
     for spline in shown_splines(motion, splines):
-        _plan(motion, spline, sampling, beyond, tolerances.rotation if track.is_rotation else value)
+        tolerance = tolerances.rotation if track.is_rotation else value
+        _plan(motion, spline, sampling, beyond, tolerance, tolerances.stretched)
     return motion
 
 
@@ -112,7 +115,9 @@ def value_range(splines: list[TrackSpline]) -> float:
     return max(spread, _LEAST_RANGE * size, 1e-30)
 
 
-def _plan(motion: FittedMotion, spline: TrackSpline, sampling: Sampling, beyond: str, tolerance: float) -> None:
+def _plan(
+    motion: FittedMotion, spline: TrackSpline, sampling: Sampling, beyond: str, tolerance: float, stretched: bool
+) -> None:
     track = motion.track
     baked = baked_segments(spline, sampling)
     if track.is_rotation:
@@ -120,9 +125,9 @@ def _plan(motion: FittedMotion, spline: TrackSpline, sampling: Sampling, beyond:
     around = _Around.of(spline.frames, sampling, beyond)
     held = {"VECTOR": None, "EULER": track.order}.get(track.kind, track.kind)
     numbers = spline.values if track.is_rotation or motion.shown else None
-    motion.fits.append(Request(spline.spline, tolerance, held, numbers, None if around.any else baked))
+    motion.fits.append(Request(spline.spline, tolerance, held, numbers, None if around.any else baked, stretched))
 
-    keyed_alike = all(np.array_equal(own_frames(motion, each), spline.frames) for each in spline.components)
+    keyed_alike = _are_keyed_alike(motion, spline)
 
     def finish(fit: Fit) -> list[Written]:
         jumps = fit.jumps & np.concatenate(([False], baked[:-1]))
@@ -145,6 +150,12 @@ def _plan(motion: FittedMotion, spline: TrackSpline, sampling: Sampling, beyond:
         ]
 
     motion.finish_fit.append(finish)
+
+
+def _are_keyed_alike(motion: Motion, spline: TrackSpline) -> bool:
+    """Whether all channels have all of the spline's keys."""
+    frames = spline.frames.tobytes()
+    return all(own_frames(motion, component).tobytes() == frames for component in spline.components)
 
 
 def _between_own(spline: TrackSpline, baked: BoolArray, fit: Fit, channels: list[int]) -> Written:

@@ -80,16 +80,15 @@ _MOST_PIECES = 24
 
 
 def along(matrix: FloatArray, samples: FloatArray) -> FloatArray:
-    """Return a matrix times samples (m, c, n), over the first axis.
+    """Return a matrix times samples (m, …), over the first axis.
 
-    Row by row: what a product of matrices gives for one span depends, in the last bit, on how many others there are.
+    Sample by sample: what a product of matrices gives for one span depends, in the last bit, on how many others there
+    are.
     """
-    result = np.empty((len(matrix), *samples.shape[1:]))
-    for row, weights in zip(result, matrix, strict=True):
-        np.multiply(samples[0], weights[0], out=row)
-        for sample, weight in zip(samples[1:], weights[1:], strict=True):
-            if weight:
-                row += sample * weight
+    columns = matrix.T.reshape(*matrix.T.shape, *[1] * (samples.ndim - 1))
+    result: FloatArray = columns[0] * samples[0]
+    for column, sample in zip(columns[1:], samples[1:], strict=True):
+        result += column * sample
     return result
 
 

@@ -29,8 +29,8 @@ class Holding(Protocol):
     components: int
     winds: bool
     """Whole turns have other numbers."""
-    any_length: bool
-    """Numbers that grow mean the same orientation."""
+    scales: bool
+    """All numbers times the same mean the same orientation."""
 
     def local(self, q: FloatArray, velocity: FloatArray) -> FloatArray:
         """Return numbers (c, n) of orientations (4, n); the velocity (3, n) decides where these leave it open."""
@@ -75,7 +75,7 @@ class Quaternion:
 
     components = 4
     winds = False
-    any_length = True
+    scales = True
 
     def local(self, q: FloatArray, velocity: FloatArray) -> FloatArray:
         return q
@@ -114,7 +114,7 @@ class Euler:
 
     components = 3
     winds = True
-    any_length = False
+    scales = False
 
     def __init__(self, order: rotations.Order) -> None:
         self.order = order
@@ -203,7 +203,7 @@ class AxisAngle:
 
     components = 4
     winds = True
-    any_length = False
+    scales = False
 
     def local(self, q: FloatArray, velocity: FloatArray) -> FloatArray:
         sine = sphere.length(q[1:])

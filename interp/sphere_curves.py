@@ -113,12 +113,15 @@ class DeCasteljau:
 
     def value_and_rate(self, segment: IndexArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return quaternions and their derivatives by u, both of shape (4, samples), by slerps as written."""
-        # All arcs of a level at once: components, points, samples.
-        points = self._controls.take(segment, axis=2).swapaxes(0, 1)
-        rates = np.zeros_like(points)
-        while points.shape[1] > 1:
-            points, rates = sphere.slerp_with_rate(points[:, :-1], rates[:, :-1], points[:, 1:], rates[:, 1:], u, 1.0)
-        return points[:, 0], rates[:, 0]
+        points = list(self._controls.take(segment, axis=2))
+        rates = [np.zeros_like(points[0])] * len(points)
+        while len(points) > 1:
+            steps = [
+                sphere.slerp_with_rate(points[i], rates[i], points[i + 1], rates[i + 1], u, 1.0)
+                for i in range(len(points) - 1)
+            ]
+            points, rates = [step[0] for step in steps], [step[1] for step in steps]
+        return points[0], rates[0]
 
     def moving(self, segment: IndexArray, u: FloatArray) -> sphere.Moving:
         """Return quaternions with their first and second derivatives by u, each of shape (4, samples)."""

@@ -139,6 +139,44 @@ def test_a_character_s_curves_have_a_tenth_of_the_keys_of_samples(animation) -> 
     assert 10 * counts[1] <= counts[0]
 
 
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("frame_range", [None, (30.0, 75.0)])
+@pytest.mark.parametrize("method", ["TCB", "B_SPLINE"])
+def test_channels_keyed_alike_get_what_the_way_for_all_gives(animation, monkeypatch, mode, frame_range, method) -> None:
+    baked = []
+    for alike in (True, False):
+        dice = random.Random(21)
+        thing = new_object(f"Alike {alike}", mode)
+        rows = values_of(mode, rotations_near_each_other(dice, 6, 0.7))
+        key(thing, rotation_path(mode), [(20 * index, row) for index, row in enumerate(rows)])
+        key(thing, "location", [(20 * index, [dice.gauss(0, 1) for _ in range(3)]) for index in range(6)])
+        key(thing, "scale", [(40, (1, 2, 3))])
+        for path in (rotation_path(mode), "location"):
+            animation.enable(thing, prefixes=[path])
+            animation.choose(thing, path, method=method)
+            animation.key_set(thing, path, 40, ease_to=0.5, tension=0.3)
+        with monkeypatch.context() as patch:
+            if not alike:
+                patch.setattr(animation.fitted, "_are_keyed_alike", lambda *_: False)
+            report = animation.bake(thing, output="CURVES", frame_range=frame_range)
+        assert report.curve_keys > 0
+        baked.append(snapshot(thing))
+    assert differences(*baked) == []
+
+
+def test_a_new_action_has_no_stretched_quaternions(animation) -> None:
+    """What takes keys for quaternions, as glTF's exporter does, gets some."""
+    off = {}
+    for target in ("IN_PLACE", "NEW_ACTION"):
+        thing = new_object(target, "QUATERNION")
+        rows = values_of("QUATERNION", rotations_near_each_other(random.Random(22), 6, 2.0))
+        key(thing, "rotation_quaternion", [(20 * index, row) for index, row in enumerate(rows)])
+        animation.bake(thing, output="CURVES", target=target)
+        numbers = np.array([co(curve(thing, "rotation_quaternion", index))[:, 1] for index in range(4)])
+        off[target] = np.abs(np.linalg.norm(numbers, axis=0) - 1.0).max()
+    assert off["NEW_ACTION"] < 1e-6 < 1e-3 < off["IN_PLACE"] <= 1 / 64 + 1e-6
+
+
 def test_a_key_on_every_frame_gets_no_generated_key(animation) -> None:
     thing = new_object("Thing", "QUATERNION")
     rows = values_of("QUATERNION", rotations_near_each_other(random.Random(4), 100, 0.06))
