@@ -126,7 +126,6 @@ def _plan(
     held = {"VECTOR": None, "EULER": track.order}.get(track.kind, track.kind)
     numbers = spline.values if track.is_rotation or motion.shown else None
     motion.fits.append(Request(spline.spline, tolerance, held, numbers, None if around.any else baked, stretched))
-
     keyed_alike = _are_keyed_alike(motion, spline)
 
     def finish(fit: Fit) -> list[Written]:

@@ -652,7 +652,8 @@ class _Fitting:
             joined = self._joined(spans.take(stepped), pieces.take(stepped))
             pieces = _concatenated([pieces.take(~stepped), joined])
         pieces = self._evened(_in_order([pieces]))
-        return self._stretched(pieces) if self._holding is not None and self._holding.scales else pieces
+        held = self._holding
+        return self._stretched(pieces, held) if held is not None and held.scales else pieces
 
     def _joined(self, spans: _Spans, pieces: _Pieces) -> _Pieces:
         """Return the pieces without knots that were only steps on the way: halvings, and the ends of eases."""
@@ -699,7 +700,7 @@ class _Fitting:
         """Return the pieces, fewer where fewer of evener errors do: a search in steps rounds up at each of them."""
         trial = pieces
         for _ in range(_MOST_EVENINGS):
-            needed = dividing.needed(trial.error / self._goal[trial.strand], _starts(trial))[1]
+            _, needed = self._needed(trial)
             best = self._count(pieces)[_counted(trial)[0]]
             # One piece was what the search began with.
             wanted = np.minimum(np.maximum(np.ceil(needed - 0.02), 2), best).astype(np.intp)
@@ -709,6 +710,10 @@ class _Fitting:
             pieces, _ = self._better(pieces, trial)
         return pieces
 
+    def _needed(self, trial: _Pieces) -> tuple[FloatArray, FloatArray]:
+        """Return the mass of each piece, and how many pieces each strand needs, as `dividing.needed` has them."""
+        return dividing.needed(trial.error / self._goal[trial.strand], _starts(trial))
+
     def _count(self, pieces: _Pieces) -> IndexArray:
         """Return how many pieces each strand has."""
         return np.bincount(pieces.strand, minlength=len(self._segment))
@@ -717,7 +722,7 @@ class _Fitting:
         """Return the chosen strands of a trial in so many parts, with even shares of the trial's errors."""
         strand, count = _counted(trial)
         start, end = self._whole.frames[:, trial.strand]
-        mass, _ = dividing.needed(trial.error / self._goal[trial.strand], _starts(trial))
+        mass, _ = self._needed(trial)
         number, place = dividing.evened(count, (trial.frames[1] - start) / (end - start), mass, wanted, chosen)
         spans = self._whole.take(strand[chosen])
         first, last = spans.frames[:, number]
@@ -734,7 +739,7 @@ class _Fitting:
             pieces = _in_order([pieces.take(~np.isin(pieces.strand, good)), trial.take(np.isin(trial.strand, good))])
         return pieces, good
 
-    def _stretched(self, pieces: _Pieces) -> _Pieces:
+    def _stretched(self, pieces: _Pieces, held: Holding) -> _Pieces:
         """Return the pieces, fewer where quaternions of other lengths do with fewer.
 
         A quaternion's length means nothing, so a knot may have another, which changes at one rate on both sides, so
@@ -749,9 +754,10 @@ class _Fitting:
                 return pieces
             strand, _ = _counted(trial)
             wanted = np.maximum(self._count(pieces)[strand] - step[strand], 2)
-            trial = self._of_other_lengths(self._redivided(trial, wanted, np.ones(len(strand), dtype=np.bool_)))
+            spans = self._redivided(trial, wanted, np.ones(len(strand), dtype=np.bool_))
+            trial = self._of_other_lengths(spans, held)
             pieces, good = self._better(pieces, trial)
-            _, needed = dividing.needed(trial.error / self._goal[trial.strand], _starts(trial))
+            _, needed = self._needed(trial)
             count = _counted(trial)[1]
             # Steps are half of what there seems to be left; one that was too long is tried again as the shortest.
             left = np.maximum((count - np.ceil(needed).astype(np.intp)) // 2, 1)
@@ -759,14 +765,11 @@ class _Fitting:
             step[strand] = np.where(np.isin(strand, good), left, 1)
             tries[good] = 0
 
-    def _of_other_lengths(self, spans: _Spans) -> _Pieces:
+    def _of_other_lengths(self, spans: _Spans, held: Holding) -> _Pieces:
         """Return the cubics of spans with quaternions of the lengths that are best for them."""
         known = self._known(spans)
-        assert self._holding is not None
-        sides = [
-            self._holding.stretched(*each)
-            for each in zip(known.values, known.rates, *_lengths(known, self._cubics(known)), strict=True)
-        ]
+        lengths = _lengths(known, self._cubics(known))
+        sides = [held.stretched(*each) for each in zip(known.values, known.rates, *lengths, strict=True)]
         values, rates = (np.stack(each) for each in zip(*sides, strict=True))
         return self._cubics(known._replace(values=values, rates=rates))
 
@@ -775,7 +778,7 @@ class _Fitting:
         values, rates = pieces.values.copy(), pieces.rates.copy()
         if self._holding is None:
             return values, rates
-        begins, lengths = _starts(pieces), _counted(pieces)[1]
+        begins, (_, lengths) = _starts(pieces), _counted(pieces)
         for ordinal in range(1, int(lengths.max(initial=0))):
             row = begins[lengths > ordinal] + ordinal
             factors, terms = self._holding.onto(values[0][:, row], values[1][:, row - 1])
