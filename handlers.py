@@ -17,11 +17,11 @@ from bpy.props import BoolProperty
 
 from . import selection
 from .animation import Options, Refusal, Report, enable_many
-from .animation.channels import channels_in
-from .animation.companions import is_enabled
 from .animation.datablocks import of_object, users_of
-from .animation.live import Watch, is_unsure, look_on, refresh, refresh_all, refused_of
-from .animation.switching import is_live
+from .animation.fcurves.channels import channels_in
+from .animation.live.switching import is_live
+from .animation.live.watch import Watch, is_unsure, look_on, refresh, refresh_all, refused_of
+from .animation.store.companions import is_enabled
 from .words import rpt_, told
 
 _Handler = TypeVar("_Handler", bound=Callable[..., None])

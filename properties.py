@@ -25,10 +25,10 @@ from bpy.props import (
 
 from . import selection, shared_number
 from .animation import ROTATION_TOLERANCE, Refusal, choose
-from .animation.companions import velocity_of
-from .animation.parameters import LIMITS, velocity_size
-from .animation.selected_keys import Kept, Numbers, TrackKeys, put_back, set_parameters
-from .animation.settings import CHOICES
+from .animation.edit.selected_keys import Kept, Numbers, TrackKeys, put_back, set_parameters
+from .animation.store.companions import velocity_of
+from .animation.store.parameters import LIMITS, velocity_size
+from .animation.store.settings import CHOICES
 from .interp.methods import METHODS
 from .last_event import LastEvent, last_event
 

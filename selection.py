@@ -12,11 +12,8 @@ import numpy as np
 
 from . import redraw
 from .animation import Refusal, find_track, of_object
-from .animation.channels import channels_of
-from .animation.companions import PARAMETERS
 from .animation.datablocks import action_time, bone_path, name_of
-from .animation.inspecting import KeyInfo, key_near, tracks_of
-from .animation.selected_keys import (
+from .animation.edit.selected_keys import (
     Numbers,
     TrackKeys,
     any_selected,
@@ -25,7 +22,10 @@ from .animation.selected_keys import (
     keys_of,
     selected_keys,
 )
-from .animation.tracks import Track
+from .animation.fcurves.channels import channels_of
+from .animation.inspecting import KeyInfo, key_near, tracks_of
+from .animation.store.companions import PARAMETERS
+from .animation.store.tracks import Track
 from .words import rpt_
 
 ANIMATION_EDITORS = ("DOPESHEET_EDITOR", "GRAPH_EDITOR")

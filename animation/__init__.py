@@ -19,21 +19,21 @@ from collections.abc import Iterable, Mapping
 import bpy
 
 from ..interp.fitting import ROTATION_TOLERANCE
-from .baking import bake as bake_many
+from .bake.pipeline import bake as bake_many
 from .conditions import Checks, Violation, check
 from .datablocks import of_file, of_object
-from .enabling import choose, find_track
+from .edit.enabling import choose, find_track
+from .edit.look import enable, enable_many
+from .edit.restore import remove, restore
+from .edit.retime import remove_retiming, retime
+from .edit.selected_keys import key_set
+from .edit.world_space import bake_in_world
 from .faults import Refusal
 from .from_table import TableKeys, import_table
-from .in_world import bake_in_world
 from .joints import Gap, joint_gap
-from .look import enable, enable_many
-from .options import SAMPLE_LIMIT, Options
 from .relaxing import KeepsApart, Relaxing, StaysAbove, StaysAt, TurnsWithin, relax
 from .report import Report
-from .restoring import remove, restore
-from .selected_keys import key_set
-from .timing import remove_retiming, retime
+from .store.options import SAMPLE_LIMIT, Options
 from .to_table import TableContent, export_table
 from .velocities import Velocities, velocity_table, write_velocities
 

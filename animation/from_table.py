@@ -15,19 +15,19 @@ import numpy.typing as npt
 from ..formats.table import Property, Table, TableError
 from ..interp import rotations
 from ..words import rpt_, told
-from .channels import ensured_channels, is_without_curves
-from .companions import split
+from .bake.sampling import APART
 from .datablocks import name_of
-from .enabling import check_editable, editable_channels, enable_track
+from .edit.enabling import check_editable, editable_channels, enable_track
+from .edit.restore import remove_track
 from .faults import Refusal
-from .frames import union
-from .keyframes import BoolArray, FloatArray
-from .keying import key_curve
+from .fcurves.channels import ensured_channels, is_without_curves
+from .fcurves.frames import union
+from .fcurves.keyframes import BoolArray, FloatArray
+from .fcurves.keying import key_curve
 from .playing import is_driven
 from .report import Report
-from .restoring import remove_track
-from .sampling import APART
-from .tracks import EULER_ORDERS, NOT_IN_USE, Track, default_settings, track_at, why_not
+from .store.companions import split
+from .store.tracks import EULER_ORDERS, NOT_IN_USE, Track, default_settings, track_at, why_not
 
 Float64Array = npt.NDArray[np.float64]
 

@@ -12,16 +12,16 @@ import numpy as np
 
 from ..interp import evaluate_many, rotations, tcb
 from ..words import n_, rpt_
-from .channels import channels_of
-from .companions import PARAMETERS
+from .bake.splines import TrackSpline, plays_its_own_keys, track_splines
 from .faults import Refusal
-from .frame_functions import function_of
-from .keyframes import FloatArray
-from .originals import Originals
-from .parameters import read_parameters, read_velocities, velocity_size
-from .reading import is_up_to_date, key_frames, read_originals
-from .splines import TrackSpline, plays_its_own_keys, track_splines
-from .tracks import BONES, Track, tracks_shown
+from .fcurves.channels import channels_of
+from .fcurves.keyframes import FloatArray
+from .store.companions import PARAMETERS
+from .store.frame_functions import function_of
+from .store.originals import Originals
+from .store.parameters import read_parameters, read_velocities, velocity_size
+from .store.reading import is_up_to_date, key_frames, read_originals
+from .store.tracks import BONES, Track, tracks_shown
 
 _AT = 0.02
 """Frames: near enough to the current frame to be meant by it."""

@@ -9,12 +9,12 @@ import numpy as np
 
 from ..interp import rotations, tcb
 from ..interp.likeness import Part, sample_frames
-from .frames import union
-from .keyframes import INTERPOLATION, BoolArray, FloatArray
-from .originals import Originals
-from .splines import Float64Array, TrackSpline, own_motion, quaternions_of
-from .stamps import SAME_FRAME
-from .tracks import Track
+from .bake.splines import Float64Array, TrackSpline, own_motion, quaternions_of
+from .fcurves.frames import union
+from .fcurves.keyframes import INTERPOLATION, BoolArray, FloatArray
+from .store.originals import Originals
+from .store.stamps import SAME_FRAME
+from .store.tracks import Track
 
 
 def has_bezier_segments(originals: Mapping[int, Originals]) -> bool:

@@ -13,14 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..words import n_, rpt_
-from .channels import channels_of
 from .datablocks import name_of
 from .faults import Refusal
-from .frames import union
-from .reading import key_frames
-from .stamps import SAME_FRAME
+from .fcurves.channels import channels_of
+from .fcurves.frames import union
 from .stepping import stepped
-from .tracks import find_tracks
+from .store.reading import key_frames
+from .store.stamps import SAME_FRAME
+from .store.tracks import find_tracks
 from .world import Frames, plays
 
 Values = npt.NDArray[np.float64]

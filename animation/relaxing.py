@@ -15,24 +15,24 @@ import numpy as np
 
 from ..interp import evaluate_many, relaxation, rotations
 from ..words import counted, n_, rpt_
-from .baking import rebake
-from .channels import channels_of
+from .bake.pipeline import rebake
+from .bake.splines import TrackSpline, quaternions_of, track_splines
 from .datablocks import bone_path, users_of
-from .enabling import check_editable, editable_channels
+from .edit.enabling import check_editable, editable_channels
+from .edit.selected_keys import TrackKeys, keys_of
 from .faults import Refusal
-from .frame_functions import function_of
-from .frames import is_among
-from .keyframes import places
-from .options import Options
-from .originals import Originals
-from .pairing import pair
+from .fcurves.channels import channels_of
+from .fcurves.frames import is_among
+from .fcurves.keyframes import places
 from .playing import STEP, Values, all_keys, between, check_finite, keys_around, sampled_frames
-from .reading import read_originals
-from .selected_keys import TrackKeys, keys_of
-from .splines import TrackSpline, quaternions_of, track_splines
-from .stamps import SAME_FRAME
 from .stepping import Stepping
-from .tracks import EULER_ORDERS, Track, find_tracks, why_not
+from .store.frame_functions import function_of
+from .store.options import Options
+from .store.originals import Originals
+from .store.pairing import pair
+from .store.reading import read_originals
+from .store.stamps import SAME_FRAME
+from .store.tracks import EULER_ORDERS, Track, find_tracks, why_not
 from .world import Frames, Matrices, UnknownMotionError, World
 
 TOLERANCE = 1e-3

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from ..interp.jumps import Jump, continuity, jumps
 from ..words import rpt_
+from .bake.splines import track_splines
 from .inspecting import check_can_be_drawn
-from .reading import read_originals
-from .splines import track_splines
-from .tracks import Track
+from .store.reading import read_originals
+from .store.tracks import Track
 
 MOST_KEYS = 2000
 """Of more keys a rotation would take longer to measure than a redraw may."""

@@ -16,16 +16,16 @@ from ..formats.headings import Form, Unit
 from ..formats.table import Property, Table
 from ..interp import rotations
 from ..words import rpt_
-from .channels import channels_of
+from .bake.splines import quaternions_of
 from .datablocks import name_of, of_object
 from .faults import Refusal
-from .frames import union
-from .keyframes import BoolArray, FloatArray
-from .options import SAMPLE_LIMIT
-from .reading import read_originals
+from .fcurves.channels import channels_of
+from .fcurves.frames import union
+from .fcurves.keyframes import BoolArray, FloatArray
 from .report import Report
-from .splines import quaternions_of
-from .tracks import Track, find_tracks, tracks_shown
+from .store.options import SAMPLE_LIMIT
+from .store.reading import read_originals
+from .store.tracks import Track, find_tracks, tracks_shown
 
 Content = Literal["KEYS", "MOTION"]
 Rotation = Literal["OBJECT", "QUATERNION", "EULER_DEGREES", "MATRIX"]

@@ -22,19 +22,19 @@ from ..formats.headings import Unit
 from ..formats.table import Property, Table
 from ..interp import evaluate_many, retiming
 from ..words import n_, rpt_
-from . import scratch
-from .channels import Channels, channels_of
-from .companions import split
+from .bake.splines import TrackSpline, track_splines
 from .datablocks import name_of
-from .enabling import editable_channels
+from .edit.enabling import editable_channels
 from .faults import Refusal
-from .frame_functions import FrameFunction, function_of
-from .keying import key_curve
-from .options import SAMPLE_LIMIT
-from .reading import read_originals
+from .fcurves import scratch
+from .fcurves.channels import Channels, channels_of
+from .fcurves.keying import key_curve
 from .report import Report
-from .splines import TrackSpline, track_splines
-from .tracks import BONES, Track, find_tracks, is_derived, why_not
+from .store.companions import split
+from .store.frame_functions import FrameFunction, function_of
+from .store.options import SAMPLE_LIMIT
+from .store.reading import read_originals
+from .store.tracks import BONES, Track, find_tracks, is_derived, why_not
 
 Float64Array = npt.NDArray[np.float64]
 Quantity = Literal["VELOCITY", "ACCELERATION", "SPEED"]

@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from ..interp import rotations
 from ..words import rpt_
-from .channels import channels_of
 from .datablocks import bone_path
 from .faults import Refusal
-from .tracks import EULER_ORDERS
+from .fcurves.channels import channels_of
+from .store.tracks import EULER_ORDERS
 
 Frames = npt.NDArray[np.float64]
 Matrices = npt.NDArray[np.float64]

@@ -18,8 +18,8 @@ from typing import Any
 import bpy
 
 from .. import animation
-from ..animation.channels import channels_of
-from ..animation.tracks import why_not
+from ..animation.fcurves.channels import channels_of
+from ..animation.store.tracks import why_not
 from ..words import n_, rpt_
 from .arguments import Job, parse
 from .blend_files import UnusableError, check_no_library, check_target, open_file, save

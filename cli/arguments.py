@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..animation import SAMPLE_LIMIT, Options
-from ..animation.parameters import LIMITS
+from ..animation.store.parameters import LIMITS
 from ..words import n_, rpt_, told
 from .check_arguments import CHECK_EXAMPLES, add_check_options, check_said
 from .exchange_arguments import (

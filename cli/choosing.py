@@ -11,11 +11,11 @@ from typing import Any
 import bpy
 
 from .. import animation
-from ..animation.channels import HAS_SLOTS, channels_of
 from ..animation.datablocks import name_of
-from ..animation.keyframes import read
-from ..animation.stamps import has_stamp
-from ..animation.tracks import Track, find_tracks
+from ..animation.fcurves.channels import HAS_SLOTS, channels_of
+from ..animation.fcurves.keyframes import read
+from ..animation.store.stamps import has_stamp
+from ..animation.store.tracks import Track, find_tracks
 from ..animation.velocities import has_velocities
 from ..words import n_, rpt_
 from .arguments import Job

@@ -11,11 +11,11 @@ import numpy as np
 
 from .. import animation
 from ..animation.datablocks import name_of
-from ..animation.frame_functions import function_of
 from ..animation.inspecting import STATES, state
-from ..animation.parameters import read_parameters, read_velocities, velocity_size
-from ..animation.reading import key_frames, read_originals
-from ..animation.tracks import Track
+from ..animation.store.frame_functions import function_of
+from ..animation.store.parameters import read_parameters, read_velocities, velocity_size
+from ..animation.store.reading import key_frames, read_originals
+from ..animation.store.tracks import Track
 from ..words import rpt_
 from .arguments import Job
 from .choosing import named, only_in_strips, tracks_of, why_without_channels

@@ -16,7 +16,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..animation.settings import Settings
+from ..animation.store.settings import Settings
 from ..words import rpt_
 from .cleaning import Keys, still
 from .keying import Animated, write_action

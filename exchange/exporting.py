@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 
 from ..animation import Refusal
-from ..animation.channels import channels_of
+from ..animation.fcurves.channels import channels_of
 from ..formats import three_ds
 from ..words import rpt_
 from .conversion import Conversion, FloatArray, Frame

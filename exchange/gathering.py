@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..animation import Refusal
-from ..animation.channels import channels_of
+from ..animation.fcurves.channels import channels_of
 from ..formats import three_ds
 from ..interp import rotations
 from ..words import rpt_

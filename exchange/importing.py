@@ -14,7 +14,7 @@ import bpy
 import numpy as np
 
 from ..animation import Options, bake_many
-from ..animation.baking import Progress
+from ..animation.bake.pipeline import Progress
 from ..formats import three_ds
 from ..words import rpt_, told
 from .applying import Applied, apply

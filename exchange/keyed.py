@@ -10,13 +10,13 @@ import bpy
 import numpy as np
 
 from ..animation import Refusal
-from ..animation.channels import channels_of
-from ..animation.frame_functions import function_of
-from ..animation.pairing import pair
-from ..animation.reading import read_originals
-from ..animation.settings import Settings
-from ..animation.splines import TrackSpline, track_splines
-from ..animation.tracks import Track, find_tracks, why_not
+from ..animation.bake.splines import TrackSpline, track_splines
+from ..animation.fcurves.channels import channels_of
+from ..animation.store.frame_functions import function_of
+from ..animation.store.pairing import pair
+from ..animation.store.reading import read_originals
+from ..animation.store.settings import Settings
+from ..animation.store.tracks import Track, find_tracks, why_not
 from ..interp import evaluate_many, rotations
 from ..interp.methods import METHODS
 from ..interp.tcb import METHOD

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import bpy
 
-from ..animation.channels import Channels, new_action
-from ..animation.companions import PARAMETERS, give_names, make
-from ..animation.keying import key_curve
-from ..animation.settings import Settings, make_settings
+from ..animation.fcurves.channels import Channels, new_action
+from ..animation.fcurves.keying import key_curve
+from ..animation.store.companions import PARAMETERS, give_names, make
+from ..animation.store.settings import Settings, make_settings
 from .cleaning import Keys
 
 _TRANSFORMS = "Object Transforms"

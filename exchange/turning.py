@@ -13,8 +13,8 @@ from typing import cast
 
 import numpy as np
 
-from ..animation.settings import Settings
-from ..animation.tracks import EULER_ORDERS
+from ..animation.store.settings import Settings
+from ..animation.store.tracks import EULER_ORDERS
 from ..interp import KeysError, rotations, tcb
 from ..interp.orientations import Path
 from ..words import counted, n_, rpt_, told

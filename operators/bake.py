@@ -12,9 +12,9 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from .. import selection
 from ..animation import SAMPLE_LIMIT, Options, Refusal, bake_many, enable_many, remove
-from ..animation.channels import channels_of
-from ..animation.look import plain_among
-from ..animation.tracks import find_tracks
+from ..animation.edit.look import plain_among
+from ..animation.fcurves.channels import channels_of
+from ..animation.store.tracks import find_tracks
 from ..properties import OUTPUT_ITEMS, RANGE_ITEMS, TARGET_ITEMS, rotation_tolerance, value_tolerance
 from ..words import n_, rpt_, told
 from .enable import warn_of_looks

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from .. import selection
-from ..animation.selected_keys import reset
+from ..animation.edit.selected_keys import reset
 from ..words import rpt_
 from .key_set import NO_KEYS
 from .reporting import Status, finish, for_each_of, poll_keys

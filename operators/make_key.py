@@ -7,7 +7,7 @@ import bpy
 
 from .. import selection
 from ..animation import Refusal, Report
-from ..animation.making import make_key
+from ..animation.edit.make_key import make_key
 from ..words import rpt_
 from .reporting import Status, finish
 

@@ -11,8 +11,8 @@ from bl_operators.presets import AddPresetBase
 from bpy.props import StringProperty
 
 from .. import selection
-from ..animation.companions import PARAMETERS
-from ..animation.selected_keys import set_parameters
+from ..animation.edit.selected_keys import set_parameters
+from ..animation.store.companions import PARAMETERS
 from ..shared_number import is_mixed
 from ..words import rpt_
 from .key_set import NO_KEYS

@@ -10,10 +10,10 @@ from bpy.props import BoolProperty, FloatProperty, StringProperty
 
 from .. import selection
 from ..animation import KeepsApart, Refusal, StaysAbove, StaysAt, TurnsWithin, relax
-from ..animation.channels import channels_of
+from ..animation.edit.selected_keys import TrackKeys, keys_of
+from ..animation.fcurves.channels import channels_of
 from ..animation.relaxing import Wanted
-from ..animation.selected_keys import TrackKeys, keys_of
-from ..animation.tracks import BONES, find_tracks
+from ..animation.store.tracks import BONES, find_tracks
 from ..relaxation_settings import Relaxation, draw_condition
 from ..words import n_, rpt_, told
 from .bake import Progress

@@ -10,7 +10,7 @@ import bpy
 
 from .. import selection
 from ..animation import Refusal, Report
-from ..animation.selected_keys import TrackKeys
+from ..animation.edit.selected_keys import TrackKeys
 from ..words import rpt_
 
 if TYPE_CHECKING:

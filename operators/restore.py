@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from .. import animation
-from ..animation.companions import SAVED
+from ..animation.store.companions import SAVED
 from ..words import n_
 from .on_selection import OnSelection
 

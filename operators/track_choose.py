@@ -8,7 +8,7 @@ from bpy.props import StringProperty
 
 from .. import selection
 from ..animation import choose
-from ..animation.settings import CHOICES
+from ..animation.store.settings import CHOICES
 from ..properties import choice
 from ..words import rpt_
 from .reporting import Status, finish, for_each_track, poll_selection

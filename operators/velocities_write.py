@@ -11,7 +11,7 @@ from bpy_extras.io_utils import ExportHelper
 
 from .. import selection
 from ..animation import Refusal
-from ..animation.companions import SETTINGS
+from ..animation.store.companions import SETTINGS
 from ..animation.velocities import Velocities, has_velocities, velocity_table, write_velocities
 from ..formats import table
 from ..properties import RANGE_ITEMS

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import preferences, redraw, selection
 from ..animation.datablocks import name_of
-from ..animation.selected_keys import TrackKeys
+from ..animation.edit.selected_keys import TrackKeys
 from ..properties import SLIDERS_OF_VELOCITY, of_50, velocity_component
 from ..shared_number import is_mixed
 from ..words import iface_

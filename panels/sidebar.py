@@ -13,15 +13,15 @@ import bpy
 
 from .. import handlers, preferences, redraw, selection
 from ..animation import Refusal, of_object
-from ..animation.companions import split
+from ..animation.bake.splines import bends_by_parameters, options_of
 from ..animation.datablocks import name_of
-from ..animation.enabling import check_editable
+from ..animation.edit.enabling import check_editable
+from ..animation.edit.selected_keys import goes_by_velocities
 from ..animation.inspecting import STATES, has_animated_bones, state, turn_now, values_now
-from ..animation.parameters import velocity_size
-from ..animation.selected_keys import goes_by_velocities
-from ..animation.splines import bends_by_parameters, options_of
-from ..animation.switching import is_live
-from ..animation.tracks import Track, why_not
+from ..animation.live.switching import is_live
+from ..animation.store.companions import split
+from ..animation.store.parameters import velocity_size
+from ..animation.store.tracks import Track, why_not
 from ..interp.methods import METHODS
 from ..properties import SLIDERS_OF_VELOCITY
 from ..words import iface_, n_

@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 
 from .. import redraw, selection
-from ..animation.frame_functions import curve_of, function_of
+from ..animation.store.frame_functions import curve_of, function_of
 from ..words import iface_, n_
 
 

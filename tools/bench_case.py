@@ -38,8 +38,8 @@ LOOKS = 50
 
 package = checkout.load(checkout.PACKAGE, "__init__.py", [str(checkout.ROOT)])
 animation = importlib.import_module(f"{package.__name__}.animation")
-baking = importlib.import_module(f"{package.__name__}.animation.baking")
-keyframes = importlib.import_module(f"{package.__name__}.animation.keyframes")
+baking = importlib.import_module(f"{package.__name__}.animation.bake.pipeline")
+keyframes = importlib.import_module(f"{package.__name__}.animation.fcurves.keyframes")
 
 
 class Stages:

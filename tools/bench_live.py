@@ -38,7 +38,7 @@ from tools.bench_scene import RIG, Size, fcurves, make
 package = checkout.load(checkout.PACKAGE, "__init__.py", [str(checkout.ROOT)])
 animation, baking, live = (
     importlib.import_module(f"{package.__name__}.{name}")
-    for name in ("animation", "animation.baking", "animation.live")
+    for name in ("animation", "animation.bake.pipeline", "animation.live.watch")
 )
 
 CHARACTER = Size("armature", 1000, 250)

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ...animation import Refusal
-from ...animation.channels import channels_of
 from ...animation.datablocks import bone_path
-from ...animation.frames import union
-from ...animation.reading import key_frames
-from ...animation.tracks import tracks_shown
+from ...animation.fcurves.channels import channels_of
+from ...animation.fcurves.frames import union
+from ...animation.store.reading import key_frames
+from ...animation.store.tracks import tracks_shown
 from ...animation.world import Frames, Matrices
 
 Points = npt.NDArray[np.float32]

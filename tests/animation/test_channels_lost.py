@@ -82,9 +82,9 @@ def test_keying_all_channels_in_the_dope_sheet_takes_no_parameter_away(animation
     with dope_sheet(), suppress(RuntimeError):
         bpy.ops.action.keyframe_insert(type="ALL")
     assert co(curve(ball, 'tcb_tracks["location"].tension')).tolist() == [[10.0, 0.5]]
-    assert [track.path for track in animation.tracks.find_tracks(ball, animation.channels.channels_of(ball))] == [
-        "location"
-    ]
+    assert [
+        track.path for track in animation.store.tracks.find_tracks(ball, animation.fcurves.channels.channels_of(ball))
+    ] == ["location"]
     animation.bake(ball)
     animation.remove(ball)
     assert not [fcurve.data_path for fcurve in fcurves(ball) if "tcb" in fcurve.data_path]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import random
 
@@ -157,7 +158,9 @@ def test_channels_keyed_alike_get_what_the_way_for_all_gives(animation, monkeypa
             animation.key_set(thing, path, 40, ease_to=0.5, tension=0.3)
         with monkeypatch.context() as patch:
             if not alike:
-                patch.setattr(animation.fitted, "_are_keyed_alike", lambda *_: False)
+                patch.setattr(
+                    importlib.import_module(f"{animation.__name__}.bake.curves"), "_are_keyed_alike", lambda *_: False
+                )
             report = animation.bake(thing, output="CURVES", frame_range=frame_range)
         assert report.curve_keys > 0
         baked.append(snapshot(thing))

@@ -57,11 +57,11 @@ def let_time_pass(animation) -> None:
 
 
 def own_keys(animation, thing: bpy.types.Object) -> dict[tuple[str, int], list[list[float]]]:
-    tracks = animation.tracks.find_tracks(thing, animation.channels.channels_of(thing))
+    tracks = animation.store.tracks.find_tracks(thing, animation.fcurves.channels.channels_of(thing))
     return {
         (track.path, index): original.keys.co.tolist()
         for track in tracks
-        for index, original in animation.reading.read_originals(track).items()
+        for index, original in animation.store.reading.read_originals(track).items()
     }
 
 
@@ -165,14 +165,14 @@ def is_as_baked(animation, thing: bpy.types.Object) -> bool:
 def bakes(animation, monkeypatch) -> list[str]:
     """The tracks that were baked again."""
     done: list[str] = []
-    original = animation.live.rebake
+    original = animation.live.watch.rebake
 
     def rebake(datablocks, channels, tracks, otherwise):
         tracks = list(tracks)
         done.extend(track.path for track in tracks)
         return original(datablocks, channels, tracks, otherwise)
 
-    monkeypatch.setattr(animation.live, "rebake", rebake)
+    monkeypatch.setattr(animation.live.watch, "rebake", rebake)
     return done
 
 

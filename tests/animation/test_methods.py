@@ -195,7 +195,7 @@ def test_live_bakes_an_edit_of_the_method_as_a_bake_of_all_would(
     curve(thing, path, 1).update()
     bpy.ops.tcb.sync()
     by_live = snapshot(thing)
-    changed = animation.reading.read_originals(animation.find_track(thing, name))[1].keys.values
+    changed = animation.store.reading.read_originals(animation.find_track(thing, name))[1].keys.values
     moved = (VALUES if name == "location" else TURNS)[2][1] + 0.25
     assert changed[2] == pytest.approx(moved, abs=1e-6)
     animation.bake(thing, output=output)

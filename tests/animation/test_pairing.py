@@ -115,8 +115,8 @@ def test_cleaned_keys_take_their_parameters_with_them(tcb_animation, animation, 
     bpy.ops.tcb.sync()
     own = {
         float(frame)
-        for track in animation.tracks.find_tracks(thing, animation.channels.channels_of(thing))
-        for frame in animation.reading.key_frames(track)
+        for track in animation.store.tracks.find_tracks(thing, animation.fcurves.channels.channels_of(thing))
+        for frame in animation.store.reading.key_frames(track)
     }
     assert {frame for frame, _ in tensions(thing)} <= own
 

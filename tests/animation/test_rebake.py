@@ -259,15 +259,15 @@ def test_keys_that_moved_without_their_records_are_read_at_once_as_one_by_one(
     for path in ("location", "scale"):
         key(thing, path, [(at, (at / 7, 1 - at / 9, at % 11)) for at in (0, 10, 20, 30, 40)])
     animation.bake(thing, output=output)
-    for fcurve in animation.channels.channels_of(thing):
+    for fcurve in animation.fcurves.channels.channels_of(thing):
         if "tcb_tracks" not in fcurve.data_path:
             for point in fcurve.keyframe_points:
                 point.co_ui.x += moves.get(round(point.co.x), 0.0) if point.type != "GENERATED" else 0.0
             fcurve.update()
-    tracks = animation.tracks.find_tracks(thing, animation.channels.channels_of(thing))
-    at_once = animation.reading.read_all_originals(tracks)
-    monkeypatch.setattr(animation.originals, "_with_all_records", lambda *_: {})
-    one_by_one = animation.reading.read_all_originals(tracks)
+    tracks = animation.store.tracks.find_tracks(thing, animation.fcurves.channels.channels_of(thing))
+    at_once = animation.store.reading.read_all_originals(tracks)
+    monkeypatch.setattr(animation.store.originals, "_with_all_records", lambda *_: {})
+    one_by_one = animation.store.reading.read_all_originals(tracks)
     for each, other in zip(at_once, one_by_one, strict=True):
         assert each.keys() == other.keys() == {0, 1, 2}
         for mine, theirs in zip(each.values(), other.values(), strict=True):

@@ -185,7 +185,9 @@ def test_keys_of_several_bones_share_the_change_that_a_point_below_them_needs(an
     assert points(leg, ankle, "shin")[:, 2].min() < -0.02
     chosen = []
     for name in ("thigh", "shin"):
-        keys = animation.selected_keys.keys_of(leg, animation.find_track(leg, f'pose.bones["{name}"].rotation_euler'))
+        keys = animation.edit.selected_keys.keys_of(
+            leg, animation.find_track(leg, f'pose.bones["{name}"].rotation_euler')
+        )
         chosen.append(keys.take(keys.frames >= 20))
     result = animation.relax(leg, animation.StaysAbove(), chosen, bone="shin", point=ankle, tolerance=2e-3)
     assert points(leg, ankle, "shin")[:, 2].min() >= -2e-3

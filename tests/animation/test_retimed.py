@@ -306,7 +306,7 @@ def test_a_key_that_is_moved_keeps_its_own_value(animation):
     animation.bake(item)
     track = animation.find_track(item, "location")
     for index in range(3):
-        keys = animation.reading.read_originals(track)[index].keys
+        keys = animation.store.reading.read_originals(track)[index].keys
         assert keys.values.tolist() == [place[index] for _, place in PLACES]
 
 
@@ -326,13 +326,13 @@ def test_an_edit_of_the_function_makes_the_track_out_of_date(animation):
     fcurve = function(item, FUNCTIONS["twice as long"])
     animation.bake(item)
     track = animation.find_track(item, "location")
-    assert animation.reading.is_up_to_date(track)
+    assert animation.store.reading.is_up_to_date(track)
     fcurve.keyframe_points[1].co.y = 30.0
-    assert not animation.reading.is_up_to_date(track)
+    assert not animation.store.reading.is_up_to_date(track)
     animation.bake(item)
-    assert animation.reading.is_up_to_date(track)
+    assert animation.store.reading.is_up_to_date(track)
     fcurve.keyframe_points[0].interpolation = "BEZIER"
-    assert not animation.reading.is_up_to_date(track)
+    assert not animation.store.reading.is_up_to_date(track)
 
 
 @pytest.mark.parametrize("level", ["scene", "object", "track"])
@@ -437,7 +437,7 @@ def test_a_key_that_is_edited_where_it_shows_something_else_changes_by_as_much(a
     own.co.y += 2.0
     fcurve.update()
     let_time_pass(animation)
-    keys = animation.reading.read_originals(animation.find_track(item, "location"))[0].keys
+    keys = animation.store.reading.read_originals(animation.find_track(item, "location"))[0].keys
     np.testing.assert_allclose(keys.values, [0.0, 7.0, -1.0, 0.0], atol=1e-5)
     play(31)
     assert item.location.x == pytest.approx(7.0, abs=1e-3)
@@ -488,7 +488,9 @@ def test_each_method_is_played_backwards(animation, method, output):
 def test_no_track_is_made_of_a_function(animation):
     item = keyed()
     function(item, FUNCTIONS["reversed"])
-    paths = {track.path for track in animation.tracks.find_tracks(item, animation.channels.channels_of(item))}
+    paths = {
+        track.path for track in animation.store.tracks.find_tracks(item, animation.fcurves.channels.channels_of(item))
+    }
     assert paths == {"location", "rotation_quaternion"}
 
 

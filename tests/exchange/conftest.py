@@ -23,8 +23,8 @@ def animation(tcb_animation: ModuleType, scene) -> ModuleType:
 @pytest.fixture
 def keys_of(animation: ModuleType) -> Callable[[bpy.types.ID, str], tuple[np.ndarray, dict[str, np.ndarray]]]:
     """From a datablock and the path of a track to its keys' frames and the parameters of each, by name."""
-    reading = importlib.import_module(f"{animation.__name__}.reading")
-    parameters = importlib.import_module(f"{animation.__name__}.parameters")
+    reading = importlib.import_module(f"{animation.__name__}.store.reading")
+    parameters = importlib.import_module(f"{animation.__name__}.store.parameters")
 
     def find(datablock: bpy.types.ID, path: str) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         track = animation.find_track(datablock, path)

@@ -80,7 +80,7 @@ def choose(tcb_animation):
     import bpy
 
     def select(datablock, path, *frames):
-        for fcurve in tcb_animation.animation.channels.channels_of(datablock):
+        for fcurve in tcb_animation.animation.fcurves.channels.channels_of(datablock):
             for point in fcurve.keyframe_points:
                 there = fcurve.data_path == path and any(abs(point.co.x - frame) < 1e-3 for frame in frames)
                 point.select_control_point = point.select_left_handle = point.select_right_handle = there
@@ -94,7 +94,7 @@ def curve(tcb_animation):
     """curve(datablock, path, index): that F-curve, or None."""
 
     def find(datablock, path, index=0):
-        channels = tcb_animation.animation.channels.channels_of(datablock)
+        channels = tcb_animation.animation.fcurves.channels.channels_of(datablock)
         return next((c for c in channels if c.data_path == path and c.array_index == index), None)
 
     return find

@@ -19,10 +19,10 @@ def bits(animation):
     """bits(datablock): every F-curve of it, to the last bit."""
 
     def read(datablock):
-        keyframes = animation.keyframes
+        keyframes = animation.fcurves.keyframes
         return [
             (c.data_path, c.array_index, c.extrapolation, *(a.tobytes() for a in vars(keyframes.read(c)).values()))
-            for c in animation.channels.channels_of(datablock)
+            for c in animation.fcurves.channels.channels_of(datablock)
         ]
 
     return read

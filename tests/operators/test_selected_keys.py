@@ -14,8 +14,8 @@ def numbers(tcb_animation):
     """numbers(datablock, path, name, index): the parameter's keys, {frame: value}; of what stands in the file."""
 
     def read(datablock, path, name, index=0):
-        wanted = tcb_animation.animation.companions.companion_path(path, name)
-        for fcurve in tcb_animation.animation.channels.channels_of(datablock):
+        wanted = tcb_animation.animation.store.companions.companion_path(path, name)
+        for fcurve in tcb_animation.animation.fcurves.channels.channels_of(datablock):
             if fcurve.data_path == wanted and fcurve.array_index == index:
                 return {point.co.x: pytest.approx(point.co.y, abs=1e-6) for point in fcurve.keyframe_points}
         return {}
@@ -30,8 +30,8 @@ def bits(tcb_animation):
 
     def read(datablock):
         return [
-            (c.data_path, c.array_index, *(a.tobytes() for a in vars(animation.keyframes.read(c)).values()))
-            for c in animation.channels.channels_of(datablock)
+            (c.data_path, c.array_index, *(a.tobytes() for a in vars(animation.fcurves.keyframes.read(c)).values()))
+            for c in animation.fcurves.channels.channels_of(datablock)
         ]
 
     return read
@@ -196,7 +196,7 @@ def test_a_copied_pose_goes_to_several_frames_track_by_track(keyed, choose, edit
     bpy.ops.tcb.key_set(track="rotation", frame=1, bias=-0.5)
 
     def choose_all(*frames):
-        for fcurve in tcb_animation.animation.channels.channels_of(cube):
+        for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
             for point in fcurve.keyframe_points:
                 point.select_control_point = point.co.x in frames
 
@@ -498,7 +498,7 @@ def test_the_next_key_of_all_that_is_shown(keyed, editor, curve, scene):
 
 def test_a_locked_track_is_named_and_the_others_are_set(keyed, editor, curve, numbers, tcb_animation):
     cube = keyed("Cube")
-    for fcurve in tcb_animation.animation.channels.channels_of(cube):
+    for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
         for point in fcurve.keyframe_points:
             point.select_control_point = True
     bpy.context.scene.tool_settings.use_keyframe_insert_auto = False
@@ -580,7 +580,7 @@ def test_numbers_as_3ds_max_shows_them(keyed, choose, editor, numbers, scene):
 
 def test_a_drag_that_is_taken_back_leaves_nothing(keyed, choose, editor, bits, tcb_animation):
     """On a track that was not TCB."""
-    selected_keys = tcb_animation.animation.selected_keys
+    selected_keys = tcb_animation.animation.edit.selected_keys
     cube = keyed("Cube")
     choose(cube, "location", 11)
     before = bits(cube)
@@ -595,7 +595,7 @@ def test_a_drag_that_is_taken_back_leaves_nothing(keyed, choose, editor, bits, t
 
 
 def test_taking_a_drag_back_leaves_other_keys_what_was_set_meanwhile(keyed, choose, editor, numbers, tcb_animation):
-    selected_keys = tcb_animation.animation.selected_keys
+    selected_keys = tcb_animation.animation.edit.selected_keys
     cube = keyed("Cube")
     chosen = {}
     for frame in (1, 11):

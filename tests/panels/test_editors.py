@@ -70,7 +70,7 @@ def choose(tcb_animation, cube):
     """choose(1, 11): select the cube's keys at those frames."""
 
     def select(*frames):
-        for fcurve in tcb_animation.animation.channels.channels_of(cube):
+        for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
             for point in fcurve.keyframe_points:
                 point.select_control_point = point.co.x in frames
 
@@ -137,7 +137,7 @@ def test_a_choice_goes_to_the_tracks_of_all_selected_keys(cube, choose, inside, 
 
 def test_a_locked_track_says_why_its_sliders_are_grey(cube, choose, keys_panel, tcb_animation):
     choose(1)
-    for fcurve in tcb_animation.animation.channels.channels_of(cube):
+    for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
         fcurve.mute = True
     assert "muted; unmute its channels first" in keys_panel()
 
@@ -158,7 +158,7 @@ def velocities(tcb_animation):
 
     def read(item, path="location"):
         found = {}
-        for fcurve in tcb_animation.animation.channels.channels_of(item):
+        for fcurve in tcb_animation.animation.fcurves.channels.channels_of(item):
             if fcurve.data_path == f'tcb_tracks["{path}"].velocity':
                 for point in fcurve.keyframe_points:
                     found.setdefault(point.co.x, {})[fcurve.array_index] = point.co.y
@@ -246,7 +246,7 @@ def test_a_track_of_one_component_has_one_slider(scene, choose, inside, keys_pan
     animation = tcb_animation.animation
     animation.enable(lamp.data)
     animation.choose(lamp.data, "energy", method="HERMITE")
-    for fcurve in animation.channels.channels_of(lamp.data):
+    for fcurve in animation.fcurves.channels.channels_of(lamp.data):
         for point in fcurve.keyframe_points:
             point.select_control_point = True
     assert [name for name in keys_panel() if ".velocity" in name] == VELOCITY[:1]
@@ -254,7 +254,7 @@ def test_a_track_of_one_component_has_one_slider(scene, choose, inside, keys_pan
         scene.tcb.selected.velocity[0] = 3.0
         # There is no such component.
         scene.tcb.selected.velocity[1] = 3.0
-    (companion,) = [c for c in animation.channels.channels_of(lamp.data) if c.data_path.endswith(".velocity")]
+    (companion,) = [c for c in animation.fcurves.channels.channels_of(lamp.data) if c.data_path.endswith(".velocity")]
     assert [tuple(point.co) for point in companion.keyframe_points] == [(1.0, 3.0), (21.0, 3.0)]
 
 

@@ -125,7 +125,7 @@ def test_an_object_parented_to_a_bone_goes_with_its_tail(scene, rig, animation):
 
 def test_muted_channels_move_nothing(scene, animation, tcb_animation):
     item = empty(scene, "Thing", 1)
-    for fcurve in tcb_animation.animation.channels.channels_of(item):
+    for fcurve in tcb_animation.animation.fcurves.channels.channels_of(item):
         fcurve.mute = fcurve.data_path == "location"
     assert np.abs(animation.world.World(FRAMES).matrices(item) - seen(item)).max() < 1e-5
 

@@ -185,7 +185,7 @@ def test_a_key_has_sliders_for_its_velocity_where_the_method_goes_by_it(cube, dr
 
 
 def test_a_locked_track_says_why_its_sliders_are_grey(cube, drawn, tcb_animation):
-    for curve in tcb_animation.animation.channels.channels_of(cube):
+    for curve in tcb_animation.animation.fcurves.channels.channels_of(cube):
         curve.lock = True
     assert any("locked" in text for text in drawn("TCB_PT_key"))
 

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Make a key where the motion has none: what keying an unchanged pose on a baked frame means, by hand."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from ...words import rpt_
+from ..fcurves.frames import is_among
+from ..store.reading import key_frames
+from ..store.stamps import SAME_FRAME
+from ..store.tracks import Track
+from .enabling import writable
+
+
+def make_key(datablock: bpy.types.ID, track: Track, frame: float) -> None:
+    """Make the track's baked motion at `frame` a key of the animator's, in every channel; the next bake goes through
+    it.
+
+    Raises Refusal where there is such a key already, or the track can't be written to.
+    """
+    if is_among(np.array([frame], dtype=np.float32), key_frames(track)).any():
+        raise track.refusal(rpt_("it has a key there"), frame)
+    channels, track = writable(datablock, track)
+    for fcurve in track.channels.values():
+        near = [point for point in fcurve.keyframe_points if abs(point.co.x - frame) <= SAME_FRAME]
+        if near:
+            near[0].type = "KEYFRAME"
+            continue
+        point = fcurve.keyframe_points.insert(frame, fcurve.evaluate(frame))
+        point.type = "KEYFRAME"
+        fcurve.update()
+    channels.action.update_tag()

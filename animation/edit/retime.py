@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Making frame functions (see frame_functions.py), and taking them away.
+
+What is made is an ordinary F-curve: a few keys, and a modifier where they are to be repeated or to run from 0 to 1.
+From then on it is the animator's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...interp.fitting import handles
+from ...interp.retiming import Between, ConstantSpeed
+from ...words import rpt_
+from ..bake.splines import track_splines
+from ..datablocks import name_of
+from ..faults import Refusal
+from ..fcurves.channels import Channels, channels_of, ensured_channels, is_without_curves, new_action
+from ..fcurves.frames import union
+from ..fcurves.keying import key_curve
+from ..playing import is_driven
+from ..store.companions import FRAME, companion_path, give_names
+from ..store.reading import key_frames, read_originals
+from ..store.tracks import FRAME_FUNCTION, Track, find_tracks
+from .enabling import check_editable, editable_channels, find_track
+
+SHAPES = (
+    "AS_IT_IS",
+    "SCALE",
+    "REVERSE",
+    "HOLD",
+    "LOOP",
+    "PING_PONG",
+    "FRACTION",
+    "CONSTANT_SPEED",
+    "CONSTANT_SPEED_KEYS",
+)
+_BETWEEN: dict[str, Between] = {"CONSTANT_SPEED": "ENDS", "CONSTANT_SPEED_KEYS": "KEYS"}
+_REPEATED = {"LOOP": "REPEAT", "PING_PONG": "MIRROR"}
+
+
+@dataclass(frozen=True)
+class Timing:
+    """A frame function that was made.
+
+    Attributes
+    ----------
+    curve : bpy.types.FCurve
+        Its F-curve.
+    speed_change : float or None
+        Of one with constant speed the largest difference of the way in a frame, of itself, as Blender evaluates the
+        curve; None for the others.
+    """
+
+    curve: bpy.types.FCurve
+    speed_change: float | None = None
+
+
+def retime(
+    datablock: bpy.types.ID,
+    shape: str = "AS_IT_IS",
+    *,
+    track: str = "",
+    by: str = "",
+    of: bpy.types.ID | None = None,
+    scale: float = 2.0,
+    frame: float | None = None,
+    length: float = 10.0,
+    defaults: Mapping[str, float] | None = None,
+) -> Timing:
+    """Give a track, a datablock or a scene a frame function, in place of one that it has; bake to play it.
+
+    Parameters
+    ----------
+    datablock
+        An object, a camera, a scene: whatever can be animated.
+    shape : one of SHAPES
+        AS_IT_IS: F(t) = t. SCALE: `scale` times the duration, from the first key on. REVERSE. HOLD: `length` frames of
+        rest at `frame`. LOOP, PING_PONG: from the first key to the last again and again; to and fro. FRACTION: keys of
+        0 and 1, which an Envelope modifier maps to the first and the last key. CONSTANT_SPEED: one speed along the
+        path of the track, or of the track `by`; CONSTANT_SPEED_KEYS: one from key to key.
+    track : str
+        Path of the track whose own it is; empty: of the datablock, so of all its tracks.
+    by : str
+        Path of the track that is to have the constant speed. Default: `track`.
+    of : bpy.types.ID, optional
+        What `by` is a track of, as a scene goes by a track of one of its objects. Default: `datablock`.
+    scale : float
+        Above 0.
+    frame : float, optional
+        Where to hold. Default: in the middle.
+    length : float
+        For how long, frames.
+    defaults : mapping, optional
+        Parameters, by name, of keys that have none of their own.
+
+    Raises
+    ------
+    Refusal
+        There is nothing that could be retimed so, or it can't be written to.
+    ValueError
+        There is no such shape, or a number makes no sense.
+    """
+    if shape not in SHAPES:
+        raise ValueError(rpt_("shape {!r} is none of {:s}", shape, ", ".join(SHAPES)))
+    if not (math.isfinite(scale) and scale > 0.0):
+        raise ValueError(rpt_("scale {:g} is not a positive number", scale))
+    if not (math.isfinite(length) and length > 0.0):
+        raise ValueError(rpt_("length {:g} is not a positive number of frames", length))
+    if shape in _BETWEEN:
+        if not (by or track):
+            raise Refusal(name_of(datablock), rpt_("say which track is to have a constant speed"))
+        measured = find_track(of or datablock, by) if by else find_track(datablock, track)
+        speed = _constant_speed(measured, _BETWEEN[shape], defaults or {})
+        fcurve = _curve(datablock, track)
+        _write_speed(fcurve, speed)
+        return Timing(fcurve, _speed_change(fcurve, speed))
+    first, last = _bounds(datablock, track)
+    middle = (first + last) / 2.0 if frame is None else frame
+    if shape == "HOLD" and not first <= middle <= last:
+        raise Refusal(
+            name_of(datablock), rpt_("the frame to hold lies outside its motion, {:g} to {:g}", first, last), track
+        )
+    fcurve = _curve(datablock, track)
+    keys = {
+        "SCALE": [(first, first), (first + scale * (last - first), last)],
+        "REVERSE": [(first, last), (last, first)],
+        "HOLD": [(first, first), (middle, middle), (middle + length, middle), (last + length, last)],
+        "FRACTION": [(first, 0.0), (last, 1.0)],
+    }.get(shape, [(first, first), (last, last)])
+    _write(fcurve, keys)
+    if shape in _REPEATED:
+        _repeat(fcurve, _REPEATED[shape])
+    elif shape == "FRACTION":
+        _map_fraction(fcurve, first, last)
+    else:
+        fcurve.extrapolation = "LINEAR"
+    _tell(fcurve)
+    return Timing(fcurve)
+
+
+def remove_retiming(datablock: bpy.types.ID, track: str = "") -> None:
+    """Take the frame function of the datablock, or of one of its tracks, away. Raises Refusal where there is none."""
+    none = Refusal(name_of(datablock), rpt_("it has no frame function"), track, nothing_to_do=True)
+    if is_without_curves(datablock):
+        raise none
+    check_editable(datablock)
+    path = companion_path(find_track(datablock, track).path, FRAME) if track else FRAME_FUNCTION
+    channels = editable_channels(datablock)
+    fcurve = _find(channels, path)
+    if fcurve is None:
+        raise none
+    _check_unlocked(datablock, track, fcurve)
+    _tell(fcurve)
+    channels.remove(fcurve)
+
+
+def _bounds(datablock: bpy.types.ID, track: str) -> tuple[float, float]:
+    """The first and the last frame of the motion: of the keys, or of a scene's range."""
+    if isinstance(datablock, bpy.types.Scene) and not track:
+        first, last = float(datablock.frame_start), float(datablock.frame_end)
+    else:
+        found = [find_track(datablock, track)] if track else find_tracks(datablock, channels_of(datablock))
+        keys = union([key_frames(each) for each in found if each.in_use])
+        if not len(keys):
+            raise Refusal(name_of(datablock), rpt_("it has no keys"), track)
+        first, last = float(keys[0]), float(keys[-1])
+    if not first < last:
+        raise Refusal(name_of(datablock), rpt_("it has keys at one frame only: there is no motion to time"), track)
+    return first, last
+
+
+def _curve(datablock: bpy.types.ID, track: str) -> bpy.types.FCurve:
+    """The F-curve to write to, without keys and modifiers."""
+    path = companion_path(find_track(datablock, track).path, FRAME) if track else FRAME_FUNCTION
+    if is_driven(datablock, path):
+        raise Refusal(
+            name_of(datablock), rpt_("a driver decides its {:s}, not a curve; remove that driver first", path), track
+        )
+    animation = getattr(datablock, "animation_data", None)
+    if not track and datablock.library is None and (animation is None or animation.action is None):
+        channels = new_action(datablock, f"{datablock.name}Action")
+    elif not track and datablock.library is None and is_without_curves(datablock):
+        channels = ensured_channels(datablock)
+    else:
+        check_editable(datablock)
+        channels = editable_channels(datablock)
+    group = None
+    if track:
+        # Of the channels just made editable, which may be those of a copy.
+        found = find_track(datablock, track)
+        group = found.group
+        give_names(datablock, found.path)
+    fcurve = _find(channels, path)
+    if fcurve is None:
+        return channels.new(path, 0, group)
+    _check_unlocked(datablock, track, fcurve)
+    if len(fcurve.sampled_points):
+        # It would go on to play its samples.
+        channels.remove(fcurve)
+        return channels.new(path, 0, group)
+    for modifier in list(fcurve.modifiers):
+        fcurve.modifiers.remove(modifier)
+    fcurve.mute = False
+    return fcurve
+
+
+def _check_unlocked(datablock: bpy.types.ID, track: str, fcurve: bpy.types.FCurve) -> None:
+    if fcurve.lock or (fcurve.group is not None and fcurve.group.lock):
+        raise Refusal(name_of(datablock), rpt_("its frame function is locked; unlock that channel first"), track)
+
+
+def _find(channels: Channels, path: str) -> bpy.types.FCurve | None:
+    return next((fcurve for fcurve in channels if fcurve.data_path == path), None)
+
+
+def _write(fcurve: bpy.types.FCurve, keys: Sequence[tuple[float, float]]) -> None:
+    """Straight from key to key, and so they stay where the animator makes them Bezier keys."""
+    frames, values = np.array(keys).T
+    key_curve(fcurve, frames, values)
+    for point in fcurve.keyframe_points:
+        point.interpolation = "LINEAR"
+        point.handle_left_type = point.handle_right_type = "VECTOR"
+    fcurve.extrapolation = "CONSTANT"
+    fcurve.update()
+
+
+def _repeat(fcurve: bpy.types.FCurve, mode: str) -> None:
+    modifier: Any = fcurve.modifiers.new("CYCLES")
+    modifier.mode_before = modifier.mode_after = mode
+
+
+def _map_fraction(fcurve: bpy.types.FCurve, first: float, last: float) -> None:
+    modifier: Any = fcurve.modifiers.new("ENVELOPE")
+    modifier.reference_value, modifier.default_min, modifier.default_max = 0.0, 0.0, 1.0
+    points = modifier.control_points
+    points.add(first)
+    # Not `points[0].min = first`: setting a property of a control point tells Blender that a modifier was changed, and
+    # it takes the point's memory for that of the modifier and may crash (4.2 to 5.2).
+    points.foreach_set("min", [first])
+    points.foreach_set("max", [last])
+
+
+def _constant_speed(track: Track, between: Between, defaults: Mapping[str, float]) -> ConstantSpeed:
+    splines = [each.spline for each in track_splines(track, track.settings, read_originals(track), defaults)]
+    speed = ConstantSpeed(splines, between)
+    if not speed.arc.length:
+        raise track.refusal(rpt_("it does not move: there is no speed to be made constant"))
+    return speed
+
+
+def _write_speed(fcurve: bpy.types.FCurve, speed: ConstantSpeed) -> None:
+    keys = speed.keys()
+    key_curve(fcurve, keys.frames, keys.values)
+    points = fcurve.keyframe_points
+    for point in points:
+        point.handle_left_type = point.handle_right_type = "FREE"
+    left, right = handles(keys.frames, keys.values, keys.incoming, keys.outgoing)
+    points.foreach_set("handle_left", left.ravel())
+    points.foreach_set("handle_right", right.ravel())
+    fcurve.extrapolation = "CONSTANT"
+    fcurve.update()
+    _tell(fcurve)
+
+
+def _speed_change(fcurve: bpy.types.FCurve, speed: ConstantSpeed) -> float:
+    frames = np.arange(math.ceil(speed.arc.first), math.floor(speed.arc.last) + 1, dtype=np.float64)
+    ways = np.diff(speed.arc.at([fcurve.evaluate(frame) for frame in frames.tolist()]))
+    # In a frame in which a key changes the pace, the way is between.
+    wanted = np.diff(speed.arc.at(speed(frames)))
+    moves = wanted > 0.0
+    return float(np.abs(ways[moves] / wanted[moves] - 1.0).max(initial=0.0))
+
+
+def _tell(fcurve: bpy.types.FCurve) -> None:
+    """Let Blender know of the edit, and Live with it."""
+    action: Any = fcurve.id_data
+    action.update_tag()

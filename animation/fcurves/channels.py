@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The F-curves that animate a datablock, whatever the Blender version: the only module that knows of slots.
+
+4.2 keeps F-curves in the action itself; 4.4 and later keep them per slot, in channelbags. The slot is always the one
+that the datablock's animation data names, never the first one of the action.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+
+from ...words import rpt_
+from ..datablocks import name_of
+from ..faults import Refusal
+
+HAS_SLOTS = bpy.app.version >= (4, 4, 0)
+
+
+@dataclass(frozen=True)
+class Channels:
+    """The F-curves of one slot of one action (before slots: of the action)."""
+
+    action: bpy.types.Action
+    slot_handle: int
+    """0 where the action has no slots."""
+    bag: Any
+    """The channelbag, or on 4.2 the action: both hold `fcurves` and `groups`."""
+
+    @property
+    def identity(self) -> tuple[int, int]:
+        """Equal for two datablocks that share their F-curves."""
+        return self.action.as_pointer(), self.slot_handle
+
+    def __iter__(self) -> Iterator[bpy.types.FCurve]:
+        return iter(self.bag.fcurves)
+
+    def new(self, data_path: str, index: int, group: bpy.types.ActionGroup | str | None = None) -> bpy.types.FCurve:
+        """Make an F-curve; in that channel group, or the one of that name, which is made where it is missing."""
+        fcurve: bpy.types.FCurve = self.bag.fcurves.new(data_path, index=index)
+        if isinstance(group, str):
+            group = self.bag.groups.get(group) or self.bag.groups.new(group) if group else None
+        if group is not None:
+            fcurve.group = group
+        return fcurve
+
+    def remove(self, fcurve: bpy.types.FCurve) -> None:
+        self.bag.fcurves.remove(fcurve)
+
+
+def channels_of(datablock: bpy.types.ID) -> Channels:
+    """The F-curves that animate `datablock` now (in NLA tweak mode: those of the strip being tweaked).
+
+    Raises Refusal where there are none, with the reason that a person needs.
+    """
+    animation = getattr(datablock, "animation_data", None)
+    if animation is None or animation.action is None:
+        if animation is not None and any(track.strips for track in animation.nla_tracks):
+            raise Refusal(
+                name_of(datablock), rpt_("its animation is in NLA strips only; enter tweak mode on a strip first")
+            )
+        raise Refusal(name_of(datablock), rpt_("it has no animation"))
+    action = animation.action
+    if not HAS_SLOTS:
+        return Channels(action, 0, action)
+    if animation.action_slot is None:
+        raise Refusal(
+            name_of(datablock), rpt_('its action "{:s}" has no slot for it; choose a slot first', action.name)
+        )
+    bag = _channelbag(action, animation.action_slot)
+    if bag is None:
+        raise Refusal(name_of(datablock), rpt_('its action "{:s}" has no F-curves for it', action.name))
+    return Channels(action, animation.action_slot.handle, bag)
+
+
+def channels_in(action: bpy.types.Action) -> Iterator[Channels]:
+    """The F-curves of every slot of `action`."""
+    if not HAS_SLOTS:
+        yield Channels(action, 0, action)
+        return
+    slots: Any = action.slots
+    for strip in _keyframe_strips(action):
+        for slot in slots:
+            # What iterating over `channelbags` gives knows all that it is in, and from 5.0 each key read from it is
+            # told so: reading takes five times as long.
+            bag = strip.channelbag(slot)
+            if bag is not None:
+                yield Channels(action, slot.handle, bag)
+
+
+def new_action(datablock: bpy.types.ID, name: str) -> Channels:
+    """Let a new action animate the datablock, in place of one that it may have; there are no F-curves in it yet."""
+    made: Any = datablock
+    animation = made.animation_data_create()
+    action: Any = bpy.data.actions.new(name)
+    animation.action = action
+    if not HAS_SLOTS:
+        return Channels(action, 0, action)
+    slot = action.slots.new(datablock.id_type, made.name)
+    animation.action_slot = slot
+    strip = action.layers.new("Layer").strips.new(type="KEYFRAME")
+    return Channels(action, slot.handle, strip.channelbag(slot, ensure=True))
+
+
+def is_without_curves(datablock: bpy.types.ID) -> bool:
+    """Whether nothing animates the datablock yet, and something could."""
+    animation: Any = getattr(datablock, "animation_data", None)
+    if animation is None:
+        return True
+    action = animation.action
+    if action is None:
+        return not any(track.strips for track in animation.nla_tracks)
+    if not HAS_SLOTS or action.library is not None or animation.action_slot is None:
+        return False
+    return _channelbag(action, animation.action_slot) is None
+
+
+def ensured_channels(datablock: bpy.types.ID) -> Channels:
+    """As `channels_of`, made where the datablock is without curves."""
+    if is_without_curves(datablock):
+        animation: Any = getattr(datablock, "animation_data", None)
+        if animation is None or animation.action is None:
+            return new_action(datablock, f"{datablock.name}Action")
+        action = animation.action
+        layer = action.layers[0] if action.layers else action.layers.new("Layer")
+        strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
+        strip.channelbag(animation.action_slot, ensure=True)
+    return channels_of(datablock)
+
+
+def assign(datablock: bpy.types.ID, action: bpy.types.Action, slot_handle: int) -> None:
+    """Let `action` (there: the slot of that handle) animate `datablock`."""
+    animation: Any = getattr(datablock, "animation_data")  # noqa: B009  not every ID has it
+    animation.action = action
+    if HAS_SLOTS:
+        animation.action_slot = next(slot for slot in action.slots if slot.handle == slot_handle)
+
+
+def _channelbag(action: bpy.types.Action, slot: Any) -> Any:
+    for strip in _keyframe_strips(action):
+        bag = strip.channelbag(slot)
+        if bag is not None:
+            return bag
+    return None
+
+
+def _keyframe_strips(action: bpy.types.Action) -> Iterator[Any]:
+    for layer in action.layers:
+        for strip in layer.strips:
+            if strip.type == "KEYFRAME":
+                yield strip

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Frames of keys, which are the same where they are nearer than rounding can tell."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..store.stamps import SAME_FRAME
+from .keyframes import BoolArray, FloatArray
+
+
+def union(arrays: list[FloatArray]) -> FloatArray:
+    """The frames of all, each once, ascending."""
+    frames = np.unique(np.concatenate(arrays)) if arrays else np.empty(0, dtype=np.float32)
+    return frames[np.concatenate(([True], np.diff(frames) > SAME_FRAME))] if len(frames) else frames
+
+
+def is_among(frames: FloatArray, own: FloatArray) -> BoolArray:
+    """Which of the frames are among `own`, which ascend."""
+    if not len(own):
+        return np.zeros(len(frames), dtype=np.bool_)
+    row = np.clip(np.searchsorted(own, frames - np.float32(SAME_FRAME)), 0, len(own) - 1)
+    among: BoolArray = np.abs(own[row] - frames) <= SAME_FRAME
+    return among

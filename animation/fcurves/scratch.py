@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Values of an F-curve that isn't in the animator's data, by Blender's own evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from ..store.originals import Originals, put_back
+from .channels import HAS_SLOTS
+
+_kept: list[bpy.types.Action] = []
+_depth: list[None] = []
+
+
+@contextmanager
+def kept() -> Iterator[None]:
+    """Within this one scratch action serves all: making and removing one takes longer the more the file holds."""
+    _depth.append(None)
+    try:
+        yield
+    finally:
+        _depth.pop()
+        while _kept and not _depth:
+            bpy.data.actions.remove(_kept.pop())
+
+
+def evaluate(original: Originals, extrapolation: str, frames: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    """What a curve with these keys plays at `frames`."""
+    if not _depth:
+        with kept():
+            return evaluate(original, extrapolation, frames)
+    if not _kept:
+        _kept.append(bpy.data.actions.new("TCB scratch"))
+    fcurves = _fcurves(_kept[0])
+    fcurve = fcurves.new("location", index=0)
+    try:
+        fcurve.extrapolation = extrapolation
+        put_back(fcurve, original)
+        return np.array([fcurve.evaluate(float(frame)) for frame in frames], dtype=np.float64)
+    finally:
+        fcurves.remove(fcurve)
+
+
+def _fcurves(action: Any) -> Any:
+    if not HAS_SLOTS:
+        return action.fcurves
+    slot = action.slots[0] if action.slots else action.slots.new("OBJECT", "scratch")
+    layer = action.layers[0] if action.layers else action.layers.new("scratch")
+    strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
+    return strip.channelbag(slot, ensure=True).fcurves

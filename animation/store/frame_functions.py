@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Frame functions: timing apart from shape (seeds/004, 13.3).
+
+A track, a datablock and a scene can each have one: an animated property of its own, "Frame Function", whose F-curve
+says for each frame t which frame F(t) of the motion is played then. It is there where that F-curve is, and off where
+the curve is muted. They compose from outside in: F(t) = track(datablock(scene(t))).
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from ..datablocks import of_object
+from ..faults import Refusal
+from ..fcurves.channels import channels_of
+from ..fcurves.keyframes import INTERPOLATION, places, places_of, read, read_unplaced
+from ..fcurves.remembering import remembered
+from .tracks import FRAME_FUNCTION, Track
+
+Frames = npt.NDArray[np.float64]
+
+_PLAIN = [INTERPOLATION[name] for name in ("CONSTANT", "LINEAR", "BEZIER")]
+"""These play by places and handles alone."""
+_DIFFERENCE = 0.125
+"""Frames. Shorter, and float32 is all that a second difference tells; longer, and a curve bends too much."""
+_SHARP = 0.02
+"""Slopes, in frames a frame, that differ by so much on both sides are a corner."""
+_JUMP = 8.0
+"""Frames a frame squared; more, and eight times that of the other side, is no bend but a jump."""
+
+
+@dataclass(frozen=True, eq=False)
+class FrameFunction:
+    """The frame functions that a track is played by, the outermost first; alike are those that play the same."""
+
+    curves: tuple[bpy.types.FCurve, ...]
+
+    def __call__(self, frames: npt.ArrayLike) -> Frames:
+        """F(t), shape (m,), as Blender plays it: with modifiers, and rounded to float32 by each of the curves."""
+        return _played(self, np.asarray(frames, dtype=np.float64))
+
+    def with_rates(self, frames: npt.ArrayLike) -> tuple[Frames, Frames, Frames]:
+        """F(t) and its first and second derivative, from differences of what Blender plays over a quarter of a frame
+        to each side; of the way on where it bends sharply, or jumps, and of the way there at the last key."""
+        at, h = np.asarray(frames, dtype=np.float64), _DIFFERENCE
+        back2, back, here, on, on2 = (self(at + n * h) for n in (-2, -1, 0, 1, 2))
+        before, after = (3 * here - 4 * back + back2) / (2 * h), (4 * on - on2 - 3 * here) / (2 * h)
+        bend_before, bend_after = (here - 2 * back + back2) / h**2, (here - 2 * on + on2) / h**2
+        smooth = np.abs(after - before) <= _SHARP * np.maximum(1.0, np.abs(before))
+        # Past a jump that lies ahead nothing is known of the way that is left.
+        ahead = np.abs(bend_after) > _JUMP * np.maximum(1.0, np.abs(bend_before))
+        first, last = (-np.inf, np.inf) if self.goes_on else self.bounds
+        smooth &= (at > first) & (at < last)
+        arriving = ahead | (at >= last)
+        rate = np.where(smooth, (on - back) / (2 * h), np.where(arriving, before, after))
+        bend = np.where(smooth, (on2 - 2 * here + back2) / (2 * h) ** 2, np.where(arriving, bend_before, bend_after))
+        return here, rate, bend
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FrameFunction) and self.checksum == other.checksum
+
+    def __hash__(self) -> int:
+        return self.checksum
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """From the first to the last key of all; the outermost one's hold or go on outside."""
+        ends: list[Any] = [fcurve.range() for fcurve in self.curves]
+        return min(start for start, _ in ends), max(end for _, end in ends)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether it plays more outside its keys than one frame held."""
+        outermost = self.curves[0]
+        return outermost.extrapolation != "CONSTANT" or any(
+            modifier.type not in ("ENVELOPE", "STEPPED") and not modifier.mute for modifier in outermost.modifiers
+        )
+
+    @cached_property
+    def checksum(self) -> int:
+        """A number that changes with what they play."""
+        crc = 0
+        for fcurve in self.curves:
+            arrays = [places(fcurve), *read_unplaced(fcurve), places_of(fcurve.sampled_points)]
+            if not np.isin(arrays[-2], _PLAIN).all():
+                keys = read(fcurve)
+                arrays += [keys.easing, keys.back, keys.amplitude, keys.period]
+            for array in arrays:
+                crc = zlib.crc32(array.data, crc)
+            state = fcurve.extrapolation, [list(_numbers(modifier)) for modifier in fcurve.modifiers]
+            crc = zlib.crc32(repr(state).encode(), crc)
+        return crc
+
+
+@remembered
+def _played(function: FrameFunction, frames: Frames) -> Frames:
+    """Most tracks that a function plays have their keys at the same frames."""
+    for fcurve in function.curves:
+        frames = np.array([fcurve.evaluate(frame) for frame in frames.tolist()], dtype=np.float64)
+    return frames
+
+
+def _numbers(modifier: Any) -> Iterator[str]:
+    """All that a modifier plays by."""
+    for prop in modifier.bl_rna.properties:
+        if prop.identifier == "control_points":
+            yield repr([(point.frame, point.min, point.max) for point in modifier.control_points])
+        elif prop.identifier not in ("rna_type", "show_expanded", "is_valid", "active", "name"):
+            value = getattr(modifier, prop.identifier)
+            yield repr(tuple(value) if getattr(prop, "is_array", False) else value)
+
+
+def function_of(track: Track) -> FrameFunction | None:
+    """What the track is played by; None where nothing changes its timing."""
+    levels = (_scene_curve(track.datablock), track.datablock_frame_curve, track.frame_curve)
+    curves = tuple(fcurve for fcurve in levels if fcurve is not None and _plays(fcurve))
+    return FrameFunction(curves) if curves else None
+
+
+def _plays(fcurve: bpy.types.FCurve) -> bool:
+    group = fcurve.group
+    muted = fcurve.mute or (group is not None and group.mute)
+    return not muted and bool(len(fcurve.keyframe_points) or len(fcurve.sampled_points))
+
+
+def curve_of(datablock: bpy.types.ID) -> bpy.types.FCurve | None:
+    """The F-curve of the datablock's own frame function, on or off."""
+    try:
+        channels = channels_of(datablock)
+    except Refusal:
+        return None
+    return next((fcurve for fcurve in channels if fcurve.data_path == FRAME_FUNCTION), None)
+
+
+def _scene_curve(datablock: bpy.types.ID | None) -> bpy.types.FCurve | None:
+    """That of the first scene that the datablock is part of."""
+    if datablock is None or isinstance(datablock, bpy.types.Scene):
+        return None
+    for scene in bpy.data.scenes:
+        # Asked of every track on every redraw, and nearly no scene has one.
+        if scene.animation_data is None:
+            continue
+        fcurve = curve_of(scene)
+        if fcurve is not None and _is_in(datablock, scene):
+            return fcurve
+    return None
+
+
+def _is_in(datablock: bpy.types.ID, scene: bpy.types.Scene) -> bool:
+    """Whether the datablock is an object of the scene, or an object or the world is made of it."""
+    if isinstance(datablock, bpy.types.Object):
+        return datablock.name in scene.objects and scene.objects[datablock.name] == datablock
+    world: Any = scene.world
+    if world is not None and datablock in (world, world.node_tree):
+        return True
+    return any(datablock == part for item in scene.objects for part in of_object(item))
