@@ -18,10 +18,11 @@ from bpy.props import BoolProperty
 from . import selection
 from .animation import Options, Refusal, Report, enable_many
 from .animation.datablocks import of_object, users_of
-from .animation.fcurves.channels import channels_in
-from .animation.live.switching import is_live
 from .animation.live.watch import Watch, is_unsure, look_on, refresh, refresh_all, refused_of
-from .animation.store.companions import is_enabled
+from .animation.store.live_switch import is_live
+from .animation.store.recording import adopt_tracks, clear_orphans
+from .animation.store.session import session
+from .animation.store.table import has_baked_tracks, read_table
 from .words import rpt_, told
 
 _Handler = TypeVar("_Handler", bound=Callable[..., None])
@@ -75,7 +76,15 @@ def flush() -> Report:
     """Bake again all that was edited of what is marked."""
     numbers, _state.marked, _state.unsure = _state.marked | _state.unsure, set(), set()
     keyed = _was_keyed()
-    return _each(numbers, lambda action: refresh_all(_state.watches, action, _options_for, _frames_of(action, keyed)))
+    return _each(numbers, lambda action: refresh_all(_state.watches, action, *_how(action, keyed)))
+
+
+def _how(
+    action: bpy.types.Action, keyed: bool
+) -> tuple[Callable[[list[bpy.types.ID]], Options] | None, list[float], bool]:
+    """How tracks are baked that are not baked yet, at which frames there are new keys, and whether edits are baked at
+    once: only where the action is live."""
+    return _options_for if is_live(action) else None, _frames_of(action, keyed), is_live(action)
 
 
 def _flush_soon() -> None:
@@ -83,21 +92,24 @@ def _flush_soon() -> None:
     numbers, _state.marked = _state.marked, set()
     _state.unsure |= numbers
     keyed = _was_keyed()
-    _each(numbers, lambda action: refresh(_state.watches, action, _options_for, _frames_of(action, keyed)))
+    _each(numbers, lambda action: refresh(_state.watches, action, *_how(action, keyed)))
 
 
 def _look_on() -> None:
     """Bake again what a longer look tells, for a short while."""
-    _each(_state.unsure, lambda action: look_on(_state.watches, action, _options_for, _SLICE))
-    _state.unsure = {
-        action.session_uid for action in _live_actions() if is_unsure(_state.watches, action)
-    } & _state.unsure
+    _each(_state.unsure, _look_on_at)
+    _state.unsure = {action.session_uid for action in _looked_at() if is_unsure(_state.watches, action)} & _state.unsure
+
+
+def _look_on_at(action: bpy.types.Action) -> Report:
+    otherwise, _, is_baked = _how(action, keyed=False)
+    return look_on(_state.watches, action, otherwise, _SLICE, is_baked)
 
 
 def _each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) -> Report:
     """Do the work on each of the actions, and keep what is to be said of it."""
     report = Report()
-    for action in _live_actions():
+    for action in _looked_at():
         if action.session_uid in numbers:
             try:
                 done = work(action)
@@ -106,7 +118,7 @@ def _each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) -> Repo
                 traceback.print_exc()
                 done = Report(refusals=[Refusal(action.name, rpt_("Live failed: {:s}", told(error)))])
                 _state.notes[action.session_uid] = done.refused
-            if done.tracks:
+            if done.tracks or done.notes:
                 _state.notes[action.session_uid] = done.notes
             report.add(done)
     return report
@@ -122,8 +134,17 @@ def _live_actions() -> list[bpy.types.Action]:
     return [action for action in bpy.data.actions if is_live(action) and action.is_editable]
 
 
+def _looked_at() -> list[bpy.types.Action]:
+    """The actions whose edits are looked at when they end: live ones, and in a window all that have baked tracks."""
+    return [action for action in bpy.data.actions if action.is_editable and _is_looked_at(action)]
+
+
+def _is_looked_at(action: bpy.types.Action) -> bool:
+    return is_live(action) or (not bpy.app.background and has_baked_tracks(action))
+
+
 def _mark_all() -> None:
-    for action in _live_actions():
+    for action in _looked_at():
         mark(action)
 
 
@@ -231,7 +252,7 @@ def _after_update(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
         return
     for update in depsgraph.updates:
         action: Any = update.id and update.id.original
-        if isinstance(action, bpy.types.Action) and is_live(action):
+        if isinstance(action, bpy.types.Action) and _is_looked_at(action):
             mark(action)
         if action is not None and _times_a_scene(action):
             _mark_all()
@@ -255,6 +276,10 @@ def _after_undo(*_args: Any) -> None:
 def _after_loading(*_args: Any) -> None:
     """A file may hold an edit that was not baked any more: one that was saved by itself."""
     _state.clear()
+    # Keys that are copied from any of them bring their rows.
+    session.forget_actions()
+    for action in bpy.data.actions:
+        read_table(action)
     _mark_all()
 
 
@@ -263,6 +288,18 @@ def _before_saving(*_args: Any) -> None:
     # What is not baked in the file is when it is loaded.
     if not is_editing():
         flush_all()
+        _settle_tables()
+
+
+def _settle_tables() -> None:
+    """Let each table have what belongs to the keys of its action, and nothing else."""
+    actions: Any = bpy.data.actions
+    if len(session.rows):
+        local = [action for action in actions if action.is_editable]
+        for action in local:
+            adopt_tracks(action)
+        for action in local:
+            clear_orphans(action)
 
 
 @persistent
@@ -299,7 +336,7 @@ def _switched(action: bpy.types.Action, _context: bpy.types.Context) -> None:
 
 def _make_tcb(action: bpy.types.Action) -> None:
     """As the buttons do: where no track of the action is TCB, all become so, and look as they did."""
-    if any(is_enabled(channels) for channels in channels_in(action)):
+    if read_table(action).places:
         return
     users = users_of(action)
     defaults = selection.defaults_of(_scene_of(users))

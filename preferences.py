@@ -9,7 +9,7 @@ import bpy
 from bpy.props import EnumProperty
 
 from . import keymaps
-from .animation.store.companions import PARAMETERS
+from .animation.store.rows import PARAMETERS
 
 assert __package__ is not None
 PACKAGE = __package__

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is saved in a .blend beside the F-curves, and what the sidebar edits.
 
-`ID.tcb_tracks` and `PoseBone.tcb_tracks` only give companion F-curves (see animation/companions.py) a property to
-name: their rows in the Dope Sheet then read "Tension" instead of a path. The data is in the F-curves.
+`ID.tcb_tracks` and `PoseBone.tcb_tracks` only give the F-curves of frame functions (see animation/store/paths.py) a
+property to name: their rows in the Dope Sheet read "Frame Function" then, not a path. The data is in the F-curves.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from bpy.props import (
 
 from . import selection, shared_number
 from .animation import ROTATION_TOLERANCE, Refusal, choose
-from .animation.edit.selected_keys import Kept, Numbers, TrackKeys, put_back, set_parameters
-from .animation.store.companions import velocity_of
-from .animation.store.parameters import LIMITS, velocity_size
+from .animation.edit.selected_keys import Kept, TrackKeys, put_back, set_parameters
+from .animation.store.parameters import LIMITS, Numbers, velocity_size
+from .animation.store.rows import velocity_of
 from .animation.store.settings import CHOICES
 from .interp.methods import METHODS
 from .last_event import LastEvent, last_event
@@ -358,18 +358,10 @@ def rotation_tolerance() -> Any:
 FRAME_DESCRIPTION = "Which frame of the motion is played now: it counts where it is animated"
 
 
-class TCBCompanions(bpy.types.PropertyGroup):
-    """What the companion F-curves of one track are named after."""
+class TCBTrack(bpy.types.PropertyGroup):
+    """What the frame function of one track is named after."""
 
-    tension: parameter("tension")
-    continuity: parameter("continuity")
-    bias: parameter("bias")
-    ease_to: parameter("ease_to")
-    ease_from: parameter("ease_from")
-    velocity: FloatVectorProperty(name="Velocity", size=32, subtype="XYZ")
-    settings: FloatProperty(name="TCB Settings", options=set())
     frame: FloatProperty(name="Frame Function", description=FRAME_DESCRIPTION)
-    saved: FloatVectorProperty(name="Saved Keys", size=32, options=set())
 
 
 class Of50:
@@ -441,14 +433,14 @@ class TCBSidebar(Of50, bpy.types.PropertyGroup):
     frame_end: FloatProperty(name="End", description="Last frame of the range", default=250.0, precision=2)
 
 
-_CLASSES = (TCBCompanions, TCBParameters, TCBSelectedKeys, TCBSidebar)
+_CLASSES = (TCBTrack, TCBParameters, TCBSelectedKeys, TCBSidebar)
 
 
 def _properties() -> Iterator[tuple[Any, str, Any]]:
     """Each property that Blender's own types gain: the type, the name, the definition."""
     overridable: Any = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
     for owner in (bpy.types.ID, bpy.types.PoseBone):
-        yield owner, "tcb_tracks", CollectionProperty(type=TCBCompanions, override=overridable)
+        yield owner, "tcb_tracks", CollectionProperty(type=TCBTrack, override=overridable)
     yield (
         bpy.types.ID,
         "tcb_frame",

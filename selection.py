@@ -14,7 +14,6 @@ from . import redraw
 from .animation import Refusal, find_track, of_object
 from .animation.datablocks import action_time, bone_path, name_of
 from .animation.edit.selected_keys import (
-    Numbers,
     TrackKeys,
     any_selected,
     goes_by_velocities,
@@ -24,7 +23,10 @@ from .animation.edit.selected_keys import (
 )
 from .animation.fcurves.channels import channels_of
 from .animation.inspecting import KeyInfo, key_near, tracks_of
-from .animation.store.companions import PARAMETERS
+from .animation.store.parameters import Numbers
+from .animation.store.paths import track_of
+from .animation.store.rows import PARAMETERS
+from .animation.store.table import read_table
 from .animation.store.tracks import Track
 from .words import rpt_
 
@@ -80,15 +82,18 @@ def why_nothing_is_selected(context: bpy.types.Context) -> str:
     return ""
 
 
-def has_curve(context: bpy.types.Context, part: str) -> bool:
-    """Whether something that is selected has an F-curve with that in its path."""
-    if not part:
+def has_tracks(context: bpy.types.Context, kind: str) -> bool:
+    """Whether something that is selected has tracks that are "TCB" or "BAKED", or a frame function; "": any."""
+    if not kind:
         return True
     for datablock, prefixes in selected_datablocks(context, use_data=True).items():
         starts = "" if prefixes is None else tuple(prefixes)
         with suppress(Refusal):
-            paths = (fcurve.data_path for fcurve in channels_of(datablock))
-            if any(part in path and path.startswith(starts) for path in paths):
+            channels = channels_of(datablock)
+            table = read_table(channels.action)
+            if table.fault or table.has_tracks(channels.slot_handle, starts, only_baked=kind == "BAKED"):
+                return True
+            if kind == "TCB" and any(track_of(fcurve.data_path) for fcurve in channels):
                 return True
     return False
 

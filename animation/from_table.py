@@ -17,17 +17,18 @@ from ..interp import rotations
 from ..words import rpt_, told
 from .bake.sampling import APART
 from .datablocks import name_of
-from .edit.enabling import check_editable, editable_channels, enable_track
 from .edit.restore import remove_track
 from .faults import Refusal
 from .fcurves.channels import ensured_channels, is_without_curves
+from .fcurves.editable import check_editable, editable_channels
 from .fcurves.frames import union
 from .fcurves.keyframes import BoolArray, FloatArray
 from .fcurves.keying import key_curve
 from .playing import is_driven
 from .report import Report
-from .store.companions import split
-from .store.tracks import EULER_ORDERS, NOT_IN_USE, Track, default_settings, track_at, why_not
+from .store.paths import split
+from .store.recording import enable_tracks
+from .store.tracks import EULER_ORDERS, NOT_IN_USE, Track, track_at, why_not
 
 Float64Array = npt.NDArray[np.float64]
 
@@ -360,7 +361,7 @@ def _check_track(datablock: bpy.types.ID, keyed: _Keyed, how: TableKeys) -> None
 
 
 def _write(datablock: bpy.types.ID, keyed: list[_Keyed], how: TableKeys, report: Report) -> None:
-    for path in {each.track.path for each in keyed if each.track.enabled or each.track.baked}:
+    for path in {each.track.path for each in keyed if each.track.enabled}:
         report.notes += remove_track(datablock, path).notes
         said = Refusal(name_of(datablock), rpt_("its TCB parameters were those of keys that are gone"), path)
         report.notes.append(str(said))
@@ -384,7 +385,7 @@ def _write(datablock: bpy.types.ID, keyed: list[_Keyed], how: TableKeys, report:
         if not track.in_use:
             report.notes.append(str(track.refusal(rpt_(NOT_IN_USE))))
         if how.use_tcb:
-            enable_track(datablock, channels, track, default_settings(track))
+            enable_tracks(channels, [track])
         report.tracks += 1
         report.keys += len(union([each.frames for each in keyed if each.track.path == path]))
     channels.action.update_tag()

@@ -15,13 +15,15 @@ from ..words import n_, rpt_
 from .bake.splines import TrackSpline, plays_its_own_keys, track_splines
 from .faults import Refusal
 from .fcurves.channels import channels_of
+from .fcurves.frames import union
 from .fcurves.keyframes import FloatArray
-from .store.companions import PARAMETERS
 from .store.frame_functions import function_of
-from .store.originals import Originals
-from .store.parameters import read_parameters, read_velocities, velocity_size
-from .store.reading import is_up_to_date, key_frames, read_originals
-from .store.tracks import BONES, Track, tracks_shown
+from .store.own_keys import OwnKeys, read_own_keys
+from .store.parameters import read_parameters, read_velocities
+from .store.paths import BONES
+from .store.recording import is_up_to_date
+from .store.rows import PARAMETERS
+from .store.tracks import Track, tracks_shown
 
 _AT = 0.02
 """Frames: near enough to the current frame to be meant by it."""
@@ -61,7 +63,7 @@ def state(track: Track) -> str:
     """PLAIN, TCB, BAKED, or OUT_OF_DATE where keys, parameters or choices changed since the bake."""
     if not track.enabled:
         return "PLAIN"
-    if not track.saved:
+    if not track.baked:
         return "TCB"
     return "BAKED" if is_up_to_date(track) else "OUT_OF_DATE"
 
@@ -69,18 +71,19 @@ def state(track: Track) -> str:
 def key_near(track: Track, frame: float, defaults: Mapping[str, float]) -> KeyInfo | None:
     """The key at `frame`, or else the last one before it, or else the first one after; `defaults` are the parameters of
     keys that have none of their own."""
-    frames = key_frames(track)
+    own = read_own_keys(track)
+    frames = union([channel.keys.frames for channel in own.values()])
     if not len(frames):
         return None
     row = max(0, int(np.searchsorted(frames, frame + _AT)) - 1)
     found = float(frames[row])
     where = "AT" if abs(found - frame) <= _AT else "BEFORE" if found < frame else "AFTER"
     try:
-        numbers = read_parameters(track, frames[row : row + 1], defaults)
+        numbers = read_parameters(track, own, frames[row : row + 1], defaults)
         parameters = {name: float(number[0]) for name, number in numbers.items()}
     except Refusal:
         parameters = dict.fromkeys(PARAMETERS, math.nan)
-    velocity = read_velocities(track, frames[row : row + 1], range(velocity_size(track)))[0]
+    velocity = read_velocities(track, own, frames[row : row + 1])[0]
     return KeyInfo(found, row + 1, len(frames), where, parameters, tuple(velocity.tolist()))
 
 
@@ -105,7 +108,7 @@ def turn_now(track: Track, frame: float, defaults: Mapping[str, float]) -> tuple
     """Of a rotation track at `frame`, as its frame functions play it, the turn from the key before it: angle in
     radians, and axis. Raises Refusal."""
     frame = _played(track, frame)
-    check_can_be_drawn(track, read_originals(track))
+    check_can_be_drawn(track, read_own_keys(track))
     (spline,) = _splines(track, defaults)
     if isinstance(spline.spline, tcb.RotationSpline):
         angles, axes = spline.spline.turn_from_key([frame])
@@ -125,7 +128,7 @@ def _played(track: Track, frame: float) -> float:
     return frame if function is None else float(function([frame])[0])
 
 
-def check_can_be_drawn(track: Track, originals: Mapping[int, Originals]) -> None:
+def check_can_be_drawn(track: Track, originals: Mapping[int, OwnKeys]) -> None:
     """Raises Refusal for a rotation whose missing values take a curve to evaluate: drawing can make none."""
     frames = {original.keys.frames.tobytes() for original in originals.values()}
     if track.is_rotation and len(frames) > 1 and not all(plays_its_own_keys(track, index) for index in track.channels):
@@ -133,4 +136,4 @@ def check_can_be_drawn(track: Track, originals: Mapping[int, Originals]) -> None
 
 
 def _splines(track: Track, defaults: Mapping[str, float]) -> list[TrackSpline]:
-    return track_splines(track, track.settings, read_originals(track), defaults)
+    return track_splines(track, track.settings, read_own_keys(track), defaults)

@@ -16,10 +16,9 @@ from ..words import n_, rpt_
 from .datablocks import name_of
 from .faults import Refusal
 from .fcurves.channels import channels_of
-from .fcurves.frames import union
+from .fcurves.frames import SAME_FRAME, union
 from .stepping import stepped
-from .store.reading import key_frames
-from .store.stamps import SAME_FRAME
+from .store.own_keys import key_frames
 from .store.tracks import find_tracks
 from .world import Frames, plays
 

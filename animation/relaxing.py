@@ -18,20 +18,17 @@ from ..words import counted, n_, rpt_
 from .bake.pipeline import rebake
 from .bake.splines import TrackSpline, quaternions_of, track_splines
 from .datablocks import bone_path, users_of
-from .edit.enabling import check_editable, editable_channels
 from .edit.selected_keys import TrackKeys, keys_of
 from .faults import Refusal
 from .fcurves.channels import channels_of
-from .fcurves.frames import is_among
+from .fcurves.editable import check_editable, editable_channels
+from .fcurves.frames import SAME_FRAME, is_among
 from .fcurves.keyframes import places
 from .playing import STEP, Values, all_keys, between, check_finite, keys_around, sampled_frames
 from .stepping import Stepping
 from .store.frame_functions import function_of
 from .store.options import Options
-from .store.originals import Originals
-from .store.pairing import pair
-from .store.reading import read_originals
-from .store.stamps import SAME_FRAME
+from .store.own_keys import OwnKeys, read_own_keys
 from .store.tracks import EULER_ORDERS, Track, find_tracks, why_not
 from .world import Frames, Matrices, UnknownMotionError, World
 
@@ -333,8 +330,7 @@ class _Mover:
         self.settings = track.settings
         self.function = function_of(track)
         self.defaults = self.settings.options.defaults if track.baked and self.settings.options else defaults
-        kept = read_originals(track)
-        pair(track, kept)
+        kept = read_own_keys(track)
         self.originals = {
             index: replace(own, keys=own.keys.with_(co=own.keys.co.astype(np.float64))) for index, own in kept.items()
         }
@@ -359,7 +355,7 @@ class _Mover:
 
     def splines(self, numbers: Values) -> list[TrackSpline]:
         """With these numbers in the keys that may change."""
-        changed: dict[int, Originals] = {}
+        changed: dict[int, OwnKeys] = {}
         for index, own in self.originals.items():
             co = own.keys.co.copy()
             for number, (component, row) in zip(numbers, self.slots, strict=True):

@@ -10,7 +10,7 @@ from ..interp.jumps import Jump, continuity, jumps
 from ..words import rpt_
 from .bake.splines import track_splines
 from .inspecting import check_can_be_drawn
-from .store.reading import read_originals
+from .store.own_keys import read_own_keys
 from .store.tracks import Track
 
 MOST_KEYS = 2000
@@ -32,7 +32,7 @@ def smoothness(track: Track, defaults: Mapping[str, float]) -> Smoothness:
 
     Raises Refusal where the keys make no spline, or what is asked for can't be found while drawing.
     """
-    originals = read_originals(track)
+    originals = read_own_keys(track)
     if not originals:
         raise track.refusal(rpt_("it has no keys"))
     if max(len(original.keys) for original in originals.values()) > MOST_KEYS:

@@ -24,7 +24,7 @@ from .fcurves.frames import union
 from .fcurves.keyframes import BoolArray, FloatArray
 from .report import Report
 from .store.options import SAMPLE_LIMIT
-from .store.reading import read_originals
+from .store.own_keys import read_own_keys
 from .store.tracks import Track, find_tracks, tracks_shown
 
 Content = Literal["KEYS", "MOTION"]
@@ -106,7 +106,7 @@ def _tracks(item: bpy.types.Object, bone: str) -> Iterator[tuple[bpy.types.ID, T
 
 
 def _keys(item: bpy.types.Object, named: list[tuple[bpy.types.ID, Track, str]], how: TableContent) -> Table:
-    kept = [(track, path, read_originals(track)) for _, track, path in named]
+    kept = [(track, path, read_own_keys(track)) for _, track, path in named]
     frames = union([original.keys.frames for _, _, originals in kept for original in originals.values()])
     if not len(frames):
         raise Refusal(name_of(item), rpt_("it has no keys on a float property"), nothing_to_do=True)

@@ -24,17 +24,17 @@ from ..interp import evaluate_many, retiming
 from ..words import n_, rpt_
 from .bake.splines import TrackSpline, track_splines
 from .datablocks import name_of
-from .edit.enabling import editable_channels
 from .faults import Refusal
 from .fcurves import scratch
 from .fcurves.channels import Channels, channels_of
+from .fcurves.editable import editable_channels
 from .fcurves.keying import key_curve
 from .report import Report
-from .store.companions import split
 from .store.frame_functions import FrameFunction, function_of
 from .store.options import SAMPLE_LIMIT
-from .store.reading import read_originals
-from .store.tracks import BONES, Track, find_tracks, is_derived, why_not
+from .store.own_keys import read_own_keys
+from .store.paths import BONES, split
+from .store.tracks import Track, find_tracks, is_derived, why_not
 
 Float64Array = npt.NDArray[np.float64]
 Quantity = Literal["VELOCITY", "ACCELERATION", "SPEED"]
@@ -221,7 +221,7 @@ def _moving(datablock: bpy.types.ID, prefixes: Iterable[str] | None, how: Veloci
         if not (track.enabled and track.in_use):
             continue
         reason = why_not(track)
-        originals = {} if reason else read_originals(track)
+        originals = {} if reason else read_own_keys(track)
         if reason or not originals:
             report.refusals.append(track.refusal(reason or rpt_("it has no keys")))
             continue

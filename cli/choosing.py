@@ -13,8 +13,7 @@ import bpy
 from .. import animation
 from ..animation.datablocks import name_of
 from ..animation.fcurves.channels import HAS_SLOTS, channels_of
-from ..animation.fcurves.keyframes import read
-from ..animation.store.stamps import has_stamp
+from ..animation.store.stamps import has_stamps
 from ..animation.store.tracks import Track, find_tracks
 from ..animation.velocities import has_velocities
 from ..words import n_, rpt_
@@ -115,7 +114,7 @@ def has_keys(track: Track) -> bool:
 
 
 def _is_baked(track: Track) -> bool:
-    return track.baked or any(has_stamp(read(fcurve)).any() for fcurve in track.channels.values())
+    return track.baked or any(map(has_stamps, track.channels.values()))
 
 
 _WORTH_THE_WORK: dict[str, Callable[[Track], bool]] = {
@@ -123,7 +122,7 @@ _WORTH_THE_WORK: dict[str, Callable[[Track], bool]] = {
     "enable": lambda track: has_keys(track) and not track.enabled,
     "restore": _is_baked,
     "velocities": lambda track: track.enabled and track.in_use,
-    "remove": lambda track: any(True for _ in track.companions) or _is_baked(track),
+    "remove": lambda track: track.enabled or track.frame_curve is not None or _is_baked(track),
 }
 
 

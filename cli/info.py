@@ -11,10 +11,11 @@ import numpy as np
 
 from .. import animation
 from ..animation.datablocks import name_of
+from ..animation.fcurves.frames import union
 from ..animation.inspecting import STATES, state
 from ..animation.store.frame_functions import function_of
-from ..animation.store.parameters import read_parameters, read_velocities, velocity_size
-from ..animation.store.reading import key_frames, read_originals
+from ..animation.store.own_keys import read_own_keys
+from ..animation.store.parameters import read_parameters, read_velocities
 from ..animation.store.tracks import Track
 from ..words import rpt_
 from .arguments import Job
@@ -57,15 +58,16 @@ def _datablocks(job: Job, outcome: Outcome) -> dict[bpy.types.ID, None]:
 def _row(track: Track, outcome: Outcome) -> dict[str, Any] | None:
     """What info shows of a track; None, and an error, where what is saved with it can't be understood."""
     try:
-        frames = key_frames(track)
-        parameters = read_parameters(track, frames, {})
-        velocities = read_velocities(track, frames, range(velocity_size(track)))
+        kept = read_own_keys(track)
+        frames = union([channel.keys.frames for channel in kept.values()])
+        parameters = read_parameters(track, kept, frames, {})
+        velocities = read_velocities(track, kept, frames)
         settings = track.settings
         condition = STATES[state(track)]
     except animation.Refusal as refusal:
         outcome.errors.append(str(refusal))
         return None
-    own = sum(len(original.keys) for original in read_originals(track).values())
+    own = sum(len(channel.keys) for channel in kept.values())
     generated = sum(len(fcurve.keyframe_points) for fcurve in track.channels.values()) - own
     set_on = {name: int(np.count_nonzero(numbers)) for name, numbers in parameters.items()}
     set_on["velocity"] = int(velocities.any(axis=1).sum())

@@ -13,8 +13,7 @@ from ..animation import Refusal
 from ..animation.bake.splines import TrackSpline, track_splines
 from ..animation.fcurves.channels import channels_of
 from ..animation.store.frame_functions import function_of
-from ..animation.store.pairing import pair
-from ..animation.store.reading import read_originals
+from ..animation.store.own_keys import read_own_keys
 from ..animation.store.settings import Settings
 from ..animation.store.tracks import Track, find_tracks, why_not
 from ..interp import evaluate_many, rotations
@@ -101,7 +100,7 @@ class Tracks:
         if track is None:
             path = PROPERTIES.get(item.rotation_mode, "rotation_euler")
             return Said(item.rotation_mode, still(_value(item, path)), None)
-        originals = read_originals(track)
+        originals = read_own_keys(track)
         splines = track_splines(track, track.settings, originals, {})
         keys = _keys(splines[0], splines[0].values)
         return Said(item.rotation_mode, keys, track.settings if _is_played_by_splines(track) else None)
@@ -142,8 +141,7 @@ class Tracks:
                 names = ", ".join(others)
                 say(_of(track, rpt_("modifiers of its F-curves are left: {:s}", names)))
                 break
-        originals = read_originals(track)
-        pair(track, originals)
+        originals = read_own_keys(track)
         return track_splines(track, track.settings, originals, {})
 
     def _played(self, track: Track, splines: list[TrackSpline], frames: FloatArray) -> FloatArray:

@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import bpy
+import numpy as np
 
 from ..animation.fcurves.channels import Channels, new_action
 from ..animation.fcurves.keying import key_curve
-from ..animation.store.companions import PARAMETERS, give_names, make
-from ..animation.store.settings import Settings, make_settings
+from ..animation.store.recording import enable_tracks
+from ..animation.store.rows import PARAMETERS
+from ..animation.store.settings import Settings
+from ..animation.store.tracks import find_tracks
 from .cleaning import Keys
 
 _TRANSFORMS = "Object Transforms"
@@ -28,7 +31,7 @@ class Animated:
     interpolation: str = "BEZIER"
 
 
-def write_action(datablock: bpy.types.ID, name: str, animated: Iterable[Animated]) -> Channels:
+def write_action(datablock: bpy.types.ID, name: str, animated: Sequence[Animated]) -> Channels:
     """Give the datablock a new action with these keys; the tracks with settings become TCB."""
     channels = new_action(datablock, name)
     for one in animated:
@@ -37,12 +40,12 @@ def write_action(datablock: bpy.types.ID, name: str, animated: Iterable[Animated
         keys = one.keys
         for component, column in enumerate(keys.values.T):
             key_curve(channels.new(one.path, component, group), keys.frames, column, one.interpolation)
-        if one.settings is None:
-            continue
-        give_names(datablock, one.path)
-        make_settings(channels, one.path, group, one.settings)
-        for parameter, numbers in zip(PARAMETERS, keys.parameters, strict=True):
-            own = numbers != 0.0
-            if own.any():
-                key_curve(make(channels, one.path, parameter, 0, group), keys.frames[own], numbers[own], "CONSTANT")
+    kept = {one.path: one for one in animated if one.settings is not None}
+    tracks = [track for track in find_tracks(datablock, channels) if track.path in kept]
+    given = [kept[track.path] for track in tracks]
+    numbers = [
+        {name: np.where(own != 0.0, own, np.nan) for name, own in zip(PARAMETERS, one.keys.parameters, strict=True)}
+        for one in given
+    ]
+    enable_tracks(channels, tracks, [one.settings or Settings() for one in given], numbers)
     return channels

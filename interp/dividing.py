@@ -29,6 +29,11 @@ _BETWEEN = np.convolve(np.concatenate(([0.0], NODES, [1.0])), [0.5, 0.5], mode="
 _PROBES = (0.5 - np.sqrt(0.05), 0.5, 0.5 + np.sqrt(0.05))
 
 
+def _bernstein(t: FloatArray) -> FloatArray:
+    s = 1.0 - t
+    return np.stack([s**3, 3.0 * t * s**2, 3.0 * t**2 * s, t**3], axis=1)
+
+
 def _double_zeros(t: FloatArray) -> FloatArray:
     return t * t * (1.0 - t) * (1.0 - t)
 
@@ -58,10 +63,10 @@ def _powers_of_cubic() -> FloatArray:
     return rows
 
 
-BERNSTEIN = np.stack(
-    [(1.0 - NODES) ** 3, 3.0 * NODES * (1.0 - NODES) ** 2, 3.0 * NODES**2 * (1.0 - NODES), NODES**3], axis=1
-)
+BERNSTEIN = _bernstein(NODES)
 """From four Bezier points to the values at the nodes, shape (nodes, 4)."""
+DENSE = _bernstein(np.arange(1, 64) / 64.0)
+"""The same at places so dense that nothing need be known of what is between them."""
 TO_CHEBYSHEV = np.linalg.inv(_chebyshev(NODES)) / _double_zeros(NODES)
 """From the rest at the nodes to g's Chebyshev coefficients, shape (nodes, nodes)."""
 PLACES = np.sort(np.concatenate(([0.0, 1.0], NODES, _BETWEEN)))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -29,10 +29,18 @@ ROTATION_TOLERANCE = float(np.radians(0.01))
 # Frames. Blender takes keys nearer than 0.01 frame as one, and float32 frames have to tell the thirds of a piece apart.
 _LEAST_FRAMES = 0.0125
 _LEAST_STEPS = 12
+# Frames. Nearer to a key nobody can pick the two apart: knots stand there only where the tolerance needs them.
+_APART = 0.5
+# Frames. How much farther from a key still knots are tried that stand for the end of an ease.
+_FARTHER = np.arange(0.0, 1.5, 1.0 / 64.0)
 # What float32 makes of a number, relative, a few times over: in keys and handles, and while Blender plays them.
 _ROUNDING = 4.0 * 2.0**-24
+# Relative: sums of float64.
+_SUM = 1e-12
 # Radians, or the same part of an axis: numbers farther off than this at a key are others than the key's.
 _ARRIVES = 1e-3
+# Of that rounding: nothing nearer is tried to reach.
+_LEAST_GOAL = 2.0
 _MOST_LEVELS = 40
 # Radians. By how much the numbers of a rotation may change in a span and still be followed by what is nearest.
 _FAST = 1.0
@@ -75,6 +83,8 @@ class Request:
     stretched : bool
         Whether knots of quaternions may be a little longer or shorter where that saves one. For players that take the
         channels as they are and normalise what comes of them, as Blender does, not each key.
+    others : array_like of float, or None
+        Frames of further keys of the same track: knots keep half a frame away from them as from the spline's own.
     """
 
     spline: Spline
@@ -83,6 +93,7 @@ class Request:
     numbers: npt.ArrayLike | None = None
     segments: npt.ArrayLike | None = None
     stretched: bool = True
+    others: npt.ArrayLike | None = None
 
 
 @dataclass(frozen=True)
@@ -123,6 +134,8 @@ class Fit:
         of a rotation the angle in radians.
     tolerance : ndarray, shape (channels,)
         What was asked for.
+    rounding : ndarray, shape (n, channels)
+        How near float32 can come in each segment at all: nothing below it is a miss.
     """
 
     knots: tuple[Knots, ...]
@@ -132,6 +145,7 @@ class Fit:
     jumps: BoolArray
     errors: FloatArray
     tolerance: FloatArray
+    rounding: FloatArray
 
     @property
     def error(self) -> float:
@@ -140,8 +154,15 @@ class Fit:
 
     @property
     def reached(self) -> bool:
-        """Whether every channel is as near as was asked for; if not, `errors` has where and by how much."""
-        return bool((self.errors <= self.tolerance).all())
+        """Every channel is as near as was asked for, or as float32 can be."""
+        return bool((self.misses <= 1.0).all())
+
+    @property
+    def misses(self) -> FloatArray:
+        """The errors as parts of what they may be, shape as `errors`."""
+        # A sum of what a piece may leave and of rounding can be off by its own.
+        misses: FloatArray = self.errors / (np.maximum(self.tolerance, self.rounding) * (1.0 + _SUM))
+        return misses
 
 
 def handles(
@@ -211,7 +232,8 @@ def fit_many(requests: Sequence[Request]) -> list[Fit]:
     where the key's own numbers are one of many ways to say its orientation (no turn, gimbal lock); frames so large
     that float32 says little about them.
 
-    Knots are where all pieces of a segment have the same error; their number was within 1.1 times the smallest there
+    Knots are where all pieces of a segment have the same error, but not within half a frame of a key, unless no knots
+    farther off reach the tolerance; their number was within 1.1 times the smallest there
     is with exact values and derivatives, found by dynamic programming on 48 to 150 places a segment, over tracks of
     each kind, eased or not; of stretched quaternions without ease it was 0.8 to 0.9 times that.
     """
@@ -379,6 +401,7 @@ class _Fitting:
         self._segment = np.repeat(segment, shared)
         self._may_stretch = np.repeat([request.stretched for request in requests], counts)[self._segment]
         self._end = tracks.segment_end[self._segment]
+        self._set_zones(counts)
         self._goal = self._goals()
         self._set_lengths()
         self._set_breaks()
@@ -397,15 +420,14 @@ class _Fitting:
 
     def _goals(self) -> FloatArray:
         """Return how far off a piece of each strand may be: the tolerance, less what float32 makes of its numbers."""
-        size = np.maximum(np.abs(self._numbers[self._segment]), np.abs(self._numbers[self._end]))
-        if self._holding is None:
-            rows = np.arange(len(self._segment))
-            asked = self._key_tolerance[self._segment, self._component]
-            self._rounding = _ROUNDING * size[rows, self._component]
-        else:
-            asked = self._key_tolerance[self._segment, 0]
-            self._rounding = _ROUNDING * size.max(axis=1, initial=1.0)
-        goals: FloatArray = np.maximum(asked - self._rounding, 2.0 * self._rounding)
+        size = np.abs(self._numbers)
+        if self._holding is not None:
+            unit = np.abs(_unit(self._holding, self._numbers.T))
+            size = unit.max(axis=0, initial=1.0)[:, np.newaxis]
+        size = np.maximum(size[self._segment, self._component], size[self._end, self._component])
+        self._rounding = _ROUNDING * size
+        asked = self._key_tolerance[self._segment, self._component]
+        goals: FloatArray = np.maximum(asked - self._rounding, _LEAST_GOAL * self._rounding)
         return goals
 
     def _set_lengths(self) -> None:
@@ -443,46 +465,60 @@ class _Fitting:
             return _Spans(strand, frames, exact, rates, exact[0], stepped)
         numbers = self._numbers[self._segment].T.copy()
         local = self._holding.local(exact[0], rates[0])
-        size = self._holding.lengths(numbers)
-        unit, _ = self._holding.stretched(
-            numbers, numbers, np.divide(1.0, size, out=np.zeros_like(size), where=size > 0.0), np.zeros_like(size)
-        )
+        unit = _unit(self._holding, numbers)
         # An axis of no length is no axis: there the motion's own.
-        unit[1:] = np.where(size > 0.0, unit[1:], local[1:])
+        unit[1:] = np.where(self._holding.lengths(numbers) > 0.0, unit[1:], local[1:])
         return _Spans(strand, frames, exact, rates, unit, stepped)
 
     def _tried(self, spans: _Spans) -> _Pieces:
         """Return the cubics of spans, with their errors."""
         return self._cubics(self._known(spans))
 
-    def _known(self, spans: _Spans) -> _Known:
-        """Return what the channels should have in spans."""
+    def _known(self, spans: _Spans, places: FloatArray = dividing.BERNSTEIN) -> _Known:
+        """Return what the channels should have in spans, at the places of a matrix from Bezier points to values."""
         first, last = spans.frames
         third = (last - first) / 3.0
         leave, arrive = (first + third).astype(np.float32), (last - third).astype(np.float32)
         knots = np.stack([first, leave, arrive, last])
-        at = dividing.along(dividing.BERNSTEIN, knots)
+        at = dividing.along(places, knots)
         exact = self._spline(np.tile(spans.strand, len(at)), at.ravel(), 0)
         exact = exact.reshape(len(exact), *at.shape)
         return _Known(spans, knots, exact, *self._channel_values(spans, at, exact))
 
     def _cubics(self, known: _Known) -> _Pieces:
         """Return the cubics that have the known values and rates at the ends of spans, with their errors."""
+        spans = known.spans
+        points, rest, off = self._played(known, dividing.BERNSTEIN)
+        error = _largest(off)
+        error[self._broken(spans)] *= _BROKEN
+        return _Pieces(spans.strand, spans.frames, known.values, known.rates, error, points, rest)
+
+    def _broken(self, spans: _Spans) -> BoolArray:
+        """Return in which spans an ease ends or begins."""
+        first, last = spans.frames
+        breaks = self._breaks[:, spans.strand]
+        edge = _AT_END * (last - first)
+        broken: BoolArray = ((breaks > first + edge) & (breaks < last - edge)).any(axis=0)
+        return broken
+
+    def _errors(self, spans: _Spans) -> FloatArray:
+        """Return the errors of the cubics of spans, from so many places that nothing is supposed."""
+        _, _, off = self._played(self._known(spans, dividing.DENSE), dividing.DENSE)
+        errors: FloatArray = np.sqrt(_squares(off)).max(axis=0) * _MARGIN
+        return errors
+
+    def _played(self, known: _Known, places: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the cubics' Bezier points, what channels should have more at the places, and how far off that is."""
         spans, knots, exact, values, rates, between = known
         first, leave, arrive, last = knots
         points = np.stack(
             [values[0], values[0] + rates[0] * (leave - first), values[1] - rates[1] * (last - arrive), values[1]]
         )
         points = points.astype(np.float32).astype(np.float64)
-        played = dividing.along(dividing.BERNSTEIN, points)
+        played = dividing.along(places, points)
         rest = between - played
         off = rest if self._holding is None else self._turns(self._holding, spans, values[0], played, exact)
-        error = _largest(off)
-        breaks = self._breaks[:, spans.strand]
-        edge = _AT_END * (last - first)
-        if len(broken := np.flatnonzero(((breaks > first + edge) & (breaks < last - edge)).any(axis=0))):
-            error[broken] *= _BROKEN
-        return _Pieces(spans.strand, spans.frames, values, rates, error, points, rest)
+        return points, rest, off
 
     def _channel_values(
         self, spans: _Spans, at: FloatArray, exact: FloatArray
@@ -557,15 +593,79 @@ class _Fitting:
         places = np.stack([start + eases[0] * (end - start), end - eases[1] * (end - start)])
         self._breaks = np.where(np.stack(eases) > 0.0, places, np.nan)
 
+    def _set_zones(self, counts: IndexArray) -> None:
+        """Find the frames around keys that knots are to keep out of."""
+        zones, offsets, end = [], [], 0.0
+        for request in self._requests:
+            keys = request.spline.keys.frames
+            keys = keys if request.others is None else np.union1d(keys, np.asarray(request.others, dtype=np.float64))
+            low, high = keys - _APART, keys + _APART
+            joined = low[1:] < high[:-1]
+            low, high = low[np.append(True, ~joined)], high[np.append(~joined, True)]
+            zones.append(np.stack([_rounded(low, -np.inf), _rounded(high, np.inf)]))
+            # The zones of all tracks lie one after the other along one axis.
+            offsets.append(end - zones[-1][0, 0])
+            end += zones[-1][1, -1] - zones[-1][0, 0] + 1.0
+        self._zones = np.concatenate(zones, axis=1)
+        self._zone_starts = self._zones[0] + np.repeat(offsets, [zone.shape[1] for zone in zones])
+        self._offset = np.repeat(offsets, counts)[self._segment]
+        self._needed_zones = np.empty(0, dtype=np.intp)
+
+    def _zoned(self, strand: IndexArray, frames: FloatArray) -> tuple[IndexArray, BoolArray, FloatArray, FloatArray]:
+        """Return the number of a zone for each strand and frame, which frames are in it, and its start and end."""
+        zone = np.searchsorted(self._zone_starts, frames + self._offset[strand]) - 1
+        low, high = self._zones[:, zone]
+        return strand * len(self._zone_starts) + zone, (frames > low) & (frames < high), low, high
+
+    def _apart(self, spans: _Spans, span: IndexArray, frames: FloatArray) -> FloatArray:
+        """Return the frames of knots, those in zones moved out to where their spans go on; if nowhere, they stay."""
+        number, inside, low, high = self._zoned(spans.strand[span], frames)
+        inside &= ~np.isin(number, self._needed_zones)
+        if not inside.any():
+            return frames
+        start, end = spans.frames[:, span]
+        least = _least(start, end)
+        before, behind = inside & (low - start >= least), inside & (end - high >= least)
+        before &= ~behind | (frames - low <= high - frames)
+        return np.where(before, low, np.where(behind, high, frames))
+
+    def _past(self, spans: _Spans, span: IndexArray, breaks: FloatArray) -> FloatArray:
+        """Return the knots for breaks: those near to keys farther off where a piece from the key holds, as one with a
+        break within may that is longer, and no shorter one."""
+        frames = breaks.astype(np.float32).astype(np.float64)
+        moved = self._apart(spans, span, frames)
+        _, _, low, high = self._zoned(spans.strand[span], frames)
+        start, end = spans.frames[:, span]
+        behind = moved > frames
+        chosen = np.flatnonzero((behind & (low < start)) | ((moved < frames) & (high > end)))
+        if not len(chosen):
+            return moved
+        side = np.where(behind[chosen], 1.0, -1.0)
+        least, own = _least(start, end)[chosen], span[chosen]
+        tries = np.clip(moved[chosen] + side * _FARTHER[:, np.newaxis], start[chosen] + least, end[chosen] - least)
+        rows = np.tile(own, len(tries))
+        cuts = _Cuts(np.arange(len(rows)), tries.astype(np.float32).astype(np.float64).ravel(), np.ones_like(rows) > 0)
+        parts = self._parts(spans.take(rows), cuts)
+        errors = self._errors(parts.take(2 * cuts.span + np.tile(side < 0.0, len(tries)))).reshape(tries.shape)
+        first = np.argmax(errors <= self._goal[spans.strand[own]], axis=0)
+        moved[chosen] = cuts.frames.reshape(tries.shape)[first, np.arange(len(chosen))]
+        return moved
+
+    def _are_near(self, spans: _Spans) -> BoolArray:
+        """Return which spans have no place for a knot outside zones."""
+        start, end = spans.frames
+        _, inside, low, high = self._zoned(spans.strand, (start + end) / 2.0)
+        least = _least(start, end)
+        near: BoolArray = inside & (low - start < least) & (end - high < least)
+        return near
+
     def _divided(self, spans: _Spans, pieces: _Pieces, whole: bool) -> _Cuts:
         """Return the knots of spans that have to be divided, ascending."""
-        span, frames = np.empty(0, dtype=np.intp), np.empty(0)
-        if whole:
-            breaks = self._breaks[:, spans.strand].T
-            span, row = np.nonzero(~np.isnan(breaks))
-            frames = breaks[span, row]
-            near = self._near(spans, span, frames)
-            span, frames = span[~near], frames[~near]
+        breaks = self._breaks[:, spans.strand]
+        span, row = np.nonzero(((breaks > spans.frames[0]) & (breaks < spans.frames[1])).T)
+        frames = breaks[row, span]
+        near = self._near(spans, span, frames)
+        span, frames = span[~near], self._past(spans, span[~near], frames[~near])
         rest = np.ones(len(spans.strand), dtype=np.bool_)
         rest[span] = False
         unclear = np.flatnonzero(dividing.unresolved(pieces.rest) & rest)
@@ -576,7 +676,7 @@ class _Fitting:
         start, end = spans.frames[:, known[own]]
         span = np.concatenate([span, unclear, known[own]])
         frames = np.concatenate([frames, spans.frames[:, unclear].mean(axis=0), start + place * (end - start)])
-        frames = frames.astype(np.float32).astype(np.float64)
+        frames = self._apart(spans, span, frames.astype(np.float32).astype(np.float64))
         stepped = (np.arange(len(span)) < len(span) - len(own)) | ~np.bool_(whole)
         order = np.lexsort((frames, span))
         near = self._near(spans, span[order], frames[order])
@@ -586,7 +686,7 @@ class _Fitting:
     def _near(self, spans: _Spans, span: IndexArray, frames: FloatArray) -> BoolArray:
         """Return which knots, ascending, are too near to the one before or to an end."""
         start, end = spans.frames[:, span]
-        least = np.maximum(_LEAST_FRAMES, _LEAST_STEPS * np.spacing(np.maximum(-start, end).astype(np.float32)))
+        least = _least(start, end)
         before = start.copy()
         same = span[1:] == span[:-1]
         before[1:][same] = frames[:-1][same]
@@ -634,6 +734,11 @@ class _Fitting:
         for level in range(_MOST_LEVELS):
             pieces = self._tried(spans)
             poor = pieces.error > self._goal[spans.strand]
+            if len(near := np.flatnonzero(poor & (self._are_near(spans) | (self._broken(spans) & (level > 0))))):
+                # A knot near to a key has to be needed, not only supposed to be. Ends of eases are divided first: those
+                # that are left are near to keys.
+                pieces.error[near] = self._errors(spans.take(near))
+                poor = pieces.error > self._goal[spans.strand]
             done.append((spans.take(~poor), pieces.take(~poor)))
             if not poor.any():
                 break
@@ -651,7 +756,10 @@ class _Fitting:
         if stepped.any():
             joined = self._joined(spans.take(stepped), pieces.take(stepped))
             pieces = _concatenated([pieces.take(~stepped), joined])
-        pieces = self._evened(_in_order([pieces]))
+        pieces = _in_order([pieces])
+        number, inside, _, _ = self._zoned(pieces.strand, pieces.frames[0])
+        self._needed_zones = np.unique(number[inside & (pieces.frames[0] > self._whole.frames[0, pieces.strand])])
+        pieces = self._evened(pieces)
         held = self._holding
         return self._stretched(pieces, held) if held is not None and held.scales else pieces
 
@@ -727,6 +835,7 @@ class _Fitting:
         spans = self._whole.take(strand[chosen])
         first, last = spans.frames[:, number]
         frames = (first + place * (last - first)).astype(np.float32).astype(np.float64)
+        frames = self._apart(spans, number, frames)
         near = self._near(spans, number, frames)
         stepped = np.zeros(np.count_nonzero(~near), dtype=np.bool_)
         return self._parts(spans, _Cuts(number[~near], frames[~near], stepped))
@@ -793,30 +902,40 @@ class _Fitting:
         values, rates = self._chained(pieces)
         shared = self._holding is not None
         keys = len(self._tracks.frames)
-        outgoing, incoming, errors = (np.zeros((keys, self._channels)) for _ in range(3))
+        outgoing, incoming, errors, rounding = (np.zeros((keys, self._channels)) for _ in range(4))
         arriving = self._numbers.copy()
         begins = np.diff(pieces.strand, prepend=-1) != 0
         ends = np.diff(pieces.strand, append=-1) != 0
         first, last = self._segment[pieces.strand[begins]], self._end[pieces.strand[ends]]
         starts = _starts(pieces)
         worst = np.maximum.reduceat(pieces.error, starts) if len(starts) else np.empty(0)
-        worst = worst + self._rounding[pieces.strand[begins]]
-        place: tuple[IndexArray, slice | IndexArray] = (first, slice(None))
+        least = self._rounding[pieces.strand[begins]]
+        worst, least = worst + least, (1.0 + _LEAST_GOAL) * least
         if shared:
             outgoing[first], incoming[last] = rates[0][:, begins].T, rates[1][:, ends].T
             arriving[last] = values[1][:, ends].T
-            errors[first] = worst[:, np.newaxis]
+            # Orientations are nowhere farther apart than half a turn.
+            errors[first] = np.fmin(worst, np.pi)[:, np.newaxis]
+            rounding[first] = least[:, np.newaxis]
         else:
             component = self._component[pieces.strand[begins]]
             place = first, component
-            outgoing[first, component], incoming[last, component] = rates[0][0, begins], rates[1][0, ends]
-            errors[place] = worst
+            outgoing[place], incoming[last, component] = rates[0][0, begins], rates[1][0, ends]
+            errors[place], rounding[place] = worst, least
         jumps = np.zeros(keys, dtype=np.bool_)
         if shared:
             size = np.ones(keys)
             jumps = np.abs(arriving - self._numbers).max(axis=1) > _ARRIVES * size
             arriving = np.where(jumps[:, np.newaxis], arriving, self._numbers)
-        return self._per_request(pieces, values[0], rates[0], ~begins, outgoing, incoming, arriving, jumps, errors)
+        at_keys = {
+            "outgoing": outgoing,
+            "incoming": incoming,
+            "arriving": arriving,
+            "jumps": jumps,
+            "errors": errors,
+            "rounding": rounding,
+        }
+        return self._per_request(pieces, values[0], rates[0], ~begins, at_keys)
 
     def _per_request(
         self,
@@ -824,11 +943,7 @@ class _Fitting:
         values: FloatArray,
         rates: FloatArray,
         inner: BoolArray,
-        outgoing: FloatArray,
-        incoming: FloatArray,
-        arriving: FloatArray,
-        jumps: BoolArray,
-        errors: FloatArray,
+        at_keys: dict[str, npt.NDArray[Any]],
     ) -> list[Fit]:
         shared = self._holding is not None
         strand = pieces.strand[inner]
@@ -847,19 +962,31 @@ class _Fitting:
                     Knots(frames[own][mine], values[0, own][mine], rates[0, own][mine])
                     for mine in (component == channel for channel in range(self._channels))
                 )
-            keys = slice(low, high)
-            fits.append(
-                Fit(
-                    knots,
-                    outgoing[keys],
-                    incoming[keys],
-                    arriving[keys],
-                    jumps[keys],
-                    errors[keys],
-                    self._tolerance[index],
-                )
-            )
+            own_keys = {name: array[low:high] for name, array in at_keys.items()}
+            fits.append(Fit(knots, tolerance=self._tolerance[index], **own_keys))
         return fits
+
+
+def _least(start: FloatArray, end: FloatArray) -> FloatArray:
+    """Return how far knots have to be apart within spans."""
+    steps = np.spacing(np.maximum(-start, end).astype(np.float32))
+    least: FloatArray = np.maximum(_LEAST_FRAMES, _LEAST_STEPS * steps)
+    return least
+
+
+def _rounded(frames: FloatArray, towards: float) -> FloatArray:
+    """Return the frames as float32 has them, on their own side or the one `towards` is on."""
+    rounded = frames.astype(np.float32)
+    short = (rounded < frames) if towards > 0.0 else (rounded > frames)
+    return np.where(short, np.nextafter(rounded, np.float32(towards)), rounded).astype(np.float64)
+
+
+def _unit(held: Holding, numbers: FloatArray) -> FloatArray:
+    """Return numbers (c, n) with what may have any length at length 1."""
+    size = held.lengths(numbers)
+    inverse = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0.0)
+    unit, _ = held.stretched(numbers, numbers, inverse, np.zeros_like(size))
+    return unit
 
 
 def _tolerance(request: Request, channels: int) -> FloatArray:

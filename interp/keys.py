@@ -148,6 +148,12 @@ class Keys:
         keys._set(self.frames, values, self.parameters)
         return keys
 
+    def with_parameters(self, parameters: FloatArray) -> Keys:
+        """Return the same keys with other parameters, which are taken as they are: in their ranges, shape (5, n)."""
+        keys = object.__new__(Keys)
+        keys._set(self.frames, self.values, parameters)
+        return keys
+
 
 def _numbers(data: npt.ArrayLike, fault: str) -> FloatArray:
     """Return a float64 copy, or say what these are not."""

@@ -1,32 +1,38 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The parameters with which keys play most like a motion that is there: least squares over samples of it.
 
-A key's five parameters shape the segments beside it and no others. So the Jacobian is known from few evaluations, in
-which the parameters of every other key are moved at once, whatever the spline; and the normal equations are block
-tridiagonal. Levenberg and Marquardt's damping is each track's own. The descent goes from the simplest explanation to
-the fullest, and takes the next one only where it pays. With all five parameters the bounds hold many poor minima:
-there it first keeps inside them (Coleman and Li 1996, "An interior trust region approach for nonlinear minimization
-subject to bounds", SIAM J. Optim. 6), and goes onto them only at last.
+A key's five parameters shape the segments beside it and no others. So all tracks are one sparse problem, whose normal
+equations are of a key and of neighbouring keys; conjugate gradients solve them, each track for itself. Residuals are
+those of the splines. Their derivatives are those of Hermite's curve through the same tangents, of a rotation in the
+rotation vectors from key to key: exact about one axis, and else near enough to lead down; with whole turns they are
+difference quotients. Levenberg and Marquardt's damping is each track's own. The descent goes from the simplest
+explanation to the fullest, and takes the next one only where it pays. With all five parameters the bounds hold many
+poor minima: there it first keeps inside them (Coleman and Li 1996, "An interior trust region approach for nonlinear
+minimization subject to bounds", SIAM J. Optim. 6), and goes onto them only at last.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import groupby
-from typing import NamedTuple
+from itertools import compress
+from typing import NamedTuple, cast
 
 import numpy as np
 
-from . import tcb
+from . import ease, sphere, tcb
+from .exponential import cross
 from .keys import HIGHEST, LOWEST, FloatArray
-from .segments import BoolArray, Curve, IndexArray, Timing, Tracks, end_to_end
+from .segments import BoolArray, IndexArray, Tracks, end_to_end
 
 Spline = tcb.VectorSpline | tcb.RotationSpline
 
 SAMPLES = 7
 """Samples a segment: two parameters more than one number's curve between two keys can tell."""
+_PLACES = (np.arange(SAMPLES) + 0.5) / SAMPLES
 
 _NOISE = 1e-6
 """Of a track's range. Float32 curves say no more; parameters that change less than this stay 0."""
@@ -40,13 +46,18 @@ _ROUNDED = 0.02
 """Of a track's error: parameters are rounded to few digits if that changes the motion by less."""
 _INSIDE = 0.05
 """Where the descent inside the bounds begins, and how near a bound it must have come to be put on it: 2/5 of that."""
-_REACH = 8
-"""Keys, counted over all channels, across which a segment's two keys are solved for as coupled."""
-_KEYS_AT_A_TIME = 1500
+_KEYS_AT_A_TIME = 5000
 """Few enough for the processor's cache, many enough to make the calls of NumPy cheap."""
 
-
-_ONE_SIDED = {3: 1, 4: 0}
+_FINISHED = 0.2
+"""Part of the tracks: where as many need no more steps, the others go on without them."""
+_SOLVED = 0.05
+"""Of a step: how near it is solved for, and nearer where the steps before led far down (Eisenstat and Walker 1996,
+"Choosing the forcing terms in an inexact Newton method", SIAM J. Sci. Comput. 17)."""
+_CONJUGATE_STEPS = 30
+"""Neighbouring keys are coupled loosely: most steps need 6."""
+_EASE_TO, _EASE_FROM = 3, 4
+_EASES = (_EASE_TO, _EASE_FROM)
 """Ease to shapes the segment that its key ends, ease from the one that it begins."""
 
 
@@ -60,10 +71,10 @@ class _Stage(NamedTuple):
 
 
 _STAGES = (
-    _Stage((0, 2), False, 6, 0.75),
-    _Stage((0, 1, 2), False, 6, 0.5),
-    _Stage((0, 1, 2, 3, 4), True, 5, 0.01),
-    _Stage((0, 1, 2, 3, 4), False, 12, 0.005),
+    _Stage((0, 2), False, 6, 0.9),
+    _Stage((0, 1, 2), False, 15, 0.1),
+    _Stage((0, 1, 2, 3, 4), True, 3, 0.05),
+    _Stage((0, 1, 2, 3, 4), False, 12, 0.02),
 )
 
 
@@ -89,11 +100,16 @@ class Part:
     played: FloatArray
     seen: BoolArray
 
+    def with_parameters(self, parameters: FloatArray) -> Spline:
+        """Return the spline with parameters (5, keys) of the track's keys, which are in their ranges."""
+        spline = copy(self.spline)
+        spline.keys = spline.keys.with_parameters(parameters[:, self.rows])
+        return spline
+
 
 def sample_frames(frames: FloatArray) -> FloatArray:
     """Return the frames (n - 1, SAMPLES) in the segments between keys at `frames` (n,) where motions are compared."""
-    at = (np.arange(SAMPLES) + 0.5) / SAMPLES
-    return frames[:-1, np.newaxis] + np.diff(frames)[:, np.newaxis] * at
+    return frames[:-1, np.newaxis] + np.diff(frames)[:, np.newaxis] * _PLACES
 
 
 def fit_parameters(tracks: Sequence[Sequence[Part]]) -> list[FloatArray]:
@@ -105,84 +121,322 @@ def fit_parameters(tracks: Sequence[Sequence[Part]]) -> list[FloatArray]:
     near 0 and with few digits are preferred.
     """
     results = [np.zeros((5, 0)) for _ in tracks]
-    order = sorted((number for number, track in enumerate(tracks) if track), key=lambda number: _reach(tracks[number]))
-    for _, alike in groupby(order, key=lambda number: _reach(tracks[number])):
-        chunk: list[int] = []
-        numbers = list(alike)
-        size = 0
-        for number in numbers:
+    chunk: list[int] = []
+    size = 0
+    for number, track in enumerate(tracks):
+        if track:
             chunk.append(number)
-            size += sum(len(part.rows) for part in tracks[number])
-            if size >= _KEYS_AT_A_TIME or number == numbers[-1]:
-                for each, parameters in zip(chunk, _fit([tracks[i] for i in chunk]), strict=True):
-                    results[each] = parameters
-                chunk, size = [], 0
+            size += sum(len(part.rows) for part in track)
+        if chunk and (size >= _KEYS_AT_A_TIME or number == len(tracks) - 1):
+            for each, parameters in zip(chunk, _fit([tracks[i] for i in chunk]), strict=True):
+                results[each] = parameters
+            chunk, size = [], 0
     return results
 
 
-def _reach(track: Sequence[Part]) -> int:
-    """How far apart in the track's keys those of one segment stand, up to what is solved for as coupled."""
-    return min(max(int(np.diff(part.rows).max(initial=1)) for part in track), _REACH)
-
-
 def _fit(tracks: list[Sequence[Part]]) -> list[FloatArray]:
-    """Fit tracks of one reach: the stages, each for those tracks that are not yet explained."""
-    problem = _Problem(tracks)
-    best = problem.split(np.zeros((5, problem.size)))
-    errors = problem.errors(problem.residuals(problem.joined(best)))
-    pending = np.flatnonzero(errors > problem.goals)
-    current = list(best)
+    """Fit tracks: the stages, each for those that are not yet explained."""
+    problem = _Problem.of(tracks)
+    best = np.zeros((5, len(problem.track)))
+    current = best.copy()
+    pending = np.ones(len(tracks), dtype=np.bool_)
     for stage in _STAGES:
-        if not len(pending):
+        keys = pending[problem.track]
+        current[:, keys], before, after = _descend(problem.take(pending), current.compress(keys, axis=1), stage)
+        if stage is _STAGES[0]:
+            # Of parameters 0.
+            errors = before
+        pays = np.zeros_like(pending)
+        pays[pending] = after < errors[pending] * _PAYS**2
+        errors[pays] = after[pays[pending]]
+        best = np.where(pays[problem.track], current, best)
+        pending = errors > problem.goals
+        if not pending.any():
             break
-        part = _Problem([tracks[number] for number in pending])
-        found, cost = _descend(part, part.joined([current[number] for number in pending]), stage)
-        for number, parameters, error in zip(pending.tolist(), part.split(found), cost.tolist(), strict=True):
-            current[number] = parameters
-            if error < errors[number] * _PAYS**2:
-                best[number], errors[number] = parameters, error
-        pending = pending[errors[pending] > problem.goals[pending]]
-    return problem.split(_with_few_digits(problem, problem.joined(best)))
+    rounded = _with_few_digits(problem, best, errors)
+    return np.split(rounded, np.flatnonzero(np.diff(problem.track)) + 1, axis=1)
 
 
+class _Products(NamedTuple):
+    """Products of derivatives by the parameters of the key before each segment, and of the key after it.
+
+    With themselves (2, columns, columns, N), of the one with the other (columns, columns, N), and of both with the
+    residuals (2, columns, N).
+    """
+
+    squares: FloatArray
+    across: FloatArray
+    slopes: FloatArray
+
+    @classmethod
+    def empty(cls, columns: int, segments: int) -> _Products:
+        return cls(
+            *(np.zeros((*shape, segments)) for shape in ((2, columns, columns), (columns, columns), (2, columns)))
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class _Batch:
-    """The splines of one kind, evaluated together, and their residuals' weights."""
+    """The segments of splines of one kind, N in all, of d components, of rotations the three of rotation vectors."""
 
-    def __init__(self, parts: Sequence[Part], starts: Sequence[int], scales: Sequence[float]) -> None:
-        self._class = type(parts[0].spline)
-        self._splines = [part.spline for part in parts]
-        self._tracks = end_to_end(self._splines)
-        self._rows = np.concatenate([part.rows + start for part, start in zip(parts, starts, strict=True)])
-        inner = np.ones(len(self._rows), dtype=np.bool_)
-        inner[self._tracks.last] = False
+    splines: list[Spline]
+    tracks: Tracks
+    rows: IndexArray
+    """Which of the problem's keys the splines' are."""
+    begin: IndexArray
+    """Which of the splines' keys begin the segments."""
+    before: FloatArray
+    """Chords to the splines' keys, shape (d, keys)."""
+    after: FloatArray
+    weights: FloatArray
+    """Shape (d, N)."""
+    played: FloatArray
+    """The motion, shape (components, SAMPLES, N): of numbers from the segment's first key on, and weighted."""
+
+    @classmethod
+    def of(cls, parts: Sequence[Part], starts: Sequence[int], scales: Sequence[float]) -> _Batch:
+        splines = [part.spline for part in parts]
+        tracks = end_to_end(splines)
+        inner = np.ones(len(tracks.frames), dtype=np.bool_)
+        inner[tracks.last] = False
+        weights = np.concatenate([_weights(part) / scale for part, scale in zip(parts, scales, strict=True)]).T
+        played = np.concatenate([part.played for part in parts]).transpose(2, 1, 0)
         begin = np.flatnonzero(inner)
-        self.left, self.right = self._rows[begin], self._rows[begin + 1]
-        self._segment = np.repeat(begin, SAMPLES)
-        self._frames = np.concatenate([sample_frames(part.spline.keys.frames).ravel() for part in parts])
-        self._is_rotation = self._class is tcb.RotationSpline
-        played = np.concatenate([part.played.reshape(-1, part.played.shape[2]) for part in parts])
-        self._played = np.ascontiguousarray(played.T)
-        weights = [_weights(part) / scale for part, scale in zip(parts, scales, strict=True)]
-        self._weights = np.repeat(np.concatenate(weights), SAMPLES, axis=0).T
-        self._curve: tuple[FloatArray, Curve] | None = None
+        if isinstance(splines[0], tcb.RotationSpline):
+            weights = weights[:3]
+        else:
+            played = (played - tracks.values[begin].T[:, np.newaxis]) * weights[:, np.newaxis]
+        before, after = type(splines[0]).chords(splines, tracks)  # type: ignore[arg-type]
+        return cls(
+            splines,
+            tracks,
+            rows=np.concatenate([part.rows + start for part, start in zip(parts, starts, strict=True)]),
+            begin=begin,
+            before=before,
+            after=after,
+            weights=np.ascontiguousarray(weights),
+            played=np.ascontiguousarray(played),
+        )
+
+    def take(self, keys: BoolArray) -> _Batch | None:
+        """Return the batch of those splines all of whose keys, in the problem, are among the given ones."""
+        own = keys[self.rows]
+        if own.all():
+            chosen, tracks = self.splines, self.tracks
+        else:
+            chosen = list(compress(self.splines, own[self.tracks.first].tolist()))
+            tracks = self.tracks.take(own) if chosen else self.tracks
+        if not chosen:
+            return None
+        segments = own[self.begin]
+        place, in_problem = np.cumsum(own) - 1, np.cumsum(keys) - 1
+        return _Batch(
+            chosen,
+            tracks,
+            rows=in_problem[self.rows[own]],
+            begin=place[self.begin[segments]],
+            before=self.before.compress(own, axis=1),
+            after=self.after.compress(own, axis=1),
+            weights=self.weights.compress(segments, axis=1),
+            played=self.played.compress(segments, axis=2),
+        )
+
+    @property
+    def left(self) -> IndexArray:
+        return self.rows[self.begin]
+
+    @property
+    def right(self) -> IndexArray:
+        return self.rows[self.begin + 1]
 
     def residuals(self, parameters: FloatArray) -> FloatArray:
-        """Return what is to become small, shape (segments, components * SAMPLES)."""
-        tracks = replace(self._tracks, parameters=parameters[:, self._rows])
-        values = self._curve_of(tracks).evaluate(self._segment, Timing(tracks).at(self._frames, self._segment, 0)[0], 0)
-        played = self._played
-        if self._is_rotation:
-            played = np.where((values * played).sum(axis=0) < 0.0, -played, played)
-        differences = (values - played) * self._weights
-        rows: FloatArray = differences.reshape(len(values), -1, SAMPLES).transpose(1, 0, 2)
-        return rows.reshape(len(self.left), -1)
+        """Return what is to become small, shape (d, SAMPLES, N)."""
+        return self._off(parameters.take(self.rows, axis=1))
 
-    def _curve_of(self, tracks: Tracks) -> Curve:
-        """Return the curve; the same as before where only the eases, which it does not see, are others."""
-        shape = tracks.parameters[:3]
-        if self._curve is None or not np.array_equal(self._curve[0], shape):
-            self._curve = shape, self._class.curve(self._splines, tracks)  # type: ignore[arg-type]
-        return self._curve[1]
+    def _off(self, own: FloatArray) -> FloatArray:
+        """Return the same from the parameters of the splines' keys."""
+        u = self._local(own)
+        if self.is_rotation:
+            tracks = replace(self.tracks, parameters=own)
+            curve = tcb.RotationSpline.curve(cast(list[tcb.RotationSpline], self.splines), tracks)
+            values = curve.evaluate(np.tile(self.begin, SAMPLES), u.ravel(), 0).reshape(self.played.shape)
+            return _turns_between(values, self.played) * self.weights[:, np.newaxis]
+        motion = _moved(u, *(each * self.weights for each in self._shape(*self._tangents(own))))
+        motion -= self.played
+        return motion
+
+    def _local(self, parameters: FloatArray) -> FloatArray:
+        """Return the eased local parameter at the samples, shape (SAMPLES, N)."""
+        u = np.repeat(_PLACES[:, np.newaxis], len(self.begin), axis=1)
+        ease_from, ease_to = parameters[4, self.begin], parameters[3, self.begin + 1]
+        return ease.ease(u, *ease.normalised(ease_from, ease_to)) if ease_from.any() or ease_to.any() else u
+
+    def _shape(self, incoming: FloatArray, outgoing: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the chords of the segments and the tangents at their ends, each of shape (d, N)."""
+        begin = self.begin
+        return self.after.take(begin, axis=1), outgoing.take(begin, axis=1), incoming.take(begin + 1, axis=1)
+
+    def normal_equations(self, parameters: FloatArray, residuals: FloatArray, columns: Sequence[int]) -> _Products:
+        """Return what the segments have for the normal equations."""
+        own = parameters.take(self.rows, axis=1)
+        steps = np.where(own + _STEP > HIGHEST, -_STEP, _STEP)
+        if self.has_whole_turns:
+            return self._tried(own, steps, residuals, columns)
+        incoming, outgoing = self._tangents(own)
+        chord, leaving, arriving = self._shape(incoming, outgoing)
+        u = self._local(own)
+        rest = 1.0 - u
+        leave, arrive = u * rest * rest, -u * u * rest
+        of_end, of_start = self._ends(own)
+        by_left, by_right = leave - of_end * arrive, arrive - of_start * leave
+        from_left = from_right = on_the_way = None
+        if self.is_rotation:
+            arriving = arriving + cross(_half(-chord), arriving)
+            # Tangents tell most at a third of the way.
+            third, other = (_moved(np.array([place]), chord, leaving, arriving)[:, 0] for place in (1 / 3, 2 / 3))
+            from_left, from_right = _half(third), _half(other - chord)
+        shaping = [column for column in columns if column not in _EASES]
+        left, right = np.empty((2, len(shaping), *chord.shape))
+        for slot, column in enumerate(shaping):
+            into, out = self._tangents(_with_step(own, steps, column))
+            into = ((into - incoming) / steps[column]).take(self.begin + 1, axis=1)
+            out = ((out - outgoing) / steps[column]).take(self.begin, axis=1)
+            # Where an end's tangent takes from its neighbour's, that part is the neighbour's.
+            left[slot] = _carried((out + of_start * into) * self.weights, from_left)
+            right[slot] = _carried((into + of_end * out) * self.weights, from_right)
+        result = _Products.empty(len(columns), len(self.begin))
+        few = slice(len(shaping))
+        result.squares[0, few, few] = np.einsum("idn,jdn->ijn", left * (by_left * by_left).sum(axis=0), left)
+        result.squares[1, few, few] = np.einsum("idn,jdn->ijn", right * (by_right * by_right).sum(axis=0), right)
+        result.across[few, few] = np.einsum("idn,jdn->ijn", left * (by_left * by_right).sum(axis=0), right)
+        result.slopes[0, few], result.slopes[1, few] = (
+            _dots(left, by_left, residuals),
+            _dots(right, by_right, residuals),
+        )
+        if len(shaping) == len(columns):
+            return result
+        speed = _speed(u, chord, leaving, arriving)
+        if self.is_rotation:
+            on_the_way = _half(_moved(u, chord, leaving, arriving))
+        speed = _carried(speed, on_the_way) * self.weights[:, np.newaxis]
+        to, from_ = columns.index(_EASE_TO), columns.index(_EASE_FROM)
+        starting, ending = (
+            speed * ((self._local(_with_step(own, steps, column)) - u) / steps[column].take(keys))
+            for column, keys in ((_EASE_FROM, self.begin), (_EASE_TO, self.begin + 1))
+        )
+        result.squares[0, from_, from_] = np.einsum("dsn,dsn->n", starting, starting)
+        result.squares[1, to, to] = np.einsum("dsn,dsn->n", ending, ending)
+        result.squares[0, few, from_] = result.squares[0, from_, few] = _dots(left, by_left, starting)
+        result.squares[1, few, to] = result.squares[1, to, few] = _dots(right, by_right, ending)
+        result.across[few, to], result.across[from_, few] = (
+            _dots(left, by_left, ending),
+            _dots(right, by_right, starting),
+        )
+        result.across[from_, to] = np.einsum("dsn,dsn->n", starting, ending)
+        result.slopes[0, from_] = np.einsum("dsn,dsn->n", starting, residuals)
+        result.slopes[1, to] = np.einsum("dsn,dsn->n", ending, residuals)
+        return result
+
+    def _tried(self, own: FloatArray, steps: FloatArray, residuals: FloatArray, columns: Sequence[int]) -> _Products:
+        """Return the same of derivatives that are difference quotients: no simpler curve is near whole turns."""
+        off = self._off(own)
+        jacobian = np.zeros((2, len(columns), *off.shape))
+        place = np.arange(own.shape[1]) - np.repeat(self.tracks.first, self.tracks.last - self.tracks.first + 1)
+        for parity in (0, 1):
+            # Of a segment's two keys one is moved.
+            keys = place % 2 == parity
+            for slot, column in enumerate(columns):
+                change = self._off(_with_step(own, steps * keys, column)) - off
+                for side, ends in zip(jacobian, (self.begin, self.begin + 1), strict=True):
+                    side[slot] += change * (keys / steps[column]).take(ends)
+        return _Products(
+            np.einsum("aidsn,ajdsn->aijn", jacobian, jacobian),
+            np.einsum("idsn,jdsn->ijn", *jacobian),
+            np.einsum("aidsn,dsn->ain", jacobian, residuals),
+        )
+
+    @property
+    def is_rotation(self) -> bool:
+        return isinstance(self.splines[0], tcb.RotationSpline)
+
+    @property
+    def has_whole_turns(self) -> bool:
+        """Those that have some are a batch of their own."""
+        return _has_whole_turns(self.splines[0])
+
+    def _tangents(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
+        tracks = replace(self.tracks, parameters=parameters)
+        return tcb.tangents(tracks, self.before, self.after, self._rule)
+
+    @property
+    def _rule(self) -> tcb.Ends:
+        spline = self.splines[0]
+        return spline.ends if isinstance(spline, tcb.RotationSpline) else "TANGENT"
+
+    def _ends(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return which part of its other tangent a segment's last tangent takes off, and its first: at the ends of
+        tracks."""
+        of_end, of_start = np.zeros((2, len(self.tracks.frames)))
+        if self._rule == "TANGENT":
+            first, last = self.tracks.open
+            longer = last - first > 1
+            first, last = first[longer], last[longer]
+            of_start[first] = 0.5 * (1.0 - parameters[0, first])
+            of_end[last] = 0.5 * (1.0 - parameters[0, last])
+        return of_end[self.begin + 1], of_start[self.begin]
+
+
+def _half(way: FloatArray) -> FloatArray:
+    """Return rotation vectors of half the length, no longer than 1."""
+    return way * (0.5 * np.sinc(sphere.length(way) / (2.0 * np.pi)))
+
+
+def _carried(vectors: FloatArray, half: FloatArray | None) -> FloatArray:
+    """Return what a change of a rotation, a vector, becomes on the way of which a half is given: on the sphere of
+    quaternions it is carried straight on."""
+    return vectors if half is None else vectors + cross(half, vectors)
+
+
+def _has_whole_turns(spline: Spline) -> bool:
+    return isinstance(spline, tcb.RotationSpline) and spline.has_whole_turns
+
+
+def _with_step(parameters: FloatArray, steps: FloatArray, column: int) -> FloatArray:
+    """Return parameters of which one, of all keys, is moved by its step."""
+    moved = parameters.copy()
+    moved[column] += steps[column]
+    return moved
+
+
+def _dots(changes: FloatArray, shares: FloatArray, samples: FloatArray) -> FloatArray:
+    """Return the products with samples (d, SAMPLES, N) of changes (columns, d, N), of which each sample has a share."""
+    products: FloatArray = np.einsum("idn,dn->in", changes, np.einsum("sn,dsn->dn", shares, samples))
+    return products
+
+
+def _moved(u: FloatArray, chord: FloatArray, leaving: FloatArray, arriving: FloatArray) -> FloatArray:
+    """Return Hermite's curve from 0 with these chords and tangents (d, N), shape (d, SAMPLES, N)."""
+    rest = 1.0 - u
+    result: FloatArray = chord[:, np.newaxis] * (u * u * (3.0 - 2.0 * u))
+    result += leaving[:, np.newaxis] * (u * rest * rest)
+    result -= arriving[:, np.newaxis] * (u * u * rest)
+    return result
+
+
+def _speed(u: FloatArray, chord: FloatArray, leaving: FloatArray, arriving: FloatArray) -> FloatArray:
+    """Return the derivative of the same by u."""
+    rest = 1.0 - u
+    result: FloatArray = chord[:, np.newaxis] * (6.0 * u * rest)
+    result += leaving[:, np.newaxis] * (rest * (1.0 - 3.0 * u))
+    result += arriving[:, np.newaxis] * (u * (3.0 * u - 2.0))
+    return result
+
+
+def _turns_between(values: FloatArray, others: FloatArray) -> FloatArray:
+    """Return the rotation vectors from unit quaternions to others, as long as the chord, 4 sin(angle / 4)."""
+    turn = sphere.product(values, sphere.conjugate(others))
+    vectors: FloatArray = turn[1:] * (np.copysign(2.0, turn[0]) / np.sqrt(0.5 + 0.5 * np.abs(turn[0])))
+    return vectors
 
 
 def _weights(part: Part) -> FloatArray:
@@ -206,236 +460,281 @@ def _scale(track: Sequence[Part]) -> tuple[float, float]:
     return (spread, noise / spread) if spread > noise else (1.0, max(1.0, largest))
 
 
-class _Problem:
-    """Several tracks: their keys end to end, the segments of all their parts, and what depends on them alone."""
+class _Equations(NamedTuple):
+    """Normal equations: a matrix for each key and for each segment, from its left key to its right, and the gradient.
 
-    def __init__(self, tracks: Sequence[Sequence[Part]]) -> None:
+    Of shapes (columns, columns, keys), (columns, columns, segments) and (columns, keys).
+    """
+
+    own: FloatArray
+    across: FloatArray
+    slope: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """Several tracks: their keys end to end, and the segments of all their parts."""
+
+    track: IndexArray
+    """Of each key."""
+    noise: FloatArray
+    """Of each track."""
+    batches: list[_Batch]
+
+    @classmethod
+    def of(cls, tracks: Sequence[Sequence[Part]]) -> _Problem:
         counts = [1 + max(int(part.rows[-1]) for part in track) for track in tracks]
         starts = np.cumsum([0, *counts])
-        self.size = int(starts[-1])
-        self.bounds = starts
-        self.track = np.repeat(np.arange(len(tracks)), counts)
-        self._place = np.arange(self.size) - starts[self.track]
-        self._reach = max(_reach(track) for track in tracks)
-        self._blocks = 1 + int(self._place.max()) // self._reach
         scales = [_scale(track) for track in tracks]
-        # A rotation's residual is twice the quaternions' difference: near enough the angle.
         batches: dict[Hashable, list[tuple[Part, int, float]]] = {}
         for track, start, (scale, _) in zip(tracks, starts.tolist(), scales, strict=False):
             for part in track:
-                twice = 2.0 if isinstance(part.spline, tcb.RotationSpline) else 1.0
-                batches.setdefault(part.spline.batch, []).append((part, start, scale / twice))
-        self._batches = [_Batch(*zip(*batch, strict=True)) for batch in batches.values()]
-        self.left = np.concatenate([batch.left for batch in self._batches])
-        self.right = np.concatenate([batch.right for batch in self._batches])
-        self.of_segment = self.track[self.left]
-        self.segments = np.maximum(np.bincount(self.of_segment, minlength=len(tracks)), 1)
-        self.noise = np.array([noise for _, noise in scales])
-        self.goals = self.segments * self.noise**2
+                kind = part.spline.batch, _has_whole_turns(part.spline)
+                batches.setdefault(kind, []).append((part, start, scale))
+        return cls(
+            np.repeat(np.arange(len(tracks)), counts),
+            np.array([noise for _, noise in scales]),
+            [_Batch.of(*zip(*batch, strict=True)) for batch in batches.values()],
+        )
 
-    def split(self, parameters: FloatArray) -> list[FloatArray]:
-        return np.split(parameters, self.bounds[1:-1], axis=1)
+    def take(self, tracks: BoolArray) -> _Problem:
+        """Return the problem of some of its tracks."""
+        keys = tracks[self.track]
+        batches = [taken for batch in self.batches if (taken := batch.take(keys)) is not None]
+        return _Problem((np.cumsum(tracks) - 1)[self.track[keys]], self.noise[tracks], batches)
 
-    def joined(self, parameters: Sequence[FloatArray]) -> FloatArray:
-        return np.concatenate(parameters, axis=1)
+    @cached_property
+    def left(self) -> IndexArray:
+        """The keys that begin the segments."""
+        return np.concatenate([batch.left for batch in self.batches])
+
+    @cached_property
+    def right(self) -> IndexArray:
+        return np.concatenate([batch.right for batch in self.batches])
+
+    @cached_property
+    def segments(self) -> FloatArray:
+        """How many each track has, but not 0."""
+        return np.maximum(np.bincount(self.track[self.left], minlength=len(self.noise)), 1.0)
+
+    @property
+    def goals(self) -> FloatArray:
+        """The errors below which nothing is seen."""
+        return self.segments * self.noise**2
 
     def residuals(self, parameters: FloatArray) -> list[FloatArray]:
-        return [batch.residuals(parameters) for batch in self._batches]
+        return [batch.residuals(parameters) for batch in self.batches]
 
     def errors(self, residuals: Sequence[FloatArray]) -> FloatArray:
         """Return each track's sum of squares."""
-        squares = np.concatenate([(rows * rows).sum(axis=1) for rows in residuals])
-        sums: FloatArray = np.bincount(self.of_segment, squares, len(self.noise)).astype(np.float64)
-        return sums
+        squares = np.concatenate([np.einsum("dsn,dsn->n", rows, rows) for rows in residuals])
+        return _binned(self.track[self.left], squares, len(self.noise))
 
-    @cached_property
-    def _colours(self) -> IndexArray:
-        """One a key: keys of one colour share no segment, so that all of them can be tried at once."""
-        if self._reach == 1:
-            return np.asarray(self._place % 2)
-        before: list[list[int]] = [[] for _ in range(self.size)]
-        for left, right in zip(self.left.tolist(), self.right.tolist(), strict=True):
-            before[right].append(left)
-        colours = [0] * self.size
-        for key, neighbours in enumerate(before):
-            taken = {colours[neighbour] for neighbour in neighbours}
-            colours[key] = next(colour for colour in range(len(taken) + 1) if colour not in taken)
-        return np.array(colours, dtype=np.intp)
+    def chosen(self, tracks: BoolArray, new: Sequence[FloatArray], old: Sequence[FloatArray]) -> list[FloatArray]:
+        """Return the new residuals of some tracks, the old ones of the others."""
+        return [
+            np.where(tracks[self.track[batch.left]], one, other)
+            for batch, one, other in zip(self.batches, new, old, strict=True)
+        ]
 
-    def jacobian(
-        self, parameters: FloatArray, residuals: Sequence[FloatArray], columns: Sequence[int]
-    ) -> list[FloatArray]:
-        """Return the derivatives of residuals by the parameters of the key before a segment, then of the key after it:
-        shape (segments, 2 columns, residuals) for each batch."""
-        steps = np.where(parameters + _STEP > HIGHEST, -_STEP, _STEP)
-        count = len(columns)
-        result = [np.zeros((len(rows), 2 * count, rows.shape[1])) for rows in residuals]
-        colours = [self._colours == colour for colour in range(int(self._colours.max(initial=0)) + 1)]
-        for slot, column in enumerate(columns):
-            # Of its two keys' eases a segment has one each.
-            for keys in [np.ones(self.size, dtype=np.bool_)] if column in _ONE_SIDED else colours:
-                tried = parameters.copy()
-                tried[column, keys] += steps[column, keys]
-                moved = self.residuals(tried)
-                for batch, before, after, jacobian in zip(self._batches, residuals, moved, result, strict=True):
-                    for side, ends in enumerate((batch.left, batch.right)):
-                        if _ONE_SIDED.get(column, side) == side:
-                            own = np.flatnonzero(keys[ends])
-                            change = (after[own] - before[own]) / steps[column, ends[own], np.newaxis]
-                            jacobian[own, side * count + slot] = change
-        return result
+    def rows(self, residuals: Sequence[FloatArray], keys: BoolArray) -> list[FloatArray]:
+        """Return the residuals of what `take` leaves."""
+        rows = [each.compress(keys[batch.left], axis=2) for batch, each in zip(self.batches, residuals, strict=True)]
+        return [each for each in rows if each.shape[-1]]
 
     def normal_equations(
-        self, residuals: Sequence[FloatArray], jacobians: Sequence[FloatArray]
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the matrix, as blocks on and above the diagonal, and the gradient.
-
-        Of shapes (tracks, blocks, w, w), (tracks, blocks - 1, w, w) and (tracks, blocks, w). A block has as many keys
-        as the tracks' reach, so that a segment couples no more than neighbouring blocks.
-        """
-        squares = np.concatenate([jacobian @ jacobian.transpose(0, 2, 1) for jacobian in jacobians])
-        slopes = np.concatenate(
-            [(jacobian @ rows[..., np.newaxis])[..., 0] for jacobian, rows in zip(jacobians, residuals, strict=True)]
+        self, parameters: FloatArray, residuals: Sequence[FloatArray], columns: Sequence[int]
+    ) -> _Equations:
+        squares, across, slopes = zip(
+            *(
+                batch.normal_equations(parameters, rows, columns)
+                for batch, rows in zip(self.batches, residuals, strict=True)
+            ),
+            strict=True,
         )
-        columns = squares.shape[1] // 2
-        far = self.right - self.left > self._reach
-        # For matrices with squares, twice the diagonal bounds the whole: a step that forgets the rest is short enough.
-        squares[far] *= 2.0
-        before, across, after = (
-            squares[:, :columns, :columns],
-            squares[:, :columns, columns:],
-            squares[:, columns:, columns:],
+        return _Equations(
+            self._summed(np.concatenate(squares, axis=-1)),
+            np.concatenate(across, axis=-1),
+            self._summed(np.concatenate(slopes, axis=-1)),
         )
-        shape = (len(self.noise), self._blocks, self._reach)
-        diagonal = np.zeros((*shape, self._reach, columns, columns))
-        above = np.zeros((shape[0], shape[1] - 1, self._reach, self._reach, columns, columns))
-        gradient = np.zeros((*shape, columns))
-        left, right = self._at(self.left), self._at(self.right)
-        np.add.at(diagonal, (*left, left[2]), before)
-        np.add.at(diagonal, (*right, right[2]), after)
-        np.add.at(gradient, left, slopes[:, :columns])
-        np.add.at(gradient, right, slopes[:, columns:])
-        same = left[1] == right[1]
-        track, block, row, column = (each[same & ~far] for each in (*left, right[2]))
-        np.add.at(diagonal, (track, block, row, column), across[same & ~far])
-        np.add.at(diagonal, (track, block, column, row), across[same & ~far].transpose(0, 2, 1))
-        track, block, row, column = (each[~same & ~far] for each in (*left, right[2]))
-        np.add.at(above, (track, block, row, column), across[~same & ~far])
-        return _wide(diagonal), _wide(above), gradient.reshape(*shape[:2], -1)
 
-    def _at(self, keys: IndexArray) -> tuple[IndexArray, IndexArray, IndexArray]:
-        """Where keys stand in the normal equations: track, block, and place in the block."""
-        return self.track[keys], self._place[keys] // self._reach, self._place[keys] % self._reach
+    def _summed(self, sides: FloatArray) -> FloatArray:
+        """Return the sums of what segments have for their left and right keys: (2, …, segments) to (…, keys)."""
+        shape, count = sides.shape[1:-1], len(self.track)
+        rows = math.prod(shape)
+        if rows not in self._places:
+            places = np.stack([self.left, self.right])[:, np.newaxis] + count * np.arange(rows)[:, np.newaxis]
+            self._places[rows] = places.ravel()
+        return _binned(self._places[rows], sides.ravel(), rows * count).reshape(*shape, count)
 
-    def blocks(self, parameters: FloatArray) -> FloatArray:
-        """Return parameters (columns, keys) in the layout of the gradient."""
-        columns = len(parameters)
-        result = np.zeros((len(self.noise), self._blocks, self._reach, columns))
-        result[self._at(np.arange(self.size))] = parameters.T
-        return result.reshape(*result.shape[:2], -1)
+    @cached_property
+    def _places(self) -> dict[int, IndexArray]:
+        """For so many rows where the sums of segments go."""
+        return {}
 
-    def unblocked(self, blocks: FloatArray, columns: int) -> FloatArray:
-        """Return what is laid out like the gradient as (columns, keys)."""
-        wide = blocks.reshape(*blocks.shape[:2], self._reach, columns)
-        return wide[self._at(np.arange(self.size))].T
+    def solved(
+        self, equations: _Equations, damped: FloatArray, free: BoolArray, right: FloatArray, forcing: FloatArray
+    ) -> FloatArray:
+        """Return the solution of the damped equations, in what is free, up to that part of what each track is away from
+        it: by conjugate gradients, led by the keys' own equations."""
+        own = equations.own * (free[:, np.newaxis] & free)
+        own[np.diag_indices(len(free))] += np.where(free, damped, 1.0)
+        factors = _factors(own)
+        solution = np.zeros_like(right)
+        rest = np.where(free, right, 0.0)
+        ahead = led = _divided(factors, rest)
+        size = self._of_tracks(rest * led)
+        enough = forcing**2 * size
+        for _ in range(_CONJUGATE_STEPS):
+            turned = self.times(own, equations.across, ahead) * free
+            length = self._ratio(size, self._of_tracks(ahead * turned))
+            solution += length * ahead
+            rest = rest - length * turned
+            led = _divided(factors, rest)
+            before, size = size, self._of_tracks(rest * led)
+            if (size <= enough).all():
+                break
+            ahead = led + self._ratio(size, before) * ahead
+        return solution
+
+    def times(self, own: FloatArray, across: FloatArray, parameters: FloatArray) -> FloatArray:
+        """Return the product of the normal equations' matrix with parameters."""
+        of_left = np.einsum("ijn,jn->in", across, parameters.take(self.right, axis=1))
+        of_right = np.einsum("jin,jn->in", across, parameters.take(self.left, axis=1))
+        product: FloatArray = np.einsum("ijn,jn->in", own, parameters) + self._summed(np.stack([of_left, of_right]))
+        return product
+
+    def _of_tracks(self, numbers: FloatArray) -> FloatArray:
+        """Return sums over each track's keys."""
+        return _binned(self.track, numbers.sum(axis=0), len(self.noise))
+
+    def _ratio(self, dividend: FloatArray, divisor: FloatArray) -> FloatArray:
+        """Return a ratio of each track's, 0 of nothing, for each key."""
+        ratio = np.divide(dividend, divisor, out=np.zeros_like(dividend), where=divisor > 0.0)
+        return ratio[self.track]
 
 
-def _wide(blocks: FloatArray) -> FloatArray:
-    """Return blocks of blocks (…, reach, reach, columns, columns) as matrices."""
-    reach, _, columns, _ = blocks.shape[2:]
-    wide: FloatArray = blocks.swapaxes(3, 4)
-    return wide.reshape(*blocks.shape[:2], reach * columns, reach * columns)
+def _binned(places: IndexArray, numbers: FloatArray, count: int) -> FloatArray:
+    """Return the sums of the numbers of each place."""
+    sums: FloatArray = np.bincount(places, numbers, count).astype(np.float64, copy=False)
+    return sums
 
 
-def _descend(problem: _Problem, start: FloatArray, stage: _Stage) -> tuple[FloatArray, FloatArray]:
-    """Return better parameters, and each track's error with them."""
+def _factors(matrices: FloatArray) -> FloatArray:
+    """Return the factors L and D of symmetric matrices L D L', shape (columns, columns, keys): L is below the diagonal,
+    1 / D on it."""
+    factors = matrices.copy()
+    for column in range(len(factors)):
+        factors[column, column] = 1.0 / factors[column, column]
+        row = factors[column, column + 1 :].copy()
+        factors[column + 1 :, column] *= factors[column, column]
+        factors[column + 1 :, column + 1 :] -= factors[column + 1 :, column, np.newaxis] * row
+    return factors
+
+
+def _divided(factors: FloatArray, right: FloatArray) -> FloatArray:
+    """Return the solutions (columns, keys) of equations with these factors."""
+    solution = right.copy()
+    for column in range(len(right) - 1):
+        solution[column + 1 :] -= factors[column + 1 :, column] * solution[column]
+    solution *= np.einsum("iin->in", factors)
+    for column in range(len(right) - 1, 0, -1):
+        solution[:column] -= factors[column, :column] * solution[column]
+    return solution
+
+
+def _descend(problem: _Problem, start: FloatArray, stage: _Stage) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return better parameters, and each track's errors before and with them."""
     columns = list(stage.columns)
-    lowest = np.tile(LOWEST[columns, 0], problem.blocks(start[columns]).shape[2] // len(columns))
+    lowest = LOWEST[columns]
     parameters = start
     if stage.inside:
         parameters = np.clip(start, LOWEST + _INSIDE, HIGHEST - _INSIDE)
     elif 3 in columns:
         near = 0.4 * _INSIDE
         parameters = np.where(start < LOWEST + near, LOWEST, np.where(start > HIGHEST - near, HIGHEST, start))
-    # What the motion doesn't tell is drawn to 0.
-    pull = problem.noise**2
 
     def cost_of(rows: Sequence[FloatArray], tried: FloatArray) -> FloatArray:
-        size = np.bincount(problem.track, (tried * tried).sum(axis=0), len(problem.noise))
-        return problem.errors(rows) + pull * size
+        # What the motion doesn't tell is drawn to 0.
+        size = _binned(problem.track, (tried * tried).sum(axis=0), len(problem.noise))
+        return problem.errors(rows) + problem.noise**2 * size
 
     residuals = problem.residuals(parameters)
     cost = cost_of(residuals, parameters)
-    damping = np.full(len(cost), 1e-2)
-    done = problem.errors(residuals) <= problem.goals
+    damping, forcing = np.full(len(cost), 1e-2), np.full(len(cost), _SOLVED)
+    errors = problem.errors(residuals)
+    done = errors <= problem.goals
     equations = None
+    before, found, after, which = errors, parameters.copy(), errors.copy(), np.arange(len(cost))
+    keys_of = np.arange(len(problem.track))
     for _ in range(stage.steps):
-        if done.all():
+        if done.mean() > _FINISHED:
+            going = ~done
+            keys = going[problem.track]
+            residuals = problem.rows(residuals, keys)
+            problem, which, keys_of = problem.take(going), which[going], keys_of[keys]
+            parameters, cost, done = parameters.compress(keys, axis=1), cost[going], done[going]
+            damping, forcing = damping[going], forcing[going]
+            equations = None
+        if not len(which):
             break
-        here = problem.blocks(parameters[columns])
+        here = parameters[columns]
+        pull = (problem.noise**2)[problem.track]
         if equations is None:
-            diagonal, above, slope = problem.normal_equations(
-                residuals, problem.jacobian(parameters, residuals, columns)
-            )
-            equations = diagonal, above, slope + pull[:, np.newaxis, np.newaxis] * here
-        damped = np.einsum("tnii->tni", equations[0]) * damping[:, np.newaxis, np.newaxis]
-        damped += pull[:, np.newaxis, np.newaxis]
+            equations = problem.normal_equations(parameters, residuals, columns)
+            equations = equations._replace(slope=equations.slope + pull * here)
+        damped = np.einsum("iin->in", equations.own) * damping[problem.track] + pull
         step = _step_inside if stage.inside else _step_onto_bounds
         tried = parameters.copy()
-        tried[columns] = problem.unblocked(step(equations, damped, here, lowest), len(columns))
+        tried[columns] = step(problem, equations, damped, here, lowest, forcing)
         there = problem.residuals(tried)
         new_cost = cost_of(there, tried)
         better = (new_cost < cost) & ~done
+        forcing = np.where(better, np.minimum(_SOLVED, _SOLVED * np.sqrt(new_cost / np.maximum(cost, 1e-300))), _SOLVED)
         done |= better & (cost - new_cost <= stage.least_gain * cost)
         parameters = np.where(better[problem.track], tried, parameters)
-        residuals = _chosen(problem, better, there, residuals)
+        residuals = problem.chosen(better, there, residuals)
         cost = np.where(better, new_cost, cost)
         damping = np.where(better, 0.2 * damping, 5.0 * damping)
-        done |= problem.errors(residuals) <= problem.goals
+        errors = problem.errors(residuals)
+        done |= errors <= problem.goals
+        found[:, keys_of], after[which] = parameters, errors
         if better.any():
             equations = None
-    return parameters, problem.errors(residuals)
+    return found, before, after
 
 
-def _chosen(
-    problem: _Problem, better: BoolArray, new: Sequence[FloatArray], old: Sequence[FloatArray]
-) -> list[FloatArray]:
-    """Return the new residuals of the tracks that became better, the old ones of the others."""
-    result, start = [], 0
-    for one, other in zip(new, old, strict=True):
-        own = better[problem.of_segment[start : start + len(one)], np.newaxis]
-        result.append(np.where(own, one, other))
-        start += len(one)
-    return result
-
-
-_Equations = tuple[FloatArray, FloatArray, FloatArray]
-
-
-def _step_inside(equations: _Equations, damped: FloatArray, here: FloatArray, lowest: FloatArray) -> FloatArray:
+def _step_inside(
+    problem: _Problem,
+    equations: _Equations,
+    damped: FloatArray,
+    here: FloatArray,
+    lowest: FloatArray,
+    forcing: FloatArray,
+) -> FloatArray:
     """Return a step that goes at most nine tenths of the way to a bound."""
-    diagonal, above, slope = equations
+    slope = equations.slope
     room = np.maximum(np.where(slope > 0.0, here - lowest, HIGHEST - here), 1e-12)
-    matrix = diagonal + np.eye(here.shape[2]) * (np.abs(slope) / room + damped)[..., np.newaxis]
-    there = here + _solved(matrix, above, -slope)
+    every = np.ones(here.shape, dtype=np.bool_)
+    there = here + problem.solved(equations, damped + np.abs(slope) / room, every, -slope, forcing)
     return np.clip(there, here - 0.9 * (here - lowest), here + 0.9 * (HIGHEST - here))
 
 
-def _step_onto_bounds(equations: _Equations, damped: FloatArray, here: FloatArray, lowest: FloatArray) -> FloatArray:
+def _step_onto_bounds(
+    problem: _Problem,
+    equations: _Equations,
+    damped: FloatArray,
+    here: FloatArray,
+    lowest: FloatArray,
+    forcing: FloatArray,
+) -> FloatArray:
     """Return a step in which what reaches a bound stays there, and the rest is solved for again, twice at most."""
-    diagonal, above, slope = equations
+    own, across, slope = equations
     there = here
     held = ((here <= lowest) & (slope > 0.0)) | ((here >= HIGHEST) & (slope < 0.0))
-    for _ in range(3):
-        free = ~held
-        matrix = diagonal * (free[..., :, np.newaxis] & free[..., np.newaxis, :])
-        matrix += np.eye(here.shape[2]) * np.where(free, damped, 1.0)[..., np.newaxis]
-        coupled = above * (free[:, :-1, :, np.newaxis] & free[:, 1:, np.newaxis, :])
-        moved = np.where(held, there - here, 0.0)
-        right = -slope - (diagonal @ moved[..., np.newaxis])[..., 0]
-        right[:, :-1] -= (above @ moved[:, 1:, :, np.newaxis])[..., 0]
-        right[:, 1:] -= (above.transpose(0, 1, 3, 2) @ moved[:, :-1, :, np.newaxis])[..., 0]
-        wanted = np.where(free, here + _solved(matrix, coupled, np.where(free, right, 0.0)), there)
+    for _ in range(2):
+        right = -slope - problem.times(own, across, np.where(held, there - here, 0.0))
+        wanted = np.where(held, there, here + problem.solved(equations, damped, ~held, right, forcing))
         there = np.clip(wanted, lowest, HIGHEST)
         if (there == wanted).all():
             break
@@ -443,40 +742,23 @@ def _step_onto_bounds(equations: _Equations, damped: FloatArray, here: FloatArra
     return there
 
 
-def _solved(diagonal: FloatArray, above: FloatArray, right: FloatArray) -> FloatArray:
-    """Return the solutions (tracks, blocks, w) of symmetric block tridiagonal systems, by elimination."""
-    width = right.shape[2]
-    solution = right.copy()
-    pivot = diagonal[:, 0]
-    eliminated = []
-    for block in range(diagonal.shape[1] - 1):
-        both = np.linalg.solve(pivot, np.concatenate([above[:, block], solution[:, block, :, np.newaxis]], axis=2))
-        below = above[:, block].transpose(0, 2, 1)
-        pivot = diagonal[:, block + 1] - below @ both[..., :width]
-        solution[:, block + 1] -= (below @ both[..., width:])[..., 0]
-        solution[:, block] = both[..., width]
-        eliminated.append(both[..., :width])
-    solution[:, -1] = np.linalg.solve(pivot, solution[:, -1, :, np.newaxis])[..., 0]
-    for block in range(len(eliminated) - 1, -1, -1):
-        solution[:, block] -= (eliminated[block] @ solution[:, block + 1, :, np.newaxis])[..., 0]
-    return solution
-
-
-def _with_few_digits(problem: _Problem, parameters: FloatArray) -> FloatArray:
+def _with_few_digits(problem: _Problem, parameters: FloatArray, errors: FloatArray) -> FloatArray:
     """Return the parameters with as few digits as change the motion by less than rounding, or a part of its error."""
-    residuals = problem.residuals(parameters)
-    errors = problem.errors(residuals)
     share = np.maximum(3.0 * problem.noise, _ROUNDED * np.sqrt(errors / problem.segments))
-    jacobians = problem.jacobian(parameters, residuals, range(5))
-    effect = np.sqrt(np.concatenate([(jacobian * jacobian).sum(axis=2) for jacobian in jacobians]))
-    largest = np.zeros((problem.size, 5))
-    np.maximum.at(largest, problem.left, effect[:, :5])
-    np.maximum.at(largest, problem.right, effect[:, 5:])
+    squares = [
+        batch.normal_equations(parameters, np.zeros((len(batch.weights), SAMPLES, len(batch.begin))), range(5))[0]
+        for batch in problem.batches
+    ]
+    effect = np.einsum("aiin->ain", np.concatenate(squares, axis=-1))
+    largest = np.zeros((5, len(problem.track)))
+    for keys, squares in zip((problem.left, problem.right), np.sqrt(effect), strict=True):
+        for most, each in zip(largest, squares, strict=True):
+            np.maximum.at(most, keys, each)
     rounded = parameters.copy()
     for digits in (3, 2, 1, 0):
         short = np.round(parameters, digits)
-        few = np.abs(short - parameters) * largest.T <= share[problem.track]
+        few = np.abs(short - parameters) * largest <= share[problem.track]
         rounded = np.where(few, short, rounded)
-    rounded = np.where(np.abs(parameters) * largest.T <= share[problem.track], 0.0, rounded)
+    rounded = np.where(np.abs(parameters) * largest <= share[problem.track], 0.0, rounded)
     good = problem.errors(problem.residuals(rounded)) <= np.maximum(errors / _PAYS**2, 20.0 * problem.goals)
     return np.where(good[problem.track], rounded, parameters)

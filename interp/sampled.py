@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .keys import FloatArray
-from .segments import IndexArray
+from .segments import BoolArray, IndexArray
 
 Size = Callable[[FloatArray], FloatArray]
 """From differences, shape (m, channels), to how large they are, shape (m,)."""
@@ -45,7 +45,12 @@ class SampledFit:
 
 
 def fit_samples(
-    frames: npt.ArrayLike, values: npt.ArrayLike, breaks: IndexArray, size: Size, most: float
+    frames: npt.ArrayLike,
+    values: npt.ArrayLike,
+    breaks: IndexArray,
+    size: Size,
+    most: float,
+    near: BoolArray | None = None,
 ) -> SampledFit:
     """Return keys among the samples whose cubics come to within `most` of all of them.
 
@@ -61,6 +66,8 @@ def fit_samples(
         How large differences of the channels are.
     most : float
         How large they may be. Nothing is known between neighbouring samples.
+    near : ndarray of bool, shape (n,), or None
+        Rows that are keys only where no others reach that, or where they are `breaks`: such as those near to keys.
 
     Notes
     -----
@@ -76,6 +83,10 @@ def fit_samples(
         at_break = int(np.searchsorted(breaks, start, side="right"))
         part = slice(int(breaks[at_break - 1]), int(breaks[at_break]) + 1)
         end, piece = _farthest(samples, start, part, length, most)
+        if near is not None and near[end] and end < part.stop - 1 and not near[start + 1 : end].all():
+            earlier = start + 1 + int(np.flatnonzero(~near[start + 1 : end])[-1])
+            shorter = samples.piece(start, earlier, part)
+            end, piece = (earlier, shorter) if shorter[2] <= most else (end, piece)
         length = end - start
         rows.append(end)
         outgoing.append(piece[0])

@@ -61,6 +61,22 @@ class Tracks:
         end[self.last] = self.last
         return end
 
+    def take(self, keys: BoolArray) -> Tracks:
+        """Return the tracks that have these keys, which are all of theirs."""
+        place, own = np.cumsum(keys) - 1, keys[self.first]
+        return Tracks(
+            frames=self.frames[keys],
+            parameters=self.parameters.compress(keys, axis=1),
+            values=self.values[keys],
+            first=place[self.first[own]],
+            last=place[self.last[own]],
+            previous=place[self.previous[keys]],
+            following=place[self.following[keys]],
+            before=self.before[keys],
+            after=self.after[keys],
+            looped=self.looped[own],
+        )
+
 
 class Curve(Protocol):
     """The segments of several tracks, ready to be evaluated in their local parameter, 0 to 1."""

@@ -140,10 +140,16 @@ class VectorSpline:
         return VectorSpline, self.keys.values.shape[1]
 
     @classmethod
+    def chords(cls, splines: Sequence[VectorSpline], tracks: Tracks) -> tuple[FloatArray, FloatArray]:
+        """Return the differences from the key before each key, and to the key after it, each of shape (d, K)."""
+        p = np.ascontiguousarray(tracks.values.T)
+        return p - p.take(tracks.previous, axis=1), p.take(tracks.following, axis=1) - p
+
+    @classmethod
     def curve(cls, splines: Sequence[VectorSpline], tracks: Tracks) -> Cubics:
         """Return the segments of all splines."""
         p = np.ascontiguousarray(tracks.values.T)
-        incoming, outgoing = tangents(tracks, p - p[:, tracks.previous], p[:, tracks.following] - p, "TANGENT")
+        incoming, outgoing = tangents(tracks, *cls.chords(splines, tracks), "TANGENT")
         end = tracks.segment_end
         outgoing[:, tracks.last] = 0.0
         arriving = incoming[:, end]
@@ -340,9 +346,25 @@ class RotationSpline:
         return float(rotations.angle_between(self.keys.values[-1], self.keys.values[0]))
 
     @property
+    def has_whole_turns(self) -> bool:
+        """Whether it turns by more than the arc between keys somewhere."""
+        return self._turns is not None and bool(self._turns.number.any())
+
+    @property
     def batch(self) -> Hashable:
         """Tracks of one construction and one rule for ends go together."""
         return RotationSpline, self.construction, self.ends
+
+    @classmethod
+    def chords(cls, splines: Sequence[RotationSpline], tracks: Tracks) -> tuple[FloatArray, FloatArray]:
+        """Return the rotation vectors from the key before each key, and to the key after it, in the parent's frame and
+        without whole turns, each of shape (3, K)."""
+        q = np.ascontiguousarray(tracks.values.T) * _signs(splines, tracks)
+        before, after = neighbours(tracks, q)
+        return (
+            2.0 * sphere.log(sphere.product(q, sphere.conjugate(before))),
+            2.0 * sphere.log(sphere.product(after, sphere.conjugate(q))),
+        )
 
     @classmethod
     def curve(cls, splines: Sequence[RotationSpline], tracks: Tracks) -> Rotating:

@@ -114,7 +114,7 @@ class TCB_OT_bake(OnSelection, bpy.types.Operator):
 def _is_baked(datablock: bpy.types.ID, before: tuple[int, int]) -> bool:
     """Whether the datablock, whose F-curves were those, is: there, or in the action that it has now."""
     channels = channels_of(datablock)
-    return channels.identity != before or any(track.saved for track in find_tracks(datablock, channels))
+    return channels.identity != before or any(track.baked for track in find_tracks(datablock, channels))
 
 
 class Progress:

@@ -10,9 +10,10 @@ import bpy
 import numpy as np
 
 from .. import selection
-from ..animation.edit.selected_keys import Numbers, TrackKeys, goes_by_velocities, set_parameters
+from ..animation.edit.selected_keys import TrackKeys, goes_by_velocities, set_parameters
 from ..animation.faults import Refusal
-from ..animation.store.companions import PARAMETERS, velocity_of
+from ..animation.store.parameters import Numbers
+from ..animation.store.rows import PARAMETERS, velocity_of
 from ..words import rpt_
 from .key_set import NO_KEYS
 from .reporting import Status, finish, for_each_of, poll_keys

@@ -10,9 +10,9 @@ import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
 from .. import preferences, selection
-from ..animation.edit.selected_keys import Kept, Numbers, TrackKeys, put_back, set_parameters
+from ..animation.edit.selected_keys import Kept, TrackKeys, put_back, set_parameters
 from ..animation.faults import Refusal
-from ..animation.store.parameters import LIMITS
+from ..animation.store.parameters import LIMITS, Numbers
 from ..properties import DESCRIPTIONS, MAX, of_50
 from ..words import iface_, rpt_
 from .key_select import PARAMETER_ITEMS

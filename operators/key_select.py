@@ -11,9 +11,10 @@ import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
 from .. import preferences, selection
-from ..animation.edit.selected_keys import Numbers, TrackKeys, deselect, goes_by_velocities, select
+from ..animation.edit.selected_keys import TrackKeys, deselect, goes_by_velocities, select
 from ..animation.faults import Refusal
-from ..animation.store.companions import PARAMETERS, VELOCITY
+from ..animation.store.parameters import Numbers
+from ..animation.store.rows import PARAMETERS, VELOCITY
 from ..properties import DESCRIPTIONS, MAX, from_50, of_50
 from ..words import rpt_
 from .reporting import Status, redraw_editors

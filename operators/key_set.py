@@ -11,8 +11,8 @@ from bpy.props import FloatProperty, FloatVectorProperty, StringProperty
 from .. import preferences, selection
 from ..animation import find_track
 from ..animation.edit.selected_keys import TrackKeys, key_at, set_parameters
-from ..animation.store.companions import PARAMETERS, VELOCITY, velocity_of
 from ..animation.store.parameters import velocity_size
+from ..animation.store.rows import PARAMETERS, VELOCITY, velocity_of
 from ..properties import Of50, parameter
 from ..shared_number import is_mixed
 from ..words import n_, rpt_

@@ -35,16 +35,16 @@ class OnSelection:
     otherwise: ClassVar[str] = ""
     """What is said where there was nothing to do and nothing wrong."""
     works_on: ClassVar[str] = ""
-    """Part of the path of each F-curve that there is something to do to; empty for any."""
+    """What tracks must be that there is something to do to: "TCB", "BAKED", or any, ""."""
     nothing: ClassVar[str] = ""
-    """What is said where nothing that is selected has such an F-curve."""
+    """What is said where nothing that is selected has such a track."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         operator: Any = cls
         if not poll_selection(operator, context):
             return False
-        if selection.has_curve(context, cls.works_on):
+        if selection.has_tracks(context, cls.works_on):
             return True
         operator.poll_message_set(cls.nothing)
         return False

@@ -12,7 +12,7 @@ from bpy.props import StringProperty
 
 from .. import selection
 from ..animation.edit.selected_keys import set_parameters
-from ..animation.store.companions import PARAMETERS
+from ..animation.store.rows import PARAMETERS
 from ..shared_number import is_mixed
 from ..words import rpt_
 from .key_set import NO_KEYS

@@ -13,7 +13,8 @@ from ..animation import KeepsApart, Refusal, StaysAbove, StaysAt, TurnsWithin, r
 from ..animation.edit.selected_keys import TrackKeys, keys_of
 from ..animation.fcurves.channels import channels_of
 from ..animation.relaxing import Wanted
-from ..animation.store.tracks import BONES, find_tracks
+from ..animation.store.paths import BONES
+from ..animation.store.tracks import find_tracks
 from ..relaxation_settings import Relaxation, draw_condition
 from ..words import n_, rpt_, told
 from .bake import Progress

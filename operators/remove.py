@@ -18,5 +18,5 @@ class TCB_OT_remove(OnSelection, bpy.types.Operator):
 
     work = staticmethod(animation.remove)
     done = n_("Removed TCB from {:s}")
-    works_on = "tcb_tracks["
+    works_on = "TCB"
     nothing = n_("Nothing that is selected is TCB")

@@ -6,7 +6,6 @@ from __future__ import annotations
 import bpy
 
 from .. import animation
-from ..animation.store.companions import SAVED
 from ..words import n_
 from .on_selection import OnSelection
 
@@ -19,5 +18,5 @@ class TCB_OT_restore(OnSelection, bpy.types.Operator):
 
     work = staticmethod(animation.restore)
     done = n_("Restored {:s}")
-    works_on = f'"].{SAVED}'
+    works_on = "BAKED"
     nothing = n_("Nothing that is selected is baked")

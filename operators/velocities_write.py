@@ -11,7 +11,6 @@ from bpy_extras.io_utils import ExportHelper
 
 from .. import selection
 from ..animation import Refusal
-from ..animation.store.companions import SETTINGS
 from ..animation.velocities import Velocities, has_velocities, velocity_table, write_velocities
 from ..formats import table
 from ..properties import RANGE_ITEMS
@@ -88,7 +87,7 @@ class TCB_OT_velocities_write(_Options, OnSelection, bpy.types.Operator):
     bl_idname = "tcb.velocities_write"
     bl_label = "Write Velocities"
 
-    works_on = f'"].{SETTINGS}'
+    works_on = "TCB"
     nothing = n_("Nothing that is selected is TCB")
 
     @classmethod

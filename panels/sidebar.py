@@ -15,12 +15,12 @@ from .. import handlers, preferences, redraw, selection
 from ..animation import Refusal, of_object
 from ..animation.bake.splines import bends_by_parameters, options_of
 from ..animation.datablocks import name_of
-from ..animation.edit.enabling import check_editable
 from ..animation.edit.selected_keys import goes_by_velocities
+from ..animation.fcurves.editable import check_editable
 from ..animation.inspecting import STATES, has_animated_bones, state, turn_now, values_now
-from ..animation.live.switching import is_live
-from ..animation.store.companions import split
+from ..animation.store.live_switch import is_live
 from ..animation.store.parameters import velocity_size
+from ..animation.store.paths import split
 from ..animation.store.tracks import Track, why_not
 from ..interp.methods import METHODS
 from ..properties import SLIDERS_OF_VELOCITY
@@ -111,7 +111,7 @@ def _has_other_options(context: bpy.types.Context) -> bool:
     options = handlers.options_of(context.scene)
     for datablock, track in selection.active_tracks(context):
         animation: Any = getattr(datablock, "animation_data")  # noqa: B009  it has tracks
-        if track.saved and is_live(animation.action) and not _state_fault(track):
+        if track.baked and is_live(animation.action) and not _state_fault(track):
             kept = track.settings.options
             if kept is not None and kept != options:
                 return True

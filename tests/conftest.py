@@ -2,8 +2,8 @@
 """Fixtures. Tests in Blender use the product: the extension, installed from its zip into an empty folder.
 
 `tcb_animation`: the installed package. `scene`: the same in a new, empty file; the scene of that file.
-`extension_zip`: the zip. `shared_data`: the folder of real .3ds files. Tests that need no Blender, such as those of
-`interp`, run without it.
+`numbers`: what belongs to keys. `extension_zip`: the zip. `shared_data`: the folder of real .3ds files. Tests that need
+no Blender, such as those of `interp`, run without it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -109,3 +110,37 @@ def scene(tcb_animation: ModuleType) -> bpy.types.Scene:
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     assert bpy.context.scene is not None
     return bpy.context.scene
+
+
+@pytest.fixture
+def numbers(tcb_animation: ModuleType) -> Callable[..., dict[float, float]]:
+    """numbers(datablock, path, name, component=0): {frame: number}, of the keys that have that parameter.
+
+    What stands in the file: the identities in the keys, and the table of the action. `name`: "velocity" too, of that
+    component. All channels that are keyed at a frame have the same, but for the velocities of values, which each
+    channel has for itself.
+    """
+    import numpy as np
+
+    animation = tcb_animation.animation
+    store = animation.store
+
+    def read(datablock: bpy.types.ID, path: str, name: str, component: int = 0) -> dict[float, float]:
+        channels = animation.fcurves.channels.channels_of(datablock)
+        table = store.table.read_table(channels.action)
+        assert not table.fault
+        state = table.state(channels.slot_handle, path)
+        found: dict[float, float] = {}
+        of_one = name == "velocity" and "rotation_" not in path
+        column = store.rows.column_of(f"velocity[{0 if of_one else component}]" if name == "velocity" else name)
+        for fcurve in (fcurve for fcurve in channels if fcurve.data_path == path):
+            if state is None or (of_one and fcurve.array_index != component):
+                continue
+            keys = animation.fcurves.keyframes.read(fcurve)
+            at = table.find(store.identity.spelled(keys.amplitude, keys.period))
+            for frame, row in zip(keys.frames[at >= 0].tolist(), table.rows[at[at >= 0]], strict=True):
+                number = float(row["numbers"][column]) if row["given"] & np.uint32(1 << column) else None
+                assert found.setdefault(frame, number) == number
+        return {frame: pytest.approx(number, abs=1e-6) for frame, number in found.items() if number is not None}
+
+    return read

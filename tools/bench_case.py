@@ -137,7 +137,7 @@ class BakeSelected(Bake):
     """Of keys that are all selected: then no call can deselect them all."""
 
     def prepare(self) -> None:
-        for curve in own_curves():
+        for curve in all_curves():
             select(curve, True)
 
     def finish(self) -> None:
@@ -185,7 +185,7 @@ class Floor(Case):
         flat = {name: array.reshape(ends[-1], -1) for name, array in arrays.items()}
         rows = [slice(end - count, end) for end, count in zip(ends.tolist(), counts.tolist(), strict=True)]
         each = [[(name, array[row].reshape(-1)) for name, array in flat.items()] for row in rows]
-        self.work = list(zip(own_curves(), counts.tolist(), each, strict=True))
+        self.work = list(zip(all_curves(), counts.tolist(), each, strict=True))
 
     def run(self) -> None:
         for curve, count, arrays in self.work:
@@ -204,7 +204,7 @@ class FCurveBake(Case):
     """`FCurve.bake`: what Blender itself interpolates, a key a frame."""
 
     def run(self) -> None:
-        for curve in own_curves():
+        for curve in all_curves():
             curve.bake(1, self.last)
 
 
@@ -224,7 +224,7 @@ class GraphBakeKeys(Case):
 
     def prepare(self) -> None:
         select_all()
-        for curve in own_curves():
+        for curve in all_curves():
             curve.select = True
             curve.keyframe_points.foreach_set("select_control_point", np.ones(len(curve.keyframe_points), np.bool_))
 
@@ -295,14 +295,14 @@ METHODS: dict[str, type[Case]] = {
 }
 
 
-def own_curves() -> list[Any]:
-    """All F-curves of the file but companions."""
-    return [curve for item in animated() for curve in fcurves(item) if "tcb_tracks" not in curve.data_path]
+def all_curves() -> list[Any]:
+    """All F-curves of the file."""
+    return [curve for item in animated() for curve in fcurves(item)]
 
 
 def save_keys(path: Path) -> None:
     """All keys of all curves, one after the other: those attributes in which they differ from what `add` makes."""
-    curves = own_curves()
+    curves = all_curves()
     every = [keyframes.read(curve) for curve in curves]
     points = curves[0].keyframe_points
     points.add(1)
@@ -386,7 +386,7 @@ def measure(size: Size, method: str, folder: Path, look: bool = True) -> dict[st
     times, results = times[-REPEATS:], results[-REPEATS:]
     result = {name: median(each[name] for each in results) for name in results[0]}
     result |= {"seconds": median(times), "before": before, "peak": peak, "after": after}
-    result["keys"] = sum(len(curve.keyframe_points) for curve in own_curves())
+    result["keys"] = sum(len(curve.keyframe_points) for curve in all_curves())
     if look:
         result["playback"] = playback(case.last)
         for name, compress in (("bytes", False), ("compressed", True)):

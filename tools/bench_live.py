@@ -4,12 +4,11 @@
     python tools/bench_live.py [--moves 40] [--output build/bench_live.json]
 
 The file is a character of 100 bones with location, rotation and scale keys at ten frames of 250: 1 000 channels, 10 000
-keys. A key is moved by one frame on one track of a bone, or on all of its tracks, as the Dope Sheet does, or as the
-Graph Editor does, in which companions are hidden and stay where they are. Of the time
-until the new motion is in the F-curves, detection is finding what was edited, reading is knowing the keys of that and
-making splines, evaluation is their samples or the fit of curves, and writing is all from there. "co" is the mere
-reading of the `co` of all keys of the character's F-curves in the same run; "all else" is the second look, when nothing
-was edited for a while. All is processor time, of one thread: what else the machine does does not count.
+keys. A key is moved by one frame on one track of a bone, or on all of its tracks. Of the time until the new motion is
+in the F-curves, detection is finding what was edited, reading is knowing the keys of that and making splines,
+evaluation is their samples or the fit of curves, and writing is all from there. "co" is the mere reading of the `co`
+of all keys of the character's F-curves in the same run; "all else" is the second look, when nothing was edited for a
+while. All is processor time, of one thread: what else the machine does does not count.
 """
 
 from __future__ import annotations
@@ -44,8 +43,7 @@ animation, baking, live = (
 CHARACTER = Size("armature", 1000, 250)
 KEYS = 10
 OUTPUTS: dict[str, dict[str, Any]] = {"samples": {}, "curves": {"output": "CURVES"}}
-GRAPH_EDITOR = ", Graph Editor"
-EDITS = tuple(what + where for where in ("", GRAPH_EDITOR) for what in ("one track", "all tracks of a bone"))
+EDITS = ("one track", "all tracks of a bone")
 STAGES = ("detection", "reading", "evaluation", "writing")
 
 
@@ -105,17 +103,13 @@ def character(path: Path) -> Any:
     return rig
 
 
-def own_curves(rig: Any) -> list[Any]:
-    return [fcurve for fcurve in fcurves(rig) if "tcb_tracks" not in fcurve.data_path]
-
-
 def own_frames(rig: Any) -> list[float]:
-    return [point.co.x for point in own_curves(rig)[0].keyframe_points if point.type != "GENERATED"]
+    return [point.co.x for point in fcurves(rig)[0].keyframe_points if point.type != "GENERATED"]
 
 
 def read_places(rig: Any) -> float:
     """Seconds to read `co` of all keys of the character's F-curves, into arrays that are there already."""
-    curves = own_curves(rig)
+    curves = fcurves(rig)
     arrays = [np.empty(2 * len(curve.keyframe_points), dtype=np.float32) for curve in curves]
     start = time.thread_time()
     for curve, array in zip(curves, arrays, strict=True):
@@ -137,10 +131,8 @@ def moves(rig: Any, edit: str, dice: random.Random) -> Iterator[None]:
                 fcurve
                 for fcurve in fcurves(rig)
                 if fcurve.data_path.startswith(prefix) and any(name in fcurve.data_path for name in names)
-                if not (edit.endswith(GRAPH_EDITOR) and fcurve.hide)
             ]
-            channel = next(fcurve for fcurve in chosen if "tcb_tracks" not in fcurve.data_path)
-            at = [point.co.x for point in channel.keyframe_points if point.type != "GENERATED"][row]
+            at = [point.co.x for point in chosen[0].keyframe_points if point.type != "GENERATED"][row]
             for fcurve in chosen:
                 points = fcurve.keyframe_points
                 # Of two keys at one frame Blender keeps the one that was moved.
@@ -160,9 +152,9 @@ def measure(output: str, count: int, path: Path) -> dict[str, Any]:
     start = time.thread_time()
     animation.bake(rig, **OUTPUTS[output])
     result: dict[str, Any] = {
-        "channels": len(own_curves(rig)),
-        "keys": KEYS * len(own_curves(rig)),
-        "all keys": sum(len(curve.keyframe_points) for curve in own_curves(rig)),
+        "channels": len(fcurves(rig)),
+        "keys": KEYS * len(fcurves(rig)),
+        "all keys": sum(len(curve.keyframe_points) for curve in fcurves(rig)),
         "whole bake": time.thread_time() - start,
     }
     watches: dict[tuple[int, int], Any] = {}

@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...interp import evaluate_many, rotations
+from ...words import rpt_
+from ..fcurves.keyframes import FloatArray
 from ..store.tracks import Track
 from .splines import TrackSpline
 
@@ -87,3 +89,11 @@ def _own_numbers(track: Track, raw: Float64Array) -> Float64Array:
         return raw
     length = float(np.linalg.norm(raw[1:]))
     return np.concatenate((raw[:1], raw[1:] / length)) if length else raw
+
+
+def other_turns(track: Track, frames: FloatArray) -> list[str]:
+    """The note of keys at which the channels jump; of signs and axes nobody needs one."""
+    if track.kind != "EULER" or not len(frames):
+        return []
+    first = ", ".join(f"{frame:g}" for frame in frames[:3])
+    return [rpt_("its Euler angles name another way round than the rotation takes to frame {:s}", first)]

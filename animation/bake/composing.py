@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The keys of a baked curve: the animator's and the generated ones, in order, as they are written."""
+"""The keys of a baked curve: the animator's and the generated ones, in order, as they are generated."""
 
 from __future__ import annotations
 
@@ -26,10 +26,8 @@ from ..fcurves.keyframes import (
 )
 from ..fcurves.remembering import remembered
 from ..store import stamps
-from .samples import Slopes, Written
+from .plan import ChannelKeys, Derivatives
 
-_SHAPED = (INTERPOLATION["BACK"], INTERPOLATION["ELASTIC"])
-"""Interpolations that play by `back`, `amplitude` and `period`."""
 _BYTES = ("interpolation", "easing", "type", *FLAGS)
 """The attributes of a key that take a byte each, and that a bake leaves to the animator's keys."""
 
@@ -37,27 +35,25 @@ Arrays = dict[str, npt.NDArray[Any]]
 """The keys' attributes, shape (channels, n) or (channels, n, 2); without the first axis where all channels agree."""
 
 
-def baked_keys(own: Sequence[Keyframes], written: Written) -> list[Keyframes]:
-    """For each channel the animator's keys, at the same frames in all, among the generated ones, and all stamped:
+def baked_keys(own: Sequence[Keyframes], generated: ChannelKeys) -> list[Keyframes]:
+    """For each channel the animator's keys, at the same frames in all, among the generated ones, which are stamped:
     linear or Bezier where baked, with handles that stay put."""
-    layout = _layout_of(own, written)
-    arrays = _composed(own, written, layout, "GENERATED")
-    stamp: Arrays = {"amplitude": layout.kinds, "period": layout.frames, "back": arrays["co"][:, :, 1].copy()}
-    if not written.baked[:-1].all():
-        # Outside the baked range a key may play by the numbers that the stamp would replace.
-        interpolation = arrays["interpolation"][:, layout.rows[:-1]]
-        channel, key = np.nonzero(~written.baked[:-1] & np.isin(interpolation, _SHAPED))
-        for name in stamp:
-            stamp[name] = np.broadcast_to(stamp[name], interpolation.shape[:1] + layout.frames.shape).copy()
-            for each, at in zip(channel.tolist(), key.tolist(), strict=True):
-                stamp[name][each, layout.rows[at]] = getattr(own[each], name)[at]
+    layout = _layout_of(own, generated)
+    arrays = _composed(own, generated, layout, "GENERATED")
+    values = arrays["co"][:, :, 1]
+    stamp: Arrays = {
+        "amplitude": np.full(values.shape, stamps.GENERATED, dtype=np.float32),
+        "period": np.broadcast_to(layout.frames, values.shape).copy(),
+        "back": values.copy(),
+    }
+    _put_own(stamp, own, layout.rows)
     return _channels(arrays | stamp)
 
 
-def plain_keys(own: Sequence[Keyframes], written: Written) -> list[Keyframes]:
+def plain_keys(own: Sequence[Keyframes], generated: ChannelKeys) -> list[Keyframes]:
     """The same motion as keys that nothing tells from others."""
-    layout = _layout_of(own, written)
-    arrays = _composed(own, written, layout, "KEYFRAME")
+    layout = _layout_of(own, generated)
+    arrays = _composed(own, generated, layout, "KEYFRAME")
     if len(layout.baked) > 1 and layout.baked[-2]:
         # The last key begins no segment, but glTF's exporter resamples a curve of mixed interpolation.
         arrays["interpolation"][:, -1] = layout.played
@@ -65,6 +61,15 @@ def plain_keys(own: Sequence[Keyframes], written: Written) -> list[Keyframes]:
     unused = {name: np.full(arrays["type"].shape, default, dtype=np.float32) for name, default in defaults.items()}
     _put_own(unused, own, layout.rows)
     return _channels(arrays | unused)
+
+
+def placed_handles(own: FloatArray, generated: ChannelKeys) -> tuple[BoolArray, BoolArray]:
+    """Which left and which right handles of the animator's keys, at the frames `own`, `baked_keys` places."""
+    if generated.derivatives is None:
+        none = np.zeros(len(own), dtype=np.bool_)
+        return none, none
+    layout = _layout(own, generated.frames, generated.baked, generated.held, False)
+    return layout.before, layout.baked
 
 
 @dataclass(frozen=True)
@@ -85,14 +90,10 @@ class _Layout:
     """The interpolation of baked segments."""
     interpolation: npt.NDArray[np.uint8]
     """Of generated keys, with anything for the others."""
-    kinds: FloatArray
-    """The stamps' kinds."""
-    all_samples: bool
-    """Whether every segment is: then all handles stand on their keys."""
 
 
-def _layout_of(own: Sequence[Keyframes], written: Written) -> _Layout:
-    return _layout(own[0].frames, written.frames, written.baked, written.held, written.slopes is None)
+def _layout_of(own: Sequence[Keyframes], generated: ChannelKeys) -> _Layout:
+    return _layout(own[0].frames, generated.frames, generated.baked, generated.held, generated.derivatives is None)
 
 
 @remembered
@@ -114,27 +115,16 @@ def _layout(own: FloatArray, frames: FloatArray, baked_before: BoolArray, held: 
     played = np.uint8(INTERPOLATION["LINEAR" if linear else "BEZIER"])
     interpolation = np.full(n, played)
     interpolation[np.flatnonzero(generated)[held]] = INTERPOLATION["CONSTANT"]
-    kinds = np.full(n, stamps.GENERATED, dtype=np.float32)
-    all_samples = linear and bool(baked[:-1].all())
-    kinds[rows] = stamps.SAMPLED_KEY if all_samples else _own_kinds(baked, before, linear)
-    return _Layout(every, rows, generated, baked, before, played, interpolation, kinds, all_samples)
+    return _Layout(every, rows, generated, baked, before, played, interpolation)
 
 
-def _own_kinds(baked: BoolArray, before: BoolArray, linear: bool) -> FloatArray:
-    """The stamps' kinds of the animator's keys."""
-    if linear:
-        return np.where(baked, np.float32(stamps.BAKED_KEY), np.float32(stamps.OUTSIDE_KEY))
-    kinds = (stamps.OUTSIDE_KEY, stamps.CURVE_START, stamps.CURVE_END, stamps.CURVE_KEY)
-    return np.array(kinds, dtype=np.float32)[baked + 2 * before]
-
-
-def _composed(own: Sequence[Keyframes], written: Written, layout: _Layout, key_type: str) -> Arrays:
+def _composed(own: Sequence[Keyframes], generated: ChannelKeys, layout: _Layout, key_type: str) -> Arrays:
     """All attributes but those that a stamp may take."""
     shape, rows = (len(own), len(layout.frames)), layout.rows
     co = np.empty((*shape, 2), dtype=np.float32)
     co[:, :, 0] = layout.frames
-    co[:, layout.generated, 1] = written.values
-    co[:, rows, 1] = [keys.values for keys in own] if written.shown is None else written.shown
+    co[:, layout.generated, 1] = generated.values
+    co[:, rows, 1] = [keys.values for keys in own] if generated.shown is None else generated.shown
     free = np.full(len(layout.frames), HANDLE["FREE"], dtype=np.uint8)
     # One array for all of a byte, so that the animator's keys are put into it at once.
     every = np.zeros((len(_BYTES), *shape), dtype=np.uint8)
@@ -144,19 +134,17 @@ def _composed(own: Sequence[Keyframes], written: Written, layout: _Layout, key_t
     arrays: Arrays = {
         name: array.view(np.bool_) if name in FLAGS else array for name, array in zip(_BYTES, every, strict=True)
     }
-    if not layout.all_samples:
-        sides: Arrays = {"handle_left": co.copy(), "handle_right": co.copy()}
-        _put_own(sides, own, rows)
-        arrays |= sides
-    if written.shown is not None and not layout.all_samples:
-        shift = written.shown - np.array([keys.values for keys in own])
+    sides: Arrays = {"handle_left": co.copy(), "handle_right": co.copy()}
+    _put_own(sides, own, rows)
+    arrays |= sides
+    if generated.shown is not None:
+        shift = generated.shown - np.array([keys.values for keys in own])
         for side in ("handle_left", "handle_right"):
             arrays[side][:, rows, 1] += shift
     arrays["interpolation"][:, rows[layout.baked]] = layout.played
-    if written.slopes is not None:
-        _place_handles(arrays, co, written.slopes, layout)
-    on_keys = {"co": co, "handle_left": co, "handle_right": co}
-    return on_keys | arrays | {"handle_left_type": free, "handle_right_type": free}
+    if generated.derivatives is not None:
+        _place_handles(arrays, co, generated.derivatives, layout)
+    return {"co": co} | arrays | {"handle_left_type": free, "handle_right_type": free}
 
 
 def _put_own(arrays: Arrays, own: Sequence[Keyframes], rows: IndexArray) -> None:
@@ -165,12 +153,12 @@ def _put_own(arrays: Arrays, own: Sequence[Keyframes], rows: IndexArray) -> None
         array[:, rows] = np.reshape([getattr(keys, name) for keys in own], array[:, rows].shape)
 
 
-def _place_handles(arrays: Arrays, co: FloatArray, slopes: Slopes, layout: _Layout) -> None:
+def _place_handles(arrays: Arrays, co: FloatArray, derivatives: Derivatives, layout: _Layout) -> None:
     """Give the handles of baked segments their places; the others of the animator's keys stay."""
     values = co[:, :, 1]
     incoming, outgoing = np.empty(values.shape), np.empty(values.shape)
-    incoming[:, layout.generated], outgoing[:, layout.generated] = slopes.incoming, slopes.outgoing
-    incoming[:, layout.rows], outgoing[:, layout.rows] = slopes.own_incoming, slopes.own_outgoing
+    incoming[:, layout.generated], outgoing[:, layout.generated] = derivatives.incoming, derivatives.outgoing
+    incoming[:, layout.rows], outgoing[:, layout.rows] = derivatives.own_incoming, derivatives.own_outgoing
     left, right = handles(layout.frames, values, incoming, outgoing)
     placed = layout.generated.copy()
     placed[layout.rows] = layout.before

@@ -3,41 +3,42 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 import bpy
+import numpy as np
+import numpy.typing as npt
 
 from ...interp import KeysError, evaluate_many
 from ...interp.fitting import fit_many
 from ...words import n_, rpt_, told
 from ..datablocks import name_of
-from ..edit.enabling import check_editable, check_not_tweaked, editable_channels, enable_track
-from ..edit.restore import take_channel
 from ..faults import Refusal
 from ..fcurves import scratch
 from ..fcurves.channels import Channels, assign, channels_in, channels_of
-from ..fcurves.keyframes import NO_KEYS, Keyframes, Write, extrapolate, read, write
+from ..fcurves.editable import check_editable, check_not_tweaked, editable_channels
+from ..fcurves.keyframes import INTERPOLATION, NO_KEYS, Keyframes, Write, extrapolate, write
 from ..fcurves.selecting import selecting
-from ..live.switching import switch_off
 from ..report import Report
-from ..store import stamps
-from ..store.companions import SAVED, hold_numbers, make, remove_strays, saved_count, saved_numbers, track_and_field
+from ..store import identity
 from ..store.frame_functions import function_of
+from ..store.live_switch import switch_off
 from ..store.options import Options
-from ..store.originals import Originals, put_back
-from ..store.pairing import follow, pair
-from ..store.parameters import without_key
-from ..store.reading import digest, read_all_originals
-from ..store.settings import Settings, write_settings
-from ..store.tracks import FRAME_FUNCTION, Track, find_tracks, why_not
-from .composing import baked_keys, plain_keys
-from .curves import FittedMotion, Tolerances, plan_fitted
-from .retimed import plan_retimed, sample_count
-from .samples import Motion, Written, cycle_beyond, plan
-from .sampling import APART, Sampling
+from ..store.own_keys import LEFT_PLACED, RIGHT_PLACED, OwnKeys, digest, read_all_own_keys
+from ..store.paths import FRAME_FUNCTION, remove_strays, split, track_of
+from ..store.recording import Part, as_written, new_state, plain_keys, recorded, remove_traces
+from ..store.rows import Rows
+from ..store.stamps import is_stamped
+from ..store.table import GENERATED, Channel, State, remove_table, update
+from ..store.tracks import Track, find_tracks, why_not
+from .composing import baked_keys, placed_handles
+from .composing import plain_keys as composed_plain_keys
+from .plan import Baked, ChannelKeys, OwnChannels, TrackPlan, compose_all
+from .planning import plan_track, sampling_of
+from .retimed import sample_count
+from .sampling import APART
 
 Progress = Callable[[int, int], None]
 
@@ -49,10 +50,10 @@ class _Job:
     datablocks: list[bpy.types.ID]
     """Those that share the F-curves; the first one's rotation modes count."""
     channels: Channels
-    kept: list[tuple[Track, dict[int, Originals], Options]]
+    kept: list[tuple[Track, dict[int, OwnKeys], Options]]
     """The tracks to bake with the animator's keys, and how."""
     notes: list[str]
-    motions: list[Motion] = field(default_factory=list)
+    plans: list[TrackPlan] = field(default_factory=list)
 
 
 def bake(
@@ -97,14 +98,14 @@ def bake(
         return report
     with scratch.kept():
         jobs = [job for job in jobs if _plan(job, report)]
-    jobs, written = _evaluated(jobs, report)
-    total, done = sum(len(job.motions) for job in jobs), 0
+    jobs, every = _evaluated(jobs, report)
+    total, done = sum(len(job.plans) for job in jobs), 0
     if options.target == "NEW_ACTION":
-        report.add(_write_new_actions(jobs, written))
+        report.add(_write_new_actions(jobs, every))
         return report
-    for job, channels in zip(jobs, written, strict=True):
-        report.add(_write(job, channels))
-        done += len(job.motions)
+    for job, baked in zip(jobs, every, strict=True):
+        report.add(_write(job, baked))
+        done += len(job.plans)
         if progress is not None:
             progress(done, total)
     return report
@@ -122,11 +123,10 @@ def rebake(
     reasons = {id(track): reason for track in tracks if (reason := why_not(track))}
     report.refusals += [track.refusal(reasons[id(track)]) for track in tracks if id(track) in reasons]
     ready = [track for track in tracks if id(track) not in reasons]
-    for track, kept in zip(ready, read_all_originals(ready), strict=True):
+    for track, kept in zip(ready, read_all_own_keys(ready), strict=True):
         try:
             if not kept:
                 raise track.refusal(rpt_("it has no keys"))
-            pair(track, kept)
             job = _Job(list(datablocks), channels, [(track, kept, track.settings.options or otherwise)], [])
             asked = _asked(job)
             if asked > otherwise.sample_limit:
@@ -137,15 +137,15 @@ def rebake(
     with scratch.kept():
         jobs = [job for job in jobs if _plan(job, report)]
     jobs, every = _evaluated(jobs, report)
-    for job, written in zip(jobs, every, strict=True):
-        _write_motions(job, written, report, write)
+    for job, baked in zip(jobs, every, strict=True):
+        _write_tracks(job, baked, report, write)
     if jobs:
         channels.action.update_tag()
     return report
 
 
-def _evaluated(jobs: Sequence[_Job], report: Report) -> tuple[list[_Job], list[list[list[Written]]]]:
-    """What the channels of each job's motions get: all splines are evaluated, or fitted, at once.
+def _evaluated(jobs: Sequence[_Job], report: Report) -> tuple[list[_Job], list[list[Baked]]]:
+    """What each job's tracks get: all splines are evaluated, or fitted, at once.
 
     A job with keys through which there is no motion, which some methods find only now, is left out, and the report
     names the track.
@@ -158,33 +158,24 @@ def _evaluated(jobs: Sequence[_Job], report: Report) -> tuple[list[_Job], list[l
 
 
 def _is_soluble(job: _Job, report: Report) -> bool:
-    """Whether each of the job's motions can be evaluated; one that can't stands in the report."""
-    for motion in job.motions:
-        said = list(motion.notes)
+    """Whether each of the job's tracks can be evaluated; one that can't stands in the report."""
+    for plan in job.plans:
         try:
-            _evaluated_together([replace(job, motions=[motion])])
+            _evaluated_together([replace(job, plans=[plan])])
         except KeysError as error:
-            report.refusals.append(motion.track.refusal(told(error.fault), error.frame))
+            report.refusals.append(plan.track.refusal(told(error.fault), error.frame))
             return False
-        finally:
-            # What there is to say is said when all are evaluated.
-            motion.notes[:] = said
     return True
 
 
-def _evaluated_together(jobs: Sequence[_Job]) -> list[list[list[Written]]]:
+def _evaluated_together(jobs: Sequence[_Job]) -> list[list[Baked]]:
     """Raises KeysError, which does not name the track."""
-    motions = [motion for job in jobs for motion in job.motions]
-    requests = [request for motion in motions for request in motion.requests]
-    samples = iter(evaluate_many([spline for spline, _ in requests], [frames for _, frames in requests]))
-    fits = iter(fit_many([fit for motion in motions if isinstance(motion, FittedMotion) for fit in motion.fits]))
-
-    def written(motion: Motion) -> list[Written]:
-        if isinstance(motion, FittedMotion):
-            return motion.fitted([next(fits) for _ in motion.fits])
-        return motion.written([next(samples) for _ in motion.requests])
-
-    return [[written(motion) for motion in job.motions] for job in jobs]
+    plans = [plan for job in jobs for plan in job.plans]
+    evaluations = [evaluation for plan in plans for evaluation in plan.evaluations]
+    values = evaluate_many([spline for spline, _ in evaluations], [frames for _, frames in evaluations])
+    fits = fit_many([request for plan in plans for request in plan.requests])
+    baked = iter(compose_all(plans, values, fits))
+    return [[next(baked) for _ in job.plans] for job in jobs]
 
 
 def _collected(
@@ -216,7 +207,7 @@ def _collected(
             report.refusals.append(Refusal(name_of(users[0]), reason, nothing_to_do=True))
     asked = [_asked_for(tracks) for _, tracks in found]
     # Of all tracks at once: that is faster than one after the other.
-    originals = iter(read_all_originals([track for ones in asked for track, reason in ones if not reason]))
+    originals = iter(read_all_own_keys([track for ones in asked for track, reason in ones if not reason]))
     jobs = []
     for (job, tracks), ones in zip(found, asked, strict=True):
         kept = [{} if reason else next(originals) for _, reason in ones]
@@ -229,15 +220,21 @@ def _collected(
 
 
 def _asked_for(tracks: Sequence[Track]) -> list[tuple[Track, str]]:
-    """Those that are TCB, or where none is, all; each with the reason, where there is one, why it can't be baked."""
-    return [(track, why_not(track)) for track in [track for track in tracks if track.enabled] or tracks]
+    """Those that are TCB, or where none ever was, all; each with the reason, where there is one, why it can't be baked.
+
+    Where TCB tracks have lost their F-curves, the others stay plain.
+    """
+    # Of a damaged table nobody knows.
+    enabled = [track for track in tracks if track.enabled or track.table.fault]
+    had_some = any(slot == track.slot for track in tracks[:1] for slot, _ in track.table.places)
+    return [(track, why_not(track)) for track in (enabled if enabled or had_some else tracks)]
 
 
 def _collect(
     job: _Job,
     tracks: Sequence[Track],
     asked: Sequence[tuple[Track, str]],
-    originals: Sequence[dict[int, Originals]],
+    originals: Sequence[dict[int, OwnKeys]],
     options: Options,
     report: Report,
 ) -> None:
@@ -251,11 +248,12 @@ def _collect(
         job.notes += [str(track.refusal(rpt_("not TCB, so left as it is; Enable it to bake it too"))) for track in left]
     left_alone = []
     for (track, reason), kept in zip(asked, originals, strict=True):
-        pair(track, kept)
         if kept:
             job.kept.append((track, kept, options))
         else:
             left_alone.append((track, track.refusal(reason or rpt_("it has no keys"))))
+    if not asked:
+        raise Refusal(name_of(job.datablocks[0]), rpt_("its TCB tracks have no F-curves any more"), nothing_to_do=True)
     if not job.kept:
         raise Refusal.of_all([refusal for _, refusal in left_alone])
     for track, refusal in left_alone:
@@ -273,15 +271,6 @@ def _other_modes(datablocks: Sequence[bpy.types.ID]) -> list[str]:
         for user in datablocks[1:]
         if getattr(user, "rotation_mode", None) != mode
     ]
-
-
-def _sampling(kept: Mapping[int, Originals], options: Options) -> Sampling:
-    """Samples are counted from the start of the range, or from the whole frame at or before the track's first key."""
-    if options.frame_range is not None:
-        start, end = options.frame_range
-        return Sampling(options.step, start, start, end)
-    first = min(float(original.keys.co[0, 0]) for original in kept.values())
-    return Sampling(options.step, math.floor(first) if math.isfinite(first) else 0.0)
 
 
 def too_near_keys(step: float) -> str:
@@ -309,7 +298,7 @@ def _asked(job: _Job) -> float:
     """About how many samples the job comes to; known before any is made."""
     asked = 0.0
     for track, kept, options in job.kept:
-        sampling, cycle = _sampling(kept, options), _cycle(track)
+        sampling, cycle = sampling_of(kept, options), _cycle(track)
         function = function_of(track)
         if function is not None:
             asked += sample_count(kept, sampling, function, options.output)
@@ -331,66 +320,72 @@ def _cycle(track: Track) -> str:
 def _plan(job: _Job, report: Report) -> bool:
     """Make the splines; False where a key is at fault, which the report names."""
     try:
-        planned = [_motion(track, kept, options) for track, kept, options in job.kept]
+        planned = [_track_plan(track, own, options) for track, own, options in job.kept]
     except Refusal as refusal:
         report.refusals.append(refusal)
         return False
-    job.motions = [motion for motion in planned if not motion.is_empty]
-    job.notes += [str(motion.track.refusal(note)) for motion in planned if motion.is_empty for note in motion.notes]
-    if not job.motions:
+    job.plans = [plan for plan in planned if plan.plans]
+    job.notes += [str(plan.track.refusal(note)) for plan in planned if not plan.plans for note in plan.notes]
+    if not job.plans:
         report.notes += job.notes
-    return bool(job.motions)
+    return bool(job.plans)
 
 
-def _motion(track: Track, kept: dict[int, Originals], options: Options) -> Motion:
+def _track_plan(track: Track, own: OwnChannels, options: Options) -> TrackPlan:
     """Raises Refusal, naming the key, where the keys make no spline."""
-    settings = replace(track.settings, options=options)
     try:
-        return _planned(track, settings, kept, options)
+        return plan_track(track, replace(track.settings, options=options), own, options)
     except KeysError as error:
         raise track.refusal(told(error.fault), error.frame) from error
 
 
-def _planned(track: Track, settings: Settings, kept: dict[int, Originals], options: Options) -> Motion:
-    """Raises KeysError too, which does not name the track, where a look at the motion is what finds the fault."""
-    sampling = _sampling(kept, options)
-    function = function_of(track)
-    if function is not None:
-        return plan_retimed(track, settings, kept, sampling, options.defaults, function)
-    motion: Motion
-    if options.output == "SAMPLES":
-        motion = plan(track, settings, kept, sampling, options.defaults)
-    else:
-        # A new action is for others too: glTF's exporter normalises each key and handle by itself.
-        stretched = options.target != "NEW_ACTION"
-        near = Tolerances(options.value_tolerance, options.rotation_tolerance, stretched)
-        motion = plan_fitted(track, settings, kept, sampling, options.defaults, near)
-    if not motion.is_empty and options.frame_range is None and cycle_beyond(track, settings) != "SINGLE":
-        motion.notes.append(rpt_("it cycles: give a frame range to bake its repeats beyond the keys"))
-    return motion
-
-
-def _write(job: _Job, written: Sequence[list[Written]]) -> Report:
+def _write(job: _Job, every: Sequence[Baked]) -> Report:
     report = Report.on(job.datablocks)
     report.notes += job.notes
     if job.channels.action.library is not None:
         job = _on_a_local_copy(job)
     remove_strays(job.channels)
     with selecting(job.channels.action) as keys:
-        _write_motions(job, written, report, keys.write)
-    for motion in job.motions:
-        _note_made_keys(report, motion)
+        _write_tracks(job, every, report, keys.write)
+    for plan in job.plans:
+        _note_made_keys(report, plan)
     job.channels.action.update_tag()
     return report
 
 
-def _write_motions(job: _Job, written: Sequence[list[Written]], report: Report, write: Write) -> None:
+def _write_tracks(job: _Job, every: Sequence[Baked], report: Report, write: Write) -> None:
+    """Write the channels of all tracks, and what the table is to have of them."""
+    states = [_state_of(job.channels, plan) for plan in job.plans]
+    job.plans, rows = _with_rows(job.plans, states)
     # Making an F-curve compares it with all others, which is fastest while nothing else is in the processor's cache.
-    for motion, channels in zip(job.motions, written, strict=True):
-        _make_curves(job.channels, job.datablocks[0], motion, channels)
-    for motion, channels in zip(job.motions, written, strict=True):
-        _write_track(motion, channels, write)
-        _count(report, motion, channels)
+    notes = [
+        _make_curves(job.channels, job.datablocks[0], plan, baked) for plan, baked in zip(job.plans, every, strict=True)
+    ]
+    written = []
+    for plan, state, baked, found in zip(job.plans, states, every, notes, strict=True):
+        written.append(_write_track(plan, state, baked, write))
+        plan.track.state = written[-1]
+        _count(report, plan, baked, found)
+    update(job.channels.action, rows, written)
+
+
+def _state_of(channels: Channels, plan: TrackPlan) -> State:
+    track = plan.track
+    if track.state is not None:
+        return track.state
+    return new_state(channels.action, track.table, channels.slot_handle, track.path, plan.settings)
+
+
+def _with_rows(plans: Sequence[TrackPlan], states: Sequence[State]) -> tuple[list[TrackPlan], Rows]:
+    """Give the tracks' keys rows and identities: the plans with these, and the new rows."""
+    parts = [
+        Part(state.identity, index, own, index in state.channels)
+        for plan, state in zip(plans, states, strict=True)
+        for index, own in plan.own.items()
+    ]
+    named, rows = recorded(parts)
+    every = iter(named)
+    return [replace(plan, own={index: next(every) for index in plan.own}) for plan in plans], rows
 
 
 def _on_a_local_copy(job: _Job) -> _Job:
@@ -399,29 +394,21 @@ def _on_a_local_copy(job: _Job) -> _Job:
     for other in job.datablocks[1:]:
         assign(other, channels.action, channels.slot_handle)
     tracks = {track.path: track for track in find_tracks(job.datablocks[0], channels)}
-    motions = [replace(motion, track=tracks[motion.track.path]) for motion in job.motions]
-    return replace(job, channels=channels, motions=motions)
+    plans = [replace(plan, track=tracks[plan.track.path]) for plan in job.plans]
+    return replace(job, channels=channels, plans=plans)
 
 
-def _count(report: Report, motion: Motion, written: Sequence[Written]) -> None:
+def _count(report: Report, plan: TrackPlan, baked: Baked, notes: Sequence[str] = ()) -> None:
+    track = plan.track
     report.tracks += 1
-    report.keys += len(motion.key_frames)
-    generated = sum(group.values.size for group in written)
-    track = motion.track
-    if isinstance(motion, FittedMotion):
-        report.curve_keys += generated
-        if track.is_rotation:
-            report.rotation_error = max(report.rotation_error, motion.error)
-        else:
-            report.value_error = max(report.value_error, motion.error)
+    report.keys += len(plan.key_frames)
+    report.samples += baked.samples
+    report.curve_keys += baked.curve_keys
+    if track.is_rotation:
+        report.rotation_error = max(report.rotation_error, baked.error)
     else:
-        report.samples += generated
-    report.notes += [str(track.refusal(note)) for note in motion.notes]
-    stray = without_key(track, motion.key_frames)
-    if stray:
-        frames = ", ".join(f"{frame:g}" for frame in stray[:3])
-        reason = rpt_("parameters stand where it has no key, frame {:s}: were its keys moved without them?", frames)
-        report.notes.append(str(track.refusal(reason)))
+        report.value_error = max(report.value_error, baked.error)
+    report.notes += [str(track.refusal(note)) for note in (*baked.notes, *notes)]
     for fcurve in track.channels.values():
         others = sorted({modifier.type for modifier in fcurve.modifiers if modifier.type != "CYCLES"})
         if others:
@@ -430,81 +417,98 @@ def _count(report: Report, motion: Motion, written: Sequence[Written]) -> None:
             report.notes.append(str(track.refusal(rpt_(text, types, fcurve.array_index))))
 
 
-def _make_curves(channels: Channels, datablock: bpy.types.ID, motion: Motion, written: Sequence[Written]) -> None:
-    """Make the F-curves that the bake needs, and take away the channels that it leaves without keys."""
-    track = motion.track
-    track.follow_rename()
-    for companion in track.companions:
-        companion.hide = True
-    followed = follow(track)
-    motion.notes += [followed] if followed else []
-    if track.settings_curve is None:
-        enable_track(datablock, channels, track, motion.settings)
-    needed = [index for group in written for index in group.components]
-    for index in [index for index in track.channels if index not in needed and index not in motion.originals]:
-        note = take_channel(channels, datablock, track, index)
-        motion.notes += [note] if note else []
+def _make_curves(channels: Channels, datablock: bpy.types.ID, plan: TrackPlan, baked: Baked) -> list[str]:
+    """Make the F-curves that the bake needs, and take away the channels that it leaves without keys; returns notes."""
+    track = plan.track
+    needed = [index for keys in baked.channels for index in keys.components]
+    notes = [
+        take_channel(channels, datablock, track, index)
+        for index in list(track.channels)
+        if index not in needed and index not in plan.own
+    ]
     for index in needed:
-        _make_saved(channels, track, index, motion.originals.get(index))
+        if index not in track.channels:
+            track.channels[index] = channels.new(track.path, index, track.group)
+    return [note for note in notes if note]
 
 
-def _make_saved(channels: Channels, track: Track, index: int, original: Originals | None) -> None:
-    """Make a channel's saved curve, and where the motion needs a channel that the animator never keyed, that too."""
-    saved = track.saved.get(index)
-    if original is None and index not in track.made:
-        if saved is not None:
-            channels.remove(saved)
-        numbers = saved_numbers(0, track.rest[index])
-        track.saved[index] = make(channels, track.path, SAVED, index, track.group, numbers)
-    elif original is not None and saved is None:
-        numbers = saved_numbers(len(original.keys))
-        saved = track.saved[index] = make(channels, track.path, SAVED, index, track.group, numbers)
-        saved.extrapolation = track.channels[index].extrapolation
-    if index not in track.channels:
-        track.channels[index] = channels.new(track.path, index, track.group)
+def take_channel(channels: Channels, datablock: bpy.types.ID, track: Track, index: int) -> str:
+    """Take away a channel that has no keys of the animator's; returns what a person should know.
+
+    Where the bake made it, the property gets its value back.
+    """
+    rest = track.made.get(index)
+    channels.remove(track.channels.pop(index))
+    if rest is None:
+        return rpt_("component {:d} had no keys of its own any more, so its curve is gone", index)
+    owner_path, name = split(track.path)
+    owner = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
+    getattr(owner, name)[index] = rest
+    return ""
 
 
-def _note_made_keys(report: Report, motion: Motion) -> None:
+def _note_made_keys(report: Report, plan: TrackPlan) -> None:
     """A bake by hand says so; while live, keys are made all the time."""
-    for original in motion.originals.values():
-        if original.edited and len(original.unrecorded):
+    for original in plan.own.values():
+        if len(original.unrecorded):
             frames = ", ".join(f"{frame:g}" for frame in original.unrecorded[:3])
             reason = rpt_("keys made since the last bake get automatic handles: {:s}", frames)
-            report.notes.append(str(motion.track.refusal(reason)))
+            report.notes.append(str(plan.track.refusal(reason)))
             break
 
 
-def _write_track(motion: Motion, written: Sequence[Written], write: Write) -> None:
-    """Save the animator's keys and write the baked ones."""
-    track = motion.track
-    baked: dict[int, Keyframes] = {}
-    for group in written:
-        own = [_save(track.saved[index], motion.originals.get(index), write) for index in group.components]
+def _write_track(plan: TrackPlan, state: State, baked: Baked, write: Write) -> State:
+    """Write the baked keys; returns what the table is to have of the track."""
+    track = plan.track
+    channels: dict[int, Channel] = {}
+    for group in baked.channels:
+        own = [plan.own.get(index) for index in group.components]
         whole = bool(group.baked[:-1].all())
-        for index, keys in zip(group.components, baked_keys(own, group), strict=True):
-            extrapolate(track.channels[index], "CONSTANT" if whole else track.saved[index].extrapolation)
+        composed = baked_keys([_played(each, group) for each in own], group)
+        stamped = is_stamped(composed[0])
+        mine, generated = np.flatnonzero(~stamped), np.flatnonzero(stamped)
+        placed = _placed(own[0], group)
+        for index, each, keys in zip(group.components, own, composed, strict=True):
+            before = state.channels.get(index)
+            kept = track.extrapolation(index)
+            extrapolate(track.channels[index], "CONSTANT" if whole else kept)
             write(track.channels[index], keys)
-            baked[index] = keys
-    assert track.settings_curve is not None
-    settings = replace(motion.settings, shown=motion.shown, digest=digest(track, motion.settings, baked))
-    write_settings(track.settings_curve, settings)
+            rest = None if each is not None else track.made.get(index, track.rest[index])
+            edited = each is not None and (each.edited or (before is not None and before.edited))
+            noted = as_written(keys, mine, each, placed)
+            channels[index] = Channel(kept, rest, edited, noted, keys.co[generated].view(GENERATED).ravel())
+    settings = replace(plan.settings, digest=digest(track, plan.settings, plan.own))
+    return replace(state, slot=track.slot, path=track.path, settings=settings, channels=channels)
 
 
-def _save(saved: bpy.types.FCurve, original: Originals | None, write: Write) -> Keyframes:
-    """Keep a channel's own keys in its saved curve; returns them as they are kept."""
-    if original is None:
+_SHAPED = (INTERPOLATION["BACK"], INTERPOLATION["ELASTIC"])
+"""Interpolations that play by `back`, `amplitude` and `period`."""
+
+
+def _played(own: OwnKeys | None, group: ChannelKeys) -> Keyframes:
+    """The own keys with their identities in all floats that the baked curve does not play."""
+    if own is None:
         return NO_KEYS
-    own = put_back(saved, original, write)
-    if saved_count(saved) != len(own):
-        hold_numbers(saved, saved_numbers(len(own)))
-    return own
+    if not np.isin(own.keys.interpolation, _SHAPED).any():
+        return own.keys
+    played = np.where(group.baked, np.uint8(INTERPOLATION["LINEAR"]), own.keys.interpolation)
+    return identity.with_identities(own.keys, own.identities, played)
 
 
-def _write_new_actions(jobs: Sequence[_Job], written: Sequence[list[list[Written]]]) -> Report:
+def _placed(own: OwnKeys | None, group: ChannelKeys) -> npt.NDArray[np.uint8]:
+    """Which handles of the own keys the bake has placed."""
+    if own is None:
+        return np.empty(0, dtype=np.uint8)
+    left, right = placed_handles(own.keys.frames, group)
+    placed: npt.NDArray[np.uint8] = (left * LEFT_PLACED + right * RIGHT_PLACED).astype(np.uint8)
+    return placed
+
+
+def _write_new_actions(jobs: Sequence[_Job], every: Sequence[list[Baked]]) -> Report:
     """The same motion as plain keys in copies of the actions, which the datablocks then use."""
     report = Report()
     copies: dict[int, bpy.types.Action] = {}
-    for job, channels in zip(jobs, written, strict=True):
+    for job, baked in zip(jobs, every, strict=True):
         original = job.channels.action
         action = copies.get(original.as_pointer())
         if action is None:
@@ -512,7 +516,7 @@ def _write_new_actions(jobs: Sequence[_Job], written: Sequence[list[list[Written
             action.name = f"{original.name}.baked"
             switch_off(action)
         copy = next(bag for bag in channels_in(action) if bag.slot_handle == job.channels.slot_handle)
-        report.add(_write_plain(job, copy, channels))
+        report.add(_write_plain(job, copy, baked))
         for datablock in job.datablocks:
             assign(datablock, action, job.channels.slot_handle)
             report.notes.append(
@@ -523,10 +527,11 @@ def _write_new_actions(jobs: Sequence[_Job], written: Sequence[list[list[Written
     for action in copies.values():
         for bag in channels_in(action):
             _take_away_traces(bag)
+        remove_table(action)
     return report
 
 
-def _write_plain(job: _Job, copy: Channels, written: Sequence[list[Written]]) -> Report:
+def _write_plain(job: _Job, copy: Channels, every: Sequence[Baked]) -> Report:
     report = Report.on(job.datablocks)
     report.notes += job.notes
     fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in copy}
@@ -535,31 +540,27 @@ def _write_plain(job: _Job, copy: Channels, written: Sequence[list[Written]]) ->
         return fcurves.get((track.path, index)) or copy.new(track.path, index, track.group_name)
 
     with selecting(copy.action) as keys:
-        for motion, channels in zip(job.motions, written, strict=True):
-            for group in channels:
-                _write_plain_group(motion, group, partial(fcurve_of, motion.track), keys.write)
-            _count(report, motion, channels)
-            _note_made_keys(report, motion)
+        for plan, baked in zip(job.plans, every, strict=True):
+            for group in baked.channels:
+                _write_plain_group(plan, group, partial(fcurve_of, plan.track), keys.write)
+            _count(report, plan, baked)
+            _note_made_keys(report, plan)
     return report
 
 
 def _write_plain_group(
-    motion: Motion, group: Written, fcurve_of: Callable[[int], bpy.types.FCurve], write: Write
+    plan: TrackPlan, group: ChannelKeys, fcurve_of: Callable[[int], bpy.types.FCurve], write: Write
 ) -> None:
-    own = [motion.originals[i].keys if i in motion.originals else NO_KEYS for i in group.components]
-    for index, keys in zip(group.components, plain_keys(own, group), strict=True):
+    own = [plain_keys(plan.own[i]) if i in plan.own else NO_KEYS for i in group.components]
+    for index, keys in zip(group.components, composed_plain_keys(own, group), strict=True):
         fcurve = fcurve_of(index)
         extrapolate(fcurve, "CONSTANT")
         write(fcurve, keys)
 
 
 def _take_away_traces(channels: Channels) -> None:
-    """Remove companions, the frame function, and the stamps of tracks that were baked in place and left out of this
-    bake."""
-    for fcurve in [
-        fcurve for fcurve in channels if fcurve.data_path == FRAME_FUNCTION or track_and_field(fcurve.data_path)
-    ]:
+    """Remove frame functions, and the stamps and identities of keys that were left out of this bake."""
+    for fcurve in [each for each in channels if each.data_path == FRAME_FUNCTION or track_of(each.data_path)]:
         channels.remove(fcurve)
     for fcurve in channels:
-        if stamps.is_stamped(fcurve):
-            write(fcurve, stamps.unstamped(read(fcurve)))
+        remove_traces(fcurve)

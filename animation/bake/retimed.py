@@ -7,28 +7,25 @@ The whole of the track is retimed: its keys show what is played at their frames,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import bpy
 import numpy as np
 
 from ...interp import evaluate_many, rotations
-from ...interp.fitting import ROTATION_TOLERANCE, VALUE_TOLERANCE, Fit
+from ...interp.fitting import Fit
 from ...interp.sampled import fit_samples
-from ...words import rpt_, told
+from ...words import rpt_
 from ..fcurves.frames import is_among, union
-from ..fcurves.keyframes import FloatArray, IndexArray
+from ..fcurves.keyframes import BoolArray, FloatArray, IndexArray
 from ..store.frame_functions import FrameFunction
-from ..store.originals import Originals
-from ..store.settings import Settings
 from ..store.tracks import Track
 from .components import FOLLOWED, followed
-from .curves import FittedMotion, value_range
-from .samples import STILL, BoolArray, Float64Array, Motion, Slopes, Written, own_frames
-from .sampling import Sampling, away_from
-from .splines import TrackSpline, track_splines
+from .curves import tolerance_of
+from .plan import Baked, ChannelKeys, Evaluation, Float64Array, OwnChannels, Plan, PoseKeys, Scope
+from .sampling import Sampling, away_from, is_near
+from .splines import TrackSpline
 
 _JUMP = 1 / 64
 """Frames. What a frame function does within as short a time is a jump: samples stand close on both sides of it."""
@@ -41,71 +38,111 @@ _CLOSE = 1 / 8
 """Frames from sample to sample of what curves are put through."""
 
 
-@dataclass
-class CurvesThroughSamples(FittedMotion):
-    """What has to be evaluated for one track, and how curves through that become generated keys."""
+def plan_retimed(scope: Scope, splines: Sequence[TrackSpline], function: FrameFunction) -> list[Plan]:
+    """The plans of a track's splines, for the frames of the scene.
 
-    tolerance: float = ROTATION_TOLERANCE
-    close: list[tuple[TrackSpline, Float64Array, Callable[[Float64Array], list[Written]]]] = field(default_factory=list)
-    """The splines, at which frames of theirs, and what becomes of it."""
-
-    @property
-    def is_empty(self) -> bool:
-        return not self.close
-
-    def fitted(self, _fits: list[Fit]) -> list[Written]:
-        samples = evaluate_many([spline.spline for spline, _, _ in self.close], [at for _, at, _ in self.close])
-        written = [finish(values) for (_, _, finish), values in zip(self.close, samples, strict=True)]
-        return [each for of_spline in written for each in of_spline]
-
-
-def plan_retimed(
-    track: Track,
-    settings: Settings,
-    originals: dict[int, Originals],
-    sampling: Sampling,
-    defaults: Mapping[str, float],
-    function: FrameFunction,
-) -> Motion:
-    """The splines of the track, and the frames of theirs to sample for the frames of the scene.
-
-    Raises Refusal where the keys or their parameters make no spline, or the function leads too far.
+    Raises Refusal where the function leads too far.
     """
-    splines = track_splines(track, settings, originals, defaults)
-    keys = union([spline.frames for spline in splines])
-    motion = Motion(track, settings, originals, keys, shown=True)
-    options = settings.options
-    if options is not None and options.output == "CURVES":
-        near = options.value_tolerance or VALUE_TOLERANCE * value_range(splines)
-        tolerance = options.rotation_tolerance if track.is_rotation else near
-        motion = CurvesThroughSamples(track, settings, originals, keys, shown=True, tolerance=tolerance)
-        sampling = replace(sampling, step=_CLOSE)
+    curves, keys = scope.options.output == "CURVES", scope.key_frames
+    sampling = replace(scope.sampling, step=_CLOSE) if curves else scope.sampling
     low, high = _bounds(keys, sampling, function)
     ends = np.array([low, high], dtype=np.float32)
     grid = sampling.samples(ends, np.array([True, False]), "SINGLE") if high > low else ends[:0]
     grid = np.union1d(grid, ends)
     before, after = _jumps(function, grid)
-    passed = _passages(function, grid, keys) if isinstance(motion, CurvesThroughSamples) else grid[:0]
+    passed = _passages(function, grid, keys) if curves else grid[:0]
     frames = np.union1d(keys, away_from(np.unique(np.concatenate((grid, before, after, passed))), keys))
     held = np.isin(frames, before)
     played = function(frames)
     if not np.isfinite(played).all():
-        raise track.refusal(
+        raise scope.track.refusal(
             rpt_("its frame function is not a finite number"), float(frames[np.argmin(np.isfinite(played))])
         )
-    for spline in splines:
-        motion.notes += map(told, getattr(spline.spline, "notes", ()))
-        _plan(motion, spline, frames, held, played)
-    return motion
+    if not curves:
+        return [RetimedSamples(scope, spline, *_places(scope, spline, frames, held, played)) for spline in splines]
+    near = tolerance_of(scope, splines)
+    return [RetimedCurves(scope, spline, *_places(scope, spline, frames, held, played), near) for spline in splines]
 
 
-def sample_count(originals: Mapping[int, Originals], sampling: Sampling, function: FrameFunction, output: str) -> float:
+@dataclass(frozen=True)
+class RetimedSamples(Plan):
+    """Samples of a spline as its frame function plays it."""
+
+    scope: Scope
+    spline: TrackSpline
+    frames: FloatArray
+    """Of the scene: where samples can stand."""
+    held: BoolArray
+    """Which of them are held up to the next: close before a jump of the function."""
+    at: Float64Array
+    """Of the spline: what is played, and what a rotation is followed through."""
+    rows: IndexArray
+    """Which of these is played at each of `frames`."""
+
+    @property
+    def evaluations(self) -> Sequence[Evaluation]:
+        return [(self.spline.spline, self.at)]
+
+    def compose(self, values: Sequence[Float64Array], _fits: Sequence[Fit]) -> Baked:
+        return self._baked(self._numbers(values[0]).T)
+
+    def _numbers(self, values: Float64Array) -> Float64Array:
+        """What the channels have at each of `frames`."""
+        if self.scope.track.is_rotation:
+            # The numbers of the motion as it is without the function: so whole turns come back where it runs back.
+            key = np.searchsorted(self.at, self.spline.frames[:1].astype(np.float64))
+            values, _ = followed(self.scope.track, values, self.spline.values[:1], key)
+        return values[self.rows]
+
+    def _baked(self, numbers: Float64Array) -> Baked:
+        return Baked(self._channels(self.spline, PoseKeys(self.frames, numbers, self.held)))
+
+    def _channels(self, spline: TrackSpline, keys: PoseKeys) -> list[ChannelKeys]:
+        """All segments are baked, and the own keys show what is played at their frames."""
+        baked = np.arange(len(spline.frames)) < len(spline.frames) - 1
+        return self.scope.channel_keys(spline, keys, baked, shown=True)
+
+
+@dataclass(frozen=True)
+class RetimedCurves(RetimedSamples):
+    """Curves through close samples of a spline as its frame function plays it."""
+
+    tolerance: float
+
+    def _baked(self, numbers: Float64Array) -> Baked:
+        spline = self.spline
+        if self.scope.track.is_rotation:
+            parts = [(spline, numbers)]
+        else:
+            # Each component gets the keys that it needs.
+            parts = [
+                (replace(spline, components=[component]), numbers[[row]])
+                for row, component in enumerate(spline.components)
+            ]
+        breaks = is_among(self.frames, spline.frames) | self.held
+        breaks[1:] |= self.held[:-1]
+        breaks[[0, -1]] = True
+        near = is_near(self.frames, self.scope.key_frames)
+        size = _SIZES[self.scope.track.kind]
+        channels: list[ChannelKeys] = []
+        error = 0.0
+        for part, own in parts:
+            fit = fit_samples(self.frames, own.T, np.flatnonzero(breaks), size, self.tolerance, near)
+            error = max(error, fit.error)
+            rows = fit.rows
+            keys = PoseKeys(self.frames[rows], own[:, rows], self.held[rows], fit.incoming.T, fit.outgoing.T)
+            channels += self._channels(part, keys)
+        # Orientations are nowhere farther apart than half a turn.
+        return Baked(channels, error=min(error, np.pi) if self.scope.track.is_rotation else error)
+
+
+def sample_count(own: OwnChannels, sampling: Sampling, function: FrameFunction, output: str) -> float:
     """About how many samples the retimed track comes to; curves are put through some too."""
-    keys = union([original.keys.frames for original in originals.values()])
+    keys = union([channel.keys.frames for channel in own.values()])
     if not np.isfinite(keys).all():
         return 0.0
     low, high = _bounds(keys, sampling, function)
-    return len(originals) * (high - low) / (_CLOSE if output == "CURVES" else sampling.step)
+    return len(own) * (high - low) / (_CLOSE if output == "CURVES" else sampling.step)
 
 
 def _bounds(keys: FloatArray, sampling: Sampling, function: FrameFunction) -> tuple[float, float]:
@@ -153,40 +190,18 @@ def _passages(function: FrameFunction, grid: FloatArray, keys: FloatArray) -> Fl
     return away_from(np.unique(found), grid)
 
 
-def _plan(motion: Motion, spline: TrackSpline, frames: FloatArray, held: BoolArray, played: Float64Array) -> None:
-    """`played`: F at the frames."""
-    first, last = float(spline.frames[0]), float(spline.frames[-1])
+def _places(
+    scope: Scope, spline: TrackSpline, frames: FloatArray, held: BoolArray, played: Float64Array
+) -> tuple[FloatArray, BoolArray, Float64Array, IndexArray]:
+    """`frames`, `held`, `at` and `rows` of `RetimedSamples`; `played`: F at the frames."""
     if spline.spline.cycle == "SINGLE":
-        played = np.clip(played, first, last)
+        played = np.clip(played, float(spline.frames[0]), float(spline.frames[-1]))
     needed = _needed(frames, played, spline.frames)
     frames, held, played = frames[needed], held[needed], played[needed]
-    at, rows = played, np.arange(len(played))
-    if motion.track.is_rotation:
-        at = _followable(motion.track, spline, played)
-        rows = np.searchsorted(at, played)
-    finish = partial(_finish, motion, spline, frames, held, at, rows)
-    if isinstance(motion, CurvesThroughSamples):
-        motion.close.append((spline, at, finish))
-    else:
-        motion.requests.append((spline.spline, at))
-        motion.finish.append(finish)
-
-
-def _finish(
-    motion: Motion,
-    spline: TrackSpline,
-    frames: FloatArray,
-    held: BoolArray,
-    at: Float64Array,
-    rows: IndexArray,
-    values: Float64Array,
-) -> list[Written]:
-    """`values`: those of the spline at `at`, which has the frames that are played in its `rows`."""
-    if motion.track.is_rotation:
-        # The numbers of the motion as it is without the function: so whole turns come back where it runs back.
-        key = np.searchsorted(at, spline.frames[:1].astype(np.float64))
-        values, _ = followed(motion.track, values, spline.values[:1], key)
-    return _channels(motion, spline, frames, held, values[rows].T)
+    if not scope.track.is_rotation:
+        return frames, held, played, np.arange(len(played))
+    at = _followable(scope.track, spline, played)
+    return frames, held, at, np.searchsorted(at, played)
 
 
 def _needed(frames: FloatArray, played: Float64Array, keys: FloatArray) -> BoolArray:
@@ -224,58 +239,6 @@ def _is_followable(spline: TrackSpline, at: Float64Array) -> bool:
     return float(rotations.angle_between(quaternions[1:], quaternions[:-1]).max(initial=0.0)) <= FOLLOWED
 
 
-def _channels(
-    motion: Motion, spline: TrackSpline, frames: FloatArray, held: BoolArray, numbers: Float64Array
-) -> list[Written]:
-    """What each component gets: `numbers` at the frames, shape (components, n), those at its own keys to be shown."""
-    alike: dict[bytes, list[int]] = {}
-    for row, component in enumerate(spline.components):
-        own = own_frames(motion, component)
-        if len(own) or np.abs(numbers[row] - motion.track.component(component)).max(initial=0.0) > STILL:
-            alike.setdefault(own.tobytes(), []).append(row)
-    if not isinstance(motion, CurvesThroughSamples):
-        every = np.arange(len(frames))
-        return [_written(motion, spline, rows, frames, held, numbers, every) for rows in alike.values()]
-    breaks = is_among(frames, spline.frames)
-    breaks[[0, -1]] = True
-    breaks |= held
-    breaks[1:] |= held[:-1]
-    if motion.track.is_rotation:
-        return _curves(motion, spline, list(alike.values()), frames, held, numbers, np.flatnonzero(breaks))
-    return [
-        written
-        for rows in alike.values()
-        for row in rows
-        for written in _curves(motion, spline, [[row]], frames, held, numbers, np.flatnonzero(breaks))
-    ]
-
-
-def _curves(
-    motion: CurvesThroughSamples,
-    spline: TrackSpline,
-    groups: list[list[int]],
-    frames: FloatArray,
-    held: BoolArray,
-    numbers: Float64Array,
-    breaks: IndexArray,
-) -> list[Written]:
-    """The components in all groups get keys at the same frames."""
-    if len(frames) == 1:
-        return [_written(motion, spline, rows, frames, held, numbers, breaks) for rows in groups]
-    together = [row for rows in groups for row in rows]
-    size = _SIZES[motion.track.kind]
-    if motion.track.is_rotation:
-        together = list(range(len(numbers)))
-    fit = fit_samples(frames, numbers[together].T, breaks, size, motion.tolerance)
-    motion.error = max(motion.error, fit.error)
-    result = []
-    for rows in groups:
-        columns = [together.index(row) for row in rows]
-        slopes = fit.incoming[:, columns].T, fit.outgoing[:, columns].T
-        result.append(_written(motion, spline, rows, frames, held, numbers, fit.rows, slopes))
-    return result
-
-
 def _largest(change: Float64Array) -> Float64Array:
     size: Float64Array = np.abs(change).max(axis=1)
     return size
@@ -303,28 +266,3 @@ _SIZES = {
     "AXIS_ANGLE": _between_axes,
 }
 """Of rotations no less than the angle between."""
-
-
-def _written(
-    motion: Motion,
-    spline: TrackSpline,
-    rows: list[int],
-    frames: FloatArray,
-    held: BoolArray,
-    numbers: Float64Array,
-    keys: IndexArray,
-    slopes: tuple[Float64Array, Float64Array] | None = None,
-) -> Written:
-    """What components get whose own keys are alike: of the frames those that are to be `keys`."""
-    own = own_frames(motion, spline.components[rows[0]])
-    frames, held, values = frames[keys], held[keys], numbers[rows][:, keys].astype(np.float32)
-    mine = is_among(frames, own)
-    return Written(
-        [spline.components[row] for row in rows],
-        frames[~mine],
-        values[:, ~mine],
-        held[~mine],
-        np.arange(len(own)) < len(own) - 1,
-        None if slopes is None else Slopes(*(each[:, part] for part in (~mine, mine) for each in slopes)),
-        values[:, mine],
-    )

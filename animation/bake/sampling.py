@@ -15,6 +15,8 @@ Frames = npt.NDArray[np.float32]
 
 GUARD = 1 / 32
 """Frames. How close to a key a held sample stands where a channel has to jump: within it, motion blur sees the jump."""
+PICKED = 0.5
+"""Frames. Keys nearer than this can't be picked apart in the Dope Sheet."""
 APART = 0.0125
 """Frames. Blender takes keys nearer than 0.01 frame as one, and may keep the sample of the two."""
 
@@ -107,7 +109,18 @@ class Sampling:
 
 def away_from(frames: Frames, keys: Frames) -> Frames:
     """Those of the frames near which no key stands."""
-    at = np.clip(np.searchsorted(keys, frames), 1, len(keys) - 1) if len(keys) > 1 else np.zeros(len(frames), np.intp)
-    gap = np.minimum(np.abs(frames - keys[at]), np.abs(frames - keys[at - 1]))
-    apart: Frames = frames[gap > APART]
+    apart: Frames = frames[_gap(frames, keys) > APART]
     return apart
+
+
+def is_near(frames: Frames, keys: Frames) -> npt.NDArray[np.bool_]:
+    """Which of the frames are so near to a key that nobody could pick the two apart."""
+    near: npt.NDArray[np.bool_] = _gap(frames, keys) < PICKED
+    return near
+
+
+def _gap(frames: Frames, keys: Frames) -> Frames:
+    """How far the nearest key is from each frame."""
+    at = np.clip(np.searchsorted(keys, frames), 1, len(keys) - 1) if len(keys) > 1 else np.zeros(len(frames), np.intp)
+    gap: Frames = np.minimum(np.abs(frames - keys[at]), np.abs(frames - keys[at - 1]))
+    return gap

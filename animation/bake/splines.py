@@ -16,12 +16,11 @@ from ...interp.segments import Spline
 from ...words import rpt_, told
 from ..faults import Refusal
 from ..fcurves import scratch
-from ..fcurves.frames import union
+from ..fcurves.frames import SAME_FRAME, union
 from ..fcurves.keyframes import FloatArray, Keyframes
-from ..store.originals import Originals
+from ..store.own_keys import OwnKeys
 from ..store.parameters import read_parameters, read_velocities
 from ..store.settings import Settings
-from ..store.stamps import SAME_FRAME
 from ..store.tracks import Track
 
 Float64Array = npt.NDArray[np.float64]
@@ -52,7 +51,7 @@ class TrackSpline:
 
 
 def track_splines(
-    track: Track, settings: Settings, originals: Mapping[int, Originals], defaults: Mapping[str, float]
+    track: Track, settings: Settings, originals: Mapping[int, OwnKeys], defaults: Mapping[str, float]
 ) -> list[TrackSpline]:
     """The splines of the track; `defaults` are the parameters of keys that have none of their own.
 
@@ -63,8 +62,8 @@ def track_splines(
     if track.is_rotation:
         return [_rotation(track, settings, originals, defaults)]
     alike: dict[bytes, list[int]] = {}
-    for index, original in originals.items():
-        alike.setdefault(original.keys.frames.tobytes(), []).append(index)
+    for index, own in originals.items():
+        alike.setdefault(own.keys.frames.tobytes() + own.parameters.tobytes(), []).append(index)
     return [_vector(track, settings, originals, components, defaults) for components in alike.values()]
 
 
@@ -79,7 +78,7 @@ def _check_frames(track: Track, keys: Keyframes) -> None:
 def _vector(
     track: Track,
     settings: Settings,
-    originals: Mapping[int, Originals],
+    originals: Mapping[int, OwnKeys],
     components: list[int],
     defaults: Mapping[str, float],
 ) -> TrackSpline:
@@ -92,9 +91,10 @@ def _vector(
             rpt_("its value is so large that the motion could leave float32"), float(frames[np.argmax(large)])
         )
     made = made_by(track, settings)
-    options = _options(track, settings, components, frames)
+    own = {index: originals[index] for index in components}
+    options = _options(track, settings, own, frames)
     try:
-        keys = Keys(frames.astype(np.float64), values, **read_parameters(track, frames, defaults))
+        keys = Keys(frames.astype(np.float64), values, **read_parameters(track, own, frames, defaults))
         spline = made(keys, settings.cycle, **options)
     except KeysError as error:
         raise _refusal(track, error, frames, components) from error
@@ -140,19 +140,21 @@ def bends_by_parameters(track: Track, settings: Settings) -> bool:
     return (settings.angles if by_angles else settings.method) == Settings.method
 
 
-def _options(track: Track, settings: Settings, components: Sequence[int], frames: FloatArray) -> dict[str, Any]:
+def _options(track: Track, settings: Settings, own: Mapping[int, OwnKeys], frames: FloatArray) -> dict[str, Any]:
     """What else the method's class takes, by name."""
     options = {name: getattr(settings, name) for name in options_of(track, settings) if name != "velocities"}
     if "velocities" in options_of(track, settings):
-        options["velocities"] = _velocities(track, components, frames)
+        options["velocities"] = _velocities(track, own, frames)
     if "angles" in options:
         options["angles"] = METHODS[settings.angles]
     return options
 
 
-def _velocities(track: Track, components: Sequence[int], frames: FloatArray) -> Float64Array:
+def _velocities(track: Track, own: Mapping[int, OwnKeys], frames: FloatArray) -> Float64Array:
     """Those of the keys. Raises Refusal where one is an angular velocity that nobody can see."""
-    velocities = read_velocities(track, frames, components)
+    velocities = read_velocities(track, own, frames)
+    if not track.is_rotation:
+        velocities = velocities[:, list(own)]
     fast = np.abs(velocities).max(axis=1, initial=0.0) > _FASTEST
     if track.is_rotation and fast.any():
         raise track.refusal(
@@ -169,7 +171,7 @@ def _refusal(track: Track, error: KeysError, frames: FloatArray, components: Seq
 
 
 def _rotation(
-    track: Track, settings: Settings, originals: Mapping[int, Originals], defaults: Mapping[str, float]
+    track: Track, settings: Settings, originals: Mapping[int, OwnKeys], defaults: Mapping[str, float]
 ) -> TrackSpline:
     """A rotation's keys stand at the union of its channels' frames."""
     frames = union([original.keys.frames for original in originals.values()])
@@ -178,24 +180,31 @@ def _rotation(
     for index in components:
         original = originals.get(index)
         values[:, index] = track.component(index) if original is None else _values_at(track, index, original, frames)
-    spline, turns = _rotation_spline(track, settings, frames, values, defaults)
+    spline, turns = _rotation_spline(track, settings, originals, frames, values, defaults)
     return TrackSpline(components, frames, values, spline, turns)
 
 
 def _rotation_spline(
-    track: Track, settings: Settings, frames: FloatArray, raw: Float64Array, defaults: Mapping[str, float]
+    track: Track,
+    settings: Settings,
+    own: Mapping[int, OwnKeys],
+    frames: FloatArray,
+    raw: Float64Array,
+    defaults: Mapping[str, float],
 ) -> tuple[Spline, Float64Array | None]:
     """The spline, and how far it turns from key to key where the keys' numbers say how often."""
     finite = np.isfinite(raw).all(axis=1)
     if not finite.all():
         raise track.refusal(rpt_("its value is not a finite number"), float(frames[np.argmin(finite)]))
     made = made_by(track, settings)
-    options = _options(track, settings, range(3), frames)
+    options = _options(track, settings, own, frames)
+    parameters = read_parameters(track, own, frames, defaults)
+    at = frames.astype(np.float64)
     if track.kind == "EULER" and hasattr(made, "from_angles"):
         options["order"] = track.order
     try:
         if track.kind == "QUATERNION" or settings.path == "SHORTEST":
-            keys = _keys(track, frames, quaternions_of(track, raw), defaults)
+            keys = Keys(at, quaternions_of(track, raw), **parameters)
             spline = made(keys, settings.cycle, **options)
             if settings.path == "AS_KEYED" and "path" not in options:
                 _check_turns(track, settings, frames, _arcs(keys.values), np.pi)
@@ -205,17 +214,14 @@ def _rotation_spline(
         else:
             angles, axes = rotations.turns_of_axis_angle(raw[:, 0], raw[:, 1:])
         if "order" in options:
-            return made.from_angles(_keys(track, frames, raw, defaults), settings.cycle, **options), np.abs(angles[1:])
+            return made.from_angles(Keys(at, raw, **parameters), settings.cycle, **options), np.abs(angles[1:])
         if hasattr(made, "from_turns"):
-            parameters = read_parameters(track, frames, defaults)
-            spline = made.from_turns(
-                frames.astype(np.float64), angles, axes, **parameters, cycle=settings.cycle, **options
-            )
+            spline = made.from_turns(at, angles, axes, **parameters, cycle=settings.cycle, **options)
             return spline, np.abs(angles[1:])
         turns = np.abs(angles[1:])
         _check_turns(track, settings, frames, turns, 2 * np.pi if "path" in options else np.pi)
         # Of either sign the one that is on the way which the keys' numbers say.
-        keys = _keys(track, frames, rotations.turns_to_rotations(angles, axes), defaults)
+        keys = Keys(at, rotations.turns_to_rotations(angles, axes), **parameters)
         return made(keys, settings.cycle, **options), turns
     except KeysError as error:
         raise _refusal(track, error, frames) from error
@@ -255,7 +261,7 @@ def quaternions_of(track: Track, raw: Float64Array) -> Float64Array:
     return raw
 
 
-def _values_at(track: Track, index: int, original: Originals, frames: FloatArray) -> Float64Array:
+def _values_at(track: Track, index: int, original: OwnKeys, frames: FloatArray) -> Float64Array:
     """The channel's value at each frame: its key's, or what the animator's own curve plays there."""
     own = original.keys.frames
     if len(own) == len(frames):
@@ -270,19 +276,15 @@ def _values_at(track: Track, index: int, original: Originals, frames: FloatArray
     return values
 
 
-def own_motion(track: Track, index: int, original: Originals, frames: FloatArray) -> Float64Array:
+def own_motion(track: Track, index: int, original: OwnKeys, frames: FloatArray) -> Float64Array:
     """What the animator's own curve of a channel plays, by Blender's evaluation."""
     channel = track.channels[index]
     if plays_its_own_keys(track, index) and not original.edited:
         return np.array([channel.evaluate(frame) for frame in frames.tolist()], dtype=np.float64)
-    curve = track.saved.get(index) or channel
-    return scratch.evaluate(original, curve.extrapolation, frames)
+    return scratch.evaluate(original.keys, original.edited, track.extrapolation(index), frames)
 
 
 def plays_its_own_keys(track: Track, index: int) -> bool:
     """Whether what the channel's F-curve plays is the animator's keys alone: no bake, no modifiers."""
-    return index not in track.saved and not len(track.channels[index].modifiers)
-
-
-def _keys(track: Track, frames: FloatArray, values: Float64Array, defaults: Mapping[str, float]) -> Keys:
-    return Keys(frames.astype(np.float64), values, **read_parameters(track, frames, defaults))
+    baked = track.state is not None and index in track.state.channels
+    return not baked and not len(track.channels[index].modifiers)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 import bpy
 import numpy as np
@@ -18,13 +17,15 @@ from ..datablocks import name_of
 from ..faults import Refusal
 from ..fcurves import scratch
 from ..fcurves.channels import channels_of
+from ..fcurves.editable import check_editable, editable_channels
+from ..fcurves.frames import union
 from ..played import has_bezier_segments, played_parts
 from ..report import Report
-from ..store.companions import PARAMETERS, remove_strays
-from ..store.originals import Originals
-from ..store.reading import key_frames, read_originals
-from ..store.tracks import Track, default_settings, find_tracks, why_not
-from .enabling import check_editable, editable_channels, enable_track
+from ..store.own_keys import OwnKeys, read_all_own_keys
+from ..store.paths import remove_strays
+from ..store.recording import enable_tracks
+from ..store.rows import PARAMETERS
+from ..store.tracks import Track, find_tracks, why_not
 from .selected_keys import keys_of, set_parameters
 
 _Prefixes = Iterable[str] | None
@@ -62,9 +63,11 @@ def enable_many(
             made += [(datablock, track) for track in _make_tcb(datablock, prefixes, report)]
         except Refusal as refusal:
             report.refusals.append(refusal)
+    originals = read_all_own_keys([track for _, track in made])
+    report.keys += sum(len(union([own.keys.frames for own in each.values()])) for each in originals)
     if keep_look:
         with scratch.kept():
-            _keep_look(made, defaults or {}, report)
+            _keep_look(made, originals, defaults or {}, report)
     return report
 
 
@@ -103,55 +106,51 @@ def _make_tcb(datablock: bpy.types.ID, prefixes: Iterable[str] | None, report: R
     channels = editable_channels(datablock)
     remove_strays(channels)
     made = [track for track in find_tracks(datablock, channels, prefixes) if track.path in wanted]
-    for track in made:
-        enable_track(datablock, channels, track, default_settings(track))
-        report.tracks += 1
-        report.keys += len(key_frames(track))
+    enable_tracks(channels, made)
+    report.tracks += len(made)
     if made:
         report.add(Report.on([datablock]))
     return made
 
 
-@dataclass(frozen=True, eq=False)
-class _Look:
-    """A track as it plays now."""
-
-    datablock: bpy.types.ID
-    track: Track
-    originals: dict[int, Originals]
-    parts: list[Part]
-
-
-def _keep_look(made: Iterable[tuple[bpy.types.ID, Track]], defaults: Mapping[str, float], report: Report) -> None:
-    looks = [look for datablock, track in made if (look := _look(datablock, track)) is not None]
-    for look, parameters in zip(looks, fit_parameters([look.parts for look in looks]), strict=True):
-        keys = keys_of(look.datablock, look.track)
+def _keep_look(
+    made: Iterable[tuple[bpy.types.ID, Track]],
+    originals: Iterable[Mapping[int, OwnKeys]],
+    defaults: Mapping[str, float],
+    report: Report,
+) -> None:
+    shaped = [
+        (datablock, track, own, splines)
+        for (datablock, track), own in zip(made, originals, strict=True)
+        if (splines := _splines(track, own))
+    ]
+    parts = played_parts([(track, own, splines) for _, track, own, splines in shaped])
+    looks = [(datablock, track, own) for (datablock, track, _, _), own in zip(shaped, parts, strict=True) if own]
+    # As they will be read.
+    found = [each.astype(np.float32).astype(np.float64) for each in fit_parameters([own for _, _, own in looks])]
+    for (datablock, track, _), parameters in zip(looks, found, strict=True):
+        keys = keys_of(datablock, track)
         # Keys at the end may be of channels that have only one, which nothing shapes.
-        numbers = np.pad(parameters, ((0, 0), (0, len(keys) - parameters.shape[1])))
+        numbers = np.zeros((len(PARAMETERS), len(keys)))
+        numbers[:, : parameters.shape[1]] = parameters
         set_parameters(keys, dict(zip(PARAMETERS, numbers, strict=True)), defaults)
-    # As the parameters are read, which are float32 now.
-    splines = [spline for look in looks for spline in _splines(look.track, look.originals)]
-    frames = [sample_frames(spline.frames.astype(np.float64)).ravel() for spline in splines]
-    samples = iter(zip(frames, evaluate_many([spline.spline for spline in splines], frames), strict=True))
-    for look in looks:
-        report.add(_compared(look.track, [(part, *next(samples)) for part in look.parts]))
+    every = [part.with_parameters(each) for (_, _, own), each in zip(looks, found, strict=True) for part in own]
+    frames = [sample_frames(spline.keys.frames).ravel() for spline in every]
+    samples = iter(zip(frames, evaluate_many(every, frames), strict=True))
+    for _, track, own in looks:
+        report.add(_compared(track, [(part, *next(samples)) for part in own]))
 
 
-def _splines(track: Track, originals: Mapping[int, Originals]) -> list[TrackSpline]:
-    """Those with segments. Raises Refusal."""
-    return [spline for spline in track_splines(track, track.settings, originals, {}) if len(spline.frames) > 1]
-
-
-def _look(datablock: bpy.types.ID, track: Track) -> _Look | None:
-    """None where it is to have the defaults: it is not of Bezier segments, has parameters, or can't be baked."""
-    originals = read_originals(track)
-    if track.parameters or not has_bezier_segments(originals):
-        return None
+def _splines(track: Track, originals: Mapping[int, OwnKeys]) -> list[TrackSpline]:
+    """Those with segments; none where the track is to have the defaults: it is not of Bezier segments, has parameters,
+    or can't be baked."""
+    if any((~np.isnan(own.numbers)).any() for own in originals.values()) or not has_bezier_segments(originals):
+        return []
     try:
-        parts = played_parts(track, originals, _splines(track, originals))
+        splines = track_splines(track, track.settings, originals, {})
     except Refusal:
-        return None
-    return _Look(datablock, track, originals, parts) if parts else None
+        return []
+    return [spline for spline in splines if len(spline.frames) > 1]
 
 
 def _compared(track: Track, samples: Iterable[tuple[Part, Float64Array, Float64Array]]) -> Report:

@@ -7,9 +7,8 @@ import bpy
 import numpy as np
 
 from ...words import rpt_
-from ..fcurves.frames import is_among
-from ..store.reading import key_frames
-from ..store.stamps import SAME_FRAME
+from ..fcurves.frames import SAME_FRAME, is_among
+from ..store.own_keys import key_frames
 from ..store.tracks import Track
 from .enabling import writable
 

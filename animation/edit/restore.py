@@ -3,28 +3,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import bpy
 
 from ...words import rpt_
+from ..bake.pipeline import take_channel
 from ..datablocks import name_of
 from ..faults import Refusal
 from ..fcurves.channels import Channels, channels_of
+from ..fcurves.editable import check_editable
 from ..fcurves.frames import union
-from ..fcurves.keyframes import extrapolate, read, write
-from ..live.switching import switch_off
+from ..fcurves.keyframes import Keyframes, extrapolate, read, write
 from ..report import Report
-from ..store.companions import give_names, remove_strays, split, take_names
 from ..store.frame_functions import curve_of
-from ..store.originals import Originals, put_back
-from ..store.pairing import follow, pair
-from ..store.reading import key_frames, read_originals
-from ..store.settings import check_schema, write_settings
-from ..store.stamps import is_stamped
+from ..store.live_switch import switch_off
+from ..store.own_keys import OwnKeys, key_frames, read_own_keys, recorded_keys
+from ..store.paths import give_name, remove_strays, take_name
+from ..store.recording import remove_traces
+from ..store.stamps import has_stamps, is_generated
+from ..store.table import Channel, read_table, remove_table, update
 from ..store.tracks import Track, find_tracks
-from .enabling import check_editable
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
 
     Raises Refusal where no track is TCB, or it can't be written to.
     """
-    report = _take_away(datablock, prefixes, _remove_track)
+    report = _take_away(datablock, prefixes, _remove_track, removes=True)
     if not report.tracks and not report.refusals:
         raise Refusal(name_of(datablock), rpt_("it has no TCB track"), nothing_to_do=True)
     report.notes += _function_left(datablock)
@@ -68,12 +68,14 @@ def remove_track(datablock: bpy.types.ID, path: str) -> Report:
     size. Its frame function stays, which is not of its keys."""
 
     def work(channels: Channels, owner: bpy.types.ID, track: Track) -> _Done | None:
-        done = _remove_track(channels, owner, replace(track, frame_curve=None))
-        if track.frame_curve is not None:
-            give_names(owner, path)
+        curve, track.frame_curve = track.frame_curve, None
+        done = _remove_track(channels, owner, track)
+        track.frame_curve = curve
+        if curve is not None:
+            give_name(owner, path)
         return done
 
-    report = _take_away(datablock, [path], work, lambda track: track.path == path)
+    report = _take_away(datablock, [path], work, lambda track: track.path == path, removes=True)
     report.notes += _function_left(datablock)
     return report
 
@@ -93,106 +95,140 @@ def _take_away(
     prefixes: Iterable[str] | None,
     work: _Work,
     among: Callable[[Track], bool] = lambda _track: True,
+    removes: bool = False,
 ) -> Report:
-    """Do the work on each track that is `among` them; one that is locked is refused and left alone."""
+    """Do the work on each track that is `among` them; one that is locked is refused and left alone.
+
+    `removes`: what the table has of the tracks goes, and a damaged table, whole.
+    """
     check_editable(datablock)
     channels = channels_of(datablock)
-    if channels.action.library is not None:
-        raise Refusal(name_of(datablock), rpt_('its action "{:s}" is linked; open its own file', channels.action.name))
+    action = channels.action
+    if action.library is not None:
+        raise Refusal(name_of(datablock), rpt_('its action "{:s}" is linked; open its own file', action.name))
     report = Report.on([datablock])
     remove_strays(channels)
     tracks = list(filter(among, find_tracks(datablock, channels, prefixes)))
-    for track in tracks:
-        if track.settings_curve is not None:
-            check_schema(track.settings_curve, track.name, track.path)
+    table = read_table(action)
+    if table.fault and (table.newer or not removes):
+        raise Refusal(name_of(datablock), table.fault)
+    if table.fault:
+        return _remove_damaged(channels, tracks, report)
+    before = {id(track): track.state for track in tracks}
+    damaged: list[int | None] = []
     for track in tracks:
         if track.locked:
-            if track.enabled or track.saved:
+            if track.enabled or any(has_stamps(fcurve) for fcurve in track.channels.values()):
                 report.refusals.append(track.refusal(rpt_("locked; unlock its channels first")))
             continue
-        done = work(channels, datablock, track)
+        if track.table.fault and not removes:
+            report.refusals.append(track.refusal(track.table.fault))
+            continue
+        if track.table.fault:
+            _strip(track)
+            damaged.append(track.table.identity_at(track.slot, track.path))
+            done = _Done(len(key_frames(track)), rpt_("its damaged part of the TCB table is gone"))
+        else:
+            done = work(channels, datablock, track)
         if done is None:
+            before[id(track)] = None
             continue
         report.tracks += 1
         report.keys += done.keys
         if done.note:
             report.notes.append(str(track.refusal(done.note)))
+    touched = [track.state for track in tracks if before[id(track)] is not None and not track.locked]
+    states = [state for state in touched if state is not None]
+    gone = [*(state.identity for state in states), *(each for each in damaged if each is not None)]
+    if gone and removes:
+        update(action, removed=gone)
+        if not read_table(action).places:
+            remove_table(action)
+    elif states:
+        update(action, states=states)
     if report.tracks:
-        said = switch_off(channels.action)
+        said = switch_off(action)
         report.notes += [said] if said else []
+    action.update_tag()
+    return report
+
+
+def _remove_damaged(channels: Channels, tracks: Sequence[Track], report: Report) -> Report:
+    """Take a table that can't be understood away, with the keys that bakes generated."""
+    for track in tracks:
+        _strip(track)
+        report.tracks += 1
+    remove_table(channels.action)
+    report.notes.append(rpt_("its damaged TCB table is gone, and what it had kept of the keys with it"))
     channels.action.update_tag()
     return report
 
 
+def _strip(track: Track) -> None:
+    """Take generated keys, stamps and identities out of the track's curves."""
+    for fcurve in track.channels.values():
+        own = ~is_generated(read(fcurve))
+        if own.any() and not own.all():
+            write(fcurve, read(fcurve).take(own))
+        remove_traces(fcurve)
+
+
 def _restore_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> _Done | None:
-    if not track.saved and not any(is_stamped(fcurve) for fcurve in track.channels.values()):
+    if not track.baked and not any(has_stamps(fcurve) for fcurve in track.channels.values()):
         return None
-    kept = read_originals(track)
-    pair(track, kept)
-    note = follow(track)
+    kept = read_own_keys(track)
+    notes = []
     for index in list(track.channels):
         if index in kept:
-            _put_channel_back(channels, track, index, kept[index])
-            if len(kept[index].unrecorded):
-                frames = ", ".join(f"{frame:g}" for frame in kept[index].unrecorded[:3])
-                note = rpt_("keys made since the bake get automatic handles: frame {:s}", frames)
-        elif len(track.channels[index].sampled_points) and index in track.saved:
+            _put_channel_back(track, index, kept[index], kept[index].keys)
+        elif len(track.channels[index].sampled_points) and index in _written(track):
             _rebuild(channels, track, index)
             note = rpt_("component {:d} was converted to samples since the bake; its keys are those of before", index)
+            notes.append(note)
         else:
-            note = take_channel(channels, datablock, track, index) or note
-    for saved in track.saved.values():
-        channels.remove(saved)
-    track.saved.clear()
-    if track.settings_curve is not None:
-        try:
-            write_settings(track.settings_curve, replace(track.settings, shown=False, digest=0, options=None))
-        except Refusal as refusal:
-            note = refusal.reason
-    return _Done(len(union([original.keys.frames for original in kept.values()])), note)
+            notes.append(take_channel(channels, datablock, track, index))
+    fresh = union([own.unrecorded for own in kept.values()])
+    if len(fresh):
+        frames = ", ".join(f"{frame:g}" for frame in fresh[:3])
+        notes.append(rpt_("keys made since the bake get automatic handles: frame {:s}", frames))
+    if track.state is not None:
+        settings = replace(track.settings, digest=0, options=None)
+        track.state = replace(track.state, settings=settings, channels={})
+    keys = len(union([own.keys.frames for own in kept.values()]))
+    return _Done(keys, "; ".join(note for note in notes if note))
 
 
 def _remove_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> _Done | None:
     done = _restore_track(channels, datablock, track)
-    companions = list(track.companions)
-    companions += [track.frame_curve] if track.frame_curve is not None else []
-    if done is None and companions:
+    if done is None and (track.enabled or track.frame_curve is not None):
         done = _Done(len(key_frames(track)), "")
-    for companion in companions:
-        channels.remove(companion)
-    take_names(datablock, track.path)
+    if track.frame_curve is not None:
+        channels.remove(track.frame_curve)
+        track.frame_curve = None
+    take_name(datablock, track.path)
+    if track.enabled:
+        for index, own in read_own_keys(track).items():
+            remove_traces(track.channels[index], own)
     return done
 
 
-def _put_channel_back(channels: Channels, track: Track, index: int, original: Originals) -> None:
+def _written(track: Track) -> Mapping[int, Channel]:
+    return track.state.channels if track.state is not None else {}
+
+
+def _put_channel_back(track: Track, index: int, own: OwnKeys, keys: Keyframes) -> None:
     fcurve = track.channels[index]
-    saved = track.saved.get(index)
-    if saved is not None and fcurve.extrapolation == "CONSTANT":
-        extrapolate(fcurve, saved.extrapolation)
-    put_back(fcurve, original)
+    extrapolate(fcurve, track.extrapolation(index))
+    write(fcurve, keys)
+    if own.edited:
+        fcurve.update()
 
 
 def _rebuild(channels: Channels, track: Track, index: int) -> None:
-    """A curve of its own again for a channel whose keys are in its record only."""
+    """A curve of its own again for a channel whose keys are in the table only."""
     group = track.group_name
+    written = _written(track)[index]
     channels.remove(track.channels.pop(index))
     track.channels[index] = channels.new(track.path, index, group)
-    extrapolate(track.channels[index], track.saved[index].extrapolation)
-    write(track.channels[index], read(track.saved[index]))
-
-
-def take_channel(channels: Channels, datablock: bpy.types.ID, track: Track, index: int) -> str:
-    """Take away a channel that has no keys of the animator's; returns what a person should know.
-
-    Where the bake made it, the property gets its value back.
-    """
-    rest = track.made.get(index)
-    channels.remove(track.channels.pop(index))
-    if index in track.saved:
-        channels.remove(track.saved.pop(index))
-    if rest is None:
-        return rpt_("component {:d} had no keys of its own any more, so its curve is gone", index)
-    owner_path, name = split(track.path)
-    owner = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
-    getattr(owner, name)[index] = rest
-    return ""
+    extrapolate(track.channels[index], written.extrapolation)
+    write(track.channels[index], recorded_keys(written.own))

@@ -22,13 +22,14 @@ from ..bake.splines import track_splines
 from ..datablocks import name_of
 from ..faults import Refusal
 from ..fcurves.channels import Channels, channels_of, ensured_channels, is_without_curves, new_action
+from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import union
 from ..fcurves.keying import key_curve
 from ..playing import is_driven
-from ..store.companions import FRAME, companion_path, give_names
-from ..store.reading import key_frames, read_originals
-from ..store.tracks import FRAME_FUNCTION, Track, find_tracks
-from .enabling import check_editable, editable_channels, find_track
+from ..store.own_keys import key_frames, read_own_keys
+from ..store.paths import FRAME_FUNCTION, frame_function_path, give_name
+from ..store.tracks import Track, find_tracks
+from .enabling import find_track
 
 SHAPES = (
     "AS_IT_IS",
@@ -151,7 +152,7 @@ def remove_retiming(datablock: bpy.types.ID, track: str = "") -> None:
     if is_without_curves(datablock):
         raise none
     check_editable(datablock)
-    path = companion_path(find_track(datablock, track).path, FRAME) if track else FRAME_FUNCTION
+    path = frame_function_path(find_track(datablock, track).path) if track else FRAME_FUNCTION
     channels = editable_channels(datablock)
     fcurve = _find(channels, path)
     if fcurve is None:
@@ -178,7 +179,7 @@ def _bounds(datablock: bpy.types.ID, track: str) -> tuple[float, float]:
 
 def _curve(datablock: bpy.types.ID, track: str) -> bpy.types.FCurve:
     """The F-curve to write to, without keys and modifiers."""
-    path = companion_path(find_track(datablock, track).path, FRAME) if track else FRAME_FUNCTION
+    path = frame_function_path(find_track(datablock, track).path) if track else FRAME_FUNCTION
     if is_driven(datablock, path):
         raise Refusal(
             name_of(datablock), rpt_("a driver decides its {:s}, not a curve; remove that driver first", path), track
@@ -196,7 +197,7 @@ def _curve(datablock: bpy.types.ID, track: str) -> bpy.types.FCurve:
         # Of the channels just made editable, which may be those of a copy.
         found = find_track(datablock, track)
         group = found.group
-        give_names(datablock, found.path)
+        give_name(datablock, found.path)
     fcurve = _find(channels, path)
     if fcurve is None:
         return channels.new(path, 0, group)
@@ -248,7 +249,7 @@ def _map_fraction(fcurve: bpy.types.FCurve, first: float, last: float) -> None:
 
 
 def _constant_speed(track: Track, between: Between, defaults: Mapping[str, float]) -> ConstantSpeed:
-    splines = [each.spline for each in track_splines(track, track.settings, read_originals(track), defaults)]
+    splines = [each.spline for each in track_splines(track, track.settings, read_own_keys(track), defaults)]
     speed = ConstantSpeed(splines, between)
     if not speed.arc.length:
         raise track.refusal(rpt_("it does not move: there is no speed to be made constant"))

@@ -3,46 +3,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import bpy
 import numpy as np
-import numpy.typing as npt
 
 from ...words import rpt_
 from ..bake.splines import options_of
 from ..datablocks import users_of
 from ..faults import Refusal
 from ..fcurves.channels import HAS_SLOTS, Channels, channels_of
-from ..fcurves.frames import is_among, union
-from ..fcurves.keyframes import (
-    DEFAULT_AMPLITUDE,
-    DEFAULT_BACK,
-    DEFAULT_PERIOD,
-    HANDLE,
-    INTERPOLATION,
-    KEY_TYPE,
-    BoolArray,
-    FloatArray,
-    Keyframes,
-    merged,
-    places,
-    read,
-    read_amplitudes,
-    types,
-    write,
-)
-from ..store.companions import field_of, make, saved_count, take_names, track_and_field, velocity_of
-from ..store.parameters import check_parameter, read_parameters, read_velocities, velocity_size
-from ..store.reading import read_originals
-from ..store.stamps import GENERATED, SAME_FRAME
-from ..store.tracks import Track, default_settings, find_tracks
-from .enabling import check_editable, enable_track, find_track, writable
+from ..fcurves.editable import check_editable
+from ..fcurves.frames import SAME_FRAME, is_among, union
+from ..fcurves.keyframes import BoolArray, FloatArray, read
+from ..store.own_keys import OwnKeys, read_all_own_keys, read_own_keys
+from ..store.parameters import Numbers, check_parameter, read_parameters, read_velocities, velocity_size
+from ..store.recording import Part, enable_tracks, remove_traces, set_numbers, write_identities
+from ..store.rows import NO_ROWS, NUMBERS, PARAMETERS, VELOCITY, Rows, column_of, velocity_of
+from ..store.table import Channel, read_table, remove_table, update
+from ..store.tracks import Track, find_tracks, tracks_among
+from .enabling import find_track, writable
 
 _SELECTION = ("select_control_point", "select_left_handle", "select_right_handle")
-
-Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,20 +37,22 @@ class TrackKeys:
     frames: FloatArray
     selected: BoolArray
     """Which of them are selected in the animation editors."""
+    own: Mapping[int, OwnKeys]
+    """All own keys of the track's channels."""
 
     def __len__(self) -> int:
         return len(self.frames)
 
     def take(self, rows: BoolArray) -> TrackKeys:
-        return TrackKeys(self.datablock, self.track, self.frames[rows], self.selected[rows])
+        return TrackKeys(self.datablock, self.track, self.frames[rows], self.selected[rows], self.own)
 
     def parameters(self, defaults: Mapping[str, float]) -> dict[str, Numbers]:
         """Of each parameter one number a key, `defaults` where a key has none of its own. Raises Refusal."""
-        return read_parameters(self.track, self.frames, defaults)
+        return read_parameters(self.track, self.own, self.frames, defaults)
 
     def velocities(self) -> Numbers:
         """A row a key, a number a component; of rotations the three of an angular velocity. 0 where a key has none."""
-        return read_velocities(self.track, self.frames, range(velocity_size(self.track)))
+        return read_velocities(self.track, self.own, self.frames)
 
 
 def goes_by_velocities(track: Track) -> bool:
@@ -80,7 +65,7 @@ def goes_by_velocities(track: Track) -> bool:
 
 def keys_of(datablock: bpy.types.ID, track: Track) -> TrackKeys:
     """All of the animator's keys of the track."""
-    return _keys(datablock, track, list(track.channels))
+    return _keys(datablock, track, list(track.channels), read_own_keys(track))
 
 
 def key_at(datablock: bpy.types.ID, track: Track, frame: float) -> TrackKeys:
@@ -92,49 +77,16 @@ def key_at(datablock: bpy.types.ID, track: Track, frame: float) -> TrackKeys:
     return found
 
 
-def _keys(datablock: bpy.types.ID, track: Track, visible: Collection[int]) -> TrackKeys:
+def _keys(datablock: bpy.types.ID, track: Track, visible: Collection[int], own: Mapping[int, OwnKeys]) -> TrackKeys:
     """All keys; selected are those that are so on a visible channel."""
-    own = _as_baked(track)
-    if own is None:
-        own = {
-            index: (original.keys.frames, original.keys.select_control_point)
-            for index, original in read_originals(track).items()
-        }
-    frames = union([channel for channel, _ in own.values()])
-    chosen = [channel[selected] for index, (channel, selected) in own.items() if index in visible]
-    return TrackKeys(datablock, track, frames, is_among(frames, union(chosen)))
-
-
-def _as_baked(track: Track) -> dict[int, tuple[FloatArray, BoolArray]] | None:
-    """Of each channel the frames of the animator's keys, and which are selected, in a third of the time; None where
-    something of the track was edited since its bake."""
-    result = {}
-    for index, fcurve in track.channels.items():
-        co, ours = places(fcurve).reshape(-1, 2), types(fcurve) == KEY_TYPE["GENERATED"]
-        if (read_amplitudes(fcurve) == GENERATED).tobytes() != ours.tobytes() or not _stand(fcurve, co, ours):
-            return None
-        frames = co[~ours, 0]
-        if index in track.saved and saved_count(track.saved[index]) != len(frames):
-            return None
-        result[index] = frames, _selected(fcurve)[~ours]
-    return result
-
-
-def _stand(fcurve: bpy.types.FCurve, co: FloatArray, ours: BoolArray) -> bool:
-    """Whether each generated key stands exactly where its stamp says."""
-    if not ours.any():
-        return True
-    stamps = np.empty((2, len(co)), dtype=np.float32)
-    for name, numbers in zip(("period", "back"), stamps, strict=True):
-        fcurve.keyframe_points.foreach_get(name, numbers)
-    return np.array_equal(stamps.T[ours], co[ours])
+    frames = union([channel.keys.frames for channel in own.values()])
+    chosen = [own[index].keys for index in visible if index in own]
+    selected = union([keys.frames[keys.select_control_point] for keys in chosen])
+    return TrackKeys(datablock, track, frames, is_among(frames, selected), own)
 
 
 def selected_keys(visible: Iterable[bpy.types.FCurve]) -> list[TrackKeys]:
-    """The selected keys of the animator's, of the F-curves that an editor shows; none of a track are left out.
-
-    A key whose parameter is selected is selected itself: its row in the Dope Sheet stands for it.
-    """
+    """The selected keys of the animator's, of the F-curves that an editor shows; none of a track are left out."""
     result = []
     for keys in keys_among(visible, only_selected=True):
         if keys.selected.any():
@@ -158,24 +110,13 @@ def keys_among(visible: Iterable[bpy.types.FCurve], only_selected: bool = False)
 
 
 def _keys_on(datablock: bpy.types.ID, channels: Channels, pointers: set[int]) -> Iterator[TrackKeys]:
-    wanted = {_track_path(fcurve.data_path) for fcurve in channels if fcurve.as_pointer() in pointers}
+    wanted = {fcurve.data_path for fcurve in channels if fcurve.as_pointer() in pointers}
     if not wanted:
         return
-    among = [fcurve for fcurve in channels if _track_path(fcurve.data_path) in wanted]
-    for track in find_tracks(datablock, among):
+    tracks = tracks_among(datablock, channels, [fcurve for fcurve in channels if fcurve.data_path in wanted])
+    for track, own in zip(tracks, read_all_own_keys(tracks), strict=True):
         shown = [index for index, fcurve in track.channels.items() if fcurve.as_pointer() in pointers]
-        keys = _keys(datablock, track, shown)
-        for companion in track.parameters.values():
-            if companion.as_pointer() in pointers:
-                at = read(companion)
-                keys.selected[:] |= is_among(keys.frames, np.sort(at.frames[at.select_control_point]))
-        yield keys
-
-
-def _track_path(data_path: str) -> str:
-    """The path of the track that an F-curve belongs to, be it a channel or a companion."""
-    companion = track_and_field(data_path) if "tcb_tracks" in data_path else None
-    return data_path if companion is None else companion[0]
+        yield _keys(datablock, track, shown, own)
 
 
 def _users(action: bpy.types.Action) -> Iterator[tuple[bpy.types.ID, Channels]]:
@@ -220,17 +161,66 @@ def set_parameters(
         check_parameter(keys.track, name, values, keys.frames)
     channels, track = writable(keys.datablock, keys.track)
     if not track.enabled:
-        enable_track(keys.datablock, channels, track, default_settings(track))
-    for name, values in numbers.items():
-        companion = track.parameters.get(name)
-        own = _own(companion, keys.frames)
-        needed = defaults is None or defaults.get(name, 0.0) != 0.0
-        rows = np.flatnonzero(own | (values != 0.0) | needed)
-        if not len(rows):
+        enable_tracks(channels, [track])
+
+    def changed(index: int, own: OwnKeys, there: BoolArray) -> dict[str, Numbers]:
+        rows = np.searchsorted(keys.frames, own.keys.frames[there] - np.float32(SAME_FRAME))
+        result = {}
+        for name, values in numbers.items():
+            column = _column(track, index, name)
+            if column is None:
+                continue
+            present = own.numbers[there, column].astype(np.float64)
+            needed = defaults is None or defaults.get(name, 0.0) != 0.0
+            written = ~np.isnan(present) | (values[rows] != 0.0) | needed
+            result[_NAMES[column]] = np.where(written, values[rows], present)
+        return result
+
+    _write(channels, track, keys.frames, changed)
+
+
+_NAMES = (*PARAMETERS, *map(velocity_of, range(NUMBERS - len(PARAMETERS))))
+"""Of the numbers of a row."""
+_Changed = Callable[[int, OwnKeys, BoolArray], Mapping[str, Numbers]]
+"""From a channel, its own keys, and which of them are meant, to their numbers."""
+
+
+def _column(track: Track, index: int, name: str) -> int | None:
+    """Where a channel's rows have the number; None where they have not: a value's velocity is each channel's own."""
+    if track.is_rotation or not name.startswith(VELOCITY):
+        return column_of(name)
+    return column_of(velocity_of(0)) if name == velocity_of(index) else None
+
+
+def _write(channels: Channels, track: Track, frames: FloatArray, changed: _Changed) -> None:
+    """Give the keys of a TCB track at the frames new rows, with the numbers that `changed` gives."""
+    state = track.state
+    assert state is not None
+    own = read_own_keys(track)
+    there = {index: is_among(each.keys.frames, frames) for index, each in own.items()}
+    parts = [Part(state.identity, index, each, index in state.channels) for index, each in own.items()]
+    numbers = [changed(index, each, there[index]) for index, each in own.items()]
+    named, rows = set_numbers(parts, numbers, list(there.values()))
+    _put(channels, track, {part.index: (part.own, after) for part, after in zip(parts, named, strict=True)}, rows)
+
+
+def _put(channels: Channels, track: Track, keys: Mapping[int, tuple[OwnKeys, OwnKeys]], rows: Rows) -> None:
+    """Write new rows, and the identities of a track's own keys, by channel before and after."""
+    state = track.state
+    assert state is not None
+    written: dict[int, Channel] = dict(state.channels)
+    for index, (before, after) in keys.items():
+        if before.identities.tobytes() == after.identities.tobytes():
             continue
-        if companion is None:
-            companion = track.parameters[name] = make(channels, track.path, *field_of(name), track.group)
-        _put(companion, _constant(keys.frames[rows], values[rows], keys.selected[rows]))
+        write_identities(track.channels[index], after)
+        if index in written:
+            names = dict(zip(before.identities.tolist(), after.identities.tolist(), strict=True))
+            noted = written[index].own.copy()
+            noted["identity"] = [names.get(each, each) for each in noted["identity"].tolist()]
+            written[index] = replace(written[index], own=noted)
+    changed = written != dict(state.channels)
+    track.state = replace(state, channels=written)
+    update(channels.action, rows, [track.state] if changed else [])
     channels.action.update_tag()
 
 
@@ -269,54 +259,13 @@ def velocity_given(track: Track, velocity: float | Sequence[float], frame: float
 def reset(keys: TrackKeys) -> None:
     """Let the keys have no parameters of their own. Raises Refusal where the track can't be changed."""
     channels, track = writable(keys.datablock, keys.track)
-    for name, companion in list(track.parameters.items()):
-        held = read(companion)
-        rest = held.take(~is_among(held.frames, keys.frames))
-        if not len(rest):
-            channels.remove(track.parameters.pop(name))
-        elif len(rest) < len(held):
-            write(companion, rest)
-            companion.update()
-    channels.action.update_tag()
-
-
-def _own(companion: bpy.types.FCurve | None, frames: FloatArray) -> BoolArray:
-    """Which of the keys have a parameter of their own there."""
-    held = np.empty(0, dtype=np.float32) if companion is None else np.sort(read(companion).frames)
-    return is_among(frames, held)
-
-
-def _constant(frames: FloatArray, values: Numbers, selected: BoolArray) -> Keyframes:
-    """A parameter's keys: each holds until the next one."""
-    n = len(frames)
-    co = np.stack((frames, values.astype(np.float32)), axis=1)
-
-    def same(value: int) -> npt.NDArray[np.uint8]:
-        return np.full(n, value, dtype=np.uint8)
-
-    return Keyframes(
-        co=co,
-        handle_left=co,
-        handle_right=co,
-        handle_left_type=same(HANDLE["AUTO_CLAMPED"]),
-        handle_right_type=same(HANDLE["AUTO_CLAMPED"]),
-        interpolation=same(INTERPOLATION["CONSTANT"]),
-        easing=same(0),
-        type=same(KEY_TYPE["KEYFRAME"]),
-        back=np.full(n, DEFAULT_BACK, dtype=np.float32),
-        amplitude=np.full(n, DEFAULT_AMPLITUDE, dtype=np.float32),
-        period=np.full(n, DEFAULT_PERIOD, dtype=np.float32),
-        select_control_point=selected,
-        select_left_handle=selected,
-        select_right_handle=selected,
-    )
-
-
-def _put(companion: bpy.types.FCurve, keys: Keyframes) -> None:
-    """Put the keys among those of the companion, in place of those at their frames."""
-    held = read(companion)
-    write(companion, merged(held.take(~is_among(held.frames, keys.frames)), keys))
-    companion.update()
+    if track.enabled:
+        _write(
+            channels,
+            track,
+            keys.frames,
+            lambda _index, _own, there: dict.fromkeys(_NAMES, np.full(there.sum(), np.nan)),
+        )
 
 
 def deselect(fcurves: Iterable[bpy.types.FCurve]) -> None:
@@ -328,7 +277,7 @@ def deselect(fcurves: Iterable[bpy.types.FCurve]) -> None:
 
 def select(keys: TrackKeys) -> None:
     """Select the keys, with all that moves along with them."""
-    for fcurve in (*keys.track.channels.values(), *keys.track.companions):
+    for fcurve in keys.track.channels.values():
         held = read(fcurve)
         there = is_among(held.frames, keys.frames)
         for name in _SELECTION:
@@ -341,31 +290,58 @@ class Kept:
 
     keys: TrackKeys
     enabled: bool
-    companions: dict[str, Keyframes]
     name: str | None
 
     @classmethod
     def of(cls, keys: TrackKeys, name: str | None = None) -> Kept:
         """All parameters, or the one of that name."""
-        track = keys.track
-        every = {own: read(companion) for own, companion in track.parameters.items() if name in {None, own}}
-        held = {own: there.take(is_among(there.frames, keys.frames)) for own, there in every.items()}
-        return cls(keys, track.enabled, held, name)
+        return cls(keys, keys.track.enabled, name)
 
     def put_back(self, channels: Channels, track: Track) -> None:
         """Make the keys, of the track as it was found again, what they were, and the track too if it was not TCB."""
-        for name in [name for name in track.parameters if self.name in {None, name}]:
-            now = read(track.parameters[name])
-            after = now.take(~is_among(now.frames, self.keys.frames))
-            if name in self.companions:
-                after = merged(after, self.companions[name])
-            if len(after):
-                write(track.parameters[name], after)
-            else:
-                channels.remove(track.parameters.pop(name))
-        if track.settings_curve is not None and not self.enabled and not track.parameters:
-            channels.remove(track.settings_curve)
-            take_names(self.keys.datablock, track.path)
+        if track.state is None:
+            return
+        _write(channels, track, self.keys.frames, self._numbers)
+        own = read_own_keys(track)
+        self._put_identities(channels, track, own)
+        if not self.enabled and not track.baked and not any((~np.isnan(each.numbers)).any() for each in own.values()):
+            for fcurve in track.channels.values():
+                remove_traces(fcurve)
+            update(channels.action, removed=[track.state.identity])
+            if not read_table(channels.action).places:
+                remove_table(channels.action)
+
+    def _numbers(self, index: int, own: OwnKeys, there: BoolArray) -> dict[str, Numbers]:
+        """What the keys had of the parameters that are put back."""
+        if index not in self.keys.own:
+            return {}
+        before = self._before(index, own, there)
+        columns = range(NUMBERS)
+        if self.name is not None:
+            column = _column(self.keys.track, index, self.name)
+            columns = range(0) if column is None else range(column, column + 1)
+        return {_NAMES[column]: before.numbers[:, column].astype(np.float64) for column in columns}
+
+    def _before(self, index: int, own: OwnKeys, there: BoolArray) -> OwnKeys:
+        """The keys as they were, in the order of those that are there."""
+        kept = self.keys.own[index]
+        row = np.searchsorted(kept.keys.frames, own.keys.frames[there] - np.float32(SAME_FRAME))
+        return kept.take(np.minimum(row, len(kept.keys) - 1))
+
+    def _put_identities(self, channels: Channels, track: Track, own: Mapping[int, OwnKeys]) -> None:
+        """Give keys that are what they were again the identities that they had."""
+        found = {}
+        for index, now in own.items():
+            there = is_among(now.keys.frames, self.keys.frames)
+            if index not in self.keys.own:
+                continue
+            before = self._before(index, now, there)
+            same = (before.numbers.view(np.uint32) == now.numbers[there].view(np.uint32)).all(axis=1)
+            same &= before.identities != 0
+            identities = now.identities.copy()
+            identities[np.flatnonzero(there)[same]] = before.identities[same]
+            found[index] = (now, replace(now, identities=identities))
+        _put(channels, track, found, NO_ROWS)
 
 
 def put_back(kept: Iterable[Kept]) -> None:

@@ -25,16 +25,16 @@ from ..bake.splines import options_of, quaternions_of, track_splines
 from ..datablocks import bone_path
 from ..faults import Refusal
 from ..fcurves.channels import channels_of
+from ..fcurves.editable import check_editable
 from ..fcurves.frames import union
 from ..fcurves.keyframes import FloatArray
 from ..fcurves.keying import key_curve
 from ..report import Report
 from ..store.frame_functions import function_of
 from ..store.options import Options
-from ..store.reading import read_originals
+from ..store.own_keys import read_own_keys
 from ..store.tracks import Track, find_tracks, why_not
 from ..world import Frames, Matrices, UnknownMotionError, World
-from .enabling import check_editable
 
 Values = npt.NDArray[np.float64]
 
@@ -142,7 +142,7 @@ class _Motion:
             raise track.refusal(rpt_("a frame function plays it; mute that first"))
         if "velocities" in options_of(track, track.settings):
             raise track.refusal(rpt_("its velocities are given in its parent's axes; choose another method"))
-        kept = read_originals(track)
+        kept = read_own_keys(track)
         if len({own.keys.frames.tobytes() for own in kept.values()}) > 1:
             raise track.refusal(rpt_("its channels are keyed at different frames; key them together first"))
         self.item, self.bone, self.track, self.kept = item, bone, track, kept

@@ -5,8 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..store.stamps import SAME_FRAME
-from .keyframes import BoolArray, FloatArray
+from .keyframes import BoolArray, FloatArray, IndexArray
+
+SAME_FRAME = 1e-3
+"""Frames. Keys nearer than this are at one frame: far above the float32 error of moving a key, and a tenth of the
+distance below which Blender takes two keys as one."""
+ONE_KEY = 0.0101
+"""Frames. Blender replaces a key by one that is pasted or moved nearer than 0.01 to it."""
 
 
 def union(arrays: list[FloatArray]) -> FloatArray:
@@ -22,3 +27,8 @@ def is_among(frames: FloatArray, own: FloatArray) -> BoolArray:
     row = np.clip(np.searchsorted(own, frames - np.float32(SAME_FRAME)), 0, len(own) - 1)
     among: BoolArray = np.abs(own[row] - frames) <= SAME_FRAME
     return among
+
+
+def rows_of(own: FloatArray, frames: FloatArray) -> IndexArray:
+    """The rows of `frames`, which ascend and have all of `own` among them, where these stand."""
+    return np.searchsorted(frames, own - np.float32(SAME_FRAME))

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import bpy
 import numpy as np
 import numpy.typing as npt
 
-from ..store.originals import Originals, put_back
 from .channels import HAS_SLOTS
+from .keyframes import Keyframes, write
 
 _kept: list[bpy.types.Action] = []
 _depth: list[None] = []
@@ -30,18 +30,22 @@ def kept() -> Iterator[None]:
             bpy.data.actions.remove(_kept.pop())
 
 
-def evaluate(original: Originals, extrapolation: str, frames: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
-    """What a curve with these keys plays at `frames`."""
+def evaluate(
+    keys: Keyframes, edited: bool, extrapolation: Literal["CONSTANT", "LINEAR"], frames: npt.NDArray[np.float32]
+) -> npt.NDArray[np.float64]:
+    """Evaluate a curve with these keys at the frames; where they were `edited`, Blender places automatic handles."""
     if not _depth:
         with kept():
-            return evaluate(original, extrapolation, frames)
+            return evaluate(keys, edited, extrapolation, frames)
     if not _kept:
         _kept.append(bpy.data.actions.new("TCB scratch"))
     fcurves = _fcurves(_kept[0])
     fcurve = fcurves.new("location", index=0)
     try:
         fcurve.extrapolation = extrapolation
-        put_back(fcurve, original)
+        write(fcurve, keys)
+        if edited:
+            fcurve.update()
         return np.array([fcurve.evaluate(float(frame)) for frame in frames], dtype=np.float64)
     finally:
         fcurves.remove(fcurve)

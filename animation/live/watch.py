@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Live: what was edited is baked again, and only that.
+"""Live: what was edited is looked at, and of tracks that are live baked again.
 
-Blender says that an action changed, not which key. But each baked track has a digest of what its bake has left, so
-the tracks that are otherwise now are those that were edited: they are baked again, each as it was baked last. A bake
-depends on keys, parameters and choices alone, so it does not matter how often it is done, or what undo brings back.
+Blender says that an action changed, not which key. But the keys of each channel as they were when they were last looked
+at are remembered, so the tracks whose channels are otherwise now are those that were edited. A look depends on the keys
+and the table alone, so it does not matter how often it is done, or what undo brings back.
 """
 
 from __future__ import annotations
@@ -24,37 +24,18 @@ from ..bake.pipeline import rebake
 from ..datablocks import action_time, users_of
 from ..faults import Refusal
 from ..fcurves.channels import Channels, channels_in, channels_of
-from ..fcurves.keyframes import places, places_of, read_unplaced
+from ..fcurves.frames import SAME_FRAME
+from ..fcurves.keyframes import places, places_of, read_floats, read_unplaced
 from ..report import Report
-from ..store.companions import remove_strays
 from ..store.options import Options
-from ..store.reading import digest
-from ..store.settings import Settings, numbers_of
-from ..store.stamps import GENERATED, SAME_FRAME
-from ..store.tracks import Track, find_tracks, refreshed
+from ..store.paths import remove_strays
+from ..store.recording import is_up_to_date
+from ..store.stamps import GENERATED
+from ..store.table import table_stamp
+from ..store.tracks import Track, find_tracks, refreshed, why_not
+from .settle import settle
 
-Mark = tuple[list[int], list[bytes]]
 Otherwise = Callable[[list[bpy.types.ID]], Options]
-
-
-@dataclass(frozen=True, eq=False)
-class _Telling:
-    """How many keys a track has, and where the few of its companions stand, which the Dope Sheet moves with the
-    animator's keys: of the records, which go together, those of one channel."""
-
-    counted: list[Any]
-    """Keys of the channels, as Blender's own collections: to get hold of one takes longer than to read it."""
-    placed: list[Any]
-
-    @classmethod
-    def of(cls, track: Track) -> _Telling:
-        few = [*list(track.saved.values())[:1], *track.parameters.values()]
-        return cls(
-            [fcurve.keyframe_points for fcurve in track.channels.values()], [each.keyframe_points for each in few]
-        )
-
-    def mark(self) -> Mark:
-        return list(map(len, self.counted)), [places_of(points).tobytes() for points in self.placed]
 
 
 @dataclass
@@ -65,22 +46,24 @@ class Watch:
     pointers: list[int] = field(default_factory=list)
     """Of all F-curves: while these are the same, `tracks` can be used."""
     tracks: dict[str, Track] = field(default_factory=dict)
-    settings: dict[str, Settings] = field(default_factory=dict)
-    """Of the baked tracks, by path: with the digests that their bakes have left."""
-    telling: dict[str, _Telling] = field(default_factory=dict)
-    """What is soon read of each baked track, by path: one whose mark is the same has hardly been edited."""
-    marks: dict[str, Mark] = field(default_factory=dict)
+    points: dict[str, list[Any]] = field(default_factory=dict)
+    """The keys of each track's channels, as Blender's own collections: to get hold of one takes longer than to read
+    it."""
+    marks: dict[str, bytes] = field(default_factory=dict)
+    """Frames and values of each baked track's keys when they were last looked at."""
+    table: int = 0
+    """The stamp of the table then."""
     refused: dict[str, tuple[int, str]] = field(default_factory=dict)
     """The digests of tracks that could not be baked again as they are, and why."""
     rest: dict[tuple[str, int], int] = field(default_factory=dict)
     """Of each F-curve, by path and index, a checksum of all that an edit can change but the places of its keys."""
     unsure: list[str] = field(default_factory=list)
-    """Tracks of which only the places of keys have been looked at, or not even all of these."""
+    """Tracks of which only the places of keys have been looked at."""
 
     def forget(self) -> None:
         """Let go of everything that undo or loading a file has made invalid."""
-        self.users, self.pointers, self.tracks, self.settings = [], [], {}, {}
-        self.telling, self.marks = {}, {}
+        self.users, self.pointers, self.tracks, self.points, self.marks = [], [], {}, {}, {}
+        self.table = 0
 
     def find(self, channels: Channels, anew: bool) -> bool:
         """Find the tracks where F-curves came or went, or where told to; False where nothing uses the channels."""
@@ -90,14 +73,12 @@ class Watch:
             anew = True
         if not self.users:
             return False
-        if anew or _pointers(channels) != self.pointers:
+        table = table_stamp(channels.action)
+        if anew or table != self.table or _pointers(channels) != self.pointers:
             remove_strays(channels)
-            self.pointers = _pointers(channels)
+            self.pointers, self.table = _pointers(channels), table
             self.tracks = {track.path: track for track in find_tracks(self.users[0], channels) if track.enabled}
-            self.settings = {}
-            for track in self.tracks.values():
-                self._read_settings(track)
-            self.telling = {track.path: _Telling.of(track) for track in self.baked}
+            self.points = {path: _points(track) for path, track in self.tracks.items()}
         return True
 
     def _uses(self, channels: Channels) -> bool:
@@ -106,36 +87,33 @@ class Watch:
         except ReferenceError:
             return False
 
-    def _read_settings(self, track: Track) -> None:
-        try:
-            self.settings[track.path] = track.settings
-        except Refusal:
-            # Said when it is baked again.
-            self.settings[track.path] = Settings()
-
     @property
     def baked(self) -> list[Track]:
-        return [track for track in self.tracks.values() if track.saved]
+        return [track for track in self.tracks.values() if track.baked]
 
     def edited_soon(self) -> list[Track]:
-        """The tracks with keys or parameters that moved, came, went or have other values since the last bake: first
-        those of which a mark tells; only where there is none of these, all of them."""
-        marks = {path: telling.mark() for path, telling in self.telling.items()}
-        told = [track for track in self.baked if self.marks.get(track.path) != marks[track.path]]
+        """The tracks with keys that moved, came, went or have other values since they were last looked at."""
+        marks = {track.path: _mark(self.points[track.path]) for track in self.baked}
+        told = [self.tracks[path] for path, mark in marks.items() if self.marks.get(path) != mark]
         self.marks, self.unsure = marks, list(marks)
-        return self._edited(told) or self._edited(self.baked)
+        changed = []
+        for track in told or self.baked:
+            if is_up_to_date(track):
+                self.refused.pop(track.path, None)
+            else:
+                changed.append(track)
+        return self._tried(changed)
 
-    def _edited(self, tracks: list[Track]) -> list[Track]:
-        return [track for track in tracks if self._is_edited(track)]
-
-    def _is_edited(self, track: Track) -> bool:
-        settings = self.settings[track.path]
-        now = digest(track, settings)
-        if now == settings.digest:
+    def _tried(self, tracks: list[Track]) -> list[Track]:
+        """Those that were not refused as they are."""
+        result = []
+        for track in tracks:
+            number, _ = self.refused.get(track.path, (0, ""))
+            if number and number == _state_mark(track, self.points[track.path]):
+                continue
             self.refused.pop(track.path, None)
-            return False
-        # One that could not be baked is tried again where it was edited since.
-        return now != self.refused.get(track.path, (0, ""))[0]
+            result.append(track)
+        return result
 
     def edited(self, seconds: float) -> list[Track]:
         """Of the tracks that are `unsure`, those that were edited in any way; for as long as there is time."""
@@ -143,31 +121,29 @@ class Watch:
         edited = []
         while self.unsure and time.perf_counter() - start < seconds:
             track = self.tracks.get(self.unsure.pop())
-            if track is None or not track.saved:
+            if track is None or not track.baked:
                 continue
             rest = dict(_rest(track))
             changed = any(self.rest.get(name, number) != number for name, number in rest.items())
             self.rest.update(rest)
-            if self._is_edited(track) or changed:
+            if changed:
                 edited.append(track)
         return edited
 
-    def take(self, tracks: Iterable[Track], refusals: Iterable[Refusal]) -> None:
-        """Keep what the tracks look like now that they were baked."""
+    def take(self, channels: Channels, tracks: Iterable[Track], refusals: Iterable[Refusal]) -> None:
+        """Keep what the tracks look like now that they were looked at."""
+        self.table = table_stamp(channels.action)
+        self.pointers = _pointers(channels)
         for track in tracks:
-            if track.path not in self.tracks:
-                # A bone was renamed: find all anew.
-                self.pointers = []
             self.tracks[track.path] = track
-            self._read_settings(track)
-            self.telling[track.path] = _Telling.of(track)
-            self.marks[track.path] = self.telling[track.path].mark()
+            self.points[track.path] = _points(track)
+            self.marks[track.path] = _mark(self.points[track.path])
             self.rest.update(_rest(track))
             self.refused.pop(track.path, None)
         for refusal in refusals:
             path = refusal.track
-            if path in self.settings:
-                self.refused[path] = digest(self.tracks[path], self.settings[path]), str(refusal)
+            if path in self.tracks:
+                self.refused[path] = _state_mark(self.tracks[path], self.points[path]), str(refusal)
 
 
 def refresh(
@@ -175,9 +151,10 @@ def refresh(
     action: bpy.types.Action,
     otherwise: Otherwise | None = None,
     keyed: Sequence[float] = (),
+    is_live: bool = True,
 ) -> Report:
-    """Bake again what was edited of the action's baked tracks since their last bake, as far as that is soon known;
-    `look_on` finds the rest.
+    """Look at what was edited of the action's baked tracks since they were last looked at, as far as that is soon
+    known; `look_on` finds the rest.
 
     Parameters
     ----------
@@ -190,6 +167,8 @@ def refresh(
     keyed
         The frames, of scenes, at which keys were inserted just now: where all channels of a track are selected there,
         the generated keys become the animator's, though nothing else of them has changed.
+    is_live
+        Bake again what was edited; else only take note of it, so that the next bake finds each edit by itself.
 
     Returns
     -------
@@ -201,7 +180,7 @@ def refresh(
         for frame in keyed:
             for track in watch.tracks.values():
                 _make_keyed(track, action_time(watch.users[0], frame))
-        report.add(_bake_again(watch, channels, watch.edited_soon(), otherwise))
+        report.add(_look_at(watch, channels, watch.edited_soon(), otherwise, is_live))
     return report
 
 
@@ -210,12 +189,15 @@ def look_on(
     action: bpy.types.Action,
     otherwise: Otherwise | None = None,
     seconds: float = math.inf,
+    is_live: bool = True,
 ) -> Report:
-    """Bake again also what was edited otherwise: handles, interpolation, choices. That takes longer to know: where
-    there is no time left, `is_unsure` tells that there is more to look at."""
+    """Look also at what was edited otherwise: handles, interpolation, choices.
+
+    That takes longer to know: where there is no time left, `is_unsure` tells that there is more to look at.
+    """
     report = Report()
     for channels, watch in _watched(watches, action, anew=False):
-        report.add(_bake_again(watch, channels, watch.edited(seconds), otherwise))
+        report.add(_look_at(watch, channels, watch.edited(seconds), otherwise, is_live))
     return report
 
 
@@ -235,12 +217,13 @@ def refresh_all(
     action: bpy.types.Action,
     otherwise: Otherwise | None = None,
     keyed: Sequence[float] = (),
+    is_live: bool = True,
 ) -> Report:
-    """Bake again all that was edited, and look at everything for that."""
+    """Look at all that was edited, and look at everything for that."""
     for _, watch in _watched(watches, action, anew=True):
         watch.marks, watch.refused = {}, {}
-    report = refresh(watches, action, otherwise, keyed)
-    report.add(look_on(watches, action, otherwise))
+    report = refresh(watches, action, otherwise, keyed, is_live)
+    report.add(look_on(watches, action, otherwise, is_live=is_live))
     return report
 
 
@@ -253,23 +236,28 @@ def _watched(
             yield channels, watch
 
 
-def _bake_again(watch: Watch, channels: Channels, tracks: list[Track], otherwise: Otherwise | None) -> Report:
-    options = Options()
-    if otherwise is not None:
-        first = [track for track in watch.tracks.values() if not track.saved and track.in_use]
-        tracks += first
-        options = otherwise(watch.users) if first else options
+def _look_at(
+    watch: Watch, channels: Channels, tracks: list[Track], otherwise: Otherwise | None, is_live: bool
+) -> Report:
+    """Bake tracks again; where they are not live, only take note of what was edited."""
+    first = [track for track in watch.tracks.values() if not track.baked and track.in_use and otherwise is not None]
+    tracks = [*tracks, *first]
     if not tracks:
         return Report()
-    present = [now for track in tracks if (now := refreshed(watch.users[0], track)) is not None]
+    present = [now for track in tracks if (now := refreshed(watch.users[0], channels, track)) is not None]
+    if not is_live:
+        report = settle(channels, [track for track in present if track.baked and not why_not(track)])
+        watch.take(channels, present, ())
+        return report
     in_vain = all(_only_generated_moved(track) for track in present)
+    options = otherwise(watch.users) if otherwise is not None and first else Options()
     report = rebake(watch.users, channels, [track for track in present if track.in_use], options)
     refused = {refusal.track for refusal in report.refusals}
     if in_vain and not refused:
         report.notes += [
             str(track.refusal(rpt_("only generated keys were moved: they are back"))) for track in present[:1]
         ]
-    watch.take([track for track in present if track.path not in refused], report.refusals)
+    watch.take(channels, [track for track in present if track.path not in refused], report.refusals)
     return report
 
 
@@ -277,19 +265,33 @@ def _pointers(channels: Channels) -> list[int]:
     return list(map(bpy.types.FCurve.as_pointer, channels))
 
 
+def _points(track: Track) -> list[Any]:
+    return [fcurve.keyframe_points for fcurve in track.channels.values()]
+
+
+def _mark(every: list[Any]) -> bytes:
+    return b"".join([places_of(points).tobytes() for points in every])
+
+
+def _state_mark(track: Track, every: list[Any]) -> int:
+    """A checksum of where keys are, and of what is chosen."""
+    return zlib.crc32(_mark(every), zlib.crc32(repr((track.settings, track.order)).encode())) or 1
+
+
 def _only_generated_moved(track: Track) -> bool:
     """Whether of the track's keys only generated ones stand at other frames than the bake has left them at."""
     moved = False
-    for fcurve in track.channels.values():
-        frames, values = places(fcurve).reshape(-1, 2).T
-        stamps = np.empty((3, len(frames)), dtype=np.float32)
-        for name, numbers in zip(("amplitude", "period", "back"), stamps, strict=True):
-            fcurve.keyframe_points.foreach_get(name, numbers)
-        kinds, stood, was = stamps
-        off = frames != stood
-        if (values != was).any() or (off & (kinds != GENERATED)).any():
+    for index, fcurve in track.channels.items():
+        written = track.state.channels.get(index) if track.state is not None else None
+        if written is None:
             return False
-        moved |= bool(off.any())
+        frames, values = places(fcurve).reshape(-1, 2).T
+        generated = read_floats(fcurve, "amplitude") == np.float32(GENERATED)
+        if not np.array_equal(np.stack((frames[~generated], values[~generated]), axis=1), written.own["co"]):
+            return False
+        if (values[generated] != read_floats(fcurve, "back")[generated]).any():
+            return False
+        moved |= bool((frames[generated] != read_floats(fcurve, "period")[generated]).any())
     return moved
 
 
@@ -314,9 +316,9 @@ def _make_keyed(track: Track, frame: float) -> None:
 
 def _rest(track: Track) -> Iterator[tuple[tuple[str, int], int]]:
     """A checksum of each F-curve of the track, without the places of its keys."""
-    for fcurve in (*track.channels.values(), *track.companions):
+    for fcurve in track.channels.values():
         state = (fcurve.extrapolation, fcurve.mute, fcurve.lock, [modifier.type for modifier in fcurve.modifiers])
-        crc = zlib.crc32(repr((*state, numbers_of(fcurve))).encode())
+        crc = zlib.crc32(repr(state).encode())
         for array in (*read_unplaced(fcurve), _easings(fcurve)):
             crc = zlib.crc32(array.tobytes(), crc)
         yield (fcurve.data_path, fcurve.array_index), crc

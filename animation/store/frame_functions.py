@@ -23,7 +23,8 @@ from ..faults import Refusal
 from ..fcurves.channels import channels_of
 from ..fcurves.keyframes import INTERPOLATION, places, places_of, read, read_unplaced
 from ..fcurves.remembering import remembered
-from .tracks import FRAME_FUNCTION, Track
+from .paths import FRAME_FUNCTION
+from .tracks import Track
 
 Frames = npt.NDArray[np.float64]
 

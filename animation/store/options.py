@@ -12,7 +12,7 @@ import numpy as np
 
 from ...interp.fitting import ROTATION_TOLERANCE
 from ...words import rpt_
-from .companions import PARAMETERS
+from .rows import PARAMETERS
 
 SAMPLE_LIMIT = 10_000_000
 """Samples in one bake, some 700 MB of keys: above it a bake is refused unless the limit is raised."""

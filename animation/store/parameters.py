@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tension, continuity, bias, ease and velocity of keys: companion F-curves, with a key at the frame of each key that
-has one."""
+"""Tension, continuity, bias, ease and velocity of keys, read from their rows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
 
 from ...interp.keys import WORDS
 from ...words import rpt_, told
-from ..fcurves.frames import is_among
-from ..fcurves.keyframes import places
-from .companions import PARAMETERS, VELOCITY, velocity_of
-from .stamps import SAME_FRAME
+from ..fcurves.frames import SAME_FRAME
+from ..fcurves.keyframes import FloatArray
+from .own_keys import OwnKeys
+from .rows import PARAMETERS, VELOCITY, column_of, velocity_of
 from .tracks import Track
 
 LIMITS = {
@@ -24,24 +23,49 @@ LIMITS = {
     "ease_to": (0.0, 1.0),
     "ease_from": (0.0, 1.0),
 }
+_LOW, _HIGH = np.array([LIMITS[name] for name in PARAMETERS]).T
+
+Numbers = npt.NDArray[np.float64]
+
+
+def given_numbers(own: Mapping[int, OwnKeys], frames: FloatArray) -> FloatArray:
+    """Read what was set for the keys at the frames, shape (n, numbers of a row); NaN where nothing was.
+
+    Where channels have different numbers at a frame, those of the first one that is keyed there.
+    """
+    channels = [own[index] for index in sorted(own)]
+    if channels[0].keys.frames.tobytes() == frames.tobytes():
+        return channels[0].numbers
+    numbers = np.full((len(frames), channels[0].numbers.shape[1]), np.nan, dtype=np.float32)
+    for channel in reversed(channels):
+        at, row = _rows_at(channel.keys.frames, frames)
+        numbers[at] = channel.numbers[row]
+    return numbers
+
+
+def _rows_at(own: FloatArray, frames: FloatArray) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """The frames at which there are own keys, by number, and the rows of these."""
+    row = np.clip(np.searchsorted(own, frames - np.float32(SAME_FRAME)), 0, len(own) - 1)
+    at = np.flatnonzero(np.abs(own[row] - frames) <= SAME_FRAME)
+    return at, row[at]
 
 
 def read_parameters(
-    track: Track, frames: npt.NDArray[np.float32], defaults: Mapping[str, float]
-) -> dict[str, npt.NDArray[np.float64]]:
-    """For each parameter one number a key; a key without a companion has the default.
+    track: Track, own: Mapping[int, OwnKeys], frames: FloatArray, defaults: Mapping[str, float]
+) -> dict[str, Numbers]:
+    """Read each parameter, a number a key; a key that has none of its own has the default.
 
-    Raises Refusal, naming the key, where a companion holds a number out of range.
+    Raises Refusal, naming the key, where a number is out of range.
     """
-    result = {}
-    for name in PARAMETERS:
-        if name not in track.parameters and name not in defaults:
-            result[name] = np.zeros(len(frames))
-            continue
-        numbers = _numbers(track, name, frames, defaults.get(name, 0.0))
-        check_parameter(track, name, numbers, frames)
-        result[name] = numbers
-    return result
+    if not own:
+        return {name: np.zeros(len(frames)) for name in PARAMETERS}
+    numbers = given_numbers(own, frames)[:, : len(PARAMETERS)].astype(np.float64)
+    standing_in = np.array([defaults.get(name, 0.0) for name in PARAMETERS])
+    numbers = np.where(np.isnan(numbers), standing_in, numbers)
+    if not ((numbers >= _LOW) & (numbers <= _HIGH)).all():
+        for name, column in zip(PARAMETERS, numbers.T, strict=True):
+            check_parameter(track, name, column, frames)
+    return dict(zip(PARAMETERS, np.ascontiguousarray(numbers.T), strict=True))
 
 
 def velocity_size(track: Track) -> int:
@@ -49,46 +73,25 @@ def velocity_size(track: Track) -> int:
     return 3 if track.is_rotation else len(track.rest)
 
 
-def read_velocities(
-    track: Track, frames: npt.NDArray[np.float32], components: Sequence[int]
-) -> npt.NDArray[np.float64]:
-    """The velocities of keys, a frame, shape (n, components); those without have 0. Of rotations angular velocities in
-    the parent's frame, radians, and the components are x, y, z."""
-    return np.stack([_numbers(track, velocity_of(component), frames, 0.0) for component in components], axis=1)
+def read_velocities(track: Track, own: Mapping[int, OwnKeys], frames: FloatArray) -> Numbers:
+    """Read the velocities of keys, a frame, shape (n, components); those without have 0.
+
+    Of rotations they are angular velocities in the parent's frame, radians, and the components are x, y, z.
+    """
+    velocities = np.zeros((len(frames), velocity_size(track)))
+    if not own:
+        return velocities
+    if track.is_rotation:
+        first = column_of(velocity_of(0))
+        return np.nan_to_num(given_numbers(own, frames)[:, first : first + 3].astype(np.float64))
+    for index, channel in own.items():
+        at, row = _rows_at(channel.keys.frames, frames)
+        velocities[at, index] = np.nan_to_num(channel.numbers[row, column_of(velocity_of(0))])
+    return velocities
 
 
-def _numbers(track: Track, name: str, frames: npt.NDArray[np.float32], default: float) -> npt.NDArray[np.float64]:
-    """What a parameter's companion holds at the frames."""
-    numbers = np.full(len(frames), default)
-    if name in track.parameters:
-        stand_at, held = places(track.parameters[name]).reshape(-1, 2).T
-        stand = _at_keys(track, stand_at)
-        order = np.argsort(stand, kind="stable")
-        at, values = stand[order], held[order]
-        near = np.clip(np.searchsorted(at, frames - np.float32(SAME_FRAME)), 0, max(0, len(at) - 1))
-        hit = np.abs(at[near] - frames) <= SAME_FRAME if len(at) else np.zeros(len(frames), dtype=np.bool_)
-        numbers[hit] = values[near[hit]]
-    return numbers
-
-
-def _at_keys(track: Track, frames: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Where parameters that stand at `frames` belong; NaN where their keys are gone."""
-    result = frames.copy()
-    for before, after in track.moved.items():
-        result[np.abs(frames - np.float32(before)) <= SAME_FRAME] = np.nan if after is None else after
-    return result
-
-
-def without_key(track: Track, frames: npt.NDArray[np.float32]) -> list[float]:
-    """The frames at which parameters stand and none of the track's keys, which stand at `frames`."""
-    if not track.parameters:
-        return []
-    stand = np.unique(np.concatenate([places(companion)[::2] for companion in track.parameters.values()]))
-    return [float(at) for at in stand[~is_among(stand, frames)]]
-
-
-def check_parameter(track: Track, name: str, numbers: npt.NDArray[np.float64], frames: npt.NDArray[np.float32]) -> None:
-    """Raises Refusal where there is no such parameter, or the number of a key, which stand at `frames`, is out of its
+def check_parameter(track: Track, name: str, numbers: Numbers, frames: FloatArray) -> None:
+    """Raise Refusal where there is no such parameter, or the number of a key, which stand at `frames`, is out of its
     range."""
     if name in map(velocity_of, range(velocity_size(track))):
         with np.errstate(over="ignore"):

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which tracks a datablock has: the F-curves of one animated float property each, with their companions."""
+"""Which tracks a datablock has: the F-curves of one animated float property each, and whether it is TCB."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import Any, get_args
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, get_args
 
 import bpy
 
@@ -16,22 +17,14 @@ from ...interp.segments import Cycle
 from ...words import n_, rpt_
 from ..datablocks import name_of
 from ..faults import Refusal
-from ..fcurves.channels import Channels, channels_of
-from .companions import (
-    FRAME,
-    SAVED,
-    SETTINGS,
-    VELOCITY,
-    companion_path,
-    field_of,
-    is_stray,
-    saved_rest,
-    split,
-    track_and_field,
-    velocity_of,
-)
-from .renames import renamed
-from .settings import Settings, read_settings
+from ..fcurves.channels import Channels, channels_in, channels_of
+from ..fcurves.keyframes import read_floats
+from . import identity
+from . import rows as rows_
+from .paths import BONES, FRAME_FUNCTION, is_stray, split, track_of
+from .session import session
+from .settings import Settings
+from .table import State, Table, read_table
 
 EULER_ORDERS: tuple[rotations.Order, ...] = get_args(rotations.Order)
 
@@ -60,16 +53,17 @@ class Track:
     rest: tuple[float, ...] = ()
     """The property's present components: those that no F-curve moves."""
     channels: dict[int, bpy.types.FCurve] = field(default_factory=dict)
-    parameters: dict[str, bpy.types.FCurve] = field(default_factory=dict)
-    saved: dict[int, bpy.types.FCurve] = field(default_factory=dict)
-    settings_curve: bpy.types.FCurve | None = None
+    slot: int = 0
+    """The handle of the action's slot that it is in."""
+    state: State | None = None
+    """What its action's table has of it; None: it is not TCB."""
+    table: Table = field(default_factory=Table)
+    """That table, as it was read."""
     datablock: bpy.types.ID | None = None
     frame_curve: bpy.types.FCurve | None = None
     """Its own frame function (see frame_functions.py)."""
     datablock_frame_curve: bpy.types.FCurve | None = None
     """That of the datablock."""
-    moved: dict[float, float | None] = field(default_factory=dict)
-    """Frames of parameters that their keys have left, with where those are now; None: gone."""
     driven: bool = False
     """Some component's driver decides its value, not the keys."""
 
@@ -79,11 +73,11 @@ class Track:
 
     @property
     def enabled(self) -> bool:
-        return self.settings_curve is not None
+        return self.state is not None
 
     @property
     def baked(self) -> bool:
-        return bool(self.saved)
+        return self.state is not None and bool(self.state.channels)
 
     @property
     def locked(self) -> bool:
@@ -91,7 +85,7 @@ class Track:
 
     @property
     def group(self) -> bpy.types.ActionGroup | None:
-        """The channel group that its companions join."""
+        """The channel group that F-curves made for it join."""
         groups = (fcurve.group for fcurve in self.channels.values())
         return next((group for group in groups if group is not None), None)
 
@@ -102,36 +96,24 @@ class Track:
     @property
     def settings(self) -> Settings:
         """The saved choices; for a track that was never enabled, those that Enable would make."""
-        if self.settings_curve is None:
-            return default_settings(self)
-        return read_settings(self.settings_curve, self.name, self.path)
+        return default_settings(self) if self.state is None else self.state.settings
 
     @property
     def made(self) -> dict[int, float]:
         """The components whose F-curve the bake made, with the value that the property had before."""
-        return {index: rest for index, fcurve in self.saved.items() if (rest := saved_rest(fcurve)) is not None}
+        written = self.state.channels if self.state is not None else {}
+        return {index: channel.rest for index, channel in written.items() if channel.rest is not None}
 
     def component(self, index: int) -> float:
         """The value of a component that none of the animator's F-curves moves."""
         rest = self.made.get(index)
         return self.rest[index] if rest is None else rest
 
-    def follow_rename(self) -> None:
-        """Give companions that were found under another name the paths that belong to this track's."""
-        kept = [(SETTINGS, self.settings_curve)] if self.settings_curve is not None else []
-        kept += [*self.parameters.items(), *((SAVED, fcurve) for fcurve in self.saved.values())]
-        kept += [(FRAME, self.frame_curve)] if self.frame_curve is not None else []
-        for name, fcurve in kept:
-            path = companion_path(self.path, field_of(name)[0])
-            if fcurve.data_path != path:
-                fcurve.data_path = path
-
-    @property
-    def companions(self) -> Iterator[bpy.types.FCurve]:
-        yield from self.parameters.values()
-        yield from self.saved.values()
-        if self.settings_curve is not None:
-            yield self.settings_curve
+    def extrapolation(self, index: int) -> Literal["CONSTANT", "LINEAR"]:
+        """What the animator's own curve of a channel does outside its keys."""
+        now = self.channels[index].extrapolation
+        written = self.state.channels.get(index) if self.state is not None else None
+        return now if written is None or now != "CONSTANT" else written.extrapolation
 
     def refusal(self, reason: str, frame: float | None = None) -> Refusal:
         return Refusal(self.name, reason, self.path, frame)
@@ -158,40 +140,34 @@ def _closes(fcurve: bpy.types.FCurve) -> bool:
     return len(points) > 1 and points[0].co.y == points[-1].co.y
 
 
-def find_tracks(
-    datablock: bpy.types.ID, channels: Iterable[bpy.types.FCurve], prefixes: Iterable[str] | None = None
-) -> list[Track]:
-    """All float tracks of the datablock that have F-curves among `channels`, in the order of the first of these.
+def find_tracks(datablock: bpy.types.ID, channels: Channels, prefixes: Iterable[str] | None = None) -> list[Track]:
+    """Find all float tracks of the datablock that have F-curves, in the order of the first of these.
 
     `prefixes`: only those whose path starts with one of them (a bone's, say).
     """
-    tracks = _tracks_among(datablock, channels)
+    tracks = _tracks_among(datablock, channels, channels)
     if prefixes is None:
         return tracks
     starts = tuple(prefixes)
     return [track for track in tracks if track.path.startswith(starts)]
 
 
-def refreshed(datablock: bpy.types.ID, track: Track) -> Track | None:
+def refreshed(datablock: bpy.types.ID, channels: Channels, track: Track) -> Track | None:
     """The track as it is now: the rotation mode and what else the property's owner decides may have changed."""
     timing = (fcurve for fcurve in (track.frame_curve, track.datablock_frame_curve) if fcurve is not None)
-    return next(iter(_tracks_among(datablock, (*track.channels.values(), *track.companions, *timing))), None)
+    return next(iter(_tracks_among(datablock, channels, (*track.channels.values(), *timing))), None)
 
 
 def track_at(datablock: bpy.types.ID, path: str) -> Track | None:
     """The property at the path as a track, with the F-curves that there are; None where it leads to no float
     property."""
     try:
-        own = [fcurve for fcurve in channels_of(datablock) if _is_about(fcurve.data_path, path)]
+        channels = channels_of(datablock)
     except Refusal:
-        own = []
-    found = next(iter(_tracks_among(datablock, own)), None) if own else None
+        return _track(datablock, name_of(datablock), path)
+    own = [fcurve for fcurve in channels if path in (fcurve.data_path, track_of(fcurve.data_path))]
+    found = next(iter(_tracks_among(datablock, channels, own)), None) if own else None
     return found or _track(datablock, name_of(datablock), path)
-
-
-def _is_about(data_path: str, path: str) -> bool:
-    """Whether it is the path, or that of a companion of its track."""
-    return data_path == path or (track_and_field(data_path) or ("", ""))[0] == path
 
 
 DERIVED = ("velocity", "acceleration", "angular_velocity", "angular_acceleration", "speed")
@@ -205,33 +181,32 @@ def is_derived(path: str) -> bool:
     return _DERIVED.search(path) is not None
 
 
-BONES = 'pose.bones["'
-FRAME_FUNCTION = "tcb_frame"
-"""The path of a datablock's frame function, which is no track."""
-
-
 def tracks_shown(datablock: bpy.types.ID, channels: Channels, bone: str = "") -> list[Track]:
     """As `find_tracks`, of one bone (its path), or of the datablock without its bones: what a sidebar lists.
 
-    The other curves are not looked at, because a sidebar asks on every redraw. So the companions of a bone that was
-    renamed while the extension was off are found by `find_tracks` alone.
+    The other curves are not looked at, because a sidebar asks on every redraw.
     """
     if bone:
         starts = (bone, FRAME_FUNCTION)
-        return _tracks_among(datablock, (fcurve for fcurve in channels if fcurve.data_path.startswith(starts)))
-    return _tracks_among(datablock, (fcurve for fcurve in channels if not fcurve.data_path.startswith(BONES)))
+        return _tracks_among(datablock, channels, (each for each in channels if each.data_path.startswith(starts)))
+    return _tracks_among(datablock, channels, (each for each in channels if not each.data_path.startswith(BONES)))
 
 
-def _tracks_among(datablock: bpy.types.ID, fcurves: Iterable[bpy.types.FCurve]) -> list[Track]:
+def tracks_among(datablock: bpy.types.ID, channels: Channels, fcurves: Iterable[bpy.types.FCurve]) -> list[Track]:
+    """As `find_tracks`, of these F-curves only."""
+    return _tracks_among(datablock, channels, fcurves)
+
+
+def _tracks_among(datablock: bpy.types.ID, channels: Channels, fcurves: Iterable[bpy.types.FCurve]) -> list[Track]:
     name = name_of(datablock)
     tracks: dict[str, Track | None] = {}
-    companions: list[tuple[str, str, bpy.types.FCurve]] = []
+    own_timing: list[tuple[str, bpy.types.FCurve]] = []
     timing = None
     for fcurve in fcurves:
         path = fcurve.data_path
-        companion = track_and_field(path)
-        if companion is not None:
-            companions.append((*companion, fcurve))
+        timed = track_of(path) if "tcb_tracks" in path else ""
+        if timed:
+            own_timing.append((timed, fcurve))
             continue
         if is_stray(path) or is_derived(path):
             continue
@@ -243,24 +218,79 @@ def _tracks_among(datablock: bpy.types.ID, fcurves: Iterable[bpy.types.FCurve]) 
         track = tracks[path]
         if track is not None:
             track.channels[fcurve.array_index] = fcurve
-    lost: dict[str, list[bpy.types.FCurve]] = {}
-    for path, kept, fcurve in companions:
-        track = tracks.get(path)
-        if track is not None:
-            _attach(track, kept, fcurve)
-        elif path not in tracks:
-            lost.setdefault(path, []).append(fcurve)
+    for path, fcurve in own_timing:
+        owner = tracks.get(path)
+        if owner is not None:
+            owner.frame_curve = fcurve
     found = [track for track in tracks.values() if track is not None]
     for track in found:
         track.datablock, track.datablock_frame_curve = datablock, timing
-    if lost:
-        bare = {track.path: track.channels.values() for track in found if not any(track.companions)}
-        moved = renamed(lost, bare)
-        for path, kept, fcurve in companions:
-            if path in moved:
-                _attach(tracks[moved[path]], kept, fcurve)
+    _give_states(channels, found)
     _mark_driven(datablock, found)
     return found
+
+
+def _give_states(channels: Channels, tracks: list[Track]) -> None:
+    """Find what the action's table has of each track: by slot and path, or where its keys are now."""
+    table = read_table(channels.action)
+    for track in tracks:
+        track.table, track.slot = table, channels.slot_handle
+    if table.fault:
+        return
+    for track in tracks:
+        try:
+            track.state = table.state(channels.slot_handle, track.path)
+        except ValueError as error:
+            track.table = replace(table, fault=str(error))
+    if len(session.rows):
+        _follow_keys(channels, [track for track in tracks if track.state is None and not track.table.fault])
+
+
+def _follow_keys(channels: Channels, tracks: list[Track]) -> None:
+    """Give tracks without a state that of the track that their keys were made for, where it has none of its keys left
+    at its own place: it was renamed, or moved with its slot."""
+    claims: dict[tuple[int, int, str], list[tuple[int, Track, State]]] = {}
+    for track in tracks:
+        found = _origin(track)
+        if found is None:
+            continue
+        count, action, state = found
+        if not _is_present(action, state, channels):
+            claims.setdefault((action, state.slot, state.path), []).append((count, track, state))
+    for claimed in claims.values():
+        count, track, state = max(claimed, key=lambda claim: claim[0])
+        track.state = replace(state, slot=track.slot, path=track.path)
+
+
+def _origin(track: Track) -> tuple[int, int, State] | None:
+    """The track that most of the identified keys were made for, how many these are, and the action that had it."""
+    votes: Counter[int] = Counter()
+    for fcurve in track.channels.values():
+        amplitude, period = read_floats(fcurve, "amplitude"), read_floats(fcurve, "period")
+        at = rows_.find(session.rows, identity.spelled(amplitude, period))
+        votes.update(session.rows["track"][at[at >= 0]].tolist())
+    if not votes:
+        return None
+    owner, count = votes.most_common(1)[0]
+    if 2 * count <= sum(votes.values()):
+        return None
+    present: Any = next(iter(track.channels.values())).id_data
+    known = {present.session_uid: track.table, **session.tables}
+    for action, table in known.items():
+        for (slot, path), state in table.find_state(owner):
+            if (action, slot, path) != (present.session_uid, track.slot, track.path):
+                return count, action, state
+    return None
+
+
+def _is_present(action: int, state: State, channels: Channels) -> bool:
+    """Whether the track still has an F-curve at its own place."""
+    owner = next((each for each in bpy.data.actions if each.session_uid == action), None)
+    if owner is None:
+        return False
+    return any(
+        fcurve.data_path == state.path for bag in channels_in(owner) if bag.slot_handle == state.slot for fcurve in bag
+    )
 
 
 def _mark_driven(datablock: bpy.types.ID, tracks: Iterable[Track]) -> None:
@@ -270,19 +300,6 @@ def _mark_driven(datablock: bpy.types.ID, tracks: Iterable[Track]) -> None:
         # A rotation is one value: what one component's driver decides, changes what the keys of the others mean.
         components = range(len(track.rest)) if track.is_rotation else track.channels
         track.driven = any((track.path, index) in driven for index in components)
-
-
-def _attach(track: Track | None, kept: str, fcurve: bpy.types.FCurve) -> None:
-    if track is None:
-        return
-    if kept == SETTINGS:
-        track.settings_curve = fcurve
-    elif kept == SAVED:
-        track.saved[fcurve.array_index] = fcurve
-    elif kept == FRAME:
-        track.frame_curve = fcurve
-    else:
-        track.parameters[velocity_of(fcurve.array_index) if kept == VELOCITY else kept] = fcurve
 
 
 def _track(datablock: bpy.types.ID, title: str, path: str) -> Track | None:
@@ -327,6 +344,8 @@ NOT_IN_USE = n_("not in use: the rotation mode is another")
 
 def why_not(track: Track, *, without_keys: bool = False) -> str:
     """Why the track can't be baked as it is now; empty where it can, or could but for F-curves `without_keys`."""
+    if track.table.fault:
+        return track.table.fault
     if not track.in_use:
         return rpt_(NOT_IN_USE)
     if track.locked:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import selection
-from ...animation.store.companions import PARAMETERS
+from ...animation.store.rows import PARAMETERS
 from ...interp import Keys, tcb
 from ..sidebar import without_bending
 from .bitmap import Bitmap, Colour, Points

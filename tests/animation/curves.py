@@ -15,6 +15,7 @@ ORDERS = MODES[2:]
 PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
 
 _FLOATS = ("co", "handle_left", "handle_right", "back", "amplitude", "period")
+_IDENTIFYING = ("back", "amplitude", "period")
 _REST = (
     "handle_left_type",
     "handle_right_type",
@@ -86,17 +87,19 @@ def key(
         fcurve.update()
 
 
-def is_companion(fcurve: bpy.types.FCurve) -> bool:
+def is_frame_function(fcurve: bpy.types.FCurve) -> bool:
     return 'tcb_tracks["' in fcurve.data_path
 
 
-def bits(fcurve: bpy.types.FCurve) -> dict[str, Any]:
-    """All that an F-curve holds; floats as bytes."""
+def bits(fcurve: bpy.types.FCurve, identities: bool = True) -> dict[str, Any]:
+    """All that an F-curve holds; floats as bytes, without `identities` only the high halves of those that hold them."""
     points = fcurve.keyframe_points
     state: dict[str, Any] = {"path": (fcurve.data_path, fcurve.array_index), "keys": len(points)}
     for name in _FLOATS:
         values = np.empty(len(points) * (1 if name in ("back", "amplitude", "period") else 2), dtype=np.float32)
         points.foreach_get(name, values)
+        if not identities and name in _IDENTIFYING:
+            values = (values.view(np.uint32) & 0xFFFF0000).view(np.float32)
         state[name] = values.tobytes()
     for name in _REST:
         state[name] = [getattr(point, name) for point in points]
@@ -117,19 +120,22 @@ def _plain(value: Any) -> Any:
     return tuple(value) if hasattr(value, "__len__") and not isinstance(value, str) else value
 
 
-def snapshot(datablock: bpy.types.ID, companions: bool = True) -> list[dict[str, Any]]:
-    """The bits of all F-curves of the datablock in their order; without `companions`, of those that are the user's."""
-    return [bits(fcurve) for fcurve in fcurves(datablock) if companions or not is_companion(fcurve)]
+def snapshot(datablock: bpy.types.ID, identities: bool = True) -> list[dict[str, Any]]:
+    """The bits of all F-curves of the datablock in their order, with the identities of keys or without."""
+    return [bits(fcurve, identities) for fcurve in fcurves(datablock)]
 
 
 def action_bits(action: bpy.types.Action) -> list[dict[str, Any]]:
     return [bits(fcurve) for bag in bags_in(action) for fcurve in bag.fcurves]
 
 
-def differences(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> list[Any]:
-    """What differs: path, field, and where its first number does, before and after."""
+def differences(before: list[dict[str, Any]], after: list[dict[str, Any]], identities: bool = True) -> list[Any]:
+    """What differs, with the identities of keys or without: path, field, and where its first number does, before and
+    after."""
     if [state["path"] for state in before] != [state["path"] for state in after]:
         return [[state["path"] for state in before], [state["path"] for state in after]]
+    if not identities:
+        before, after = without_identities(before), without_identities(after)
     return [
         (old["path"], name, *_first_difference(name, old[name], new[name]))
         for old, new in zip(before, after, strict=True)
@@ -138,12 +144,35 @@ def differences(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> li
     ]
 
 
+def without_identities(states: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same as `snapshot` without identities."""
+    return [{**state, **{name: _high_halves(state[name]) for name in _IDENTIFYING}} for state in states]
+
+
+def _high_halves(floats: bytes) -> bytes:
+    return (np.frombuffer(floats, dtype=np.uint32) & np.uint32(0xFFFF0000)).tobytes()
+
+
 def _first_difference(name: str, old: Any, new: Any) -> tuple[Any, ...]:
     if name in _FLOATS:
         old, new = (np.frombuffer(value, dtype=np.float32).tolist() for value in (old, new))
     if not isinstance(old, list) or len(old) != len(new):
         return old, new
     return next((n, a, b) for n, (a, b) in enumerate(zip(old, new, strict=True)) if a != b or str(a) != str(b))
+
+
+def given(animation: Any, datablock: bpy.types.ID, path: str, name: str) -> list[tuple[float, float]]:
+    """What was set of a parameter for keys of the track: (frame, number)."""
+    keys = animation.edit.selected_keys.keys_of(datablock, animation.find_track(datablock, path))
+    column = animation.store.rows.column_of(name)
+    numbers = animation.store.parameters.given_numbers(keys.own, keys.frames)[:, column]
+    rows = zip(keys.frames.tolist(), numbers.tolist(), strict=True)
+    return [(frame, number) for frame, number in rows if number == number]
+
+
+def has_table(datablock: bpy.types.ID) -> bool:
+    """Whether the datablock's action has a table."""
+    return "tcb_animation" in datablock.animation_data.action
 
 
 def co(fcurve: bpy.types.FCurve) -> np.ndarray:

@@ -20,7 +20,6 @@ from tests.animation.curves import (
     curve,
     differences,
     fcurves,
-    is_companion,
     key,
     new_object,
     rotation_path,
@@ -28,6 +27,7 @@ from tests.animation.curves import (
 )
 from tests.animation.test_rebake import mixed, parametrised
 from tests.animation.test_restore import _random_action
+from tests.animation.test_retimed import function
 from tests.animation.test_rotations import (
     ALL_PARAMETERS,
     channels_at,
@@ -48,10 +48,6 @@ SEED = 20250301
 def places(first: float, last: float) -> list[float]:
     """Ten a frame, as float32 has them."""
     return sorted({float(np.float32(place)) for place in np.arange(first, last + 0.05, 0.1)})
-
-
-def own_curves(thing) -> list:
-    return [fcurve for fcurve in fcurves(thing) if not is_companion(fcurve)]
 
 
 def generated(fcurve) -> list[float]:
@@ -164,7 +160,39 @@ def test_channels_keyed_alike_get_what_the_way_for_all_gives(animation, monkeypa
             report = animation.bake(thing, output="CURVES", frame_range=frame_range)
         assert report.curve_keys > 0
         baked.append(snapshot(thing))
-    assert differences(*baked) == []
+    assert differences(*baked, identities=False) == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("retimed", [False, True])
+def test_no_generated_key_stands_near_to_an_own_key_of_its_track(animation, mode: str, retimed: bool) -> None:
+    dice = random.Random(23)
+    thing = new_object("Thing", mode)
+    rows = values_of(mode, rotations_near_each_other(dice, 8, 0.9))
+    key(thing, rotation_path(mode), [(18.3 * index, row) for index, row in enumerate(rows)])
+    for component in range(3):
+        frames = [0, *(16 * index + 5 * component for index in range(1, 8)), 144]
+        key(thing, "location", [(frame, [dice.gauss(0, 1)] * 3) for frame in frames], channels=[component])
+    animation.enable(thing)
+    for each in fcurves(thing):
+        for frame, _ in co(each).tolist()[::2]:
+            # A frame function can show an end of an ease near to a key: there the motion bends.
+            eases = {} if retimed else {"ease_to": 0.4, "ease_from": 0.2}
+            animation.key_set(thing, each.data_path, frame, bias=0.3, **eases)
+    frame_curve = function(thing, [(0, 0.0), (60, 90.0), (144, 144.0)], interpolation="BEZIER") if retimed else None
+    tracks: dict[str, dict[int, np.ndarray]] = {}
+    for each in fcurves(thing):
+        if each != frame_curve:
+            tracks.setdefault(each.data_path, {})[each.array_index] = co(each)[:, 0]
+    assert animation.bake(thing, output="CURVES").curve_keys > 0
+    for path, channels in tracks.items():
+        own = np.unique(np.concatenate(list(channels.values())))
+        for index, frames in channels.items():
+            near = [frame for frame in generated(curve(thing, path, index)) if np.abs(frame - own).min() < 0.5]
+            # Where a frame function shows a key of the motion, the motion may bend near to another.
+            if frame_curve is not None:
+                near = [frame for frame in near if np.abs(frame_curve.evaluate(frame) - frames).min() > 1.0]
+            assert near == [], (path, index)
 
 
 def test_a_new_action_has_no_stretched_quaternions(animation) -> None:
@@ -217,7 +245,7 @@ def test_blenders_own_update_changes_nothing(animation, mode: str) -> None:
     parametrised(animation, thing)
     animation.bake(thing, output="CURVES")
     first = snapshot(thing)
-    for fcurve in own_curves(thing):
+    for fcurve in fcurves(thing):
         fcurve.update()
     assert differences(first, snapshot(thing)) == []
 
@@ -230,7 +258,7 @@ def test_restore_gives_back_the_bits_of_random_actions(animation, part: int) -> 
         thing = _random_action(dice, number // 4)
         before = snapshot(thing)
         animation.enable(thing)
-        for fcurve in own_curves(thing):
+        for fcurve in fcurves(thing):
             for frame, _ in co(fcurve):
                 if dice.random() < 0.3:
                     name = dice.choice(PARAMETERS)
@@ -244,7 +272,7 @@ def test_restore_gives_back_the_bits_of_random_actions(animation, part: int) -> 
             frame_range = dice.choice([None, (5, 20)])
         if baked:
             animation.restore(thing)
-        wrong += [(number, *difference) for difference in differences(before, snapshot(thing, companions=False))]
+        wrong += [(number, *each) for each in differences(before, snapshot(thing), identities=False)]
     assert wrong == []
 
 
@@ -252,18 +280,18 @@ def test_the_bakes_handles_are_not_taken_for_the_animators_after_a_move(animatio
     thing, twin = new_object("Thing"), new_object("Twin")
     for each in (thing, twin):
         key(each, "location", list(zip(FRAMES, VALUES, strict=True)))
-        for fcurve in own_curves(each):
+        for fcurve in fcurves(each):
             point = fcurve.keyframe_points[2]
             point.handle_left_type = point.handle_right_type = "FREE"
             point.handle_left, point.handle_right = (point.co.x - 2, 5.0), (point.co.x + 1, -3.0)
     animation.bake(thing, output="CURVES")
     for each in (thing, twin):
-        for fcurve in own_curves(each):
+        for fcurve in fcurves(each):
             point = next(point for point in fcurve.keyframe_points if point.co.x == 18.5)
             point.co_ui = (19.0, point.co.y + 1)
             fcurve.update()
     animation.restore(thing)
-    for fcurve, wanted in zip(own_curves(thing), own_curves(twin), strict=True):
+    for fcurve, wanted in zip(fcurves(thing), fcurves(twin), strict=True):
         for point, other in zip(fcurve.keyframe_points, wanted.keyframe_points, strict=True):
             assert point.interpolation == other.interpolation
             assert tuple(point.co) == tuple(other.co)
@@ -278,7 +306,6 @@ def test_a_new_actions_curves_are_plain_keys_of_the_same_motion(animation, mode:
     keys = keyed(animation, thing, mode, [0.0, 7.0, 12.5, 30.0, 36.0], rows, **ALL_PARAMETERS)
     animation.bake(thing, output="CURVES", target="NEW_ACTION")
     for fcurve in fcurves(thing):
-        assert not is_companion(fcurve)
         assert {point.type for point in fcurve.keyframe_points} == {"KEYFRAME"}
         assert {point.interpolation for point in fcurve.keyframe_points} == {"BEZIER"}
         assert {point.amplitude for point in fcurve.keyframe_points} == {np.float32(0.8)}
@@ -288,9 +315,9 @@ def test_a_new_actions_curves_are_plain_keys_of_the_same_motion(animation, mode:
 def test_segments_outside_the_range_play_as_before(animation) -> None:
     thing = new_object()
     key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
-    before = [[fcurve.evaluate(frame) for frame in places(1, 40)] for fcurve in own_curves(thing)]
+    before = [[fcurve.evaluate(frame) for frame in places(1, 40)] for fcurve in fcurves(thing)]
     animation.bake(thing, output="CURVES", frame_range=(7, 20))
-    for fcurve, old in zip(own_curves(thing), before, strict=True):
+    for fcurve, old in zip(fcurves(thing), before, strict=True):
         for frame, value in zip(places(1, 40), old, strict=True):
             if not 6.0 < frame < 21.25:
                 assert fcurve.evaluate(frame) == pytest.approx(value, abs=1e-6)
@@ -306,7 +333,7 @@ def test_a_component_that_was_not_keyed_gets_a_curve_where_the_rotation_needs_it
     assert set(generated(curve(thing, "rotation_euler", 1))) > {0.0, 10.0, 25.0}
     assert widest_angle(thing, "XYZ", keys, places(0, 25)) <= TOLERANCE + 1e-6
     animation.restore(thing)
-    assert differences(before, snapshot(thing, companions=False)) == []
+    assert differences(before, snapshot(thing), identities=False) == []
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -326,7 +353,7 @@ def test_channels_keyed_at_other_frames_meet_at_the_union(animation, mode: str) 
         exact = quaternion_of(mode, channels_at(thing, path, width, frame))
         assert reference.apart(quaternion_of(mode, row), exact) <= TOLERANCE + 1e-4 * DEGREE, frame
     animation.restore(thing)
-    assert differences(before, snapshot(thing, companions=False)) == []
+    assert differences(before, snapshot(thing), identities=False) == []
 
 
 def test_a_key_of_the_other_sign_is_met_by_a_held_key(animation) -> None:
@@ -392,6 +419,44 @@ def test_the_report_says_what_could_not_be_reached(animation) -> None:
     report = animation.bake(thing, output="CURVES", rotation_tolerance=1e-5)
     assert report.rotation_error > 1e-5
     assert any("off by up to" in note for note in report.notes)
+
+
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6, 1e30])
+@pytest.mark.parametrize("tolerance", [None, 1e-9])
+def test_what_float32_can_not_hold_is_no_miss(animation, size: float, tolerance: float | None) -> None:
+    thing = new_object()
+    dice = np.random.default_rng(5)
+    rows = size * (1.0 + np.array([1e-7, 1e-3, 1.0]) * dice.normal(size=(6, 3)))
+    key(thing, "location", [(12 * frame, row) for frame, row in enumerate(rows)])
+    animation.enable(thing)
+    animation.key_set(thing, "location", 24, ease_to=0.7, ease_from=0.4)
+    assert animation.bake(thing, output="CURVES", value_tolerance=tolerance).notes == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("size", [1e-10, 1.0, 1e10, 1e18])
+@pytest.mark.parametrize("degrees", [1e-7, 0.01])
+def test_lengths_of_quaternions_and_axes_make_no_misses(animation, mode: str, size: float, degrees: float) -> None:
+    thing = new_object("Thing", mode)
+    rows = values_of(mode, rotations_near_each_other(random.Random(12), 5, 0.8))
+    if mode in MODES[:2]:
+        rows = [
+            (row[0] * (size if mode == "QUATERNION" else 1.0), *(size * number for number in row[1:])) for row in rows
+        ]
+    key(thing, rotation_path(mode), [(15 * frame, row) for frame, row in enumerate(rows)])
+    report = animation.bake(thing, output="CURVES", rotation_tolerance=degrees * DEGREE)
+    assert report.notes == []
+    assert report.rotation_error < 0.011 * DEGREE
+
+
+def test_no_rotation_is_off_by_more_than_half_a_turn(animation) -> None:
+    thing = new_object("Thing", "QUATERNION")
+    rows = [(1e30, 0, 0, 0), (0, 1e-30, 0, 0), (0, 0, 1e30, 0), (0, 0, 0, 1e-30)]
+    key(thing, "rotation_quaternion", [(frame / 20, row) for frame, row in enumerate(rows)])
+    report = animation.bake(thing, output="CURVES")
+    assert 0.1 < report.rotation_error <= math.pi
+    (note,) = report.notes
+    assert 1.0 < float(note.split("off by up to ")[1].split()[0]) <= 180.0
 
 
 @pytest.mark.parametrize(

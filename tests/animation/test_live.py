@@ -61,7 +61,7 @@ def own_keys(animation, thing: bpy.types.Object) -> dict[tuple[str, int], list[l
     return {
         (track.path, index): original.keys.co.tolist()
         for track in tracks
-        for index, original in animation.store.reading.read_originals(track).items()
+        for index, original in animation.store.own_keys.read_own_keys(track).items()
     }
 
 
@@ -86,6 +86,14 @@ def unselected(state: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return state
 
 
+def is_rounding(*difference: object) -> bool:
+    """Whether a difference is one of numbers that are nearly the same; those of stamps are those of the keys."""
+    if len(difference) != 5:
+        return False
+    _, name, _, before, after = difference
+    return name in ("back", "period") or before == pytest.approx(after, rel=1e-4, abs=1e-4)
+
+
 def check(animation, walk: Walk, alike: Alike) -> bool:
     """Let the last edit be baked, and hold that against a bake of all, and against the twin; False where the edit left
     keys that can't be baked."""
@@ -108,12 +116,17 @@ def check(animation, walk: Walk, alike: Alike) -> bool:
         return False
     if not by_timer:
         bpy.ops.tcb.sync()
-    theirs, mine = (unselected(snapshot(thing, companions=False)) for thing in (whole, walk.live))
-    assert differences(theirs, mine) == [], said
+    theirs, mine = (unselected(snapshot(thing, identities=False)) for thing in (whole, walk.live))
+    found = differences(theirs, mine)
+    if walk.options.get("output") == "CURVES":
+        # Where a rotation's channels are keyed at different frames, a missing value goes by handles, which are rounded.
+        found = [each for each in found if not is_rounding(*each)]
+    assert found == [], said
     kept = own_keys(animation, walk.live)
     animation.restore(whole)
     assert nearly(kept, alike) == nearly(keys_of(walk.plain if alike != NONE else whole), alike), said
-    if alike == ALL:
+    # Curves place the handles of own keys: of some edits only those tell what became of them.
+    if alike == ALL and walk.options.get("output") != "CURVES":
         assert [each for each in unlike(walk.plain, whole) if not each[1].startswith("select_")] == [], said
     walk.follow(whole)
     removed(whole)
@@ -329,7 +342,7 @@ def test_a_renamed_bone_goes_on(animation, scene) -> None:
     let_time_pass(animation)
     whole = copied(walk.live, "Whole")
     animation.bake(whole)
-    theirs, mine = (unselected(snapshot(item, companions=False)) for item in (whole, walk.live))
+    theirs, mine = (unselected(snapshot(item, identities=False)) for item in (whole, walk.live))
     assert differences(theirs, mine) == []
 
 

@@ -17,8 +17,7 @@ from tests.animation.curves import (
     action_bits,
     curve,
     differences,
-    fcurves,
-    is_companion,
+    has_table,
     key,
     new_object,
     play,
@@ -61,25 +60,6 @@ def keyed(values: Any, turns: Any) -> bpy.types.Object:
     item.select_set(True)
     bpy.context.view_layer.objects.active = item
     return item
-
-
-def settings_curve(thing: bpy.types.Object, name: str) -> bpy.types.FCurve:
-    return next(fcurve for fcurve in fcurves(thing) if fcurve.data_path == f'tcb_tracks["{name}"].settings')
-
-
-def test_settings_of_a_file_from_before_there_were_methods_are_read(animation, thing) -> None:
-    animation.enable(thing)
-    animation.choose(thing, "rotation", cycle="REPEAT", construction="SQUAD")
-    animation.bake(thing, step=0.5)
-    track = animation.find_track(thing, "rotation")
-    modifier = settings_curve(thing, "rotation_quaternion").modifiers[0]
-    # Schema, four choices, the digest in halves, how it was baked.
-    _, cycle, ends, construction, path, _method, _angles, _shown, *rest = modifier.coefficients
-    numbers = [1.0, cycle, ends, construction, path, *rest]
-    modifier.poly_order = len(numbers) - 1
-    modifier.coefficients = numbers
-    assert animation.find_track(thing, "rotation").settings == track.settings
-    assert animation.inspecting.state(animation.find_track(thing, "rotation")) == "BAKED"
 
 
 def test_a_track_is_tcb_until_it_is_told_otherwise(animation, thing) -> None:
@@ -174,7 +154,7 @@ def test_a_new_action_plays_the_method(animation, thing, name: str, method: str,
     animation.bake(thing, output=output, target="NEW_ACTION")
     assert thing.animation_data.action != action
     assert action_bits(action) == before
-    assert not any(map(is_companion, fcurves(thing)))
+    assert not has_table(thing)
     within = EXACT if output == "SAMPLES" else NEAR_ANGLE if name == "rotation" else 5e-4
     assert off(thing, name, spline_of(name, method), np.arange(0.0, 42.0)) < 1.05 * within
 
@@ -195,7 +175,7 @@ def test_live_bakes_an_edit_of_the_method_as_a_bake_of_all_would(
     curve(thing, path, 1).update()
     bpy.ops.tcb.sync()
     by_live = snapshot(thing)
-    changed = animation.store.reading.read_originals(animation.find_track(thing, name))[1].keys.values
+    changed = animation.store.own_keys.read_own_keys(animation.find_track(thing, name))[1].keys.values
     moved = (VALUES if name == "location" else TURNS)[2][1] + 0.25
     assert changed[2] == pytest.approx(moved, abs=1e-6)
     animation.bake(thing, output=output)

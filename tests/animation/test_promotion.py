@@ -348,19 +348,6 @@ def test_values_moved_in_the_graph_editor_make_no_keys(animation, thing, offset:
     assert [own_frames(thing, index) for index in range(3)] == [[0, 10, 25, 40]] * 3
 
 
-def test_a_deleted_saved_curve_leaves_the_keys(animation, thing) -> None:
-    """Somebody tidied up: the keys stay, with automatic handles, and the report says so."""
-    from tests.animation.curves import bag_of
-
-    bag = bag_of(thing)
-    for fcurve in [f for f in bag.fcurves if f.data_path.endswith("saved")]:
-        bag.fcurves.remove(fcurve)
-    report = animation.restore(thing)
-    assert own_frames(thing) == [0, 10, 25, 40]
-    assert len(curve(thing, "location").keyframe_points) == 4
-    assert any("automatic handles" in note for note in report.notes)
-
-
 def test_constant_motion_makes_no_keys_when_moved(animation) -> None:
     """All samples have one value: nothing tells them apart but their frames."""
     item = new_object("Ball")

@@ -306,7 +306,7 @@ def test_a_key_that_is_moved_keeps_its_own_value(animation):
     animation.bake(item)
     track = animation.find_track(item, "location")
     for index in range(3):
-        keys = animation.store.reading.read_originals(track)[index].keys
+        keys = animation.store.own_keys.read_own_keys(track)[index].keys
         assert keys.values.tolist() == [place[index] for _, place in PLACES]
 
 
@@ -325,14 +325,17 @@ def test_an_edit_of_the_function_makes_the_track_out_of_date(animation):
     item = keyed()
     fcurve = function(item, FUNCTIONS["twice as long"])
     animation.bake(item)
-    track = animation.find_track(item, "location")
-    assert animation.store.reading.is_up_to_date(track)
+
+    def is_up_to_date():
+        return animation.store.recording.is_up_to_date(animation.find_track(item, "location"))
+
+    assert is_up_to_date()
     fcurve.keyframe_points[1].co.y = 30.0
-    assert not animation.store.reading.is_up_to_date(track)
+    assert not is_up_to_date()
     animation.bake(item)
-    assert animation.store.reading.is_up_to_date(track)
+    assert is_up_to_date()
     fcurve.keyframe_points[0].interpolation = "BEZIER"
-    assert not animation.store.reading.is_up_to_date(track)
+    assert not is_up_to_date()
 
 
 @pytest.mark.parametrize("level", ["scene", "object", "track"])
@@ -437,7 +440,7 @@ def test_a_key_that_is_edited_where_it_shows_something_else_changes_by_as_much(a
     own.co.y += 2.0
     fcurve.update()
     let_time_pass(animation)
-    keys = animation.store.reading.read_originals(animation.find_track(item, "location"))[0].keys
+    keys = animation.store.own_keys.read_own_keys(animation.find_track(item, "location"))[0].keys
     np.testing.assert_allclose(keys.values, [0.0, 7.0, -1.0, 0.0], atol=1e-5)
     play(31)
     assert item.location.x == pytest.approx(7.0, abs=1e-3)

@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.animation.curves import co, curve, fcurves, is_companion, key, new_object
+from tests.animation.curves import co, curve, fcurves, key, new_object
 
 FLAGS = ("select_control_point", "select_left_handle", "select_right_handle")
 PLACES = [(frame, (frame * 0.5, 1.0 - frame, float(frame % 7))) for frame in (1, 12, 20, 41)]
@@ -49,10 +49,10 @@ def item(animation) -> bpy.types.Object:
 @pytest.mark.parametrize("target", ["IN_PLACE", "NEW_ACTION"])
 @pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
 def test_a_bake_selects_and_deselects_nothing(animation, item, output: str, target: str) -> None:
-    before = {(each.data_path, each.array_index): selected(each) for each in fcurves(item) if not is_companion(each)}
+    before = {(each.data_path, each.array_index): selected(each) for each in fcurves(item)}
     for _ in range(2):
         animation.bake(item, output=output, target=target)
-        after = {(each.data_path, each.array_index): selected(each) for each in fcurves(item) if not is_companion(each)}
+        after = {(each.data_path, each.array_index): selected(each) for each in fcurves(item)}
         assert after == before
 
 

@@ -23,12 +23,12 @@ def animation(tcb_animation: ModuleType, scene) -> ModuleType:
 @pytest.fixture
 def keys_of(animation: ModuleType) -> Callable[[bpy.types.ID, str], tuple[np.ndarray, dict[str, np.ndarray]]]:
     """From a datablock and the path of a track to its keys' frames and the parameters of each, by name."""
-    reading = importlib.import_module(f"{animation.__name__}.store.reading")
+    own_keys = importlib.import_module(f"{animation.__name__}.store.own_keys")
     parameters = importlib.import_module(f"{animation.__name__}.store.parameters")
 
     def find(datablock: bpy.types.ID, path: str) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         track = animation.find_track(datablock, path)
-        frames = reading.key_frames(track)
-        return frames, parameters.read_parameters(track, frames, {})
+        frames = own_keys.key_frames(track)
+        return frames, parameters.read_parameters(track, own_keys.read_own_keys(track), frames, {})
 
     return find

@@ -13,10 +13,6 @@ from tools.graphical import place
 from .conftest import PICTURES
 from .test_main_path import CURVES
 
-PARAMETER = """
-found = [c for c in fcurves() if c.data_path == 'tcb_tracks["location"].{name}']
-result = {{k.co.x: round(k.co.y, 4) for c in found for k in c.keyframe_points}}
-"""
 ONLY_LOCATION = """
 for c in fcurves():
     c.hide = c.lock = 'location' not in c.data_path
@@ -24,8 +20,8 @@ for c in fcurves():
 
 
 def parameter(window: Any, name: str) -> Any:
-    """The companion's keys of the location: {frame: number}."""
-    return window.run(CURVES + PARAMETER.format(name=name))
+    """What the keys of the location have: {frame: number}."""
+    return window.run(f"{CURVES}\nresult = numbers({name!r})")
 
 
 def everything(window: Any) -> Any:

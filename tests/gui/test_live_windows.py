@@ -101,7 +101,7 @@ def played(item):
         return value if isinstance(value, (str, float)) else tuple(value)
     names = ('co', 'handle_left', 'handle_right', 'interpolation', 'type')
     return [(c.data_path, c.array_index, [[plain(getattr(key, name)) for name in names] for key in c.keyframe_points])
-            for c in channels(item) if 'tcb_tracks' not in c.data_path]
+            for c in channels(item)]
 
 def differs(item, settings):
     whole = item.copy()

@@ -25,17 +25,11 @@ for frame, velocity in ((1, (1, 0.5, 0)), (20, (-3, 0.5, 0.25))):
     animation.key_set(cube, 'location', frame, velocity=velocity)
 bpy.ops.ed.undo_push(message='velocities')
 """
-VELOCITIES = """
-def of(index):
-    found = [c for c in fcurves() if c.data_path == 'tcb_tracks["location"].velocity' and c.array_index == index]
-    return {k.co.x: round(k.co.y, 4) for c in found for k in c.keyframe_points}
-result = [of(index) for index in range(3)]
-"""
 
 
 def velocities(window: Any) -> Any:
-    """Of each component of the location the companion's keys."""
-    return window.run(CURVES + VELOCITIES)
+    """Of each component of the location what its keys have: {frame: number}."""
+    return window.run(f"{CURVES}\nresult = [numbers('velocity[0]', index) for index in range(3)]")
 
 
 def test_a_component_of_the_velocity_is_set_on_all_selected_keys_and_the_others_are_kept(window):

@@ -71,6 +71,19 @@ def test_parameters_that_made_a_motion_are_found_again(kind, eased):
             assert not found[3:].any()
 
 
+def test_parameters_are_found_again_among_whole_turns():
+    frames, angles = np.arange(6) * 12.0, [0.0, 9.0, -14.0, 2.0, 20.0, 1.0]
+    axes = np.random.default_rng(9).normal(size=(6, 3)) * 0.2 + [0.0, 0.0, 1.0]
+    parameters = np.zeros((5, 6))
+    parameters[:3, 1:-1] = np.random.default_rng(10).uniform(-0.4, 0.4, (3, 4))
+    plain, made = (
+        tcb.RotationSpline.from_turns(frames, angles, axes, *rows) for rows in (np.zeros((5, 6)), parameters)
+    )
+    one = part(plain, made)
+    (found,) = fit_parameters([[one]])
+    assert difference("rotation", one.with_parameters(found), one) < 1e-3 * difference("rotation", plain, one)
+
+
 @pytest.mark.parametrize("kind", RANDOM)
 def test_the_fit_is_as_near_as_scipys(kind):
     generator = np.random.default_rng(2)

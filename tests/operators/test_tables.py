@@ -24,14 +24,15 @@ def file(tmp_path):
     return write
 
 
-def test_an_import_keys_the_active_object_and_makes_its_tracks_tcb(keyed, curve, file):
+def test_an_import_keys_the_active_object_and_makes_its_tracks_tcb(keyed, curve, file, tcb_animation):
     keyed("Other")
     cube = keyed("Cube")
     bpy.context.scene.render.fps = 25
     assert bpy.ops.import_anim.tcb_table(filepath=file("s,scale.x\n0,1\n1,2\n3,3"), frame_start=1.0) == {"FINISHED"}
     assert keys_on(cube, "scale", 0, curve) == [[1, 1], [26, 2], [76, 3]]
-    assert curve(cube, 'tcb_tracks["scale"].settings') is not None
-    assert curve(cube, 'tcb_tracks["location"].settings') is None
+    find_track = tcb_animation.animation.find_track
+    assert find_track(cube, "scale").enabled
+    assert not find_track(cube, "location").enabled
 
 
 def test_keys_that_are_there_are_replaced_only_if_so_chosen(keyed, curve, file):

@@ -153,15 +153,14 @@ def hermite(cube):
 
 
 @pytest.fixture
-def velocities(tcb_animation):
+def velocities(numbers):
     """velocities(item, path): {frame: velocity} of the keys that have any, to float32."""
 
     def read(item, path="location"):
         found = {}
-        for fcurve in tcb_animation.animation.fcurves.channels.channels_of(item):
-            if fcurve.data_path == f'tcb_tracks["{path}"].velocity':
-                for point in fcurve.keyframe_points:
-                    found.setdefault(point.co.x, {})[fcurve.array_index] = point.co.y
+        for index in range(3):
+            for frame, number in numbers(item, path, "velocity", index).items():
+                found.setdefault(frame, {})[index] = number
         return {frame: [own.get(index, 0.0) for index in range(3)] for frame, own in found.items()}
 
     return read
@@ -233,7 +232,7 @@ def test_of_values_and_rotations_together_no_velocity_is_shown(hermite, choose, 
     assert not [name for name in shown if ".velocity" in name]
 
 
-def test_a_track_of_one_component_has_one_slider(scene, choose, inside, keys_panel, tcb_animation):
+def test_a_track_of_one_component_has_one_slider(scene, choose, inside, keys_panel, numbers, tcb_animation):
     lamp = bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT"))
     scene.collection.objects.link(lamp)
     lamp.data.color = (1.0, 0.5, 0.0)
@@ -254,8 +253,7 @@ def test_a_track_of_one_component_has_one_slider(scene, choose, inside, keys_pan
         scene.tcb.selected.velocity[0] = 3.0
         # There is no such component.
         scene.tcb.selected.velocity[1] = 3.0
-    (companion,) = [c for c in animation.fcurves.channels.channels_of(lamp.data) if c.data_path.endswith(".velocity")]
-    assert [tuple(point.co) for point in companion.keyframe_points] == [(1.0, 3.0), (21.0, 3.0)]
+    assert [numbers(lamp.data, "energy", "velocity", index) for index in range(2)] == [{1.0: 3.0, 21.0: 3.0}, {}]
 
 
 def test_sliders_follow_the_preference(cube, choose, keys_panel, of_50, scene):

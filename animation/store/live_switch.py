@@ -17,7 +17,10 @@ def is_live(action: bpy.types.Action) -> bool:
 
 def switch_off(action: Any) -> str:
     """Let the action no longer be baked by itself; returns what was done, in words."""
-    if not is_live(action):
-        return ""
-    action.tcb_live = False
-    return rpt_('Live is now off for the action "{:s}"', action.name)
+    was_live = is_live(action)
+    if was_live:
+        action.tcb_live = False
+    if hasattr(action, "tcb_live"):
+        # An action that was never live has no such number either: one of 0 would be exported.
+        action.property_unset("tcb_live")
+    return rpt_('Live is now off for the action "{:s}"', action.name) if was_live else ""

@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plans: what a bake evaluates and fits for a track, and the keys that its channels get of that.
+
+Every output is one class of `Plan`, made for one spline of a track; the pipeline evaluates and fits for all plans at
+once, and hands each its own results.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from itertools import islice, pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from ...interp import rotations
+from ...interp.fitting import Fit, Request
+from ...interp.segments import Spline
+from ..fcurves.frames import is_among, rows_of
+from ..fcurves.keyframes import BoolArray, FloatArray
+from ..store.options import Options
+from ..store.own_keys import OwnKeys
+from ..store.settings import Settings
+from ..store.tracks import Track
+from .sampling import Sampling
+from .splines import TrackSpline, quaternions_of
+
+Float64Array = npt.NDArray[np.float64]
+
+OwnChannels = Mapping[int, OwnKeys]
+"""The animator's keys of each channel that has any."""
+Evaluation = tuple[Spline, FloatArray | Float64Array]
+"""A spline, and the frames to evaluate it at."""
+
+STILL = 1e-6
+"""A component that no F-curve moves gets one only where the motion needs it, above float32 rounding."""
+_ONE_ORIENTATION = 1e-6
+"""Radians: what float32 leaves of one orientation in numbers of other lengths."""
+
+
+@dataclass(frozen=True)
+class Derivatives:
+    """Derivatives a frame on both sides of keys, shape (components, n) for generated ones and for the animator's."""
+
+    incoming: Float64Array
+    outgoing: Float64Array
+    own_incoming: Float64Array
+    own_outgoing: Float64Array
+
+    def take(self, rows: BoolArray) -> Derivatives:
+        """Those of some of the components."""
+        return Derivatives(**{each.name: getattr(self, each.name)[rows] for each in fields(self)})
+
+    @property
+    def largest(self) -> Float64Array:
+        """The largest of all, shape (components,)."""
+        every = [np.abs(getattr(self, each.name)).max(axis=1, initial=0.0) for each in fields(self)]
+        largest: Float64Array = np.max(every, axis=0)
+        return largest
+
+
+@dataclass(frozen=True)
+class ChannelKeys:
+    """The generated keys of channels whose own keys stand at the same frames, and the segments that they fill."""
+
+    components: list[int]
+    frames: FloatArray
+    """The generated keys', shape (n,), ascending."""
+    values: FloatArray
+    """Shape (components, n)."""
+    held: BoolArray
+    """Which of them are held up to the next key: close before a jump."""
+    baked: BoolArray
+    """For each of the animator's keys: the segment after it is baked."""
+    derivatives: Derivatives | None = None
+    """Of Bezier keys; None: the keys are linear."""
+    shown: FloatArray | None = None
+    """What the animator's keys have on the baked curves, shape (components, keys); None: their own values."""
+
+    def take(self, rows: BoolArray) -> ChannelKeys:
+        """The keys of some of the components."""
+        return replace(
+            self,
+            components=[component for component, chosen in zip(self.components, rows, strict=True) if chosen],
+            values=self.values[rows],
+            derivatives=None if self.derivatives is None else self.derivatives.take(rows),
+            shown=None if self.shown is None else self.shown[rows],
+        )
+
+    def without_generated(self) -> ChannelKeys:
+        """No generated keys in the same segments."""
+        none = self.frames[:0]
+        derivatives = self.derivatives and replace(
+            self.derivatives, incoming=self.derivatives.incoming[:, :0], outgoing=self.derivatives.outgoing[:, :0]
+        )
+        return replace(self, frames=none, values=self.values[:, :0], held=self.held[:0], derivatives=derivatives)
+
+
+@dataclass(frozen=True)
+class Baked:
+    """What the channels of a spline, or of a whole track, get."""
+
+    channels: list[ChannelKeys]
+    notes: list[str] = field(default_factory=list)
+    error: float = 0.0
+    """The largest difference of curves from the splines: of values, or an angle in radians."""
+
+    @property
+    def samples(self) -> int:
+        """The number of generated linear keys, all channels together."""
+        return sum(keys.values.size for keys in self.channels if keys.derivatives is None)
+
+    @property
+    def curve_keys(self) -> int:
+        """The number of generated Bezier keys, all channels together."""
+        return sum(keys.values.size for keys in self.channels if keys.derivatives is not None)
+
+
+class Plan(ABC):
+    """How the channels of one spline are baked."""
+
+    @property
+    def evaluations(self) -> Sequence[Evaluation]:
+        """The splines to evaluate."""
+        return ()
+
+    @property
+    def requests(self) -> Sequence[Request]:
+        """The splines to fit."""
+        return ()
+
+    @abstractmethod
+    def compose(self, values: Sequence[Float64Array], fits: Sequence[Fit]) -> Baked:
+        """The channels' keys, from the values at the frames of `evaluations` and the fits of `requests`."""
+
+
+@dataclass(frozen=True)
+class TrackPlan(Plan):
+    """How a track is baked: a plan for each of its splines, none where the range touches nothing of the track."""
+
+    track: Track
+    settings: Settings
+    own: OwnChannels
+    key_frames: FloatArray
+    """Those of the animator's keys, all channels together."""
+    plans: Sequence[Plan]
+    notes: Sequence[str] = ()
+    shown: bool = False
+    """The motion does not meet the keys: on the baked curves they have its values."""
+
+    @property
+    def evaluations(self) -> Sequence[Evaluation]:
+        return [evaluation for plan in self.plans for evaluation in plan.evaluations]
+
+    @property
+    def requests(self) -> Sequence[Request]:
+        return [request for plan in self.plans for request in plan.requests]
+
+    def compose(self, values: Sequence[Float64Array], fits: Sequence[Fit]) -> Baked:
+        every = compose_all(self.plans, values, fits)
+        channels = self._without_needless([keys for baked in every for keys in baked.channels])
+        notes = [*self.notes, *(note for baked in every for note in baked.notes)]
+        return Baked(channels, notes, max((baked.error for baked in every), default=0.0))
+
+    def _without_needless(self, channels: list[ChannelKeys]) -> list[ChannelKeys]:
+        """The keys, without generated ones where a channel, or a rotation as a whole, never leaves one value."""
+        own = [self._own_values(keys) for keys in channels]
+        together = list(zip(channels, own, strict=True))
+        if self.track.is_rotation:
+            each = (self._is_constant(keys, keys.values, values).all() for keys, values in together)
+            if not all(each) or not self._is_one_orientation(together):
+                return channels
+            return [keys.without_generated() for keys in channels if keys.components[0] in self.own]
+        result = []
+        for keys, values in together:
+            constant = self._is_constant(keys, np.concatenate((keys.values, values), axis=1))
+            parts = [keys.take(~constant), keys.take(constant).without_generated()] if constant.any() else [keys]
+            result += [part for part in parts if part.components]
+        return result
+
+    def _own_values(self, keys: ChannelKeys) -> FloatArray:
+        """What the animator's keys around baked segments have, shape (components, k)."""
+        if keys.components[0] not in self.own:
+            return np.empty((len(keys.components), 0), dtype=np.float32)
+        values = np.array([self.own[component].keys.values for component in keys.components])
+        around = keys.baked | keys.baked[:-1].all()
+        around[1:] |= keys.baked[:-1]
+        return (values if keys.shown is None else keys.shown)[:, around]
+
+    def _is_constant(self, keys: ChannelKeys, *parts: FloatArray) -> BoolArray:
+        """Which of the channels have one value in each part, to float32 rounding, and nothing that leads from it."""
+        none = np.zeros(len(keys.components), dtype=np.bool_)
+        # Numbers of a rotation are as exact as the largest of them.
+        size = np.maximum.reduce([np.abs(part).max(axis=1, initial=float(self.track.is_rotation)) for part in parts])
+        rounding = np.spacing(size.astype(np.float32))
+        constant = ~none
+        for part in parts:
+            constant &= part.max(axis=1, initial=-np.inf) - part.min(axis=1, initial=np.inf) <= rounding
+        if not constant.any() or not len(keys.frames):
+            return constant
+        frames = self.own[keys.components[0]].keys.frames if keys.components[0] in self.own else keys.frames
+        if not keys.baked[:-1].all() and (keys.frames[0] < frames[0] or keys.frames[-1] > frames[-1]):
+            # The animator's own curve would go on there.
+            return none
+        if keys.derivatives is not None:
+            length = max(frames[-1], keys.frames[-1]) - min(frames[0], keys.frames[0])
+            constant &= keys.derivatives.largest * length <= rounding
+        return constant
+
+    def _is_one_orientation(self, channels: list[tuple[ChannelKeys, FloatArray]]) -> bool:
+        """The animator's keys of a rotation say the same orientation as the generated ones."""
+        rows = np.array([[self.track.component(index) for index in range(len(self.track.rest))]] * 2)
+        for keys, own in channels:
+            for row, values in enumerate((own, keys.values)):
+                if values.shape[1]:
+                    rows[row:, keys.components] = values[:, 0]
+        own, generated = rotations.normalise(quaternions_of(self.track, rows))
+        return float(rotations.angle_between(own, generated)) <= _ONE_ORIENTATION
+
+
+def compose_all(plans: Sequence[Plan], values: Iterable[Float64Array], fits: Iterable[Fit]) -> list[Baked]:
+    """Give each plan its part of the results, which come in the order of the plans."""
+    values, fits = iter(values), iter(fits)
+    return [
+        plan.compose([*islice(values, len(plan.evaluations))], [*islice(fits, len(plan.requests))]) for plan in plans
+    ]
+
+
+@dataclass(frozen=True)
+class PoseKeys:
+    """Keys of all c components of a spline at n frames, the animator's among them."""
+
+    frames: FloatArray
+    values: Float64Array
+    """Shape (c, n)."""
+    held: BoolArray
+    incoming: Float64Array | None = None
+    """Derivatives a frame, shape (c, n); None: the keys are linear."""
+    outgoing: Float64Array | None = None
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What the plans of a track have in common."""
+
+    track: Track
+    own: OwnChannels
+    options: Options
+    sampling: Sampling
+    cycle: str
+    """How the track goes on outside its keys."""
+    key_frames: FloatArray
+    """Where the animator's keys stand, all channels together."""
+
+    def own_frames(self, component: int) -> FloatArray:
+        """Where the animator's keys of a component stand."""
+        return self.own[component].keys.frames if component in self.own else np.empty(0, dtype=np.float32)
+
+    def segments(self, spline: TrackSpline) -> BoolArray:
+        """Of the segments that start at each of the spline's keys those to bake."""
+        baked = self.sampling.segments(spline.frames)
+        if not spline.spline.meets_keys:
+            # A key can be shown at one place only, so the segments on both of its sides have to come there.
+            return np.arange(len(baked)) < len(baked) - 1
+        while self.track.is_rotation and not baked[:-1].all():
+            # All segments of the channels are baked whole.
+            wider = baked.copy()
+            for component in self.own:
+                for left, right in pairwise(rows_of(self.own_frames(component), spline.frames)):
+                    wider[left:right] |= baked[left:right].any()
+            if (wider == baked).all():
+                break
+            baked = wider
+        return baked
+
+    def channel_keys(
+        self, spline: TrackSpline, keys: PoseKeys, baked: BoolArray, shown: bool | None = None
+    ) -> list[ChannelKeys]:
+        """The keys of each component that has own ones, or that leaves the value it has without.
+
+        `baked`: the segments after the spline's keys; `shown`: the own keys have the values among `keys`.
+        """
+        alike: dict[bytes, list[int]] = {}
+        for row, component in enumerate(spline.components):
+            own = self.own_frames(component)
+            if len(own) or self._moves(component, row, keys):
+                alike.setdefault(own.tobytes(), []).append(row)
+        shown = not spline.spline.meets_keys if shown is None else shown
+        return [self._without_own(spline, keys, rows, baked, shown) for rows in alike.values()]
+
+    def _moves(self, component: int, row: int, keys: PoseKeys) -> bool:
+        """A component without own keys has to leave its value."""
+        away = np.abs(keys.values[row] - self.track.component(component))
+        if keys.incoming is not None and keys.outgoing is not None and len(keys.frames) > 1:
+            length = np.gradient(keys.frames.astype(np.float64))
+            away = away + np.maximum(np.abs(keys.incoming[row]), np.abs(keys.outgoing[row])) * length
+        return bool(away.max(initial=0.0) > STILL)
+
+    def _without_own(
+        self, spline: TrackSpline, keys: PoseKeys, rows: list[int], baked: BoolArray, shown: bool
+    ) -> ChannelKeys:
+        """The keys of components whose own keys stand at the same frames, without these."""
+        components = [spline.components[row] for row in rows]
+        own = self.own_frames(components[0])
+        mine = is_among(keys.frames, own)
+        place = rows_of(keys.frames[mine], own)
+        derivatives = None
+        if keys.incoming is not None and keys.outgoing is not None:
+            sides = keys.incoming[rows], keys.outgoing[rows]
+            at_own = np.zeros((2, len(rows), len(own)))
+            at_own[:, :, place] = [side[:, mine] for side in sides]
+            derivatives = Derivatives(*(side[:, ~mine] for side in sides), *at_own)
+        values = keys.values[rows].astype(np.float32)
+        return ChannelKeys(
+            components,
+            keys.frames[~mine],
+            values[:, ~mine],
+            keys.held[~mine],
+            baked[rows_of(own, spline.frames)],
+            derivatives,
+            values[:, mine] if shown else None,
+        )

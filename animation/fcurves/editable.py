@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether a datablock's animation can be written to: linked data can't, and an override gets a copy of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ...words import rpt_
+from ..datablocks import name_of
+from ..faults import Refusal
+from .channels import Channels, assign, channels_of
+
+
+def editable_channels(datablock: bpy.types.ID) -> Channels:
+    """The F-curves of the datablock, to be written to.
+
+    A library override keeps its own copy of a linked action: the copy is made here. Raises Refusal for linked data.
+    """
+    check_editable(datablock)
+    channels = channels_of(datablock)
+    if channels.action.library is None:
+        return channels
+    copy = channels.action.copy()
+    assign(datablock, copy, channels.slot_handle)
+    return channels_of(datablock)
+
+
+def check_editable(datablock: bpy.types.ID) -> None:
+    """Raises Refusal where the datablock's animation can't be written to."""
+    if datablock.library is not None:
+        raise Refusal(name_of(datablock), rpt_("it is linked; make a library override of it, or open its own file"))
+    action = channels_of(datablock).action
+    if action.library is not None and datablock.override_library is None:
+        raise Refusal(name_of(datablock), rpt_('its action "{:s}" is linked; make the action local first', action.name))
+    if action.library is not None:
+        check_not_tweaked(datablock)
+
+
+def check_not_tweaked(datablock: bpy.types.ID) -> None:
+    """Raises Refusal where Blender lets nobody give the datablock another action."""
+    animation: Any = getattr(datablock, "animation_data", None)
+    if animation is not None and animation.use_tweak_mode:
+        raise Refusal(name_of(datablock), rpt_("an NLA strip of it is in tweak mode, so its action can't be exchanged"))

@@ -1,0 +1,431 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The animator's keys of a track, as they are without a bake.
+
+Own keys are known by their identities. What stands in them is what is kept: where they are, and with which value. What
+a bake changed of them (interpolation, handles) comes from their rows, unless it is no more as the bake has written it:
+then the animator changed it.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..fcurves.frames import is_among, union
+from ..fcurves.keyframes import (
+    FLAGS,
+    HANDLE,
+    INTERPOLATION,
+    BoolArray,
+    FloatArray,
+    IndexArray,
+    Joined,
+    Keyframes,
+    merged,
+    read_joined,
+)
+from . import identity
+from . import rows as rows_
+from .changes import Changes, classify
+from .frame_functions import function_of
+from .identity import Identities
+from .rows import Rows
+from .session import session
+from .settings import Settings
+from .stamps import is_stamped, unstamped
+from .table import Channel, Written
+from .tracks import Track
+
+_HANDLE_MOVED = 1e-4
+"""Relative. Moving a key rounds its handles' offsets; only a larger change is an edit of the handle."""
+_KEYS_AT_ONCE = 50_000
+"""Some megabytes."""
+LEFT_PLACED, RIGHT_PLACED = 1, 2
+
+
+@dataclass(frozen=True, eq=False)
+class OwnKeys:
+    """The animator's keys of one channel, without a bake.
+
+    Attributes
+    ----------
+    keys : Keyframes
+        In order of frame. Their `back`, `amplitude` and `period` hold their identities.
+    identities : array, shape (n,)
+        0 for a key that has none yet.
+    numbers : array, shape (n, k)
+        The parameters and velocities that were set, in the columns of `rows.ROW`; NaN where none was.
+    rows : array, shape (n,)
+        Their places among all keys of the F-curve; -1 for a key that a generated one has swallowed.
+    edited : bool
+        Keys came, went or moved since their records were made: Blender has to place automatic handles anew.
+    """
+
+    keys: Keyframes
+    identities: Identities
+    numbers: FloatArray
+    rows: IndexArray
+    edited: bool = False
+    unrecorded: FloatArray = field(default_factory=lambda: np.empty(0, dtype=np.float32))
+    """Frames of keys that were made, or became the animator's, since the bake."""
+    doubtful: FloatArray = field(default_factory=lambda: np.empty(0, dtype=np.float32))
+    """Frames of generated keys that were taken for the animator's, though that is not sure."""
+
+    @property
+    def parameters(self) -> FloatArray:
+        """What was set of tension, continuity, bias and ease."""
+        return self.numbers[:, : len(rows_.PARAMETERS)]
+
+    def take(self, rows: BoolArray | IndexArray) -> OwnKeys:
+        """The keys of those rows: indices, or a mask."""
+        return OwnKeys(self.keys.take(rows), self.identities[rows], self.numbers[rows], self.rows[rows], True)
+
+
+def read_own_keys(track: Track) -> dict[int, OwnKeys]:
+    """Read the animator's keys of each channel that has any."""
+    return read_all_own_keys([track])[0]
+
+
+def read_all_own_keys(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
+    """The same of several tracks, which is faster than of one after the other."""
+    return [each for together in _in_parts(tracks) for each in _read(together)]
+
+
+def _in_parts(tracks: Sequence[Track]) -> Iterator[list[Track]]:
+    """As many tracks at once as do not take much memory."""
+    part: list[Track] = []
+    keys = 0
+    for track in tracks:
+        part.append(track)
+        keys += sum(len(fcurve.keyframe_points) for fcurve in track.channels.values())
+        if keys > _KEYS_AT_ONCE:
+            yield part
+            part, keys = [], 0
+    if part:
+        yield part
+
+
+def key_frames(track: Track) -> FloatArray:
+    """Frames of the animator's keys, all channels together, ascending."""
+    return union([own.keys.frames for own in read_own_keys(track).values()])
+
+
+def _read(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
+    curves = [(track, index) for track in tracks for index in track.channels]
+    if not curves:
+        return [{} for _ in tracks]
+    joined = read_joined([track.channels[index] for track, index in curves])
+    identities = identities_of(joined.keys)
+    stamped = is_stamped(joined.keys)
+    identities[stamped] = identity.NONE
+    _find_by_codes(curves, joined, identities, stamped)
+    every = zip(joined.channels, *map(joined.of_channels, (identities, numbers_of(identities), stamped)), strict=True)
+    parts = (_Part(*each) for each in every)
+    return [_of_track(track, {index: next(parts) for index in track.channels}) for track in tracks]
+
+
+class _Part(NamedTuple):
+    """The keys of one channel, generated ones too, and what is soon known of them."""
+
+    keys: Keyframes
+    identities: Identities
+    numbers: FloatArray
+    stamped: BoolArray
+
+
+def numbers_of(identities: Identities) -> FloatArray:
+    """Read what was set for keys, shape (n, k); NaN where nothing was."""
+    at = rows_.find(session.rows, identities)
+    numbers = np.full((len(identities), rows_.NUMBERS), np.nan, dtype=np.float32)
+    known = np.flatnonzero(at >= 0)
+    rows = session.rows[at[known]]
+    given = (rows["given"][:, np.newaxis] >> np.arange(rows_.NUMBERS, dtype=np.uint32)) & np.uint32(1)
+    numbers[known] = np.where(given.astype(np.bool_), rows["numbers"], np.float32(np.nan))
+    return numbers
+
+
+def _of_track(track: Track, channels: Mapping[int, _Part]) -> dict[int, OwnKeys]:
+    """Tell the own keys of a track from its channels' keys."""
+    result: dict[int, OwnKeys] = {}
+    changes: dict[int, Changes] = {}
+    for index, part in channels.items():
+        written = _written(track, index)
+        if written is None and not part.stamped.any():
+            result[index] = OwnKeys(part.keys, part.identities, part.numbers, np.arange(len(part.keys)))
+        else:
+            changes[index] = classify(part.keys, part.identities, written)
+    _promote_poses(track, channels, changes)
+    for index, change in changes.items():
+        result[index] = _of_channel(channels[index], change, _written(track, index))
+    return {index: result[index] for index in channels if len(result[index].keys)}
+
+
+def _written(track: Track, index: int) -> Channel | None:
+    return track.state.channels.get(index) if track.state is not None else None
+
+
+def _is_selected_alone(keys: Keyframes, own: BoolArray) -> BoolArray:
+    """Tell which keys are selected, and not together with generated ones beside them, as by selecting many."""
+    selected = keys.select_control_point
+    others = np.concatenate(([False], selected & ~own, [False]))
+    alone: BoolArray = selected & ~others[:-2] & ~others[2:]
+    return alone
+
+
+def _promote_poses(track: Track, channels: Mapping[int, _Part], changes: dict[int, Changes]) -> None:
+    """Where one channel's generated key became the animator's, make those of the others that were keyed with it so,
+    too: of a rotation, which is one value, all; of values those that keying has left selected."""
+    promoted = union([channels[index].keys.frames[change.promoted] for index, change in changes.items()])
+    if not len(promoted):
+        return
+    for index, change in changes.items():
+        keys = channels[index].keys
+        there = is_among(keys.frames, promoted) & ~change.is_own
+        if not track.is_rotation:
+            there &= _is_selected_alone(keys, change.is_own)
+        changes[index] = replace(change, is_own=change.is_own | there)
+
+
+def identities_of(keys: Keyframes) -> Identities:
+    """Read the identities of keys; 0 for those that have none, or one that nobody remembers."""
+    spelled = identity.spelled(keys.amplitude, keys.period)
+    known = rows_.find(session.rows, spelled) >= 0
+    return np.where(known, spelled, np.uint32(identity.NONE))
+
+
+def _find_by_codes(
+    curves: Sequence[tuple[Track, int]], joined: Joined, identities: Identities, stamped: BoolArray
+) -> None:
+    """Find identities of keys whose amplitudes and periods are played, or were typed, by what `back` spells."""
+    codes = identity.codes_of(joined.keys.back)
+    enabled = np.repeat([track.state is not None for track, _ in curves], joined.counts)
+    missing = enabled & (identities == identity.NONE) & identity.spells_code(codes) & ~stamped
+    if not missing.any():
+        return
+    rows = session.rows
+    for (track, index), start, count in zip(curves, joined.starts.tolist(), joined.counts, strict=True):
+        keys = start + np.flatnonzero(missing[start : start + count])
+        if not len(keys) or track.state is None:
+            continue
+        own = rows[(rows["track"] == track.state.identity) & (rows["index"] == index)]
+        own_codes = identity.codes(own["identity"])
+        for key in keys.tolist():
+            like = own[own_codes == codes[key]]
+            same = like[(like["amplitude"] == joined.keys.amplitude[key]) & (like["period"] == joined.keys.period[key])]
+            if len(like):
+                identities[key] = (same if len(same) else like)["identity"][0]
+
+
+def _of_channel(part: _Part, changes: Changes, written: Channel | None) -> OwnKeys:
+    own = changes.own(part.keys)
+    rows = np.flatnonzero(changes.is_own)
+    identities, numbers = part.identities[rows], part.numbers[rows]
+    fresh = own.frames[identities == identity.NONE]
+    edited = written is None or written.edited or not _stand_as_written(own, identities, written.own)
+    keys = _without_bake(own, identities, written)
+    result = OwnKeys(keys, identities, numbers, rows, edited or _is_retyped(keys, identities), fresh, changes.doubtful)
+    return _with_returned(result, changes, part.keys)
+
+
+def _is_retyped(keys: Keyframes, identities: Identities) -> bool:
+    """Tell whether keys have handles of other types than their rows say."""
+    at = rows_.find(session.rows, identities)
+    rows = session.rows[at[at >= 0]]
+    kinds = ("handle_left_type", "handle_right_type")
+    return any((getattr(keys, kind)[at >= 0] != rows[kind]).any() for kind in kinds)
+
+
+def _stand_as_written(own: Keyframes, identities: Identities, written: Written) -> bool:
+    """Tell whether the keys are those that were written, where they were written."""
+    if identities.tobytes() != written["identity"].tobytes():
+        return False
+    return bool((own.frames == written["co"][:, 0]).all() and (own.values == written["value"]).all())
+
+
+def _with_returned(own: OwnKeys, changes: Changes, keys: Keyframes) -> OwnKeys:
+    """Put back keys that others have swallowed."""
+    if not changes.returned.size:
+        return own
+    at = rows_.find(session.rows, changes.returned["identity"])
+    recorded = _recorded(session.rows[at])
+    move = changes.returned["co"] - recorded.co
+    back = recorded.with_(
+        co=changes.returned["co"],
+        handle_left=recorded.handle_left + move,
+        handle_right=recorded.handle_right + move,
+        **{name: getattr(keys, name)[changes.swallowed_by] & (changes.swallowed_by >= 0) for name in FLAGS},
+    )
+    identities = np.concatenate((own.identities, changes.returned["identity"]))
+    back = identity.with_identities(back, changes.returned["identity"])
+    frames = np.concatenate((own.keys.frames, back.frames))
+    order = np.argsort(frames, kind="stable")
+    identities = identities[order]
+    rows = np.concatenate((own.rows, np.full(len(back), -1, dtype=np.intp)))[order]
+    every = merged(own.keys, back)
+    return OwnKeys(every, identities, numbers_of(identities), rows, True, own.unrecorded, own.doubtful)
+
+
+def _recorded(rows: Rows) -> Keyframes:
+    """Make the keys that rows have recorded, none selected."""
+    none = np.zeros(len(rows), dtype=np.bool_)
+    arrays: dict[str, Any] = {name: np.ascontiguousarray(rows[name]) for name in rows_.RECORDED}
+    flags: dict[str, Any] = dict.fromkeys(FLAGS, none)
+    return Keyframes(**arrays, **flags)
+
+
+def recorded_keys(written: Written) -> Keyframes:
+    """Make the keys that were written as they are without the bake, from the table alone."""
+    at = rows_.find(session.rows, written["identity"])
+    recorded = _recorded(session.rows[at[at >= 0]])
+    return identity.with_identities(recorded, np.ascontiguousarray(written["identity"][at >= 0]))
+
+
+def _without_bake(own: Keyframes, identities: Identities, channel: Channel | None) -> Keyframes:
+    """Give the keys what they have without a bake, but for what the animator has changed since."""
+    at = rows_.find(session.rows, identities)
+    known = at >= 0
+    result = _as_made(own, ~known)
+    if not known.any():
+        return result
+    rows = session.rows[at[known]]
+    restored = _restored(own.take(known), rows, _written_of(identities[known], channel))
+    if known.all():
+        return restored
+    return merged(result.take(~known), restored)
+
+
+def _as_made(own: Keyframes, fresh: BoolArray) -> Keyframes:
+    """Make keys that are new among baked ones smooth, as Blender makes them: what was set since stays."""
+    if not fresh.any():
+        return own
+    inherited = fresh & (own.interpolation == INTERPOLATION["LINEAR"])
+    automatic = np.uint8(HANDLE["AUTO_CLAMPED"])
+    left = fresh & (own.handle_left_type == HANDLE["FREE"])
+    right = fresh & (own.handle_right_type == HANDLE["FREE"])
+    return unstamped(own).with_(
+        interpolation=np.where(inherited, np.uint8(INTERPOLATION["BEZIER"]), own.interpolation),
+        handle_left_type=np.where(left, automatic, own.handle_left_type),
+        handle_right_type=np.where(right, automatic, own.handle_right_type),
+    )
+
+
+def _written_of(identities: Identities, channel: Channel | None) -> Written | None:
+    """The keys as they were written, in the order of the identities; NaN frames: not into this channel."""
+    if channel is None or not len(channel.own):
+        return None
+    written = channel.own
+    order = np.argsort(written["identity"], kind="stable")
+    place = np.minimum(np.searchsorted(written["identity"][order], identities), len(written) - 1)
+    result = written[order[place]].copy()
+    result["co"][result["identity"] != identities] = np.nan
+    return result
+
+
+def _restored(own: Keyframes, rows: Rows, written: Written | None) -> Keyframes:
+    """Take what the bake changed from the rows, and keep what was changed since it wrote the keys."""
+    here = np.zeros(len(own), dtype=np.bool_)
+    interpolation, placed = rows["interpolation"], np.zeros(len(own), dtype=np.uint8)
+    if written is not None:
+        here = np.isfinite(written["co"][:, 0])
+        changed = here & (own.interpolation != written["interpolation"])
+        interpolation = np.where(changed, own.interpolation, interpolation)
+        placed = np.where(here, written["placed"], placed)
+    # Pasted from another channel: on a curve that is all samples handles are the animator's.
+    placed[~here & (own.interpolation != INTERPOLATION["LINEAR"])] = LEFT_PLACED | RIGHT_PLACED
+    sides: dict[str, npt.NDArray[Any]] = {}
+    for side, other, bit in _SIDES:
+        kind = f"{side}_type"
+        by_bake = (placed & bit).astype(np.bool_)
+        kinds = rows[kind]
+        now = getattr(own, side)
+        if written is not None:
+            retyped = here & (getattr(own, kind) != written[kind])
+            offset, before = now - own.co, written[side] - written["co"]
+            size = 1e-3 + np.abs(own.co) + np.abs(written["co"]) + np.abs(before)
+            dragged = here & ~by_bake & (np.abs(offset - before) > _HANDLE_MOVED * size).any(axis=1)
+            # Where the bake shows other values handles went there and back, which rounds them.
+            by_bake |= here & ~dragged & bool((written["co"][here, 1] != written["value"][here]).any())
+            # Where the key moved too, its handles went along.
+            dragged &= (own.frames == written["co"][:, 0]) & (own.values == written["value"])
+            automatic = (rows[kind] != HANDLE["FREE"]) & (rows[kind] != HANDLE["ALIGNED"])
+            kinds = np.where(dragged & automatic, np.uint8(HANDLE["FREE"]), kinds)
+            kinds = np.where(retyped, getattr(own, kind), kinds)
+            by_bake &= ~retyped
+        recorded = _recorded_handle(own, rows, (side, other), written, here)
+        handle = np.where(by_bake[:, np.newaxis], recorded, now)
+        sides |= {side: handle, kind: kinds.astype(np.uint8)}
+    keys = own.with_(
+        interpolation=interpolation.astype(np.uint8),
+        back=identity.without_identities(own.back, rows["back"]),
+        amplitude=identity.without_identities(own.amplitude, rows["amplitude"]),
+        period=identity.without_identities(own.period, rows["period"]),
+        **sides,
+    )
+    return identity.with_identities(keys, np.ascontiguousarray(rows["identity"]))
+
+
+_SIDES = (("handle_left", "handle_right", LEFT_PLACED), ("handle_right", "handle_left", RIGHT_PLACED))
+
+
+def _recorded_handle(
+    own: Keyframes, rows: Rows, sides: tuple[str, str], written: Written | None, here: BoolArray
+) -> FloatArray:
+    """Where a handle that the bake has placed belongs: where it was recorded, as far as its key has moved since.
+
+    What became of the placed one tells what became of it: it went along, was scaled with the other one of its key, or
+    changed places with it in a mirror. A placed one that was dragged alone says nothing.
+    """
+    side, other = sides
+    offset = (rows[side] - rows["co"]).astype(np.float64)
+    still = (own.co == rows["co"]).all(axis=1, keepdims=True)
+    if written is not None:
+        mirror = np.array([-1.0, 1.0])
+        now, beyond = getattr(own, side) - own.co, getattr(own, other) - own.co
+        before, opposite = written[side] - written["co"], written[other] - written["co"]
+        room = 1e-3 * (1.0 + np.abs(before) + np.abs(opposite))
+        # Keys that were not written into this channel have no places in `written`.
+        same = ~here | (np.abs(now - before) <= room).all(axis=1)
+        mirrored = here & ~same & (np.abs(now - opposite * mirror) <= room).all(axis=1)
+        ratio, ratio_beyond = _ratio(now, before), _ratio(beyond, opposite)
+        scaled = here & ~same & ~mirrored & (np.abs(ratio - ratio_beyond) <= 1e-3 * (1.0 + np.abs(ratio))).all(axis=1)
+        swapped = (rows[other] - rows["co"]).astype(np.float64) * mirror
+        offset = np.where(mirrored[:, np.newaxis], swapped, np.where(scaled[:, np.newaxis], offset * ratio, offset))
+        still &= ~(mirrored | scaled)[:, np.newaxis]
+    handle: FloatArray = np.where(still, rows[side], (own.co + offset).astype(np.float32))
+    return handle
+
+
+def _ratio(now: FloatArray, before: FloatArray) -> npt.NDArray[np.float64]:
+    """How much longer a handle has become, in frames and in values; 1 where it had no length."""
+    short = np.abs(before) <= 1e-6
+    ratio: npt.NDArray[np.float64] = np.where(short, 1.0, now.astype(np.float64) / np.where(short, 1.0, before))
+    return ratio
+
+
+def digest(track: Track, settings: Settings, own: Mapping[int, OwnKeys]) -> int:
+    """Compute a number, never 0, that changes with what a bake is made from: own keys and their parameters, choices,
+    frame functions and the rotation mode."""
+    shape: tuple[object, ...] = tuple(settings.codes())
+    if track.is_rotation:
+        still = [value for index, value in enumerate(track.rest) if index not in track.channels]
+        shape += (track.order, *still)
+    crc = zlib.crc32(repr(shape).encode())
+    for index, channel in sorted(own.items()):
+        if not channel.identities.all():
+            # A key without a row is one that no bake knows.
+            return NEVER
+        crc = zlib.crc32(channel.identities.data, zlib.crc32(b"%d" % index, crc))
+        crc = zlib.crc32(np.ascontiguousarray(channel.keys.co).data, crc)
+    function = function_of(track)
+    if function is not None:
+        crc = zlib.crc32(b"%d" % function.checksum, crc)
+    return max(crc, NEVER + 1)
+
+
+NEVER = 1
+"""The digest of no bake."""

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bezier segments are evaluated as Blender evaluates them."""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+import pytest
+
+from tests.animation.curves import curve, key, new_object
+
+KEYS = 40
+FLOAT32 = 1e-5
+"""Of the values' range: Blender's own rounding, where a curve is steep."""
+
+
+@pytest.fixture
+def modules(tcb_animation, scene):
+    name = f"{tcb_animation.__name__}.animation.fcurves"
+    return importlib.import_module(f"{name}.beziers"), importlib.import_module(f"{name}.keyframes")
+
+
+def curve_with(lengths, generator):
+    """An F-curve with handles of these lengths, in parts of the segments beside them."""
+    thing = new_object()
+    frames = np.cumsum(generator.integers(2, 30, KEYS)).astype(float)
+    key(thing, "location", list(zip(frames, [(value, 0.0, 0.0) for value in generator.normal(size=KEYS)], strict=True)))
+    fcurve = curve(thing, "location")
+    for row, point in enumerate(fcurve.keyframe_points):
+        point.handle_left_type = point.handle_right_type = "FREE"
+        before = frames[row] - frames[max(row - 1, 0)]
+        after = frames[min(row + 1, KEYS - 1)] - frames[row]
+        left, right = lengths(generator, 2)
+        point.handle_left = (frames[row] - left * before, point.co.y + generator.normal())
+        point.handle_right = (frames[row] + right * after, point.co.y + generator.normal())
+    return fcurve
+
+
+def steepest(fcurve, frames):
+    """How much the curve changes in what float32 can't tell of a frame."""
+    near = np.abs(np.spacing(frames.astype(np.float32))) * 2
+    return np.array([abs(fcurve.evaluate(f + n) - fcurve.evaluate(f - n)) for f, n in zip(frames, near, strict=True)])
+
+
+@pytest.mark.parametrize(
+    "lengths",
+    [
+        pytest.param(lambda generator, n: np.full(n, 1.0 / 3.0), id="thirds"),
+        pytest.param(lambda generator, n: generator.uniform(0.0, 0.5, n), id="apart"),
+        pytest.param(lambda generator, n: generator.uniform(0.4, 1.0, n), id="overlapping"),
+        pytest.param(lambda generator, n: generator.uniform(0.8, 3.0, n), id="longer_than_the_segment"),
+        pytest.param(lambda generator, n: np.zeros(n), id="on_their_frames"),
+    ],
+)
+def test_segments_play_what_blender_plays(modules, lengths):
+    beziers, keyframes = modules
+    generator = np.random.default_rng(1)
+    fcurve = curve_with(lengths, generator)
+    keys = keyframes.read(fcurve)
+    assert beziers.is_plain(keys).tolist() == [True] * (KEYS - 1) + [False]
+    frames = generator.uniform(keys.frames[0] + 0.01, keys.frames[-1] - 0.01, 3000).astype(np.float32)
+    begin = np.searchsorted(keys.frames, frames, side="right") - 1
+    expected = np.array([fcurve.evaluate(frame) for frame in frames.tolist()])
+    off = np.abs(beziers.evaluate(keys, begin, frames) - expected)
+    assert (off <= FLOAT32 * np.ptp(expected) + steepest(fcurve, frames)).all()
+
+
+def test_segments_of_other_kinds_are_told_apart(modules):
+    beziers, keyframes = modules
+    fcurve = curve_with(lambda generator, n: np.full(n, 0.3), np.random.default_rng(2))
+    points = fcurve.keyframe_points
+    points[3].interpolation = "LINEAR"
+    points[5].handle_right.x = points[5].co.x - 1.0
+    points[8].handle_left.x = points[8].co.x + 1.0
+    points[11].handle_left.x = float("nan")
+    plain = beziers.is_plain(keyframes.read(fcurve))
+    assert np.flatnonzero(~plain).tolist() == [3, 5, 7, 10, KEYS - 1]

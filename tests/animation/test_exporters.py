@@ -1,0 +1,385 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What other programs get: files of Blender's exporters, and .blend files in a Blender without this extension."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.animation.curves import bits, co, curve, differences, fcurves, key, snapshot
+from tests.cli import tool
+
+FRAMES = (1.0, 10.0, 25.0, 40.0)
+PLACES = ((0, 0, 0), (5, 2, 3), (-1, 0, 2), (0, 4, -2))
+TURNS = ((1.0, 0.0, 0.0, 0.0), (0.9, 0.3, 0.1, 0.0), (0.6, 0.2, 0.5, -0.4), (0.8, -0.1, 0.4, 0.2))
+BONES = ("Upper", "Lower")
+OURS = ("tcb_animation", "tcb_tracks", "tcb_live")
+TABLE = "tcb_animation"
+MIXED = "Baking animation because there are keyframes with different interpolation methods in one channel"
+"""What glTF's exporter says of linear keys before one of the animator's Bezier keys, and does."""
+
+
+def ball() -> bpy.types.Object:
+    """A triangle with a keyed location."""
+    mesh = bpy.data.meshes.new("Ball")
+    mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
+    made = bpy.data.objects.new("Ball", mesh)
+    bpy.context.scene.collection.objects.link(made)
+    key(made, "location", list(zip(FRAMES, PLACES, strict=True)))
+    return made
+
+
+def rig() -> bpy.types.Object:
+    """An armature with two bones, both of which turn."""
+    armature = bpy.data.armatures.new("Rig")
+    made = bpy.data.objects.new("Rig", armature)
+    bpy.context.scene.collection.objects.link(made)
+    bpy.context.view_layer.objects.active = made
+    bpy.ops.object.mode_set(mode="EDIT")
+    parent = None
+    for number, name in enumerate(BONES):
+        bone = armature.edit_bones.new(name)
+        bone.head, bone.tail, bone.parent = (0, number, 0), (0, number + 1, 0), parent
+        parent = bone
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for name in BONES:
+        key(made, f'pose.bones["{name}"].rotation_quaternion', list(zip(FRAMES, TURNS, strict=True)), group=name)
+    return made
+
+
+@pytest.fixture
+def things(animation) -> list[bpy.types.Object]:
+    bpy.context.scene.frame_end = int(FRAMES[-1])
+    return [ball(), rig()]
+
+
+def enable(animation, things: list[bpy.types.Object]) -> None:
+    for thing in things:
+        animation.enable(thing)
+    animation.key_set(things[0], "location", 10, tension=0.5, bias=-0.3)
+
+
+def bring(animation, things: list[bpy.types.Object], state: str) -> None:
+    """Bring the things into a state."""
+    enable(animation, things)
+    for thing in things:
+        if state == "live and removed":
+            thing.animation_data.action.tcb_live = True
+        if state in ("samples", "curves"):
+            animation.bake(thing, output=state.upper())
+        if state == "new action":
+            animation.bake(thing, target="NEW_ACTION")
+        if state.endswith("removed"):
+            animation.bake(thing)
+            animation.remove(thing)
+
+
+STATES = ("enabled", "samples", "curves", "new action", "removed", "live and removed")
+PLAIN = ("new action", "removed", "live and removed")
+
+
+def gltf(path: Path, **options: Any) -> Path:
+    file = path.with_suffix(".gltf")
+    bpy.ops.export_scene.gltf(filepath=str(file), export_format="GLTF_SEPARATE", export_yup=False, **options)
+    return file
+
+
+def fbx(path: Path) -> Path:
+    file = path.with_suffix(".fbx")
+    bpy.ops.export_scene.fbx(filepath=str(file), use_custom_props=True)
+    return file
+
+
+def usd(path: Path) -> Path:
+    # As text: the other kind is compressed.
+    file = path.with_suffix(".usda")
+    bpy.ops.wm.usd_export(filepath=str(file), export_animation=True)
+    return file
+
+
+def alembic(path: Path) -> Path:
+    file = path.with_suffix(".abc")
+    bpy.ops.wm.alembic_export(filepath=str(file))
+    return file
+
+
+EXPORTERS = {"glTF": gltf, "FBX": fbx, "USD": usd, "Alembic": alembic}
+_OPTIONAL = {"USD": "usd", "Alembic": "alembic"}
+
+
+def exporter(name: str) -> Callable[..., Path]:
+    option = _OPTIONAL.get(name)
+    if option is not None and not getattr(bpy.app.build_options, option):
+        pytest.skip(f"this Blender was built without {name}")
+    return EXPORTERS[name]
+
+
+def complaints(capfd: pytest.CaptureFixture[str]) -> list[str]:
+    """Warnings and errors that were printed, but for those of libraries that Blender as a module comes without."""
+    printed = "\n".join(capfd.readouterr())
+    found = (line for line in printed.splitlines() if any(word in line.lower() for word in ("warning", "error")))
+    return [line for line in found if "library could not be found" not in line]
+
+
+def traces(file: Path) -> list[str]:
+    """Which names of ours are in the file."""
+    content = file.read_bytes()
+    return [name for name in OURS if name.encode() in content]
+
+
+@pytest.mark.parametrize("name", EXPORTERS)
+@pytest.mark.parametrize("state", STATES)
+def test_nothing_of_ours_is_exported(animation, things, tmp_path, capfd, name: str, state: str) -> None:
+    export = exporter(name)
+    bring(animation, things, state)
+    capfd.readouterr()
+    file = export(tmp_path / "scene")
+    said = {line.rpartition(": ")[2] for line in complaints(capfd)}
+    # The last key has no segment to be linear in.
+    assert said == ({MIXED} if (name, state) == ("glTF", "samples") else set())
+    assert file.stat().st_size > 1000
+    assert traces(file) == []
+
+
+def extras(file: Path) -> dict[str, list[str]]:
+    """What custom properties of ours each part of a glTF file has: those of animations by their names."""
+    content = json.loads(file.read_bytes())
+    found = {}
+    for part in ("scenes", "nodes", "meshes", "skins", "animations"):
+        for element in content.get(part, ()):
+            own = [name for name in element.get("extras", {}) if name.startswith("tcb")]
+            if own:
+                found[f"{part} {element['name']}"] = own
+    return found
+
+
+@pytest.mark.parametrize("state", ["enabled", "samples", "curves"])
+def test_gltf_with_custom_properties_has_the_tables_of_actions_baked_in_place(
+    animation, things, tmp_path, state: str
+) -> None:
+    bring(animation, things, state)
+    file = gltf(tmp_path / "scene", export_extras=True)
+    assert extras(file) == {"animations BallAction": [TABLE], "animations RigAction": [TABLE]}
+
+
+@pytest.mark.parametrize("state", ["removed", "live and removed"])
+def test_gltf_with_custom_properties_has_nothing_after_remove(animation, things, tmp_path, state: str) -> None:
+    bring(animation, things, state)
+    assert [name for thing in things for name in thing.animation_data.action.keys()] == []  # noqa: SIM118
+    found = extras(gltf(tmp_path / "scene", export_extras=True))
+    # The options and defaults of the sidebar are the scene's.
+    assert {part for part in found if not part.startswith("scenes")} == set()
+
+
+def test_gltf_with_custom_properties_has_nothing_from_a_new_action(animation, things, tmp_path) -> None:
+    bring(animation, things, "new action")
+    file = gltf(tmp_path / "scene", export_extras=True, export_anim_single_armature=False)
+    assert extras(file) == {}
+    assert traces(file) == []
+
+
+def test_gltf_writes_the_action_that_a_new_one_was_made_of_where_it_writes_all_of_an_armature(
+    animation, things, tmp_path
+) -> None:
+    bring(animation, things, "new action")
+    file = gltf(tmp_path / "scene", export_extras=True)
+    names = sorted(each["name"] for each in json.loads(file.read_bytes())["animations"])
+    assert names == ["BallAction.baked", "RigAction", "RigAction.baked"]
+    assert extras(file) == {"animations RigAction": [TABLE]}
+
+
+def test_a_new_action_of_a_live_one_is_not_exported_as_live(animation, things, tmp_path) -> None:
+    things[0].animation_data.action.tcb_live = True
+    bring(animation, things[:1], "new action")
+    found = extras(gltf(tmp_path / "scene", export_extras=True))
+    assert {part for part in found if part.startswith("animations")} == set()
+
+
+def test_changed_bake_options_are_the_scenes_in_gltf(animation, things, tmp_path) -> None:
+    assert extras(gltf(tmp_path / "before", export_extras=True)) == {}
+    bpy.context.scene.tcb.step = 2.0
+    # 5.0's exporter does not know where that Blender keeps them.
+    expected = [] if bpy.app.version[:2] == (5, 0) else [["tcb"]]
+    assert list(extras(gltf(tmp_path / "after", export_extras=True)).values()) == expected
+
+
+def translations(file: Path) -> Iterator[tuple[float, np.ndarray]]:
+    """The frames and places of the ball in a glTF file."""
+    content = json.loads(file.read_bytes())
+    buffer = (file.parent / content["buffers"][0]["uri"]).read_bytes()
+
+    def array(number: int) -> np.ndarray:
+        accessor = content["accessors"][number]
+        view = content["bufferViews"][accessor["bufferView"]]
+        width = {"SCALAR": 1, "VEC3": 3}[accessor["type"]]
+        count = accessor["count"] * width
+        return np.frombuffer(buffer, np.float32, count, view.get("byteOffset", 0)).reshape(-1, width)
+
+    for animation in content["animations"]:
+        for channel in animation["channels"]:
+            node = content["nodes"][channel["target"]["node"]]["name"]
+            if (node, channel["target"]["path"]) == ("Ball", "translation"):
+                sampler = animation["samplers"][channel["sampler"]]
+                seconds = array(sampler["input"])[:, 0]
+                yield from zip((seconds * 24).tolist(), array(sampler["output"]), strict=True)
+
+
+@pytest.mark.parametrize("state", ["samples", "curves", "new action"])
+def test_gltf_plays_what_blender_plays(animation, things, tmp_path, state: str) -> None:
+    bring(animation, things, state)
+    played = list(translations(gltf(tmp_path / "scene", export_frame_range=False)))
+    assert len(played) == 40
+    for frame, place in played:
+        bpy.context.scene.frame_set(round(frame))
+        assert place == pytest.approx(np.array(things[0].matrix_world.translation), abs=1e-6)
+
+
+ELSEWHERE = """
+import json, sys
+import bpy
+
+sys.path.insert(0, sys.argv[1])
+from tests.animation.curves import bits, curve, fcurves
+
+bpy.ops.wm.open_mainfile(filepath=sys.argv[2])
+assert not hasattr(bpy.context.scene, "tcb")
+told = {}
+for name in ("Ball", "Rig"):
+    thing = bpy.data.objects[name]
+    states = [bits(fcurve) for fcurve in fcurves(thing)]
+    told[name] = [{key: value.hex() if isinstance(value, bytes) else value for key, value in s.items()} for s in states]
+    told[name + " properties"] = list(thing.animation_data.action.keys())
+if sys.argv[4] == "move":
+    for index in range(3):
+        point = curve(bpy.data.objects["Ball"], "location", index).keyframe_points
+        own = next(each for each in point if each.co.x == 10.0)
+        own.co.x += 0.5
+bpy.ops.wm.save_as_mainfile(filepath=sys.argv[3])
+json.dump(told, open(sys.argv[3] + ".json", "w"))
+"""
+
+
+def open_elsewhere(file: Path, edit: str = "") -> tuple[Path, dict[str, Any], str]:
+    """Open the file in a Blender without the extension, and save it there: what it has written, and all that it has
+    found and said."""
+    saved = file.with_name("elsewhere.blend")
+    folder = file.with_name("empty")
+    folder.mkdir()
+    arguments = [sys.executable, "-c", ELSEWHERE, str(tool.ROOT), str(file), str(saved), edit]
+    environment = {**os.environ, "BLENDER_USER_RESOURCES": str(folder), "PYTHONPATH": ""}
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=120, env=environment)
+    result = saved.with_name(saved.name + ".json")
+    # Blender as a module may crash while it ends; the file is there by then, or the run has failed.
+    assert result.exists(), done.stderr
+    return saved, json.loads(result.read_text()), done.stdout + done.stderr
+
+
+def as_told(thing: bpy.types.Object) -> list[dict[str, Any]]:
+    """The bits of all F-curves as JSON gives them back."""
+    states = [bits(fcurve) for fcurve in fcurves(thing)]
+    every = [{name: v.hex() if isinstance(v, bytes) else v for name, v in state.items()} for state in states]
+    return json.loads(json.dumps(every))
+
+
+def save(path: Path) -> Path:
+    bpy.context.preferences.filepaths.save_version = 0
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    return path
+
+
+def load(path: Path) -> list[bpy.types.Object]:
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    return [bpy.data.objects["Ball"], bpy.data.objects["Rig"]]
+
+
+@pytest.mark.parametrize("state", ["enabled", "samples", "curves"])
+def test_a_blender_without_the_extension_finds_plain_curves_and_says_nothing(
+    animation, things, tmp_path, state: str
+) -> None:
+    rows = [[each["path"] for each in snapshot(thing)] for thing in things]
+    bring(animation, things, state)
+    _, found, said = open_elsewhere(save(tmp_path / "scene.blend"))
+    for thing, paths in zip(things, rows, strict=True):
+        assert found[thing.name] == as_told(thing)
+        assert [tuple(each["path"]) for each in found[thing.name]] == paths
+        assert found[f"{thing.name} properties"] == [TABLE]
+    complained = [line for line in said.splitlines() if any(word in line.lower() for word in ("warn", "error", "tcb"))]
+    assert complained == []
+
+
+@pytest.mark.parametrize("state", ["samples", "curves"])
+def test_a_file_that_was_saved_without_the_extension_is_restored(animation, things, tmp_path, state: str) -> None:
+    before = [snapshot(thing, identities=False) for thing in things]
+    bring(animation, things, state)
+    saved, _, _ = open_elsewhere(save(tmp_path / "scene.blend"))
+    # In a process of its own, which has seen none of the rows.
+    done = tool.run("restore", saved, "--in-place")
+    assert done.returncode == 0, done.stderr
+    for thing, curves in zip(load(saved), before, strict=True):
+        assert differences(curves, snapshot(thing, identities=False)) == []
+
+
+def test_a_file_that_was_saved_without_the_extension_is_plain_after_remove(animation, things, tmp_path) -> None:
+    before = [snapshot(thing) for thing in things]
+    bring(animation, things, "samples")
+    saved, _, _ = open_elsewhere(save(tmp_path / "scene.blend"))
+    done = tool.run("remove", saved, "--in-place")
+    assert done.returncode == 0, done.stderr
+    for thing, curves in zip(load(saved), before, strict=True):
+        assert differences(curves, snapshot(thing)) == []
+        assert list(thing.animation_data.action.keys()) == []
+
+
+def test_a_key_that_was_moved_without_the_extension_keeps_its_parameters(animation, things, tmp_path) -> None:
+    bring(animation, things, "samples")
+    saved, _, _ = open_elsewhere(save(tmp_path / "scene.blend"), "move")
+    moved, _ = load(saved)
+    animation.bake(moved)
+    twin = ball()
+    for index in range(3):
+        point = curve(twin, "location", index).keyframe_points[1]
+        point.co.x += 0.5
+    animation.enable(twin)
+    animation.key_set(twin, "location", 10.5, tension=0.5, bias=-0.3)
+    animation.bake(twin)
+    for index in range(3):
+        assert co(curve(moved, "location", index)).tolist() == co(curve(twin, "location", index)).tolist()
+
+
+def retime(animation, things: list[bpy.types.Object]) -> None:
+    animation.retime(things[0], "SCALE", scale=1.5)
+    animation.retime(things[0], "REVERSE", track="location")
+    bring(animation, things, "samples")
+
+
+def test_gltf_with_custom_properties_has_the_present_frames_of_frame_functions(animation, things, tmp_path) -> None:
+    retime(animation, things)
+    found = extras(gltf(tmp_path / "scene", export_extras=True))
+    # 5.0's exporter does not know where that Blender keeps them.
+    expected = [] if bpy.app.version[:2] == (5, 0) else ["tcb_frame", "tcb_tracks"]
+    assert sorted(found.pop("nodes Ball", [])) == expected
+    assert all(names == [TABLE] for names in found.values())
+
+
+def test_nothing_of_frame_functions_is_exported_after_both_were_removed(animation, things, tmp_path) -> None:
+    retime(animation, things)
+    animation.remove(things[0])
+    animation.remove(things[1])
+    animation.remove_retiming(things[0])
+    assert extras(gltf(tmp_path / "scene", export_extras=True)) == {}
+
+
+def test_gltf_with_custom_properties_says_that_an_action_is_live(animation, things, tmp_path) -> None:
+    things[0].animation_data.action.tcb_live = True
+    found = extras(gltf(tmp_path / "scene", export_extras=True))["animations BallAction"]
+    # 5.0's exporter does not know where that Blender keeps it.
+    assert sorted(found) == ([TABLE] if bpy.app.version[:2] == (5, 0) else [TABLE, "tcb_live"])

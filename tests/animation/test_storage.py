@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What docs/storage.md says of the table: what it takes part in, and what becomes of one that is damaged or newer."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.animation.curves import co, curve, differences, fcurves, key, new_object, snapshot
+
+TABLE = "tcb_animation"
+KEYS = [(0, (0, 0, 0)), (10, (5, 2, 3)), (25, (-1, 0, 2)), (40, (0, 4, -2))]
+
+
+@pytest.fixture
+def ball(animation) -> bpy.types.Object:
+    made = new_object("Ball")
+    key(made, "location", KEYS)
+    animation.enable(made)
+    animation.key_set(made, "location", 10, tension=0.5, bias=-0.3)
+    return made
+
+
+def words(ball, name: str) -> int:
+    """How many words an array of the table has."""
+    return len(ball.animation_data.action[TABLE].get(name, ()))
+
+
+def copied(ball: bpy.types.Object) -> bpy.types.Object:
+    """A copy of the object with an action of its own."""
+    other = ball.copy()
+    bpy.context.scene.collection.objects.link(other)
+    slot = getattr(ball.animation_data, "action_slot", None)
+    other.animation_data.action = ball.animation_data.action.copy()
+    if slot is not None:
+        other.animation_data.action_slot = other.animation_data.action.slots[0]
+    return other
+
+
+@pytest.mark.parametrize(("name", "size"), [("rows", 92), ("tracks", 72), ("channels", 32), ("own", 36)])
+def test_the_arrays_have_the_sizes_that_are_documented(animation, ball, name: str, size: int) -> None:
+    animation.bake(ball)
+    counts = {"rows": 12 + 3, "tracks": 1, "channels": 3, "own": 12}
+    assert words(ball, name) * 4 == counts[name] * size
+
+
+def test_a_generated_key_takes_eight_bytes_of_the_table(animation, ball) -> None:
+    animation.bake(ball)
+    assert words(ball, "generated") * 4 == 8 * 3 * (41 - 4)
+
+
+def test_a_number_that_is_set_makes_rows_and_changes_none(animation, ball) -> None:
+    before = np.array(ball.animation_data.action[TABLE]["rows"]).reshape(-1, 23)
+    animation.key_set(ball, "location", 25, tension=1.0)
+    after = np.array(ball.animation_data.action[TABLE]["rows"]).reshape(-1, 23)
+    assert len(after) == len(before) + 3
+    assert {row.tobytes() for row in before} <= {row.tobytes() for row in after}
+
+
+def test_what_is_set_on_a_copy_of_the_action_does_not_change_the_first(animation, ball) -> None:
+    other = copied(ball)
+    animation.key_set(other, "location", 10, tension=-1.0)
+    animation.bake(ball)
+    animation.bake(other)
+    twin = copied(ball)
+    animation.key_set(twin, "location", 10, tension=-1.0)
+    animation.bake(twin)
+    assert co(curve(other, "location")).tolist() == co(curve(twin, "location")).tolist()
+    assert co(curve(other, "location")).tolist() != co(curve(ball, "location")).tolist()
+
+
+def test_plain_keys_that_get_the_floats_of_own_ones_do_not_become_tcb(animation, ball) -> None:
+    other = new_object("Other")
+    key(other, "location", KEYS)
+    for mine, plain in zip(fcurves(ball), fcurves(other), strict=True):
+        for name in ("back", "amplitude", "period"):
+            floats = np.empty(len(KEYS), dtype=np.float32)
+            mine.keyframe_points.foreach_get(name, floats)
+            plain.keyframe_points.foreach_set(name, floats)
+    with pytest.raises(animation.Refusal, match="no TCB track"):
+        animation.remove(other)
+
+
+def test_a_renamed_bone_keeps_its_track(animation) -> None:
+    armature = bpy.data.armatures.new("Rig")
+    rig = bpy.data.objects.new("Rig", armature)
+    bpy.context.scene.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    armature.edit_bones.new("Arm").tail = (0, 1, 0)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    key(rig, 'pose.bones["Arm"].location', KEYS)
+    animation.enable(rig)
+    animation.bake(rig)
+    armature.bones["Arm"].name = "Limb"
+    assert fcurves(rig)[0].data_path == 'pose.bones["Limb"].location'
+    assert animation.restore(rig).tracks == 1
+    assert len(co(fcurves(rig)[0])) == len(KEYS)
+
+
+@pytest.mark.parametrize("how", ["not arrays", "cut off", "rows in disorder", "no paths"])
+def test_a_damaged_table_is_refused_and_remove_takes_it_away(animation, ball, how: str) -> None:
+    animation.bake(ball)
+    stored = ball.animation_data.action[TABLE]
+    if how == "not arrays":
+        stored["rows"] = "text"
+    elif how == "cut off":
+        words = list(stored["own"])[:-1]
+        del stored["own"]
+        stored["own"] = words
+    elif how == "rows in disorder":
+        words = np.array(stored["rows"], dtype=np.int32).reshape(-1, 23)[::-1].ravel()
+        del stored["rows"]
+        stored["rows"] = np.ascontiguousarray(words)
+    else:
+        stored["paths"] = ""
+    before = snapshot(ball)
+    for verb in (animation.bake, animation.restore):
+        with pytest.raises(animation.Refusal, match="its TCB table is damaged"):
+            verb(ball)
+    assert differences(before, snapshot(ball)) == []
+    animation.remove(ball)
+    assert TABLE not in ball.animation_data.action
+    assert [len(co(fcurve)) for fcurve in fcurves(ball)] == [len(KEYS)] * 3
+
+
+def test_a_newer_table_is_left_alone_by_all(animation, ball) -> None:
+    animation.bake(ball)
+    ball.animation_data.action[TABLE]["schema"] = 2
+    before = snapshot(ball)
+    for verb in (animation.bake, animation.restore, animation.remove):
+        with pytest.raises(animation.Refusal, match="saved by a newer TCB Animation"):
+            verb(ball)
+    assert differences(before, snapshot(ball)) == []
+    assert ball.animation_data.action[TABLE]["schema"] == 2
+
+
+def test_enable_and_setting_refuse_a_newer_table_too(animation, ball) -> None:
+    ball.animation_data.action[TABLE]["schema"] = 2
+    before = snapshot(ball)
+    with pytest.raises(animation.Refusal, match="saved by a newer TCB Animation"):
+        animation.enable(ball)
+    with pytest.raises(animation.Refusal, match="saved by a newer TCB Animation"):
+        animation.key_set(ball, "location", 10, tension=0.0)
+    assert differences(before, snapshot(ball)) == []
+
+
+def test_floats_of_own_keys_bring_their_parameters_onto_another_tcb_track(animation, ball) -> None:
+    other, twin = new_object("Other"), copied(ball)
+    key(other, "location", KEYS)
+    animation.enable(other)
+    for mine, pasted in zip(fcurves(ball), fcurves(other), strict=True):
+        for name in ("back", "amplitude", "period"):
+            floats = np.empty(len(KEYS), dtype=np.float32)
+            mine.keyframe_points.foreach_get(name, floats)
+            pasted.keyframe_points.foreach_set(name, floats)
+    animation.bake(other)
+    animation.bake(twin)
+    assert co(curve(other, "location")).tolist() == co(curve(twin, "location")).tolist()
+
+
+def test_a_track_that_loses_a_channel_stays_tcb(animation, ball) -> None:
+    animation.bake(ball)
+    first, *_ = fcurves(ball)
+    bag = ball.animation_data.action if not hasattr(ball.animation_data, "action_slot") else None
+    if bag is None:
+        bag = ball.animation_data.action.layers[0].strips[0].channelbags[0]
+    bag.fcurves.remove(first)
+    assert animation.restore(ball).tracks == 1
+    assert [len(co(fcurve)) for fcurve in fcurves(ball)] == [len(KEYS)] * 2
+
+
+def test_generated_keys_that_were_moved_alone_are_back_after_the_next_bake(animation, ball) -> None:
+    animation.bake(ball)
+    before = [co(fcurve).tolist() for fcurve in fcurves(ball)]
+    for fcurve in fcurves(ball):
+        for point in fcurve.keyframe_points:
+            if point.type == "GENERATED" and 15 <= point.co.x <= 20:
+                point.co.x += 0.5
+    animation.bake(ball)
+    assert [co(fcurve).tolist() for fcurve in fcurves(ball)] == before
+
+
+def without_table(ball: bpy.types.Object) -> None:
+    del ball.animation_data.action[TABLE]
+
+
+def test_restore_takes_generated_keys_away_where_somebody_deleted_the_table(animation, ball) -> None:
+    animation.bake(ball)
+    own = [[point for point in co(fcurve).tolist() if point[0] in dict(KEYS)] for fcurve in fcurves(ball)]
+    without_table(ball)
+    animation.restore(ball)
+    assert [co(fcurve).tolist() for fcurve in fcurves(ball)] == own
+
+
+def test_the_parameters_of_a_session_outlive_its_table(animation, ball) -> None:
+    twin = copied(ball)
+    without_table(ball)
+    animation.enable(ball)
+    animation.bake(ball)
+    animation.bake(twin)
+    assert co(curve(ball, "location")).tolist() == co(curve(twin, "location")).tolist()

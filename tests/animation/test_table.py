@@ -1,0 +1,821 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The table of an action: what belongs to keys goes wherever the keys and the action go, and rows never change."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.animation.curves import (
+    HAS_SLOTS,
+    PARAMETERS,
+    bag_of,
+    co,
+    curve,
+    differences,
+    fcurves,
+    given,
+    has_table,
+    key,
+    new_object,
+    snapshot,
+)
+from tests.animation.test_actions import load, push_down, share, tweak
+from tests.animation.test_properties import RENAMES, custom, keys_of, rig
+from tools.edit_kinds import editor
+
+KEYS = [(0, (0, 0, 0)), (10, (5, 2, 3)), (25, (-1, 0, 2)), (40, (0, 4, -2))]
+with_slots = pytest.mark.skipif(not HAS_SLOTS, reason="this Blender has no slots")
+
+
+def keyed(name: str = "Ball", path: str = "location") -> bpy.types.Object:
+    item = new_object(name)
+    key(item, path, KEYS)
+    return item
+
+
+@pytest.fixture
+def ball(animation) -> bpy.types.Object:
+    """TCB, with a tension at 10, a bias at 25, and a cycle."""
+    item = keyed()
+    animation.key_set(item, "location", 10, tension=0.5)
+    animation.key_set(item, "location", 25, bias=-0.25)
+    animation.choose(item, "location", cycle="REPEAT")
+    return item
+
+
+def state(animation, item: bpy.types.ID, path: str = "location") -> tuple[Any, ...]:
+    """What the track has: its tensions, biases, and cycle; empty where it is not TCB."""
+    track = animation.find_track(item, path)
+    if not track.enabled:
+        return ()
+    return (*(given(animation, item, path, name) for name in ("tension", "bias")), track.settings.cycle)
+
+
+TCB = ([(10, 0.5)], [(25, -0.25)], "REPEAT")
+
+
+def rows_of(animation, item: bpy.types.ID) -> np.ndarray:
+    return animation.store.table.read_table(item.animation_data.action).rows
+
+
+def select_all(item: bpy.types.ID, frames: tuple[float, ...] | None = None) -> None:
+    for fcurve in fcurves(item):
+        for point in fcurve.keyframe_points:
+            on = frames is None or any(abs(point.co.x - frame) < 0.01 for frame in frames)
+            point.select_control_point = point.select_left_handle = point.select_right_handle = on
+
+
+def activate(item: bpy.types.Object) -> None:
+    for other in bpy.context.view_layer.objects:
+        other.select_set(False)
+    item.select_set(True)
+    bpy.context.view_layer.objects.active = item
+
+
+def reopened(folder) -> None:
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "file.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(folder / "file.blend"))
+
+
+def forget(animation) -> None:
+    """As a new session knows it."""
+    animation.store.session.session.__init__()
+
+
+# Numbers
+
+
+@pytest.mark.parametrize("bake_first", [False, True])
+def test_parameters_and_velocities_come_back_to_the_bit_from_a_file(animation, tmp_path, bake_first: bool) -> None:
+    dice = np.random.default_rng(3)
+    item = keyed()
+    animation.enable(item)
+    animation.choose(item, "location", method="HERMITE")
+    numbers = {}
+    for frame, _ in KEYS:
+        row = {name: float(dice.uniform(0 if "ease" in name else -1, 1)) for name in PARAMETERS}
+        velocity = dice.normal(size=3).tolist()
+        animation.key_set(item, "location", frame, velocity=velocity, **row)
+        numbers[frame] = [*row.values(), *velocity]
+    if bake_first:
+        animation.bake(item)
+    reopened(tmp_path)
+    forget(animation)
+    item = bpy.data.objects["Ball"]
+    keys = animation.edit.selected_keys.keys_of(item, animation.find_track(item, "location"))
+    defaults = dict.fromkeys(PARAMETERS, 0.0)
+    read = np.column_stack([*keys.parameters(defaults).values(), keys.velocities()])
+    assert keys.frames.tolist() == [frame for frame, _ in KEYS]
+    assert read.astype(np.float32).tobytes() == np.float32([numbers[frame] for frame, _ in KEYS]).tobytes()
+    assert animation.find_track(item, "location").settings.method == "HERMITE"
+
+
+def test_ten_thousand_keys_are_read_and_written_in_no_time(animation) -> None:
+    """Five milliseconds on an idle machine; here five times as long."""
+    item = new_object()
+    for path in ("location", "scale"):
+        for index in range(3):
+            fcurve = bag_of(item).fcurves.new(path, index=index)
+            fcurve.keyframe_points.add(1667)
+            places = np.stack((np.arange(1667), np.sin(np.arange(1667) * (1 + index))), axis=1)
+            fcurve.keyframe_points.foreach_set("co", np.float32(places).ravel())
+            fcurve.update()
+    animation.enable(item)
+    action, store = item.animation_data.action, animation.store
+    table = store.table.read_table(action)
+    assert len(table.rows) == 6 * 1667
+    fresh = table.rows[:1].copy()
+
+    def read() -> None:
+        """As after an undo: nothing of the action is remembered."""
+        store.session.session.forget_actions()
+        store.table.read_table(action)
+
+    def write() -> None:
+        fresh["identity"] += 1
+        store.table.update(action, fresh)
+
+    seconds = {}
+    for name, work in {"read": read, "write": write}.items():
+        times = []
+        for _ in range(15):
+            start = time.perf_counter()
+            work()
+            times.append(time.perf_counter() - start)
+        seconds[name] = float(np.median(times))
+    print({name: f"{1000 * each:.2f} ms" for name, each in seconds.items()})
+    assert sum(seconds.values()) < 5 * 0.005
+
+
+# Rows never change
+
+
+def duplicate(item: bpy.types.Object) -> bpy.types.Object:
+    other = item.copy()
+    bpy.context.scene.collection.objects.link(other)
+    other.animation_data.action = item.animation_data.action.copy()
+    if HAS_SLOTS:
+        other.animation_data.action_slot = other.animation_data.action.slots[0]
+    return other
+
+
+def test_a_parameter_of_a_copy_is_not_that_of_the_original(animation, ball) -> None:
+    before = rows_of(animation, ball).tobytes()
+    other = duplicate(ball)
+    assert state(animation, other) == TCB
+    animation.key_set(other, "location", 10, tension=-1.0)
+    assert state(animation, ball) == TCB
+    assert state(animation, other)[0] == [(10, -1.0)]
+    assert rows_of(animation, ball).tobytes() == before
+
+
+def test_a_key_that_was_copied_before_its_parameter_was_set_has_the_old_one(animation, ball) -> None:
+    activate(ball)
+    select_all(ball, (10,))
+    with editor("DOPESHEET"):
+        bpy.ops.action.copy()
+    animation.key_set(ball, "location", 10, tension=-1.0)
+    bpy.context.scene.frame_set(60)
+    with editor("DOPESHEET"):
+        bpy.ops.action.paste()
+    assert given(animation, ball, "location", "tension") == [(10, -1.0), (60, 0.5)]
+
+
+def test_a_duplicated_key_keeps_its_parameter_when_the_first_gets_another(animation, ball) -> None:
+    activate(ball)
+    select_all(ball, (10,))
+    with editor("DOPESHEET"):
+        bpy.ops.action.duplicate()
+        bpy.ops.transform.transform(mode="TIME_TRANSLATE", value=(50, 0, 0, 0))
+    animation.key_set(ball, "location", 10, tension=-1.0)
+    assert given(animation, ball, "location", "tension") == [(10, -1.0), (60, 0.5)]
+
+
+def test_the_same_change_made_twice_gives_the_same_identity(animation, ball) -> None:
+    other = duplicate(ball)
+    for item in (ball, other):
+        animation.key_set(item, "location", 25, ease_to=0.5)
+    assert differences(snapshot(ball), snapshot(other)) == []
+
+
+def test_keys_moved_one_by_one_and_by_rows_keep_their_parameters(animation, ball) -> None:
+    for index in range(3):
+        curve(ball, "location", index).keyframe_points[1].co_ui.x = 14
+    assert state(animation, ball) == ([(14, 0.5)], [(25, -0.25)], "REPEAT")
+    curve(ball, "location", 1).keyframe_points[2].co_ui.x = 30
+    own = animation.store.own_keys.read_own_keys(animation.find_track(ball, "location"))
+    column = animation.store.rows.column_of("bias")
+    biases = {index: each.numbers[:, column].tolist()[2] for index, each in own.items()}
+    assert biases == {0: -0.25, 1: -0.25, 2: -0.25}
+
+
+def test_keys_moved_past_others_in_the_graph_editor_keep_their_parameters(animation, ball) -> None:
+    activate(ball)
+    select_all(ball, (10,))
+    with editor("FCURVES"):
+        bpy.ops.transform.translate(value=(20.0, 0.0, 0.0))
+    assert state(animation, ball) == ([(30, 0.5)], [(25, -0.25)], "REPEAT")
+
+
+def test_deleted_keys_take_their_parameters_along(animation, ball) -> None:
+    for index in range(3):
+        assert ball.keyframe_delete("location", index=index, frame=25)
+    assert state(animation, ball) == ([(10, 0.5)], [], "REPEAT")
+
+
+# Where actions go
+
+
+def test_a_swapped_action_brings_its_tcb(animation, ball) -> None:
+    plain, own = keyed("Plain").animation_data.action, ball.animation_data.action
+    share(plain, ball)
+    assert state(animation, ball) == ()
+    share(own, ball)
+    assert state(animation, ball) == TCB
+
+
+def test_users_of_one_action_have_one_tcb(animation, ball) -> None:
+    other = new_object("Other")
+    share(ball.animation_data.action, other)
+    assert state(animation, other) == TCB
+    animation.key_set(other, "location", 10, tension=0.75)
+    assert state(animation, ball)[0] == [(10, 0.75)]
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_duplicating_in_the_viewport_brings_it(animation, ball, linked: bool) -> None:
+    activate(ball)
+    bpy.ops.object.duplicate(linked=linked)
+    other = bpy.context.view_layer.objects.active
+    assert other != ball
+    assert state(animation, other) == state(animation, ball) == TCB
+
+
+@pytest.fixture
+def library(animation, ball, tmp_path) -> str:
+    path = str(tmp_path / "library.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    forget(animation)
+    return path
+
+
+def test_an_appended_object_brings_it(animation, library) -> None:
+    assert state(animation, load(library, link=False)) == TCB
+
+
+@pytest.mark.parametrize("verb", ["enable", "restore", "remove", "bake"])
+def test_a_linked_object_is_read_and_refused(animation, library, verb: str) -> None:
+    item = load(library, link=True)
+    assert state(animation, item) == TCB
+    with pytest.raises(animation.Refusal, match="linked"):
+        getattr(animation, verb)(item)
+    with pytest.raises(animation.Refusal, match="linked"):
+        animation.key_set(item, "location", 10, tension=1.0)
+    assert state(animation, item) == TCB
+
+
+def test_an_override_gets_a_local_copy_when_a_parameter_is_set(animation, library) -> None:
+    linked = load(library, link=True)
+    item = linked.override_create()
+    assert state(animation, item) == TCB
+    animation.key_set(item, "location", 10, tension=0.75)
+    assert item.animation_data.action.library is None
+    assert state(animation, item) == ([(10, 0.75)], *TCB[1:])
+    assert state(animation, linked) == TCB
+
+
+def test_an_action_in_the_nla_has_it_in_tweak_mode(animation, ball) -> None:
+    push_down(ball)
+    tweak(ball)
+    assert state(animation, ball) == TCB
+    animation.key_set(ball, "location", 10, tension=0.75)
+    ball.animation_data.use_tweak_mode = False
+    ball.animation_data.use_tweak_mode = True
+    assert state(animation, ball) == ([(10, 0.75)], *TCB[1:])
+
+
+@with_slots
+@pytest.mark.parametrize("bake_first", [False, True])
+def test_a_slot_that_is_split_off_takes_it_along(animation, ball, bake_first: bool) -> None:
+    two, action = new_object("Two"), ball.animation_data.action
+    share(action, two, action.slots.new("OBJECT", "Two"))
+    key(two, "location", KEYS)
+    animation.key_set(two, "location", 25, tension=1.0)
+    if bake_first:
+        animation.bake_many([ball, two], animation.Options())
+    activate(ball)
+    assert bpy.ops.anim.separate_slots() == {"FINISHED"}
+    assert ball.animation_data.action != two.animation_data.action
+    assert state(animation, ball) == TCB
+    assert state(animation, two) == ([(25, 1.0)], [], "SINGLE")
+    animation.bake_many([ball, two], animation.Options())
+    animation.remove(ball)
+    animation.remove(two)
+    assert [has_table(item) for item in (ball, two)] == [False, False]
+
+
+@with_slots
+@pytest.mark.parametrize("bake_first", [False, True])
+def test_actions_that_are_merged_keep_it(animation, ball, bake_first: bool) -> None:
+    two = keyed("Two")
+    animation.key_set(two, "location", 25, tension=1.0)
+    if bake_first:
+        animation.bake_many([ball, two], animation.Options())
+    activate(ball)
+    two.select_set(True)
+    assert bpy.ops.anim.merge_animation() == {"FINISHED"}
+    assert ball.animation_data.action == two.animation_data.action
+    assert state(animation, ball) == TCB
+    assert state(animation, two) == ([(25, 1.0)], [], "SINGLE")
+
+
+@with_slots
+@pytest.mark.parametrize("bake_first", [False, True])
+def test_what_was_split_off_or_merged_is_tcb_in_the_file_too(animation, ball, tmp_path, bake_first: bool) -> None:
+    """Blender gives the new action no table, and the merged one only its own."""
+    two, three = new_object("Two"), keyed("Three")
+    action = ball.animation_data.action
+    share(action, two, action.slots.new("OBJECT", "Two"))
+    key(two, "location", KEYS)
+    for item, tension in ((two, 1.0), (three, -1.0)):
+        animation.key_set(item, "location", 25, tension=tension)
+    before = {item.name: co(curve(item, "location", 1)).tolist() for item in (ball, two, three)}
+    if bake_first:
+        animation.bake_many([ball, two, three], animation.Options())
+    activate(ball)
+    assert bpy.ops.anim.separate_slots() == {"FINISHED"}
+    three.select_set(True)
+    assert bpy.ops.anim.merge_animation() == {"FINISHED"}
+    assert ball.animation_data.action == three.animation_data.action != two.animation_data.action
+    reopened(tmp_path)
+    forget(animation)
+    ball, two, three = (bpy.data.objects[name] for name in ("Ball", "Two", "Three"))
+    assert state(animation, ball) == TCB
+    assert state(animation, two) == ([(25, 1.0)], [], "SINGLE")
+    assert state(animation, three) == ([(25, -1.0)], [], "SINGLE")
+    for item in (ball, two, three):
+        animation.remove(item)
+        assert co(curve(item, "location", 1)).tolist() == before[item.name]
+    assert [has_table(item) for item in (ball, two, three)] == [False] * 3
+
+
+# Where tracks go
+
+
+@pytest.mark.parametrize(
+    ("make", "rename"), [*RENAMES, (custom("grip", 0.5), None)], ids=["bone", "shape key", "node", "custom property"]
+)
+def test_what_is_renamed_stays_tcb(animation, tmp_path, make, rename) -> None:
+    item, path, width = make()
+    key(item, path, keys_of(width))
+    animation.key_set(item, path, 10, tension=0.5)
+    animation.key_set(item, path, 25, bias=-0.25)
+    animation.choose(item, path, cycle="REPEAT")
+    if rename is None:
+        item["grasp"] = item.pop("grip")
+        path = '["grasp"]'
+        for fcurve in fcurves(item):
+            fcurve.data_path = path
+    else:
+        path = rename(item)
+    assert state(animation, item, path) == TCB
+    animation.bake(item)
+    assert state(animation, item, path) == TCB
+    animation.remove(item)
+    assert not has_table(item)
+
+
+def test_what_is_renamed_while_nobody_looks_stays_tcb_in_the_file(animation, tmp_path) -> None:
+    """The extension is not enabled, say: nothing of it runs between the rename and the next session."""
+    item = rig()
+    key(item, 'pose.bones["Arm.L"].location', KEYS)
+    animation.key_set(item, 'pose.bones["Arm.L"].location', 10, tension=0.5)
+    handlers = [list(getattr(bpy.app.handlers, name)) for name in ("save_pre", "load_post")]
+    for name in ("save_pre", "load_post"):
+        getattr(bpy.app.handlers, name).clear()
+    item.data.bones["Arm.L"].name = "Hand"
+    forget(animation)
+    reopened(tmp_path)
+    for name, each in zip(("save_pre", "load_post"), handlers, strict=True):
+        getattr(bpy.app.handlers, name).clear()
+        getattr(bpy.app.handlers, name).extend(each)
+    item = bpy.data.objects["Rig"]
+    assert state(animation, item, 'pose.bones["Hand"].location') == ([(10, 0.5)], [], "SINGLE")
+
+
+def test_another_rotation_mode_and_back_keeps_it(animation) -> None:
+    item = keyed(path="rotation_euler")
+    animation.key_set(item, "rotation_euler", 10, tension=0.5)
+    for mode in ("QUATERNION", "ZYX", "XYZ"):
+        item.rotation_mode = mode
+    assert state(animation, item, "rotation_euler") == ([(10, 0.5)], [], "SINGLE")
+
+
+@pytest.mark.parametrize("bake_first", [False, True])
+def test_nothing_attaches_itself_to_a_track_keyed_alike_when_one_is_deleted(animation, bake_first: bool) -> None:
+    item = rig()
+    left, right = (f'pose.bones["Arm.{side}"].location' for side in "LR")
+    for path in (left, right):
+        key(item, path, KEYS)
+    animation.enable(item, prefixes=[left])
+    animation.key_set(item, left, 10, tension=0.5)
+    if bake_first:
+        animation.bake(item)
+    before = [state for state in snapshot(item) if state["path"][0] == right]
+    for index in range(3):
+        bag_of(item).fcurves.remove(curve(item, left, index))
+    assert not animation.find_track(item, right).enabled
+    with pytest.raises(animation.Refusal):
+        animation.restore(item)
+    with pytest.raises(animation.Refusal):
+        animation.remove(item)
+    assert [state for state in snapshot(item) if state["path"][0] == right] == before
+
+
+@pytest.mark.parametrize("bake_first", [False, True])
+def test_transforms_that_become_deltas_stay_tcb(animation, ball, bake_first: bool) -> None:
+    if bake_first:
+        animation.bake(ball)
+    activate(ball)
+    assert bpy.ops.object.anim_transforms_to_deltas() == {"FINISHED"}
+    assert {fcurve.data_path for fcurve in fcurves(ball)} == {"delta_location"}
+    assert state(animation, ball, "delta_location") == TCB
+    animation.bake(ball)
+    animation.remove(ball)
+    assert not has_table(ball)
+    assert {len(co(fcurve)) for fcurve in fcurves(ball)} == {4}
+
+
+# Pasted keys
+
+
+def copied(item: bpy.types.Object, frames: tuple[float, ...] | None = None) -> None:
+    activate(item)
+    select_all(item, frames)
+    with editor("DOPESHEET") as space:
+        space.dopesheet.show_only_selected = True
+        bpy.ops.action.copy()
+
+
+def paste(item: bpy.types.Object, frame: float) -> None:
+    activate(item)
+    for fcurve in fcurves(item):
+        fcurve.select = True
+    bpy.context.scene.frame_set(round(frame))
+    with editor("DOPESHEET") as space:
+        space.dopesheet.show_only_selected = True
+        bpy.ops.action.paste()
+
+
+def test_keys_pasted_onto_a_plain_object_leave_it_plain(animation, ball) -> None:
+    plain = keyed("Plain")
+    copied(ball, (10, 25))
+    paste(plain, 60)
+    assert co(curve(plain, "location"))[:, 0].tolist() == [0, 10, 25, 40, 60, 75]
+    assert state(animation, plain) == ()
+    assert not has_table(plain)
+
+
+def test_keys_pasted_onto_another_bone_leave_it_plain(animation) -> None:
+    item = rig()
+    left, right = (f'pose.bones["Arm.{side}"].location' for side in "LR")
+    key(item, left, KEYS)
+    animation.key_set(item, left, 10, tension=0.5)
+    key(item, right, KEYS[:1])
+    for index in range(3):
+        source, target = curve(item, left, index), curve(item, right, index)
+        for point in list(source.keyframe_points)[1:]:
+            new = target.keyframe_points.insert(point.co.x, point.co.y)
+            new.back, new.amplitude, new.period = point.back, point.amplitude, point.period
+    assert not animation.find_track(item, right).enabled
+    assert state(animation, item, left) == ([(10, 0.5)], [], "SINGLE")
+
+
+@pytest.mark.parametrize("save", [False, True])
+def test_keys_pasted_onto_another_tcb_object_bring_their_parameters(animation, ball, tmp_path, save: bool) -> None:
+    other = keyed("Other")
+    animation.enable(other)
+    copied(ball, (10, 25))
+    paste(other, 60)
+    if save:
+        reopened(tmp_path)
+        forget(animation)
+        other = bpy.data.objects["Other"]
+    assert state(animation, other) == ([(60, 0.5)], [(75, -0.25)], "SINGLE")
+
+
+def test_keys_pasted_into_another_file_bring_their_parameters(animation, ball) -> None:
+    copied(ball, (10, 25))
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    other = keyed("Other")
+    animation.enable(other)
+    paste(other, 60)
+    assert state(animation, other) == ([(60, 0.5)], [(75, -0.25)], "SINGLE")
+
+
+# Undo
+
+
+def stop(item_name: str) -> tuple[Any, ...]:
+    item = bpy.data.objects[item_name]
+    action = item.animation_data.action
+    table = action.get("tcb_animation")
+    return repr(table.to_dict() if table is not None else None), snapshot(item)
+
+
+def test_undo_and_redo_take_keys_and_table_back_together(animation) -> None:
+    keyed()
+    steps = [
+        lambda item: animation.enable(item),
+        lambda item: animation.key_set(item, "location", 10, tension=0.5),
+        lambda item: animation.bake(item),
+        lambda item: animation.key_set(item, "location", 25, bias=0.25),
+        lambda item: animation.bake(item, output="CURVES"),
+        lambda item: animation.restore(item),
+        lambda item: animation.remove(item),
+    ]
+    bpy.ops.ed.undo_push(message="start")
+    stops = [stop("Ball")]
+    for number, step in enumerate(steps):
+        step(bpy.data.objects["Ball"])
+        bpy.ops.ed.undo_push(message=str(number))
+        stops.append(stop("Ball"))
+    for expected in stops[-2::-1]:
+        assert bpy.ops.ed.undo() == {"FINISHED"}
+        assert stop("Ball") == expected
+        assert not animation.find_track(bpy.data.objects["Ball"], "location").table.fault
+    for expected in stops[1:]:
+        assert bpy.ops.ed.redo() == {"FINISHED"}
+        assert stop("Ball") == expected
+
+
+def test_parameters_are_those_of_the_step_that_undo_goes_back_to(animation) -> None:
+    keyed()
+    animation.enable(bpy.data.objects["Ball"])
+    bpy.ops.ed.undo_push(message="start")
+    for tension in (0.25, 0.5, 0.75):
+        animation.key_set(bpy.data.objects["Ball"], "location", 10, tension=tension)
+        bpy.ops.ed.undo_push(message="set")
+    found = []
+    for _ in range(3):
+        bpy.ops.ed.undo()
+        found.append(given(animation, bpy.data.objects["Ball"], "location", "tension"))
+    assert found == [[(10, 0.5)], [(10, 0.25)], []]
+
+
+# Orphans
+
+
+def test_rows_without_keys_stay_until_the_file_is_saved(animation, ball, tmp_path) -> None:
+    many = len(rows_of(animation, ball))
+    assert many > 12
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "file.blend"))
+    assert len(rows_of(animation, ball)) == 12
+    assert state(animation, ball) == TCB
+
+
+def test_a_key_whose_row_was_cleared_is_known_in_this_session(animation, ball, tmp_path) -> None:
+    copied(ball, (10,))
+    for index in range(3):
+        ball.keyframe_delete("location", index=index, frame=10)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "file.blend"))
+    assert len(rows_of(animation, ball)) == 9
+    paste(ball, 60)
+    assert given(animation, ball, "location", "tension") == [(60, 0.5)]
+
+
+def test_no_row_is_cleared_while_keys_are_moved(tcb_animation, animation, ball, tmp_path, monkeypatch) -> None:
+    """A transform has put keys aside that it may bring back."""
+    many = len(rows_of(animation, ball))
+    monkeypatch.setattr(tcb_animation.handlers, "is_editing", lambda: True)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "file.blend"))
+    assert len(rows_of(animation, ball)) == many
+
+
+@pytest.mark.parametrize("interpolation", ["ELASTIC", "BACK"])
+def test_keys_that_play_their_floats_keep_their_rows(animation, ball, tmp_path, interpolation: str) -> None:
+    for fcurve in fcurves(ball):
+        fcurve.keyframe_points[1].interpolation = interpolation
+        fcurve.keyframe_points[1].amplitude, fcurve.keyframe_points[1].period = 1.5, 3.0
+    assert state(animation, ball) == TCB
+    reopened(tmp_path)
+    forget(animation)
+    assert state(animation, bpy.data.objects["Ball"]) == TCB
+
+
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+def test_a_saved_bake_is_restored_and_removed_without_a_trace(animation, tmp_path, output: str) -> None:
+    item = keyed()
+    before = snapshot(item)
+    animation.key_set(item, "location", 10, tension=0.5)
+    animation.bake(item, output=output)
+    reopened(tmp_path)
+    forget(animation)
+    item = bpy.data.objects["Ball"]
+    animation.remove(item)
+    assert differences(before, snapshot(item)) == []
+    assert not has_table(item)
+
+
+def test_saving_writes_nothing_into_a_table_without_orphans(animation, ball, tmp_path) -> None:
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "file.blend"))
+    before = rows_of(animation, ball).tobytes()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "file.blend"))
+    assert rows_of(animation, ball).tobytes() == before
+
+
+# Damage
+
+ROW_WORDS = 23
+
+
+def words(name: str, change) -> Any:
+    """Change an array of the table, as integers."""
+
+    def damage(table: Any) -> None:
+        numbers = np.array(table[name], dtype=np.int32)
+        del table[name]
+        table[name] = change(numbers)
+
+    return damage
+
+
+def row(name: str, value: Any, where: int = 1) -> Any:
+    """Change a field of a row."""
+
+    def change(numbers: np.ndarray) -> np.ndarray:
+        from bl_ext.user_default.tcb_animation.animation.store.rows import ROW
+
+        rows = numbers.view(ROW)
+        rows[name][where] = value
+        return rows.view(np.int32)
+
+    return words("rows", change)
+
+
+def track(name: str, value: Any) -> Any:
+    def change(numbers: np.ndarray) -> np.ndarray:
+        from bl_ext.user_default.tcb_animation.animation.store.table import _TRACK
+
+        tracks = numbers.view(_TRACK)
+        tracks[name] = value
+        return tracks.view(np.int32)
+
+    return words("tracks", change)
+
+
+def put(name: str, value: Any) -> Any:
+    def damage(table: Any) -> None:
+        if name in table:
+            del table[name]
+        table[name] = value
+
+    return damage
+
+
+def without(name: str) -> Any:
+    return lambda table: table.__delitem__(name)
+
+
+DAMAGE = {
+    "no schema": without("schema"),
+    "schema a string": put("schema", "1"),
+    "schema a float": put("schema", 1.5),
+    "schema 0": put("schema", 0),
+    "schema below 0": put("schema", -3),
+    "no rows": without("rows"),
+    "no tracks": without("tracks"),
+    "no paths": without("paths"),
+    "paths a number": put("paths", 3),
+    "paths an array": put("paths", [1, 2]),
+    "too many paths": put("paths", "location\nscale"),
+    "rows a string": put("rows", "rows"),
+    "rows a number": put("rows", 7),
+    "rows a dictionary": put("rows", {"a": 1}),
+    "rows as doubles": words("rows", lambda numbers: numbers.astype(np.float64)),
+    "rows as floats": words("rows", lambda numbers: numbers.astype(np.float32)),
+    "rows of an odd length": words("rows", lambda numbers: numbers[:-3]),
+    "rows not in order": words("rows", lambda numbers: np.roll(numbers, ROW_WORDS)),
+    "rows twice": words("rows", lambda numbers: np.tile(numbers, 2)),
+    "huge rows": words("rows", lambda numbers: np.full(2_500_000, 7, dtype=np.int32)),
+    "a row's number is none": row("numbers", np.nan),
+    "a row's number is infinite": row("numbers", np.inf),
+    "a row's place is none": row("co", np.nan),
+    "a row's handle is none": row("handle_left", np.nan),
+    "a row's float is none": row("period", np.nan),
+    "a row's interpolation is none": row("interpolation", 200),
+    "a row's handle type is none": row("handle_left_type", 9),
+    "a row's type is none": row("type", 77),
+    "tracks as floats": words("tracks", lambda numbers: numbers.astype(np.float64)),
+    "tracks of an odd length": words("tracks", lambda numbers: numbers[:-1]),
+    "tracks twice": words("tracks", lambda numbers: np.tile(numbers, 2)),
+    "a choice is none": track("choices", 200),
+    "channels of an odd length": put("channels", [1]),
+    "own a string": put("own", "keys"),
+    "generated of a wrong length": put("generated", [0, 0, 0, 0]),
+    "own of an odd length": put("own", [1, 2, 3]),
+}
+BAKED_DAMAGE = {
+    "no channels": without("channels"),
+    "no own keys": without("own"),
+    "fewer own keys": words("own", lambda numbers: numbers[:-10]),
+    "no generated keys": without("generated"),
+    "fewer generated keys": words("generated", lambda numbers: numbers[:-2]),
+    "an extrapolation is none": words("channels", lambda numbers: np.where(np.arange(len(numbers)) == 2, 9, numbers)),
+    "a count below 0": words("channels", lambda numbers: np.where(numbers == 4, -4, numbers)),
+    "options are no numbers": track("options", np.nan),
+    "options out of range": track("options", -7.0),
+}
+WHOLE = {"an array": np.arange(4, dtype=np.int32), "a string": "table", "a number": 3, "empty": {}}
+
+
+def damaged(animation, item: bpy.types.Object, damage: str) -> None:
+    action: Any = item.animation_data.action
+    if damage in WHOLE:
+        del action["tcb_animation"]
+        action["tcb_animation"] = WHOLE[damage]
+    else:
+        (DAMAGE | BAKED_DAMAGE)[damage](action["tcb_animation"])
+    forget(animation)
+
+
+CASES = [(name, bake) for name in (*DAMAGE, *WHOLE) for bake in (False, True)] + [(n, True) for n in BAKED_DAMAGE]
+
+
+def refusal_of(animation, change) -> str:
+    """Why nothing was done, raised or reported."""
+    try:
+        report = change()
+    except animation.Refusal as refusal:
+        return str(refusal)
+    assert report.tracks == 0
+    return "; ".join(report.refused)
+
+
+@pytest.mark.parametrize(("damage", "bake_first"), CASES)
+def test_a_damaged_table_is_told_and_nothing_changed(animation, ball, damage: str, bake_first: bool) -> None:
+    if bake_first:
+        animation.bake(ball)
+    damaged(animation, ball, damage)
+    before = snapshot(ball)
+    for change in (
+        lambda: animation.bake(ball),
+        lambda: animation.bake(ball, target="NEW_ACTION"),
+        lambda: animation.enable(ball),
+        lambda: animation.restore(ball),
+        lambda: animation.key_set(ball, "location", 10, tension=1.0),
+        lambda: animation.choose(ball, "location", cycle="SINGLE"),
+    ):
+        assert re.search(r'"Ball".*damaged \(.+\); Remove TCB', refusal_of(animation, change))
+    assert snapshot(ball) == before
+
+
+@pytest.mark.parametrize(("damage", "bake_first"), CASES)
+def test_remove_always_takes_a_damaged_table_away(animation, ball, damage: str, bake_first: bool) -> None:
+    if bake_first:
+        animation.bake(ball)
+    damaged(animation, ball, damage)
+    report = animation.remove(ball)
+    assert any("damaged" in note for note in report.notes)
+    assert not has_table(ball)
+    assert [co(fcurve)[:, 0].tolist() for fcurve in fcurves(ball)] == [[0, 10, 25, 40]] * 3
+    animation.bake(ball)
+    animation.restore(ball)
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_file_with_a_damaged_table_is_saved_and_loaded(animation, ball, tmp_path, damage: str) -> None:
+    damaged(animation, ball, damage)
+    reopened(tmp_path)
+    with pytest.raises(animation.Refusal, match="damaged"):
+        animation.bake(bpy.data.objects["Ball"])
+
+
+@pytest.mark.parametrize("bake_first", [False, True])
+def test_one_damaged_track_leaves_the_others_tcb(animation, ball, bake_first: bool) -> None:
+    key(ball, "scale", KEYS)
+    animation.enable(ball)
+    if bake_first:
+        animation.bake(ball)
+    action: Any = ball.animation_data.action
+    numbers = np.array(action["tcb_animation"]["tracks"], dtype=np.int32)
+    tracks = numbers.view(animation.store.table._TRACK)
+    assert len(tracks) == 2
+    scale = action["tcb_animation"]["paths"].split("\n").index("scale")
+    tracks["choices"][scale] = 200
+    action["tcb_animation"]["tracks"] = numbers
+    assert "damaged" in refusal_of(animation, lambda: animation.restore(ball, ["scale"]))
+    assert animation.remove(ball, ["scale"]).tracks == 1
+    assert animation.store.own_keys.key_frames(animation.find_track(ball, "scale")).tolist() == [0, 10, 25, 40]
+    assert {len(co(curve(ball, "scale", index))) for index in range(3)} == {4}
+    assert state(animation, ball, "scale") == ()
+    assert state(animation, ball) == TCB
+    animation.remove(ball)
+    assert not has_table(ball)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How long Enable takes that keeps the look of many keys, beside the bare write of the same keys.
+
+    python tools/bench_enable.py [--objects 100] [--frames 1000] [--rounds 5]
+
+Each object has Bezier keys on its location, rotation and scale, 10 channels, about every 22 frames. Of the time,
+reading is the keys, evaluation is splines and what the F-curves play, fit is the search for parameters, writing is
+putting them into the file, and the rest is making tracks TCB and comparing. The bare write puts all that keys are, in
+bulk, into the F-curves of the same file. All is processor time of one thread, each round on a freshly opened file, the
+ratios in each round: what else the machine does counts little.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import bpy
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tools import tcb as checkout
+from tools.bench_scene import Size, animated, fcurves, make
+
+package = checkout.load(checkout.PACKAGE, "__init__.py", [str(checkout.ROOT)])
+animation, look, keyframes = (
+    importlib.import_module(f"{package.__name__}.{name}")
+    for name in ("animation", "animation.edit.look", "animation.fcurves.keyframes")
+)
+
+STAGES = {
+    "reading": ("read_all_own_keys",),
+    "evaluation": ("_splines", "played_parts"),
+    "fit": ("fit_parameters",),
+    "writing": ("keys_of", "set_parameters"),
+}
+
+
+@contextmanager
+def watched(seconds: dict[str, float]) -> Iterator[None]:
+    """Add up what the stages take; the rest is what they leave of the whole."""
+    kept = {name: getattr(look, name) for names in STAGES.values() for name in names}
+    for stage, names in STAGES.items():
+        seconds[stage] = 0.0
+        for name in names:
+            setattr(look, name, _timed(kept[name], stage, seconds))
+    start = time.thread_time()
+    try:
+        yield
+    finally:
+        seconds["all"] = time.thread_time() - start
+        seconds["rest"] = seconds["all"] - sum(seconds[stage] for stage in STAGES)
+        for name, function in kept.items():
+            setattr(look, name, function)
+
+
+def _timed(function: Callable[..., Any], stage: str, seconds: dict[str, float]) -> Callable[..., Any]:
+    def run(*arguments: Any) -> Any:
+        start = time.thread_time()
+        try:
+            return function(*arguments)
+        finally:
+            seconds[stage] += time.thread_time() - start
+
+    return run
+
+
+def bare_write() -> tuple[float, int]:
+    """Seconds to write all keys of the file again, and how many there are."""
+    every = [(curve, keyframes.read(curve)) for item in animated() for curve in fcurves(item)]
+    start = time.thread_time()
+    for curve, keys in every:
+        curve.keyframe_points.clear()
+        keyframes.write(curve, keys)
+    return time.thread_time() - start, sum(len(keys) for _, keys in every)
+
+
+def measure(path: Path) -> dict[str, float]:
+    """One round on a freshly opened file."""
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    bare, keys = bare_write()
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    seconds: dict[str, float] = {}
+    with watched(seconds):
+        report = animation.enable_many(dict.fromkeys(animated()), keep_look=True)
+    assert report.looks_kept == report.tracks, report
+    return seconds | {"bare write": bare, "keys": keys, "tracks": report.tracks}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--objects", type=int, default=100)
+    parser.add_argument("--frames", type=int, default=1000)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "objects.blend"
+        make(Size("objects", 10 * options.objects, options.frames), path)
+        rounds = [measure(path) for _ in range(options.rounds)]
+    print(f"Blender {bpy.app.version_string}: {rounds[0]['tracks']} tracks, {rounds[0]['keys']} keys; medians")
+    print(f"{'':12}{'ms':>8}{'/ bare write':>14}")
+    for name in ("bare write", *STAGES, "rest", "all"):
+        ratio = median(each[name] / each["bare write"] for each in rounds)
+        print(f"{name:12}{1e3 * median(each[name] for each in rounds):8.0f}{ratio:14.1f}")
+    sys.stdout.flush()
+    # Blender 4.2 and 4.5 as Python modules may crash, or wait for ever, while the process ends.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

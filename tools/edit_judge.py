@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Own keys of what was baked, held against those of its twin: what was lost, and what was made up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tests.animation.curves import PARAMETERS, co, fcurves, is_frame_function
+from tools.edit_kinds import BoolArray, FloatArray
+
+SAME_FRAME = 0.011
+"""Frames: Blender keys over a key that is nearer than 0.01 to the frame, and leaves it where it is."""
+SAME_VALUE = 2e-5
+"""Of the value, and in units: keying over a key adds a difference to its value, which rounds."""
+SAME_PARAMETER = 1e-4
+_GENERATED = 1048583.0
+
+Name = tuple[str, int]
+"""Data path and index of a channel."""
+Points = dict[Name, FloatArray]
+"""Frames and values of the own keys of each channel that has some, shape (n, 2)."""
+Numbers = npt.NDArray[np.float64]
+
+KINDS = ("lost", "appeared", "parameters", "kinds", "siblings")
+"""From what is worst: own keys missing or with other values; keys that nobody made; other tension, continuity, bias or
+ease; another interpolation, easing or key type; keys of a rotation's other channels where one channel was keyed."""
+COUNTED = ("error", "lost", "appeared", "parameters")
+"""What an animator has lost, or is given."""
+
+
+def is_own(fcurve: Any) -> bool:
+    """Whether an F-curve is the animator's."""
+    # Blender's own operators may name an item of a collection by its place.
+    return not is_frame_function(fcurve) and not fcurve.data_path.startswith("tcb_tracks[")
+
+
+def own_points(fcurve: Any) -> BoolArray:
+    """Which keys of a baked curve are own ones, as well as can be told before anybody looked at it."""
+    points = fcurve.keyframe_points
+    kinds = np.array([point.type != "GENERATED" for point in points], dtype=np.bool_)
+    amplitudes = np.empty(len(points), dtype=np.float32)
+    points.foreach_get("amplitude", amplitudes)
+    return np.asarray(kinds | (amplitudes != _GENERATED))
+
+
+def channels(obj: Any) -> dict[Name, Any]:
+    """The animator's F-curves that have keys; none where the object has no animation any more."""
+    animation = obj.animation_data
+    if animation is None or animation.action is None:
+        return {}
+    return {
+        (fcurve.data_path, fcurve.array_index): fcurve
+        for fcurve in fcurves(obj)
+        if is_own(fcurve) and len(fcurve.keyframe_points)
+    }
+
+
+def points_of(obj: Any) -> Points:
+    """Of an object on which nothing is baked."""
+    return {name: co(fcurve) for name, fcurve in channels(obj).items()}
+
+
+def kinds_of(obj: Any) -> dict[Name, list[tuple[str, ...]]]:
+    """Key type, interpolation and easing of each key of an object on which nothing is baked."""
+    return {
+        name: [(point.type, point.interpolation, point.easing) for point in fcurve.keyframe_points]
+        for name, fcurve in channels(obj).items()
+    }
+
+
+def parameters_of(animation: Any, obj: Any) -> dict[str, tuple[Numbers, Numbers]]:
+    """Of each track the frames of its keys, and of each key the five parameters, shape (n, 5)."""
+    result = {}
+    for path in dict.fromkeys(path for path, _ in channels(obj)):
+        try:
+            keys = animation.edit.selected_keys.keys_of(obj, animation.find_track(obj, path))
+            numbers = keys.parameters({})
+        except animation.Refusal:
+            continue
+        frames = np.asarray(keys.frames, dtype=np.float64)
+        columns = [np.broadcast_to(numbers.get(name, 0.0), frames.shape) for name in PARAMETERS]
+        result[path] = frames, np.stack(columns, axis=1)
+    return result
+
+
+@dataclass
+class Own:
+    """What an object has of the animator's."""
+
+    points: Points
+    kinds: dict[Name, list[tuple[str, ...]]]
+    parameters: dict[str, tuple[Numbers, Numbers]]
+
+    @classmethod
+    def of(cls, animation: Any, obj: Any) -> Own:
+        """Of an object that was never baked."""
+        return cls(points_of(obj), kinds_of(obj), parameters_of(animation, obj))
+
+
+@dataclass
+class Verdict:
+    """What differs from the twin, by kind, in words; and what was said of it."""
+
+    differences: dict[str, list[str]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, kind: str, text: str) -> None:
+        self.differences.setdefault(kind, []).append(text)
+
+    @property
+    def worst(self) -> str:
+        """The worst kind of difference; "kept" where there is none."""
+        return next((kind for kind in KINDS if kind in self.differences), "kept")
+
+    @property
+    def size(self) -> int:
+        return sum(map(len, self.differences.values()))
+
+    @property
+    def texts(self) -> list[str]:
+        return [f"{kind}: {text}" for kind in KINDS for text in self.differences.get(kind, ())]
+
+
+def compare(wanted: Own, got: Own, *, values: bool = True, parameters: bool = True, inserted: bool = False) -> Verdict:
+    """Hold own keys against the twin's; without `values` or `parameters`, not those.
+
+    Where keys were `inserted` no interpolation is compared, which a new key takes from the one before it, and a
+    rotation may have a whole key where a channel got one.
+    """
+    verdict = Verdict()
+    nothing = np.empty((0, 2), dtype=np.float32)
+    for name in dict.fromkeys((*wanted.points, *got.points)):
+        channel = f"{name[0]}[{name[1]}]"
+        theirs, mine = wanted.points.get(name, nothing), got.points.get(name, nothing)
+        matched = _matched(theirs[:, 0], mine[:, 0])
+        for row in sorted(set(range(len(theirs))) - set(matched)):
+            verdict.add("lost", f"{channel}: no key at {theirs[row, 0]:g}")
+        for row in sorted(set(range(len(mine))) - set(matched.values())):
+            beside = inserted and _has_sibling(wanted.points, name, mine[row, 0])
+            kind = "siblings" if beside else "appeared"
+            verdict.add(kind, f"{channel}: a key at {mine[row, 0]:g}")
+        for row, other in matched.items():
+            a, b = float(theirs[row, 1]), float(mine[other, 1])
+            if values and not abs(a - b) <= SAME_VALUE * (1 + abs(a)):
+                verdict.add("lost", f"{channel}: {b:g} at {theirs[row, 0]:g}, not {a:g}")
+            was, now = wanted.kinds[name][row], got.kinds[name][other]
+            if not inserted and was != now:
+                verdict.add("kinds", f"{channel}: {', '.join(now)} at {theirs[row, 0]:g}, not {', '.join(was)}")
+    if parameters:
+        _compare_parameters(wanted, got, verdict)
+    return verdict
+
+
+def _has_sibling(points: Points, name: Name, frame: float) -> bool:
+    """Whether another channel of that rotation has a key there."""
+    siblings = (at for (path, _), at in points.items() if path == name[0] and "rotation" in path)
+    return any(np.abs(at[:, 0] - frame).min() <= SAME_FRAME for at in siblings)
+
+
+def _compare_parameters(wanted: Own, got: Own, verdict: Verdict) -> None:
+    for path, (frames, numbers) in wanted.parameters.items():
+        if path not in got.parameters:
+            # A track without keys is lost already; one that can't be asked for its parameters is not.
+            if any(name[0] == path for name in got.points):
+                verdict.add("parameters", f"{path}: none can be read")
+            continue
+        held, others = got.parameters[path]
+        for row, other in _matched(frames, held).items():
+            for column, name in enumerate(PARAMETERS):
+                a, b = numbers[row, column], others[other, column]
+                if not abs(a - b) <= SAME_PARAMETER:
+                    verdict.add("parameters", f"{path}: {name} {b:g} at {frames[row]:g}, not {a:g}")
+
+
+def _matched(wanted: npt.NDArray[Any], got: npt.NDArray[Any]) -> dict[int, int]:
+    """Rows of those frames that are in both, in order."""
+    result = {}
+    i = j = 0
+    while i < len(wanted) and j < len(got):
+        if abs(wanted[i] - got[j]) <= SAME_FRAME:
+            result[i] = j
+            i, j = i + 1, j + 1
+        elif wanted[i] < got[j]:
+            i += 1
+        else:
+            j += 1
+    return result

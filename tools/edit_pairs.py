@@ -1,0 +1,704 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Pairs of edits between two looks, done to what is baked and to its twin; what of the own keys is lost."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import bpy
+import numpy as np
+
+from tests.animation.curves import HAS_SLOTS, co, fcurves
+from tools.edit_judge import (
+    SAME_FRAME,
+    SAME_VALUE,
+    Name,
+    Own,
+    Verdict,
+    channels,
+    compare,
+    kinds_of,
+    own_points,
+    parameters_of,
+    points_of,
+)
+from tools.edit_kinds import ALL, KEYS, NONE, Done, Edits, editor, make_keyed, rows, scene_now
+
+operators: Any = bpy.ops
+
+OUTPUTS: dict[str, dict[str, Any]] = {
+    "samples": {"step": 1.0},
+    "half samples": {"step": 0.5},
+    "double samples": {"step": 2.0},
+    "curves": {"output": "CURVES"},
+}
+MODES = ("XYZ", "QUATERNION", "BONES", "AXIS_ANGLE", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
+SHAPES = ("plain", "ragged", "still", "whole")
+"""Of the keys: random ones; some channels without some; some channels that stand still; whole numbers, some alike."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a pair is done to."""
+
+    mode: str = "XYZ"
+    output: str = "samples"
+    live: bool = False
+    cycle: str = "SINGLE"
+    shape: str = "plain"
+
+    def __str__(self) -> str:
+        words = [self.mode, self.output, "live" if self.live else "baked again"]
+        words += [self.cycle] if self.cycle != "SINGLE" else []
+        return ", ".join([*words, *([self.shape] if self.shape != "plain" else [])])
+
+
+def settings_by(dice: random.Random) -> Setting:
+    """A random one: the plain ones are likelier."""
+    return Setting(
+        dice.choices(MODES, (4, 4, 4, 1, 0.4, 0.4, 0.4, 0.4, 0.4))[0],
+        dice.choices(list(OUTPUTS), (4, 2, 1.5, 2))[0],
+        dice.random() < 0.4,
+        dice.choices(("SINGLE", "REPEAT", "LOOP"), (6, 1, 1))[0],
+        dice.choices(SHAPES, (4, 1, 1, 1))[0],
+    )
+
+
+class Stage:
+    """One file with what cases are made of: TCB objects, baked in each way that was asked for, and not baked."""
+
+    def __init__(self, animation: Any) -> None:
+        self.animation = animation
+        self.names: dict[tuple[Any, ...], str] = {}
+        self.said: set[str] = set()
+        """What bakes of unedited keys say, without numbers and names."""
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+
+    def place(self, setting: Setting, others: bool = False) -> None:
+        """Put new twins into the scene; with `others`, another two from which keys can be pasted."""
+        for seed, names in ((3, ("Live", "Plain")), (4, ("Other Live", "Other Plain")))[: 1 + others]:
+            for name in names:
+                baked = name.endswith("Live")
+                obj = self._copy(self._template(setting, seed, baked), name)
+                if baked and setting.live:
+                    obj.animation_data.action.tcb_live = True
+
+    def clear(self) -> None:
+        """Take everything away but what cases are made of."""
+        active: Any = bpy.context.view_layer.objects.active  # type: ignore[union-attr]
+        if active is not None and active.mode != "OBJECT":
+            bpy.ops.object.mode_set(mode="OBJECT")
+        kept = set(self.names.values())
+        done: list[Any] = [obj for obj in bpy.data.objects if obj.name not in kept]
+        done += [action for action in bpy.data.actions if action.name not in kept]
+        done += [armature for armature in bpy.data.armatures if armature.name not in kept]
+        bpy.data.batch_remove(done)
+
+    def _template(self, setting: Setting, seed: int, baked: bool) -> Any:
+        what = (setting.mode, setting.cycle, setting.shape, seed, setting.output if baked else None)
+        if what not in self.names:
+            name = f"Kept {len(self.names)}"
+            obj = make_keyed(self.animation, name, setting.mode, random.Random(seed))
+            _shape(obj, setting.shape)
+            for path in dict.fromkeys(fcurve.data_path for fcurve in rows(obj)):
+                self.animation.choose(obj, path, cycle=setting.cycle)
+            if baked:
+                report = self.animation.bake(obj, **OUTPUTS[setting.output])
+                self.said.update(map(worded, report.notes))
+            obj.animation_data.action.name = name
+            if obj.type == "ARMATURE":
+                obj.data.name = name
+            obj.use_fake_user = obj.animation_data.action.use_fake_user = True
+            for collection in list(obj.users_collection):
+                collection.objects.unlink(obj)
+            self.names[what] = obj.name
+            assert obj.name == obj.animation_data.action.name
+        return bpy.data.objects[self.names[what]]
+
+    def _copy(self, template: Any, name: str) -> Any:
+        obj = template.copy()
+        obj.name = name
+        action = obj.animation_data.action = template.animation_data.action.copy()
+        if HAS_SLOTS:
+            obj.animation_data.action_slot = action.slots[0]
+        if obj.type == "ARMATURE":
+            # Bones are selected and renamed in the data.
+            obj.data = template.data.copy()
+        return obj
+
+
+def _shape(obj: Any, shape: str) -> None:
+    """Make the keys what the setting says, before a bake."""
+    for number, fcurve in enumerate(rows(obj)):
+        points = fcurve.keyframe_points
+        if shape == "ragged" and number % 3 == 1 and "location" in fcurve.data_path:
+            points.remove(points[2])
+        elif shape == "still" and number % 3 == 1:
+            for point in points:
+                point.co_ui = (point.co.x, 1.0)
+        elif shape == "whole":
+            for point in points:
+                point.co_ui = (point.co.x, float(round(point.co.y)) or 1.0)
+        fcurve.update()
+
+
+def worded(note: str) -> str:
+    """A note without the object's name and without numbers."""
+    return re.sub(r"[-\d.,e\s]+", " ", re.sub(r'^".*?", ', "", note))
+
+
+class Case(Edits):
+    """Twins on a stage, edits done to them, and the verdict after a look."""
+
+    factors = (0.3, 0.5, 0.7, 0.9, 1.3, 1.5, 2.0, -1.0)
+
+    def __init__(self, stage: Stage, setting: Setting, others: bool = False) -> None:
+        self.animation, self.setting, self.stage = stage.animation, setting, stage
+        self.mode, self.options = setting.mode, OUTPUTS[setting.output]
+        self.dice = random.Random(0)
+        self.story: list[str] = []
+        self.failures: list[str] = []
+        """What could be done to the twin only."""
+        self.values = True
+        """Whether anybody can tell the values of own keys: not where a bulk tool had a merged one to work on."""
+        self.inserted = False
+        """Whether there are new keys: they take their interpolation from what stands before them."""
+        self.merged = False
+        """Whether own keys merged, of which either one's parameters may stay."""
+        self.untouched: list[Name] = []
+        """Channels that are not TCB: a look leaves them as they are."""
+        stage.clear()
+        scene_now().frame_set(0)
+        stage.place(setting, others)
+        self._show("Live", "Plain")
+        if self.mode == "BONES":
+            bpy.ops.object.mode_set(mode="POSE")
+        if setting.live:
+            with quietly():
+                operators.tcb.sync()
+
+    def do(self, name: str, dice: random.Random | None = None) -> str:
+        """Do the edit of that name; its kind."""
+        self.dice = dice or self.dice
+        self.kind, self.snaps = "", True
+        before = _count(self.plain)
+        if before or name in ("key_pose", "paste_from_another"):
+            said, _ = getattr(self, name)()
+        else:
+            said = "nothing"
+        self.inserted |= name in INSERTING
+        self.merged |= name in MERGING and _count(self.plain) < before
+        self.story.append(said)
+        return self.kind or name
+
+    def on_both(self, work: Callable[[Any], None]) -> None:
+        refused = []
+        for obj in self.twins:
+            try:
+                work(obj)
+            except self.animation.Refusal as refusal:
+                refused.append((obj.name, str(refusal)))
+        if len(refused) == 1:
+            self.failures.append(f"{refused[0][0]} only: {refused[0][1]}")
+
+    @contextmanager
+    def between(self) -> Iterator[None]:
+        """Let the twin have what own keys are right after such an edit of the live one.
+
+        A key of the twin's that is not there any more was deleted by the edit.
+        """
+        twin, live = channels(self.plain), channels(self.live)
+        for name, fcurve in twin.items():
+            at = co(live[name]) if name in live else np.empty((0, 2), dtype=np.float32)
+            for frame, value in co(fcurve).tolist():
+                row = _row_at(at[:, 0], frame)
+                if row is None or abs(at[row, 1] - value) > SAME_VALUE * (1 + abs(value)):
+                    self.values = False
+        self.inserted = True
+        with self._alone("Live"):
+            yield
+        self.follow()
+
+    def follow(self) -> None:
+        """Give the twin's keys the values of the live one's that stand there, and its new keys."""
+        live = channels(self.live)
+        for name, fcurve in channels(self.plain).items():
+            if name not in live:
+                points = fcurve.keyframe_points
+                while len(points):
+                    points.remove(points[0])
+                continue
+            _follow(fcurve, live[name])
+
+    def look(self) -> list[str]:
+        """Bring what is baked up to date; what was said that is not said of unedited keys."""
+        return [note for note in self._look() if worded(note) not in self.stage.said]
+
+    def _look(self) -> list[str]:
+        if self.setting.live:
+            with quietly() as printed:
+                try:
+                    operators.tcb.sync()
+                except RuntimeError as error:
+                    return ["refused: " + str(error).strip()]
+            lines = [line.removeprefix("Info: ") for line in printed if line.startswith("Info: ")]
+            return [line for line in lines if not line.startswith(("Synced", "Everything that is live"))]
+        try:
+            report = self.animation.bake(self.live, **self.options)
+        except self.animation.Refusal as refusal:
+            return [f"refused: {refusal}"]
+        return [*(f"refused: {text}" for text in report.refused), *report.notes]
+
+    def judge(self) -> Verdict:
+        """Look, restore, and hold what is left against the twin."""
+        try:
+            passes_by = any(map(self.passes_by_keys, self._paths()))
+        except ValueError:
+            passes_by = False
+        notes = self.look()
+        touched = [name for name in self.untouched if self._bits(self.live, name) != self._bits(self.plain, name)]
+        live = self.live
+        parameters = parameters_of(self.animation, live)
+        try:
+            self.animation.restore(live)
+        except self.animation.Refusal as refusal:
+            if not refusal.nothing_to_do:
+                raise
+        got = Own(points_of(live), kinds_of(live), parameters)
+        wanted = Own.of(self.animation, self.plain)
+        verdict = compare(
+            wanted, got, values=self.values and not passes_by, parameters=not self.merged, inserted=self.inserted
+        )
+        for text in self.failures:
+            verdict.add("lost", text)
+        for path, index in touched:
+            verdict.add("lost", f"{path}[{index}]: not TCB, and changed")
+        verdict.notes = notes
+        return verdict
+
+    @staticmethod
+    def _bits(obj: Any, name: Name) -> list[bytes]:
+        fcurve = channels(obj).get(name)
+        points: Any = [] if fcurve is None else fcurve.keyframe_points
+        result = []
+        for field_name in ("co", "handle_left", "handle_right") if len(points) else ():
+            numbers = np.empty(2 * len(points), dtype=np.float32)
+            points.foreach_get(field_name, numbers)
+            result.append(numbers.tobytes())
+        return result
+
+    # Edits that walks don't do.
+
+    def free_frames(self, path: str, index: int) -> list[float]:
+        """Whole frames among the twin's keys of a channel at which it has none."""
+        own = [co(f)[:, 0] for f in rows(self.plain) if (f.data_path, f.array_index) == (path, index)]
+        if not own or len(own[0]) < 2:
+            return []
+        span = range(int(np.ceil(own[0][0])) + 1, int(own[0][-1]))
+        return [float(frame) for frame in span if np.abs(own[0] - frame).min() > 0.5]
+
+    def channel(self) -> Name:
+        """One of the twin's that have keys."""
+        return self.dice.choice(list(channels(self.plain)))
+
+    def value_at(self, path: str, index: int, frame: float) -> float:
+        """What the baked channel plays."""
+        fcurve = channels(self.live).get((path, index))
+        return 0.0 if fcurve is None else float(fcurve.evaluate(frame))
+
+    def key_opposite(self) -> Done:
+        """Key the opposite value where a generated key stands: of one channel, or of all."""
+        path, index = self.channel()
+        free = self.free_frames(path, index)
+        if not free:
+            return "nothing", ALL
+        frame = self.dice.choice(free)
+        values = [-self.value_at(path, n, frame) for n in range(4)]
+        index = self.dice.choice((index, -1))
+        if any(abs(value) < 0.01 for value in (values[:3] if index < 0 else [values[index]])):
+            return "nothing", ALL
+        self.key_at(path, frame, values, index)
+        return f"{path}[{index}] keyed at {frame:g}, the opposite value", KEYS
+
+    def key_many(self) -> Done:
+        """Key 1 more on several frames on end."""
+        path, index = self.channel()
+        free = self.free_frames(path, index)
+        if not free:
+            return "nothing", ALL
+        first = self.dice.randrange(len(free))
+        frames = free[first : first + self.dice.choice((2, 5, 12, 40))]
+        self.key_more(path, index, frames, 1.0)
+        return f"{path}[{index}] keyed 1 more at {frames[0]:g} to {frames[-1]:g}", KEYS
+
+    def key_more(self, path: str, index: int, frames: Sequence[float], amount: float) -> None:
+        """Insert keys whose values are that much more than what is played there."""
+        values = [self.value_at(path, index, frame) + amount for frame in frames]
+
+        def work(obj: Any) -> None:
+            fcurve = channels(obj).get((path, index))
+            if fcurve is not None:
+                for frame, value in zip(frames, values, strict=True):
+                    fcurve.keyframe_points.insert(frame, value)
+
+        self.on_both(work)
+
+    def move_by_script(self) -> Done:
+        """Give a key another frame, without Blender's transform: onto a generated key, mostly."""
+        path, index = self.channel()
+        free = self.free_frames(path, index)
+        if not free:
+            return "nothing", ALL
+        at = self.dice.choice(co(channels(self.plain)[path, index])[:, 0].tolist())
+        to = self.dice.choice(free)
+        self.set_point(path, index, at, to - at, 0.0)
+        held = channels(self.live)[path, index]
+        own = co(held)[own_points(held), 0]
+        if _row_at(own, to) is None:
+            # Of two keys at one frame Blender kept the generated one: to be seen, the own key was deleted.
+            self.remove_point(path, index, to, ("Plain",))
+        return f"{path}[{index}] moved from {at:g} to {to:g} by a script", ALL
+
+    def shift_by_script(self) -> Done:
+        """Shift all keys, generated ones too, in bulk."""
+        frames, amount = self.dice.choice(((5.0, 0.0), (-2.5, 0.0), (0.0, 1.5), (3.0, -0.5)))
+        self.shift(frames, amount)
+        return f"all shifted by ({frames:g}, {amount:g}) by a script", ALL
+
+    def shift(self, frames: float, amount: float) -> None:
+        """Add to frames and values of all keys and handles."""
+
+        def work(obj: Any) -> None:
+            for fcurve in fcurves(obj):
+                value = amount if (fcurve.data_path, fcurve.array_index) in channels(obj) else 0.0
+                for name in ("co", "handle_left", "handle_right"):
+                    numbers = np.empty(2 * len(fcurve.keyframe_points), dtype=np.float32)
+                    fcurve.keyframe_points.foreach_get(name, numbers)
+                    numbers[0::2] += np.float32(frames)
+                    numbers[1::2] += np.float32(value)
+                    fcurve.keyframe_points.foreach_set(name, numbers)
+                fcurve.update()
+
+        self.on_both(work)
+
+    def remove_by_script(self) -> Done:
+        """Remove a key of one channel."""
+        path, index = self.channel()
+        at = self.dice.choice(co(channels(self.plain)[path, index])[:, 0].tolist())
+        self.remove_point(path, index, at)
+        return f"{path}[{index}] at {at:g} removed by a script", ALL
+
+    def remove_point(self, path: str, index: int, at: float, names: Sequence[str] = ("Live", "Plain")) -> None:
+        """Remove the key of the channel there."""
+
+        def work(obj: Any) -> None:
+            fcurve = channels(obj).get((path, index)) if obj.name in names else None
+            row = None if fcurve is None else _row_at(co(fcurve)[:, 0], at)
+            if fcurve is not None and row is not None:
+                fcurve.keyframe_points.remove(fcurve.keyframe_points[row])
+
+        self.on_both(work)
+
+    def delete_row(self) -> Done:
+        """X on a key of one channel."""
+        where = self.row()
+        self.do_in("DOPESHEET", lambda: bpy.ops.action.delete(confirm=False))
+        return f"{where}: deleted", ALL
+
+    def channels_delete(self) -> Done:
+        """X on one channel's or one track's rows."""
+        path, index = self.channel()
+        whole = self.dice.random() < 0.6
+        self.delete_channels(lambda name: name[0] == path and (whole or name[1] == index))
+        return f"{path}{'' if whole else f'[{index}]'}: channels deleted", ALL
+
+    def delete_channels(self, chosen: Callable[[Name], bool]) -> None:
+        """Delete those of the animator's rows."""
+        for obj in self.twins:
+            own = channels(obj)
+            for fcurve in fcurves(obj):
+                name = (fcurve.data_path, fcurve.array_index)
+                fcurve.select = name in own and chosen(name)
+                if fcurve.group is not None:
+                    fcurve.group.select = False
+                    # Rows of a closed group can't be selected, nor deleted.
+                    fcurve.group.show_expanded = True
+        with editor("DOPESHEET", "CHANNELS"):
+            bpy.ops.anim.channels_delete()
+
+    def to_deltas(self) -> Done:
+        """Animated Transforms to Deltas: F-curves get other paths."""
+        if self.mode == "BONES":
+            return "nothing", ALL
+        bpy.ops.object.anim_transforms_to_deltas()
+        return "transforms to deltas", ALL
+
+    def graph_paste(self) -> Done:
+        """Copy in the Graph Editor, and paste there."""
+        where = self.graph()
+        frame = self.dice.randint(-5, 60)
+        for name in ("Live", "Plain"):
+            with self._alone(name), editor("FCURVES"):
+                bpy.ops.graph.copy()
+                scene_now().frame_set(frame)
+                bpy.ops.graph.paste()
+        return f"{where}: pasted at {frame} there", ALL
+
+    def drag_value(self) -> Done:
+        """Drag one key up or down in the Graph Editor."""
+        where = self.row()
+        amount = self.dice.choice((0.5, -1.0, 3.0))
+        self.do_in("FCURVES", lambda: bpy.ops.transform.translate(value=(0.0, amount, 0.0)))
+        return f"{where}: dragged by {amount}", KEYS
+
+    def move_all_values(self) -> Done:
+        """Drag all keys, generated ones too, up or down in the Graph Editor."""
+        self.all()
+        amount = self.dice.choice((0.5, -1.0, 3.0))
+        self.do_in("FCURVES", lambda: bpy.ops.transform.translate(value=(0.0, amount, 0.0)))
+        return f"all: dragged by {amount}", KEYS
+
+    def drag_handle(self) -> Done:
+        """Drag a handle: no key gets another frame or value."""
+        path, index = self.channel()
+        at = self.dice.choice(co(channels(self.plain)[path, index])[:, 0].tolist())
+
+        def work(obj: Any) -> None:
+            fcurve = channels(obj).get((path, index))
+            row = None if fcurve is None else _row_at(co(fcurve)[:, 0], at)
+            if fcurve is not None and row is not None:
+                point = fcurve.keyframe_points[row]
+                point.handle_right = (point.co.x + 1.0, point.co.y + 2.0)
+
+        self.on_both(work)
+        return f"{path}[{index}] at {at:g}: handle dragged", KEYS
+
+    def drag_generated(self) -> Done:
+        """Drag one generated key up: it becomes the animator's."""
+        path, index = self.channel()
+        free = self.free_frames(path, index)
+        free = [frame for frame in free if _row_at(co(channels(self.live)[path, index])[:, 0], frame) is not None]
+        if not free:
+            return "nothing", ALL
+        frame = self.dice.choice(free)
+        self.select_key(path, index, frame)
+        self.do_in("FCURVES", lambda: bpy.ops.transform.translate(value=(0.0, 0.5, 0.0)))
+        self.give_twin(path, index, frame)
+        return f"{path}[{index}] at {frame:g}: generated key dragged", KEYS
+
+    def retype_generated(self) -> Done:
+        """Give a generated key another type: it becomes the animator's."""
+        path, index = self.channel()
+        free = self.free_frames(path, index)
+        free = [frame for frame in free if _row_at(co(channels(self.live)[path, index])[:, 0], frame) is not None]
+        if not free:
+            return "nothing", ALL
+        frame = self.dice.choice(free)
+        self.select_key(path, index, frame)
+        kind: Any = self.dice.choice(("KEYFRAME", "EXTREME"))
+        self.do_in("DOPESHEET", lambda: bpy.ops.action.keyframe_type(type=kind))
+        self.give_twin(path, index, frame, kind)
+        return f"{path}[{index}] at {frame:g}: generated key made {kind}", KEYS
+
+    def give_twin(self, path: str, index: int, frame: float, kind: str = "KEYFRAME") -> None:
+        """Let the twin have a key where a generated one became the animator's."""
+        held = co(channels(self.live)[path, index])
+        row = _row_at(held[:, 0], frame)
+        if row is not None:
+            at, value = held[row].tolist()
+            self.find_twin(path, index).keyframe_points.insert(at, value).type = kind
+
+    def find_twin(self, path: str, index: int) -> Any:
+        """The twin's F-curve."""
+        return channels(self.plain)[path, index]
+
+    def move_generated(self) -> Done:
+        """Move a column of generated keys in time: they go back, and are no keys."""
+        own = self.frames()
+        free = [float(n) for n in range(int(own[0]) + 1, int(own[-1])) if min(abs(n - frame) for frame in own) > 0.5]
+        if not free:
+            return "nothing", ALL
+        frame, amount = self.dice.choice(free), self.dice.choice((0.3, 3.0, -12.0, 1.0))
+        self.snaps = amount.is_integer()
+        self.select_at(frame)
+        self.do_in("DOPESHEET", lambda: bpy.ops.transform.transform(mode="TIME_TRANSLATE", value=(amount, 0, 0, 0)))
+        return f"generated column {frame:g}: moved by {amount}", ALL
+
+    def delete_generated(self) -> Done:
+        """Delete columns of generated keys: they come back, and nothing of the animator's goes."""
+        own = self.frames()
+        low = self.dice.choice(own)
+        near = np.asarray(own, dtype=np.float32)
+
+        def chosen(_fcurve: Any, at: Any) -> Any:
+            return (low <= at) & (at < low + 12) & (np.abs(at[:, None] - near).min(axis=1, initial=99.0) > 0.1)
+
+        self._select(chosen)
+        self.do_in("DOPESHEET", lambda: bpy.ops.action.delete(confirm=False))
+        return f"generated keys from {low:g} on deleted", ALL
+
+    def choose_cycle(self) -> Done:
+        """Choose another cycle or other ends."""
+        paths = [path for path in self._paths() if self._full_columns(path)]
+        if not paths:
+            return "nothing", NONE
+        path = self.dice.choice(paths)
+        choices = [("cycle", each) for each in ("SINGLE", "REPEAT", "LOOP")] + [("ends", "TANGENT")]
+        name, option = self.dice.choice(choices)
+        self.on_both(lambda obj: self.animation.choose(obj, path, **{name: option}))
+        return f"{path} {name} {option}", ALL
+
+
+def _count(obj: Any) -> int:
+    return sum(len(fcurve.keyframe_points) for fcurve in channels(obj).values())
+
+
+def _row_at(frames: Any, frame: float) -> int | None:
+    if not len(frames):
+        return None
+    row = int(np.argmin(np.abs(frames - frame)))
+    return row if abs(frames[row] - frame) <= SAME_FRAME else None
+
+
+def _follow(twin: Any, live: Any) -> None:
+    at, own = co(live), own_points(live)
+    held = co(twin)
+    taken = set()
+    for row in reversed(range(len(held))):
+        there = _row_at(at[:, 0], float(held[row, 0]))
+        if there is None:
+            twin.keyframe_points.remove(twin.keyframe_points[row])
+            continue
+        taken.add(there)
+        point = twin.keyframe_points[row]
+        point.co_ui = (point.co.x, float(at[there, 1]))
+    for row in np.flatnonzero(own).tolist():
+        if row not in taken:
+            source = live.keyframe_points[row]
+            twin.keyframe_points.insert(float(at[row, 0]), float(at[row, 1])).type = source.type
+    twin.update()
+
+
+@contextmanager
+def quietly() -> Iterator[list[str]]:
+    """Keep what is printed, by Blender too, from being seen; afterwards its lines are in the list."""
+    lines: list[str] = []
+    sys.stdout.flush()
+    kept = os.dup(1)
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), 1)
+        try:
+            yield lines
+        finally:
+            sys.stdout.flush()
+            os.dup2(kept, 1)
+            os.close(kept)
+            file.seek(0)
+            lines += file.read().decode(errors="replace").splitlines()
+
+
+MERGING = frozenset(
+    {
+        "move",
+        "scale",
+        "mirror",
+        "snap",
+        "duplicate",
+        "move_values",
+        "graph_operator",
+        "action_operator",
+        "move_by_script",
+        "shift_by_script",
+    }
+)
+"""Edits after which fewer own keys of the twin's mean that some merged."""
+INSERTING = frozenset({"key_pose", "key_opposite", "key_many", "drag_generated", "retype_generated"})
+PAIRED = (
+    ("move", 20),
+    ("scale", 8),
+    ("mirror", 3),
+    ("snap", 3),
+    ("duplicate", 5),
+    ("delete", 5),
+    ("delete_row", 4),
+    ("paste", 5),
+    ("paste_flipped", 3),
+    ("paste_from_another", 3),
+    ("graph_paste", 3),
+    ("set_kind", 6),
+    ("extrapolate", 1),
+    ("key_pose", 8),
+    ("key_opposite", 5),
+    ("key_many", 4),
+    ("set_value", 4),
+    ("move_by_script", 4),
+    ("shift_by_script", 2),
+    ("remove_by_script", 3),
+    ("move_values", 5),
+    ("move_all_values", 2),
+    ("drag_value", 6),
+    ("drag_handle", 2),
+    ("drag_generated", 4),
+    ("retype_generated", 3),
+    ("move_generated", 3),
+    ("delete_generated", 2),
+    ("scale_values", 3),
+    ("graph_operator", 6),
+    ("action_operator", 5),
+    ("slide", 6),
+    ("choose_cycle", 2),
+    ("channels_delete", 3),
+    ("to_deltas", 1),
+)
+"""The edits of pairs, and how often each is done."""
+
+
+@dataclass
+class Result:
+    """One pair."""
+
+    case: str
+    setting: Setting
+    kinds: list[str]
+    story: list[str]
+    verdict: Verdict = field(default_factory=Verdict)
+    error: str = ""
+
+    @property
+    def worst(self) -> str:
+        return "error" if self.error else self.verdict.worst
+
+    @property
+    def size(self) -> tuple[int, int, str]:
+        """Small ones are easier to understand."""
+        plain = [self.setting.mode in ("XYZ", "QUATERNION"), self.setting.output == "samples"]
+        plain += [self.setting.cycle == "SINGLE", self.setting.shape == "plain"]
+        return self.verdict.size, -sum(plain), self.case
+
+
+def run_pair(stage: Stage, seed: int, number: int, methods: bool = False, only: int | None = None) -> Result:
+    """Do pair `number` of that seed: both edits, or the first or second one `only`, and judge."""
+    dice = random.Random(f"{seed}/{number}")
+    setting = settings_by(dice)
+    names = [*PAIRED, ("choose", 4), ("give_velocity", 2)] if methods else list(PAIRED)
+    chosen = dice.choices([name for name, _ in names], [weight for _, weight in names], k=2)
+    result = Result(f"{seed}/{number}", setting, [], [])
+    case = Case(stage, setting, "paste_from_another" in chosen)
+    try:
+        for place, name in enumerate(chosen):
+            if only in (None, place):
+                with quietly():
+                    result.kinds.append(case.do(name, random.Random(f"{seed}/{number}/{place}")))
+        result.verdict = case.judge()
+    except Exception as error:
+        result.error = f"{type(error).__name__}: {str(error).strip()}"
+    result.story = case.story
+    return result
