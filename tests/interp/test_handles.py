@@ -1,0 +1,407 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Handles of the animator's own keys play splines, and as near as is said.
+
+What handles play is evaluated here by halving, one channel after the other; angles are scipy's.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import least_squares
+from scipy.spatial.transform import Rotation
+
+from interp import Keys, rotations, tcb
+from interp.handles import Request, fit_handles
+from interp.holding import holding
+from interp.methods import METHODS
+
+PLACES = np.linspace(0.0, 1.0, 150)[1:-1]
+FLOAT32 = 2.0**-24
+
+
+def played(begin, right, left, end, share):
+    """The value at a share of the segment, of one channel; points are (frame, value)."""
+    points = [np.array(point, dtype=float) for point in (begin, right, left, end)]
+    target = begin[0] + share * (end[0] - begin[0])
+    low, high = np.zeros_like(target), np.ones_like(target)
+
+    def at(t, row):
+        a, b, c, d = (point[row] for point in points)
+        return (1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b + 3 * (1 - t) * t**2 * c + t**3 * d
+
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        short = at(middle, 0) < target
+        low, high = np.where(short, middle, low), np.where(short, high, middle)
+    return at(0.5 * (low + high), 1)
+
+
+def segment_played(frames, numbers, fit, key, share=PLACES):
+    """The values of all channels in a segment, shape (m, channels)."""
+    ends = [numbers[row] * fit.signs[row] for row in (key, key + 1)]
+    return np.stack(
+        [
+            played(
+                (frames[key], ends[0][channel]),
+                fit.right[key, channel],
+                fit.left[key + 1, channel],
+                (frames[key + 1], ends[1][channel]),
+                share,
+            )
+            for channel in range(numbers.shape[1])
+        ],
+        axis=1,
+    )
+
+
+def angles_off(spline, fit, key, numbers=None, share=PLACES):
+    """The angles between what quaternion channels play and the spline, in a segment."""
+    frames = spline.keys.frames
+    q = segment_played(frames, spline.keys.values if numbers is None else numbers, fit, key, share)
+    exact = Rotation.from_quat(spline(frames[key] + share * (frames[key + 1] - frames[key])), scalar_first=True)
+    return (Rotation.from_quat(q, scalar_first=True) * exact.inv()).magnitude()
+
+
+def turning(generator, degrees, eased=0.0, largest=0.5, keys=6):
+    """A track whose keys are so far apart, about random axes, 8 to 25 frames from each other."""
+    q = rotations.turns_to_rotations(np.full(keys, np.radians(degrees)), generator.normal(size=(keys, 3)))
+    parameters = generator.uniform(-largest, largest, (3, keys))
+    eases = generator.uniform(0.0, eased, (2, keys))
+    return tcb.RotationSpline(Keys(np.cumsum(generator.integers(8, 26, keys)), q, *parameters, *eases))
+
+
+def requests_of(splines):
+    return [Request(spline, "QUATERNION") for spline in splines]
+
+
+# Median, nine tenths and largest, in degrees, that a rough search on one grid of frames for all four channels reached.
+ROUGH = [
+    (15, 0.0, 0.0005, 0.0012, 0.003),
+    (30, 0.0, 0.005, 0.011, 0.025),
+    (60, 0.0, 0.033, 0.071, 0.17),
+    (90, 0.0, 0.12, 0.26, 0.63),
+    (120, 0.0, 0.28, 0.64, 1.3),
+    (170, 0.0, 0.72, 1.7, 3.3),
+    (30, 0.5, 0.38, 0.68, 1.1),
+    (60, 0.5, 0.80, 1.5, 1.8),
+    (90, 0.5, 1.3, 2.1, 2.9),
+]
+
+
+@pytest.mark.parametrize(("degrees", "eased", "median", "most", "largest"), ROUGH)
+def test_quaternions_are_nearer_than_a_rough_search_brings_them(degrees, eased, median, most, largest):
+    generator = np.random.default_rng(1)
+    splines = [turning(generator, degrees, eased) for _ in range(40)]
+    worst = np.degrees(
+        [
+            angles_off(spline, fit, key).max()
+            for spline, fit in zip(splines, fit_handles(requests_of(splines)), strict=True)
+            for key in range(len(spline.keys) - 1)
+        ]
+    )
+    assert np.median(worst) <= 0.6 * median
+    assert np.percentile(worst, 90) <= 0.6 * most
+    assert worst.max() <= largest
+
+
+@pytest.mark.parametrize(("degrees", "eased"), [(20, 0.0), (90, 0.0), (170, 0.0), (30, 1.0), (90, 1.0)])
+def test_errors_are_the_largest_and_where_they_are_said_to_be(degrees, eased):
+    generator = np.random.default_rng(2)
+    splines = [turning(generator, degrees, eased, largest=1.0) for _ in range(8)]
+    for spline, fit in zip(splines, fit_handles(requests_of(splines)), strict=True):
+        frames = spline.keys.frames
+        for key in range(len(frames) - 1):
+            largest = angles_off(spline, fit, key, share=np.linspace(0.0, 1.0, 500)[1:-1]).max()
+            assert 0.93 * largest - 2e-7 <= fit.errors[key, 0] <= 1.03 * largest + 2e-7
+            share = (fit.frames[key, :1] - frames[key]) / (frames[key + 1] - frames[key])
+            assert angles_off(spline, fit, key, share=share)[0] >= 0.95 * largest - 2e-7
+
+
+def test_without_ease_quaternions_leave_and_reach_keys_as_the_spline_does():
+    generator = np.random.default_rng(3)
+    for degrees in (10, 60, 120):
+        spline = turning(generator, degrees)
+        (fit,) = fit_handles(requests_of([spline]))
+        frames, q = spline.keys.frames, spline.keys.values * fit.signs[:, np.newaxis]
+        for key, handle, before in [
+            *((key, fit.right[key], 0.0) for key in range(len(q) - 1)),
+            *((key, fit.left[key], 1e-9) for key in range(1, len(q))),
+        ]:
+            slope = (handle[:, 1] - q[key]) / (handle[:, 0] - frames[key])
+            velocity = 2.0 * rotations.multiply(slope, rotations.conjugate(q[key]))[1:]
+            assert velocity == pytest.approx(spline(frames[key] - before, 1), abs=2e-5)
+
+
+def test_beside_eases_little_speed_is_left():
+    generator = np.random.default_rng(4)
+    splines = [turning(generator, 60, 0.5) for _ in range(40)]
+    left = []
+    for spline, fit in zip(splines, fit_handles(requests_of(splines)), strict=True):
+        frames, q = spline.keys.frames, spline.keys.values * fit.signs[:, np.newaxis]
+        for key in range(len(q) - 1):
+            step = fit.right[key].astype(float) - np.stack([np.full(4, frames[key]), q[key]], axis=1)
+            if (step[:, 0] > 1e-3).all():
+                velocity = 2.0 * rotations.multiply(step[:, 1] / step[:, 0], rotations.conjugate(q[key]))[1:]
+                left.append(np.linalg.norm(velocity) * (frames[key + 1] - frames[key]) / np.radians(60))
+    assert np.median(left) < 0.2
+    assert np.percentile(left, 90) < 0.5
+
+
+def shape_of(fit, key, frames, q):
+    """Reaches and slopes (16,) of a segment's handles, the end's quaternion in the start's sign, and that sign."""
+    length = frames[key + 1] - frames[key]
+    right, left = fit.right[key].astype(float), fit.left[key + 1].astype(float)
+    out, into = (right[:, 0] - frames[key]) / length, (frames[key + 1] - left[:, 0]) / length
+    return np.concatenate(
+        [
+            out,
+            into,
+            (right[:, 1] - q[key]) / np.maximum(out, 1e-6),
+            (q[key + 1] - left[:, 1]) / np.maximum(into, 1e-6),
+        ]
+    )
+
+
+@pytest.mark.parametrize(("degrees", "eased"), [(90, 0.0), (60, 0.5), (45, 1.0)])
+def test_scipy_finds_hardly_better_handles(degrees, eased):
+    generator = np.random.default_rng(77)
+    splines = [turning(generator, degrees, eased) for _ in range(4)]
+    share, key, ratios = np.linspace(0.0, 1.0, 34)[1:-1], 2, []
+    for spline, fit in zip(splines, fit_handles(requests_of(splines)), strict=True):
+        frames, q = spline.keys.frames, spline.keys.values * fit.signs[:, np.newaxis]
+        length = frames[key + 1] - frames[key]
+        mine = shape_of(fit, key, frames, q)
+
+        def turns(x, share, exact, q=q):
+            columns = [
+                played(
+                    (0.0, q[key, channel]),
+                    (x[channel], q[key, channel] + x[channel] * x[8 + channel]),
+                    (1.0 - x[4 + channel], q[key + 1, channel] - x[4 + channel] * x[12 + channel]),
+                    (1.0, q[key + 1, channel]),
+                    share,
+                )
+                for channel in range(4)
+            ]
+            return (Rotation.from_quat(np.stack(columns, axis=1), scalar_first=True) * exact).as_rotvec()
+
+        def exact(share, frames=frames, spline=spline, length=length):
+            return Rotation.from_quat(spline(frames[key] + share * length), scalar_first=True).inv()
+
+        def whole(x, mine=mine, q=q):
+            # Without ease the derivatives are the spline's, and only the lengths' are free.
+            if eased:
+                return x
+            return np.concatenate([x[:8], mine[8:12] + x[8] * q[key], mine[12:] + x[9] * q[key + 1]])
+
+        start = mine if eased else np.append(mine[:8], [0.0, 0.0])
+        bounds = [np.full(len(start), side * np.inf) for side in (-1.0, 1.0)]
+        bounds[0][:8], bounds[1][:8] = 0.0, 0.9
+        at = exact(share)
+        best = least_squares(
+            lambda x, turns=turns, whole=whole, at=at: turns(whole(x), share, at).ravel(),
+            np.clip(start, bounds[0] + 1e-6, bounds[1] - 1e-6),
+            bounds=bounds,
+            max_nfev=30,
+        )
+        least = np.linalg.norm(turns(whole(best.x), PLACES, exact(PLACES)), axis=1).max()
+        if fit.errors[key, 0] > np.radians(0.01):
+            ratios.append(fit.errors[key, 0] / least)
+    assert np.median(ratios) <= 2.0
+    assert max(ratios) <= 3.0
+
+
+@pytest.mark.parametrize(("first", "relative"), [(0, 6e-7), (1000, 4e-6), (100_000, 2.4e-4)])
+def test_values_without_ease_have_the_handles_of_hermite(first, relative):
+    generator = np.random.default_rng(5)
+    frames = first + np.cumsum(generator.integers(5, 25, 10)).astype(float)
+    values = generator.normal(size=(10, 2)).astype(np.float32).astype(float)
+    spline = tcb.VectorSpline(Keys(frames, values, *generator.uniform(-1.0, 1.0, (3, 10))))
+    (fit,) = fit_handles([Request(spline)])
+    third = np.diff(frames) / 3.0
+    slopes = spline(frames[:-1], 1)
+    assert fit.right[:-1, :, 0] == pytest.approx(np.stack([frames[:-1] + third] * 2, axis=1), rel=FLOAT32)
+    rounded = fit.right[:-1, :, 0] - frames[:-1, np.newaxis]
+    assert fit.right[:-1, :, 1] == pytest.approx(values[:-1] + slopes * rounded, abs=1e-6)
+    for key in range(9):
+        exact = spline(frames[key] + PLACES * 3.0 * third[key])
+        off = np.abs(segment_played(frames, values, fit, key) - exact).max(axis=0)
+        assert (off <= relative * np.ptp(values, axis=0)).all()
+        assert fit.errors[key] == pytest.approx(off, rel=0.1, abs=1e-7)
+
+
+def test_a_pure_ease_is_played_nearly_within_a_hundredth():
+    for ease_from, ease_to in ((1.0, 1.0), (1.0, 0.0), (0.0, 1.0), (0.5, 0.5), (0.2, 0.6), (0.05, 0.0), (0.3, 1.0)):
+        spline = tcb.VectorSpline(Keys([0.0, 20.0], [0.0, 1.0], ease_from=[ease_from, 0.0], ease_to=[0.0, ease_to]))
+        (fit,) = fit_handles([Request(spline)])
+        off = np.abs(segment_played(spline.keys.frames, spline.keys.values, fit, 0) - spline(20.0 * PLACES))
+        assert off.max() < 0.012
+        assert fit.errors[0, 0] == pytest.approx(off.max(), rel=0.05)
+
+
+def test_eased_values_are_as_near_as_scipy_brings_them():
+    generator = np.random.default_rng(6)
+    parameters = np.vstack([generator.uniform(-0.7, 0.7, (3, 8)), np.full((1, 8), 0.6), np.full((1, 8), 0.3)])
+    keys = Keys(np.arange(8) * 10.0, generator.normal(size=8), *parameters)
+    spline = tcb.VectorSpline(keys)
+    (fit,) = fit_handles([Request(spline)])
+    for key in range(7):
+        begin, end = (0.0, keys.values[key, 0]), (1.0, keys.values[key + 1, 0])
+        exact = spline(10.0 * (key + PLACES))[:, 0]
+
+        def off(x, begin=begin, end=end, exact=exact):
+            return played(begin, x[:2], x[2:], end, PLACES) - exact
+
+        starts = [(0.33, begin[1], 0.67, end[1]), (0.6, begin[1], 0.4, end[1]), (0.5, end[1], 0.5, begin[1])]
+        bounds = ([0.0, -np.inf, 0.1, -np.inf], [0.9, np.inf, 1.0, np.inf])
+        least = min(np.abs(off(least_squares(off, start, bounds=bounds).x)).max() for start in starts)
+        assert fit.errors[key, 0] <= 1.5 * least
+
+
+def test_the_reversed_motion_has_the_reversed_handles():
+    generator = np.random.default_rng(7)
+    spline = turning(generator, 50, 0.6)
+    keys = spline.keys
+    tension, continuity, bias, ease_to, ease_from = keys.parameters[:, ::-1]
+    reversed_keys = Keys(-keys.frames[::-1], keys.values[::-1], tension, continuity, -bias, ease_from, ease_to)
+    one, other = fit_handles(requests_of([spline, tcb.RotationSpline(reversed_keys)]))
+    sign = (other.signs * one.signs[::-1])[:, np.newaxis]
+    assert other.errors[-2::-1] == pytest.approx(one.errors[:-1], rel=1e-3)
+    assert -other.left[:0:-1, :, 0] == pytest.approx(one.right[:-1, :, 0], abs=1e-2)
+    assert (other.left[..., 1] * sign)[:0:-1] == pytest.approx(one.right[:-1, :, 1], abs=1e-3)
+
+
+def test_only_the_segments_asked_for_are_fitted_and_with_the_same_bits():
+    generator = np.random.default_rng(8)
+    splines = [turning(generator, 60, eased) for eased in (0.0, 0.5) for _ in range(20)]
+    every = fit_handles(requests_of(splines))
+    for spline, whole in zip(splines, every, strict=True):
+        for key in range(5):
+            chosen = np.arange(6) == key
+            # Signs are those that keys have by now, so none is changed again.
+            numbers = spline.keys.values * whole.signs[:, np.newaxis]
+            (alone,) = fit_handles([Request(spline, "QUATERNION", numbers, chosen)])
+            assert (alone.right[key] == whole.right[key]).all()
+            assert (alone.left[key + 1] == whole.left[key + 1]).all()
+            assert alone.errors[key] == pytest.approx(whole.errors[key], rel=1e-6)
+            assert np.isnan(alone.right[~chosen]).all()
+            assert np.isnan(alone.left[np.arange(6) != key + 1]).all()
+            assert (alone.signs == 1.0).all()
+            assert (alone.errors[~chosen] == 0.0).all()
+
+
+def test_more_segments_than_are_sampled_at_a_time_are_fitted_alike():
+    splines = [turning(np.random.default_rng(seed), 40, 0.0) for seed in range(430)]
+    every = fit_handles(requests_of(splines))
+    for index in (0, 409, 410, 429):
+        (alone,) = fit_handles(requests_of(splines[index : index + 1]))
+        assert np.array_equal(alone.right, every[index].right, equal_nan=True)
+        assert np.array_equal(alone.left, every[index].left, equal_nan=True)
+        assert (alone.signs == every[index].signs).all()
+
+
+def test_keys_of_the_other_sign_change_it_and_nothing_else_changes():
+    spline = turning(np.random.default_rng(9), 60)
+    (plain,) = fit_handles([Request(spline, "QUATERNION", rotations.unroll_signs(spline.keys.values))])
+    assert (plain.signs == 1.0).all()
+    signs = np.array([1.0, -1.0, -1.0, 1.0, -1.0, 1.0])
+    numbers = rotations.unroll_signs(spline.keys.values) * signs[:, np.newaxis]
+    (fit,) = fit_handles([Request(spline, "QUATERNION", numbers)])
+    assert (fit.signs == signs).all()
+    assert fit.right[:-1] == pytest.approx(plain.right[:-1])
+    assert fit.left[1:] == pytest.approx(plain.left[1:])
+
+
+def test_neighbours_across_a_segment_that_is_not_fitted_change_sign_together():
+    spline = turning(np.random.default_rng(9), 60)
+    numbers = rotations.unroll_signs(spline.keys.values) * np.array([1, -1, -1, -1, 1, 1])[:, np.newaxis]
+    (fit,) = fit_handles([Request(spline, "QUATERNION", numbers, np.array([1, 0, 1, 1, 0, 0], dtype=bool))])
+    assert fit.signs.tolist() == [1, -1, -1, -1, 1, 1]
+
+
+def test_own_keys_of_other_lengths_stay_and_are_made_up_for():
+    spline = turning(np.random.default_rng(10), 60)
+    numbers = rotations.unroll_signs(spline.keys.values) * np.array([1.0, 1.2, 0.9, 1.0, 2.0, 1.0])[:, np.newaxis]
+    (fit,) = fit_handles([Request(spline, "QUATERNION", numbers)])
+    for key in range(5):
+        off = angles_off(spline, fit, key, numbers).max()
+        assert off <= np.radians(0.25)
+        assert fit.errors[key, 0] == pytest.approx(off, rel=0.05)
+
+
+@pytest.mark.parametrize("eased", [0.0, 1.0])
+@pytest.mark.parametrize("held", ["XYZ", "ZYX", "AXIS_ANGLE"])
+def test_angles_are_as_near_as_is_said(held, eased):
+    generator = np.random.default_rng(11)
+    spline = turning(generator, 30, eased)
+    frames = spline.keys.frames
+    dense = np.sort(np.concatenate([np.linspace(frames[0], frames[-1], 2000), frames]))
+    if held == "AXIS_ANGLE":
+        axes, angles = rotations.follow_axis_angle(spline(dense), *rotations.to_axis_angle(spline(dense[0])))
+        numbers = np.column_stack([angles, axes])
+    else:
+        numbers = rotations.follow_euler(spline(dense), held)
+    numbers = numbers[np.searchsorted(dense, frames)]
+    (fit,) = fit_handles([Request(spline, held, numbers)])
+    for key in range(5):
+        q = holding(held).orientation(segment_played(frames, numbers, fit, key).T).T
+        exact = spline(frames[key] + PLACES * (frames[key + 1] - frames[key]))
+        off = rotations.angle_between(rotations.normalise(q), exact).max()
+        assert fit.errors[key, 0] == pytest.approx(off, rel=0.05, abs=1e-6)
+        assert off < np.radians(2.0)
+    assert (fit.signs == 1.0).all()
+
+
+def test_angles_that_arrive_a_turn_away_from_their_key_are_told():
+    spline = tcb.RotationSpline(Keys([0, 10, 20], rotations.from_euler([[0, 0, 0], [0, 0, 1.0], [0, 0, 1.5]])))
+    numbers = np.array([[0, 0, 0], [0, 0, 1.0 + 2.0 * np.pi], [0, 0, 1.5 + 2.0 * np.pi]])
+    (fit,) = fit_handles([Request(spline, "XYZ", numbers)])
+    assert fit.errors[0, 0] > 2.0
+    assert fit.errors[1, 0] < 1e-5
+
+
+def test_whole_turns_go_on_in_angles():
+    angles = np.cumsum([0.0, 2.5 * np.pi, 5.5 * np.pi, 0.5])
+    spline = tcb.RotationSpline.from_turns([0, 10, 20, 30], np.diff(angles, prepend=0.0), [[0.0, 0.0, 1.0]] * 4)
+    numbers = np.stack([0.0 * angles, 0.0 * angles, angles], axis=1)
+    (fit,) = fit_handles([Request(spline, "XYZ", numbers)])
+    assert fit.errors.max() < 1e-4
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_handles_of_every_method_are_finite_and_within_their_segments(name):
+    generator = np.random.default_rng(12)
+    frames = np.cumsum(generator.uniform(2.0, 20.0, 7))
+    values, q = generator.uniform(0.5, 1.5, (7, 2)), rotations.normalise(generator.normal(size=(7, 4)))
+    method = METHODS[name]
+    requests = [] if method.values is None else [Request(method.values(Keys(frames, values, ease_to=0.3)))]
+    if method.rotations is not None:
+        spline = method.rotations(Keys(frames, q, ease_from=0.4))
+        requests += [Request(spline, "QUATERNION"), Request(spline, "XYZ", rotations.follow_euler(q))]
+    for fit in fit_handles(requests):
+        assert np.isfinite(fit.errors).all()
+        for handle, start, end in ((fit.right[:-1], frames[:-1], frames[1:]), (fit.left[1:], frames[:-1], frames[1:])):
+            assert np.isfinite(handle).all()
+            assert (handle[..., 0] >= start[:, np.newaxis].astype(np.float32)).all()
+            assert (handle[..., 0] <= end[:, np.newaxis].astype(np.float32)).all()
+
+
+def test_a_track_at_rest_and_tracks_without_segments_need_no_care():
+    rest = tcb.RotationSpline(Keys([0, 5, 9], [[0.5, 0.5, 0.5, 0.5]] * 3, ease_to=0.4))
+    single = tcb.RotationSpline(Keys([3.0], [[1.0, 0.0, 0.0, 0.0]]))
+    still = tcb.VectorSpline(Keys([0, 5, 9], [2.0, 2.0, 2.0], ease_to=0.4))
+    for fit, value in zip(fit_handles([Request(rest, "QUATERNION"), Request(still)]), (0.5, 2.0), strict=True):
+        assert fit.right[:-1, :, 1] == pytest.approx(value)
+        assert fit.errors.max() < 1e-6
+    (fit,) = fit_handles([Request(single, "QUATERNION")])
+    assert np.isnan(fit.left).all()
+    assert fit_handles([]) == []
+
+
+def test_numbers_of_another_shape_and_unknown_channels_are_errors():
+    spline = turning(np.random.default_rng(13), 30)
+    with pytest.raises(ValueError, match="must have the shape"):
+        fit_handles([Request(spline, "XYZ")])
+    with pytest.raises(ValueError, match="not as 'MATRIX'"):
+        fit_handles([Request(spline, "MATRIX")])

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Measure how near the handles of the animator's own keys bring Blender to the splines, and write docs/handles.md.
+
+    python tools/handles.py [--docs docs]
+
+Tracks are random. What Blender plays is evaluated here from the handles, by halving, and held against the splines at
+240 places a segment; tests/animation/test_handles_in_blender.py holds Blender's own evaluation against the same.
+Without `--docs` the tables are printed. It takes two minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from interp import Keys, evaluate_many, handles, rotations, tcb
+from interp.handles import Handles, Request, fit_handles
+from interp.holding import holding
+from tools.bench_report import filled, number, table
+
+FloatArray = npt.NDArray[np.float64]
+
+TRACKS, KEYS = 200, 6
+PLACES = np.linspace(0.0, 1.0, 242)[1:-1]
+FOLLOWED = 400
+"""Places a segment at which the numbers of keys are followed."""
+STEEPNESS = (0.0, 30.0, 60.0, 75.0, 90.0)
+"""Degrees of the middle angle of Euler's: how near a segment comes to gimbal lock."""
+HALVINGS = 45
+
+
+def parameters(generator: np.random.Generator, largest: float, eased: float) -> FloatArray:
+    """Return parameters (5, KEYS), tension, continuity and bias within `largest`, eases up to `eased`."""
+    return np.vstack([generator.uniform(-largest, largest, (3, KEYS)), generator.uniform(0.0, eased, (2, KEYS))])
+
+
+def frames_of(generator: np.random.Generator) -> FloatArray:
+    """Return the frames of keys that are 8 to 25 frames apart."""
+    return np.cumsum(generator.integers(8, 26, KEYS)).astype(np.float64)
+
+
+def turning(degrees: float, largest: float, eased: float) -> list[tcb.RotationSpline]:
+    """Return tracks of keys so many degrees apart, about random axes."""
+    generator = np.random.default_rng(1)
+    tracks = []
+    for _ in range(TRACKS):
+        axes = generator.normal(size=(KEYS, 3))
+        q = rotations.turns_to_rotations(np.full(KEYS, np.radians(degrees)), axes)
+        tracks.append(tcb.RotationSpline(Keys(frames_of(generator), q, *parameters(generator, largest, eased))))
+    return tracks
+
+
+def moving(largest: float, eased: float, full: bool) -> list[tcb.VectorSpline]:
+    """Return tracks of one random number a key."""
+    generator = np.random.default_rng(2)
+    tracks = []
+    for _ in range(TRACKS):
+        numbers = parameters(generator, largest, eased)
+        if full:
+            numbers[3:] = 1.0
+        tracks.append(tcb.VectorSpline(Keys(frames_of(generator), generator.normal(size=KEYS), *numbers)))
+    return tracks
+
+
+def followed(spline: tcb.RotationSpline, held: str) -> tuple[FloatArray, FloatArray]:
+    """Return the numbers of a track's keys that go on from each other, and all those between, shape (m, channels)."""
+    frames = spline.keys.frames
+    share = np.arange(FOLLOWED) / FOLLOWED
+    at = np.append((frames[:-1, np.newaxis] + np.diff(frames)[:, np.newaxis] * share).ravel(), frames[-1])
+    if held == "AXIS_ANGLE":
+        axes, angles = rotations.follow_axis_angle(spline(at), *rotations.to_axis_angle(spline(at[0])))
+        numbers = np.column_stack([angles, axes])
+    else:
+        numbers = rotations.follow_euler(spline(at), "XYZ")
+    return numbers[::FOLLOWED], numbers
+
+
+def played(request: Request, fit: Handles) -> FloatArray:
+    """Return what Blender plays at PLACES of all segments, shape (segments, places, channels)."""
+    keys = request.spline.keys
+    own = keys.values if request.numbers is None else np.asarray(request.numbers)
+    values = (own * fit.signs[:, np.newaxis]).astype(np.float32).astype(np.float64)
+    frames = np.repeat(keys.frames[:, np.newaxis], values.shape[1], axis=1)
+    points = np.stack([np.stack([frames, values], axis=-1), fit.right, fit.left], axis=0).astype(np.float64)
+    bezier = np.stack([points[0, :-1], points[1, :-1], points[2, 1:], points[0, 1:]])[:, :, np.newaxis]
+    target = (keys.frames[:-1, np.newaxis] + np.diff(keys.frames)[:, np.newaxis] * PLACES)[..., np.newaxis]
+
+    def at(t: FloatArray, row: int) -> FloatArray:
+        a, b, c, d = bezier[..., row]
+        value: FloatArray = ((1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b) + (3 * (1 - t) * t**2 * c + t**3 * d)
+        return value
+
+    low = np.zeros((len(keys) - 1, len(PLACES), values.shape[1]))
+    high = np.ones_like(low)
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        short = at(middle, 0) < target
+        low, high = np.where(short, middle, low), np.where(short, high, middle)
+    return at(0.5 * (low + high), 1)
+
+
+def errors(requests: Sequence[Request]) -> FloatArray:
+    """Return the largest errors of all segments, shape (tracks, segments): degrees, or of values per cent of how far
+    the segment's values reach."""
+    result = []
+    for request, fit in zip(requests, fit_handles(requests), strict=True):
+        frames = request.spline.keys.frames
+        at = frames[:-1, np.newaxis] + np.diff(frames)[:, np.newaxis] * PLACES
+        exact = evaluate_many([request.spline], at.ravel())[0].reshape(*at.shape, -1)
+        found = played(request, fit)
+        if request.held is None:
+            reach = np.ptp(np.concatenate([exact[..., 0], request.spline.keys.values[:-1]], axis=1), axis=1)
+            result.append(100.0 * np.abs(found - exact)[..., 0].max(axis=1) / reach)
+        else:
+            q = np.moveaxis(holding(request.held).orientation(np.moveaxis(found, -1, 0)), 0, -1)
+            result.append(np.degrees(rotations.angle_between(rotations.normalise(q), exact).max(axis=1)))
+    return np.array(result)
+
+
+def kinks(requests: Sequence[Request]) -> FloatArray:
+    """Return how far quaternions' angular velocities at keys are off, in shares of the segment's mean."""
+    found = []
+    for request, fit in zip(requests, fit_handles(requests), strict=True):
+        spline = request.spline
+        frames = spline.keys.frames
+        q = spline.keys.values * fit.signs[:, np.newaxis]
+        mean = rotations.angle_between(q[1:], q[:-1]) / np.diff(frames)
+        for side, handle, before in ((slice(None, -1), fit.right, 0.0), (slice(1, None), fit.left, 1e-9)):
+            step = handle[side].astype(np.float64) - np.stack(
+                [np.repeat(frames[side, np.newaxis], 4, axis=1), q[side]], axis=-1
+            )
+            slope = step[..., 1] / np.where(np.abs(step[..., 0]) > 1e-3, step[..., 0], np.nan)
+            velocity = 2.0 * rotations.multiply(slope, rotations.conjugate(q[side]))[:, 1:]
+            exact = evaluate_many([spline], frames[side] - before, 1)[0]
+            found.append(np.linalg.norm(velocity - exact, axis=1) / mean)
+    joined = np.concatenate(found)
+    finite: FloatArray = joined[np.isfinite(joined)]
+    return finite
+
+
+@contextmanager
+def weights(rigid: float, soft: float) -> Iterator[None]:
+    """Fit with other weights of derivatives at keys than the add-on does."""
+    own = handles._RIGID, handles._SOFT
+    handles._RIGID, handles._SOFT = rigid, soft
+    try:
+        yield
+    finally:
+        handles._RIGID, handles._SOFT = own
+
+
+def spread(values: FloatArray) -> list[str]:
+    """Return the median, the nine tenths and the largest."""
+    return [number(float(each)) for each in (np.median(values), np.percentile(values, 90), values.max())]
+
+
+HEADS = ["median", "9 of 10", "largest"]
+EASES = ((0.5, 0.0), (1.0, 0.0), (0.5, 0.5), (1.0, 1.0))
+"""Of tables: the largest tension, continuity and bias, and the largest eases."""
+
+
+def kind(largest: float, eased: float) -> str:
+    """Say what the parameters of a row are."""
+    return f"±{largest:g}, " + (f"eases to {eased:g}" if eased else "no ease")
+
+
+def quaternions() -> str:
+    """By the angle between keys."""
+    rows = []
+    for largest, eased in EASES:
+        for degrees in (15, 30, 60, 90, 120, 170):
+            requests = [Request(spline, "QUATERNION") for spline in turning(degrees, largest, eased)]
+            rows.append([kind(largest, eased), degrees, *spread(errors(requests))])
+    return table(["parameters", "degrees between keys", *HEADS], rows)
+
+
+def continuity() -> str:
+    """What exact derivatives at keys cost, and free ones gain."""
+    rows = []
+    for largest, eased in EASES[::2]:
+        for degrees in (30, 60, 90):
+            requests = [Request(spline, "QUATERNION") for spline in turning(degrees, largest, eased)]
+            for name, rigid, soft in (
+                ("exact", handles._RIGID, handles._RIGID),
+                ("as fitted", handles._RIGID, handles._SOFT),
+                ("free", 1e-4, 1e-4),
+            ):
+                with weights(rigid, soft):
+                    off = kinks(requests)
+                    figures = [number(float(np.percentile(100.0 * off, share))) for share in (50, 90)]
+                    rows.append([kind(largest, eased), degrees, name, *spread(errors(requests)), *figures])
+    heads = ["parameters", "degrees between keys", "derivatives", *HEADS, "kink: median", "9 of 10"]
+    return table(heads, rows)
+
+
+def angles(held: str) -> str:
+    """By the angle between keys, and Euler's by the largest middle angle of the segment."""
+    rows = []
+    for largest, eased in EASES[::2]:
+        for degrees in (30, 60, 90):
+            splines = turning(degrees, largest, eased)
+            numbers = [followed(spline, held) for spline in splines]
+            requests = [Request(spline, held, own) for spline, (own, _) in zip(splines, numbers, strict=True)]
+            found = errors(requests)
+            rows.append(
+                [kind(largest, eased), degrees, *(["all"] if held == "XYZ" else []), found.size, *spread(found)]
+            )
+            if held != "XYZ":
+                continue
+            middle = np.degrees(np.array([between[:-1, 1].reshape(KEYS - 1, -1) for _, between in numbers]))
+            steep = np.abs((middle + 90.0) % 180.0 - 90.0).max(axis=2)
+            for low, high in pairwise(STEEPNESS):
+                chosen = found[(steep >= low) & (steep < high)]
+                if len(chosen):
+                    rows.append([kind(largest, eased), degrees, f"{low:g} to {high:g}", chosen.size, *spread(chosen)])
+    pitch = ["pitch"] if held == "XYZ" else []
+    return table(["parameters", "degrees between keys", *pitch, "segments", *HEADS], rows)
+
+
+def values() -> str:
+    """In per cent of how far a segment reaches."""
+    rows = []
+    for name, largest, eased, full in (
+        ("±1, no ease", 1.0, 0.0, False),
+        ("0, eases to 0.5", 0.0, 0.5, False),
+        ("0, eases to 1", 0.0, 1.0, False),
+        ("0, eases of 1 and 1", 0.0, 1.0, True),
+        ("±0.5, eases to 0.5", 0.5, 0.5, False),
+        ("±1, eases to 1", 1.0, 1.0, False),
+        ("±0.5, eases of 1 and 1", 0.5, 1.0, True),
+    ):
+        rows.append([name, *spread(errors([Request(spline) for spline in moving(largest, eased, full)]))])
+    return table(["parameters", *HEADS], rows)
+
+
+TABLES = {
+    "quaternions": quaternions,
+    "derivatives": continuity,
+    "Euler angles": lambda: angles("XYZ"),
+    "axis and angle": lambda: angles("AXIS_ANGLE"),
+    "values": values,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--docs", type=Path, help="the folder with handles.md, whose tables are written again")
+    options = parser.parse_args(arguments)
+    page = options.docs / "handles.md" if options.docs else None
+    text = page.read_text(encoding="utf-8") if page else ""
+    for name, made in TABLES.items():
+        content = made()
+        if page:
+            text = filled(text, name, content)
+        else:
+            print(f"{name}\n\n{content}\n")
+    if page:
+        page.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
