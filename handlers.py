@@ -109,8 +109,8 @@ def _look_on_at(action: bpy.types.Action) -> Report:
 def _each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) -> Report:
     """Do the work on each of the actions, and keep what is to be said of it."""
     report = Report()
-    for action in _looked_at():
-        if action.session_uid in numbers:
+    for action in bpy.data.actions:
+        if action.session_uid in numbers and action.is_editable:
             try:
                 done = work(action)
             except Exception as error:
@@ -126,12 +126,8 @@ def _each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) -> Repo
 
 def flush_all() -> Report:
     """Bake again all that was edited of any live action, whether Blender has said so or not."""
-    _state.marked |= {action.session_uid for action in _live_actions()}
+    _state.marked |= {action.session_uid for action in bpy.data.actions if is_live(action)}
     return flush()
-
-
-def _live_actions() -> list[bpy.types.Action]:
-    return [action for action in bpy.data.actions if is_live(action) and action.is_editable]
 
 
 def _looked_at() -> list[bpy.types.Action]:

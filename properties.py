@@ -82,6 +82,7 @@ _METHODS_OF: dict[tuple[str, ...], list[tuple[str, str, str, int]]] = {
 OUTPUT_ITEMS = [
     ("SAMPLES", "Samples", "A linear key every so many frames: what 3D Studio played"),
     ("CURVES", "Curves", "The fewest Bezier keys that come within a tolerance; right between frames too"),
+    ("HANDLES", "Handles", "No keys but yours, whose handles play the motion as near as they can"),
 ]
 RANGE_ITEMS = [
     ("KEYS", "All Keys", "From the first to the last key of each track"),
@@ -334,7 +335,8 @@ def value_tolerance() -> Any:
     """How near curves come to values."""
     return FloatProperty(
         name="Value Tolerance",
-        description="How near curves come to values, in the property's units. 0: to 1/10 000 of the range of its keys",
+        description="How near curves come to values, in the property's units; handles that are farther off are said to "
+        "be approximate. 0: to 1/10 000 of the range of its keys",
         default=0.0,
         min=0.0,
         soft_max=0.1,
@@ -346,7 +348,7 @@ def rotation_tolerance() -> Any:
     """How near curves come to rotations."""
     return FloatProperty(
         name="Rotation Tolerance",
-        description="How near curves come to rotations",
+        description="How near curves come to rotations; handles that are farther off are said to be approximate",
         default=ROTATION_TOLERANCE,
         min=1e-6,
         soft_max=0.1,

@@ -7,6 +7,8 @@
     animation.key_set(datablock, "location", 20, tension=1.0)
     animation.bake(datablock, step=1.0)
     animation.restore(datablock)
+    animation.bake(datablock, output="HANDLES")
+    animation.apply(datablock)
 
 `datablock` is any ID with animation of its own: an object, a camera, a material's node tree, a shape key block. No
 selection and no context is needed. Each raises `Refusal`, and then has changed nothing of what it names.
@@ -23,8 +25,9 @@ from .bake.pipeline import bake as bake_many
 from .conditions import Checks, Violation, check
 from .datablocks import of_file, of_object
 from .edit.enabling import choose, find_track
+from .edit.key_whole import key_whole
 from .edit.look import enable, enable_many
-from .edit.restore import remove, restore
+from .edit.restore import apply, remove, restore
 from .edit.retime import remove_retiming, retime
 from .edit.selected_keys import key_set
 from .edit.world_space import bake_in_world
@@ -54,6 +57,7 @@ __all__ = [
     "TurnsWithin",
     "Velocities",
     "Violation",
+    "apply",
     "bake",
     "bake_in_world",
     "bake_many",
@@ -66,6 +70,7 @@ __all__ = [
     "import_table",
     "joint_gap",
     "key_set",
+    "key_whole",
     "of_file",
     "of_object",
     "relax",
@@ -97,9 +102,9 @@ def bake(
     ----------
     datablock : bpy.types.ID
         An object, a camera, a node tree: whatever has animation of its own.
-    output : {"SAMPLES", "CURVES"}
+    output : {"SAMPLES", "CURVES", "HANDLES"}
         A linear key every `step` frames; or the fewest Bezier keys that come within the tolerances, right between
-        frames too.
+        frames too; or no keys but the animator's, whose handles play the motion as near as they can.
     target : {"IN_PLACE", "NEW_ACTION"}
         Generated keys beside the animator's, or plain keys in a copy of the action, which the datablock then uses.
     step : float
@@ -113,14 +118,15 @@ def bake(
     prefixes : iterable of str, optional
         Only tracks whose paths start with one of them: 'location', 'pose.bones["Arm"]'.
     value_tolerance : float, optional
-        How near curves come to values, in the property's units. Default: 1e-4 of the range of the track's keys.
+        How near curves come to values, in the property's units; a note says where handles are farther off. Default:
+        1e-4 of the range of the track's keys.
     rotation_tolerance : float
-        How near curves come to rotations, radians. Default: 0.01 degree.
+        The same of rotations, radians. Default: 0.01 degree.
 
     Returns
     -------
     Report
-        Counts, and notes on what was left alone.
+        Counts, errors, and notes on what was left alone.
 
     Raises
     ------

@@ -28,7 +28,13 @@ from .store.tracks import Track, tracks_shown
 _AT = 0.02
 """Frames: near enough to the current frame to be meant by it."""
 
-STATES = {"PLAIN": n_("not TCB"), "TCB": n_("TCB"), "BAKED": n_("baked"), "OUT_OF_DATE": n_("out of date")}
+STATES = {
+    "PLAIN": n_("not TCB"),
+    "TCB": n_("TCB"),
+    "HANDLES": n_("handles"),
+    "BAKED": n_("baked"),
+    "OUT_OF_DATE": n_("out of date"),
+}
 
 
 @dataclass(frozen=True)
@@ -60,12 +66,15 @@ def has_animated_bones(datablock: bpy.types.ID) -> bool:
 
 
 def state(track: Track) -> str:
-    """PLAIN, TCB, BAKED, or OUT_OF_DATE where keys, parameters or choices changed since the bake."""
+    """PLAIN, TCB, BAKED, HANDLES where these play it, or OUT_OF_DATE where keys or choices changed since."""
     if not track.enabled:
         return "PLAIN"
     if not track.baked:
         return "TCB"
-    return "BAKED" if is_up_to_date(track) else "OUT_OF_DATE"
+    if not is_up_to_date(track):
+        return "OUT_OF_DATE"
+    options = track.settings.options
+    return "HANDLES" if options is not None and options.output == "HANDLES" else "BAKED"
 
 
 def key_near(track: Track, frame: float, defaults: Mapping[str, float]) -> KeyInfo | None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypedDict
 
 import bpy
 
@@ -14,6 +15,18 @@ from .faults import Refusal
 
 _ROUNDING = 1e-4
 """Units, or degrees. Of a look, no person sees less."""
+
+
+class HandleError(TypedDict):
+    """How near the handles of a track's keys come to its motion; as it is, JSON."""
+
+    datablock: str
+    track: str
+    rotation: bool
+    error: float
+    """The largest: in the property's units, of rotations an angle in degrees."""
+    frame: float | None
+    """Where that is; None where there was nothing to fit."""
 
 
 @dataclass
@@ -32,9 +45,11 @@ class Report:
     curve_keys: int = 0
     """Generated Bezier keys, all channels together."""
     value_error: float = 0.0
-    """The largest difference of curves from the motion, in the properties' units."""
+    """The largest difference of curves or handles from the motion, in the properties' units."""
     rotation_error: float = 0.0
     """The same of rotations: an angle in radians."""
+    handles: list[HandleError] = field(default_factory=list)
+    """Of each track that handles play."""
     looks_changed: int = 0
     """Tracks of those whose look was kept that play so much otherwise that a person may see it."""
     looks_kept: int = 0
@@ -60,6 +75,7 @@ class Report:
         self.curve_keys += other.curve_keys
         self.value_error = max(self.value_error, other.value_error)
         self.rotation_error = max(self.rotation_error, other.rotation_error)
+        self.handles += other.handles
         self.refusals += other.refusals
         self.looks_of(other)
 
@@ -115,12 +131,19 @@ class Report:
         if self.curve_keys:
             parts.append(counted(self.curve_keys, n_("{:,} generated key"), n_("{:,} generated keys")))
         if self.value_error:
-            parts.append(rpt_("values within {:.2g}", self.value_error))
+            parts.append(rpt_("values within {:.2g}", self.value_error) + self._near(rotations=False))
         if self.rotation_error:
-            parts.append(rpt_("rotations within {:.2g} degrees", math.degrees(self.rotation_error)))
+            degrees = math.degrees(self.rotation_error)
+            parts.append(rpt_("rotations within {:.2g} degrees", degrees) + self._near(rotations=True))
         if self.looks_kept:
             parts.append(self._looks)
         return ", ".join(parts)
+
+    def _near(self, rotations: bool) -> str:
+        """Where handles are farthest off, in brackets."""
+        errors = [each for each in self.handles if each["rotation"] == rotations]
+        frame = max(errors, key=lambda each: each["error"])["frame"] if errors else None
+        return "" if frame is None else f" ({rpt_('frame {:g}', round(frame, 2))})"
 
     @property
     def _looks(self) -> str:

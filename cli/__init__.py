@@ -177,8 +177,8 @@ def _tracks_that_bake_leaves_alone(datablock: bpy.types.ID) -> Iterator[str]:
 
 
 def _take_each(datablocks: list[bpy.types.ID], verb: str, outcome: Outcome) -> None:
-    """Restore or remove."""
-    work = {"restore": animation.restore, "remove": animation.remove}[verb]
+    """Restore, apply or remove."""
+    work = {"restore": animation.restore, "apply": animation.apply, "remove": animation.remove}[verb]
     report = animation.Report()
     tick = Ticker(outcome.file, n_("{:,} of {:,} datablocks"))
     done: set[tuple[int, int]] = set()

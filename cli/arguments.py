@@ -224,6 +224,7 @@ def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.
 
     bake = add("bake", rpt_("Write the motion between the keys, so that any Blender plays it."), _EXAMPLES)
     restore = add("restore", rpt_("Take the baked motion away; the parameters stay."))
+    apply = add("apply", rpt_("Keep the curves as they play now, as plain animation without TCB."))
     remove = add("remove", rpt_("Take the baked motion and all TCB parameters away."))
     enable = add("enable", rpt_("Make the tracks TCB, without baking them yet."))
     info = add("info", rpt_("Show the tracks, their keys, parameters and state; nothing is written."))
@@ -250,10 +251,10 @@ def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.
             "with parameters 0; otherwise keys with Bezier handles get those with which they play most as they do now"
         ),
     )
-    for verb in (bake, restore, remove, enable, bring_table):
+    for verb in (bake, restore, apply, remove, enable, bring_table):
         _add_output(verb)
     _add_output(velocities, where=_TO_BLEND_OR_TABLE)
-    for verb in (bake, restore, remove, enable, info, check, give, bring_table, give_table, velocities):
+    for verb in (bake, restore, apply, remove, enable, info, check, give, bring_table, give_table, velocities):
         _add_objects(verb)
     _add_bake_options(bake)
     add_check_options(check)
@@ -266,7 +267,8 @@ def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.
     add_export_table_options(give_table)
     add_velocities_options(velocities)
     tables = {"import-table": bring_table, "export-table": give_table, "velocities": velocities}
-    verbs = {**tables, "bake": bake, "restore": restore, "remove": remove, "enable": enable, "info": info}
+    verbs = {**tables, "bake": bake, "restore": restore, "apply": apply, "remove": remove}
+    verbs |= {"enable": enable, "info": info}
     return parser, {**verbs, "check": check, "import": bring, "export": give}
 
 
@@ -324,11 +326,12 @@ def _add_bake_options(bake: argparse.ArgumentParser) -> None:
     how = bake.add_argument_group(rpt_("how to bake"))
     how.add_argument(
         "--output-mode",
-        choices=["SAMPLES", "CURVES"],
+        choices=["SAMPLES", "CURVES", "HANDLES"],
         default="SAMPLES",
         help=rpt_(
             "SAMPLES: a linear key every --step frames; CURVES: the fewest Bezier keys that come within the "
-            "tolerances, right between frames too (default: %(default)s)"
+            "tolerances, right between frames too; HANDLES: no keys but the animator's, whose handles play the motion "
+            "as near as they can (default: %(default)s)"
         ),
     )
     how.add_argument(
@@ -336,7 +339,8 @@ def _add_bake_options(bake: argparse.ArgumentParser) -> None:
         type=float,
         metavar="NUMBER",
         help=rpt_(
-            "how near curves come to values, in each property's units (default: 1/10000 of the range of its keys)"
+            "how near curves come to values, in each property's units (default: 1/10000 of the range of its keys); "
+            "farther off, handles are said to be approximate"
         ),
     )
     how.add_argument(
@@ -344,7 +348,9 @@ def _add_bake_options(bake: argparse.ArgumentParser) -> None:
         type=float,
         default=0.01,
         metavar="DEGREES",
-        help=rpt_("how near curves come to rotations (default: %(default)s)"),
+        help=rpt_(
+            "how near curves come to rotations; farther off, handles are said to be approximate (default: %(default)s)"
+        ),
     )
     how.add_argument(
         "--target",

@@ -23,6 +23,7 @@ from .outcome import Outcome
 NOTHING_TO_DO = {
     "bake": n_("nothing to bake: none of it has keys on a float property"),
     "restore": n_("nothing to restore: none of it is baked"),
+    "apply": n_("nothing to apply: none of it is TCB"),
     "remove": n_("nothing to remove: none of it is TCB"),
     "enable": n_("nothing to enable: it has no track with keys that is not TCB already"),
     "velocities": n_("no velocities to write: none of it is TCB"),
@@ -117,12 +118,17 @@ def _is_baked(track: Track) -> bool:
     return track.baked or any(map(has_stamps, track.channels.values()))
 
 
+def _has_anything_of_tcb(track: Track) -> bool:
+    return track.enabled or track.frame_curve is not None or _is_baked(track)
+
+
 _WORTH_THE_WORK: dict[str, Callable[[Track], bool]] = {
     "bake": has_keys,
     "enable": lambda track: has_keys(track) and not track.enabled,
     "restore": _is_baked,
     "velocities": lambda track: track.enabled and track.in_use,
-    "remove": lambda track: track.enabled or track.frame_curve is not None or _is_baked(track),
+    "apply": _has_anything_of_tcb,
+    "remove": _has_anything_of_tcb,
 }
 
 

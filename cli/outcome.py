@@ -24,6 +24,7 @@ _IN_WORDS = ("refusals", "notes")
 _DONE = {
     "bake": n_("Baked {:s}"),
     "restore": n_("Restored {:s}"),
+    "apply": n_("Applied {:s}"),
     "remove": n_("Removed TCB from {:s}"),
     "enable": n_("Made TCB {:s}"),
     "info": n_("Has {:s}"),
@@ -177,12 +178,14 @@ def _as_json(outcome: Outcome, job: Job) -> dict[str, Any]:
         "seconds": round(outcome.seconds, 3),
         "output": None if outcome.output is None else str(outcome.output),
     }
-    if job.options.output == "CURVES":
-        result["curves"] = {
+    if job.options.output in ("CURVES", "HANDLES"):
+        result[job.options.output.lower()] = {
             "keys": outcome.report.curve_keys,
             "value_error": outcome.report.value_error,
             "rotation_error": math.degrees(outcome.report.rotation_error),
         }
+    if job.options.output == "HANDLES":
+        result["handles"]["tracks"] = outcome.report.handles
     if job.keep_look:
         result["look"] = {
             "tracks": outcome.report.looks_kept,

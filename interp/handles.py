@@ -152,7 +152,7 @@ def fit_handles(requests: Sequence[Request]) -> list[Handles]:
 
     Errors are measured at 60 places a segment with handles as float32 has them, in float64: the largest there is, or a
     few percent less or more. Numbers without ease are exact but for that rounding: 1.2e-6 of their range near frame 0,
-    4e-6 near 1 000, 2.4e-4 near 100 000, what Blender rounds while it plays them included. Euler angles, and axis and
+    4e-6 up to 1 024, 2.4e-4 near 100 000, what Blender rounds while it plays them included. Euler angles, and axis and
     angle, are fitted channel by channel to the numbers that go on from the key's own; where these arrive at the next
     key with others than its own, as by a whole turn more, no handles help, and the error says so. A spline that leaves
     its keys is off by as much at them.

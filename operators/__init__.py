@@ -6,6 +6,7 @@ from __future__ import annotations
 import bpy
 
 from . import preset
+from .apply import TCB_OT_apply
 from .bake import TCB_OT_bake
 from .bake_in_world import TCB_OT_bake_in_world
 from .check import TCB_OT_check
@@ -23,6 +24,7 @@ from .key_jump import TCB_OT_key_jump
 from .key_reset import TCB_OT_key_reset
 from .key_select import TCB_OT_key_select
 from .key_set import TCB_OT_key_set
+from .key_whole import TCB_OT_key_whole
 from .make_key import TCB_OT_make_key
 from .relax import TCB_OT_relax
 from .remove import TCB_OT_remove
@@ -50,8 +52,10 @@ _CLASSES = (
     TCB_OT_bake,
     TCB_OT_bake_in_world,
     TCB_OT_make_key,
+    TCB_OT_key_whole,
     TCB_OT_sync,
     TCB_OT_restore,
+    TCB_OT_apply,
     TCB_OT_remove,
     TCB_OT_check,
     TCB_OT_joint_check,

@@ -61,7 +61,8 @@ class TCB_OT_bake(OnSelection, bpy.types.Operator):
             layout.prop(self, "frame_end")
         layout.prop(self, "keep_look")
         layout.prop(self, "use_data")
-        layout.prop(self, "sample_limit")
+        if self.output != "HANDLES":
+            layout.prop(self, "sample_limit")
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:
         if not self.properties.is_property_set("keep_look"):

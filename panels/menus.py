@@ -71,8 +71,8 @@ class TCB_MT_objects(bpy.types.Menu):
         layout: Any = self.layout
         for verbs in (
             ("enable", "remove"),
-            ("bake", "bake_in_world", "restore", "sync"),
-            ("make_key",),
+            ("bake", "bake_in_world", "restore", "apply", "sync"),
+            ("make_key", "key_whole"),
             ("velocities_write", "check", "joint_check", "relax"),
         ):
             for verb in verbs:

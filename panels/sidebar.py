@@ -13,12 +13,14 @@ import bpy
 
 from .. import handlers, preferences, redraw, selection
 from ..animation import Refusal, of_object
+from ..animation.bake.handles import is_keyed_whole
 from ..animation.bake.splines import bends_by_parameters, options_of
 from ..animation.datablocks import name_of
 from ..animation.edit.selected_keys import goes_by_velocities
 from ..animation.fcurves.editable import check_editable
 from ..animation.inspecting import STATES, has_animated_bones, state, turn_now, values_now
 from ..animation.store.live_switch import is_live
+from ..animation.store.own_keys import read_own_keys
 from ..animation.store.parameters import velocity_size
 from ..animation.store.paths import split
 from ..animation.store.tracks import Track, why_not
@@ -36,7 +38,13 @@ _SHORTEST = 20
 """Letters. Narrower regions cut lines."""
 SHOWN_NOTES = 3
 """Notes of Live that the panel has room for; the rest is counted."""
-_STATE_ICONS = {"PLAIN": "BLANK1", "TCB": "KEYFRAME", "BAKED": "KEYFRAME_HLT", "OUT_OF_DATE": "FILE_REFRESH"}
+_STATE_ICONS = {
+    "PLAIN": "BLANK1",
+    "TCB": "KEYFRAME",
+    "HANDLES": "HANDLE_FREE",
+    "BAKED": "KEYFRAME_HLT",
+    "OUT_OF_DATE": "FILE_REFRESH",
+}
 _KEY_LABELS = {"AT": n_("Key"), "BEFORE": n_("Key before"), "AFTER": n_("Key after")}
 BAKE_OPTIONS = (
     "output",
@@ -87,8 +95,30 @@ def draw_bake(layout: Any, context: bpy.types.Context) -> None:
     bake = layout.operator("tcb.bake", icon="KEYFRAME_HLT")
     for name in BAKE_OPTIONS:
         setattr(bake, name, getattr(options, name))
+    if any(_has_generated(track) for _, track in selection.active_tracks(context)):
+        back = layout.operator("tcb.bake", text="Back to Handles", icon="HANDLE_FREE")
+        # What is not set here would be what the operator was last called with.
+        for name in BAKE_OPTIONS:
+            setattr(back, name, getattr(options, name))
+        back.output, back.target, back.frames = "HANDLES", "IN_PLACE", "KEYS"
+    if any(_is_ragged(track) for _, track in selection.active_tracks(context)):
+        layout.operator("tcb.key_whole", icon="KEY_HLT")
     layout.operator("tcb.restore", icon="LOOP_BACK")
+    layout.operator("tcb.apply", text="Apply", icon="CHECKMARK")
     draw_live(layout, context)
+
+
+def _has_generated(track: Track) -> bool:
+    """Whether a bake has put keys among the track's own."""
+    return track.state is not None and any(len(each.generated) for each in track.state.channels.values())
+
+
+def _is_ragged(track: Track) -> bool:
+    """Whether it is a TCB rotation that handles can't play as its channels are not keyed together."""
+    if not (track.is_rotation and track.enabled):
+        return False
+    own = read_own_keys(track)
+    return bool(own) and not is_keyed_whole(track, own)
 
 
 def draw_live(layout: Any, context: bpy.types.Context) -> None:

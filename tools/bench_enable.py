@@ -5,9 +5,9 @@
 
 Each object has Bezier keys on its location, rotation and scale, 10 channels, about every 22 frames. Of the time,
 reading is the keys, evaluation is splines and what the F-curves play, fit is the search for parameters, writing is
-putting them into the file, and the rest is making tracks TCB and comparing. The bare write puts all that keys are, in
-bulk, into the F-curves of the same file. All is processor time of one thread, each round on a freshly opened file, the
-ratios in each round: what else the machine does counts little.
+making the tracks TCB with these, and the rest is finding tracks and comparing. The bare write puts all that keys are,
+in bulk, into the F-curves of the same file. All is processor time of one thread, each round on a freshly opened file,
+the ratios in each round: what else the machine does counts little.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ STAGES = {
     "reading": ("read_all_own_keys",),
     "evaluation": ("_splines", "played_parts"),
     "fit": ("fit_parameters",),
-    "writing": ("keys_of", "set_parameters"),
+    "writing": ("enable_read",),
 }
 
 
@@ -64,10 +64,10 @@ def watched(seconds: dict[str, float]) -> Iterator[None]:
 
 
 def _timed(function: Callable[..., Any], stage: str, seconds: dict[str, float]) -> Callable[..., Any]:
-    def run(*arguments: Any) -> Any:
+    def run(*arguments: Any, **named: Any) -> Any:
         start = time.thread_time()
         try:
-            return function(*arguments)
+            return function(*arguments, **named)
         finally:
             seconds[stage] += time.thread_time() - start
 

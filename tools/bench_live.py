@@ -61,7 +61,8 @@ class Stages:
                 (live.Watch, "find", "detection"),
                 (live.Watch, "edited_soon", "detection"),
                 (baking, "_evaluated", "evaluation"),
-                (baking, "_write_motions", "writing"),
+                (baking, "_with_rows", "writing"),
+                (baking, "_write_tracks", "writing"),
                 (live.Watch, "take", "writing"),
             )
         ]

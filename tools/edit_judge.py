@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,15 +20,20 @@ SAME_VALUE = 2e-5
 SAME_PARAMETER = 1e-4
 _GENERATED = 1048583.0
 
+DOUBT = "can't be told for sure"
+"""In notes of keys that are kept in doubt."""
+
 Name = tuple[str, int]
 """Data path and index of a channel."""
 Points = dict[Name, FloatArray]
 """Frames and values of the own keys of each channel that has some, shape (n, 2)."""
 Numbers = npt.NDArray[np.float64]
 
-KINDS = ("lost", "appeared", "parameters", "kinds", "siblings")
-"""From what is worst: own keys missing or with other values; keys that nobody made; other tension, continuity, bias or
-ease; another interpolation, easing or key type; keys of a rotation's other channels where one channel was keyed."""
+KINDS = ("error", "lost", "appeared", "parameters", "refused", "doubtful", "kinds", "siblings")
+"""From what is worst: a refused bake that changed something; own keys missing or with other values; keys that nobody
+made; other tension, continuity, bias or ease; a refused bake that changed nothing; keys that nobody made and of which a
+note says that they are kept in doubt; another interpolation, easing or key type; keys of a rotation's other channels
+where one channel was keyed."""
 COUNTED = ("error", "lost", "appeared", "parameters")
 """What an animator has lost, or is given."""
 
@@ -110,6 +116,16 @@ class Verdict:
 
     def add(self, kind: str, text: str) -> None:
         self.differences.setdefault(kind, []).append(text)
+
+    def told(self, refused: Collection[str]) -> None:
+        """Count what the look has told as that: tracks that were refused as they are, which an animator can mend, and
+        keys that appeared where a note says that there are doubtful ones."""
+        doubts = [note for note in self.notes if DOUBT in note]
+        for kind in ("lost", "appeared"):
+            for text in self.differences.pop(kind, ()):
+                path = text.rpartition("[")[0]
+                doubtful = kind == "appeared" and any(f", {path}: " in note for note in doubts)
+                self.add("refused" if path in refused else "doubtful" if doubtful else kind, text)
 
     @property
     def worst(self) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import random
 import re
@@ -18,10 +19,12 @@ import numpy as np
 
 from tests.animation.curves import HAS_SLOTS, co, fcurves
 from tools.edit_judge import (
+    DOUBT,
     SAME_FRAME,
     SAME_VALUE,
     Name,
     Own,
+    Points,
     Verdict,
     channels,
     compare,
@@ -39,6 +42,7 @@ OUTPUTS: dict[str, dict[str, Any]] = {
     "half samples": {"step": 0.5},
     "double samples": {"step": 2.0},
     "curves": {"output": "CURVES"},
+    "handles": {"output": "HANDLES"},
 }
 MODES = ("XYZ", "QUATERNION", "BONES", "AXIS_ANGLE", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
 SHAPES = ("plain", "ragged", "still", "whole")
@@ -65,7 +69,7 @@ def settings_by(dice: random.Random) -> Setting:
     """A random one: the plain ones are likelier."""
     return Setting(
         dice.choices(MODES, (4, 4, 4, 1, 0.4, 0.4, 0.4, 0.4, 0.4))[0],
-        dice.choices(list(OUTPUTS), (4, 2, 1.5, 2))[0],
+        dice.choices(list(OUTPUTS), (4, 2, 1.5, 2, 2))[0],
         dice.random() < 0.4,
         dice.choices(("SINGLE", "REPEAT", "LOOP"), (6, 1, 1))[0],
         dice.choices(SHAPES, (4, 1, 1, 1))[0],
@@ -146,7 +150,7 @@ def _shape(obj: Any, shape: str) -> None:
                 point.co_ui = (point.co.x, 1.0)
         elif shape == "whole":
             for point in points:
-                point.co_ui = (point.co.x, float(round(point.co.y)) or 1.0)
+                point.co_ui = (point.co.x, float(round(point.co.y)))
         fcurve.update()
 
 
@@ -173,6 +177,8 @@ class Case(Edits):
         """Whether there are new keys: they take their interpolation from what stands before them."""
         self.merged = False
         """Whether own keys merged, of which either one's parameters may stay."""
+        self.noted: list[str] = []
+        """What looks between edits have said."""
         self.untouched: list[Name] = []
         """Channels that are not TCB: a look leaves them as they are."""
         stage.clear()
@@ -244,18 +250,28 @@ class Case(Edits):
 
     def _look(self) -> list[str]:
         if self.setting.live:
-            with quietly() as printed:
-                try:
-                    operators.tcb.sync()
-                except RuntimeError as error:
-                    return ["refused: " + str(error).strip()]
-            lines = [line.removeprefix("Info: ") for line in printed if line.startswith("Info: ")]
-            return [line for line in lines if not line.startswith(("Synced", "Everything that is live"))]
+            report = self._flush()
+            return [*(f"refused: {text}" for text in report.refused), *report.notes]
         try:
             report = self.animation.bake(self.live, **self.options)
         except self.animation.Refusal as refusal:
-            return [f"refused: {refusal}"]
+            # All of the object's tracks are as they were.
+            return [f"refused: {refusal}", *(f'refused: "Live", {path}, with it' for path in self._paths())]
         return [*(f"refused: {text}" for text in report.refused), *report.notes]
+
+    def note(self) -> None:
+        """Let the extension look at what was edited, as it does in a window when an edit ends."""
+        self.noted += self._flush().notes
+        # Keys that were kept in doubt are the animator's from now on, and their twin has none.
+        self.values &= not any(DOUBT in note for note in self.noted)
+
+    def _flush(self) -> Any:
+        handlers = importlib.import_module(self.animation.__name__.removesuffix(".animation") + ".handlers")
+        action = self.live.animation_data.action
+        if action is not None:
+            handlers.mark(action)
+        with quietly():
+            return handlers.flush()
 
     def judge(self) -> Verdict:
         """Look, restore, and hold what is left against the twin."""
@@ -263,17 +279,24 @@ class Case(Edits):
             passes_by = any(map(self.passes_by_keys, self._paths()))
         except ValueError:
             passes_by = False
+        before, shown = self._all_bits(), points_of(self.live)
         notes = self.look()
+        refused = set(re.findall(r'"Live", (.+?), ', "\n".join(note for note in notes if note.startswith("refused"))))
+        changed = [name for name, bits in self._all_bits().items() if name[0] in refused and before[name] != bits]
         touched = [name for name in self.untouched if self._bits(self.live, name) != self._bits(self.plain, name)]
         live = self.live
         parameters = parameters_of(self.animation, live)
         try:
-            self.animation.restore(live)
+            # Blender 4.2 lets go of an action without keys.
+            if live.animation_data.action is not None:
+                self.animation.restore(live)
         except self.animation.Refusal as refusal:
             if not refusal.nothing_to_do:
                 raise
         got = Own(points_of(live), kinds_of(live), parameters)
         wanted = Own.of(self.animation, self.plain)
+        if self.setting.output == "handles":
+            _take_signs(wanted, got, shown)
         verdict = compare(
             wanted, got, values=self.values and not passes_by, parameters=not self.merged, inserted=self.inserted
         )
@@ -281,8 +304,14 @@ class Case(Edits):
             verdict.add("lost", text)
         for path, index in touched:
             verdict.add("lost", f"{path}[{index}]: not TCB, and changed")
-        verdict.notes = notes
+        verdict.notes = [*notes, *self.noted]
+        verdict.told(refused)
+        for path, index in changed:
+            verdict.add("error", f"{path}[{index}]: refused, and changed")
         return verdict
+
+    def _all_bits(self) -> dict[Name, list[bytes]]:
+        return {name: self._bits(self.live, name) for name in channels(self.live)}
 
     @staticmethod
     def _bits(obj: Any, name: Name) -> list[bytes]:
@@ -488,7 +517,8 @@ class Case(Edits):
         free = [frame for frame in free if _row_at(co(channels(self.live)[path, index])[:, 0], frame) is not None]
         if not free:
             return "nothing", ALL
-        frame = self.dice.choice(free)
+        at = co(channels(self.live)[path, index])[:, 0]
+        frame = float(at[_row_at(at, self.dice.choice(free))])
         self.select_key(path, index, frame)
         self.do_in("FCURVES", lambda: bpy.ops.transform.translate(value=(0.0, 0.5, 0.0)))
         self.give_twin(path, index, frame)
@@ -501,7 +531,8 @@ class Case(Edits):
         free = [frame for frame in free if _row_at(co(channels(self.live)[path, index])[:, 0], frame) is not None]
         if not free:
             return "nothing", ALL
-        frame = self.dice.choice(free)
+        at = co(channels(self.live)[path, index])[:, 0]
+        frame = float(at[_row_at(at, self.dice.choice(free))])
         self.select_key(path, index, frame)
         kind: Any = self.dice.choice(("KEYFRAME", "EXTREME"))
         self.do_in("DOPESHEET", lambda: bpy.ops.action.keyframe_type(type=kind))
@@ -559,6 +590,19 @@ class Case(Edits):
 
 def _count(obj: Any) -> int:
     return sum(len(fcurve.keyframe_points) for fcurve in channels(obj).values())
+
+
+def _take_signs(wanted: Own, got: Own, shown: Points) -> None:
+    """Want of quaternions what was seen, up to its sign: handles may play a key negated, and an edit acts on that."""
+    for name, points in wanted.points.items():
+        if "quaternion" not in name[0] or name not in got.points or name not in shown:
+            continue
+        for row in points:
+            mine, seen = _row_at(got.points[name][:, 0], row[0]), _row_at(shown[name][:, 0], row[0])
+            if mine is not None and seen is not None:
+                value = got.points[name][mine, 1]
+                if abs(abs(value) - abs(shown[name][seen, 1])) <= SAME_VALUE * (1 + abs(value)):
+                    row[1] = value
 
 
 def _row_at(frames: Any, frame: float) -> int | None:
@@ -684,8 +728,11 @@ class Result:
         return self.verdict.size, -sum(plain), self.case
 
 
-def run_pair(stage: Stage, seed: int, number: int, methods: bool = False, only: int | None = None) -> Result:
-    """Do pair `number` of that seed: both edits, or the first or second one `only`, and judge."""
+def run_pair(
+    stage: Stage, seed: int, number: int, methods: bool = False, only: int | None = None, between: bool = False
+) -> Result:
+    """Do pair `number` of that seed: both edits, or the first or second one `only`, and judge; with a look `between`
+    them, as in a window, or none, as in a script."""
     dice = random.Random(f"{seed}/{number}")
     setting = settings_by(dice)
     names = [*PAIRED, ("choose", 4), ("give_velocity", 2)] if methods else list(PAIRED)
@@ -695,6 +742,8 @@ def run_pair(stage: Stage, seed: int, number: int, methods: bool = False, only: 
     try:
         for place, name in enumerate(chosen):
             if only in (None, place):
+                if place and between and only is None:
+                    case.note()
                 with quietly():
                     result.kinds.append(case.do(name, random.Random(f"{seed}/{number}/{place}")))
         result.verdict = case.judge()

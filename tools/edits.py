@@ -2,12 +2,12 @@
 """Whether edits of what is baked are kept: each is done to a twin that is not baked too, whose own keys are right.
 
     python tools/edits.py table [--output docs/edits.md] [--data build/edits]
-    python tools/edits.py pairs [--count 20000] [--seed 0] [--processes 2] [--methods]
+    python tools/edits.py pairs [--count 20000] [--seed 0] [--processes 2] [--methods] [--between]
     python tools/edits.py pairs --case 0/123
 
 `table`: each kind of edit by itself, with samples and with curves, live or baked again. What it finds goes to `--data`,
 a file for each Blender, and the Markdown table is made of all files there. `pairs`: random pairs of edits before one
-look. Exit status 1: something was lost.
+look, as a script may do them, or with a look between them, as in a window. Exit status 1: something was lost.
 """
 
 from __future__ import annotations
@@ -56,6 +56,7 @@ def main() -> int:
     pairs.add_argument("--seed", type=int, default=0)
     pairs.add_argument("--processes", type=int, default=2)
     pairs.add_argument("--methods", action="store_true", help="choose methods too, which may leave their keys")
+    pairs.add_argument("--between", action="store_true", help="look between the edits, too")
     pairs.add_argument("--case", help="SEED/NUMBER: do that pair, and its edits alone")
     pairs.add_argument("--shown", type=int, default=40, help="groups of lost pairs that are printed")
     pairs.add_argument("--share", type=int, help=argparse.SUPPRESS)
@@ -97,7 +98,7 @@ def _case(arguments: argparse.Namespace) -> int:
     seed, number = map(int, arguments.case.split("/"))
     stage = Stage(animation)
     for only in (None, 0, 1):
-        result = run_pair(stage, seed, number, arguments.methods, only)
+        result = run_pair(stage, seed, number, arguments.methods, only, arguments.between)
         print(f"{result.setting}: {'; '.join(result.story)}")
         print(f"    {result.worst} {result.error}")
         for text in (*result.verdict.texts, *(f"note: {note}" for note in result.verdict.notes)):
@@ -114,7 +115,7 @@ def _share(arguments: argparse.Namespace) -> int:
     stage = Stage(animation)
     with arguments.results.open("w") as file:
         for number in range(arguments.share, arguments.count, arguments.processes):
-            result = run_pair(stage, arguments.seed, number, arguments.methods)
+            result = run_pair(stage, arguments.seed, number, arguments.methods, between=arguments.between)
             if result.worst == "kept":
                 continue
             # What each of the two loses alone is no matter of pairs.
@@ -142,6 +143,7 @@ def _pairs(arguments: argparse.Namespace) -> int:
         files = [Path(folder) / f"{share}.jsonl" for share in range(arguments.processes)]
         command = [sys.executable, __file__, "pairs", f"--count={arguments.count}", f"--seed={arguments.seed}"]
         command += [f"--processes={arguments.processes}", *(["--methods"] if arguments.methods else [])]
+        command += ["--between"] if arguments.between else []
         running = [
             subprocess.Popen([*command, f"--share={share}", f"--results={file}"], stdout=subprocess.DEVNULL)
             for share, file in enumerate(files)

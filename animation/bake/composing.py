@@ -26,50 +26,17 @@ from ..fcurves.keyframes import (
 )
 from ..fcurves.remembering import remembered
 from ..store import stamps
+from ..store.own_keys import LEFT_PLACED, RIGHT_PLACED
+from ..store.table import WRITTEN
 from .plan import ChannelKeys, Derivatives
 
 _BYTES = ("interpolation", "easing", "type", *FLAGS)
 """The attributes of a key that take a byte each, and that a bake leaves to the animator's keys."""
 
+_SIDES = ("handle_left", "handle_right")
+
 Arrays = dict[str, npt.NDArray[Any]]
 """The keys' attributes, shape (channels, n) or (channels, n, 2); without the first axis where all channels agree."""
-
-
-def baked_keys(own: Sequence[Keyframes], generated: ChannelKeys) -> list[Keyframes]:
-    """For each channel the animator's keys, at the same frames in all, among the generated ones, which are stamped:
-    linear or Bezier where baked, with handles that stay put."""
-    layout = _layout_of(own, generated)
-    arrays = _composed(own, generated, layout, "GENERATED")
-    values = arrays["co"][:, :, 1]
-    stamp: Arrays = {
-        "amplitude": np.full(values.shape, stamps.GENERATED, dtype=np.float32),
-        "period": np.broadcast_to(layout.frames, values.shape).copy(),
-        "back": values.copy(),
-    }
-    _put_own(stamp, own, layout.rows)
-    return _channels(arrays | stamp)
-
-
-def plain_keys(own: Sequence[Keyframes], generated: ChannelKeys) -> list[Keyframes]:
-    """The same motion as keys that nothing tells from others."""
-    layout = _layout_of(own, generated)
-    arrays = _composed(own, generated, layout, "KEYFRAME")
-    if len(layout.baked) > 1 and layout.baked[-2]:
-        # The last key begins no segment, but glTF's exporter resamples a curve of mixed interpolation.
-        arrays["interpolation"][:, -1] = layout.played
-    defaults = {"back": DEFAULT_BACK, "amplitude": DEFAULT_AMPLITUDE, "period": DEFAULT_PERIOD}
-    unused = {name: np.full(arrays["type"].shape, default, dtype=np.float32) for name, default in defaults.items()}
-    _put_own(unused, own, layout.rows)
-    return _channels(arrays | unused)
-
-
-def placed_handles(own: FloatArray, generated: ChannelKeys) -> tuple[BoolArray, BoolArray]:
-    """Which left and which right handles of the animator's keys, at the frames `own`, `baked_keys` places."""
-    if generated.derivatives is None:
-        none = np.zeros(len(own), dtype=np.bool_)
-        return none, none
-    layout = _layout(own, generated.frames, generated.baked, generated.held, False)
-    return layout.before, layout.baked
 
 
 @dataclass(frozen=True)
@@ -82,18 +49,75 @@ class _Layout:
     """Of the animator's keys."""
     generated: BoolArray
     """Which keys are the others."""
+    order: IndexArray
+    """Where each key is among the animator's ones and, after these, the others."""
     baked: BoolArray
     """Which of the animator's keys a baked segment follows."""
     before: BoolArray
     """To which of the animator's keys a baked segment comes, not a held key or a segment of their own."""
+    placed: npt.NDArray[np.uint8]
+    """Which handles of the animator's keys `baked_keys` places, as the table notes it."""
     played: np.uint8
     """The interpolation of baked segments."""
     interpolation: npt.NDArray[np.uint8]
     """Of generated keys, with anything for the others."""
 
 
+@dataclass(frozen=True)
+class Composed:
+    """The keys of channels whose own keys stand at the same frames."""
+
+    arrays: Arrays
+    layout: _Layout
+
+    @property
+    def channels(self) -> list[Keyframes]:
+        """Each channel's; those that share an array share it here too."""
+        rows = {id(array): list(array) for array in self.arrays.values() if array.ndim > 1}
+        same = {name: array for name, array in self.arrays.items() if array.ndim == 1}
+        own = [(name, rows[id(array)]) for name, array in self.arrays.items() if array.ndim > 1]
+        count = len(self.arrays["co"])
+        return [Keyframes(**same, **{name: each[channel] for name, each in own}) for channel in range(count)]
+
+    @property
+    def own(self) -> Arrays:
+        """What the table notes of the animator's keys."""
+        rows = self.layout.rows
+        arrays = {name: self.arrays[name] for name in WRITTEN}
+        return {name: array[rows] if array.ndim == 1 else array[:, rows] for name, array in arrays.items()}
+
+
+def baked_keys(own: Sequence[Keyframes], generated: ChannelKeys) -> Composed:
+    """For each channel the animator's keys, at the same frames in all, among the generated ones, which are stamped:
+    linear or Bezier where baked, with handles that stay put."""
+    layout = _layout_of(own, generated)
+    arrays = _composed(own, generated, layout, "GENERATED")
+    values = arrays["co"][:, :, 1]
+    stamp: Arrays = {
+        "amplitude": np.full(values.shape, stamps.GENERATED, dtype=np.float32),
+        "period": np.broadcast_to(layout.frames, values.shape).copy(),
+        "back": values.copy(),
+    }
+    _put_own(stamp, own, layout.rows)
+    return Composed(arrays | stamp, layout)
+
+
+def plain_keys(own: Sequence[Keyframes], generated: ChannelKeys) -> list[Keyframes]:
+    """The same motion as keys that nothing tells from others."""
+    layout = _layout_of(own, generated)
+    arrays = _composed(own, generated, layout, "KEYFRAME")
+    if len(layout.baked) > 1 and layout.baked[-2]:
+        # The last key begins no segment, but glTF's exporter resamples a curve of mixed interpolation.
+        arrays["interpolation"][:, -1] = layout.played
+    defaults = {"back": DEFAULT_BACK, "amplitude": DEFAULT_AMPLITUDE, "period": DEFAULT_PERIOD}
+    unused = {name: np.full(arrays["type"].shape, default, dtype=np.float32) for name, default in defaults.items()}
+    _put_own(unused, own, layout.rows)
+    return Composed(arrays | unused, layout).channels
+
+
 def _layout_of(own: Sequence[Keyframes], generated: ChannelKeys) -> _Layout:
-    return _layout(own[0].frames, generated.frames, generated.baked, generated.held, generated.derivatives is None)
+    linear = generated.derivatives is None and generated.handles is None
+    return _layout(own[0].frames, generated.frames, generated.baked, generated.held, linear)
 
 
 @remembered
@@ -104,18 +128,20 @@ def _layout(own: FloatArray, frames: FloatArray, baked_before: BoolArray, held: 
     rows = np.searchsorted(frames, own) + np.arange(len(own))
     generated = np.ones(n, dtype=np.bool_)
     generated[rows] = False
-    every = np.empty(n, dtype=np.float32)
-    every[generated], every[rows] = frames, own
+    order = np.empty(n, dtype=np.intp)
+    order[rows], order[generated] = np.arange(len(own)), np.arange(len(own), n)
+    every = np.concatenate((own, frames)).take(order)
     # Where a cycle goes on after the last key, the first sample of that follows it.
     baked[-1:] |= rows[-1:] < n - 1
     begins = generated.copy()
     begins[generated] = ~held
     begins[rows] = baked
     before = (rows > 0) & begins[rows - 1]
+    placed = (before * LEFT_PLACED + baked * RIGHT_PLACED).astype(np.uint8) * np.uint8(not linear)
     played = np.uint8(INTERPOLATION["LINEAR" if linear else "BEZIER"])
     interpolation = np.full(n, played)
     interpolation[np.flatnonzero(generated)[held]] = INTERPOLATION["CONSTANT"]
-    return _Layout(every, rows, generated, baked, before, played, interpolation)
+    return _Layout(every, rows, generated, order, baked, before, placed, played, interpolation)
 
 
 def _composed(own: Sequence[Keyframes], generated: ChannelKeys, layout: _Layout, key_type: str) -> Arrays:
@@ -123,14 +149,14 @@ def _composed(own: Sequence[Keyframes], generated: ChannelKeys, layout: _Layout,
     shape, rows = (len(own), len(layout.frames)), layout.rows
     co = np.empty((*shape, 2), dtype=np.float32)
     co[:, :, 0] = layout.frames
-    co[:, layout.generated, 1] = generated.values
-    co[:, rows, 1] = [keys.values for keys in own] if generated.shown is None else generated.shown
+    shown = _every(own, ["values"])[0] if generated.shown is None else generated.shown
+    co[:, :, 1] = np.concatenate((shown, generated.values), axis=1).take(layout.order, axis=1)
     free = np.full(len(layout.frames), HANDLE["FREE"], dtype=np.uint8)
     # One array for all of a byte, so that the animator's keys are put into it at once.
     every = np.zeros((len(_BYTES), *shape), dtype=np.uint8)
     every[_BYTES.index("interpolation")] = layout.interpolation
     every[_BYTES.index("type")] = KEY_TYPE[key_type]
-    every[:, :, rows] = [[getattr(keys, name) for keys in own] for name in _BYTES]
+    every[:, :, rows] = _every(own, _BYTES)
     arrays: Arrays = {
         name: array.view(np.bool_) if name in FLAGS else array for name, array in zip(_BYTES, every, strict=True)
     }
@@ -138,19 +164,28 @@ def _composed(own: Sequence[Keyframes], generated: ChannelKeys, layout: _Layout,
     _put_own(sides, own, rows)
     arrays |= sides
     if generated.shown is not None:
-        shift = generated.shown - np.array([keys.values for keys in own])
-        for side in ("handle_left", "handle_right"):
+        shift = generated.shown - _every(own, ["values"])[0]
+        for side in _SIDES:
             arrays[side][:, rows, 1] += shift
     arrays["interpolation"][:, rows[layout.baked]] = layout.played
     if generated.derivatives is not None:
         _place_handles(arrays, co, generated.derivatives, layout)
+    if generated.handles is not None:
+        for side, places in zip(_SIDES, generated.handles, strict=True):
+            arrays[side][:, rows] = np.where(np.isnan(places), arrays[side][:, rows], places)
     return {"co": co} | arrays | {"handle_left_type": free, "handle_right_type": free}
 
 
 def _put_own(arrays: Arrays, own: Sequence[Keyframes], rows: IndexArray) -> None:
     """Give the animator's keys, which stand in those rows, the attributes that they have."""
     for name, array in arrays.items():
-        array[:, rows] = np.reshape([getattr(keys, name) for keys in own], array[:, rows].shape)
+        array[:, rows] = _every(own, [name])[0]
+
+
+def _every(own: Sequence[Keyframes], names: Sequence[str]) -> npt.NDArray[Any]:
+    """Attributes of the animator's keys, shape (names, channels, n, ...)."""
+    arrays = [getattr(keys, name) for name in names for keys in own]
+    return np.concatenate(arrays).reshape(len(names), len(own), *arrays[0].shape)
 
 
 def _place_handles(arrays: Arrays, co: FloatArray, derivatives: Derivatives, layout: _Layout) -> None:
@@ -165,11 +200,3 @@ def _place_handles(arrays: Arrays, co: FloatArray, derivatives: Derivatives, lay
     arrays["handle_left"][:, placed] = left[:, placed]
     placed[layout.rows] = layout.baked
     arrays["handle_right"][:, placed] = right[:, placed]
-
-
-def _channels(arrays: Arrays) -> list[Keyframes]:
-    """Each channel's; those that share an array share it here too."""
-    rows = {id(array): list(array) for array in arrays.values() if array.ndim > 1}
-    same = {name: array for name, array in arrays.items() if array.ndim == 1}
-    own = [(name, rows[id(array)]) for name, array in arrays.items() if array.ndim > 1]
-    return [Keyframes(**same, **{name: each[channel] for name, each in own}) for channel in range(len(arrays["co"]))]

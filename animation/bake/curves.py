@@ -15,7 +15,7 @@ from ...words import rpt_
 from ..fcurves.keyframes import BoolArray, FloatArray, IndexArray
 from ..store.tracks import Track
 from .components import other_turns
-from .plan import Baked, ChannelKeys, Derivatives, Float64Array, Plan, PoseKeys, Scope
+from .plan import Baked, ChannelKeys, Derivatives, Float64Array, Plan, PoseKeys, Results, Scope
 from .sampling import GUARD, Sampling
 from .splines import TrackSpline
 
@@ -56,8 +56,8 @@ class Curves(Plan):
     def requests(self) -> Sequence[Request]:
         return [self.request]
 
-    def compose(self, _values: Sequence[Float64Array], fits: Sequence[Fit]) -> Baked:
-        track, (fit,) = self.scope.track, fits
+    def compose(self, results: Results) -> Baked:
+        track, (fit,) = self.scope.track, results.fits
         notes = [] if fit.reached else [_missed(track, fit, self.spline)]
         notes += other_turns(track, self.spline.frames[fit.jumps & np.concatenate(([False], self.baked[:-1]))])
         keys = [each for channels in self._together(fit) for each in self._channels(fit, channels)]

@@ -7,8 +7,9 @@ once, and hands each its own results.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import islice, pairwise
 
@@ -17,6 +18,8 @@ import numpy.typing as npt
 
 from ...interp import rotations
 from ...interp.fitting import Fit, Request
+from ...interp.handles import Handles
+from ...interp.handles import Request as HandlesRequest
 from ...interp.segments import Spline
 from ..fcurves.frames import is_among, rows_of
 from ..fcurves.keyframes import BoolArray, FloatArray
@@ -78,6 +81,9 @@ class ChannelKeys:
     """Of Bezier keys; None: the keys are linear."""
     shown: FloatArray | None = None
     """What the animator's keys have on the baked curves, shape (components, keys); None: their own values."""
+    handles: tuple[FloatArray, FloatArray] | None = None
+    """Left and right handles of the animator's keys, where no generated keys play the baked segments: shape
+    (components, keys, 2), NaN for those that stay."""
 
     def take(self, rows: BoolArray) -> ChannelKeys:
         """The keys of some of the components."""
@@ -87,6 +93,7 @@ class ChannelKeys:
             values=self.values[rows],
             derivatives=None if self.derivatives is None else self.derivatives.take(rows),
             shown=None if self.shown is None else self.shown[rows],
+            handles=None if self.handles is None else (self.handles[0][rows], self.handles[1][rows]),
         )
 
     def without_generated(self) -> ChannelKeys:
@@ -105,7 +112,9 @@ class Baked:
     channels: list[ChannelKeys]
     notes: list[str] = field(default_factory=list)
     error: float = 0.0
-    """The largest difference of curves from the splines: of values, or an angle in radians."""
+    """The largest difference of curves or handles from the splines: of values, or an angle in radians."""
+    error_frame: float = math.nan
+    """Where handles have it."""
 
     @property
     def samples(self) -> int:
@@ -116,6 +125,15 @@ class Baked:
     def curve_keys(self) -> int:
         """The number of generated Bezier keys, all channels together."""
         return sum(keys.values.size for keys in self.channels if keys.derivatives is not None)
+
+
+@dataclass(frozen=True)
+class Results:
+    """What was evaluated and fitted for a plan, in the order in which it asked for it."""
+
+    values: Sequence[Float64Array]
+    fits: Sequence[Fit]
+    handles: Sequence[Handles]
 
 
 class Plan(ABC):
@@ -131,9 +149,14 @@ class Plan(ABC):
         """The splines to fit."""
         return ()
 
+    @property
+    def handles(self) -> Sequence[HandlesRequest]:
+        """The splines that handles are to play."""
+        return ()
+
     @abstractmethod
-    def compose(self, values: Sequence[Float64Array], fits: Sequence[Fit]) -> Baked:
-        """The channels' keys, from the values at the frames of `evaluations` and the fits of `requests`."""
+    def compose(self, results: Results) -> Baked:
+        """The channels' keys, from the values at the frames of `evaluations`, the fits of `requests`, and `handles`."""
 
 
 @dataclass(frozen=True)
@@ -158,24 +181,35 @@ class TrackPlan(Plan):
     def requests(self) -> Sequence[Request]:
         return [request for plan in self.plans for request in plan.requests]
 
-    def compose(self, values: Sequence[Float64Array], fits: Sequence[Fit]) -> Baked:
-        every = compose_all(self.plans, values, fits)
+    @property
+    def handles(self) -> Sequence[HandlesRequest]:
+        return [request for plan in self.plans for request in plan.handles]
+
+    def compose(self, results: Results) -> Baked:
+        every = compose_all(self.plans, results)
         channels = self._without_needless([keys for baked in every for keys in baked.channels])
         notes = [*self.notes, *(note for baked in every for note in baked.notes)]
-        return Baked(channels, notes, max((baked.error for baked in every), default=0.0))
+        worst = max(every, key=lambda baked: baked.error, default=Baked([]))
+        return Baked(channels, notes, worst.error, worst.error_frame)
 
     def _without_needless(self, channels: list[ChannelKeys]) -> list[ChannelKeys]:
         """The keys, without generated ones where a channel, or a rotation as a whole, never leaves one value."""
         own = [self._own_values(keys) for keys in channels]
         together = list(zip(channels, own, strict=True))
         if self.track.is_rotation:
-            each = (self._is_constant(keys, keys.values, values).all() for keys, values in together)
+            # Own keys are few, and mostly tell.
+            each = (
+                self._is_constant(keys, values).all() and self._is_constant(keys, keys.values, values).all()
+                for keys, values in together
+            )
             if not all(each) or not self._is_one_orientation(together):
                 return channels
             return [keys.without_generated() for keys in channels if keys.components[0] in self.own]
         result = []
         for keys, values in together:
-            constant = self._is_constant(keys, np.concatenate((keys.values, values), axis=1))
+            constant = self._is_constant(keys, values)
+            if constant.any():
+                constant = self._is_constant(keys, np.concatenate((keys.values, values), axis=1))
             parts = [keys.take(~constant), keys.take(constant).without_generated()] if constant.any() else [keys]
             result += [part for part in parts if part.components]
         return result
@@ -220,11 +254,18 @@ class TrackPlan(Plan):
         return float(rotations.angle_between(own, generated)) <= _ONE_ORIENTATION
 
 
-def compose_all(plans: Sequence[Plan], values: Iterable[Float64Array], fits: Iterable[Fit]) -> list[Baked]:
+def compose_all(plans: Sequence[Plan], results: Results) -> list[Baked]:
     """Give each plan its part of the results, which come in the order of the plans."""
-    values, fits = iter(values), iter(fits)
+    values, fits, handles = iter(results.values), iter(results.fits), iter(results.handles)
     return [
-        plan.compose([*islice(values, len(plan.evaluations))], [*islice(fits, len(plan.requests))]) for plan in plans
+        plan.compose(
+            Results(
+                [*islice(values, len(plan.evaluations))],
+                [*islice(fits, len(plan.requests))],
+                [*islice(handles, len(plan.handles))],
+            )
+        )
+        for plan in plans
     ]
 
 

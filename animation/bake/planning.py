@@ -14,6 +14,7 @@ from ..store.settings import Settings
 from ..store.tracks import Track, repeats
 from .components import as_shown
 from .curves import plan_curves
+from .handles import RETIMED, plan_handles
 from .plan import OwnChannels, Plan, Scope, TrackPlan
 from .retimed import plan_retimed
 from .samples import plan_samples
@@ -27,6 +28,7 @@ LOOP_GAP = 1e-4
 _OUTPUTS: dict[str, Callable[[Scope, Sequence[TrackSpline]], list[Plan]]] = {
     "SAMPLES": plan_samples,
     "CURVES": plan_curves,
+    "HANDLES": plan_handles,
 }
 
 
@@ -41,6 +43,8 @@ def plan_track(track: Track, settings: Settings, own: OwnChannels, options: Opti
     scope = Scope(track, own, options, sampling_of(own, options), _cycle_beyond(track, settings), frames)
     notes = [told(note) for spline in splines for note in getattr(spline.spline, "notes", ())]
     function = function_of(track)
+    if function is not None and options.output == "HANDLES":
+        raise track.refusal(rpt_(RETIMED))
     if function is not None:
         plans = plan_retimed(scope, splines, function)
         return TrackPlan(track, settings, own, frames, plans, notes, shown=True)
@@ -48,7 +52,7 @@ def plan_track(track: Track, settings: Settings, own: OwnChannels, options: Opti
         return TrackPlan(track, settings, own, frames, [], [rpt_(UNTOUCHED)])
     if settings.cycle == "LOOP" and any(spline.spline.loop_gap > LOOP_GAP for spline in splines):
         notes.append(rpt_("its last key is not the same pose as its first: the loop jumps there"))
-    if options.frame_range is None and scope.cycle != "SINGLE":
+    if options.frame_range is None and scope.cycle != "SINGLE" and options.output != "HANDLES":
         notes.append(rpt_("it cycles: give a frame range to bake its repeats beyond the keys"))
     shown = not all(spline.spline.meets_keys for spline in splines)
     plans = _OUTPUTS[options.output](scope, [as_shown(track, spline) for spline in splines])

@@ -14,7 +14,6 @@ import bpy
 import numpy as np
 
 from ...interp import evaluate_many, rotations
-from ...interp.fitting import Fit
 from ...interp.sampled import fit_samples
 from ...words import rpt_
 from ..fcurves.frames import is_among, union
@@ -23,7 +22,7 @@ from ..store.frame_functions import FrameFunction
 from ..store.tracks import Track
 from .components import FOLLOWED, followed
 from .curves import tolerance_of
-from .plan import Baked, ChannelKeys, Evaluation, Float64Array, OwnChannels, Plan, PoseKeys, Scope
+from .plan import Baked, ChannelKeys, Evaluation, Float64Array, OwnChannels, Plan, PoseKeys, Results, Scope
 from .sampling import Sampling, away_from, is_near
 from .splines import TrackSpline
 
@@ -83,8 +82,8 @@ class RetimedSamples(Plan):
     def evaluations(self) -> Sequence[Evaluation]:
         return [(self.spline.spline, self.at)]
 
-    def compose(self, values: Sequence[Float64Array], _fits: Sequence[Fit]) -> Baked:
-        return self._baked(self._numbers(values[0]).T)
+    def compose(self, results: Results) -> Baked:
+        return self._baked(self._numbers(results.values[0]).T)
 
     def _numbers(self, values: Float64Array) -> Float64Array:
         """What the channels have at each of `frames`."""

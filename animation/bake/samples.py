@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...interp.fitting import Fit
 from ..fcurves.keyframes import BoolArray, FloatArray, IndexArray
 from ..fcurves.remembering import remembered
 from .components import FOLLOWED, followed, other_turns
-from .plan import Baked, ChannelKeys, Evaluation, Float64Array, Plan, PoseKeys, Scope
+from .plan import Baked, ChannelKeys, Evaluation, Plan, PoseKeys, Results, Scope
 from .sampling import PICKED
 from .splines import TrackSpline
 
@@ -39,8 +38,8 @@ class ValueSamples(Plan):
     def evaluations(self) -> Sequence[Evaluation]:
         return [(self.spline.spline, self.frames)]
 
-    def compose(self, values: Sequence[Float64Array], _fits: Sequence[Fit]) -> Baked:
-        spline, samples = self.spline, values[0].T.astype(np.float32)
+    def compose(self, results: Results) -> Baked:
+        spline, samples = self.spline, results.values[0].T.astype(np.float32)
         held = np.zeros(len(self.frames), dtype=np.bool_)
         shown = None if spline.spline.meets_keys else spline.values.T.astype(np.float32)
         return Baked([ChannelKeys(spline.components, self.frames, samples, held, self.baked, shown=shown)])
@@ -71,8 +70,8 @@ class RotationSamples(Plan):
     def evaluations(self) -> Sequence[Evaluation]:
         return [(self.spline.spline, self.frames)]
 
-    def compose(self, values: Sequence[Float64Array], _fits: Sequence[Fit]) -> Baked:
-        numbers, jumps = followed(self.scope.track, values[0], self.spline.values, self.at_keys)
+    def compose(self, results: Results) -> Baked:
+        numbers, jumps = followed(self.scope.track, results.values[0], self.spline.values, self.at_keys)
         # The keys between which the channels of others have segments keep the numbers that these say.
         numbers[self.at_keys] = self.spline.values
         jumps[1:] &= self.baked[:-1]

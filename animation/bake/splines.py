@@ -179,7 +179,7 @@ def _rotation(
     values = np.empty((len(frames), len(components)))
     for index in components:
         original = originals.get(index)
-        values[:, index] = track.component(index) if original is None else _values_at(track, index, original, frames)
+        values[:, index] = track.component(index) if original is None else values_at(track, index, original, frames)
     spline, turns = _rotation_spline(track, settings, originals, frames, values, defaults)
     return TrackSpline(components, frames, values, spline, turns)
 
@@ -261,7 +261,7 @@ def quaternions_of(track: Track, raw: Float64Array) -> Float64Array:
     return raw
 
 
-def _values_at(track: Track, index: int, original: OwnKeys, frames: FloatArray) -> Float64Array:
+def values_at(track: Track, index: int, original: OwnKeys, frames: FloatArray) -> Float64Array:
     """The channel's value at each frame: its key's, or what the animator's own curve plays there."""
     own = original.keys.frames
     if len(own) == len(frames):

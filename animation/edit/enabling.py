@@ -36,14 +36,12 @@ def writable(datablock: bpy.types.ID, track: Track) -> tuple[Channels, Track]:
 
 def find_track(datablock: bpy.types.ID, name: str) -> Track:
     """The track of that path; `rotation` is the one of the present rotation mode. Raises Refusal."""
-    tracks = find_tracks(datablock, channels_of(datablock))
-    owner, _, last = name.rpartition(".")
-    prefix = owner + "." if owner else ""
-    for track in tracks:
-        rotation = last == "rotation" and track.is_rotation and track.in_use and track.path.startswith(prefix + last)
-        if track.path == name or rotation:
+    channels = channels_of(datablock)
+    is_rotation = name.rpartition(".")[2] == "rotation"
+    for track in find_tracks(datablock, channels, [name]):
+        if track.path == name or (is_rotation and track.is_rotation and track.in_use):
             return track
-    known = ", ".join(track.path for track in tracks) or rpt_("none")
+    known = ", ".join(track.path for track in find_tracks(datablock, channels)) or rpt_("none")
     raise Refusal(name_of(datablock), rpt_("it has no track of this name; its tracks: {:s}", known), name)
 
 

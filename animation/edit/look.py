@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import bpy
 import numpy as np
@@ -16,17 +16,16 @@ from ..bake.splines import Float64Array, TrackSpline, track_splines
 from ..datablocks import name_of
 from ..faults import Refusal
 from ..fcurves import scratch
-from ..fcurves.channels import channels_of
+from ..fcurves.channels import Channels, channels_of
 from ..fcurves.editable import check_editable, editable_channels
-from ..fcurves.frames import union
+from ..fcurves.frames import SAME_FRAME, union
 from ..played import has_bezier_segments, played_parts
 from ..report import Report
 from ..store.own_keys import OwnKeys, read_all_own_keys
 from ..store.paths import remove_strays
-from ..store.recording import enable_tracks
+from ..store.recording import Numbers, enable_read
 from ..store.rows import PARAMETERS
 from ..store.tracks import Track, find_tracks, why_not
-from .selected_keys import keys_of, set_parameters
 
 _Prefixes = Iterable[str] | None
 _SEEN = 0.01
@@ -57,17 +56,19 @@ def enable_many(
     those given, with which they will be baked.
     """
     report = Report()
-    made: list[tuple[bpy.types.ID, Track]] = []
+    made: dict[tuple[int, int, str], tuple[Channels, Track]] = {}
     for datablock, prefixes in selected.items():
         try:
-            made += [(datablock, track) for track in _make_tcb(datablock, prefixes, report)]
+            _find_plain(datablock, prefixes, made, report)
         except Refusal as refusal:
             report.refusals.append(refusal)
-    originals = read_all_own_keys([track for _, track in made])
+    originals = read_all_own_keys([track for _, track in made.values()])
     report.keys += sum(len(union([own.keys.frames for own in each.values()])) for each in originals)
+    numbers = None
     if keep_look:
         with scratch.kept():
-            _keep_look(made, originals, defaults or {}, report)
+            numbers = _keep_look([track for _, track in made.values()], originals, defaults or {}, report)
+    enable_read(list(made.values()), originals, numbers=numbers)
     return report
 
 
@@ -85,19 +86,29 @@ def _is_plain(datablock: bpy.types.ID, prefixes: _Prefixes) -> bool:
     return bool(tracks) and not any(track.enabled for track in tracks)
 
 
-def _make_tcb(datablock: bpy.types.ID, prefixes: Iterable[str] | None, report: Report) -> list[Track]:
-    """The tracks that were made TCB. Raises Refusal."""
+def _find_plain(
+    datablock: bpy.types.ID,
+    prefixes: Iterable[str] | None,
+    made: dict[tuple[int, int, str], tuple[Channels, Track]],
+    report: Report,
+) -> None:
+    """Put the tracks that are to be made TCB among those that are; a track of several users once. Raises Refusal."""
     check_editable(datablock)
-    tracks = find_tracks(datablock, channels_of(datablock), prefixes)
+    channels = channels_of(datablock)
+    tracks = find_tracks(datablock, channels, prefixes)
     wanted = set()
     notes = []
+    enabled = False
     for track in tracks:
+        if track.enabled or (*channels.identity, track.path) in made:
+            enabled = True
+            continue
         reason = why_not(track)
-        if reason and not track.enabled:
+        if reason:
             notes.append(str(track.refusal(reason)))
-        elif not track.enabled:
+        else:
             wanted.add(track.path)
-    if not wanted and not any(track.enabled for track in tracks):
+    if not wanted and not enabled:
         reasons = "; ".join(notes)
         raise Refusal(
             name_of(datablock), reasons or rpt_("it has no animated float property"), nothing_to_do=not reasons
@@ -105,40 +116,55 @@ def _make_tcb(datablock: bpy.types.ID, prefixes: Iterable[str] | None, report: R
     report.notes += notes
     channels = editable_channels(datablock)
     remove_strays(channels)
-    made = [track for track in find_tracks(datablock, channels, prefixes) if track.path in wanted]
-    enable_tracks(channels, made)
-    report.tracks += len(made)
-    if made:
+    found = [track for track in find_tracks(datablock, channels, prefixes) if track.path in wanted]
+    made |= {(*channels.identity, track.path): (channels, track) for track in found}
+    report.tracks += len(found)
+    if found:
         report.add(Report.on([datablock]))
-    return made
 
 
 def _keep_look(
-    made: Iterable[tuple[bpy.types.ID, Track]],
-    originals: Iterable[Mapping[int, OwnKeys]],
+    tracks: Sequence[Track],
+    originals: Sequence[Mapping[int, OwnKeys]],
     defaults: Mapping[str, float],
     report: Report,
-) -> None:
-    shaped = [
-        (datablock, track, own, splines)
-        for (datablock, track), own in zip(made, originals, strict=True)
-        if (splines := _splines(track, own))
-    ]
-    parts = played_parts([(track, own, splines) for _, track, own, splines in shaped])
-    looks = [(datablock, track, own) for (datablock, track, _, _), own in zip(shaped, parts, strict=True) if own]
+) -> list[dict[int, Numbers]]:
+    """Fit parameters to what is played: of each track's channels, by index, a number a key."""
+    splines = [_splines(track, own) for track, own in zip(tracks, originals, strict=True)]
+    shaped = [place for place, each in enumerate(splines) if each]
+    parts = played_parts([(tracks[place], originals[place], splines[place]) for place in shaped])
+    looks = {place: own for place, own in zip(shaped, parts, strict=True) if own}
     # As they will be read.
-    found = [each.astype(np.float32).astype(np.float64) for each in fit_parameters([own for _, _, own in looks])]
-    for (datablock, track, _), parameters in zip(looks, found, strict=True):
-        keys = keys_of(datablock, track)
-        # Keys at the end may be of channels that have only one, which nothing shapes.
-        numbers = np.zeros((len(PARAMETERS), len(keys)))
-        numbers[:, : parameters.shape[1]] = parameters
-        set_parameters(keys, dict(zip(PARAMETERS, numbers, strict=True)), defaults)
-    every = [part.with_parameters(each) for (_, _, own), each in zip(looks, found, strict=True) for part in own]
+    found = [each.astype(np.float32).astype(np.float64) for each in fit_parameters(list(looks.values()))]
+    numbers: list[dict[int, Numbers]] = [{} for _ in tracks]
+    for place, parameters in zip(looks, found, strict=True):
+        numbers[place] = _of_channels(originals[place], parameters, defaults)
+    every = [part.with_parameters(each) for own, each in zip(looks.values(), found, strict=True) for part in own]
     frames = [sample_frames(spline.keys.frames).ravel() for spline in every]
     samples = iter(zip(frames, evaluate_many(every, frames), strict=True))
-    for _, track, own in looks:
-        report.add(_compared(track, [(part, *next(samples)) for part in own]))
+    for place, own in looks.items():
+        report.add(_compared(tracks[place], [(part, *next(samples)) for part in own]))
+    return numbers
+
+
+def _of_channels(
+    originals: Mapping[int, OwnKeys], parameters: Float64Array, defaults: Mapping[str, float]
+) -> dict[int, Numbers]:
+    """Give each channel its part of a track's parameters, shape (5, keys); none where a 0 is the default anyway."""
+    frames = union([own.keys.frames for own in originals.values()])
+    # Keys at the end may be of channels that have only one, which nothing shapes.
+    every = np.zeros((len(PARAMETERS), len(frames)))
+    every[:, : parameters.shape[1]] = parameters
+    given = [
+        values if defaults.get(name, 0.0) else np.where(values == 0.0, np.nan, values)
+        for name, values in zip(PARAMETERS, every, strict=True)
+    ]
+    rows = {
+        index: np.searchsorted(frames, own.keys.frames - np.float32(SAME_FRAME)) for index, own in originals.items()
+    }
+    return {
+        index: {name: values[at] for name, values in zip(PARAMETERS, given, strict=True)} for index, at in rows.items()
+    }
 
 
 def _splines(track: Track, originals: Mapping[int, OwnKeys]) -> list[TrackSpline]:

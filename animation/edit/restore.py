@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import bpy
+import numpy as np
 
 from ...words import rpt_
 from ..bake.pipeline import take_channel
@@ -14,7 +15,7 @@ from ..datablocks import name_of
 from ..faults import Refusal
 from ..fcurves.channels import Channels, channels_of
 from ..fcurves.editable import check_editable
-from ..fcurves.frames import union
+from ..fcurves.frames import ONE_KEY, union
 from ..fcurves.keyframes import Keyframes, extrapolate, read, write
 from ..report import Report
 from ..store.frame_functions import curve_of
@@ -56,7 +57,20 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
 
     Raises Refusal where no track is TCB, or it can't be written to.
     """
-    report = _take_away(datablock, prefixes, _remove_track, removes=True)
+    report = _take_away(datablock, prefixes, _remove_track, strip=_strip)
+    if not report.tracks and not report.refusals:
+        raise Refusal(name_of(datablock), rpt_("it has no TCB track"), nothing_to_do=True)
+    report.notes += _function_left(datablock)
+    return report
+
+
+def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
+    """Keep the F-curves as they play now, and take away all that TCB keeps with them: a plain animation.
+
+    The handles that a bake has placed stay, and generated keys become plain ones. Raises Refusal where no track is TCB,
+    or it can't be written to.
+    """
+    report = _take_away(datablock, prefixes, _apply_track, strip=_make_plain)
     if not report.tracks and not report.refusals:
         raise Refusal(name_of(datablock), rpt_("it has no TCB track"), nothing_to_do=True)
     report.notes += _function_left(datablock)
@@ -75,7 +89,7 @@ def remove_track(datablock: bpy.types.ID, path: str) -> Report:
             give_name(owner, path)
         return done
 
-    report = _take_away(datablock, [path], work, lambda track: track.path == path, removes=True)
+    report = _take_away(datablock, [path], work, lambda track: track.path == path, strip=_strip)
     report.notes += _function_left(datablock)
     return report
 
@@ -95,11 +109,11 @@ def _take_away(
     prefixes: Iterable[str] | None,
     work: _Work,
     among: Callable[[Track], bool] = lambda _track: True,
-    removes: bool = False,
+    strip: Callable[[Track], None] | None = None,
 ) -> Report:
     """Do the work on each track that is `among` them; one that is locked is refused and left alone.
 
-    `removes`: what the table has of the tracks goes, and a damaged table, whole.
+    `strip`: what the table has of the tracks goes, and so does a damaged table, whole: this is done to its tracks.
     """
     check_editable(datablock)
     channels = channels_of(datablock)
@@ -110,10 +124,10 @@ def _take_away(
     remove_strays(channels)
     tracks = list(filter(among, find_tracks(datablock, channels, prefixes)))
     table = read_table(action)
-    if table.fault and (table.newer or not removes):
+    if table.fault and (table.newer or strip is None):
         raise Refusal(name_of(datablock), table.fault)
     if table.fault:
-        return _remove_damaged(channels, tracks, report)
+        return _remove_damaged(channels, tracks, report, strip or _strip)
     before = {id(track): track.state for track in tracks}
     damaged: list[int | None] = []
     for track in tracks:
@@ -121,11 +135,11 @@ def _take_away(
             if track.enabled or any(has_stamps(fcurve) for fcurve in track.channels.values()):
                 report.refusals.append(track.refusal(rpt_("locked; unlock its channels first")))
             continue
-        if track.table.fault and not removes:
+        if track.table.fault and strip is None:
             report.refusals.append(track.refusal(track.table.fault))
             continue
-        if track.table.fault:
-            _strip(track)
+        if track.table.fault and strip is not None:
+            strip(track)
             damaged.append(track.table.identity_at(track.slot, track.path))
             done = _Done(len(key_frames(track)), rpt_("its damaged part of the TCB table is gone"))
         else:
@@ -140,7 +154,7 @@ def _take_away(
     touched = [track.state for track in tracks if before[id(track)] is not None and not track.locked]
     states = [state for state in touched if state is not None]
     gone = [*(state.identity for state in states), *(each for each in damaged if each is not None)]
-    if gone and removes:
+    if gone and strip is not None:
         update(action, removed=gone)
         if not read_table(action).places:
             remove_table(action)
@@ -153,10 +167,12 @@ def _take_away(
     return report
 
 
-def _remove_damaged(channels: Channels, tracks: Sequence[Track], report: Report) -> Report:
-    """Take a table that can't be understood away, with the keys that bakes generated."""
+def _remove_damaged(
+    channels: Channels, tracks: Sequence[Track], report: Report, strip: Callable[[Track], None]
+) -> Report:
+    """Take a table that can't be understood away, and do this to the tracks."""
     for track in tracks:
-        _strip(track)
+        strip(track)
         report.tracks += 1
     remove_table(channels.action)
     report.notes.append(rpt_("its damaged TCB table is gone, and what it had kept of the keys with it"))
@@ -170,6 +186,12 @@ def _strip(track: Track) -> None:
         own = ~is_generated(read(fcurve))
         if own.any() and not own.all():
             write(fcurve, read(fcurve).take(own))
+        remove_traces(fcurve)
+
+
+def _make_plain(track: Track) -> None:
+    """Make plain keys of those in the track's curves that have stamps or identities."""
+    for fcurve in track.channels.values():
         remove_traces(fcurve)
 
 
@@ -198,18 +220,40 @@ def _restore_track(channels: Channels, datablock: bpy.types.ID, track: Track) ->
     return _Done(keys, "; ".join(note for note in notes if note))
 
 
+def put_back(channels: Channels, datablock: bpy.types.ID, track: Track) -> None:
+    """Restore one track, where it is baked."""
+    if _restore_track(channels, datablock, track) is not None and track.state is not None:
+        update(channels.action, states=[track.state])
+
+
 def _remove_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> _Done | None:
     done = _restore_track(channels, datablock, track)
     if done is None and (track.enabled or track.frame_curve is not None):
         done = _Done(len(key_frames(track)), "")
-    if track.frame_curve is not None:
-        channels.remove(track.frame_curve)
-        track.frame_curve = None
-    take_name(datablock, track.path)
+    _remove_function(channels, datablock, track)
     if track.enabled:
         for index, own in read_own_keys(track).items():
             remove_traces(track.channels[index], own)
     return done
+
+
+def _apply_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> _Done | None:
+    stamped = any(has_stamps(fcurve) for fcurve in track.channels.values())
+    if not (track.enabled or stamped or track.frame_curve is not None):
+        return None
+    kept = read_own_keys(track)
+    _remove_function(channels, datablock, track)
+    for index, fcurve in track.channels.items():
+        remove_traces(fcurve, kept.get(index))
+    return _Done(len(union([own.keys.frames for own in kept.values()])), "")
+
+
+def _remove_function(channels: Channels, datablock: bpy.types.ID, track: Track) -> None:
+    """Take the track's own frame function away."""
+    if track.frame_curve is not None:
+        channels.remove(track.frame_curve)
+        track.frame_curve = None
+    take_name(datablock, track.path)
 
 
 def _written(track: Track) -> Mapping[int, Channel]:
@@ -220,7 +264,8 @@ def _put_channel_back(track: Track, index: int, own: OwnKeys, keys: Keyframes) -
     fcurve = track.channels[index]
     extrapolate(fcurve, track.extrapolation(index))
     write(fcurve, keys)
-    if own.edited:
+    # Updating makes one of keys that a mirror has left at one frame.
+    if own.edited and (np.diff(keys.frames) > ONE_KEY).all():
         fcurve.update()
 
 

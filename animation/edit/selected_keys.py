@@ -19,8 +19,8 @@ from ..fcurves.frames import SAME_FRAME, is_among, union
 from ..fcurves.keyframes import BoolArray, FloatArray, read
 from ..store.own_keys import OwnKeys, read_all_own_keys, read_own_keys
 from ..store.parameters import Numbers, check_parameter, read_parameters, read_velocities, velocity_size
-from ..store.recording import Part, enable_tracks, remove_traces, set_numbers, write_identities
-from ..store.rows import NO_ROWS, NUMBERS, PARAMETERS, VELOCITY, Rows, column_of, velocity_of
+from ..store.recording import Part, enable_tracks, recorded, remove_traces, write_identities
+from ..store.rows import NO_ROWS, NUMBERS, PARAMETERS, VELOCITY, Rows, column_of, joined, velocity_of
 from ..store.table import Channel, read_table, remove_table, update
 from ..store.tracks import Track, find_tracks, tracks_among
 from .enabling import find_track, writable
@@ -200,8 +200,10 @@ def _write(channels: Channels, track: Track, frames: FloatArray, changed: _Chang
     there = {index: is_among(each.keys.frames, frames) for index, each in own.items()}
     parts = [Part(state.identity, index, each, index in state.channels) for index, each in own.items()]
     numbers = [changed(index, each, there[index]) for index, each in own.items()]
-    named, rows = set_numbers(parts, numbers, list(there.values()))
-    _put(channels, track, {part.index: (part.own, after) for part, after in zip(parts, named, strict=True)}, rows)
+    named, rows = recorded(parts, numbers, list(there.values()))
+    _put(
+        channels, track, {part.index: (part.own, after) for part, after in zip(parts, named, strict=True)}, joined(rows)
+    )
 
 
 def _put(channels: Channels, track: Track, keys: Mapping[int, tuple[OwnKeys, OwnKeys]], rows: Rows) -> None:

@@ -118,6 +118,13 @@ def places_of(points: Any) -> FloatArray:
     return co
 
 
+def array_of(points: Any, name: str) -> npt.NDArray[Any]:
+    """One attribute of all keys, a number each."""
+    array = np.empty(len(points), dtype=_DTYPES[name])
+    points.foreach_get(name, array)
+    return array
+
+
 def types(fcurve: bpy.types.FCurve) -> EnumArray:
     points = fcurve.keyframe_points
     kinds = np.empty(len(points), dtype=np.uint8)
@@ -169,6 +176,17 @@ class Joined:
         ends = accumulate(self.counts)
         return [array[end - count : end] for count, end in zip(self.counts, ends, strict=True)]
 
+    def sums(self, mask: BoolArray) -> IndexArray:
+        """Count the rows of each channel for which a mask is true."""
+        before = np.concatenate(([0], np.cumsum(mask, dtype=np.intp)))
+        starts = self.starts
+        counts: IndexArray = before[starts + self.counts] - before[starts]
+        return counts
+
+    def spread(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Give each row what an array with an element for each channel has."""
+        return np.repeat(array, self.counts)
+
     @property
     def channels(self) -> list[Keyframes]:
         """Each channel's keys, as views."""
@@ -176,25 +194,57 @@ class Joined:
         return [Keyframes(*column) for column in columns]
 
 
-def read_joined(fcurves: Sequence[bpy.types.FCurve]) -> Joined:
+MARKS = ("co", "type", "back", "amplitude", "period")
+"""Where a key is, and what tells whose it is."""
+_REST = tuple(name for name in NAMES if name not in MARKS)
+
+
+def read_joined(fcurves: Sequence[bpy.types.FCurve], names: Sequence[str] = NAMES) -> Joined:
+    """Read the keys of F-curves; attributes that are not among the names stay empty."""
     every = [fcurve.keyframe_points for fcurve in fcurves]
     counts = [len(points) for points in every]
     n = sum(counts)
-    arrays = {name: np.empty(2 * n if name in _PAIRS else n, dtype) for name, dtype in _DTYPES.items()}
-    for name, array in arrays.items():
+    arrays = {name: np.empty(0, dtype) for name, dtype in _DTYPES.items()}
+    for name in names:
         width, end = 2 if name in _PAIRS else 1, 0
+        array = arrays[name] = np.empty(width * n, dtype=_DTYPES[name])
         for points, count in zip(every, counts, strict=True):
             start, end = end, end + width * count
             points.foreach_get(name, array[start:end])
     for name in _PAIRS:
-        arrays[name] = arrays[name].reshape(n, 2)
+        arrays[name] = arrays[name].reshape(-1, 2)
     return Joined(Keyframes(**arrays), counts)
+
+
+def read_rest(fcurves: Sequence[bpy.types.FCurve], marks: Joined, chosen: BoolArray) -> Joined:
+    """Read all of the chosen keys, of which the marks were read."""
+    arrays: dict[str, list[npt.NDArray[Any]]] = {name: [] for name in _REST}
+    for fcurve, rows in zip(fcurves, map(np.flatnonzero, marks.of_channels(chosen)), strict=True):
+        if not len(rows):
+            continue
+        points = fcurve.keyframe_points
+        few = [points[row] for row in rows.tolist()] if len(rows) * _FEW_TO_READ < len(points) else None
+        for name in _REST:
+            if few is None or name not in _SLOW:
+                array = np.empty((len(points), 2) if name in _PAIRS else len(points), dtype=_DTYPES[name])
+                points.foreach_get(name, array.ravel())
+                arrays[name].append(array[rows])
+            elif name in _PAIRS:
+                arrays[name].append(np.array([getattr(point, name)[:] for point in few], dtype=_DTYPES[name]))
+            else:
+                arrays[name].append(np.array([getattr(point, name) for point in few], dtype=_DTYPES[name]))
+    known = {name: getattr(marks.keys, name)[chosen] for name in MARKS}
+    rest = {name: np.concatenate(each) for name, each in arrays.items()}
+    return Joined(Keyframes(**known, **rest), marks.sums(chosen).tolist())
 
 
 def read(fcurve: bpy.types.FCurve) -> Keyframes:
     return read_joined([fcurve]).keys
 
 
+_SLOW = frozenset({*_PAIRS, *FLAGS})
+_FEW_TO_READ = 12
+"""One key in so many: to read what is slow to read of as many one by one takes less time than that of all keys."""
 _FEW = 30
 """One key in so many: to write as many handles one by one takes less time than to write those of all keys."""
 
@@ -205,7 +255,8 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes, flags: bool = True) -> None
     Does not call `FCurve.update`, which would move handles and merge keys.
     """
     points = fcurve.keyframe_points
-    off = np.flatnonzero(((keys.handle_left != keys.co) | (keys.handle_right != keys.co)).any(axis=1))
+    co, left, right = map(_bits, (keys.co, keys.handle_left, keys.handle_right))
+    off = np.flatnonzero((left != co) | (right != co))
     few = len(off) * _FEW < len(keys)
     fresh = few or len(points) != len(keys)
     if fresh:
@@ -214,8 +265,10 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes, flags: bool = True) -> None
     if few:
         # Takes handles along, and those of new keys stand at (0, 0): a third of the time of writing all three.
         points.foreach_set("co_ui", keys.co.ravel())
-        for row in off.tolist():
-            points[row].handle_left, points[row].handle_right = keys.handle_left[row], keys.handle_right[row]
+        places = zip(off.tolist(), keys.handle_left[off].tolist(), keys.handle_right[off].tolist(), strict=True)
+        for row, handle_left, handle_right in places:
+            point = points[row]
+            point.handle_left, point.handle_right = handle_left, handle_right
     else:
         for name in _PAIRS:
             points.foreach_set(name, getattr(keys, name).ravel())
@@ -229,6 +282,11 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes, flags: bool = True) -> None
         put(name, array)
     if flags:
         write_flags(fcurve, keys)
+
+
+def _bits(places: FloatArray) -> npt.NDArray[np.uint64]:
+    """A number for each place."""
+    return np.ascontiguousarray(places).view(np.uint64)[:, 0]
 
 
 def write_flags(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:

@@ -14,20 +14,19 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from ...words import n_, rpt_
+from ..bake.pipeline import note_doubts
 from ..fcurves.channels import Channels
-from ..fcurves.frames import union
+from ..fcurves.frames import is_among
 from ..fcurves.keyframes import Keyframes, merged, read, write
 from ..report import Report
 from ..store import identity
 from ..store.own_keys import NEVER, OwnKeys, read_all_own_keys
 from ..store.recording import Part, as_written, recorded
+from ..store.rows import joined
 from ..store.stamps import GENERATED, unstamped
 from ..store.table import GENERATED as GENERATED_KEY
 from ..store.table import OWN, Channel, State, update
 from ..store.tracks import Track
-
-_PROMOTED = n_("generated keys were changed, and are yours now: {:s}")
 
 
 def settle(channels: Channels, tracks: Sequence[Track]) -> Report:
@@ -48,12 +47,9 @@ def settle(channels: Channels, tracks: Sequence[Track]) -> Report:
         if track.state is None:
             continue
         states.append(_settle(track, track.state, {index: next(owns) for index in kept}))
-        doubtful = union([own.doubtful for own in kept.values()])
-        if len(doubtful):
-            frames = ", ".join(f"{frame:g}" for frame in doubtful[:3])
-            report.notes.append(str(track.refusal(rpt_(_PROMOTED, frames))))
+        note_doubts(report, track, kept.values())
     if states:
-        update(channels.action, rows, states)
+        update(channels.action, joined(rows), states)
     return report
 
 
@@ -86,7 +82,8 @@ def _settle_channel(fcurve: bpy.types.FCurve, own: OwnKeys, before: Channel) -> 
     mine = np.zeros(len(keys), dtype=np.bool_)
     mine[own.rows[there]] = True
     curve = _as_on_curve(keys, own, before)
-    generated = keys.take(~mine)
+    # One that stands in the place of an own key goes.
+    generated = keys.take(~mine & ~is_among(keys.frames, curve.frames))
     generated = generated.with_(
         period=generated.frames.copy(),
         back=generated.values.copy(),
@@ -95,9 +92,8 @@ def _settle_channel(fcurve: bpy.types.FCurve, own: OwnKeys, before: Channel) -> 
     write(fcurve, merged(curve, generated))
     placed = _placed(own, before)
     noted = np.ascontiguousarray(generated.co).view(GENERATED_KEY).ravel()
-    return replace(
-        before, edited=own.edited, own=as_written(curve, np.arange(len(curve)), own, placed), generated=noted
-    )
+    (written,) = as_written(vars(curve), [own], placed)
+    return replace(before, edited=own.edited, own=written, generated=noted)
 
 
 def _as_on_curve(keys: Keyframes, own: OwnKeys, before: Channel) -> Keyframes:

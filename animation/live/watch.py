@@ -25,11 +25,13 @@ from ..datablocks import action_time, users_of
 from ..faults import Refusal
 from ..fcurves.channels import Channels, channels_in, channels_of
 from ..fcurves.frames import SAME_FRAME
-from ..fcurves.keyframes import places, places_of, read_floats, read_unplaced
+from ..fcurves.keyframes import MARKS, array_of, places, places_of, read_floats, read_unplaced
 from ..report import Report
+from ..store.frame_functions import function_of
 from ..store.options import Options
+from ..store.own_keys import shape_of
 from ..store.paths import remove_strays
-from ..store.recording import is_up_to_date
+from ..store.recording import are_up_to_date
 from ..store.stamps import GENERATED
 from ..store.table import table_stamp
 from ..store.tracks import Track, find_tracks, refreshed, why_not
@@ -51,6 +53,8 @@ class Watch:
     it."""
     marks: dict[str, bytes] = field(default_factory=dict)
     """Frames and values of each baked track's keys when they were last looked at."""
+    names: dict[str, bytes] = field(default_factory=dict)
+    """What else tells of each baked track whether it is up to date: identities of keys, choices, timing."""
     table: int = 0
     """The stamp of the table then."""
     refused: dict[str, tuple[int, str]] = field(default_factory=dict)
@@ -62,7 +66,7 @@ class Watch:
 
     def forget(self) -> None:
         """Let go of everything that undo or loading a file has made invalid."""
-        self.users, self.pointers, self.tracks, self.points, self.marks = [], [], {}, {}, {}
+        self.users, self.pointers, self.tracks, self.points, self.marks, self.names = [], [], {}, {}, {}, {}
         self.table = 0
 
     def find(self, channels: Channels, anew: bool) -> bool:
@@ -96,9 +100,13 @@ class Watch:
         marks = {track.path: _mark(self.points[track.path]) for track in self.baked}
         told = [self.tracks[path] for path, mark in marks.items() if self.marks.get(path) != mark]
         self.marks, self.unsure = marks, list(marks)
+        if not told:
+            names = {track.path: _names(track, self.points[track.path]) for track in self.baked}
+            told = [self.tracks[path] for path, name in names.items() if self.names.get(path) != name]
+            self.names = names
         changed = []
-        for track in told or self.baked:
-            if is_up_to_date(track):
+        for track, as_baked in zip(told, are_up_to_date(told), strict=True):
+            if as_baked:
                 self.refused.pop(track.path, None)
             else:
                 changed.append(track)
@@ -138,6 +146,7 @@ class Watch:
             self.tracks[track.path] = track
             self.points[track.path] = _points(track)
             self.marks[track.path] = _mark(self.points[track.path])
+            self.names[track.path] = _names(track, self.points[track.path])
             self.rest.update(_rest(track))
             self.refused.pop(track.path, None)
         for refusal in refusals:
@@ -221,7 +230,7 @@ def refresh_all(
 ) -> Report:
     """Look at all that was edited, and look at everything for that."""
     for _, watch in _watched(watches, action, anew=True):
-        watch.marks, watch.refused = {}, {}
+        watch.marks, watch.names, watch.refused = {}, {}, {}
     report = refresh(watches, action, otherwise, keyed, is_live)
     report.add(look_on(watches, action, otherwise, is_live=is_live))
     return report
@@ -244,7 +253,7 @@ def _look_at(
     tracks = [*tracks, *first]
     if not tracks:
         return Report()
-    present = [now for track in tracks if (now := refreshed(watch.users[0], channels, track)) is not None]
+    present = refreshed(watch.users[0], channels, tracks)
     if not is_live:
         report = settle(channels, [track for track in present if track.baked and not why_not(track)])
         watch.take(channels, present, ())
@@ -271,6 +280,14 @@ def _points(track: Track) -> list[Any]:
 
 def _mark(every: list[Any]) -> bytes:
     return b"".join([places_of(points).tobytes() for points in every])
+
+
+def _names(track: Track, every: list[Any]) -> bytes:
+    """What tells whose each key is, and what else a bake is made from."""
+    function = function_of(track)
+    state = (shape_of(track, track.settings), track.settings, function.checksum if function is not None else 0)
+    arrays = [array_of(points, name) for points in every for name in MARKS if name != "co"]
+    return b"".join([repr(state).encode(), *(array.tobytes() for array in arrays)])
 
 
 def _state_mark(track: Track, every: list[Any]) -> int:

@@ -14,7 +14,7 @@ Own keys are known by identity. Three things have to be told apart by what was w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -36,8 +36,10 @@ _MAPPED = 2e-5
 """Relative. Scaling in the Graph Editor goes through several float32 operations a key."""
 _NEARLY_ALL = 0.9
 """Of the generated keys between two own ones: so many do not agree by chance."""
-_MOST_MERGED = 12
-"""Keys on each side that are looked at as having become one with a key."""
+_MOST_MERGED = 128
+"""Keys in a row that are looked at as having become one with a key, in part: among more, too many means are alike."""
+_MOST_MOVED = 12
+"""Own keys that are looked at as having been moved onto a key."""
 _ABOUT = 3
 """Keys on each side that have to do with one."""
 _FEWEST = 3
@@ -63,7 +65,8 @@ class Changes:
     swallowed_by: IndexArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     """The rows of the generated keys that have their values in theirs; -1: one that only took the place."""
     doubtful: FloatArray = field(default_factory=lambda: np.empty(0, dtype=np.float32))
-    """Frames of promoted keys of which it is not sure that an animator keyed them."""
+    """Frames of promoted keys of which it is not sure that an animator keyed them, and of returned ones that may have
+    been meant to go."""
 
     def own(self, keys: Keyframes) -> Keyframes:
         """Take the animator's keys, with their own values."""
@@ -74,9 +77,10 @@ class Changes:
             return own
         co, left, right = own.co.copy(), own.handle_left.copy(), own.handle_right.copy()
         co[:, 1] = values
-        along = np.where(self.merged[self.is_own], np.float32(0.0), shift)
-        left[:, 1] += along
-        right[:, 1] += along
+        # Adding a shift of zero would turn -0.0 into 0.0.
+        along = (shift != 0.0) & ~self.merged[self.is_own]
+        left[along, 1] += shift[along]
+        right[along, 1] += shift[along]
         return own.with_(co=co, handle_left=left, handle_right=right)
 
 
@@ -95,13 +99,15 @@ def classify(keys: Keyframes, identities: Identities, written: Channel | None) -
         values[rows] = written.own["value"]
         return Changes(is_own, values, promoted, merged)
     history = _History.of(keys, identities, generated, written)
+    changed &= ~history.flipped
     keyed = np.zeros(len(keys), dtype=np.bool_)
     doubtful = keyed.copy()
     if changed.any():
         keyed, doubtful = history.keyed(np.flatnonzero(changed))
     values, merged = history.own_values()
     returned, by = history.swallowed()
-    return Changes(is_own | keyed, values, promoted | keyed, merged, returned, by, keys.frames[doubtful])
+    in_doubt = np.concatenate((keys.frames[doubtful], history.covered))
+    return Changes(is_own | keyed, values, promoted | keyed, merged, returned, by, in_doubt)
 
 
 def _as_written(keys: Keyframes, identities: Identities, is_own: BoolArray, written: Channel) -> bool:
@@ -134,6 +140,29 @@ class _Map:
 _SAME = _Map(1.0, 0.0)
 
 
+def _matched(frames: FloatArray, identities: Identities, written: Written) -> Iterator[tuple[int, int]]:
+    """Pairs of rows of `written` and keys with one identity. Copies share it: each is the one that was at its frame, or
+    else they are in the order in which they were; of keys that are more than were written, the last ones are the last
+    one's copies."""
+    keys: dict[int, list[int]] = {}
+    for key in np.flatnonzero(identities != identity.NONE).tolist():
+        keys.setdefault(int(identities[key]), []).append(key)
+    rows: dict[int, list[int]] = {}
+    for row, each in enumerate(written["identity"].tolist()):
+        if each in keys:
+            rows.setdefault(each, []).append(row)
+    for each, known in rows.items():
+        left, last = keys[each], known[-1]
+        for row in list(known) if len(known) > 1 else []:
+            stays = next((key for key in left if abs(frames[key] - written["co"][row, 0]) <= ONE_KEY), None)
+            if stays is not None:
+                known.remove(row)
+                left.remove(stays)
+                yield row, stays
+        for place, key in enumerate(left):
+            yield (known[place] if place < len(known) else last), key
+
+
 @dataclass(frozen=True, eq=False)
 class _History:
     """A channel's keys now, beside those that were written."""
@@ -162,11 +191,8 @@ class _History:
         place = np.empty(len(order), dtype=np.intp)
         place[order] = np.arange(len(order))
         source = np.full(len(keys), -1, dtype=np.intp)
-        rows = {int(each): row for row, each in enumerate(own["identity"].tolist())}
-        for key in np.flatnonzero(identities != identity.NONE).tolist():
-            row = rows.get(int(identities[key]))
-            if row is not None:
-                source[key] = place[row]
+        for row, key in _matched(keys.frames, identities, own):
+            source[key] = place[row]
         ours = np.flatnonzero(generated)
         if len(made) and len(ours):
             at = np.minimum(np.searchsorted(made["frame"], keys.period[ours]), len(made) - 1)
@@ -183,6 +209,17 @@ class _History:
     @property
     def now(self) -> Float64Array:
         return self.keys.values.astype(np.float64)
+
+    @property
+    def flipped(self) -> BoolArray:
+        """Generated keys that were pasted with their values negated: nearly all that were pasted are."""
+        elsewhere = (self.source < 0) | (np.abs(self.keys.frames - self.keys.period) > ONE_KEY)
+        pasted = self.generated & elsewhere
+        opposite: BoolArray = pasted & (self.keys.values == -self.keys.back)
+        some = pasted & (self.keys.back != 0.0)
+        if not some.any() or opposite[some].mean() < _NEARLY_ALL:
+            return np.zeros_like(opposite)
+        return opposite
 
     # Which generated keys were keyed over.
 
@@ -203,9 +240,8 @@ class _History:
             if not len(left) or self._smoothed(left, inside, ends):
                 continue
             keyed[left] = True
-            # Alone among others that stayed, a key was keyed; many at once may be a tool's work.
-            if 2 * len(left) > len(inside) and len(inside) > 2:
-                doubtful[left] = True
+            # One or two were keyed; many at once may be a tool's work.
+            doubtful[left] = len(left) >= _FEWEST
         return keyed, doubtful
 
     def _explained(self, rows: IndexArray, inside: IndexArray, ends: list[int]) -> BoolArray:
@@ -214,11 +250,9 @@ class _History:
         maps = [_SAME, *self._maps(inside, ends), *self._common_maps]
         size = float(np.abs(self.before[inside]).max(initial=0.0))
         for number, row in enumerate(rows.tolist()):
-            now = self.now[row]
-            for each in maps:
-                means = (self._mean(group) for group in self._groups_with_moved(row))
-                alone = each != _SAME and each.fits(now, self.before[row], size).all()
-                explained[number] |= alone or any(each.fits(now, mean, size).all() for mean in means)
+            now, before = self.now[[row]], self.before[[row]]
+            alone = any(each.fits(now, before, size).all() for each in maps if each != _SAME)
+            explained[number] = alone or any(True for _ in self._groups(row, maps, self._gone_own))
         return explained
 
     def _maps(self, inside: IndexArray, ends: list[int]) -> Iterator[_Map]:
@@ -227,6 +261,9 @@ class _History:
         now, before = self.now[rows], self.before[rows]
         size = float(np.abs(before).max(initial=0.0))
         moved = _differ(now[len(inside) :], before[len(inside) :]).all()
+        if not moved and len(inside) < _FEWEST:
+            # About own keys that stay, some map explains any one key.
+            return
         pairs = [(int(np.argmin(before)), int(np.argmax(before)))]
         pairs += [(len(rows) - 2, len(rows) - 1)] if len(ends) == 2 else []
         order = np.argsort(before, kind="stable")
@@ -267,7 +304,10 @@ class _History:
         if 2 * len(rows) <= len(inside) or not self.keys.select_control_point[among].all():
             return False
         at = self.source[rows]
-        if (at < 0).any():
+        shifts = self.now[rows] - self.before[rows]
+        alike = np.ptp(shifts) <= _MAPPED * float(np.abs(self.shown).max(initial=1e-3))
+        # As much for each of them, and nothing for the own keys, is no smoothing: they were keyed.
+        if (at < 0).any() or (alike and not _differ(self.now[ends], self.before[ends]).any()):
             return False
         around = np.clip(at + np.arange(-_ABOUT, _ABOUT + 1)[:, np.newaxis], 0, len(self.shown) - 1)
         low, high = self.shown[around].min(axis=0), self.shown[around].max(axis=0)
@@ -276,50 +316,86 @@ class _History:
 
     # Keys that became one.
 
-    def _groups(self, row: int) -> Iterator[IndexArray]:
+    def _groups(self, row: int, maps: Sequence[_Map], moved: Sequence[int] = ()) -> Iterator[tuple[IndexArray, _Map]]:
         """The keys, by their places among those that were written, that a key may have become one with: neighbours
-        that are gone, in a row. The key itself is among them.
-
-        Snapping moves a key by whole frames, so often only keys that stood whole frames apart become one.
+        that are gone, in a row, whose mean is the key's value now by one of the maps. The key itself is among them,
+        and perhaps one of those that were `moved` there from elsewhere.
         """
         source = int(self.source[row])
-        if source < 0:
+        if source < 0 or not self.left.any():
             return
-        if self.left.sum() == len(self.left) - 1 and len(self.left) > 1:
-            yield np.arange(len(self.left))
-            return
-        whole = self.frames - self.frames[source]
-        alike = np.abs(whole - np.round(whole)) <= SAME_FRAME
-        for among in (np.ones_like(alike), alike) if not alike.all() else (alike,):
-            low, high = self._neighbours(row, among)
-            gone = np.flatnonzero(self.left & among)
-            gone = gone[(gone > low) & (gone < high)]
-            if not 0 < len(gone) <= 2 * _MOST_MERGED:
+        for gone, starts, ends in self._runs(row, source):
+            sums = np.concatenate(([0.0], np.cumsum(self.shown[gone])))
+            total, count = sums[ends] - sums[starts] + self.shown[source], ends - starts + 1
+            size = float(np.abs(self.shown[np.append(gone, source)]).max())
+            for other in (-1, *moved):
+                place = int(np.searchsorted(gone, other)) if other in gone else -1
+                possible = (count > 1) if other < 0 else (place < starts) | (place >= ends)
+                means = (total + self.shown[other]) / (count + 1) if other >= 0 else total / count
+                for each in maps:
+                    for which in np.flatnonzero(possible & each.fits(self.now[[row]], means, size)).tolist():
+                        group = np.append(gone[starts[which] : ends[which]], source)
+                        yield (np.append(group, other) if other >= 0 else group), each
+
+    def _runs(self, row: int, source: int) -> Iterator[tuple[IndexArray, IndexArray, IndexArray]]:
+        """Keys that are gone, and of which to which of them they may have become one with a key.
+
+        Snapping moves a key by whole frames, so often only keys that stood whole frames apart become one. Selected
+        keys that were moved among others stand anywhere, but still in order among themselves.
+        """
+        nothing = np.zeros(1, dtype=np.intp)
+        seen = set()
+        for gone, stays in self._gone_beside(row, source):
+            if not len(gone) or (stays, gone.tobytes()) in seen:
+                continue
+            seen.add((stays, gone.tobytes()))
+            if len(gone) > _MOST_MERGED:
+                yield gone, nothing, nothing + len(gone)
                 continue
             at = int(np.searchsorted(gone, source))
-            # One that was moved among others stands anywhere among them.
-            stays = low < source < high
-            for start in range(len(gone) if not stays else at + 1):
-                for end in range(max(start + 1, at if stays else 0), len(gone) + 1):
-                    yield np.append(gone[start:end], source)
+            first = np.arange(at + 1 if stays else len(gone) + 1)
+            last = np.arange(at if stays else 0, len(gone) + 1)
+            starts, ends = (each.ravel() for each in np.meshgrid(first, last, indexing="ij"))
+            in_order = starts <= ends
+            yield gone, starts[in_order], ends[in_order]
+        yield nothing[:0], nothing, nothing
 
-    def _neighbours(self, row: int, among: BoolArray) -> tuple[int, int]:
-        """Between which of the keys that were written, `among` these, a key stands now, by those beside it."""
-        known = np.flatnonzero((self.source >= 0) & among[self.source])
+    def _gone_beside(self, row: int, source: int) -> Iterator[tuple[IndexArray, bool]]:
+        """Keys that are gone, among which those are that a key may have become one with; and whether it is in its
+        place among them, and not moved among others."""
+        whole = self.frames - self.frames[source]
+        alike = np.abs(whole - np.round(whole)) <= SAME_FRAME
+        selected = self.keys.select_control_point
+        for among in (np.ones_like(alike), alike) if not alike.all() else (alike,):
+            gone = np.flatnonzero(self.left & among)
+            for beside in (np.ones_like(selected), selected == selected[row]):
+                low, high = self._neighbours(row, among, beside)
+                yield gone[(gone > low) & (gone < high)], low < source < high
+        # Snapping may change the order of keys that don't stand whole frames apart.
+        gone = np.flatnonzero(self.left)
+        for factor, offset, room in self._time_maps:
+            off = np.abs(factor * self.frames[gone] + offset - self.keys.frames[row])
+            yield gone[off <= max(room, _SNAP)], False
+
+    def _neighbours(self, row: int, among: BoolArray, beside: BoolArray) -> tuple[int, int]:
+        """Between which of the keys that were written, `among` these, a key stands now, by those `beside` it."""
+        known = np.flatnonzero((self.source >= 0) & among[self.source] & beside)
         at = int(np.searchsorted(known, row))
-        beside = [int(self.source[known[place]]) for place in (at - 1, at + 1) if 0 <= place < len(known)]
-        if not beside:
+        near = [int(self.source[known[place]]) for place in (at - 1, at + 1) if 0 <= place < len(known)]
+        if not near:
             return -1, len(self.left)
-        if len(beside) == 1:
-            return (beside[0], len(self.left)) if beside[0] < self.source[row] else (-1, beside[0])
-        return min(beside), max(beside)
+        if len(near) == 1:
+            return (near[0], len(self.left)) if near[0] < self.source[row] else (-1, near[0])
+        return min(near), max(near)
 
     def own_values(self) -> tuple[FloatArray, BoolArray]:
         """The own values of own keys: as they stand; of one that became one with generated keys the mean of the own
         ones among them; of one that shows another value than its own, that moved by as much. And which became one."""
         values = self.keys.values.copy()
         became_one = np.zeros(len(values), dtype=np.bool_)
-        for row in np.flatnonzero(~self.generated & (self.source >= 0)).tolist():
+        own_rows = np.flatnonzero(~self.generated & (self.source >= 0))
+        shifts = self.now[own_rows] - self.shown[self.source[own_rows]]
+        for row in own_rows.tolist():
             written = self.written[self.own[self.source[row]]]
             now, shown, own = float(values[row]), float(written["co"][1]), float(written["value"])
             if now == shown:
@@ -328,35 +404,28 @@ class _History:
             if now == -shown and own != shown:
                 values[row] = -own
                 continue
-            merged = self._merged_value(row)
+            # Those that moved by as much as others did not become one with any.
+            alike = np.abs(shifts - (now - shown)) <= _MAPPED * max(1.0, abs(shown))
+            merged = self._merged_value(row) if alike.sum() < _FEWEST else None
             if merged is not None:
                 values[row], became_one[row] = merged, True
+            elif own == -shown and own != shown:
+                # A quaternion that handles play negated: another component may not have changed.
+                values[row] = -now
             elif own != shown:
                 values[row] = own + (now - shown)
         return values, became_one
 
     def _merged_value(self, row: int) -> float | None:
         """The mean of the own keys in an own key that became one with generated ones; None where it did not."""
-        now = np.array([self.now[row]])
-        for group in self._groups(row):
+        for group, found in self._groups(row, [_SAME, *self._common_maps]):
             own = self.own[group]
-            found = self._mean_map(now, group) if (own < 0).any() else None
-            if found is not None:
+            if (own < 0).any():
                 return found.factor * self._own_mean(own[own >= 0]) + found.offset
         return None
 
     def _own_mean(self, rows: IndexArray) -> float:
         return float(self.written["value"][rows].astype(np.float64).mean())
-
-    def _mean(self, group: IndexArray) -> Float64Array:
-        mean: Float64Array = self.shown[group].mean(keepdims=True)
-        return mean
-
-    def _mean_map(self, now: Float64Array, group: IndexArray) -> _Map | None:
-        """By which of the maps the value is the group's mean; None: by none."""
-        size = float(np.abs(self.shown[group]).max())
-        maps = [_SAME, *self._common_maps]
-        return next((each for each in maps if each.fits(now, self._mean(group), size).all()), None)
 
     def swallowed(self) -> tuple[Written, IndexArray]:
         """The own keys that generated ones have swallowed, where they are now, and the rows of these."""
@@ -366,18 +435,19 @@ class _History:
             rows = np.flatnonzero(self.generated & (self.source >= 0))
             # A changed value tells most.
             changed = _differ(self.now[rows], self.before[rows])
-            for row in (*rows[changed].tolist(), *rows[~changed].tolist()):
-                for which, frame, value in self._swallowed_by(row):
-                    found.setdefault(which, (row, frame, value))
+            went_along = [each.fits(self.now[rows], self.before[rows], 0.0) for each in self._common_maps]
+            likely = changed & ~np.any(went_along, axis=0) if went_along else changed
+            near = ~changed & self._are_near_gone(self.keys.frames[rows].astype(np.float64))
+            for moved in ([], self._gone_own):
+                for row in (*rows[likely].tolist(), *rows[near].tolist()):
+                    for which, frame, value in self._swallowed_by(row, [each for each in moved if each not in found]):
+                        found.setdefault(which, (row, frame, value))
         for which in gone.tolist():
             if which not in found:
                 taken = self._place_taken(which)
                 if taken is not None:
                     found[which] = taken
-        for which in np.flatnonzero(~self.left & (self.own >= 0)).tolist():
-            covered = self._covered(which)
-            if covered is not None:
-                found[which] = covered
+        found |= self._covered_keys
         occupied = self.keys.frames[~self.generated]
         free = [which for which in found if (np.abs(occupied - found[which][1]) > ONE_KEY).all()]
         order = sorted(free, key=lambda which: found[which][1])
@@ -389,40 +459,53 @@ class _History:
         _, first = np.unique(result["co"][:, 0], return_index=True)
         return result[first], rows[first]
 
-    def _swallowed_by(self, row: int) -> Iterator[tuple[int, float, float]]:
-        """The own keys in a generated one, with where they are now, and their mean."""
-        now = np.array([self.now[row]])
-        if not self._means_anything(row, now):
+    def _swallowed_by(self, row: int, moved: Sequence[int]) -> Iterator[tuple[int, float, float]]:
+        """The own keys in a generated one, with where they are now, and their mean: neighbours, or one of those that
+        were `moved` there."""
+        changed = _differ(self.now[[row]], self.before[[row]]).any()
+        stays = abs(self.keys.frames[row] - self.frames[self.source[row]]) <= ONE_KEY
+        if not changed and stays and not self._is_denser(row):
             return
-        for group in self._groups_with_moved(row):
+        frame = float(self.keys.frames[row])
+        best, result = (np.inf, np.inf), None
+        for group, found in self._groups(row, [_SAME, *self._common_maps], moved):
             own = group[self.left[group] & (self.own[group] >= 0)]
-            found = self._mean_map(now, group) if len(own) else None
-            if found is not None:
-                value = found.factor * self._own_mean(self.own[own]) + found.offset
-                yield int(own[0]), float(self.keys.frames[row]), value
-                return
+            if not len(own):
+                continue
+            off = self._off(own, frame)
+            rank = off, float(np.abs(self.frames[own] - frame).max())
+            # Where all values are one, the mean of any is that.
+            if rank < best and (changed or (np.ptp(self.shown[group]) <= self._rounding(group) and off <= 1.0)):
+                best = rank
+                result = int(own[0]), frame, found.factor * self._own_mean(self.own[own]) + found.offset
+        if result is not None:
+            yield result
 
-    def _groups_with_moved(self, row: int) -> Iterator[IndexArray]:
-        """As `_groups`, and each with an own key that was moved there and is gone."""
-        plain = list(self._groups(row))
-        yield from plain
-        gone = np.flatnonzero(self.left & (self.own >= 0))
-        for own in gone[:_MOST_MERGED].tolist():
-            for group in (self.source[[row]], *plain):
-                if own not in group:
-                    yield np.append(group, own)
+    def _rounding(self, group: IndexArray) -> float:
+        return _ROUNDING * max(1e-3, float(np.abs(self.shown[group]).max()))
 
-    def _means_anything(self, row: int, now: Float64Array) -> bool:
-        """Whether a generated key's value says that it became one with others: it has changed, or, where all values
-        are one, keys have come nearer to each other about it."""
-        if _differ(now, self.before[[row]]).any():
-            return True
-        groups = list(self._groups(row))
-        if not groups or not (self.own[groups[-1]] >= 0).any():
-            return False
-        shown = self.shown[np.concatenate(groups)]
-        flat = np.ptp(shown) <= _ROUNDING * max(1e-3, float(np.abs(shown).max()))
-        return bool(flat) and self._is_denser(row)
+    def _off(self, places: IndexArray, frame: float) -> float:
+        """How far from the frame the keys are now, by what others underwent; up to 1 is there."""
+        result = 2.0
+        for factor, offset, room in self._time_maps:
+            # What did not move was not snapped.
+            room = room if (factor, offset) == (1.0, 0.0) else max(room, _SNAP)
+            result = min(result, float(np.abs(factor * self.frames[places] + offset - frame).max()) / room)
+        return result
+
+    def _are_near_gone(self, frames: Float64Array) -> BoolArray:
+        """At which of the frames an own key that is gone may be now, by what others underwent."""
+        gone = self.frames[self.left & (self.own >= 0)]
+        near = np.zeros(len(frames), dtype=np.bool_)
+        for factor, offset, room in self._time_maps:
+            near |= (np.abs(factor * gone + offset - frames[:, np.newaxis]) <= max(room, _SNAP)).any(axis=1)
+        return near
+
+    @cached_property
+    def _gone_own(self) -> list[int]:
+        """Own keys that are gone: they may have been moved anywhere."""
+        gone: list[int] = np.flatnonzero(self.left & (self.own >= 0))[:_MOST_MOVED].tolist()
+        return gone
 
     def _is_denser(self, row: int) -> bool:
         """Whether the keys beside this one have come nearer to each other than they were written."""
@@ -440,29 +523,72 @@ class _History:
         if len(there):
             # Pasted from elsewhere over it.
             return -1, float(frame), float(self.written["value"][self.own[which]])
+        found: list[tuple[bool, bool, float]] = []
         for factor, offset, room in self._time_maps:
             place = factor * frame + offset
             near = np.flatnonzero(self.generated & (np.abs(self.keys.frames - place) <= room))
             before = np.where(self.source[near] >= 0, self.frames[self.source[near]], self.keys.period[near])
             # One that came there with the own one has become one with it, or was beside it.
             near = near[np.abs(factor * before + offset - place) > max(room, ONE_KEY)]
-            if len(near) and self._is_about(which, factor, offset, room):
-                return -1, float(self.keys.frames[near[0]]), float(self.written["value"][self.own[which]])
-        return None
+            if len(near):
+                # What Blender moved is selected yet, and stays where it meets what it did not move.
+                moved = bool(self.keys.select_control_point[near].any())
+                found.append((moved, self._is_about(which, factor, offset, room), float(self.keys.frames[near[0]])))
+        if not found:
+            return None
+        *_, place = max(found, key=lambda each: each[:2])
+        return -1, place, float(self.written["value"][self.own[which]])
 
-    def _covered(self, which: int) -> tuple[int, float, float] | None:
-        """Where an own key was copied, and a generated key of the copies stands in its own place: that place.
+    @cached_property
+    def _covered_keys(self) -> dict[int, tuple[int, float, float]]:
+        """Own keys in whose places copies of generated ones stand: their own places.
 
-        Pasting over a whole range would leave the same keys, and mean that the own one is to go: in doubt it stays.
+        Pasting over a whole range would leave the same keys, and mean that the own ones are to go: in doubt they stay.
         """
-        frame = self.frames[which]
-        if not self._is_doubled or (np.abs(self.keys.frames[self.source == which] - frame) <= ONE_KEY).any():
-            return None
-        near = np.flatnonzero(self.generated & (np.abs(self.keys.frames - frame) <= ONE_KEY))
-        near = near[(self.source[near] >= 0) & (np.abs(self.keys.period[near] - frame) > ONE_KEY)]
-        if not len(near):
-            return None
-        return -1, float(frame), float(self.written["value"][self.own[which]])
+        own = np.flatnonzero(self.own >= 0)
+        if not self.generated.any() or not (self._is_doubled or self._is_all_pasted):
+            return {}
+        copies = self.generated & (np.abs(self.keys.period - self.keys.frames) > ONE_KEY)
+        result = {}
+        for which in own.tolist():
+            frame = self.frames[which]
+            known = self.keys.frames[self.source == which]
+            stays = len(known) > 1 or (np.abs(known - frame) <= ONE_KEY).any()
+            there = copies & (np.abs(self.keys.frames - frame) <= ONE_KEY)
+            if not stays and (self._is_all_pasted or (there & (self.source >= 0)).any()):
+                result[which] = (-1, float(frame), self._value_of_copy(which))
+        return result
+
+    def _value_of_copy(self, which: int) -> float:
+        """The value of an own key that is covered, by that of its copy, if there is one."""
+        written = float(self.written["value"][self.own[which]])
+        copies = np.flatnonzero(~self.generated & (self.source == which))
+        if not len(copies) or written != float(self.written["co"][self.own[which], 1]):
+            return written
+        return self._sign_of_copies * float(self.now[copies[0]])
+
+    @cached_property
+    def _sign_of_copies(self) -> float:
+        """-1 where the keys were pasted flipped, with other values than those from which they were copied."""
+        known = np.flatnonzero(self.source >= 0)
+        stays = known[np.abs(self.keys.frames[known] - self.frames[self.source[known]]) <= ONE_KEY]
+        copies = np.setdiff1d(known, stays)
+        order = np.argsort(self.source[copies], kind="stable")
+        copies = copies[order]
+        twice = stays[np.isin(self.source[stays], self.source[copies])]
+        beside = copies[np.searchsorted(self.source[copies], self.source[twice])]
+        opposite = (self.now[twice] == -self.now[beside]) & (self.now[twice] != 0.0)
+        return -1.0 if len(twice) and opposite.mean() > 0.5 else 1.0
+
+    @property
+    def covered(self) -> FloatArray:
+        """The frames of own keys that others may have been meant to replace."""
+        return np.array([self.frames[which] for which in self._covered_keys], dtype=np.float32)
+
+    @cached_property
+    def _is_all_pasted(self) -> bool:
+        """Whether nothing is left but generated keys that were pasted: over all others."""
+        return bool((self.generated & (np.abs(self.keys.frames - self.keys.period) > ONE_KEY)).all())
 
     @cached_property
     def _is_doubled(self) -> bool:
@@ -470,8 +596,9 @@ class _History:
         known = np.flatnonzero(self.source >= 0)
         stays = np.abs(self.keys.frames[known] - self.frames[self.source[known]]) <= ONE_KEY
         again = np.isin(self.source[known[stays]], self.source[known[~stays]])
+        own = self.source[known[~self.generated[known]]]
         # One may stand there that is scaled about its own frame.
-        return int(again.sum()) >= _FEWEST
+        return int(again.sum()) >= _FEWEST or len(np.unique(own)) < len(own)
 
     def _is_about(self, which: int, factor: float, offset: float, room: float) -> bool:
         """Whether keys that were written beside this one stand where the map puts them."""
@@ -484,22 +611,28 @@ class _History:
         """What the keys underwent in time, where some did so together: factor, offset and how exactly."""
         known = np.flatnonzero(self.source >= 0)
         now, before = self.keys.frames[known].astype(np.float64), self.frames[self.source[known]]
-        maps = []
-        left = np.ones(len(known), dtype=np.bool_)
-        if (np.abs(now - before) <= ONE_KEY).any():
-            maps.append((1.0, 0.0, ONE_KEY))
-            left &= np.abs(now - before) > ONE_KEY
+        maps: list[tuple[float, float, float]] = []
+        stays = np.abs(now - before) <= ONE_KEY
+        left = ~stays
         while left.sum() >= _FEWEST:
             shifts, counts = np.unique(np.round(now[left] - before[left], 2), return_counts=True)
-            if counts.max() >= _FEWEST:
-                found = (1.0, float(shifts[np.argmax(counts)]), ONE_KEY)
-            else:
-                slopes = np.diff(now[left]) / np.maximum(np.diff(before[left]), 1e-6)
-                factor = float(np.median(slopes))
-                found = (factor, float(np.median(now[left] - factor * before[left])), _SNAP * max(1.0, abs(factor)))
-            fits = left & (np.abs(found[0] * before + found[1] - now) <= found[2])
+            half = int(left.sum()) // 2
+            apart = before[left][half:] - before[left][:-half]
+            factor = float(np.median((now[left][half:] - now[left][:-half]) / np.where(apart == 0, 1e-6, apart)))
+            offset = float(np.median(now[left] - factor * before[left]))
+            shift, scaling = (
+                (1.0, float(shifts[np.argmax(counts)]), ONE_KEY),
+                (factor, offset, _SNAP * max(1.0, abs(factor))),
+            )
+            every = [left & (np.abs(a * before + b - now) <= room) for a, b, room in (shift, scaling)]
+            # Snapping shifts some keys of those that were scaled by as much.
+            found, fits = (shift, every[0]) if 2 * every[0].sum() > every[1].sum() else (scaling, every[1])
             if fits.sum() < _FEWEST:
                 break
             maps.append(found)
             left &= ~fits
+        # The one about which all were scaled stays, too.
+        about = [np.abs(factor * before + offset - now) <= room for factor, offset, room in maps]
+        if (stays & ~np.any(about, axis=0)).any() if maps else stays.any():
+            maps.insert(0, (1.0, 0.0, ONE_KEY))
         return maps

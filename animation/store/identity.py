@@ -99,10 +99,10 @@ def without_identities(now: FloatArray, recorded: FloatArray) -> FloatArray:
 def derive(words: npt.NDArray[np.uint32], serials: npt.NDArray[np.uint32]) -> Identities:
     """Hash rows of words, shape (n, k), and serials, shape (n,), to identities (MurmurHash3, 32 bits)."""
     state = serials.astype(np.uint32) * np.uint32(0x9E3779B1)
-    for word in words.T:
-        mixed = word * np.uint32(0xCC9E2D51)
-        mixed = (mixed << np.uint32(15)) | (mixed >> np.uint32(17))
-        state = state ^ (mixed * np.uint32(0x1B873593))
+    mixed = np.ascontiguousarray(words.T) * np.uint32(0xCC9E2D51)
+    mixed = ((mixed << np.uint32(15)) | (mixed >> np.uint32(17))) * np.uint32(0x1B873593)
+    for word in mixed:
+        state = state ^ word
         state = (state << np.uint32(13)) | (state >> np.uint32(19))
         state = state * np.uint32(5) + np.uint32(0xE6546B64)
     state = (state ^ (state >> np.uint32(16))) * np.uint32(0x85EBCA6B)

@@ -17,7 +17,7 @@ from .rows import PARAMETERS
 SAMPLE_LIMIT = 10_000_000
 """Samples in one bake, some 700 MB of keys: above it a bake is refused unless the limit is raised."""
 
-OUTPUTS = ("SAMPLES", "CURVES")
+OUTPUTS = ("SAMPLES", "CURVES", "HANDLES")
 TARGETS = ("IN_PLACE", "NEW_ACTION")
 
 
@@ -29,8 +29,9 @@ class Options:
     ----------
     target : "IN_PLACE" or "NEW_ACTION"
         Beside the animator's keys, or as plain keys into a copy of the action, which the object then uses.
-    output : "SAMPLES" or "CURVES"
-        Linear keys every `step` frames, or the fewest Bezier keys that come within the tolerances.
+    output : "SAMPLES", "CURVES" or "HANDLES"
+        Linear keys every `step` frames, or the fewest Bezier keys that come within the tolerances; or no generated
+        keys, and the handles of the animator's own with which they come as near as they can.
     step : float
         Frames from sample to sample; below 1 too.
     frame_range : (float, float) or None
@@ -60,7 +61,7 @@ class Options:
         if self.target not in TARGETS:
             raise ValueError(rpt_("target {!r} is neither IN_PLACE nor NEW_ACTION", self.target))
         if self.output not in OUTPUTS:
-            raise ValueError(rpt_("output {!r} is neither SAMPLES nor CURVES", self.output))
+            raise ValueError(rpt_("output {!r} is none of {:s}", self.output, ", ".join(OUTPUTS)))
         if self.value_tolerance is not None and not _is_positive(self.value_tolerance):
             raise ValueError(rpt_("value tolerance {:g} is not a positive number", self.value_tolerance))
         if not _is_positive(self.rotation_tolerance):

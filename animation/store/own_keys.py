@@ -11,6 +11,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,8 @@ from ..fcurves.keyframes import (
     FLAGS,
     HANDLE,
     INTERPOLATION,
+    MARKS,
+    NO_KEYS,
     BoolArray,
     FloatArray,
     IndexArray,
@@ -28,6 +31,7 @@ from ..fcurves.keyframes import (
     Keyframes,
     merged,
     read_joined,
+    read_rest,
 )
 from . import identity
 from . import rows as rows_
@@ -37,8 +41,8 @@ from .identity import Identities
 from .rows import Rows
 from .session import session
 from .settings import Settings
-from .stamps import is_stamped, unstamped
-from .table import Channel, Written
+from .stamps import is_generated, is_stamped, unstamped
+from .table import OWN, Channel, Written
 from .tracks import Track
 
 _HANDLE_MOVED = 1e-4
@@ -74,7 +78,8 @@ class OwnKeys:
     unrecorded: FloatArray = field(default_factory=lambda: np.empty(0, dtype=np.float32))
     """Frames of keys that were made, or became the animator's, since the bake."""
     doubtful: FloatArray = field(default_factory=lambda: np.empty(0, dtype=np.float32))
-    """Frames of generated keys that were taken for the animator's, though that is not sure."""
+    """Frames of generated keys that were taken for the animator's, and of own ones that are back in their places,
+    though that is not sure."""
 
     @property
     def parameters(self) -> FloatArray:
@@ -84,6 +89,9 @@ class OwnKeys:
     def take(self, rows: BoolArray | IndexArray) -> OwnKeys:
         """The keys of those rows: indices, or a mask."""
         return OwnKeys(self.keys.take(rows), self.identities[rows], self.numbers[rows], self.rows[rows], True)
+
+
+NO_OWN_KEYS = OwnKeys(NO_KEYS, np.empty(0, np.uint32), np.empty((0, rows_.NUMBERS), np.float32), np.empty(0, np.intp))
 
 
 def read_own_keys(track: Track) -> dict[int, OwnKeys]:
@@ -116,17 +124,98 @@ def key_frames(track: Track) -> FloatArray:
 
 
 def _read(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
+    standing = _read_standing(tracks)
+    others = iter(_read_others([track for number, track in enumerate(tracks) if number not in standing]))
+    return [standing.get(number) or next(others) for number in range(len(tracks))]
+
+
+def _read_standing(tracks: Sequence[Track]) -> dict[int, dict[int, OwnKeys]]:
+    """Read the own keys of those tracks, by number, whose keys all stand where they were written.
+
+    Nothing is to be told of edits there: so all are read at once, and of generated keys only what says that they stand.
+    """
+    baked = [number for number, track in enumerate(tracks) if _is_written(track)]
+    curves = [(tracks[number], index) for number in baked for index in tracks[number].channels]
+    if not curves:
+        return {}
+    fcurves = [track.channels[index] for track, index in curves]
+    channels = [channel for track, index in curves if (channel := _written(track, index)) is not None]
+    marks = read_joined(fcurves, MARKS)
+    identities, _ = _find_identities(curves, marks)
+    track_of = np.repeat(baked, [len(tracks[number].channels) for number in baked])
+    stands = ~np.isin(track_of, track_of[~_is_standing(channels, marks, identities)])
+    if not stands.any():
+        return {}
+    mine = (identities != identity.NONE) & marks.spread(stands)
+    own = read_rest(fcurves, marks, mine)
+    places = np.flatnonzero(mine) - own.spread(marks.starts)
+    standing = list(compress(channels, stands))
+    own = Joined(own.keys, [len(channel.own) for channel in standing])
+    result: dict[int, dict[int, OwnKeys]] = {}
+    for number, (_, index), keys in zip(
+        track_of[stands].tolist(), compress(curves, stands), _as_left(standing, own, places), strict=True
+    ):
+        result.setdefault(number, {})[index] = keys
+    return result
+
+
+def _is_written(track: Track) -> bool:
+    """Tell whether the last bake has written all channels of the track."""
+    return bool(track.channels) and all(_written(track, index) is not None for index in track.channels)
+
+
+def _is_standing(channels: Sequence[Channel], marks: Joined, identities: Identities) -> BoolArray:
+    """Tell which channels have all keys, and no others, where they were written."""
+    keys, known = marks.keys, identities != identity.NONE
+    generated = ~known & is_generated(keys) & (keys.frames == keys.period) & (keys.values == keys.back)
+    counts = zip(channels, marks.sums(known).tolist(), marks.sums(generated).tolist(), marks.counts, strict=True)
+    as_many = np.array(
+        [
+            0 < own == len(channel.own) and made == len(channel.generated) == count - own
+            for channel, own, made, count in counts
+        ]
+    )
+    written = rows_.joined([channel.own for channel in compress(channels, as_many)], OWN)
+    mine = known & marks.spread(as_many)
+    elsewhere = np.zeros(len(keys), dtype=np.bool_)
+    elsewhere[mine] = (identities[mine] != written["identity"]) | (keys.co[mine] != written["co"]).any(axis=1)
+    standing: BoolArray = as_many & (marks.sums(elsewhere) == 0)
+    return standing
+
+
+def _as_left(channels: Sequence[Channel], own: Joined, places: IndexArray) -> list[OwnKeys]:
+    """Make the own keys of channels, as a bake has left them on the curves, what they are without it."""
+    written = rows_.joined([channel.own for channel in channels], OWN)
+    none = np.zeros(len(written), dtype=np.bool_)
+    keys = Changes(~none, np.ascontiguousarray(written["value"]), none, none).own(own.keys)
+    identities = np.ascontiguousarray(written["identity"])
+    rows = session.rows[rows_.find(session.rows, identities)]
+    shifted = own.spread(own.sums(_is_shown_elsewhere(written)) > 0)
+    keys = _restored(keys, rows, written, shifted)
+    retyped = own.sums(_is_retyped(keys, rows)) > 0
+    edited = [channel.edited or changed for channel, changed in zip(channels, retyped.tolist(), strict=True)]
+    arrays = (identities, numbers_in(rows), places)
+    each = zip(Joined(keys, own.counts).channels, *map(own.of_channels, arrays), edited, strict=True)
+    return [OwnKeys(*one) for one in each]
+
+
+def _read_others(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
+    """Read the own keys of tracks of which edits may have something to tell."""
     curves = [(track, index) for track in tracks for index in track.channels]
     if not curves:
         return [{} for _ in tracks]
     joined = read_joined([track.channels[index] for track, index in curves])
-    identities = identities_of(joined.keys)
-    stamped = is_stamped(joined.keys)
-    identities[stamped] = identity.NONE
-    _find_by_codes(curves, joined, identities, stamped)
+    identities, stamped = _find_identities(curves, joined)
     every = zip(joined.channels, *map(joined.of_channels, (identities, numbers_of(identities), stamped)), strict=True)
     parts = (_Part(*each) for each in every)
     return [_of_track(track, {index: next(parts) for index in track.channels}) for track in tracks]
+
+
+def _find_identities(curves: Sequence[tuple[Track, int]], joined: Joined) -> tuple[Identities, BoolArray]:
+    """Find the identities of the keys of channels, and which keys are stamped."""
+    identities, stamped = identities_of(joined.keys), is_stamped(joined.keys)
+    _find_by_codes(curves, joined, identities, stamped)
+    return identities, stamped
 
 
 class _Part(NamedTuple):
@@ -140,12 +229,16 @@ class _Part(NamedTuple):
 
 def numbers_of(identities: Identities) -> FloatArray:
     """Read what was set for keys, shape (n, k); NaN where nothing was."""
-    at = rows_.find(session.rows, identities)
     numbers = np.full((len(identities), rows_.NUMBERS), np.nan, dtype=np.float32)
-    known = np.flatnonzero(at >= 0)
-    rows = session.rows[at[known]]
+    at = rows_.find(session.rows, identities)
+    numbers[at >= 0] = numbers_in(session.rows[at[at >= 0]])
+    return numbers
+
+
+def numbers_in(rows: Rows) -> FloatArray:
+    """The same of rows."""
     given = (rows["given"][:, np.newaxis] >> np.arange(rows_.NUMBERS, dtype=np.uint32)) & np.uint32(1)
-    numbers[known] = np.where(given.astype(np.bool_), rows["numbers"], np.float32(np.nan))
+    numbers: FloatArray = np.where(given.astype(np.bool_), rows["numbers"], np.float32(np.nan))
     return numbers
 
 
@@ -193,7 +286,7 @@ def _promote_poses(track: Track, channels: Mapping[int, _Part], changes: dict[in
 
 def identities_of(keys: Keyframes) -> Identities:
     """Read the identities of keys; 0 for those that have none, or one that nobody remembers."""
-    spelled = identity.spelled(keys.amplitude, keys.period)
+    spelled = np.where(is_stamped(keys), np.uint32(identity.NONE), identity.spelled(keys.amplitude, keys.period))
     known = rows_.find(session.rows, spelled) >= 0
     return np.where(known, spelled, np.uint32(identity.NONE))
 
@@ -228,16 +321,23 @@ def _of_channel(part: _Part, changes: Changes, written: Channel | None) -> OwnKe
     fresh = own.frames[identities == identity.NONE]
     edited = written is None or written.edited or not _stand_as_written(own, identities, written.own)
     keys = _without_bake(own, identities, written)
-    result = OwnKeys(keys, identities, numbers, rows, edited or _is_retyped(keys, identities), fresh, changes.doubtful)
+    at = rows_.find(session.rows, identities)
+    edited = edited or bool(_is_retyped(keys.take(at >= 0), session.rows[at[at >= 0]]).any())
+    result = OwnKeys(keys, identities, numbers, rows, edited, fresh, changes.doubtful)
     return _with_returned(result, changes, part.keys)
 
 
-def _is_retyped(keys: Keyframes, identities: Identities) -> bool:
-    """Tell whether keys have handles of other types than their rows say."""
-    at = rows_.find(session.rows, identities)
-    rows = session.rows[at[at >= 0]]
-    kinds = ("handle_left_type", "handle_right_type")
-    return any((getattr(keys, kind)[at >= 0] != rows[kind]).any() for kind in kinds)
+def _is_retyped(keys: Keyframes, rows: Rows) -> BoolArray:
+    """Tell which keys have handles of other types than their rows say."""
+    left = keys.handle_left_type != rows["handle_left_type"]
+    retyped: BoolArray = left | (keys.handle_right_type != rows["handle_right_type"])
+    return retyped
+
+
+def _is_shown_elsewhere(written: Written) -> BoolArray:
+    """Tell which keys the bake shows with other values than their own."""
+    elsewhere: BoolArray = np.abs(written["co"][:, 1] - written["value"]) > 0.0
+    return elsewhere
 
 
 def _stand_as_written(own: Keyframes, identities: Identities, written: Written) -> bool:
@@ -293,7 +393,9 @@ def _without_bake(own: Keyframes, identities: Identities, channel: Channel | Non
     if not known.any():
         return result
     rows = session.rows[at[known]]
-    restored = _restored(own.take(known), rows, _written_of(identities[known], channel))
+    written = _written_of(identities[known], channel)
+    shifted = written is not None and bool(_is_shown_elsewhere(written).any())
+    restored = _restored(own.take(known), rows, written, shifted)
     if known.all():
         return restored
     return merged(result.take(~known), restored)
@@ -326,8 +428,9 @@ def _written_of(identities: Identities, channel: Channel | None) -> Written | No
     return result
 
 
-def _restored(own: Keyframes, rows: Rows, written: Written | None) -> Keyframes:
-    """Take what the bake changed from the rows, and keep what was changed since it wrote the keys."""
+def _restored(own: Keyframes, rows: Rows, written: Written | None, shifted: BoolArray | bool) -> Keyframes:
+    """Take what the bake changed from the rows, and keep what was changed since it wrote the keys; `shifted`: in
+    channels where the bake shows other values than keys' own."""
     here = np.zeros(len(own), dtype=np.bool_)
     interpolation, placed = rows["interpolation"], np.zeros(len(own), dtype=np.uint8)
     if written is not None:
@@ -349,7 +452,7 @@ def _restored(own: Keyframes, rows: Rows, written: Written | None) -> Keyframes:
             size = 1e-3 + np.abs(own.co) + np.abs(written["co"]) + np.abs(before)
             dragged = here & ~by_bake & (np.abs(offset - before) > _HANDLE_MOVED * size).any(axis=1)
             # Where the bake shows other values handles went there and back, which rounds them.
-            by_bake |= here & ~dragged & bool((written["co"][here, 1] != written["value"][here]).any())
+            by_bake |= here & ~dragged & shifted
             # Where the key moved too, its handles went along.
             dragged &= (own.frames == written["co"][:, 0]) & (own.values == written["value"])
             automatic = (rows[kind] != HANDLE["FREE"]) & (rows[kind] != HANDLE["ALIGNED"])
@@ -410,11 +513,7 @@ def _ratio(now: FloatArray, before: FloatArray) -> npt.NDArray[np.float64]:
 def digest(track: Track, settings: Settings, own: Mapping[int, OwnKeys]) -> int:
     """Compute a number, never 0, that changes with what a bake is made from: own keys and their parameters, choices,
     frame functions and the rotation mode."""
-    shape: tuple[object, ...] = tuple(settings.codes())
-    if track.is_rotation:
-        still = [value for index, value in enumerate(track.rest) if index not in track.channels]
-        shape += (track.order, *still)
-    crc = zlib.crc32(repr(shape).encode())
+    crc = zlib.crc32(repr(shape_of(track, settings)).encode())
     for index, channel in sorted(own.items()):
         if not channel.identities.all():
             # A key without a row is one that no bake knows.
@@ -425,6 +524,15 @@ def digest(track: Track, settings: Settings, own: Mapping[int, OwnKeys]) -> int:
     if function is not None:
         crc = zlib.crc32(b"%d" % function.checksum, crc)
     return max(crc, NEVER + 1)
+
+
+def shape_of(track: Track, settings: Settings) -> tuple[object, ...]:
+    """What a bake is made from besides keys and timing."""
+    shape: tuple[object, ...] = tuple(settings.codes())
+    if track.is_rotation:
+        still = [value for index, value in enumerate(track.rest) if index not in track.channels]
+        shape += (track.order, *still)
+    return shape
 
 
 NEVER = 1

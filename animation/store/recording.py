@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 import bpy
 import numpy as np
@@ -15,16 +16,16 @@ import numpy.typing as npt
 from ..datablocks import users_of
 from ..faults import Refusal
 from ..fcurves.channels import Channels, channels_in, channels_of
-from ..fcurves.keyframes import FloatArray, Joined, Keyframes, places, read, read_floats, write
+from ..fcurves.keyframes import BoolArray, FloatArray, Joined, Keyframes, places, read, read_floats, write
 from . import identity
 from . import rows as rows_
 from .identity import Identities
-from .own_keys import OwnKeys, digest, identities_of, numbers_of, read_all_own_keys, read_own_keys
+from .own_keys import OwnKeys, digest, identities_of, numbers_in, read_all_own_keys
 from .rows import NO_ROWS, RECORDED, Rows
 from .session import session
 from .settings import Settings
 from .stamps import is_stamped, unstamped
-from .table import OWN, Channel, State, Table, Written, read_table, remove_table, update
+from .table import OWN, WRITTEN, Channel, State, Table, Written, read_table, update
 from .table import write as write_table
 from .tracks import Track, default_settings, find_tracks
 
@@ -43,54 +44,63 @@ class Part:
     baked: bool
 
 
+Numbers = Mapping[str, npt.NDArray[np.float64]]
+"""Parameters, and components of velocity, by name."""
+
+
 def new_state(action: bpy.types.Action, table: Table, slot: int, path: str, settings: Settings) -> State:
     """Make a place in the table for a track; its identity is derived, so repeating and redoing agree."""
-    taken = set(table.arrays["tracks"]["identity"].tolist()) if table.places else set()
     seed = f"{action.session_uid} {action.name} {slot} {path}".encode()
     number = zlib.crc32(seed)
-    while number == 0 or number in taken:
+    while number == 0 or number in table.identities:
         number = zlib.crc32(seed, number)
     return State(number, slot, path, settings)
 
 
 def recorded(
-    parts: Sequence[Part], numbers: Sequence[Mapping[str, npt.NDArray[np.float64]]] | None = None
-) -> tuple[list[OwnKeys], Rows]:
+    parts: Sequence[Part], numbers: Sequence[Numbers] | None = None, chosen: Sequence[BoolArray] | None = None
+) -> tuple[list[OwnKeys], list[Rows]]:
     """Give a row to each key that has none, or is otherwise than its row says: the keys with their identities, and the
-    new rows.
+    new rows of each part.
 
-    Of keys that a bake has written, those that only moved keep their rows. `numbers`: parameters for the keys of each
-    part, which are new.
+    Of keys that a bake has written, those that only moved keep their rows. `numbers`: parameters to be set, of each
+    part, a number a key; NaN takes one away. `chosen`: of which keys. Default: all.
     """
     if not parts:
-        return [], NO_ROWS
+        return [], []
     joined = Joined.of([part.own.keys for part in parts])
     before = np.concatenate([part.own.identities for part in parts])
     at = rows_.find(session.rows, before)
     known = at >= 0
-    counts = joined.counts
     keys = _with_own_floats(joined.keys, at)
     rows = rows_.record(keys, 0, 0)
-    rows["track"] = np.repeat(np.array([part.track for part in parts], dtype=np.uint32), counts)
-    rows["index"] = np.repeat(np.array([part.index for part in parts], dtype=np.int32), counts)
-    baked = np.repeat(np.array([part.baked for part in parts], dtype=np.bool_), counts)
-    present = session.rows[at[known]] if known.any() else NO_ROWS
-    for name in ("identity", "given", "numbers"):
-        rows[name][known] = present[name]
-    if numbers is not None and any(numbers):
-        given = [rows_.give(part, own) for part, own in zip(joined.of_channels(rows), numbers, strict=True)]
-        rows = np.concatenate(given)
+    rows["track"] = joined.spread(np.array([part.track for part in parts], dtype=np.uint32))
+    rows["index"] = joined.spread(np.array([part.index for part in parts], dtype=np.int32))
     stays = known.copy()
     if known.any():
-        stays[known] = _is_recorded(rows[known], present, baked[known])
+        present = session.rows[at[known]]
+        baked = joined.spread(np.array([part.baked for part in parts], dtype=np.bool_))
+        stays[known] = same = _is_recorded(rows[known], present, baked[known])
+        for name in ("identity", "given", "numbers"):
+            rows[name][known] = present[name]
+        rows[stays] = present[same]
+    if numbers is not None:
+        every = [np.ones(count, dtype=np.bool_) for count in joined.counts] if chosen is None else chosen
+        given = rows_.joined(list(map(rows_.give, joined.of_channels(rows), numbers, every)))
+        stays &= (given["given"] == rows["given"]) & (given["numbers"] == rows["numbers"]).all(axis=1)
+        rows = given
     if stays.all():
-        return [part.own for part in parts], NO_ROWS
+        return [part.own for part in parts], [NO_ROWS] * len(parts)
     fresh = rows_.identified(rows[~stays], session.rows)
     identities = before.copy()
     identities[~stays] = fresh["identity"]
-    keys = identity.with_identities(keys, identities)
-    each = zip(parts, Joined(keys, counts).channels, joined.of_channels(identities), strict=True)
-    return [replace(part.own, keys=own, identities=named) for part, own, named in each], fresh
+    named = Joined(identity.with_identities(keys, identities), joined.counts)
+    arrays = (identities, numbers_in(rows))
+    owns = [
+        replace(part.own, keys=own, identities=names, numbers=numbers)
+        for part, own, names, numbers in zip(parts, named.channels, *map(joined.of_channels, arrays), strict=True)
+    ]
+    return owns, np.split(fresh, np.cumsum(joined.sums(~stays))[:-1])
 
 
 def _with_own_floats(keys: Keyframes, at: npt.NDArray[np.intp]) -> Keyframes:
@@ -124,33 +134,6 @@ def _is_recorded(rows: Rows, present: Rows, baked: npt.NDArray[np.bool_]) -> npt
     return result
 
 
-def set_numbers(
-    parts: Sequence[Part],
-    numbers: Sequence[Mapping[str, npt.NDArray[np.float64]]],
-    chosen: Sequence[npt.NDArray[np.bool_]],
-) -> tuple[list[OwnKeys], Rows]:
-    """Set parameters of the chosen keys of each part, a number a key; NaN takes one away.
-
-    Returns the keys with their identities, and the new rows.
-    """
-    owns, fresh = recorded(parts)
-    known = rows_.merge(session.rows, fresh)
-    made = [fresh]
-    result = []
-    for own, given, which in zip(owns, numbers, chosen, strict=True):
-        rows = known[rows_.find(known, own.identities[which])]
-        changed = rows_.give(rows, given)
-        same = (changed["given"] == rows["given"]) & (changed["numbers"] == rows["numbers"]).all(axis=1)
-        new = rows_.identified(changed[~same], known)
-        identities = own.identities.copy()
-        identities[np.flatnonzero(which)[~same]] = new["identity"]
-        made.append(new)
-        known = rows_.merge(known, new)
-        keys = identity.with_identities(own.keys, identities)
-        result.append(replace(own, keys=keys, identities=identities, numbers=numbers_of(identities)))
-    return result, rows_.merge(NO_ROWS, np.concatenate(made))
-
-
 def write_identities(fcurve: bpy.types.FCurve, own: OwnKeys) -> None:
     """Write the identities of own keys into the floats of the curve's keys, but for those that keys play."""
     points = fcurve.keyframe_points
@@ -163,15 +146,15 @@ def write_identities(fcurve: bpy.types.FCurve, own: OwnKeys) -> None:
         points.foreach_set(name, getattr(spelt, name))
 
 
-def as_written(
-    keys: Keyframes, rows: npt.NDArray[np.intp], own: OwnKeys | None, placed: npt.NDArray[np.uint8]
-) -> Written:
-    """Note own keys as they are written, in those `rows` of `keys`; `placed`: which handles the bake placed."""
-    written = np.empty(len(rows), dtype=OWN)
-    if own is not None:
-        written["identity"], written["value"], written["placed"] = own.identities, own.keys.values, placed
-    for name in ("co", "handle_left", "handle_right", "interpolation", "handle_left_type", "handle_right_type"):
-        written[name] = getattr(keys, name)[rows]
+def as_written(keys: Mapping[str, npt.NDArray[Any]], own: Sequence[OwnKeys], placed: npt.NDArray[np.uint8]) -> Written:
+    """Note own keys of channels, n in each, as they are written, shape (channels, n); `keys`: their attributes, of one
+    channel where all agree; `placed`: which handles the bake placed."""
+    written = np.empty((len(own), len(placed)), dtype=OWN)
+    written["identity"] = [each.identities for each in own]
+    written["value"] = [each.keys.values for each in own]
+    written["placed"] = placed
+    for name in WRITTEN:
+        written[name] = keys[name]
     return written
 
 
@@ -179,42 +162,49 @@ def enable_tracks(
     channels: Channels,
     tracks: Sequence[Track],
     settings: Sequence[Settings] | None = None,
-    numbers: Sequence[Mapping[str, npt.NDArray[np.float64]]] | None = None,
+    numbers: Sequence[Numbers] | None = None,
 ) -> None:
     """Make tracks of editable channels TCB: their keys get identities, and nothing else of them changes.
 
     `settings`: what is chosen for each. Default: what Enable chooses. `numbers`: parameters of each, a number a key
     of every channel; NaN where a key has none of its own.
     """
-    if not tracks:
-        return
-    chosen_for = settings or [default_settings(track) for track in tracks]
-    for track, choice in zip(tracks, chosen_for, strict=True):
-        track.state = new_state(channels.action, track.table, channels.slot_handle, track.path, choice)
-    own = read_all_own_keys(tracks)
-    rows = write_rows(tracks, own, numbers or [{}] * len(tracks))
-    update(channels.action, rows, [track.state for track in tracks if track.state is not None])
+    given = (
+        None
+        if numbers is None
+        else [dict.fromkeys(range(len(t.rest)), n) for t, n in zip(tracks, numbers, strict=True)]
+    )
+    enable_read([(channels, track) for track in tracks], read_all_own_keys(tracks), settings, given)
 
 
-def write_rows(
-    tracks: Sequence[Track],
+def enable_read(
+    tracks: Sequence[tuple[Channels, Track]],
     own: Sequence[Mapping[int, OwnKeys]],
-    numbers: Sequence[Mapping[str, npt.NDArray[np.float64]]],
-) -> Rows:
-    """Give the keys of TCB tracks rows and identities, where they have none, or are otherwise than their rows say;
-    returns the new rows."""
+    settings: Sequence[Settings] | None = None,
+    numbers: Sequence[Mapping[int, Numbers]] | None = None,
+) -> None:
+    """The same of tracks of several actions, whose own keys were read; `numbers`: of each channel its own."""
+    chosen_for = settings or [default_settings(track) for _, track in tracks]
     parts, curves, given = [], [], []
-    for track, channels, own_numbers in zip(tracks, own, numbers, strict=True):
-        assert track.state is not None
-        for index, keys in channels.items():
-            parts.append(Part(track.state.identity, index, keys, index in track.state.channels))
+    for place, ((channels, track), choice) in enumerate(zip(tracks, chosen_for, strict=True)):
+        state = track.state = new_state(channels.action, track.table, channels.slot_handle, track.path, choice)
+        for index, keys in own[place].items():
+            parts.append(Part(state.identity, index, keys, False))
             curves.append(track.channels[index])
-            given.append(own_numbers)
-    named, rows = recorded(parts, given)
+            given.append({} if numbers is None else numbers[place].get(index, {}))
+    named, rows = recorded(parts, None if numbers is None else given)
     for part, keys, fcurve in zip(parts, named, curves, strict=True):
         if keys is not part.own:
             write_identities(fcurve, keys)
-    return rows
+    fresh = iter(rows)
+    by_action: dict[int, tuple[Channels, list[State], list[Rows]]] = {}
+    for (channels, track), kept in zip(tracks, own, strict=True):
+        _, states, news = by_action.setdefault(channels.action.session_uid, (channels, [], []))
+        assert track.state is not None
+        states.append(track.state)
+        news += [next(fresh) for _ in kept]
+    for channels, states, news in by_action.values():
+        update(channels.action, rows_.joined(news), states)
 
 
 def plain_keys(own: OwnKeys) -> Keyframes:
@@ -223,10 +213,13 @@ def plain_keys(own: OwnKeys) -> Keyframes:
 
 
 def remove_traces(fcurve: bpy.types.FCurve, own: OwnKeys | None = None) -> None:
-    """Make keys of the curve that have identities or stamps plain ones; `own`: its keys as they were read, which also
-    tells those whose amplitudes are played."""
+    """Make keys of the curve that have identities or stamps plain ones; `own`: its own keys as they were read, which
+    also tells those whose amplitudes are played."""
     keys = read(fcurve)
-    identities = identities_of(keys) if own is None else own.identities
+    identities = identities_of(keys)
+    if own is not None:
+        there = own.rows >= 0
+        identities[own.rows[there]] = own.identities[there]
     if identities.any() or is_stamped(keys).any():
         write(fcurve, unstamped(_with_own_floats(keys, rows_.find(session.rows, identities))))
 
@@ -234,9 +227,8 @@ def remove_traces(fcurve: bpy.types.FCurve, own: OwnKeys | None = None) -> None:
 def adopt_tracks(action: bpy.types.Action) -> None:
     """Put TCB tracks that came into the action with their slots, from other actions, into its table."""
     table = read_table(action)
-    owners = np.unique(session.rows["track"][np.isin(session.rows["identity"], _spelled(action))])
-    present = table.arrays["tracks"]["identity"] if table.places else owners[:0]
-    if table.fault or np.isin(owners, present).all():
+    owners = set(session.rows["track"][np.isin(session.rows["identity"], _spelled(action))].tolist())
+    if table.fault or owners <= table.identities:
         return
     states = {}
     for datablock in users_of(action):
@@ -259,10 +251,7 @@ def clear_orphans(action: bpy.types.Action) -> None:
     kept = _rows_in_use(action, table)
     if kept.tobytes() == table.rows.tobytes():
         return
-    if len(kept) or table.places:
-        write_table(action, kept, {}, [])
-    else:
-        remove_table(action)
+    write_table(action, table, table.with_rows(kept))
 
 
 def _rows_in_use(action: bpy.types.Action, table: Table) -> Rows:
@@ -270,8 +259,7 @@ def _rows_in_use(action: bpy.types.Action, table: Table) -> Rows:
     rows = session.rows
     spelled = _spelled(action)
     named = np.isin(rows["identity"], spelled)
-    if table.places:
-        named |= np.isin(rows["identity"], table.arrays["own"]["identity"])
+    named |= np.isin(rows["identity"], table.arrays["own"]["identity"])
     # Keys that play their amplitudes and periods are known by `back` alone.
     codes = identity.codes_of(_floats_of(action, "back"))
     codes = np.unique(codes[(rows_.find(rows, spelled) < 0) & identity.spells_code(codes)])
@@ -292,18 +280,31 @@ def _floats_of(action: bpy.types.Action, name: str) -> FloatArray:
 
 def is_up_to_date(track: Track) -> bool:
     """Tell whether a baked track has the keys, parameters and choices that it was baked from."""
-    if track.state is None or not track.baked:
-        return False
-    if not all(index in track.state.channels for index in track.channels):
-        return False
-    standing = all(_stands(fcurve, track.state.channels[index]) for index, fcurve in track.channels.items())
-    if not standing:
-        return False
-    own = read_own_keys(track)
-    if digest(track, track.settings, own) != track.settings.digest:
-        return False
-    _, changed = recorded([Part(track.state.identity, index, each, True) for index, each in own.items()])
-    return not len(changed)
+    return are_up_to_date([track])[0]
+
+
+def are_up_to_date(tracks: Sequence[Track]) -> list[bool]:
+    """The same of several tracks, which is faster than of one after the other."""
+    standing = [track for track in tracks if track.baked and _all_stand(track)]
+    every = read_all_own_keys(standing)
+    parts = [
+        Part(track.state.identity, index, own, True)
+        for track, kept in zip(standing, every, strict=True)
+        if track.state is not None
+        for index, own in kept.items()
+    ]
+    fresh = iter(recorded(parts)[1])
+    changed = [sum(len(next(fresh)) for _ in kept) for kept in every]
+    result = {
+        id(track): not new and digest(track, track.settings, kept) == track.settings.digest
+        for track, kept, new in zip(standing, every, changed, strict=True)
+    }
+    return [result.get(id(track), False) for track in tracks]
+
+
+def _all_stand(track: Track) -> bool:
+    channels = track.state.channels if track.state is not None else {}
+    return all(index in channels and _stands(fcurve, channels[index]) for index, fcurve in track.channels.items())
 
 
 def _stands(fcurve: bpy.types.FCurve, written: Channel) -> bool:

@@ -7,7 +7,7 @@ pasted key and one that undo brings back mean what they meant.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -86,22 +86,35 @@ def find(rows: Rows, identities: Identities) -> npt.NDArray[np.intp]:
     """Find the rows of the identities, -1 where there is none; `rows` are in order of identity."""
     if not len(rows):
         return np.full(len(identities), -1, dtype=np.intp)
-    known = rows["identity"]
-    at = np.minimum(np.searchsorted(known, identities), len(rows) - 1)
-    return np.where((known[at] == identities) & (identities != identity.NONE), at, -1)
+    found = np.full(len(identities), -1, dtype=np.intp)
+    # Most keys are generated ones, which have none.
+    named = np.flatnonzero(identities)
+    known, wanted = rows["identity"], identities[named]
+    at = np.minimum(np.searchsorted(known, wanted), len(rows) - 1)
+    found[named] = np.where(known[at] == wanted, at, -1)
+    return found
+
+
+def joined(parts: Sequence[Rows], dtype: np.dtype[Any] = ROW) -> Rows:
+    """Put rows, or others of that type, one after the other."""
+    parts = [part for part in parts if len(part)] or [np.empty(0, dtype=dtype)]
+    # Copied row by row, not field by field.
+    whole = np.dtype(("V", dtype.itemsize))
+    return parts[0] if len(parts) == 1 else np.concatenate([part.view(whole) for part in parts]).view(dtype)
 
 
 def merge(rows: Rows, more: Rows) -> Rows:
     """Put the rows of both in order of identity, each identity once; those of `rows`, which are in order, win."""
-    fresh = more[find(rows, more["identity"]) < 0]
+    fresh = more[find(rows, more["identity"]) < 0] if len(more) else more
     if not len(fresh):
         return rows
     _, first = np.unique(fresh["identity"], return_index=True)
     fresh = fresh[first]
+    if not len(rows):
+        return fresh
     new = np.zeros(len(rows) + len(fresh), dtype=np.bool_)
     new[np.searchsorted(rows["identity"], fresh["identity"]) + np.arange(len(fresh))] = True
     result = np.empty(len(new), dtype=ROW)
-    # Copied row by row, not field by field.
     whole = result.view(_WHOLE)
     whole[new], whole[~new] = fresh.view(_WHOLE), rows.view(_WHOLE)
     return result
@@ -116,15 +129,15 @@ def record(keys: Keyframes, track: int, index: int) -> Rows:
     return rows
 
 
-def give(rows: Rows, numbers: Mapping[str, npt.NDArray[np.float64]]) -> Rows:
-    """Set parameters of the rows, a number a row of each; NaN takes one away."""
+def give(rows: Rows, numbers: Mapping[str, npt.NDArray[np.float64]], chosen: npt.NDArray[np.bool_]) -> Rows:
+    """Set parameters of the chosen rows, a number a row of each; NaN takes one away."""
     given = rows.copy()
     for name, values in numbers.items():
         column = column_of(name)
         none = np.isnan(values)
         bit = np.uint32(1 << column)
-        given["numbers"][:, column] = np.where(none, 0.0, values)
-        given["given"] = np.where(none, given["given"] & ~bit, given["given"] | bit)
+        given["numbers"][chosen, column] = np.where(none, 0.0, values)
+        given["given"][chosen] = np.where(none, given["given"][chosen] & ~bit, given["given"][chosen] | bit)
     return given
 
 

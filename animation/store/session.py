@@ -9,25 +9,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .rows import NO_ROWS, Rows, merge
+from .rows import NO_ROWS, Rows, joined, merge
 
 if TYPE_CHECKING:
     from .table import Table
 
 
 class Session:
-    """The rows of this session, in order of identity, and the last tables of actions, by their `session_uid`."""
+    """The rows of this session, and the last tables of actions, by their `session_uid`."""
 
     def __init__(self) -> None:
-        self.rows: Rows = NO_ROWS
+        self._rows: Rows = NO_ROWS
+        self._fresh: list[Rows] = []
         self.tables: dict[int, Table] = {}
 
-    def remember(self, action: int, table: Table) -> None:
-        """Remember the rows and the tracks of an action's table."""
-        before = self.tables.get(action)
+    @property
+    def rows(self) -> Rows:
+        """All rows, in order of identity: they are put in order when asked for, those of many tables at once."""
+        if self._fresh:
+            self._rows, self._fresh = merge(self._rows, joined(self._fresh)), []
+        return self._rows
+
+    def remember(self, action: int, table: Table, fresh: Rows) -> None:
+        """Remember the tracks of an action's table, and those of its rows that may not be known."""
         self.tables[action] = table
-        if before is None or before.rows["identity"].tobytes() != table.rows["identity"].tobytes():
-            self.rows = merge(self.rows, table.rows)
+        if len(fresh):
+            self._fresh.append(fresh)
 
     def forget_actions(self) -> None:
         """Forget which actions had which tracks: another file was loaded."""

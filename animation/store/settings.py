@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import get_args
 
 from ...interp import tcb
@@ -50,10 +51,14 @@ class Settings:
     @classmethod
     def from_codes(cls, codes: Sequence[int]) -> Settings:
         """Raise IndexError where one is no option's number."""
-        settings = cls()
-        for (choice, options), code in zip(CHOICES.items(), codes, strict=False):
-            settings = chosen(settings, choice, options[code])
-        return settings
+        return _from_codes(tuple(codes))
+
+
+@lru_cache(maxsize=64)
+def _from_codes(codes: tuple[int, ...]) -> Settings:
+    """Most tracks have the same choices."""
+    named = {choice: options[code] for (choice, options), code in zip(CHOICES.items(), codes, strict=False)}
+    return Settings(**named)  # type: ignore[arg-type]
 
 
 def chosen(settings: Settings, choice: str, option: str) -> Settings:

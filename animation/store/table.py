@@ -9,8 +9,10 @@ told why.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import compress
 from typing import Any, Literal
 
 import bpy
@@ -66,8 +68,11 @@ OWN = np.dtype(
 )
 """An own key as it was written: `value` is its own, `co` what the baked curve shows, which may be another; `placed`:
 which handles the bake placed, 1 the left, 2 the right one."""
+WRITTEN = ("co", "handle_left", "handle_right", "interpolation", "handle_left_type", "handle_right_type")
+"""What stands there of the key as it is on the curve."""
 GENERATED = np.dtype([("frame", "<f4"), ("value", "<f4")])
 _ARRAYS = {"rows": ROW, "tracks": _TRACK, "channels": _CHANNEL, "own": OWN, "generated": GENERATED}
+_NO_ARRAYS = {name: np.empty(0, dtype=dtype) for name, dtype in _ARRAYS.items()}
 
 Extrapolation = Literal["CONSTANT", "LINEAR"]
 Written = npt.NDArray[Any]
@@ -104,13 +109,43 @@ class State:
 class Table:
     """What an action's table holds; `fault` says why it can't be understood."""
 
-    rows: Rows = field(default_factory=lambda: NO_ROWS)
-    arrays: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
-    places: Mapping[tuple[int, str], int] = field(default_factory=dict)
-    """Of the tracks, by slot and path."""
+    arrays: Mapping[str, npt.NDArray[Any]] = field(default_factory=lambda: _NO_ARRAYS)
+    """By the names under which they are stored."""
+    paths: str = ""
+    """Of the tracks, one a line."""
     fault: str = ""
     newer: bool = False
     """The fault is that a newer extension saved it."""
+
+    @property
+    def rows(self) -> Rows:
+        return self.arrays["rows"]
+
+    @cached_property
+    def identities(self) -> frozenset[int]:
+        """Of the tracks."""
+        return frozenset(self.arrays["tracks"]["identity"].tolist())
+
+    @cached_property
+    def places(self) -> Mapping[tuple[int, str], int]:
+        """Of the tracks, by slot and path."""
+        slots = self.arrays["tracks"]["slot"].tolist()
+        return dict(zip(zip(slots, self.lines, strict=True), range(len(slots)), strict=True))
+
+    @property
+    def lines(self) -> list[str]:
+        """The path of each track."""
+        return self.paths.split("\n") if len(self.arrays["tracks"]) else []
+
+    @cached_property
+    def _channels(self) -> Mapping[int, list[tuple[int, int, int]]]:
+        """Of each track, by identity: where its channels stand, and from where on their own and generated keys."""
+        channels = self.arrays["channels"]
+        own, generated = (np.cumsum(channels[name], dtype=np.intp) - channels[name] for name in ("own", "generated"))
+        result: dict[int, list[tuple[int, int, int]]] = {}
+        for place, track in enumerate(channels["track"].tolist()):
+            result.setdefault(track, []).append((place, int(own[place]), int(generated[place])))
+        return result
 
     def state(self, slot: int, path: str) -> State | None:
         """Read the track of that slot and path. Raise ValueError where it is damaged."""
@@ -153,36 +188,51 @@ class Table:
         except (ValueError, OverflowError) as error:
             raise ValueError(rpt_(_DAMAGED, "options")) from error
         settings = replace(settings, digest=int(track["digest"]), options=options)
-        return State(identity, slot, path, settings, self._channels(identity))
+        return State(identity, slot, path, settings, dict(self._channels_of(identity)))
 
-    def _channels(self, track: int) -> dict[int, Channel]:
-        channels = self.arrays["channels"]
-        starts = self.arrays["starts"]
-        result = {}
-        for row in np.flatnonzero(channels["track"] == track).tolist():
-            one = channels[row]
-            own, generated = starts[row].tolist()
-            result[int(one["index"])] = Channel(
-                _EXTRAPOLATIONS[int(one["extrapolation"])],
-                float(one["rest"]) if one["flags"] & _MADE else None,
-                bool(one["flags"] & _EDITED),
-                self.arrays["own"][own : own + int(one["own"])],
-                self.arrays["generated"][generated : generated + int(one["generated"])],
+    def _channels_of(self, track: int) -> Iterator[tuple[int, Channel]]:
+        for place, own, generated in self._channels.get(track, ()):
+            _, index, extrapolation, flags, rest, owns, generates = self.arrays["channels"][place].item()
+            yield (
+                index,
+                Channel(
+                    _EXTRAPOLATIONS[extrapolation],
+                    rest if flags & _MADE else None,
+                    bool(flags & _EDITED),
+                    self.arrays["own"][own : own + owns],
+                    self.arrays["generated"][generated : generated + generates],
+                ),
             )
-        return result
 
-    def without(self, identities: set[int]) -> tuple[dict[str, npt.NDArray[Any]], list[str]]:
-        """Take tracks out: the arrays but the rows, and the paths."""
-        if not self.places:
-            return {name: np.empty(0, dtype) for name, dtype in _ARRAYS.items() if name != "rows"}, []
-        gone = list(identities)
-        tracks, channels = self.arrays["tracks"], self.arrays["channels"]
-        kept = ~np.isin(tracks["identity"], gone)
-        kept_channels = ~np.isin(channels["track"], gone)
-        arrays = {"tracks": tracks[kept], "channels": channels[kept_channels]}
-        for name in ("own", "generated"):
-            arrays[name] = self.arrays[name][np.repeat(kept_channels, channels[name])]
-        return arrays, [path for (_, path), stays in zip(self.places, kept.tolist(), strict=True) if stays]
+    def with_rows(self, rows: Rows) -> Table:
+        """The same tracks, and these rows."""
+        return Table({**self.arrays, "rows": rows}, self.paths)
+
+    def with_tracks(self, added: Sequence[State], removed: Iterable[int]) -> Table:
+        """Put tracks in, and take others out, by their identities."""
+        gone = {*removed, *(state.identity for state in added)}
+        kept = [identity not in gone for identity in self.arrays["tracks"]["identity"].tolist()]
+        kept_channels = np.array([track not in gone for track in self.arrays["channels"]["track"].tolist()], np.bool_)
+        channels = [(state.identity, index, each) for state in added for index, each in state.channels.items()]
+        parts = {
+            "tracks": [self.arrays["tracks"][kept], np.array([_track(state) for state in added], dtype=_TRACK)],
+            "channels": [
+                self.arrays["channels"][kept_channels],
+                np.array([_channel(*each) for each in channels], dtype=_CHANNEL),
+            ],
+            "own": [self._of_channels("own", kept_channels), *(channel.own for _, _, channel in channels)],
+            "generated": [
+                self._of_channels("generated", kept_channels),
+                *(channel.generated for _, _, channel in channels),
+            ],
+        }
+        paths = [*compress(self.lines, kept), *(state.path for state in added)]
+        arrays = {name: rows_.joined(each, _ARRAYS[name]) for name, each in parts.items()}
+        return Table({"rows": self.rows, **arrays}, "\n".join(paths))
+
+    def _of_channels(self, name: str, kept: npt.NDArray[np.bool_]) -> Written:
+        """Take the own or generated keys of some of the channels."""
+        return self.arrays[name][np.repeat(kept, self.arrays["channels"][name])]
 
     def find(self, identities: Identities) -> npt.NDArray[np.intp]:
         """Find the rows of the identities, -1 where there is none."""
@@ -207,65 +257,75 @@ def has_baked_tracks(action: Any) -> bool:
     return bool(hasattr(stored, "get") and stored.get("baked", 0))
 
 
-def read_table(action: Any, checked: Rows | None = None) -> Table:
-    """Read the action's table; one that can't be understood has a `fault`.
-
-    `checked`: rows that need no check where these are the same. Default: those that the action had before.
-    """
+def read_table(action: Any) -> Table:
+    """Read the action's table; one that can't be understood has a `fault`."""
     if PROPERTY not in action:
         return Table()
-    if checked is None:
-        before = session.tables.get(action.session_uid)
-        checked = NO_ROWS if before is None else before.rows
+    before = session.tables.get(action.session_uid)
     try:
-        table = _read(action[PROPERTY], checked)
+        table = _read(action[PROPERTY], before)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         return Table(fault=rpt_(_DAMAGED, str(error)))
-    session.remember(action.session_uid, table)
+    if table is not before:
+        session.remember(action.session_uid, table, table.rows)
     return table
 
 
-def _read(stored: Any, checked: Rows) -> Table:
+def _read(stored: Any, before: Table | None) -> Table:
+    """Read what is stored; where that is what was there before, it needs no check."""
     schema = stored["schema"]
     if not isinstance(schema, int) or schema < 1:
         raise TypeError("schema")
     if schema > SCHEMA:
         reason = rpt_("saved by a newer TCB Animation (schema {:d}); this one reads {:d}", schema, SCHEMA)
         return Table(fault=reason, newer=True)
-    arrays = {name: _array(stored, name, dtype) for name, dtype in _ARRAYS.items()}
-    if list(stored["lengths"]) != [len(array) for array in arrays.values()]:
+    words = {name: _words(stored, name, dtype) for name, dtype in _ARRAYS.items()}
+    lengths = [4 * len(each) // dtype.itemsize for each, dtype in zip(words.values(), _ARRAYS.values(), strict=True)]
+    if list(stored["lengths"]) != lengths:
         raise ValueError("lengths")
-    rows, tracks, channels = arrays["rows"], arrays["tracks"], arrays["channels"]
-    if len(rows) == len(checked) and (rows.view(np.int32) == checked.view(np.int32)).all():
-        arrays["rows"] = rows = checked
-    else:
-        _check_rows(rows)
-    paths = stored["paths"].split("\n") if len(tracks) else []
-    if len(paths) != len(tracks) or not all(paths):
+    paths = stored["paths"]
+    if not isinstance(paths, str):
+        raise TypeError("paths")
+    if (
+        before is not None
+        and paths == before.paths
+        and all(
+            len(each) == len(known := before.arrays[name].view(np.int32)) and (each == known).all()
+            for name, each in words.items()
+        )
+    ):
+        return before
+    # Copies: Blender's memory goes when the property does.
+    table = Table({name: each.copy().view(_ARRAYS[name]) for name, each in words.items()}, paths)
+    _check(table)
+    return table
+
+
+def _words(stored: Any, name: str, dtype: np.dtype[Any]) -> npt.NDArray[np.int32]:
+    """Find the words of an array, in Blender's memory."""
+    if name not in stored:
+        return np.empty(0, dtype=np.int32)
+    words = stored[name]
+    if getattr(words, "typecode", "") != "i" or len(words) * 4 % dtype.itemsize:
+        raise TypeError(name)
+    return np.frombuffer(words, dtype=np.int32)
+
+
+def _check(table: Table) -> None:
+    """Raise ValueError where a table is not what this schema writes."""
+    _check_rows(table.rows)
+    tracks, channels = table.arrays["tracks"], table.arrays["channels"]
+    if len(table.lines) != len(tracks) or not all(table.lines):
         raise ValueError("paths")
     for name in ("own", "generated"):
         counts = channels[name]
-        if (counts < 0).any() or int(counts.sum(dtype=np.int64)) != len(arrays[name]):
+        if (counts < 0).any() or int(counts.sum(dtype=np.int64)) != len(table.arrays[name]):
             raise ValueError(name)
     kinds = channels["extrapolation"]
     if (kinds < 0).any() or (kinds >= len(_EXTRAPOLATIONS)).any() or (channels["index"] < 0).any():
         raise ValueError("channels")
-    ends = np.stack([np.cumsum(channels[name], dtype=np.intp) for name in ("own", "generated")], axis=1)
-    arrays["starts"] = ends - np.stack((channels["own"], channels["generated"]), axis=1)
-    places = dict(zip(zip(tracks["slot"].tolist(), paths, strict=True), range(len(tracks)), strict=True))
-    if len(places) != len(tracks) or len(np.unique(tracks["identity"])) != len(tracks):
+    if len(table.places) != len(tracks) or len(table.identities) != len(tracks):
         raise ValueError("tracks")
-    return Table(rows, arrays, places)
-
-
-def _array(stored: Any, name: str, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    if name not in stored:
-        return np.empty(0, dtype=dtype)
-    words = stored[name]
-    if getattr(words, "typecode", "") != "i" or len(words) * 4 % dtype.itemsize:
-        raise TypeError(name)
-    # A copy: Blender's memory goes when the property does.
-    return np.frombuffer(words, dtype=np.int32).copy().view(dtype)
 
 
 def _check_rows(rows: Rows) -> None:
@@ -301,51 +361,40 @@ def update(
 
     The action is editable, and its table not at fault.
     """
-    table = read_table(action)
-    added = list(states)
-    if added or removed:
-        arrays, paths = table.without({*removed, *(state.identity for state in added)})
-        channels = [(state.identity, index, each) for state in added for index, each in state.channels.items()]
-        new = {
-            "tracks": np.array([_track(state) for state in added], dtype=_TRACK),
-            "channels": np.array([_channel(*each) for each in channels], dtype=_CHANNEL),
-            "own": _joined([channel.own for _, _, channel in channels], OWN),
-            "generated": _joined([channel.generated for _, _, channel in channels], GENERATED),
-        }
-        arrays = {name: np.concatenate((arrays[name], new[name])) for name in new}
-        paths = [*paths, *(state.path for state in added)]
-    else:
-        arrays, paths = {}, []
-    write(action, rows_.merge(table.rows, rows), arrays, paths)
+    before = read_table(action)
+    table, added, gone = before.with_rows(rows_.merge(before.rows, rows)), list(states), list(removed)
+    write(action, before, table.with_tracks(added, gone) if added or gone else table, rows)
 
 
-def write(action: Any, rows: Rows, arrays: Mapping[str, npt.NDArray[Any]], paths: Sequence[str]) -> None:
-    """Write rows and, where there are any, all other arrays; a table of neither is none."""
-    if arrays and not paths and not len(rows):
+def write(action: Any, before: Table, table: Table, fresh: Rows = NO_ROWS) -> None:
+    """Write what is not as before, as `read_table` gave it; a table without rows and tracks is none.
+
+    `fresh`: rows of it that the session may not know.
+    """
+    if not table.paths and not len(table.rows):
         remove_table(action)
         return
     if PROPERTY not in action:
-        action[PROPERTY] = {"schema": SCHEMA, "paths": "", "lengths": [0] * len(_ARRAYS)}
+        action[PROPERTY] = {"schema": SCHEMA, "paths": ""}
     stored = action[PROPERTY]
-    if arrays:
-        stored["paths"] = "\n".join(paths)
-    for name, array in {"rows": rows, **arrays}.items():
+    stored["paths"] = table.paths
+    for name, array in table.arrays.items():
+        if array is before.arrays[name]:
+            continue
         # Blender crashes where a larger array takes the place of a smaller one (4.2 and 5.2).
         if name in stored:
             del stored[name]
         if len(array):
             # In one piece: what stands in a dictionary is converted number by number.
-            stored[name] = np.ascontiguousarray(array).view(np.int32)
-    stored["lengths"] = [len(stored.get(name, ())) * 4 // dtype.itemsize for name, dtype in _ARRAYS.items()]
-    crc = zlib.crc32(stored["paths"].encode())
+            stored[name] = array.view(np.int32)
+    stored["lengths"] = [len(table.arrays[name]) for name in _ARRAYS]
+    crc = zlib.crc32(table.paths.encode())
     for name in ("rows", "tracks"):
-        if name in stored:
-            crc = zlib.crc32(np.frombuffer(stored[name], dtype=np.int32).data, crc)
-    if "tracks" in arrays:
-        stored["baked"] = int(arrays["tracks"]["baked"].any())
+        crc = zlib.crc32(table.arrays[name].view(np.uint8).data, crc)
+    stored["baked"] = int(table.arrays["tracks"]["baked"].any())
     # Integers of 32 bits, with sign.
     stored["stamp"] = crc - (1 << 31)
-    read_table(action, rows)
+    session.remember(action.session_uid, table, fresh)
 
 
 def _track(state: State) -> tuple[Any, ...]:
@@ -359,10 +408,6 @@ def _channel(track: int, index: int, channel: Channel) -> tuple[Any, ...]:
     flags = (_MADE if channel.rest is not None else 0) | (_EDITED if channel.edited else 0)
     extrapolation = _EXTRAPOLATIONS.index(channel.extrapolation)
     return track, index, extrapolation, flags, channel.rest or 0.0, len(channel.own), len(channel.generated)
-
-
-def _joined(parts: list[Written], dtype: np.dtype[Any]) -> Written:
-    return np.concatenate(parts) if parts else np.empty(0, dtype=dtype)
 
 
 def remove_table(action: Any) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 import bpy
+import numpy as np
+import numpy.typing as npt
 
 from ...interp import rotations
 from ...interp.orientations import Path
@@ -145,17 +147,23 @@ def find_tracks(datablock: bpy.types.ID, channels: Channels, prefixes: Iterable[
 
     `prefixes`: only those whose path starts with one of them (a bone's, say).
     """
-    tracks = _tracks_among(datablock, channels, channels)
     if prefixes is None:
-        return tracks
+        return _tracks_among(datablock, channels, channels)
     starts = tuple(prefixes)
+    paths = (*starts, FRAME_FUNCTION)
+    near = [fcurve for fcurve in channels if (path := fcurve.data_path).startswith(paths) or "tcb_tracks" in path]
+    tracks = _tracks_among(datablock, channels, near)
+    if any(track.enabled and (track.slot, track.path) not in track.table.places for track in tracks):
+        # Another one may have more of the keys that were followed.
+        tracks = _tracks_among(datablock, channels, channels)
     return [track for track in tracks if track.path.startswith(starts)]
 
 
-def refreshed(datablock: bpy.types.ID, channels: Channels, track: Track) -> Track | None:
-    """The track as it is now: the rotation mode and what else the property's owner decides may have changed."""
-    timing = (fcurve for fcurve in (track.frame_curve, track.datablock_frame_curve) if fcurve is not None)
-    return next(iter(_tracks_among(datablock, channels, (*track.channels.values(), *timing))), None)
+def refreshed(datablock: bpy.types.ID, channels: Channels, tracks: Sequence[Track]) -> list[Track]:
+    """The tracks as they are now: the rotation mode and what else the property's owner decides may have changed."""
+    timing = [curve for track in tracks for curve in (track.frame_curve, track.datablock_frame_curve)]
+    own = [fcurve for track in tracks for fcurve in track.channels.values()]
+    return _tracks_among(datablock, channels, [*own, *(fcurve for fcurve in timing if fcurve is not None)])
 
 
 def track_at(datablock: bpy.types.ID, path: str) -> Track | None:
@@ -246,12 +254,12 @@ def _give_states(channels: Channels, tracks: list[Track]) -> None:
         _follow_keys(channels, [track for track in tracks if track.state is None and not track.table.fault])
 
 
-def _follow_keys(channels: Channels, tracks: list[Track]) -> None:
+def _follow_keys(channels: Channels, tracks: Sequence[Track]) -> None:
     """Give tracks without a state that of the track that their keys were made for, where it has none of its keys left
     at its own place: it was renamed, or moved with its slot."""
     claims: dict[tuple[int, int, str], list[tuple[int, Track, State]]] = {}
-    for track in tracks:
-        found = _origin(track)
+    for track, owners in _owners_of_keys(tracks):
+        found = _origin(track, owners)
         if found is None:
             continue
         count, action, state = found
@@ -262,17 +270,27 @@ def _follow_keys(channels: Channels, tracks: list[Track]) -> None:
         track.state = replace(state, slot=track.slot, path=track.path)
 
 
-def _origin(track: Track) -> tuple[int, int, State] | None:
+def _owners_of_keys(tracks: Sequence[Track]) -> Iterator[tuple[Track, npt.NDArray[np.uint32]]]:
+    """The tracks that have identified keys, each with the tracks that these were made for."""
+    curves = [(number, fcurve) for number, track in enumerate(tracks) for fcurve in track.channels.values()]
+    if not curves:
+        return
+    amplitude, period = (
+        np.concatenate([read_floats(curve, name) for _, curve in curves]) for name in ("amplitude", "period")
+    )
+    at = rows_.find(session.rows, identity.spelled(amplitude, period))
+    track_of_key = np.repeat([number for number, _ in curves], [len(curve.keyframe_points) for _, curve in curves])[
+        at >= 0
+    ]
+    owners = session.rows["track"][at[at >= 0]]
+    for number in np.unique(track_of_key).tolist():
+        yield tracks[number], owners[track_of_key == number]
+
+
+def _origin(track: Track, owners: npt.NDArray[np.uint32]) -> tuple[int, int, State] | None:
     """The track that most of the identified keys were made for, how many these are, and the action that had it."""
-    votes: Counter[int] = Counter()
-    for fcurve in track.channels.values():
-        amplitude, period = read_floats(fcurve, "amplitude"), read_floats(fcurve, "period")
-        at = rows_.find(session.rows, identity.spelled(amplitude, period))
-        votes.update(session.rows["track"][at[at >= 0]].tolist())
-    if not votes:
-        return None
-    owner, count = votes.most_common(1)[0]
-    if 2 * count <= sum(votes.values()):
+    owner, count = Counter(owners.tolist()).most_common(1)[0]
+    if 2 * count <= len(owners):
         return None
     present: Any = next(iter(track.channels.values())).id_data
     known = {present.session_uid: track.table, **session.tables}

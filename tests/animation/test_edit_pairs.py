@@ -12,43 +12,52 @@ import os
 import pytest
 
 from tools.edit_judge import COUNTED
-from tools.edit_pairs import Stage, run_pair
+from tools.edit_pairs import Result, Stage, run_pair
 from tools.edit_table import CELLS, NAMED, Row, run_row
 
-PAIRS = int(os.environ.get("TCB_PAIRS", "300"))
+PAIRS = int(os.environ.get("TCB_PAIRS", "150"))
 SEED = 20
-MOST_LOST = 0.08
-"""Of random pairs: what one look can't tell yet where two edits meet, above all copies that land on what they were
-copied from, and tools that give many generated keys other values. In a window each edit is looked at by itself."""
-_NOT_YET = {
-    ("paste all flipped, then move", "BONES", "samples"),
-    ("paste all flipped, then move", "BONES", "curves"),
-    ("bake_keys, all selected", "XYZ", "curves"),
-    ("scale all by 0.3, snapping", "XYZ", "curves"),
-}
-"""Named edits of which a look can't tell yet what they meant, by mode and output."""
-TELLABLE = [
+MOST_LOST = {False: 0.04, True: 0.01}
+"""Of random pairs, without and with a look between the edits: what can't be told where two edits meet, above all copies
+of generated keys that land on own ones and are then edited, and Blender's own alignment of what it pastes."""
+_KEYED_OVER = ("bake_keys, all selected", "XYZ", "curves")
+"""A fitted key stands within 0.01 frame of a whole one there. Blender keys over it, so it is the animator's from then
+on: a key that the judge, which takes it for a generated one, sees appear."""
+CASES = [
     (row, mode, cell)
     for row in NAMED
     if not row.known
     for mode in row.modes
     for cell in CELLS
-    if (row.name, mode, cell.partition(",")[0]) not in _NOT_YET
+    if (row.name, mode, cell.partition(",")[0]) != _KEYED_OVER
 ]
 
 
-@pytest.mark.parametrize(
-    ("row", "mode", "cell"), TELLABLE, ids=[f"{row.name}-{mode}-{cell}" for row, mode, cell in TELLABLE]
-)
+@pytest.mark.parametrize(("row", "mode", "cell"), CASES, ids=[f"{row.name}-{mode}-{cell}" for row, mode, cell in CASES])
 def test_own_keys_are_kept_through_a_named_edit(animation, row: Row, mode: str, cell: str) -> None:
     found = run_row(Stage(animation), row, mode, *CELLS[cell])
     assert found["verdict"] not in COUNTED, (found["texts"][:5], found["notes"])
 
 
-def test_hardly_any_own_key_is_lost_through_two_edits_between_looks(animation) -> None:
+def _counted(results: list[Result]) -> list[tuple[object, ...]]:
+    return [
+        (each.case, str(each.setting), each.story, each.error or each.verdict.texts[0])
+        for each in results
+        if each.worst in COUNTED
+    ]
+
+
+def test_no_own_key_is_lost_through_one_edit(animation) -> None:
     stage = Stage(animation)
-    results = [run_pair(stage, SEED, number) for number in range(PAIRS)]
-    lost = [(each.case, str(each.setting), each.story, each.error or each.verdict.texts[0]) for each in results
-            if each.worst in COUNTED]  # fmt: skip
+    results = [run_pair(stage, SEED, number, only=0) for number in range(2 * PAIRS)]
+    lost = [each for each in _counted(results) if not str(each[-1]).startswith("appeared")]
+    assert not lost
+    assert len(_counted(results)) <= 0.01 * len(results), _counted(results)
+
+
+@pytest.mark.parametrize("between", [False, True], ids=["one look after both", "a look between them"])
+def test_hardly_any_own_key_is_lost_through_two_edits(animation, between: bool) -> None:
+    stage = Stage(animation)
+    results = [run_pair(stage, SEED, number, between=between) for number in range(PAIRS)]
     assert not [each for each in results if each.error]
-    assert len(lost) <= MOST_LOST * PAIRS, lost
+    assert len(_counted(results)) <= MOST_LOST[between] * PAIRS, _counted(results)

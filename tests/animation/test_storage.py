@@ -201,3 +201,37 @@ def test_the_parameters_of_a_session_outlive_its_table(animation, ball) -> None:
     animation.bake(ball)
     animation.bake(twin)
     assert co(curve(ball, "location")).tolist() == co(curve(twin, "location")).tolist()
+
+
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+@pytest.mark.parametrize("method", ["TCB", "B_SPLINE"])
+@pytest.mark.parametrize("interpolation", ["BEZIER", "BACK", "ELASTIC", "CONSTANT"])
+def test_keys_that_stand_as_baked_are_read_as_all_others_are(
+    animation, monkeypatch, output: str, method: str, interpolation: str
+) -> None:
+    item = new_object()
+    key(item, "location", [(0, (0, -0.0, 0)), (10, (5, 2, 3)), (25, (-1, 0, 2)), (40, (0, 4, -2))])
+    for fcurve in fcurves(item):
+        fcurve.keyframe_points[1].interpolation = interpolation
+        fcurve.keyframe_points[2].handle_left_type = "VECTOR"
+        fcurve.keyframe_points[2].select_control_point = True
+        fcurve.update()
+    animation.enable(item)
+    animation.key_set(item, "location", 10, tension=0.5)
+    animation.choose(item, "location", method=method)
+    animation.bake(item, output=output)
+    own_keys = animation.store.own_keys
+    track = animation.find_track(item, "location")
+    standing = own_keys.read_own_keys(track)
+    assert own_keys._read_standing([track])
+    monkeypatch.setattr(own_keys, "_read_standing", lambda _tracks: {})
+    others = own_keys.read_own_keys(track)
+    assert standing.keys() == others.keys()
+    for index, own in standing.items():
+        other = others[index]
+        assert vars(own.keys).keys() == vars(other.keys).keys()
+        for name, array in vars(own.keys).items():
+            assert array.tobytes() == getattr(other.keys, name).tobytes(), (index, name)
+        for name in ("identities", "numbers", "rows", "unrecorded", "doubtful"):
+            assert getattr(own, name).tobytes() == getattr(other, name).tobytes(), (index, name)
+        assert own.edited == other.edited

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import bpy
@@ -48,6 +49,15 @@ def test_restore_takes_samples_away_and_keeps_the_tracks_tcb(tcb, walk):
     assert state(walk) == "as keyed"
     (line,) = tcb("info", walk, "--json").lines
     assert {track["state"] for datablock in line["datablocks"] for track in datablock["tracks"]} == {"TCB"}
+
+
+def test_apply_keeps_what_is_baked_and_leaves_nothing_of_tcb(tcb, walk):
+    assert "nothing to apply" in tcb("apply", walk, "--in-place").err
+    tcb("bake", walk, "--in-place")
+    assert tcb("apply", walk, "--in-place").out.startswith(f"{walk}: Applied 2 objects, 2 tracks, 8 keys")
+    assert state(walk) == "baked"
+    (line,) = tcb("info", walk, "--json").lines
+    assert {track["state"] for datablock in line["datablocks"] for track in datablock["tracks"]} == {"not TCB"}
 
 
 def test_bake_goes_by_the_methods_that_the_tracks_have(tcb, walk, tcb_animation, tmp_path):
@@ -266,6 +276,22 @@ def test_curves_are_made_on_request_and_told_with_their_errors(tcb, walk, tmp_pa
     assert 0 < line["curves"]["keys"] < 100
     assert 0 < line["curves"]["value_error"] <= 0.001
     assert 0 < line["curves"]["rotation_error"] <= 0.1
+
+
+def test_handles_are_made_on_request_and_told_with_their_errors_and_where_these_are(tcb, walk, tmp_path):
+    (line,) = tcb("bake", walk, "--output", tmp_path / "handles.blend", "--output-mode", "HANDLES", "--json").lines
+    assert line["ok"]
+    assert line["counts"]["samples"] == line["handles"]["keys"] == 0
+    tracks = {track["track"]: track for track in line["handles"]["tracks"]}
+    assert set(tracks) == {"location", "rotation_quaternion"}
+    assert [track["rotation"] for track in tracks.values()] == [path != "location" for path in tracks]
+    assert tracks["rotation_quaternion"]["error"] == line["handles"]["rotation_error"] > 0
+    assert 1 < tracks["rotation_quaternion"]["frame"] < 40
+
+
+def test_the_line_on_handles_says_near_which_frame_they_are_farthest_off(tcb, walk, tmp_path):
+    ran = tcb("bake", walk, "--output", tmp_path / "handles.blend", "--output-mode", "HANDLES")
+    assert re.search(r"rotations within \S+ degrees \(frame [\d.]+\)", ran.out)
 
 
 def test_a_tolerance_of_nothing_is_refused(tcb, walk, tmp_path):

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import bpy
 import pytest
 
-from tests.animation.curves import PARAMETERS, differences, snapshot
+from tests.animation.curves import PARAMETERS, differences, fcurves, snapshot
 
 
 @pytest.fixture
@@ -45,6 +46,16 @@ def test_enable_bake_restore_and_remove_leave_the_curves_as_they_were(keyed, num
     assert numbers(cube, "location", "tension")[11.0] == 0.5
     assert bpy.ops.tcb.remove() == {"FINISHED"}
     assert differences(before, snapshot(cube)) == []
+    assert not cube.animation_data.action.keys()
+
+
+def test_apply_keeps_the_keys_of_a_bake_as_plain_ones(keyed):
+    cube = keyed("Cube")
+    bpy.ops.tcb.bake()
+    before = [len(fcurve.keyframe_points) for fcurve in fcurves(cube)]
+    assert bpy.ops.tcb.apply() == {"FINISHED"}
+    assert [len(fcurve.keyframe_points) for fcurve in fcurves(cube)] == before
+    assert {point.type for fcurve in fcurves(cube) for point in fcurve.keyframe_points} == {"KEYFRAME"}
     assert not cube.animation_data.action.keys()
 
 
@@ -136,6 +147,7 @@ def test_a_parameter_that_is_not_given_stays(keyed, numbers):
         (lambda: bpy.ops.tcb.bake(frames="CUSTOM", frame_start=20, frame_end=10), "20 to 10 is empty"),
         (lambda: bpy.ops.tcb.bake(sample_limit=10), "limit of 10"),
         (lambda: bpy.ops.tcb.restore(), "Nothing that is selected is baked"),
+        (lambda: bpy.ops.tcb.apply(), "Nothing that is selected is TCB"),
         (lambda: bpy.ops.tcb.remove(), "Nothing that is selected is TCB"),
         (lambda: bpy.ops.tcb.track_choose(track="location", cycle="LOOP"), "not a TCB track"),
     ],
@@ -262,3 +274,19 @@ def test_a_bake_that_is_to_keep_the_look_leaves_parameters_of_tcb_tracks_alone(k
     bpy.ops.tcb.enable(keep_look=False)
     bpy.ops.tcb.bake(keep_look=True)
     assert not any(numbers(cube, "location", name) for name in PARAMETERS)
+
+
+@pytest.mark.parametrize(
+    ("output", "shown"),
+    [
+        ("SAMPLES", {"step", "sample_limit"}),
+        ("CURVES", {"value_tolerance", "rotation_tolerance", "sample_limit"}),
+        ("HANDLES", {"value_tolerance", "rotation_tolerance"}),
+    ],
+)
+def test_bake_shows_what_matters_to_its_output(tcb_animation, output, shown):
+    drawn = []
+    layout = SimpleNamespace(prop=lambda _owner, name: drawn.append(name))
+    operator = SimpleNamespace(layout=layout, output=output, frames="KEYS")
+    tcb_animation.operators.bake.TCB_OT_bake.draw(operator, bpy.context)
+    assert set(drawn) & {"step", "sample_limit", "value_tolerance", "rotation_tolerance"} == shown

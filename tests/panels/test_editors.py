@@ -325,6 +325,6 @@ def test_shortcuts_are_offered_and_none_is_active(tcb_animation):
 def test_the_animation_menu_of_the_viewport_lists_the_verbs(cube):
     shown = shown_by(lambda layout: bpy.types.TCB_MT_objects.draw(SimpleNamespace(layout=layout), bpy.context))
     calls = {text.split("(")[0] for text in shown if text.startswith("bpy.ops.")}
-    verbs = ("enable", "remove", "bake", "restore", "sync", "make_key", "velocities_write")
+    verbs = ("enable", "remove", "bake", "restore", "apply", "sync", "make_key", "key_whole", "velocities_write")
     verbs += ("bake_in_world", "check", "joint_check", "relax")
     assert calls == {f"bpy.ops.tcb.{verb}" for verb in verbs}

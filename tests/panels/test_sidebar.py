@@ -9,6 +9,8 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
+from tests.animation.curves import curve
+
 
 @pytest.fixture
 def drawn(tcb_animation):
@@ -185,8 +187,8 @@ def test_a_key_has_sliders_for_its_velocity_where_the_method_goes_by_it(cube, dr
 
 
 def test_a_locked_track_says_why_its_sliders_are_grey(cube, drawn, tcb_animation):
-    for curve in tcb_animation.animation.fcurves.channels.channels_of(cube):
-        curve.lock = True
+    for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
+        fcurve.lock = True
     assert any("locked" in text for text in drawn("TCB_PT_key"))
 
 
@@ -210,6 +212,41 @@ def test_curves_have_tolerances_where_samples_have_a_step(cube, drawn, scene):
     assert tolerances <= set(drawn("TCB_PT_bake_options"))
     assert step not in drawn("TCB_PT_bake_options")
     assert any("output='CURVES'" in text for text in drawn("TCB_PT_bake"))
+    # Of handles they decide what is said to be approximate.
+    scene.tcb.output = "HANDLES"
+    assert tolerances <= set(drawn("TCB_PT_bake_options"))
+    assert step not in drawn("TCB_PT_bake_options")
+
+
+def test_where_there_are_generated_keys_a_button_leads_back_to_handles(cube, drawn, scene):
+    bpy.ops.tcb.enable()
+
+    scene.tcb.target, scene.tcb.frames = "NEW_ACTION", "CUSTOM"
+
+    def back():
+        calls = [text for text in drawn("TCB_PT_bake") if text.startswith("bpy.ops.tcb.bake(")]
+        return [text for text in calls[1:] if "output='HANDLES'" in text]
+
+    assert back() == []
+    for output in ("SAMPLES", "CURVES"):
+        bpy.ops.tcb.key_set(track="location", frame=11, ease_to=0.5)
+        bpy.ops.tcb.bake(output=output)
+        (call,) = back()
+        # However the object would be baked by the button above.
+        assert "target='IN_PLACE'" in call
+        assert "frames='KEYS'" in call
+        bpy.ops.tcb.bake(output="HANDLES")
+        assert back() == []
+
+
+def test_a_rotation_with_channels_keyed_apart_can_be_keyed_whole(cube, drawn):
+    bpy.ops.tcb.enable()
+    assert "bpy.ops.tcb.key_whole()" not in drawn("TCB_PT_bake")
+    rotation = curve(cube, "rotation_quaternion")
+    rotation.keyframe_points.insert(21, rotation.evaluate(21))
+    assert "bpy.ops.tcb.key_whole()" in drawn("TCB_PT_bake")
+    bpy.ops.tcb.key_whole()
+    assert "bpy.ops.tcb.key_whole()" not in drawn("TCB_PT_bake")
 
 
 def test_in_pose_mode_the_active_bones_tracks_are_listed(scene, drawn):

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Handles: the animator's own keys play the splines as near as they can, without any key added."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...interp.handles import Handles, Request
+from ...words import n_, rpt_
+from ..fcurves.keyframes import BoolArray, FloatArray
+from ..store.tracks import Track
+from .curves import tolerance_of
+from .plan import STILL, Baked, ChannelKeys, OwnChannels, Plan, Results, Scope
+from .splines import TrackSpline
+
+RETIMED = n_("handles can't play it as its frame function times it; bake samples or curves")
+_LEAVES = n_("its motion leaves its keys, which handles can't play; bake samples or curves")
+_RAGGED = n_(
+    "its channels are keyed at different frames, which handles can't play; key whole rotations, or bake samples"
+)
+_CYCLES = n_("it cycles: handles play it between its keys; its repeats need a bake of samples or curves")
+
+
+def plan_handles(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
+    """The plans of a track's splines, whose values are those that the channels are to have at the keys.
+
+    Raises Refusal where handles can't play the track.
+    """
+    return [_plan(scope, spline, tolerance_of(scope, splines)) for spline in splines]
+
+
+def _plan(scope: Scope, spline: TrackSpline, tolerance: float) -> OwnHandles:
+    if not spline.spline.meets_keys:
+        raise scope.track.refusal(rpt_(_LEAVES))
+    if scope.track.is_rotation and not is_keyed_whole(scope.track, scope.own):
+        raise scope.track.refusal(rpt_(_RAGGED))
+    return OwnHandles(scope, spline, scope.segments(spline), tolerance)
+
+
+def is_keyed_whole(track: Track, own: OwnChannels) -> bool:
+    """Whether all channels of a rotation have their keys at the same frames.
+
+    An Euler angle alone needs no others that don't move.
+    """
+    together = len({each.keys.frames.tobytes() for each in own.values()}) == 1
+    others = [track.component(index) for index in range(len(track.rest)) if index not in own]
+    alone = track.kind == "EULER" and len(own) == 1 and max(map(abs, others), default=0.0) <= STILL
+    return together and (not others or alone)
+
+
+@dataclass(frozen=True)
+class OwnHandles(Plan):
+    """The handles of a spline's keys."""
+
+    scope: Scope
+    spline: TrackSpline
+    baked: BoolArray
+    tolerance: float
+
+    @property
+    def handles(self) -> Sequence[Request]:
+        if not self.baked[:-1].any():
+            return []
+        track = self.scope.track
+        held = {"VECTOR": None, "EULER": track.order}.get(track.kind, track.kind)
+        return [Request(self.spline.spline, held, self.spline.values if held else None, self.baked)]
+
+    def compose(self, results: Results) -> Baked:
+        values = self.spline.values
+        fitted = results.handles[0] if results.handles else None
+        signs = np.ones(len(values)) if fitted is None else fitted.signs
+        rows = [row for row, component in enumerate(self.spline.components) if component in self.scope.own]
+        shown = (values * signs[:, np.newaxis]).T.astype(np.float32)[rows]
+        keys = ChannelKeys(
+            [self.spline.components[row] for row in rows],
+            self.spline.frames[:0],
+            shown[:, :0],
+            np.zeros(0, dtype=np.bool_),
+            self.baked,
+            shown=shown if (signs < 0).any() else None,
+            handles=self._places(fitted, rows),
+        )
+        notes = [rpt_(_CYCLES)] if self.scope.cycle != "SINGLE" else []
+        if fitted is None:
+            return Baked([keys], notes)
+        key, channel = np.unravel_index(int(np.argmax(fitted.errors)), fitted.errors.shape)
+        error, frame = float(fitted.errors[key, channel]), float(fitted.frames[key, channel])
+        if error > self.tolerance:
+            notes.append(approximate(self.scope.track, error, frame))
+        return Baked([keys], notes, error, frame)
+
+    def _places(self, fitted: Handles | None, rows: list[int]) -> tuple[FloatArray, FloatArray]:
+        """The left and right handles, shape (channels, keys, 2); NaN for those that stay."""
+        if fitted is None:
+            none = np.full((len(rows), len(self.baked), 2), np.nan, dtype=np.float32)
+            return none, none
+        return self._side(fitted.left, fitted, rows, "left"), self._side(fitted.right, fitted, rows, "right")
+
+    def _side(self, fitted_side: FloatArray, fitted: Handles, rows: list[int], side: str) -> FloatArray:
+        places: FloatArray = fitted_side.transpose(1, 0, 2)[rows]
+        negated = fitted.signs < 0
+        if negated.any():
+            own = [self.scope.own[self.spline.components[row]].keys for row in rows]
+            others = np.array([getattr(keys, f"handle_{side}") for keys in own]) * np.array([1.0, -1.0], np.float32)
+            places = np.where(np.isnan(places) & negated[:, np.newaxis], others, places)
+        return places
+
+
+def approximate(track: Track, error: float, frame: float) -> str:
+    """Say how far handles are off."""
+    size = rpt_("{:.2g} degrees", math.degrees(error)) if track.is_rotation else f"{error:.2g}"
+    return rpt_("approximate: off by up to {:s} near frame {:.4g}; samples are exact", size, frame)

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Key rotations whole: a key in every channel wherever one has a key, as handles and relaxation need it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..bake.handles import is_keyed_whole
+from ..bake.pipeline import rebake
+from ..bake.splines import Float64Array, values_at
+from ..fcurves.channels import Channels
+from ..fcurves.editable import check_editable, editable_channels
+from ..fcurves.frames import is_among, union
+from ..fcurves.keyframes import FLAGS, FloatArray
+from ..report import Report
+from ..store.options import Options
+from ..store.own_keys import OwnKeys, read_own_keys
+from ..store.parameters import given_numbers, velocity_size
+from ..store.rows import PARAMETERS, column_of, velocity_of
+from ..store.tracks import Track, find_tracks, why_not
+from .restore import put_back
+from .selected_keys import TrackKeys, set_parameters
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """What a rotation has at every frame at which one of its channels is keyed."""
+
+    frames: FloatArray
+    values: dict[int, Float64Array]
+    """Each component's, by the animator's own curves: the motion goes through these already."""
+    numbers: FloatArray
+    """Parameters and velocities, a row a key, NaN where none was set."""
+
+
+def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
+    """Key the rotations of the datablock in all channels at every frame at which any channel has a key.
+
+    The new keys have the values that the animator's curves have there, and the parameters of the keys beside them: the
+    motion is the same. What was baked is baked again. Raises Refusal where the datablock can't be written to.
+    """
+    check_editable(datablock)
+    report = Report.on([datablock])
+    channels = editable_channels(datablock)
+    for track in find_tracks(datablock, channels, prefixes):
+        if not (track.is_rotation and track.in_use):
+            continue
+        own = read_own_keys(track)
+        if not own or is_keyed_whole(track, own):
+            continue
+        reason = why_not(track) or track.table.fault
+        if reason:
+            report.refusals.append(track.refusal(reason))
+            continue
+        report.keys += _key(datablock, channels, track, own, report)
+        report.tracks += 1
+    channels.action.update_tag()
+    return report
+
+
+def _key(datablock: bpy.types.ID, channels: Channels, track: Track, own: Mapping[int, OwnKeys], report: Report) -> int:
+    """Returns at how many frames there were keys to make."""
+    frames = union([each.keys.frames for each in own.values()])
+    values = {
+        index: values_at(track, index, own[index], frames) if index in own else np.full(len(frames), number)
+        for index, number in ((index, track.component(index)) for index in range(len(track.rest)))
+    }
+    whole = _Whole(frames, values, given_numbers(own, frames))
+    baked = track.settings.options or Options() if track.baked else None
+    put_back(channels, datablock, track)
+    made = _insert(channels, track, own, whole)
+    if track.enabled:
+        _give_numbers(datablock, track, whole)
+    if baked is not None:
+        report.add(_without_counts(rebake([datablock], channels, [track], baked)))
+    return made
+
+
+def _insert(channels: Channels, track: Track, own: Mapping[int, OwnKeys], whole: _Whole) -> int:
+    made = np.zeros(len(whole.frames), dtype=np.bool_)
+    group = track.group_name
+    for index, values in whole.values.items():
+        there = own[index].keys.frames if index in own else whole.frames[:0]
+        missing = ~is_among(whole.frames, there)
+        made |= missing
+        if not missing.any():
+            continue
+        if index not in track.channels:
+            track.channels[index] = channels.new(track.path, index, group)
+        fcurve = track.channels[index]
+        for frame, value in zip(whole.frames[missing].tolist(), values[missing].tolist(), strict=True):
+            point = fcurve.keyframe_points.insert(frame, value)
+            for flag in FLAGS:
+                setattr(point, flag, False)
+        fcurve.update()
+    return int(made.sum())
+
+
+def _give_numbers(datablock: bpy.types.ID, track: Track, whole: _Whole) -> None:
+    """Let all channels' keys have the parameters and velocities that one of them has."""
+    none = np.zeros(len(whole.frames), dtype=np.bool_)
+    keys = TrackKeys(datablock, track, whole.frames, none, {})
+    for name in (*PARAMETERS, *map(velocity_of, range(velocity_size(track)))):
+        numbers = whole.numbers[:, column_of(name)].astype(np.float64)
+        given = ~np.isnan(numbers)
+        if given.any():
+            set_parameters(keys.take(given), {name: numbers[given]})
+
+
+def _without_counts(report: Report) -> Report:
+    """What a bake that belongs to another operation says, but for how much it was."""
+    return Report(refusals=report.refusals, notes=report.notes)

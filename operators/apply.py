@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keep the motion, and let go of TCB."""
+
+from __future__ import annotations
+
+import bpy
+
+from .. import animation
+from ..words import n_
+from .on_selection import OnSelection
+
+
+class TCB_OT_apply(OnSelection, bpy.types.Operator):
+    """Keep the curves as they play now, as plain animation, and take away all that TCB keeps with them"""
+
+    bl_idname = "tcb.apply"
+    bl_label = "Apply TCB"
+
+    work = staticmethod(animation.apply)
+    done = n_("Applied {:s}")
+    works_on = "TCB"
+    nothing = n_("Nothing that is selected is TCB")

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Apply: every state of a track stays as it plays, to the last bit, and nothing of TCB stays with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.animation.curves import (
+    MODES,
+    co,
+    curve,
+    differences,
+    fcurves,
+    has_table,
+    is_frame_function,
+    key,
+    new_object,
+    snapshot,
+)
+from tests.animation.test_rebake import mixed, parametrised
+from tests.animation.test_retimed import function
+from tests.animation.test_table import damaged
+
+FLOATS = ("back", "amplitude", "period")
+DEFAULTS = {"back": 1.70158, "amplitude": 0.8, "period": 4.1}
+
+
+def shaped(thing: bpy.types.Object) -> None:
+    """Keys with floats of their own, which some of them play."""
+    for number, fcurve in enumerate(fcurves(thing)):
+        for row, point in enumerate(fcurve.keyframe_points):
+            point.back, point.amplitude, point.period = 1.1 + row, 2.3 + number, 5.7 + row
+            point.interpolation = ("BEZIER", "BACK", "ELASTIC", "LINEAR")[row % 4]
+        fcurve.update()
+
+
+def floats(thing: bpy.types.Object) -> dict[Any, Any]:
+    """The floats that hold identities, by channel and frame."""
+    return {
+        (fcurve.data_path, fcurve.array_index, point.co.x): tuple(getattr(point, name) for name in FLOATS)
+        for fcurve in fcurves(thing)
+        for point in fcurve.keyframe_points
+    }
+
+
+def check_is_kept(before: list[dict[str, Any]], thing: bpy.types.Object) -> None:
+    """All is as it was, but that generated keys are plain ones, and for the floats of identities and stamps."""
+    for state in before:
+        state["type"] = ["KEYFRAME" if type_ == "GENERATED" else type_ for type_ in state["type"]]
+    left_out = dict.fromkeys(FLOATS, b"")
+    after = snapshot(thing)
+    assert differences([{**each, **left_out} for each in before], [{**each, **left_out} for each in after]) == []
+    assert not has_table(thing)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_is_only_enabled_or_restored_is_as_it_was_before_tcb(animation, mode: str) -> None:
+    thing = mixed(mode)
+    shaped(thing)
+    before = snapshot(thing)
+    parametrised(animation, thing)
+    animation.apply(thing)
+    assert differences(before, snapshot(thing)) == []
+    assert not has_table(thing)
+    parametrised(animation, thing)
+    animation.bake(thing)
+    animation.restore(thing)
+    animation.apply(thing)
+    assert differences(before, snapshot(thing)) == []
+    assert not has_table(thing)
+
+
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+@pytest.mark.parametrize("mode", MODES)
+def test_a_bake_stays_as_plain_keys(animation, mode: str, output: str) -> None:
+    thing = mixed(mode)
+    shaped(thing)
+    own = floats(thing)
+    parametrised(animation, thing)
+    assert animation.bake(thing, output=output).tracks == 4
+    before = snapshot(thing)
+    assert animation.apply(thing).tracks == 4
+    check_is_kept(before, thing)
+    plain = tuple(float(np.float32(number)) for number in DEFAULTS.values())
+    for place, numbers in floats(thing).items():
+        assert numbers == own.get(place, plain), place
+
+
+def test_handles_stay(animation) -> None:
+    thing = new_object("Thing", "QUATERNION")
+    rows = [(1, 0, 0, 0), (-0.8, -0.6, 0, 0), (0, 1, 0, 0)]
+    key(thing, "rotation_quaternion", list(zip((0, 10, 25), rows, strict=True)))
+    key(thing, "location", [(0, (0, 0, 0)), (10, (1, 2, 3)), (25, (-1, 0, 2))])
+    own = floats(thing)
+    parametrised(animation, thing)
+    animation.bake(thing, output="HANDLES")
+    before = snapshot(thing)
+    animation.apply(thing)
+    check_is_kept(before, thing)
+    assert floats(thing) == own
+
+
+def test_it_can_be_enabled_and_baked_anew(animation) -> None:
+    thing = mixed("XYZ")
+    animation.bake(thing, step=3)
+    animation.apply(thing)
+    keys = sum(len(fcurve.keyframe_points) for fcurve in fcurves(thing))
+    animation.bake(thing)
+    animation.remove(thing)
+    assert sum(len(fcurve.keyframe_points) for fcurve in fcurves(thing)) == keys
+
+
+def test_a_key_is_where_the_motion_showed_it(animation) -> None:
+    thing = new_object()
+    key(thing, "location", [(0, (0, 0, 0)), (10, (4, 2, 3)), (25, (-1, 0, 2)), (40, (2, 2, 2))])
+    animation.enable(thing)
+    animation.choose(thing, "location", method="B_SPLINE")
+    animation.bake(thing)
+    before = snapshot(thing)
+    animation.apply(thing)
+    check_is_kept(before, thing)
+    assert dict(co(curve(thing, "location")).tolist())[10.0] < 3.0
+
+
+def test_edits_since_the_bake_stay_as_they_play(animation) -> None:
+    thing = new_object()
+    key(thing, "location", [(0, (0, 0, 0)), (10, (4, 2, 3)), (25, (-1, 0, 2))])
+    animation.bake(thing)
+    fcurve = curve(thing, "location")
+    point = next(point for point in fcurve.keyframe_points if point.co.x == 10)
+    point.co.y = 6.0
+    retyped = next(point for point in fcurve.keyframe_points if point.co.x == 15)
+    retyped.type = "EXTREME"
+    before = snapshot(thing)
+    animation.apply(thing)
+    check_is_kept(before, thing)
+
+
+def test_a_channel_that_the_bake_made_stays(animation) -> None:
+    thing = new_object()
+    key(thing, "rotation_euler", [(0, (0, 0, 0)), (10, (1, 0.5, 0)), (20, (0.5, 1, 0))], channels=[0, 1])
+    animation.bake(thing)
+    before = snapshot(thing)
+    assert len(before) == 3
+    animation.apply(thing)
+    check_is_kept(before, thing)
+
+
+@pytest.mark.parametrize("damage", ["a string", "no own keys", "no channels"])
+@pytest.mark.parametrize("output", ["SAMPLES", "HANDLES"])
+def test_of_a_damaged_table_the_motion_stays(animation, damage: str, output: str) -> None:
+    thing = new_object()
+    key(thing, "location", [(0, (0, 0, 0)), (10, (4, 2, 3)), (25, (-1, 0, 2))])
+    animation.enable(thing)
+    animation.bake(thing, output=output)
+    damaged(animation, thing, damage)
+    before = snapshot(thing)
+    report = animation.apply(thing)
+    assert any("damaged" in note for note in report.notes)
+    check_is_kept(before, thing)
+
+
+def test_others_than_the_chosen_tracks_stay_tcb(animation) -> None:
+    thing = mixed("XYZ")
+    animation.bake(thing)
+    animation.apply(thing, ["location"])
+    enabled = {path: animation.find_track(thing, path).enabled for path in ("location", "scale", "rotation_euler")}
+    assert enabled == {"location": False, "scale": True, "rotation_euler": True}
+    animation.restore(thing)
+    animation.remove(thing)
+    assert not has_table(thing)
+
+
+def test_a_track_s_frame_function_goes_with_it_and_an_object_s_stays(animation) -> None:
+    thing = new_object()
+    key(thing, "location", [(0, (0, 0, 0)), (10, (4, 2, 3)), (25, (-1, 0, 2))])
+    animation.enable(thing)
+    animation.retime(thing, "REVERSE", track="location")
+    animation.bake(thing)
+    before = [
+        state for state, fcurve in zip(snapshot(thing), fcurves(thing), strict=True) if not is_frame_function(fcurve)
+    ]
+    animation.apply(thing)
+    check_is_kept(before, thing)
+    function(thing, [(0, 0), (30, 20)])
+    report = animation.enable(thing)
+    report = animation.apply(thing)
+    assert any("its frame function stays" in note for note in report.notes)
+
+
+def test_live_is_off_then(animation) -> None:
+    thing = mixed("XYZ")
+    animation.bake(thing)
+    thing.animation_data.action.tcb_live = True
+    assert any("Live is now off" in note for note in animation.apply(thing).notes)
+    assert not thing.animation_data.action.tcb_live
+
+
+def test_a_locked_track_is_refused_and_the_others_are_done(animation) -> None:
+    thing = mixed("XYZ")
+    animation.bake(thing)
+    curve(thing, "location").lock = True
+    before = snapshot(thing)
+    report = animation.apply(thing)
+    assert [str(refusal) for refusal in report.refusals] == ['"Thing", location: locked; unlock its channels first']
+    assert report.tracks == 3
+    kept = [(was, now) for was, now in zip(before, snapshot(thing), strict=True) if was["path"][0] == "location"]
+    assert differences([was for was, _ in kept], [now for _, now in kept]) == []
+
+
+def test_a_linked_action_is_refused(animation, tmp_path) -> None:
+    thing = mixed("XYZ")
+    animation.bake(thing)
+    path = str(tmp_path / "library.blend")
+    bpy.data.libraries.write(path, {thing})
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(path, link=True) as (there, here):
+        here.objects = there.objects
+    with pytest.raises(animation.Refusal, match="linked"):
+        animation.apply(bpy.data.objects["Thing"])
+
+
+def test_where_nothing_is_tcb_it_is_refused(animation) -> None:
+    thing = mixed("XYZ")
+    before = snapshot(thing)
+    with pytest.raises(animation.Refusal, match="it has no TCB track"):
+        animation.apply(thing)
+    assert differences(before, snapshot(thing)) == []

@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Handles as Blender plays them against an independent evaluation, and what they leave: bits, signs, refusals."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.animation import reference
+from tests.animation.curves import (
+    MODES,
+    co,
+    curve,
+    differences,
+    fcurves,
+    has_table,
+    key,
+    new_object,
+    play,
+    rotation_path,
+    snapshot,
+)
+from tests.animation.test_retimed import function
+from tests.animation.test_rotations import (
+    ALL_PARAMETERS,
+    channels_at,
+    keyed,
+    quaternion_of,
+    rotations_near_each_other,
+    values_of,
+)
+from tests.animation.test_samples import VALUES, expected_at
+from tests.animation.test_samples import keyed as keyed_location
+
+FRAMES = [0.0, 7.0, 12.5, 30.0, 36.0]
+ROUNDING = 2e-6
+WITHOUT_EASE = {name: ALL_PARAMETERS[name] for name in ("tension", "continuity", "bias")}
+MODERATE = {name: [number / 2 for number in numbers] for name, numbers in WITHOUT_EASE.items()}
+
+
+def whole(animation, mode: str, name: str = "Thing") -> bpy.types.Object:
+    """Keyed whole, with parameters; nothing on it is still."""
+    thing = new_object(name, mode)
+    rows = values_of(mode, rotations_near_each_other(random.Random(6), 5, 1.0))
+    keyed(animation, thing, mode, FRAMES, rows, **ALL_PARAMETERS)
+    keyed_location(thing, animation, FRAMES, **ALL_PARAMETERS)
+    return thing
+
+
+@pytest.mark.parametrize(("first", "most"), [(0.0, 1.2e-6), (960.0, 4e-6)])
+@pytest.mark.parametrize("parameters", [{}, WITHOUT_EASE], ids=["defaults", "parameters"])
+def test_values_without_ease_are_the_spline(animation, first: float, most: float, parameters: dict) -> None:
+    """But for float32, in which a handle's frame above 512 is up to 3e-5 frames off, and above 1024 twice as far."""
+    thing = new_object()
+    frames = [first + frame for frame in (0.0, 9.0, 18.5, 29.25, 40.0)]
+    rows = keyed_location(thing, animation, frames, **parameters)
+    animation.bake(thing, output="HANDLES")
+    for component in range(3):
+        size = np.ptp([value[component] for value in VALUES])
+        for frame in (first + np.arange(-1, 41, 0.1)).astype(np.float32).tolist():
+            play(frame)
+            off = abs(thing.location[component] - expected_at(rows, component, frame))
+            assert off <= most * size, (frame, component)
+
+
+@pytest.mark.parametrize("parameters", [{}, MODERATE, ALL_PARAMETERS], ids=["defaults", "moderate", "eases"])
+@pytest.mark.parametrize("mode", MODES)
+def test_the_error_that_is_told_is_the_one_that_there_is(animation, mode: str, parameters: dict) -> None:
+    thing = new_object("Thing", mode)
+    rows = values_of(mode, rotations_near_each_other(random.Random(3), 5, 1.2))
+    keys = keyed(animation, thing, mode, FRAMES, rows, **parameters)
+    report = animation.bake(thing, output="HANDLES")
+    path, places = rotation_path(mode), np.arange(0, 36.01, 0.05)
+    errors = [
+        reference.apart(
+            quaternion_of(mode, channels_at(thing, path, len(rows[0]), frame)), reference.rotation(keys, frame)
+        )
+        for frame in places.tolist()
+    ]
+    largest = max(errors)
+    assert largest <= 1.02 * report.rotation_error + ROUNDING
+    assert report.rotation_error <= 2.0 * largest + ROUNDING
+    (told,) = report.handles
+    assert told["rotation"]
+    assert told["error"] == pytest.approx(math.degrees(report.rotation_error))
+    if report.rotation_error > 100 * ROUNDING:
+        assert errors[round(told["frame"] / 0.05)] >= 0.5 * report.rotation_error
+    approximate = [note for note in report.notes if "approximate: off by up to" in note]
+    assert len(approximate) == (report.rotation_error > math.radians(0.01))
+
+
+def test_of_values_with_ease_the_error_that_is_told_is_the_one_that_there_is(animation) -> None:
+    thing = new_object()
+    rows = keyed_location(thing, animation, FRAMES, **ALL_PARAMETERS)
+    report = animation.bake(thing, output="HANDLES")
+    places = np.arange(0, 36.01, 0.05).tolist()
+    errors = [
+        max(abs(curve(thing, "location", c).evaluate(frame) - expected_at(rows, c, frame)) for c in range(3))
+        for frame in places
+    ]
+    assert max(errors) <= 1.02 * report.value_error + ROUNDING
+    assert report.value_error <= 2.0 * max(errors)
+    (told,) = report.handles
+    assert not told["rotation"]
+    assert errors[round(told["frame"] / 0.05)] >= 0.5 * report.value_error
+
+
+def test_a_tolerance_decides_what_is_approximate(animation) -> None:
+    thing = whole(animation, "XYZ")
+    report = animation.bake(thing, output="HANDLES")
+    assert len([note for note in report.notes if "approximate" in note]) == 2
+    wide = {"value_tolerance": 2 * report.value_error, "rotation_tolerance": 2 * report.rotation_error}
+    report = animation.bake(thing, output="HANDLES", **wide)
+    assert not any("approximate" in note for note in report.notes)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_own_keys_are_all_the_keys_and_have_their_values(animation, mode: str) -> None:
+    thing = whole(animation, mode)
+    before = {(fcurve.data_path, fcurve.array_index): co(fcurve) for fcurve in fcurves(thing)}
+    animation.bake(thing, output="HANDLES")
+    signs = []
+    for fcurve in fcurves(thing):
+        was, now = before[fcurve.data_path, fcurve.array_index], co(fcurve)
+        assert (was[:, 0] == now[:, 0]).all()
+        if fcurve.data_path == "rotation_quaternion":
+            signs.append(np.sign(was[:, 1]) * np.sign(now[:, 1]))
+            was, now = np.abs(was), np.abs(now)
+        assert (was == now).all()
+        assert {point.interpolation for point in list(fcurve.keyframe_points)[:-1]} == {"BEZIER"}
+        assert not any(point.type == "GENERATED" for point in fcurve.keyframe_points)
+    assert all((sign == signs[0]).all() for sign in signs)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_bits_come_back(animation, mode: str) -> None:
+    thing = new_object("Thing", mode)
+    rows = values_of(mode, rotations_near_each_other(random.Random(6), 5, 1.0))
+    key(thing, rotation_path(mode), list(zip(FRAMES, rows, strict=True)))
+    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
+    for fcurve in fcurves(thing):
+        for row, point in enumerate(fcurve.keyframe_points):
+            point.back, point.handle_left_type, point.easing = 1.5 + row, "ALIGNED", "EASE_OUT"
+            point.interpolation = ("BEZIER", "LINEAR", "SINE", "BACK", "ELASTIC")[row]
+        fcurve.extrapolation = "LINEAR"
+        fcurve.update()
+    before = snapshot(thing)
+    animation.enable(thing)
+    animation.key_set(thing, "location", 7, tension=0.5, ease_to=0.3)
+    animation.key_set(thing, rotation_path(mode), 30, bias=0.5, ease_from=0.3)
+    enabled = snapshot(thing)
+    animation.bake(thing, output="HANDLES")
+    handles = snapshot(thing)
+    assert [state["extrapolation"] for state in handles] == ["LINEAR"] * len(handles)
+    animation.bake(thing, output="HANDLES")
+    assert differences(handles, snapshot(thing)) == []
+    for output in ("SAMPLES", "CURVES"):
+        animation.bake(thing, output=output)
+        animation.bake(thing, output="HANDLES")
+        assert differences(handles, snapshot(thing)) == []
+    animation.restore(thing)
+    assert differences(enabled, snapshot(thing)) == []
+    animation.bake(thing, output="HANDLES")
+    assert differences(handles, snapshot(thing)) == []
+    animation.remove(thing)
+    assert differences(before, snapshot(thing)) == []
+    assert not has_table(thing)
+
+
+def test_quaternions_of_other_sign_play_the_shorter_way(animation) -> None:
+    turns = rotations_near_each_other(random.Random(9), 6, 0.8)
+    frames = [0.0, 10.0, 20.0, 30.0, 40.0, 50.0]
+    played = []
+    for signs in ((1, 1, 1, 1, 1, 1), (1, -1, 1, 1, -1, -1)):
+        thing = new_object("Thing", "QUATERNION")
+        rows = values_of("QUATERNION", [sign * turn for sign, turn in zip(signs, turns, strict=True)])
+        key(thing, "rotation_quaternion", list(zip(frames, rows, strict=True)))
+        before = snapshot(thing)
+        report = animation.bake(thing, output="HANDLES")
+        assert report.rotation_error < math.radians(0.1)
+        played.append(
+            [channels_at(thing, "rotation_quaternion", 4, frame) for frame in np.arange(0, 50, 0.25).tolist()]
+        )
+        animation.remove(thing)
+        assert differences(before, snapshot(thing)) == []
+    assert np.abs(np.array(played[0]) - np.array(played[1])).max() < ROUNDING
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "XYZ"])
+def test_a_range_leaves_other_segments_as_they_were(animation, mode: str) -> None:
+    thing = new_object("Thing", mode)
+    turns = rotations_near_each_other(random.Random(6), 5, 1.0)
+    turns[2] = -turns[2]
+    rows = values_of(mode, turns)
+    key(thing, rotation_path(mode), list(zip(FRAMES, rows, strict=True)))
+    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
+    places = [frame for frame in np.arange(-2, 40, 0.25).tolist() if not 7 < frame < 12.5]
+    keyed_at = [quaternion_of(mode, row) for row in rows]
+
+    def others() -> np.ndarray:
+        width = 4 if mode == "QUATERNION" else 3
+        return np.array(
+            [
+                [
+                    *np.abs(channels_at(thing, rotation_path(mode), width, frame)),
+                    *channels_at(thing, "location", 3, frame),
+                ]
+                for frame in places
+            ]
+        )
+
+    before = others()
+    report = animation.bake(thing, output="HANDLES", frame_range=(8, 9))
+    assert report.tracks == 2
+    assert np.abs(others() - before).max() < ROUNDING
+    width = 4 if mode == "QUATERNION" else 3
+    for frame, wanted in zip(FRAMES, keyed_at, strict=True):
+        shown = quaternion_of(mode, channels_at(thing, rotation_path(mode), width, frame))
+        assert reference.apart(shown, wanted) < ROUNDING
+
+
+def test_one_key_and_still_tracks_stay_as_they_are(animation) -> None:
+    thing = new_object("Thing", "QUATERNION")
+    key(thing, "scale", [(5, (1, 2, 3))])
+    key(thing, "location", [(0, (4, 4, 4)), (10, (4, 4, 4)), (20, (4, 4, 4))])
+    key(thing, "rotation_quaternion", [(0, (0.5, 0.5, 0.5, 0.5)), (10, (0.5, 0.5, 0.5, 0.5))])
+    before = snapshot(thing)
+    report = animation.bake(thing, output="HANDLES")
+    assert (report.tracks, report.samples, report.curve_keys) == (3, 0, 0)
+    assert report.value_error < 1e-6
+    assert report.rotation_error < 1e-6
+    for frame in (-3.0, 0.0, 4.25, 7.0, 30.0):
+        play(frame)
+        assert tuple(thing.scale) == (1, 2, 3)
+        assert tuple(thing.location) == (4, 4, 4)
+        assert tuple(thing.rotation_quaternion) == (0.5, 0.5, 0.5, 0.5)
+    animation.remove(thing)
+    assert differences(before, snapshot(thing)) == []
+
+
+def test_shape_keys_and_custom_properties_are_played(animation) -> None:
+    mesh = bpy.data.meshes.new("Mesh")
+    mesh.from_pydata([(0, 0, 0)], [], [])
+    thing = bpy.data.objects.new("Thing", mesh)
+    bpy.context.scene.collection.objects.link(thing)
+    thing.shape_key_add(name="Basis")
+    thing.shape_key_add(name="Smile")
+    thing["grip"] = 0.5
+    numbers = [(0, 0.0), (10, 0.9), (25, 0.2), (40, 0.6)]
+    for datablock, path in ((mesh.shape_keys, 'key_blocks["Smile"].value'), (thing, '["grip"]')):
+        key(datablock, path, numbers)
+        animation.enable(datablock)
+        animation.key_set(datablock, path, 10, tension=-0.5, bias=0.4)
+        animation.bake(datablock, output="HANDLES")
+        keys = [
+            (float(f), float(np.float32(n)), *((-0.5, 0.0, np.float32(0.4), 0, 0) if f == 10 else (0,) * 5))
+            for f, n in numbers
+        ]
+        for frame in np.arange(0, 40, 0.25).tolist():
+            wanted = reference.scalar(keys, frame)
+            assert curve(datablock, path).evaluate(frame) == pytest.approx(wanted, abs=4e-6)
+        assert len(curve(datablock, path).keyframe_points) == 4
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "AXIS_ANGLE", "XYZ"])
+def test_a_new_action_has_plain_keys_that_play_the_same(animation, mode: str) -> None:
+    thing, other = whole(animation, mode), whole(animation, mode, "Other")
+    animation.bake(thing, output="HANDLES")
+    assert animation.bake(other, output="HANDLES", target="NEW_ACTION").tracks == 2
+    for mine, plain in zip(fcurves(thing), fcurves(other), strict=True):
+        for each, copy in zip(mine.keyframe_points, plain.keyframe_points, strict=True):
+            for name in ("co", "handle_left", "handle_right"):
+                assert tuple(getattr(each, name)) == tuple(getattr(copy, name))
+            assert (copy.type, copy.interpolation) == ("KEYFRAME", "BEZIER")
+            floats = (copy.back, copy.amplitude, copy.period)
+            assert floats == tuple(float(np.float32(number)) for number in (1.70158, 0.8, 4.1))
+    assert not has_table(other)
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "AXIS_ANGLE", "XYZ"])
+def test_live_handles_are_those_of_a_fresh_bake(animation, mode: str) -> None:
+    thing = whole(animation, mode)
+    animation.bake(thing, output="HANDLES")
+    thing.animation_data.action.tcb_live = True
+    bpy.ops.tcb.sync()
+    for path in ("location", rotation_path(mode)):
+        point = curve(thing, path, 1).keyframe_points[2]
+        point.co_ui = (point.co.x, point.co.y + 0.2)
+    bpy.ops.tcb.sync()
+    live = snapshot(thing)
+    thing.animation_data.action.tcb_live = False
+    animation.bake(thing, output="HANDLES")
+    assert differences(live, snapshot(thing)) == []
+    animation.restore(thing)
+    animation.bake(thing, output="HANDLES")
+    # Each key's identity and handles were noted anew: the motion is what counts.
+    assert [state["handle_right"] for state in live] == [state["handle_right"] for state in snapshot(thing)]
+
+
+def b_spline(animation, thing) -> str:
+    animation.enable(thing)
+    animation.choose(thing, "location", method="B_SPLINE")
+    return "its motion leaves its keys"
+
+
+def timed(_animation, thing) -> str:
+    function(thing, [(0, 0.0), (30, 20.0)])
+    return "its frame function times it"
+
+
+def ragged(_animation, thing) -> str:
+    points = curve(thing, "rotation_euler", 1).keyframe_points
+    points.remove(points[1])
+    return "its channels are keyed at different frames"
+
+
+def moved_without_keys(_animation, thing) -> str:
+    curves = thing.animation_data.action
+    bag = (
+        curves
+        if hasattr(curves, "fcurves") and bpy.app.version < (4, 4, 0)
+        else curves.layers[0].strips[0].channelbags[0]
+    )
+    bag.fcurves.remove(curve(thing, "rotation_euler", 2))
+    return "its channels are keyed at different frames"
+
+
+@pytest.mark.parametrize("target", ["IN_PLACE", "NEW_ACTION"])
+@pytest.mark.parametrize("make", [b_spline, timed, ragged, moved_without_keys])
+def test_what_handles_can_t_play_is_refused_with_the_reason(animation, make, target: str) -> None:
+    thing = new_object()
+    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
+    key(thing, "rotation_euler", [(0, (0, 0, 0)), (10, (1, 0.5, 0)), (20, (0.5, 1, 0))])
+    reason = make(animation, thing)
+    before, actions = snapshot(thing), len(bpy.data.actions)
+    with pytest.raises(animation.Refusal, match=reason):
+        animation.bake(thing, output="HANDLES", target=target)
+    assert differences(before, snapshot(thing)) == []
+    assert len(bpy.data.actions) == actions
+
+
+def test_of_a_cycle_handles_play_one_round_and_say_so(animation) -> None:
+    thing = new_object()
+    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
+    animation.enable(thing)
+    animation.choose(thing, "location", cycle="REPEAT")
+    report = animation.bake(thing, output="HANDLES")
+    assert any("it cycles: handles play it between its keys" in note for note in report.notes)
+    assert report.value_error < 1e-4
