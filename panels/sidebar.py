@@ -103,8 +103,9 @@ def draw_bake(layout: Any, context: bpy.types.Context) -> None:
         back.output, back.target, back.frames = "HANDLES", "IN_PLACE", "KEYS"
     if any(_is_ragged(track) for _, track in selection.active_tracks(context)):
         layout.operator("tcb.key_whole", icon="KEY_HLT")
-    layout.operator("tcb.restore", icon="LOOP_BACK")
-    layout.operator("tcb.apply", text="Apply", icon="CHECKMARK")
+    ends = layout.row(align=True)
+    ends.operator("tcb.restore", icon="LOOP_BACK")
+    ends.operator("tcb.apply", text="Apply", icon="CHECKMARK")
     draw_live(layout, context)
 
 
