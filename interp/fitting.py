@@ -9,7 +9,7 @@ Blender stores them. Of quaternions, whose length means nothing, knots may get a
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -17,9 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from . import dividing, ease, sphere
-from .holding import Holding, holding
+from .channels import batch, in_batches, parabola
+from .holding import Holding
 from .keys import FloatArray
-from .segments import BLOCK, BoolArray, IndexArray, Spline, Timing, end_to_end
+from .segments import BLOCK, BoolArray, IndexArray, Spline, Timing
 
 VALUE_TOLERANCE = 1e-4
 """Of a track's range: nobody sees it."""
@@ -237,13 +238,7 @@ def fit_many(requests: Sequence[Request]) -> list[Fit]:
     is with exact values and derivatives, found by dynamic programming on 48 to 150 places a segment, over tracks of
     each kind, eased or not; of stretched quaternions without ease it was 0.8 to 0.9 times that.
     """
-    results: dict[int, Fit] = {}
-    groups: dict[Hashable, list[int]] = {}
-    for index, request in enumerate(requests):
-        groups.setdefault((request.spline.batch, request.held), []).append(index)
-    for indices in groups.values():
-        results.update(zip(indices, _Fitting([requests[index] for index in indices]).fits(), strict=True))
-    return [results[index] for index in range(len(requests))]
+    return in_batches(requests, lambda group: _Fitting(group).fits())
 
 
 @dataclass(frozen=True)
@@ -378,24 +373,14 @@ class _Fitting:
     """Requests of one batch, whose channels hold the same kind of thing."""
 
     def __init__(self, requests: Sequence[Request]) -> None:
-        splines = [request.spline for request in requests]
         self._requests = requests
-        self._holding: Holding | None = holding(requests[0].held) if requests[0].held is not None else None
-        self._tracks = tracks = end_to_end(splines)
-        self._curve = type(splines[0]).curve(splines, tracks)
+        self._holding, self._tracks, self._curve, self._numbers, segment = batch(requests)
+        tracks = self._tracks
         self._timing = Timing(tracks)
-        self._numbers = self._key_numbers()
         self._channels = self._numbers.shape[1]
         counts = tracks.last - tracks.first + 1
         self._tolerance = np.array([_tolerance(request, self._channels) for request in requests])
         self._key_tolerance = np.repeat(self._tolerance, counts, axis=0)
-
-        fitted = np.ones(len(tracks.frames), dtype=np.bool_)
-        for request, first, last in zip(requests, tracks.first, tracks.last, strict=True):
-            if request.segments is not None:
-                fitted[first : last + 1] = request.segments
-        fitted[tracks.last] = False
-        segment = np.flatnonzero(fitted)
         shared = 1 if self._holding is not None else self._channels
         self._component = np.tile(np.arange(shared), len(segment))
         self._segment = np.repeat(segment, shared)
@@ -405,18 +390,6 @@ class _Fitting:
         self._goal = self._goals()
         self._set_lengths()
         self._set_breaks()
-
-    def _key_numbers(self) -> FloatArray:
-        """Return the channels' numbers at all keys, shape (keys, channels)."""
-        rows = []
-        for request in self._requests:
-            keys = request.spline.keys
-            numbers = keys.values if request.numbers is None else np.asarray(request.numbers, dtype=np.float64)
-            channels = self._holding.components if self._holding is not None else keys.values.shape[1]
-            if numbers.shape != (len(keys), channels):
-                raise ValueError(f"numbers must have the shape {(len(keys), channels)}, not {numbers.shape}")
-            rows.append(numbers)
-        return np.concatenate(rows)
 
     def _goals(self) -> FloatArray:
         """Return how far off a piece of each strand may be: the tolerance, less what float32 makes of its numbers."""
@@ -1004,10 +977,7 @@ def _largest(off: FloatArray) -> FloatArray:
     size[2:-1:2] = np.sqrt(_squares(off))
     row, column = np.argmax(size[1:-1], axis=0) + 1, np.arange(off.shape[2])
     before, largest, after = size[row - 1, column], size[row, column], size[row + 1, column]
-    # The top of the parabola through the largest and its neighbours.
-    rise, fall = dividing.PLACES[row] - dividing.PLACES[row - 1], dividing.PLACES[row + 1] - dividing.PLACES[row]
-    up, down = (largest - before) / rise, (after - largest) / fall
-    slope, bend = (up * fall + down * rise) / (rise + fall), (up - down) / (rise + fall)
+    slope, bend = parabola(dividing.PLACES, row, before, largest, after)
     top = largest + np.divide(slope * slope, 4.0 * bend, out=np.zeros_like(bend), where=bend > 0.0)
     last = dividing.along(dividing.TO_CHEBYSHEV[-1:], off) / 8.0
     error: FloatArray = (top + np.sqrt(_squares(last)[0])) * _MARGIN

@@ -10,7 +10,7 @@ the length of a quaternion runs, which Blender's normalising forgives, are found
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from . import ease, sphere
-from .holding import Holding, holding
+from .channels import batch, in_batches, parabola
 from .keys import FloatArray
-from .segments import BLOCK, BoolArray, Curve, IndexArray, Spline, end_to_end
+from .segments import BLOCK, BoolArray, IndexArray, Spline
 
 Float32Array = npt.NDArray[np.float32]
 
@@ -157,13 +157,7 @@ def fit_handles(requests: Sequence[Request]) -> list[Handles]:
     key with others than its own, as by a whole turn more, no handles help, and the error says so. A spline that leaves
     its keys is off by as much at them.
     """
-    results: dict[int, Handles] = {}
-    groups: dict[Hashable, list[int]] = {}
-    for index, request in enumerate(requests):
-        groups.setdefault((request.spline.batch, request.held), []).append(index)
-    for indices in groups.values():
-        results.update(zip(indices, _Batch([requests[index] for index in indices]).handles(), strict=True))
-    return [results[index] for index in range(len(requests))]
+    return in_batches(requests, lambda group: _Fitting(group).handles())
 
 
 class _Course(NamedTuple):
@@ -242,35 +236,12 @@ class _Segments(NamedTuple):
     """Ease from of the start and ease to of the end, shape (2, N)."""
 
 
-class _Batch:
+class _Fitting:
     """Requests of one batch, whose channels hold the same kind of thing."""
 
     def __init__(self, requests: Sequence[Request]) -> None:
-        splines = [request.spline for request in requests]
-        held = requests[0].held
-        self._holding: Holding | None = holding(held) if held is not None else None
-        self._tracks = tracks = end_to_end(splines)
-        self._curve: Curve = type(splines[0]).curve(splines, tracks)
-        self._numbers = self._key_numbers(requests)
-        fitted = np.ones(len(tracks.frames), dtype=np.bool_)
-        for request, first, last in zip(requests, tracks.first.tolist(), tracks.last.tolist(), strict=True):
-            if request.segments is not None:
-                fitted[first : last + 1] = request.segments
-        fitted[tracks.last] = False
-        self._fitted = np.flatnonzero(fitted)
-        self._is_cubic = splines[0].is_cubic and self._holding is None
-
-    def _key_numbers(self, requests: Sequence[Request]) -> FloatArray:
-        """Return the channels' numbers at all keys, shape (keys, channels)."""
-        rows = []
-        for request in requests:
-            keys = request.spline.keys
-            numbers = keys.values if request.numbers is None else np.asarray(request.numbers, dtype=np.float64)
-            channels = self._holding.components if self._holding is not None else keys.values.shape[1]
-            if numbers.shape != (len(keys), channels):
-                raise ValueError(f"numbers must have the shape {(len(keys), channels)}, not {numbers.shape}")
-            rows.append(numbers)
-        return np.concatenate(rows)
+        self._holding, self._tracks, self._curve, self._numbers, self._fitted = batch(requests)
+        self._is_cubic = requests[0].spline.is_cubic and self._holding is None
 
     def handles(self) -> list[Handles]:
         """Return what each request gets."""
@@ -391,9 +362,7 @@ def _tops(off: FloatArray) -> tuple[FloatArray, FloatArray]:
     inner = np.clip(row, 1, len(_PLACES) - 2)
     before, largest, after = (np.take_along_axis(off, inner + step, axis=1)[:, 0] for step in (-1, 0, 1))
     row, inner = row[:, 0], inner[:, 0]
-    rise, fall = _PLACES[inner] - _PLACES[inner - 1], _PLACES[inner + 1] - _PLACES[inner]
-    up, down = (largest - before) / rise, (after - largest) / fall
-    slope, bend = (up * fall + down * rise) / (rise + fall), (up - down) / (rise + fall)
+    slope, bend = parabola(_PLACES, inner, before, largest, after)
     ahead = np.divide(slope, 2.0 * bend, out=np.zeros_like(bend), where=(bend > 0.0) & (row == inner))
     top = np.where(
         row == inner, largest + 0.5 * slope * ahead, np.take_along_axis(off, row[:, np.newaxis], axis=1)[:, 0]

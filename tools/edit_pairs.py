@@ -510,15 +510,21 @@ class Case(Edits):
         self.on_both(work)
         return f"{path}[{index}] at {at:g}: handle dragged", KEYS
 
+    def generated_key(self) -> tuple[str, int, float] | None:
+        """Choose a generated key of a channel: its path, index and frame."""
+        path, index = self.channel()
+        at = co(channels(self.live)[path, index])[:, 0]
+        free = [frame for frame in self.free_frames(path, index) if _row_at(at, frame) is not None]
+        if not free:
+            return None
+        return path, index, float(at[_row_at(at, self.dice.choice(free))])
+
     def drag_generated(self) -> Done:
         """Drag one generated key up: it becomes the animator's."""
-        path, index = self.channel()
-        free = self.free_frames(path, index)
-        free = [frame for frame in free if _row_at(co(channels(self.live)[path, index])[:, 0], frame) is not None]
-        if not free:
+        picked = self.generated_key()
+        if picked is None:
             return "nothing", ALL
-        at = co(channels(self.live)[path, index])[:, 0]
-        frame = float(at[_row_at(at, self.dice.choice(free))])
+        path, index, frame = picked
         self.select_key(path, index, frame)
         self.do_in("FCURVES", lambda: bpy.ops.transform.translate(value=(0.0, 0.5, 0.0)))
         self.give_twin(path, index, frame)
@@ -526,13 +532,10 @@ class Case(Edits):
 
     def retype_generated(self) -> Done:
         """Give a generated key another type: it becomes the animator's."""
-        path, index = self.channel()
-        free = self.free_frames(path, index)
-        free = [frame for frame in free if _row_at(co(channels(self.live)[path, index])[:, 0], frame) is not None]
-        if not free:
+        picked = self.generated_key()
+        if picked is None:
             return "nothing", ALL
-        at = co(channels(self.live)[path, index])[:, 0]
-        frame = float(at[_row_at(at, self.dice.choice(free))])
+        path, index, frame = picked
         self.select_key(path, index, frame)
         kind: Any = self.dice.choice(("KEYFRAME", "EXTREME"))
         self.do_in("DOPESHEET", lambda: bpy.ops.action.keyframe_type(type=kind))

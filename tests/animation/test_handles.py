@@ -1,217 +1,378 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What handles play, by Blender's own evaluation; that it goes away without a trace, or stays without TCB."""
+"""Handles as Blender plays them against an independent evaluation, and what they leave: bits, signs, refusals."""
 
 from __future__ import annotations
 
 import math
 import random
-from typing import Any
 
 import bpy
 import numpy as np
 import pytest
 
-from .curves import fcurves
+from tests.animation import reference
+from tests.animation.curves import (
+    MODES,
+    co,
+    curve,
+    differences,
+    fcurves,
+    has_table,
+    key,
+    new_object,
+    play,
+    rotation_path,
+    snapshot,
+)
+from tests.animation.test_retimed import function
+from tests.animation.test_rotations import (
+    ALL_PARAMETERS,
+    channels_at,
+    keyed,
+    quaternion_of,
+    rotations_near_each_other,
+    values_of,
+)
+from tests.animation.test_samples import VALUES, expected_at
+from tests.animation.test_samples import keyed as keyed_location
 
-FRAMES = (1, 12, 30, 41, 60)
-FIELDS = ("co", "handle_left", "handle_right", "interpolation", "easing", "type", "back", "amplitude", "period")
-TYPES = ("handle_left_type", "handle_right_type")
+FRAMES = [0.0, 7.0, 12.5, 30.0, 36.0]
+ROUNDING = 2e-6
+WITHOUT_EASE = {name: ALL_PARAMETERS[name] for name in ("tension", "continuity", "bias")}
+MODERATE = {name: [number / 2 for number in numbers] for name, numbers in WITHOUT_EASE.items()}
+PARAMETERS = {"defaults": {}, "moderate": MODERATE, "eases": ALL_PARAMETERS}
+LARGEST = {"QUATERNION": (0.02, 0.02, 1.0), "ZYX": (20.0, 20.0, 20.0)}
+"""Degrees, with each of `PARAMETERS`: what the other ways to hold a rotation have is below `LARGEST_ELSE`. These
+rotations take ZYX angles past gimbal lock, where a channel jumps within a segment."""
+LARGEST_ELSE = (1.0, 1.0, 3.0)
 
 
-@pytest.fixture
-def make() -> Any:
-    """Makes an object with keyed locations and rotations."""
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-
-    def keyed(mode: str, seed: int = 3, angle: float = 1.0) -> Any:
-        dice = random.Random(seed)
-        obj: Any = bpy.data.objects.new("Thing", None)
-        bpy.context.collection.objects.link(obj)
-        obj.rotation_mode = mode
-        path = "rotation_quaternion" if mode == "QUATERNION" else "rotation_euler"
-        for frame in FRAMES:
-            obj.location = [dice.uniform(-3, 3) for _ in range(3)]
-            turns = [dice.uniform(-angle, angle) for _ in range(3)]
-            if mode == "QUATERNION":
-                numbers = np.array([1.0, *turns]) * dice.choice((-1.0, 1.0))
-                obj.rotation_quaternion = numbers / np.linalg.norm(numbers)
-            else:
-                obj.rotation_euler = turns
-            for each in ("location", path):
-                obj.keyframe_insert(each, frame=frame)
-        return obj
-
-    return keyed
+def whole(animation, mode: str, name: str = "Thing") -> bpy.types.Object:
+    """Keyed whole, with parameters; nothing on it is still."""
+    thing = new_object(name, mode)
+    rows = values_of(mode, rotations_near_each_other(random.Random(6), 5, 1.0))
+    keyed(animation, thing, mode, FRAMES, rows, **ALL_PARAMETERS)
+    keyed_location(thing, animation, FRAMES, **ALL_PARAMETERS)
+    return thing
 
 
-def state(obj: Any, types: bool = True) -> list[Any]:
-    """All that the keys of an object have."""
-    names = FIELDS + TYPES if types else FIELDS
+@pytest.mark.parametrize(("first", "most"), [(0.0, 1.2e-6), (960.0, 4e-6)])
+@pytest.mark.parametrize("parameters", [{}, WITHOUT_EASE], ids=["defaults", "parameters"])
+def test_values_without_ease_are_the_spline(animation, first: float, most: float, parameters: dict) -> None:
+    """But for float32, in which a handle's frame above 512 is up to 3e-5 frames off, and above 1024 twice as far."""
+    thing = new_object()
+    frames = [first + frame for frame in (0.0, 9.0, 18.5, 29.25, 40.0)]
+    rows = keyed_location(thing, animation, frames, **parameters)
+    animation.bake(thing, output="HANDLES")
+    for component in range(3):
+        size = np.ptp([value[component] for value in VALUES])
+        for frame in (first + np.arange(-1, 41, 0.1)).astype(np.float32).tolist():
+            play(frame)
+            off = abs(thing.location[component] - expected_at(rows, component, frame))
+            assert off <= most * size, (frame, component)
 
-    def plain(value: Any) -> Any:
-        return value if isinstance(value, (str, float)) else tuple(value)
 
-    return [
-        (
-            fcurve.data_path,
-            fcurve.array_index,
-            fcurve.extrapolation,
-            *tuple(tuple(plain(getattr(point, name)) for name in names) for point in fcurve.keyframe_points),
+@pytest.mark.parametrize("kind", PARAMETERS)
+@pytest.mark.parametrize("mode", MODES)
+def test_the_error_that_is_told_is_the_one_that_there_is(animation, mode: str, kind: str) -> None:
+    thing = new_object("Thing", mode)
+    rows = values_of(mode, rotations_near_each_other(random.Random(3), 5, 1.2))
+    keys = keyed(animation, thing, mode, FRAMES, rows, **PARAMETERS[kind])
+    report = animation.bake(thing, output="HANDLES")
+    path, places = rotation_path(mode), np.arange(0, 36.01, 0.05)
+    errors = [
+        reference.apart(
+            quaternion_of(mode, channels_at(thing, path, len(rows[0]), frame)), reference.rotation(keys, frame)
         )
-        for fcurve in fcurves(obj)
+        for frame in places.tolist()
     ]
+    largest = max(errors)
+    assert math.degrees(largest) < LARGEST.get(mode, LARGEST_ELSE)[list(PARAMETERS).index(kind)]
+    assert largest <= 1.02 * report.rotation_error + ROUNDING
+    assert report.rotation_error <= 2.0 * largest + ROUNDING
+    (told,) = report.handles
+    assert told["rotation"]
+    assert told["error"] == pytest.approx(math.degrees(report.rotation_error))
+    if report.rotation_error > 100 * ROUNDING:
+        assert errors[round(told["frame"] / 0.05)] >= 0.5 * report.rotation_error
+    approximate = [note for note in report.notes if "approximate: off by up to" in note]
+    assert len(approximate) == (report.rotation_error > math.radians(0.01))
 
 
-def played(obj: Any, step: float = 0.25) -> tuple[Any, Any]:
-    """Where the object is and how it is turned, at frames `step` apart: shapes (n, 3) and (n, 3, 3)."""
-    matrices = []
-    scene: Any = bpy.context.scene
-    for number in range(int((FRAMES[-1] - FRAMES[0]) / step) + 1):
-        frame = FRAMES[0] + number * step
-        scene.frame_set(int(frame), subframe=frame - int(frame))
-        matrices.append(np.array(obj.matrix_world))
-    every = np.array(matrices)
-    return every[:, :3, 3], every[:, :3, :3]
+def test_of_values_with_ease_the_error_that_is_told_is_the_one_that_there_is(animation) -> None:
+    thing = new_object()
+    rows = keyed_location(thing, animation, FRAMES, **ALL_PARAMETERS)
+    report = animation.bake(thing, output="HANDLES")
+    places = np.arange(0, 36.01, 0.05).tolist()
+    errors = [
+        max(abs(curve(thing, "location", c).evaluate(frame) - expected_at(rows, c, frame)) for c in range(3))
+        for frame in places
+    ]
+    assert max(errors) <= 1.02 * report.value_error + ROUNDING
+    assert report.value_error <= 2.0 * max(errors)
+    (told,) = report.handles
+    assert not told["rotation"]
+    assert errors[round(told["frame"] / 0.05)] >= 0.5 * report.value_error
 
 
-def largest_angle(turns: Any, others: Any) -> float:
-    """Radians."""
-    apart = np.linalg.norm(turns - others, axis=(1, 2))
-    return float(2.0 * np.arcsin(np.clip(apart / math.sqrt(8.0), 0.0, 1.0)).max())
+def test_a_tolerance_decides_what_is_approximate(animation) -> None:
+    thing = whole(animation, "XYZ")
+    report = animation.bake(thing, output="HANDLES")
+    assert len([note for note in report.notes if "approximate" in note]) == 2
+    wide = {"value_tolerance": 2 * report.value_error, "rotation_tolerance": 2 * report.rotation_error}
+    report = animation.bake(thing, output="HANDLES", **wide)
+    assert not any("approximate" in note for note in report.notes)
 
 
-def exact(animation: Any, obj: Any) -> tuple[Any, Any]:
-    """What a bake of close samples plays; it is taken away again."""
-    animation.bake(obj, step=0.25)
-    result = played(obj)
-    animation.restore(obj)
-    return result
+@pytest.mark.parametrize("mode", MODES)
+def test_own_keys_are_all_the_keys_and_have_their_values(animation, mode: str) -> None:
+    thing = whole(animation, mode)
+    before = {(fcurve.data_path, fcurve.array_index): co(fcurve) for fcurve in fcurves(thing)}
+    animation.bake(thing, output="HANDLES")
+    signs = []
+    for fcurve in fcurves(thing):
+        was, now = before[fcurve.data_path, fcurve.array_index], co(fcurve)
+        assert (was[:, 0] == now[:, 0]).all()
+        if fcurve.data_path == "rotation_quaternion":
+            signs.append(np.sign(was[:, 1]) * np.sign(now[:, 1]))
+            was, now = np.abs(was), np.abs(now)
+        assert (was == now).all()
+        assert {point.interpolation for point in list(fcurve.keyframe_points)[:-1]} == {"BEZIER"}
+        assert not any(point.type == "GENERATED" for point in fcurve.keyframe_points)
+    assert all((sign == signs[0]).all() for sign in signs)
 
 
-@pytest.mark.parametrize("mode", ["QUATERNION", "XYZ", "ZYX"])
-@pytest.mark.parametrize("ease", [0.0, 0.4])
-def test_handles_play_the_motion_as_near_as_they_say(animation, make, mode: str, ease: float) -> None:
-    obj = make(mode)
-    animation.enable(obj)
-    path = "rotation_quaternion" if mode == "QUATERNION" else "rotation_euler"
-    animation.key_set(obj, "location", 12, tension=0.4, continuity=-0.3, bias=0.2)
-    animation.key_set(obj, path, 30, tension=-0.4, bias=0.3, ease_to=ease)
-    places, turns = exact(animation, obj)
-    report = animation.bake(obj, output="HANDLES")
-    assert [len(fcurve.keyframe_points) for fcurve in fcurves(obj)] == [len(FRAMES)] * len(list(fcurves(obj)))
-    at, turned = played(obj)
-    assert np.abs(at - places).max() <= 4e-6 * np.ptp(places)
-    angle, rounding = largest_angle(turned, turns), 1e-6
-    assert angle <= 1.05 * report.rotation_error + rounding
-    assert report.rotation_error <= 2.0 * angle + rounding
-    assert math.degrees(report.rotation_error) < (3.0 if ease else 0.5)
+@pytest.mark.parametrize("mode", MODES)
+def test_bits_come_back(animation, mode: str) -> None:
+    thing = new_object("Thing", mode)
+    rows = values_of(mode, rotations_near_each_other(random.Random(6), 5, 1.0))
+    key(thing, rotation_path(mode), list(zip(FRAMES, rows, strict=True)))
+    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
+    for fcurve in fcurves(thing):
+        for row, point in enumerate(fcurve.keyframe_points):
+            point.back, point.handle_left_type, point.easing = 1.5 + row, "ALIGNED", "EASE_OUT"
+            point.interpolation = ("BEZIER", "LINEAR", "SINE", "BACK", "ELASTIC")[row]
+        fcurve.extrapolation = "LINEAR"
+        fcurve.update()
+    before = snapshot(thing)
+    animation.enable(thing)
+    animation.key_set(thing, "location", 7, tension=0.5, ease_to=0.3)
+    animation.key_set(thing, rotation_path(mode), 30, bias=0.5, ease_from=0.3)
+    enabled = snapshot(thing)
+    animation.bake(thing, output="HANDLES")
+    handles = snapshot(thing)
+    assert [state["extrapolation"] for state in handles] == ["LINEAR"] * len(handles)
+    animation.bake(thing, output="HANDLES")
+    assert differences(handles, snapshot(thing)) == []
+    for output in ("SAMPLES", "CURVES"):
+        animation.bake(thing, output=output)
+        animation.bake(thing, output="HANDLES")
+        assert differences(handles, snapshot(thing)) == []
+    animation.restore(thing)
+    assert differences(enabled, snapshot(thing)) == []
+    animation.bake(thing, output="HANDLES")
+    assert differences(handles, snapshot(thing)) == []
+    animation.remove(thing)
+    assert differences(before, snapshot(thing)) == []
+    assert not has_table(thing)
+
+
+def test_quaternions_of_other_sign_play_the_shorter_way(animation) -> None:
+    turns = rotations_near_each_other(random.Random(9), 6, 0.8)
+    frames = [0.0, 10.0, 20.0, 30.0, 40.0, 50.0]
+    played = []
+    for signs in ((1, 1, 1, 1, 1, 1), (1, -1, 1, 1, -1, -1)):
+        thing = new_object("Thing", "QUATERNION")
+        rows = values_of("QUATERNION", [sign * turn for sign, turn in zip(signs, turns, strict=True)])
+        key(thing, "rotation_quaternion", list(zip(frames, rows, strict=True)))
+        before = snapshot(thing)
+        report = animation.bake(thing, output="HANDLES")
+        assert report.rotation_error < math.radians(0.1)
+        played.append(
+            [channels_at(thing, "rotation_quaternion", 4, frame) for frame in np.arange(0, 50, 0.25).tolist()]
+        )
+        animation.remove(thing)
+        assert differences(before, snapshot(thing)) == []
+    assert np.abs(np.array(played[0]) - np.array(played[1])).max() < ROUNDING
 
 
 @pytest.mark.parametrize("mode", ["QUATERNION", "XYZ"])
-def test_handles_go_without_a_trace(animation, make, mode: str) -> None:
-    obj = make(mode)
-    before = state(obj)
-    animation.enable(obj)
-    animation.key_set(obj, "location", 12, tension=0.4)
-    enabled = state(obj, types=True)
-    animation.bake(obj, output="HANDLES")
-    handles = state(obj)
-    animation.bake(obj, output="HANDLES")
-    assert state(obj) == handles
-    animation.restore(obj)
-    assert state(obj) == enabled
-    for output in ("SAMPLES", "CURVES"):
-        animation.bake(obj, output=output)
-        animation.bake(obj, output="HANDLES")
-        assert state(obj) == handles
-    animation.remove(obj)
-    assert state(obj) == before
+def test_a_range_leaves_other_segments_as_they_were(animation, mode: str) -> None:
+    thing = new_object("Thing", mode)
+    turns = rotations_near_each_other(random.Random(6), 5, 1.0)
+    turns[2] = -turns[2]
+    rows = values_of(mode, turns)
+    key(thing, rotation_path(mode), list(zip(FRAMES, rows, strict=True)))
+    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
+    places = [frame for frame in np.arange(-2, 40, 0.25).tolist() if not 7 < frame < 12.5]
+    keyed_at = [quaternion_of(mode, row) for row in rows]
 
-
-def test_own_values_stay_and_quaternions_may_be_negated(animation, make) -> None:
-    obj = make("QUATERNION")
-    values = {(c.data_path, c.array_index): [point.co.y for point in c.keyframe_points] for c in fcurves(obj)}
-    animation.bake(obj, output="HANDLES")
-    for fcurve in fcurves(obj):
-        now = [point.co.y for point in fcurve.keyframe_points]
-        was = values[fcurve.data_path, fcurve.array_index]
-        assert now == was or (
-            fcurve.data_path == "rotation_quaternion" and np.abs(now).tolist() == np.abs(was).tolist()
+    def others() -> np.ndarray:
+        width = 4 if mode == "QUATERNION" else 3
+        return np.array(
+            [
+                [
+                    *np.abs(channels_at(thing, rotation_path(mode), width, frame)),
+                    *channels_at(thing, "location", 3, frame),
+                ]
+                for frame in places
+            ]
         )
 
-
-@pytest.mark.parametrize("output", ["SAMPLES", "CURVES", "HANDLES"])
-def test_apply_keeps_what_is_played_and_nothing_of_tcb(animation, make, output: str) -> None:
-    obj = make("QUATERNION")
-    floats = {point.back for fcurve in fcurves(obj) for point in fcurve.keyframe_points}
-    animation.bake(obj, output=output)
-    places, turns = played(obj)
-    count = sum(len(fcurve.keyframe_points) for fcurve in fcurves(obj))
-    report = animation.apply(obj)
+    before, plain = others(), snapshot(thing)
+    report = animation.bake(thing, output="HANDLES", frame_range=(8, 9))
     assert report.tracks == 2
-    at, turned = played(obj)
-    assert (at == places).all()
-    assert (turned == turns).all()
-    points = [point for fcurve in fcurves(obj) for point in fcurve.keyframe_points]
-    assert len(points) == count
-    assert {point.type for point in points} == {"KEYFRAME"}
-    assert {point.back for point in points} == floats
-    assert not obj.animation_data.action.keys()
-    with pytest.raises(animation.Refusal):
-        animation.apply(obj)
+    changed = []
+    for was, now in zip(plain, snapshot(thing), strict=True):
+        if mode == "XYZ" or was["path"][0] == "location":
+            # A quaternion key that is negated takes its handles along. Handles on the segment's other sides stay.
+            for side, inner in (("handle_left", 2), ("handle_right", 1)):
+                old, new = (np.frombuffer(state[side], dtype=np.float32).reshape(-1, 2) for state in (was, now))
+                same = (old == new).all(axis=1)
+                assert np.delete(same, inner).all()
+                changed.append(not same[inner])
+    assert np.mean(changed) > 0.6
+    assert np.abs(others() - before).max() < ROUNDING
+    width = 4 if mode == "QUATERNION" else 3
+    for frame, wanted in zip(FRAMES, keyed_at, strict=True):
+        shown = quaternion_of(mode, channels_at(thing, rotation_path(mode), width, frame))
+        assert reference.apart(shown, wanted) < ROUNDING
 
 
-def test_live_keeps_handles_up_to_date(animation, make) -> None:
-    obj = make("QUATERNION")
-    animation.bake(obj, output="HANDLES")
-    obj.animation_data.action.tcb_live = True
-    fcurve = next(iter(fcurves(obj)))
-    point = fcurve.keyframe_points[2]
-    point.co_ui = (33.0, 1.5)
-    fcurve.update()
-    assert "FINISHED" in bpy.ops.tcb.sync()
-    live = state(obj)
-    obj.animation_data.action.tcb_live = False
-    animation.bake(obj, output="HANDLES")
-    assert state(obj) == live
+def test_one_key_and_still_tracks_stay_as_they_are(animation) -> None:
+    thing = new_object("Thing", "QUATERNION")
+    key(thing, "scale", [(5, (1, 2, 3))])
+    key(thing, "location", [(0, (4, 4, 4)), (10, (4, 4, 4)), (20, (4, 4, 4))])
+    key(thing, "rotation_quaternion", [(0, (0.5, 0.5, 0.5, 0.5)), (10, (0.5, 0.5, 0.5, 0.5))])
+    before = snapshot(thing)
+    report = animation.bake(thing, output="HANDLES")
+    assert (report.tracks, report.samples, report.curve_keys) == (3, 0, 0)
+    assert report.value_error < 1e-6
+    assert report.rotation_error < 1e-6
+    for frame in (-3.0, 0.0, 4.25, 7.0, 30.0):
+        play(frame)
+        assert tuple(thing.scale) == (1, 2, 3)
+        assert tuple(thing.location) == (4, 4, 4)
+        assert tuple(thing.rotation_quaternion) == (0.5, 0.5, 0.5, 0.5)
+    animation.remove(thing)
+    assert differences(before, snapshot(thing)) == []
 
 
-def test_what_handles_cannot_play_is_refused_and_stays(animation, make) -> None:
-    obj = make("QUATERNION")
-    ragged = next(fcurve for fcurve in fcurves(obj) if fcurve.data_path == "rotation_quaternion")
-    ragged.keyframe_points.remove(ragged.keyframe_points[2])
-    before = state(obj)
-    with pytest.raises(animation.Refusal, match="key whole rotations"):
-        animation.bake(obj, output="HANDLES")
-    assert state(obj) == before
+def test_shape_keys_and_custom_properties_are_played(animation) -> None:
+    mesh = bpy.data.meshes.new("Mesh")
+    mesh.from_pydata([(0, 0, 0)], [], [])
+    thing = bpy.data.objects.new("Thing", mesh)
+    bpy.context.scene.collection.objects.link(thing)
+    thing.shape_key_add(name="Basis")
+    thing.shape_key_add(name="Smile")
+    thing["grip"] = 0.5
+    numbers = [(0, 0.0), (10, 0.9), (25, 0.2), (40, 0.6)]
+    for datablock, path in ((mesh.shape_keys, 'key_blocks["Smile"].value'), (thing, '["grip"]')):
+        key(datablock, path, numbers)
+        animation.enable(datablock)
+        animation.key_set(datablock, path, 10, tension=-0.5, bias=0.4)
+        animation.bake(datablock, output="HANDLES")
+        keys = [
+            (float(f), float(np.float32(n)), *((-0.5, 0.0, np.float32(0.4), 0, 0) if f == 10 else (0,) * 5))
+            for f, n in numbers
+        ]
+        for frame in np.arange(0, 40, 0.25).tolist():
+            wanted = reference.scalar(keys, frame)
+            assert curve(datablock, path).evaluate(frame) == pytest.approx(wanted, abs=4e-6)
+        assert len(curve(datablock, path).keyframe_points) == 4
 
 
-def test_a_range_leaves_other_handles_alone(animation, make) -> None:
-    obj = make("XYZ")
-    before = state(obj)
-    animation.bake(obj, output="HANDLES", frame_range=(32, 38))
-    after = state(obj)
-    for was, now in zip(before, after, strict=True):
-        # The segment is that between keys 2 and 3: handles on its other sides stay.
-        assert [key[:3] for key in was[3:5]] == [key[:3] for key in now[3:5]]
-        assert was[5][1] == now[5][1]
-        assert was[6][2] == now[6][2]
-        assert was[5][2] != now[5][2] or was[6][1] != now[6][1]
-
-
-def test_a_new_action_has_the_handles(animation, make) -> None:
-    obj = make("QUATERNION")
-    animation.bake(obj, output="HANDLES")
-    places, turns = played(obj)
-    animation.restore(obj)
-    first = obj.animation_data.action
-    next(iter(fcurves(obj))).extrapolation = "LINEAR"
-    report = animation.bake(obj, output="HANDLES", target="NEW_ACTION")
+@pytest.mark.parametrize("mode", ["QUATERNION", "AXIS_ANGLE", "XYZ"])
+def test_a_new_action_has_plain_keys_that_play_the_same(animation, mode: str) -> None:
+    thing, other = whole(animation, mode), whole(animation, mode, "Other")
+    for each in (thing, other):
+        curve(each, "location", 1).extrapolation = "LINEAR"
+    animation.bake(thing, output="HANDLES")
+    report = animation.bake(other, output="HANDLES", target="NEW_ACTION")
     assert len(report.handles) == report.tracks == 2
-    assert [fcurve.extrapolation for fcurve in fcurves(obj)] == ["LINEAR"] + ["CONSTANT"] * 6
-    assert not obj.animation_data.action.keys()
-    assert obj.animation_data.action != first
-    at, turned = played(obj)
-    assert np.abs(at - places).max() < 1e-6
-    assert largest_angle(turned, turns) < 1e-6
-    assert [len(fcurve.keyframe_points) for fcurve in fcurves(obj)] == [len(FRAMES)] * 7
+    assert [fcurve.extrapolation == "LINEAR" for fcurve in fcurves(other)].count(True) == 1
+    assert curve(other, "location", 1).extrapolation == "LINEAR"
+    for mine, plain in zip(fcurves(thing), fcurves(other), strict=True):
+        for each, copy in zip(mine.keyframe_points, plain.keyframe_points, strict=True):
+            for name in ("co", "handle_left", "handle_right"):
+                assert tuple(getattr(each, name)) == tuple(getattr(copy, name))
+            assert (copy.type, copy.interpolation) == ("KEYFRAME", "BEZIER")
+            floats = (copy.back, copy.amplitude, copy.period)
+            assert floats == tuple(float(np.float32(number)) for number in (1.70158, 0.8, 4.1))
+    assert not has_table(other)
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "AXIS_ANGLE", "XYZ"])
+def test_live_handles_are_those_of_a_fresh_bake(animation, mode: str) -> None:
+    thing = whole(animation, mode)
+    animation.bake(thing, output="HANDLES")
+    thing.animation_data.action.tcb_live = True
+    bpy.ops.tcb.sync()
+    for path in ("location", rotation_path(mode)):
+        point = curve(thing, path, 1).keyframe_points[2]
+        point.co_ui = (point.co.x, point.co.y + 0.2)
+    moved = curve(thing, "location", 2).keyframe_points[3]
+    moved.co_ui = (moved.co.x + 1.5, moved.co.y + 0.2)
+    bpy.ops.tcb.sync()
+    live = snapshot(thing)
+    thing.animation_data.action.tcb_live = False
+    animation.bake(thing, output="HANDLES")
+    assert differences(live, snapshot(thing)) == []
+    animation.restore(thing)
+    animation.bake(thing, output="HANDLES")
+    # Each key's identity and handles were noted anew: the motion is what counts, and the last key's handle is after it.
+    for was, now in zip(live, snapshot(thing), strict=True):
+        assert was["handle_right"][:-8] == now["handle_right"][:-8]
+        assert was["handle_left"][8:] == now["handle_left"][8:]
+
+
+def b_spline(animation, thing) -> str:
+    animation.enable(thing)
+    animation.choose(thing, "location", method="B_SPLINE")
+    return "its motion leaves its keys"
+
+
+def timed(_animation, thing) -> str:
+    function(thing, [(0, 0.0), (30, 20.0)])
+    return "its frame function times it"
+
+
+def ragged(_animation, thing) -> str:
+    points = curve(thing, "rotation_euler", 1).keyframe_points
+    points.remove(points[1])
+    return "its channels are keyed at different frames"
+
+
+def moved_without_keys(_animation, thing) -> str:
+    curves = thing.animation_data.action
+    bag = (
+        curves
+        if hasattr(curves, "fcurves") and bpy.app.version < (4, 4, 0)
+        else curves.layers[0].strips[0].channelbags[0]
+    )
+    bag.fcurves.remove(curve(thing, "rotation_euler", 2))
+    return "its channels are keyed at different frames"
+
+
+@pytest.mark.parametrize("target", ["IN_PLACE", "NEW_ACTION"])
+@pytest.mark.parametrize("make", [b_spline, timed, ragged, moved_without_keys])
+def test_what_handles_can_t_play_is_refused_with_the_reason(animation, make, target: str) -> None:
+    thing = new_object()
+    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
+    key(thing, "rotation_euler", [(0, (0, 0, 0)), (10, (1, 0.5, 0)), (20, (0.5, 1, 0))])
+    reason = make(animation, thing)
+    before, actions = snapshot(thing), len(bpy.data.actions)
+    with pytest.raises(animation.Refusal, match=reason):
+        animation.bake(thing, output="HANDLES", target=target)
+    assert differences(before, snapshot(thing)) == []
+    assert len(bpy.data.actions) == actions
+
+
+def test_of_a_cycle_handles_play_one_round_and_say_so(animation) -> None:
+    thing = new_object()
+    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
+    animation.enable(thing)
+    animation.choose(thing, "location", cycle="REPEAT")
+    report = animation.bake(thing, output="HANDLES")
+    assert any("it cycles: handles play it between its keys" in note for note in report.notes)
+    assert report.value_error < 1e-4
