@@ -34,6 +34,9 @@ _BYTES = ("interpolation", "easing", "type", *FLAGS)
 """The attributes of a key that take a byte each, and that a bake leaves to the animator's keys."""
 
 _SIDES = ("handle_left", "handle_right")
+_AUTOMATIC = np.zeros(256, dtype=np.bool_)
+"""By the type of a handle: whether Blender places it."""
+_AUTOMATIC[[HANDLE[name] for name in ("AUTO", "AUTO_CLAMPED", "VECTOR")]] = True
 
 Arrays = dict[str, npt.NDArray[Any]]
 """The keys' attributes, shape (channels, n) or (channels, n, 2); without the first axis where all channels agree."""
@@ -56,7 +59,7 @@ class _Layout:
     before: BoolArray
     """To which of the animator's keys a baked segment comes, not a held key or a segment of their own."""
     placed: npt.NDArray[np.uint8]
-    """Which handles of the animator's keys `baked_keys` places, as the table notes it."""
+    """Which handles of the animator's keys are beside baked segments, as the table notes it."""
     played: np.uint8
     """The interpolation of baked segments."""
     interpolation: npt.NDArray[np.uint8]
@@ -69,6 +72,8 @@ class Composed:
 
     arrays: Arrays
     layout: _Layout
+    placed: npt.NDArray[np.uint8]
+    """Which handles of the animator's keys the bake has placed, as the table notes it, shape (channels, n)."""
 
     @property
     def channels(self) -> list[Keyframes]:
@@ -91,7 +96,8 @@ def baked_keys(own: Sequence[Keyframes], generated: ChannelKeys) -> Composed:
     """For each channel the animator's keys, at the same frames in all, among the generated ones, which are stamped:
     linear or Bezier where baked, with handles that stay put."""
     layout = _layout_of(own, generated)
-    arrays = _composed(own, generated, layout, "GENERATED")
+    placed = _placed(own, layout)
+    arrays = _composed(own, generated, layout, placed, "GENERATED")
     values = arrays["co"][:, :, 1]
     stamp: Arrays = {
         "amplitude": np.full(values.shape, stamps.GENERATED, dtype=np.float32),
@@ -99,20 +105,21 @@ def baked_keys(own: Sequence[Keyframes], generated: ChannelKeys) -> Composed:
         "back": values.copy(),
     }
     _put_own(stamp, own, layout.rows)
-    return Composed(arrays | stamp, layout)
+    return Composed(arrays | stamp, layout, placed)
 
 
 def plain_keys(own: Sequence[Keyframes], generated: ChannelKeys) -> list[Keyframes]:
     """The same motion as keys that nothing tells from others."""
     layout = _layout_of(own, generated)
-    arrays = _composed(own, generated, layout, "KEYFRAME")
+    placed = _placed(own, layout)
+    arrays = _composed(own, generated, layout, placed, "KEYFRAME")
     if len(layout.baked) > 1 and layout.baked[-2]:
         # The last key begins no segment, but glTF's exporter resamples a curve of mixed interpolation.
         arrays["interpolation"][:, -1] = layout.played
     defaults = {"back": DEFAULT_BACK, "amplitude": DEFAULT_AMPLITUDE, "period": DEFAULT_PERIOD}
     unused = {name: np.full(arrays["type"].shape, default, dtype=np.float32) for name, default in defaults.items()}
     _put_own(unused, own, layout.rows)
-    return Composed(arrays | unused, layout).channels
+    return Composed(arrays | unused, layout, placed).channels
 
 
 def _layout_of(own: Sequence[Keyframes], generated: ChannelKeys) -> _Layout:
@@ -137,15 +144,30 @@ def _layout(own: FloatArray, frames: FloatArray, baked_before: BoolArray, held: 
     begins[generated] = ~held
     begins[rows] = baked
     before = (rows > 0) & begins[rows - 1]
-    placed = (before * LEFT_PLACED + baked * RIGHT_PLACED).astype(np.uint8) * np.uint8(not linear)
+    placed = (before * LEFT_PLACED + baked * RIGHT_PLACED).astype(np.uint8)
     played = np.uint8(INTERPOLATION["LINEAR" if linear else "BEZIER"])
     interpolation = np.full(n, played)
     interpolation[np.flatnonzero(generated)[held]] = INTERPOLATION["CONSTANT"]
     return _Layout(every, rows, generated, order, baked, before, placed, played, interpolation)
 
 
-def _composed(own: Sequence[Keyframes], generated: ChannelKeys, layout: _Layout, key_type: str) -> Arrays:
-    """All attributes but those that a stamp may take."""
+def _placed(own: Sequence[Keyframes], layout: _Layout) -> npt.NDArray[np.uint8]:
+    """Which handles beside baked segments the bake places, shape (channels, n) or (n,).
+
+    Beside samples these are the ones that Blender places anew after any edit: they go onto their keys, since to write
+    those of all keys would take half of a bake's writing.
+    """
+    if layout.played != INTERPOLATION["LINEAR"]:
+        return np.broadcast_to(layout.placed, (len(own), len(layout.placed)))
+    left, right = _every(own, ["handle_left_type", "handle_right_type"])
+    return np.where(_AUTOMATIC[left] & _AUTOMATIC[right], layout.placed, np.uint8(0))
+
+
+def _composed(
+    own: Sequence[Keyframes], generated: ChannelKeys, layout: _Layout, placed: npt.NDArray[np.uint8], key_type: str
+) -> Arrays:
+    """All attributes but those that a stamp may take; `placed`: handles of the animator's keys that go onto these
+    where samples play."""
     shape, rows = (len(own), len(layout.frames)), layout.rows
     co = np.empty((*shape, 2), dtype=np.float32)
     co[:, :, 0] = layout.frames
@@ -160,13 +182,13 @@ def _composed(own: Sequence[Keyframes], generated: ChannelKeys, layout: _Layout,
     arrays: Arrays = {
         name: array.view(np.bool_) if name in FLAGS else array for name, array in zip(_BYTES, every, strict=True)
     }
-    sides: Arrays = {"handle_left": co.copy(), "handle_right": co.copy()}
-    _put_own(sides, own, rows)
-    arrays |= sides
-    if generated.shown is not None:
-        shift = generated.shown - _every(own, ["values"])[0]
-        for side in _SIDES:
-            arrays[side][:, rows, 1] += shift
+    for side, bit, places in zip(_SIDES, (LEFT_PLACED, RIGHT_PLACED), _every(own, _SIDES), strict=True):
+        if generated.shown is not None:
+            places[..., 1] += generated.shown - _every(own, ["values"])[0]
+        if layout.played == INTERPOLATION["LINEAR"]:
+            places = np.where((placed & bit).astype(np.bool_)[..., np.newaxis], co[:, rows], places)
+        arrays[side] = co.copy()
+        arrays[side][:, rows] = places
     arrays["interpolation"][:, rows[layout.baked]] = layout.played
     if generated.derivatives is not None:
         _place_handles(arrays, co, generated.derivatives, layout)

@@ -501,7 +501,7 @@ def _write_track(plan: TrackPlan, state: State, baked: Baked, write: Write) -> S
         own = [plan.own.get(index, NO_OWN_KEYS) for index in group.components]
         whole = bool(group.baked[:-1].all())
         composed = baked_keys([_played(each, group) for each in own], group)
-        noted = as_written(composed.own, own, composed.layout.placed)
+        noted = as_written(composed.own, own, composed.placed)
         made_keys = np.empty(group.values.shape, dtype=GENERATED)
         made_keys["frame"], made_keys["value"] = group.frames, group.values
         every = zip(group.components, own, composed.channels, noted, made_keys, strict=True)

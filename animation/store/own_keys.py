@@ -45,6 +45,8 @@ from .stamps import is_generated, is_stamped, unstamped
 from .table import OWN, Channel, Written
 from .tracks import Track
 
+_PUSHED = 0.01
+"""Frames. Blender pushes handles off their keys by 0.001 when it snaps these."""
 _HANDLE_MOVED = 1e-4
 """Relative. Moving a key rounds its handles' offsets; only a larger change is an edit of the handle."""
 _KEYS_AT_ONCE = 50_000
@@ -438,8 +440,9 @@ def _restored(own: Keyframes, rows: Rows, written: Written | None, shifted: Bool
         changed = here & (own.interpolation != written["interpolation"])
         interpolation = np.where(changed, own.interpolation, interpolation)
         placed = np.where(here, written["placed"], placed)
-    # Pasted from another channel: on a curve that is all samples handles are the animator's.
-    placed[~here & (own.interpolation != INTERPOLATION["LINEAR"])] = LEFT_PLACED | RIGHT_PLACED
+    # Pasted from another channel: on a curve that is all samples handles off their key are the animator's.
+    stands = (own.handle_left == own.co).all(axis=1) & (own.handle_right == own.co).all(axis=1)
+    placed[~here & (stands | (own.interpolation != INTERPOLATION["LINEAR"]))] = LEFT_PLACED | RIGHT_PLACED
     sides: dict[str, npt.NDArray[Any]] = {}
     for side, other, bit in _SIDES:
         kind = f"{side}_type"
@@ -450,7 +453,9 @@ def _restored(own: Keyframes, rows: Rows, written: Written | None, shifted: Bool
             retyped = here & (getattr(own, kind) != written[kind])
             offset, before = now - own.co, written[side] - written["co"]
             size = 1e-3 + np.abs(own.co) + np.abs(written["co"]) + np.abs(before)
-            dragged = here & ~by_bake & (np.abs(offset - before) > _HANDLE_MOVED * size).any(axis=1)
+            dragged = here & (np.abs(offset - before) > _HANDLE_MOVED * size).any(axis=1)
+            # One that was put on its key can but have been pulled off it; values of merged keys change without it.
+            dragged &= np.where(before.any(axis=1), ~by_bake, np.abs(offset[:, 0]) > _PUSHED)
             # Where the bake shows other values handles went there and back, which rounds them.
             by_bake |= here & ~dragged & shifted
             # Where the key moved too, its handles went along.
@@ -458,7 +463,7 @@ def _restored(own: Keyframes, rows: Rows, written: Written | None, shifted: Bool
             automatic = (rows[kind] != HANDLE["FREE"]) & (rows[kind] != HANDLE["ALIGNED"])
             kinds = np.where(dragged & automatic, np.uint8(HANDLE["FREE"]), kinds)
             kinds = np.where(retyped, getattr(own, kind), kinds)
-            by_bake &= ~retyped
+            by_bake &= ~(retyped | dragged)
         recorded = _recorded_handle(own, rows, (side, other), written, here)
         handle = np.where(by_bake[:, np.newaxis], recorded, now)
         sides |= {side: handle, kind: kinds.astype(np.uint8)}

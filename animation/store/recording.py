@@ -148,8 +148,8 @@ def write_identities(fcurve: bpy.types.FCurve, own: OwnKeys) -> None:
 
 def as_written(keys: Mapping[str, npt.NDArray[Any]], own: Sequence[OwnKeys], placed: npt.NDArray[np.uint8]) -> Written:
     """Note own keys of channels, n in each, as they are written, shape (channels, n); `keys`: their attributes, of one
-    channel where all agree; `placed`: which handles the bake placed."""
-    written = np.empty((len(own), len(placed)), dtype=OWN)
+    channel where all agree; `placed`: which handles the bake placed, likewise."""
+    written = np.empty((len(own), placed.shape[-1]), dtype=OWN)
     written["identity"] = [each.identities for each in own]
     written["value"] = [each.keys.values for each in own]
     written["placed"] = placed
