@@ -13,7 +13,7 @@ from ..interp.likeness import SAMPLES, Part, sample_frames
 from .bake.splines import Float64Array, TrackSpline, own_motion, quaternions_of
 from .fcurves import beziers
 from .fcurves.frames import SAME_FRAME, union
-from .fcurves.keyframes import INTERPOLATION, BoolArray, FloatArray, IndexArray, Joined
+from .fcurves.keyframes import INTERPOLATION, FloatArray, IndexArray, Joined
 from .store.own_keys import OwnKeys
 from .store.tracks import Track
 
@@ -23,7 +23,7 @@ def has_bezier_segments(originals: Mapping[int, OwnKeys]) -> bool:
 
 
 _Splines = tuple[Track, Mapping[int, OwnKeys], Sequence[TrackSpline]]
-"""A track with the animator's keys, and its splines of two keys or more."""
+"""A track with the animator's keys, and its splines of two keys or more, none of which is stepped."""
 
 
 def played_parts(tracks: Sequence[_Splines]) -> list[list[Part]]:
@@ -45,17 +45,10 @@ def _parts(
         if played is None:
             return []
         played = played.reshape(len(spline.frames) - 1, SAMPLES, -1)
-        jumps = [
-            _jumps(originals.get(index), spline.frames, spline.values[:, place])
-            for place, index in enumerate(spline.components)
-        ]
-        seen = ~np.stack(jumps, axis=1)
-        if track.is_rotation:
-            seen = np.repeat(seen.all(axis=1, keepdims=True), played.shape[2], axis=1)
         rows = np.searchsorted(frames, spline.frames - np.float32(SAME_FRAME))
         # Others have no parameters to fit.
         assert isinstance(spline.spline, (tcb.VectorSpline, tcb.RotationSpline))
-        parts.append(Part(spline.spline, rows, played, seen))
+        parts.append(Part(spline.spline, rows, played))
     return parts
 
 
@@ -125,14 +118,3 @@ def _evaluate(channels: Sequence[_Channel]) -> None:
         rest = ~here[start:end]
         if rest.any():
             channel.values[rest] = own_motion(channel.track, channel.index, channel.original, channel.frames[rest])
-
-
-def _jumps(original: OwnKeys | None, frames: FloatArray, values: Float64Array) -> BoolArray:
-    """Which segments between the frames end with a jump of this component."""
-    jumps: BoolArray = values[1:] != values[:-1]
-    held = None if original is None else original.keys.interpolation == INTERPOLATION["CONSTANT"]
-    if original is None or held is None or not held.any():
-        return np.zeros_like(jumps)
-    before = np.searchsorted(original.keys.frames, frames[:-1] + np.float32(SAME_FRAME), side="right") - 1
-    jumps &= held[np.maximum(before, 0)] & (before >= 0)
-    return jumps

@@ -91,14 +91,11 @@ class Part:
         have the parameters of a key in common.
     played : ndarray, shape (n - 1, SAMPLES, d)
         The motion at `sample_frames`, finite; unit quaternions of either sign for rotations.
-    seen : ndarray of bool, shape (n - 1, d)
-        What counts: no parameters come near a segment that jumps. All components of a rotation are alike.
     """
 
     spline: Spline
     rows: IndexArray
     played: FloatArray
-    seen: BoolArray
 
     def with_parameters(self, parameters: FloatArray) -> Spline:
         """Return the spline with parameters (5, keys) of the track's keys, which are in their ranges."""
@@ -442,8 +439,8 @@ def _turns_between(values: FloatArray, others: FloatArray) -> FloatArray:
 def _weights(part: Part) -> FloatArray:
     """Return weights (n - 1, d) by which the squares in a segment of mean length add up to their mean."""
     lengths = np.diff(part.spline.keys.frames)
-    weights: FloatArray = part.seen * np.sqrt(lengths / lengths.mean() / SAMPLES)[:, np.newaxis]
-    return weights
+    weights = np.sqrt(lengths / lengths.mean() / SAMPLES)
+    return np.repeat(weights[:, np.newaxis], part.played.shape[2], axis=1)
 
 
 def _scale(track: Sequence[Part]) -> tuple[float, float]:

@@ -300,7 +300,10 @@ class Scope:
         return self.own[component].keys.frames if component in self.own else np.empty(0, dtype=np.float32)
 
     def segments(self, spline: TrackSpline) -> BoolArray:
-        """Of the segments that start at each of the spline's keys those to bake."""
+        """Of the segments that start at each of the spline's keys those to bake: Blender itself plays the held ones."""
+        return self._touched(spline) & ~spline.stepped
+
+    def _touched(self, spline: TrackSpline) -> BoolArray:
         baked = self.sampling.segments(spline.frames)
         if not spline.spline.meets_keys:
             # A key can be shown at one place only, so the segments on both of its sides have to come there.

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import compress, pairwise
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,12 @@ import numpy.typing as npt
 from ...interp import Keys, KeysError, evaluate_many, rotations
 from ...interp.methods import METHODS
 from ...interp.segments import Spline
+from ...interp.stepped import SteppedSpline
 from ...words import rpt_, told
 from ..faults import Refusal
 from ..fcurves import scratch
 from ..fcurves.frames import SAME_FRAME, union
-from ..fcurves.keyframes import FloatArray, Keyframes
+from ..fcurves.keyframes import BoolArray, FloatArray, Keyframes
 from ..store.own_keys import OwnKeys
 from ..store.parameters import read_parameters, read_velocities
 from ..store.settings import Settings
@@ -49,6 +51,28 @@ class TrackSpline:
     turns: Float64Array | None = None
     """How far a rotation turns from key to key where its numbers say how often, radians, shape (n - 1,)."""
 
+    @property
+    def stepped(self) -> BoolArray:
+        """The keys whose values are held up to the next key's frame, shape (n,); the last key counts for nothing."""
+        held = getattr(self.spline, "held", None)
+        return np.zeros(len(self.frames), dtype=np.bool_) if held is None else held
+
+    @property
+    def runs(self) -> list[TrackSpline]:
+        """The splines between the keys that are held, by themselves."""
+        if not isinstance(self.spline, SteppedSpline):
+            return [self]
+        return [
+            TrackSpline(
+                self.components,
+                self.frames[own],
+                self.values[own],
+                spline,
+                None if self.turns is None else self.turns[own.start : own.stop - 1],
+            )
+            for own, spline in zip(_runs(self.stepped), self.spline.runs, strict=True)
+        ]
+
 
 def track_splines(
     track: Track, settings: Settings, originals: Mapping[int, OwnKeys], defaults: Mapping[str, float]
@@ -63,8 +87,15 @@ def track_splines(
         return [_rotation(track, settings, originals, defaults)]
     alike: dict[bytes, list[int]] = {}
     for index, own in originals.items():
-        alike.setdefault(own.keys.frames.tobytes() + own.parameters.tobytes(), []).append(index)
+        like = own.keys.frames.tobytes() + own.parameters.tobytes() + own.keys.stepped.tobytes()
+        alike.setdefault(like, []).append(index)
     return [_vector(track, settings, originals, components, defaults) for components in alike.values()]
+
+
+def _runs(stepped: BoolArray) -> list[slice]:
+    """Return the runs of keys between which values are held, by the keys after which they are."""
+    bounds = [0, *(np.flatnonzero(stepped[:-1]) + 1).tolist(), len(stepped)]
+    return [slice(*ends) for ends in pairwise(bounds)]
 
 
 def _check_frames(track: Track, keys: Keyframes) -> None:
@@ -92,12 +123,17 @@ def _vector(
         )
     made = made_by(track, settings)
     own = {index: originals[index] for index in components}
-    options = _options(track, settings, own, frames)
-    try:
-        keys = Keys(frames.astype(np.float64), values, **read_parameters(track, own, frames, defaults))
-        spline = made(keys, settings.cycle, **options)
-    except KeysError as error:
-        raise _refusal(track, error, frames, components) from error
+    runs = _runs(own[components[0]].keys.stepped)
+    splines = []
+    for run in runs:
+        options = _options(track, settings, own, frames[run])
+        try:
+            parameters = read_parameters(track, own, frames[run], defaults)
+            keys = Keys(frames[run].astype(np.float64), values[run], **parameters)
+            splines.append(made(keys, settings.cycle if len(runs) == 1 else "SINGLE", **options))
+        except KeysError as error:
+            raise _refusal(track, error, frames[run], components) from error
+    spline: Spline = splines[0] if len(runs) == 1 else SteppedSpline(splines)
     if settings.method != Settings.method:
         _check_range(track, spline, frames)
     return TrackSpline(components, frames, values, spline)
@@ -180,8 +216,34 @@ def _rotation(
     for index in components:
         original = originals.get(index)
         values[:, index] = track.component(index) if original is None else values_at(track, index, original, frames)
-    spline, turns = _rotation_spline(track, settings, originals, frames, values, defaults)
-    return TrackSpline(components, frames, values, spline, turns)
+    runs = _runs(_is_rotation_stepped(originals, frames))
+    if len(runs) == 1:
+        spline, turns = _rotation_spline(track, settings, originals, frames, values, defaults)
+        return TrackSpline(components, frames, values, spline, turns)
+    single = replace(settings, cycle="SINGLE")
+    every = [_rotation_spline(track, single, originals, frames[run], values[run], defaults) for run in runs]
+    stepped = SteppedSpline([spline for spline, _ in every])
+    # Nothing turns between two runs.
+    turned = [np.append(turns, 0.0) for _, turns in every if turns is not None]
+    return TrackSpline(components, frames, values, stepped, np.concatenate(turned)[:-1] if turned else None)
+
+
+def _is_rotation_stepped(own: Mapping[int, OwnKeys], frames: FloatArray) -> BoolArray:
+    """Tell after which of a rotation's keys Blender plays its channels: where one of them is held up to that channel's
+    next key, and as far as the segments of the others reach that have to do with it."""
+    rows = [np.searchsorted(frames, channel.keys.frames - np.float32(SAME_FRAME)) for channel in own.values()]
+    segments = [each for own_rows in rows for each in pairwise(own_rows.tolist())]
+    held = np.concatenate([channel.keys.stepped[:-1] for channel in own.values()])
+    stepped = np.zeros(len(frames), dtype=np.bool_)
+    for start, end in compress(segments, held.tolist()):
+        stepped[start:end] = True
+    while stepped.any():
+        before = stepped.copy()
+        for start, end in segments:
+            stepped[start:end] |= stepped[start:end].any()
+        if (stepped == before).all():
+            break
+    return stepped
 
 
 def _rotation_spline(

@@ -176,7 +176,7 @@ def _splines(track: Track, originals: Mapping[int, OwnKeys]) -> list[TrackSpline
         splines = track_splines(track, track.settings, originals, {})
     except Refusal:
         return []
-    return [spline for spline in splines if len(spline.frames) > 1]
+    return [run for spline in splines for run in spline.runs if len(run.frames) > 1]
 
 
 def _compared(track: Track, samples: Iterable[tuple[Part, Float64Array, Float64Array]]) -> Report:

@@ -67,6 +67,12 @@ class Keyframes:
     def values(self) -> FloatArray:
         return self.co[:, 1]
 
+    @property
+    def stepped(self) -> BoolArray:
+        """Which keys hold their values up to the next key: a spline ends there, on both sides."""
+        stepped: BoolArray = self.interpolation == INTERPOLATION["CONSTANT"]
+        return stepped
+
     def take(self, rows: IndexArray | BoolArray) -> Keyframes:
         """The keys of those rows: indices, or a mask."""
         return Keyframes(**{name: getattr(self, name)[rows] for name in NAMES})

@@ -525,6 +525,7 @@ def digest(track: Track, settings: Settings, own: Mapping[int, OwnKeys]) -> int:
             return NEVER
         crc = zlib.crc32(channel.identities.data, zlib.crc32(b"%d" % index, crc))
         crc = zlib.crc32(np.ascontiguousarray(channel.keys.co).data, crc)
+        crc = zlib.crc32(channel.keys.stepped.data, crc)
     function = function_of(track)
     if function is not None:
         crc = zlib.crc32(b"%d" % function.checksum, crc)

@@ -28,8 +28,7 @@ def part(spline, played, rows=None):
     frames = spline.keys.frames
     at = sample_frames(frames)
     values = np.asarray(played(at.ravel())).reshape(*at.shape, -1)
-    seen = np.ones((len(values), values.shape[2]), dtype=bool)
-    return Part(spline, np.arange(len(frames)) if rows is None else np.asarray(rows), values, seen)
+    return Part(spline, np.arange(len(frames)) if rows is None else np.asarray(rows), values)
 
 
 def smooth_curve(frames, values):
@@ -152,15 +151,6 @@ def test_a_component_with_few_keys_among_many_is_fitted_with_them():
     (found,) = fit_parameters([parts])
     for (rows, values), one in zip(keyed, parts, strict=True):
         assert difference("vector", tcb.VectorSpline(Keys(frames[rows], values, *found[:, rows])), one) < 1e-3
-
-
-def test_what_a_jump_plays_does_not_count():
-    frames, values = random_keys(np.random.default_rng(5), "vector")
-    spline = tcb.VectorSpline(Keys(frames, values))
-    one = part(spline, spline)
-    one.played[2] = 100.0
-    one.seen[2] = False
-    assert not fit_parameters([[one]])[0].any()
 
 
 def test_what_the_motion_does_not_tell_stays_0():

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keys with constant interpolation: Blender holds their values, and the spline ends there on both sides."""
+
+from __future__ import annotations
+
+import random
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.animation import reference
+from tests.animation.curves import (
+    MODES,
+    co,
+    curve,
+    differences,
+    fcurves,
+    key,
+    new_object,
+    play,
+    rotation_path,
+    snapshot,
+)
+from tests.animation.test_rotations import (
+    ALL_PARAMETERS,
+    channels_at,
+    keyed,
+    quaternion_of,
+    rotations_near_each_other,
+    values_of,
+)
+from tests.animation.test_samples import VALUES, expected_at
+from tests.animation.test_samples import keyed as keyed_location
+
+FRAMES = [0.0, 7.0, 12.5, 30.0, 36.0]
+OUTPUTS = ["SAMPLES", "CURVES", "HANDLES"]
+HELD = 1
+"""The row of the key that is held: keys 0 and 1 are one spline, keys 2 to 4 another."""
+PLACES = [frame for frame in np.arange(-2, 40, 0.25).tolist() if frame not in FRAMES]
+
+
+def hold(thing: bpy.types.Object, path: str, rows: list[int], channels: list[int] | None = None) -> None:
+    for fcurve in fcurves(thing):
+        if fcurve.data_path == path and (channels is None or fcurve.array_index in channels):
+            for row in rows:
+                fcurve.keyframe_points[row].interpolation = "CONSTANT"
+            fcurve.update()
+
+
+def run_at(frame: float) -> slice:
+    return slice(0, HELD + 1) if frame < FRAMES[HELD + 1] else slice(HELD + 1, None)
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_a_switch_never_turns_into_a_fade(animation, output: str) -> None:
+    """As of a constraint's influence: 0, 1 and 0 again."""
+    thing, target = new_object(), new_object("Target")
+    constraint = thing.constraints.new("COPY_LOCATION")
+    constraint.target = target
+    path = 'constraints["Copy Location"].influence'
+    key(thing, path, [(0, 0.0), (20, 1.0), (40, 0.0)])
+    hold(thing, path, [0, 1, 2])
+    before = snapshot(thing)
+    animation.enable(thing)
+    animation.bake(thing, output=output)
+    assert len(curve(thing, path).keyframe_points) == 3
+    for frame, influence in ((0, 0), (10, 0), (19.75, 0), (20, 1), (30, 1), (39.75, 1), (40, 0), (50, 0)):
+        play(frame)
+        assert constraint.influence == influence, frame
+    animation.remove(thing)
+    assert differences(before, snapshot(thing)) == []
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_values_are_held_between_two_splines(animation, output: str) -> None:
+    thing = new_object()
+    rows = keyed_location(thing, animation, FRAMES, **ALL_PARAMETERS)
+    hold(thing, "location", [HELD])
+    report = animation.bake(thing, output=output)
+    # Samples lie on the spline at whole frames; between them they are chords.
+    places = [frame for frame in PLACES if output != "SAMPLES" or frame == int(frame)]
+    room = {"SAMPLES": 0.0, "CURVES": report.value_error, "HANDLES": 1.02 * report.value_error}[output] + 2e-6
+    for component in range(3):
+        fcurve = curve(thing, "location", component)
+        assert not ((co(fcurve)[:, 0] > FRAMES[HELD]) & (co(fcurve)[:, 0] < FRAMES[HELD + 1])).any()
+        for frame in places:
+            run = run_at(frame)
+            wanted = expected_at(rows[run], component, frame, VALUES[run])
+            assert abs(fcurve.evaluate(frame) - wanted) <= room, (component, frame)
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("mode", MODES)
+def test_rotations_are_held_between_two_splines(animation, mode: str, output: str) -> None:
+    thing = new_object("Thing", mode)
+    rows = values_of(mode, rotations_near_each_other(random.Random(3), 5, 1.0))
+    keys = keyed(animation, thing, mode, FRAMES, rows, **ALL_PARAMETERS)
+    path = rotation_path(mode)
+    hold(thing, path, [HELD])
+    report = animation.bake(thing, output=output)
+    places = [frame for frame in PLACES if output != "SAMPLES" or frame == int(frame)]
+    for frame in places:
+        shown = quaternion_of(mode, channels_at(thing, path, len(rows[0]), frame))
+        off = reference.apart(shown, reference.rotation(keys[run_at(frame)], frame))
+        assert off <= 1.02 * report.rotation_error + 2e-6, frame
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_bits_come_back(animation, output: str) -> None:
+    thing = new_object("Thing", "QUATERNION")
+    rows = values_of("QUATERNION", rotations_near_each_other(random.Random(3), 5, 1.0))
+    for path, values in (("location", VALUES), ("rotation_quaternion", rows)):
+        key(thing, path, list(zip(FRAMES, values, strict=True)))
+        hold(thing, path, [1, 3])
+    before = snapshot(thing)
+    animation.enable(thing)
+    enabled = snapshot(thing)
+    animation.bake(thing, output=output)
+    animation.bake(thing, output=output)
+    animation.restore(thing)
+    assert differences(enabled, snapshot(thing)) == []
+    animation.bake(thing, output=output)
+    animation.remove(thing)
+    assert differences(before, snapshot(thing)) == []
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_a_key_of_a_baked_track_that_is_held_takes_its_segment_s_generated_keys_away(animation, output: str) -> None:
+    thing, other = new_object(), new_object("Other")
+    for item in (thing, other):
+        key(item, "location", list(zip(FRAMES, VALUES, strict=True)))
+        animation.enable(item)
+        animation.key_set(item, "location", 7, tension=0.3, ease_from=0.5)
+    hold(other, "location", [HELD])
+    animation.bake(other, output=output)
+    animation.bake(thing, output=output)
+    for index in range(3):
+        points = curve(thing, "location", index).keyframe_points
+        next(point for point in points if point.co.x == FRAMES[HELD]).interpolation = "CONSTANT"
+    animation.bake(thing, output=output)
+    for index in range(3):
+        assert np.array_equal(co(curve(thing, "location", index)), co(curve(other, "location", index)))
+    animation.restore(thing)
+    kinds = [[point.interpolation for point in fcurve.keyframe_points] for fcurve in fcurves(thing)]
+    assert kinds == [["BEZIER", "CONSTANT", "BEZIER", "BEZIER", "BEZIER"]] * 3
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_live_follows_a_key_that_is_held_and_let_go(animation, output: str) -> None:
+    thing = new_object("Thing", "XYZ")
+    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
+    animation.bake(thing, output=output)
+    thing.animation_data.action.tcb_live = True
+    bpy.ops.tcb.sync()
+    free = [co(fcurve) for fcurve in fcurves(thing)]
+    for kind in ("CONSTANT", "BEZIER"):
+        for fcurve in fcurves(thing):
+            next(p for p in fcurve.keyframe_points if p.co.x == FRAMES[HELD]).interpolation = kind
+        bpy.ops.tcb.sync()
+        play(10.0)
+        away = np.abs(np.array(thing.location) - VALUES[HELD]).max()
+        assert away < 1e-7 if kind == "CONSTANT" else away > 1e-2
+    assert all(np.array_equal(co(fcurve), was) for fcurve, was in zip(fcurves(thing), free, strict=True))
+
+
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+def test_a_held_channel_holds_the_rotation_as_far_as_others_segments_reach(animation, output: str) -> None:
+    """Y has no key at 7, where X is held: Blender plays both from 0 to 12.5."""
+    thing = new_object("Thing", "XYZ")
+    rows = values_of("XYZ", rotations_near_each_other(random.Random(3), 5, 0.7))
+    key(thing, "rotation_euler", list(zip(FRAMES, rows, strict=True)), channels=[0, 2])
+    key(thing, "rotation_euler", [(f, r) for f, r in zip(FRAMES, rows, strict=True) if f != 7], channels=[1])
+    hold(thing, "rotation_euler", [HELD], channels=[0])
+    before = {index: [curve(thing, "rotation_euler", index).evaluate(f) for f in (3, 9)] for index in range(3)}
+    animation.bake(thing, output=output)
+    for index in range(3):
+        fcurve = curve(thing, "rotation_euler", index)
+        frames = co(fcurve)[:, 0]
+        assert set(frames[frames <= 12.5].tolist()) == set(FRAMES[:3]) - ({7.0} if index == 1 else set())
+        assert [fcurve.evaluate(f) for f in (3, 9)] == before[index]
+        assert (frames > 12.5).sum() > 2
+
+
+def test_a_cycle_with_held_keys_is_baked_between_its_keys_and_says_so(animation) -> None:
+    thing = new_object()
+    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
+    animation.enable(thing)
+    animation.choose(thing, "location", cycle="REPEAT")
+    hold(thing, "location", [HELD])
+    report = animation.bake(thing, frame_range=(0, 90))
+    assert any("keys of it are held" in note for note in report.notes)
+    assert max(co(fcurve)[:, 0].max() for fcurve in fcurves(thing)) == FRAMES[-1]
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_a_new_action_holds_too(animation, output: str) -> None:
+    thing, other = new_object(), new_object("Other")
+    for item in (thing, other):
+        key(item, "location", list(zip(FRAMES, VALUES, strict=True)))
+        hold(item, "location", [HELD])
+    animation.bake(thing, output=output)
+    animation.bake(other, output=output, target="NEW_ACTION")
+    for mine, plain in zip(fcurves(thing), fcurves(other), strict=True):
+        assert [mine.evaluate(frame) for frame in PLACES] == [plain.evaluate(frame) for frame in PLACES]
+
+
+def test_enable_keeps_the_look_around_held_keys(animation) -> None:
+    """Bezier segments of handles at thirds are Hermite's, which parameters can play where their slopes are."""
+    thing = new_object()
+    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
+    hold(thing, "location", [HELD])
+    animation.bake(thing, output="HANDLES")
+    animation.apply(thing)
+    before = [[fcurve.evaluate(frame) for frame in PLACES] for fcurve in fcurves(thing)]
+    report = animation.enable(thing, keep_look=True)
+    assert report.value_change < 1e-5
+    animation.bake(thing, output="CURVES")
+    after = [[fcurve.evaluate(frame) for frame in PLACES] for fcurve in fcurves(thing)]
+    assert np.abs(np.array(before) - after).max() < 1e-3
