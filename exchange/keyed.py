@@ -142,7 +142,12 @@ class Tracks:
                 say(_of(track, rpt_("modifiers of its F-curves are left: {:s}", names)))
                 break
         originals = read_own_keys(track)
-        return track_splines(track, track.settings, originals, {})
+        splines = track_splines(track, track.settings, originals, {})
+        count = sum(int(spline.between[:-1].sum()) for spline in splines)
+        if count:
+            text = rpt_("segments of other interpolations than Bezier are written as splines: {:d}", count)
+            say(_of(track, text))
+        return splines
 
     def _played(self, track: Track, splines: list[TrackSpline], frames: FloatArray) -> FloatArray:
         """What the components play at the frames, shape (frames, components)."""

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from .holding import Holding, holding
 from .keys import FloatArray
+from .piecewise import PiecewiseSpline
 from .segments import Curve, IndexArray, Spline, Tracks, end_to_end
-from .stepped import SteppedSpline
 
 
 class Request(Protocol):
@@ -70,8 +70,8 @@ def batch(requests: Sequence[Request]) -> Batch:
     for request, first, last in zip(requests, tracks.first.tolist(), tracks.last.tolist(), strict=True):
         if request.segments is not None:
             wanted[first : last + 1] = request.segments
-        if isinstance(request.spline, SteppedSpline):
-            wanted[first : last + 1] &= ~request.spline.held
+        if isinstance(request.spline, PiecewiseSpline):
+            wanted[first : last + 1] &= ~request.spline.between
     wanted[tracks.last] = False
     numbers = np.concatenate([_key_numbers(request, way) for request in requests])
     return Batch(way, tracks, type(splines[0]).curve(splines, tracks), numbers, np.flatnonzero(wanted))

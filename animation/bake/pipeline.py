@@ -21,7 +21,7 @@ from ..fcurves import scratch
 from ..fcurves.channels import Channels, assign, channels_in, channels_of
 from ..fcurves.editable import check_editable, check_not_tweaked, editable_channels
 from ..fcurves.frames import union
-from ..fcurves.keyframes import INTERPOLATION, NO_KEYS, Keyframes, Write, extrapolate, write
+from ..fcurves.keyframes import BY_NUMBERS, INTERPOLATION, NO_KEYS, Keyframes, Write, extrapolate, write
 from ..fcurves.selecting import selecting
 from ..report import HandleError, Report
 from ..store import identity
@@ -517,15 +517,11 @@ def _write_track(plan: TrackPlan, state: State, baked: Baked, write: Write) -> S
     return replace(state, slot=track.slot, path=track.path, settings=settings, channels=channels)
 
 
-_SHAPED = (INTERPOLATION["BACK"], INTERPOLATION["ELASTIC"])
-"""Interpolations that play by `back`, `amplitude` and `period`."""
-
-
 def _played(own: OwnKeys, group: ChannelKeys) -> Keyframes:
     """The own keys with their identities in all floats that the baked curve does not play."""
     # Ten times as fast as `isin`.
     kinds = own.keys.interpolation.tobytes()
-    if not any(kind in kinds for kind in _SHAPED):
+    if not any(kind in kinds for kind in BY_NUMBERS):
         return own.keys
     played = np.where(group.baked, np.uint8(INTERPOLATION["LINEAR"]), own.keys.interpolation)
     return identity.with_identities(own.keys, own.identities, played)

@@ -300,8 +300,9 @@ class Scope:
         return self.own[component].keys.frames if component in self.own else np.empty(0, dtype=np.float32)
 
     def segments(self, spline: TrackSpline) -> BoolArray:
-        """Of the segments that start at each of the spline's keys those to bake: Blender itself plays the held ones."""
-        return self._touched(spline) & ~spline.stepped
+        """Of the segments that start at each of the spline's keys those to bake: Blender itself plays others than the
+        spline's."""
+        return self._touched(spline) & ~spline.between
 
     def _touched(self, spline: TrackSpline) -> BoolArray:
         baked = self.sampling.segments(spline.frames)

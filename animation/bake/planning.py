@@ -40,8 +40,8 @@ def plan_track(track: Track, settings: Settings, own: OwnChannels, options: Opti
     """
     splines = track_splines(track, settings, own, options.defaults)
     frames = union([spline.frames for spline in splines])
-    stepped = any(spline.stepped.any() for spline in splines)
-    cycle = "SINGLE" if stepped else _cycle_beyond(track, settings)
+    broken = any(spline.between.any() for spline in splines)
+    cycle = "SINGLE" if broken else _cycle_beyond(track, settings)
     scope = Scope(track, own, options, sampling_of(own, options), cycle, frames)
     notes = [told(note) for spline in splines for note in getattr(spline.spline, "notes", ())]
     function = function_of(track)
@@ -56,8 +56,8 @@ def plan_track(track: Track, settings: Settings, own: OwnChannels, options: Opti
         notes.append(rpt_("its last key is not the same pose as its first: the loop jumps there"))
     if options.frame_range is None and scope.cycle != "SINGLE" and options.output != "HANDLES":
         notes.append(rpt_("it cycles: give a frame range to bake its repeats beyond the keys"))
-    if stepped and settings.cycle != "SINGLE":
-        notes.append(rpt_("it cycles, and keys of it are held: no repeats beyond its keys are baked"))
+    if broken and settings.cycle != "SINGLE":
+        notes.append(rpt_("it cycles, and Blender plays some of its segments: no repeats beyond its keys are baked"))
     shown = not all(spline.spline.meets_keys for spline in splines)
     plans = _OUTPUTS[options.output](scope, [as_shown(track, spline) for spline in splines])
     return TrackPlan(track, settings, own, frames, plans, notes, shown)

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from ...interp import Keys, KeysError, evaluate_many, rotations
 from ...interp.methods import METHODS
+from ...interp.piecewise import PiecewiseSpline
 from ...interp.segments import Spline
-from ...interp.stepped import SteppedSpline
 from ...words import rpt_, told
 from ..faults import Refusal
 from ..fcurves import scratch
@@ -52,15 +52,16 @@ class TrackSpline:
     """How far a rotation turns from key to key where its numbers say how often, radians, shape (n - 1,)."""
 
     @property
-    def stepped(self) -> BoolArray:
-        """The keys whose values are held up to the next key's frame, shape (n,); the last key counts for nothing."""
-        held = getattr(self.spline, "held", None)
-        return np.zeros(len(self.frames), dtype=np.bool_) if held is None else held
+    def between(self) -> BoolArray:
+        """The keys that begin segments which are none of the spline's, shape (n,); the last key counts for nothing."""
+        if isinstance(self.spline, PiecewiseSpline):
+            return self.spline.between
+        return np.zeros(len(self.frames), dtype=np.bool_)
 
     @property
     def runs(self) -> list[TrackSpline]:
-        """The splines between the keys that are held, by themselves."""
-        if not isinstance(self.spline, SteppedSpline):
+        """The splines between segments of Blender's, by themselves."""
+        if not isinstance(self.spline, PiecewiseSpline):
             return [self]
         return [
             TrackSpline(
@@ -70,7 +71,7 @@ class TrackSpline:
                 spline,
                 None if self.turns is None else self.turns[own.start : own.stop - 1],
             )
-            for own, spline in zip(_runs(self.stepped), self.spline.runs, strict=True)
+            for own, spline in zip(_runs(self.between), self.spline.runs, strict=True)
         ]
 
 
@@ -87,14 +88,19 @@ def track_splines(
         return [_rotation(track, settings, originals, defaults)]
     alike: dict[bytes, list[int]] = {}
     for index, own in originals.items():
-        like = own.keys.frames.tobytes() + own.parameters.tobytes() + own.keys.stepped.tobytes()
+        like = (
+            own.keys.frames.tobytes()
+            + own.parameters.tobytes()
+            + own.ends_spline.tobytes()
+            + own.keys.stepped.tobytes()
+        )
         alike.setdefault(like, []).append(index)
     return [_vector(track, settings, originals, components, defaults) for components in alike.values()]
 
 
-def _runs(stepped: BoolArray) -> list[slice]:
-    """Return the runs of keys between which values are held, by the keys after which they are."""
-    bounds = [0, *(np.flatnonzero(stepped[:-1]) + 1).tolist(), len(stepped)]
+def _runs(between: BoolArray) -> list[slice]:
+    """Return the runs of keys that make splines, by the keys which begin segments of none."""
+    bounds = [0, *(np.flatnonzero(between[:-1]) + 1).tolist(), len(between)]
     return [slice(*ends) for ends in pairwise(bounds)]
 
 
@@ -123,7 +129,8 @@ def _vector(
         )
     made = made_by(track, settings)
     own = {index: originals[index] for index in components}
-    runs = _runs(own[components[0]].keys.stepped)
+    first = own[components[0]]
+    runs = _runs(first.ends_spline)
     splines = []
     for run in runs:
         options = _options(track, settings, own, frames[run])
@@ -133,7 +140,7 @@ def _vector(
             splines.append(made(keys, settings.cycle if len(runs) == 1 else "SINGLE", **options))
         except KeysError as error:
             raise _refusal(track, error, frames[run], components) from error
-    spline: Spline = splines[0] if len(runs) == 1 else SteppedSpline(splines)
+    spline: Spline = splines[0] if len(runs) == 1 else _piecewise(splines, runs, ~first.keys.stepped)
     if settings.method != Settings.method:
         _check_range(track, spline, frames)
     return TrackSpline(components, frames, values, spline)
@@ -216,34 +223,42 @@ def _rotation(
     for index in components:
         original = originals.get(index)
         values[:, index] = track.component(index) if original is None else values_at(track, index, original, frames)
-    runs = _runs(_is_rotation_stepped(originals, frames))
+    between = _widened(originals, frames, [own.ends_spline for own in originals.values()])
+    runs = _runs(between)
     if len(runs) == 1:
         spline, turns = _rotation_spline(track, settings, originals, frames, values, defaults)
         return TrackSpline(components, frames, values, spline, turns)
     single = replace(settings, cycle="SINGLE")
     every = [_rotation_spline(track, single, originals, frames[run], values[run], defaults) for run in runs]
-    stepped = SteppedSpline([spline for spline, _ in every])
-    # Nothing turns between two runs.
+    held = _widened(originals, frames, [own.keys.stepped for own in originals.values()])
+    spline = _piecewise([spline for spline, _ in every], runs, ~held)
+    # What turns between two runs is none of the spline's.
     turned = [np.append(turns, 0.0) for _, turns in every if turns is not None]
-    return TrackSpline(components, frames, values, stepped, np.concatenate(turned)[:-1] if turned else None)
+    return TrackSpline(components, frames, values, spline, np.concatenate(turned)[:-1] if turned else None)
 
 
-def _is_rotation_stepped(own: Mapping[int, OwnKeys], frames: FloatArray) -> BoolArray:
-    """Tell after which of a rotation's keys Blender plays its channels: where one of them is held up to that channel's
-    next key, and as far as the segments of the others reach that have to do with it."""
+def _piecewise(splines: Sequence[Spline], runs: Sequence[slice], straight: BoolArray) -> PiecewiseSpline:
+    """Join splines of runs; `straight`: after which of all keys it goes in a line to the next, as Blender's other
+    interpolations do more or less."""
+    return PiecewiseSpline(splines, [straight[run.stop - 1] for run in runs[:-1]])
+
+
+def _widened(own: Mapping[int, OwnKeys], frames: FloatArray, begins: Sequence[BoolArray]) -> BoolArray:
+    """Tell which of a rotation's segments have to do with those of its channels that begin at their keys `begins`: as
+    far as the channels' segments reach, since a segment of a channel is one thing."""
     rows = [np.searchsorted(frames, channel.keys.frames - np.float32(SAME_FRAME)) for channel in own.values()]
     segments = [each for own_rows in rows for each in pairwise(own_rows.tolist())]
-    held = np.concatenate([channel.keys.stepped[:-1] for channel in own.values()])
-    stepped = np.zeros(len(frames), dtype=np.bool_)
-    for start, end in compress(segments, held.tolist()):
-        stepped[start:end] = True
-    while stepped.any():
-        before = stepped.copy()
+    chosen = np.concatenate([each[:-1] for each in begins])
+    wide = np.zeros(len(frames), dtype=np.bool_)
+    for start, end in compress(segments, chosen.tolist()):
+        wide[start:end] = True
+    while wide.any():
+        before = wide.copy()
         for start, end in segments:
-            stepped[start:end] |= stepped[start:end].any()
-        if (stepped == before).all():
+            wide[start:end] |= wide[start:end].any()
+        if (wide == before).all():
             break
-    return stepped
+    return wide
 
 
 def _rotation_spline(

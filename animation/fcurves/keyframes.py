@@ -30,6 +30,8 @@ def _enum(name: str) -> dict[str, int]:
 INTERPOLATION = _enum("interpolation")
 HANDLE = _enum("handle_left_type")
 KEY_TYPE = _enum("type")
+BY_NUMBERS = (INTERPOLATION["BACK"], INTERPOLATION["ELASTIC"])
+"""Interpolations that play by `back`, `amplitude` and `period`."""
 
 # What Blender gives a new key; where a key's own are not known, these stand in.
 DEFAULT_BACK = 1.70158

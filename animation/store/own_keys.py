@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from ..fcurves.frames import is_among, union
 from ..fcurves.keyframes import (
+    BY_NUMBERS,
     FLAGS,
     HANDLE,
     INTERPOLATION,
@@ -68,6 +69,8 @@ class OwnKeys:
         The parameters and velocities that were set, in the columns of `rows.ROW`; NaN where none was.
     rows : array, shape (n,)
         Their places among all keys of the F-curve; -1 for a key that a generated one has swallowed.
+    chosen : array of bool, shape (n,)
+        The animator chose their interpolation after they became TCB ones, and it is not Bezier.
     edited : bool
         Keys came, went or moved since their records were made: Blender has to place automatic handles anew.
     """
@@ -76,6 +79,7 @@ class OwnKeys:
     identities: Identities
     numbers: FloatArray
     rows: IndexArray
+    chosen: BoolArray
     edited: bool = False
     unrecorded: FloatArray = field(default_factory=lambda: np.empty(0, dtype=np.float32))
     """Frames of keys that were made, or became the animator's, since the bake."""
@@ -88,12 +92,28 @@ class OwnKeys:
         """What was set of tension, continuity, bias and ease."""
         return self.numbers[:, : len(rows_.PARAMETERS)]
 
+    @property
+    def ends_spline(self) -> BoolArray:
+        """Which keys begin a segment that is none of the spline's: Blender plays it, and the spline ends on both sides.
+
+        Their values are held, or go to the next key by the interpolation that was chosen.
+        """
+        ends: BoolArray = self.keys.stepped | self.chosen
+        return ends
+
     def take(self, rows: BoolArray | IndexArray) -> OwnKeys:
         """The keys of those rows: indices, or a mask."""
-        return OwnKeys(self.keys.take(rows), self.identities[rows], self.numbers[rows], self.rows[rows], True)
+        identities, numbers, places = self.identities[rows], self.numbers[rows], self.rows[rows]
+        return OwnKeys(self.keys.take(rows), identities, numbers, places, self.chosen[rows], True)
 
 
-NO_OWN_KEYS = OwnKeys(NO_KEYS, np.empty(0, np.uint32), np.empty((0, rows_.NUMBERS), np.float32), np.empty(0, np.intp))
+NO_OWN_KEYS = OwnKeys(
+    NO_KEYS,
+    np.empty(0, np.uint32),
+    np.empty((0, rows_.NUMBERS), np.float32),
+    np.empty(0, np.intp),
+    np.empty(0, np.bool_),
+)
 
 
 def read_own_keys(track: Track) -> dict[int, OwnKeys]:
@@ -193,10 +213,11 @@ def _as_left(channels: Sequence[Channel], own: Joined, places: IndexArray) -> li
     identities = np.ascontiguousarray(written["identity"])
     rows = session.rows[rows_.find(session.rows, identities)]
     shifted = own.spread(own.sums(_is_shown_elsewhere(written)) > 0)
-    keys = _restored(keys, rows, written, shifted)
+    before, keys = keys, _restored(keys, rows, written, shifted)
+    chosen = _chosen(before, keys, rows, written)
     retyped = own.sums(_is_retyped(keys, rows)) > 0
     edited = [channel.edited or changed for channel, changed in zip(channels, retyped.tolist(), strict=True)]
-    arrays = (identities, numbers_in(rows), places)
+    arrays = (identities, numbers_in(rows), places, chosen)
     each = zip(Joined(keys, own.counts).channels, *map(own.of_channels, arrays), edited, strict=True)
     return [OwnKeys(*one) for one in each]
 
@@ -251,7 +272,9 @@ def _of_track(track: Track, channels: Mapping[int, _Part]) -> dict[int, OwnKeys]
     for index, part in channels.items():
         written = _written(track, index)
         if written is None and not part.stamped.any():
-            result[index] = OwnKeys(part.keys, part.identities, part.numbers, np.arange(len(part.keys)))
+            rows = np.arange(len(part.keys))
+            chosen = _chosen_of(part.keys, part.keys, part.identities, None)
+            result[index] = OwnKeys(part.keys, part.identities, part.numbers, rows, chosen)
         else:
             changes[index] = classify(part.keys, part.identities, written)
     _promote_poses(track, channels, changes)
@@ -311,9 +334,13 @@ def _find_by_codes(
         own_codes = identity.codes(own["identity"])
         for key in keys.tolist():
             like = own[own_codes == codes[key]]
-            same = like[(like["amplitude"] == joined.keys.amplitude[key]) & (like["period"] == joined.keys.period[key])]
             if len(like):
-                identities[key] = (same if len(same) else like)["identity"][0]
+                # The session remembers rows of other files, too: of several with one code the one most like the key.
+                alike = np.isin(like["interpolation"], BY_NUMBERS).astype(np.intp)
+                alike += (like["co"] == joined.keys.co[key]).all(axis=1)
+                for name in ("amplitude", "period", "type"):
+                    alike += like[name] == getattr(joined.keys, name)[key]
+                identities[key] = like["identity"][np.argmax(alike)]
 
 
 def _of_channel(part: _Part, changes: Changes, written: Channel | None) -> OwnKeys:
@@ -325,7 +352,8 @@ def _of_channel(part: _Part, changes: Changes, written: Channel | None) -> OwnKe
     keys = _without_bake(own, identities, written)
     at = rows_.find(session.rows, identities)
     edited = edited or bool(_is_retyped(keys.take(at >= 0), session.rows[at[at >= 0]]).any())
-    result = OwnKeys(keys, identities, numbers, rows, edited, fresh, changes.doubtful)
+    chosen = _chosen_of(own, keys, identities, written)
+    result = OwnKeys(keys, identities, numbers, rows, chosen, edited, fresh, changes.doubtful)
     return _with_returned(result, changes, part.keys)
 
 
@@ -368,8 +396,9 @@ def _with_returned(own: OwnKeys, changes: Changes, keys: Keyframes) -> OwnKeys:
     order = np.argsort(frames, kind="stable")
     identities = identities[order]
     rows = np.concatenate((own.rows, np.full(len(back), -1, dtype=np.intp)))[order]
+    chosen = np.concatenate((own.chosen, session.rows["chosen"][at].astype(np.bool_)))[order]
     every = merged(own.keys, back)
-    return OwnKeys(every, identities, numbers_of(identities), rows, True, own.unrecorded, own.doubtful)
+    return OwnKeys(every, identities, numbers_of(identities), rows, chosen, True, own.unrecorded, own.doubtful)
 
 
 def _recorded(rows: Rows) -> Keyframes:
@@ -477,6 +506,29 @@ def _restored(own: Keyframes, rows: Rows, written: Written | None, shifted: Bool
     return identity.with_identities(keys, np.ascontiguousarray(rows["identity"]))
 
 
+def _chosen_of(now: Keyframes, keys: Keyframes, identities: Identities, channel: Channel | None) -> BoolArray:
+    """Tell of which keys the animator has chosen the interpolation, as they stand now and without a bake."""
+    chosen = np.zeros(len(keys), dtype=np.bool_)
+    if not (keys.interpolation != INTERPOLATION["BEZIER"]).any():
+        return chosen
+    at = rows_.find(session.rows, identities)
+    known = at >= 0
+    written = _written_of(identities[known], channel)
+    chosen[known] = _chosen(now.take(known), keys.take(known), session.rows[at[known]], written)
+    return chosen
+
+
+def _chosen(now: Keyframes, keys: Keyframes, rows: Rows, written: Written | None) -> BoolArray:
+    """The same of keys with rows, and as they were written."""
+    changed = keys.interpolation != rows["interpolation"]
+    if written is not None:
+        here = np.isfinite(written["co"][:, 0])
+        changed |= here & (now.interpolation != written["interpolation"])
+    other = keys.interpolation != INTERPOLATION["BEZIER"]
+    chosen: BoolArray = other & (changed | (rows["chosen"] != 0))
+    return chosen
+
+
 _SIDES = (("handle_left", "handle_right", LEFT_PLACED), ("handle_right", "handle_left", RIGHT_PLACED))
 
 
@@ -525,7 +577,7 @@ def digest(track: Track, settings: Settings, own: Mapping[int, OwnKeys]) -> int:
             return NEVER
         crc = zlib.crc32(channel.identities.data, zlib.crc32(b"%d" % index, crc))
         crc = zlib.crc32(np.ascontiguousarray(channel.keys.co).data, crc)
-        crc = zlib.crc32(channel.keys.stepped.data, crc)
+        crc = zlib.crc32(channel.ends_spline.data, crc)
     function = function_of(track)
     if function is not None:
         crc = zlib.crc32(b"%d" % function.checksum, crc)

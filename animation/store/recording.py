@@ -76,6 +76,7 @@ def recorded(
     rows = rows_.record(keys, 0, 0)
     rows["track"] = joined.spread(np.array([part.track for part in parts], dtype=np.uint32))
     rows["index"] = joined.spread(np.array([part.index for part in parts], dtype=np.int32))
+    rows["chosen"] = np.concatenate([part.own.chosen for part in parts])
     stays = known.copy()
     if known.any():
         present = session.rows[at[known]]
@@ -119,7 +120,7 @@ def _with_own_floats(keys: Keyframes, at: npt.NDArray[np.intp]) -> Keyframes:
 
 def _is_recorded(rows: Rows, present: Rows, baked: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """Tell which rows are, but for where their keys are and moved to, the present ones."""
-    same = np.ones(len(rows), dtype=np.bool_)
+    same: npt.NDArray[np.bool_] = rows["chosen"] == present["chosen"]
     for name in RECORDED:
         if name not in _EXACT:
             same &= rows[name] == present[name]

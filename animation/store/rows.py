@@ -37,7 +37,8 @@ ROW = np.dtype(
         ("handle_left_type", "u1"),
         ("handle_right_type", "u1"),
         ("type", "u1"),
-        ("unused", "u1", (3,)),
+        ("chosen", "u1"),
+        ("unused", "u1", (2,)),
         ("co", "<f4", (2,)),
         ("handle_left", "<f4", (2,)),
         ("handle_right", "<f4", (2,)),
@@ -47,7 +48,8 @@ ROW = np.dtype(
     ]
 )
 """`track` and `index`: for which channel it was made. `given`: which of the numbers were set, a bit each; the others
-are defaults. The rest is the key without a bake, as Restore gives it back."""
+are defaults. `chosen`: 1 where the interpolation is not the one with which the key became TCB. The rest is the key
+without a bake, as Restore gives it back."""
 
 RECORDED = (
     "interpolation",

@@ -161,9 +161,12 @@ def test_other_interpolations_get_plain_defaults(animation, interpolation) -> No
 def test_keys_around_a_step_are_not_bent_by_it(animation) -> None:
     thing = new_object()
     key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
-    as_plain_curves(animation, thing, "location")
     for index in range(3):
         curve(thing, "location", index).keyframe_points[2].interpolation = "CONSTANT"
+    as_plain_curves(animation, thing, "location")
+    for index in range(3):
+        kinds = [point.interpolation for point in curve(thing, "location", index).keyframe_points]
+        assert [kind == "CONSTANT" for kind in kinds] == [row == 2 for row in range(len(FRAMES))]
     animation.enable(thing, keep_look=True)
     assert parameters(animation, thing, "location")[11.0] == SET[11.0]
 

@@ -379,6 +379,15 @@ def test_modifiers_of_f_curves_are_told(give: Export, animation, said) -> None:
     assert '"Box": location: modifiers of its F-curves are left: noise' in said()
 
 
+def test_segments_of_other_interpolations_are_told(give: Export, animation, said) -> None:
+    item = keyed("Box", animation)
+    for fcurve in fcurves(item):
+        if fcurve.data_path == "location":
+            fcurve.keyframe_points[0].interpolation = "CONSTANT"
+    give()
+    assert '"Box": location: segments of other interpolations than Bezier are written as splines: 1' in said()
+
+
 def test_an_instance_that_was_added_stands_where_it_does(give: Export, tmp_path: Path) -> None:
     pivot = np.array([1, 2, 3], np.float32)
     made = scene(three_ds.Node("OBJECT", b"Box", pivot=pivot, tracks=()), objects=(box(b"Box"),))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys with constant interpolation: Blender holds their values, and the spline ends there on both sides."""
+"""Interpolations other than Bezier: Blender plays their segments, and the spline ends there on both sides."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def test_a_cycle_with_held_keys_is_baked_between_its_keys_and_says_so(animation)
     animation.choose(thing, "location", cycle="REPEAT")
     hold(thing, "location", [HELD])
     report = animation.bake(thing, frame_range=(0, 90))
-    assert any("keys of it are held" in note for note in report.notes)
+    assert any("Blender plays some of its segments" in note for note in report.notes)
     assert max(co(fcurve)[:, 0].max() for fcurve in fcurves(thing)) == FRAMES[-1]
 
 
@@ -218,3 +218,107 @@ def test_enable_keeps_the_look_around_held_keys(animation) -> None:
     animation.bake(thing, output="CURVES")
     after = [[fcurve.evaluate(frame) for frame in PLACES] for fcurve in fcurves(thing)]
     assert np.abs(np.array(before) - after).max() < 1e-3
+
+
+OTHERS = ["LINEAR", "SINE", "BACK", "BOUNCE"]
+
+
+def choose(thing: bpy.types.Object, kind: str, row: int = HELD) -> None:
+    """As by T in the Dope Sheet."""
+    for fcurve in fcurves(thing):
+        next(p for p in fcurve.keyframe_points if p.co.x == FRAMES[row]).interpolation = kind
+        fcurve.update()
+
+
+def plain(kind: str, name: str = "Plain") -> bpy.types.Object:
+    """Never TCB."""
+    thing = new_object(name)
+    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
+    choose(thing, kind)
+    return thing
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_a_chosen_interpolation_is_blender_s_and_ends_the_spline(animation, output: str, kind: str) -> None:
+    thing, blender = new_object(), plain(kind)
+    rows = keyed_location(thing, animation, FRAMES, **ALL_PARAMETERS)
+    choose(thing, kind)
+    report = animation.bake(thing, output=output)
+    room = {"SAMPLES": 0.0, "CURVES": report.value_error, "HANDLES": 1.02 * report.value_error}[output] + 2e-6
+    for component in range(3):
+        fcurve, own = curve(thing, "location", component), curve(blender, "location", component)
+        for frame in PLACES:
+            run = run_at(frame)
+            if FRAMES[HELD] < frame < FRAMES[HELD + 1]:
+                assert fcurve.evaluate(frame) == own.evaluate(frame), (component, frame)
+            elif output != "SAMPLES" or frame == int(frame):
+                wanted = expected_at(rows[run], component, frame, VALUES[run])
+                assert abs(fcurve.evaluate(frame) - wanted) <= room, (component, frame)
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_what_was_so_when_it_became_tcb_plays_as_a_spline(animation, kind: str) -> None:
+    thing, bezier = plain(kind), plain("BEZIER", "Bezier")
+    for item in (thing, bezier):
+        animation.bake(item)
+    for mine, other in zip(fcurves(thing), fcurves(bezier), strict=True):
+        assert np.array_equal(co(mine), co(other))
+    animation.restore(thing)
+    assert [p.interpolation for p in curve(thing, "location").keyframe_points][HELD] == kind
+    animation.bake(thing)
+    for mine, other in zip(fcurves(thing), fcurves(bezier), strict=True):
+        assert np.array_equal(co(mine), co(other))
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize("first", ["BEZIER", "LINEAR", "SINE"])
+def test_what_is_chosen_where_handles_play_stays_through_bakes_restore_and_files(
+    animation, tmp_path, first: str, kind: str
+) -> None:
+    thing, blender = plain(first), plain(kind, "Blender")
+    animation.bake(thing, output="HANDLES")
+    choose(thing, kind)
+    between = [8.0, 9.0, 11.0]
+    wanted = [[fcurve.evaluate(frame) for frame in between] for fcurve in fcurves(blender)]
+    for output in ("HANDLES", "SAMPLES", "CURVES"):
+        animation.bake(thing, output=output)
+        assert [[fcurve.evaluate(frame) for frame in between] for fcurve in fcurves(thing)] == wanted
+    animation.restore(thing)
+    assert [p.interpolation for p in curve(thing, "location").keyframe_points][HELD] == kind
+    path = str(tmp_path / "file.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    thing = bpy.data.objects["Plain"]
+    animation.bake(thing, output="SAMPLES")
+    assert [[fcurve.evaluate(frame) for frame in between] for fcurve in fcurves(thing)] == wanted
+    choose(thing, "BEZIER")
+    animation.bake(thing, output="SAMPLES")
+    assert [[fcurve.evaluate(frame) for frame in between] for fcurve in fcurves(thing)] != wanted
+
+
+def test_a_track_whose_interpolation_was_chosen_is_out_of_date(animation) -> None:
+    thing = plain("BEZIER")
+    animation.bake(thing, output="HANDLES")
+    assert animation.store.recording.is_up_to_date(animation.find_track(thing, "location"))
+    choose(thing, "SINE")
+    assert not animation.store.recording.is_up_to_date(animation.find_track(thing, "location"))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_rotation_s_segment_is_blender_s_where_one_channel_s_is(animation, mode: str) -> None:
+    thing, blender = new_object("Thing", mode), new_object("Blender", mode)
+    rows = values_of(mode, rotations_near_each_other(random.Random(3), 5, 0.8))
+    path = rotation_path(mode)
+    keys = keyed(animation, thing, mode, FRAMES, rows)
+    key(blender, path, list(zip(FRAMES, rows, strict=True)))
+    for item in (thing, blender):
+        curve(item, path, 1).keyframe_points[HELD].interpolation = "LINEAR"
+        for fcurve in fcurves(item):
+            fcurve.update()
+    animation.bake(thing)
+    for frame in (7.5, 9.0, 12.0):
+        assert channels_at(thing, path, len(rows[0]), frame) == channels_at(blender, path, len(rows[0]), frame)
+    for frame in (3.0, 20.0):
+        shown = quaternion_of(mode, channels_at(thing, path, len(rows[0]), frame))
+        assert reference.apart(shown, reference.rotation(keys[run_at(frame)], frame)) < 2e-6
