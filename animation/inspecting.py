@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 
 from ..interp import evaluate_many, rotations, tcb
-from ..words import n_, rpt_
+from ..words import iface_, n_, rpt_
 from .bake.splines import TrackSpline, plays_its_own_keys, track_splines
 from .faults import Refusal
 from .fcurves.channels import channels_of
@@ -75,6 +75,15 @@ def state(track: Track) -> str:
         return "OUT_OF_DATE"
     options = track.settings.options
     return "HANDLES" if options is not None and options.output == "HANDLES" else "BAKED"
+
+
+def state_text(track: Track, current: str) -> str:
+    """Say the state, and of handles that are farther off than the tolerance how far at most, and at which frame."""
+    error = track.state.error if track.state is not None else None
+    if current != "HANDLES" or error is None or not error.is_approximate:
+        return iface_(STATES[current])
+    size = rpt_("{:.2g}°", math.degrees(error.size)) if track.is_rotation else f"{error.size:.2g}"
+    return rpt_("≈ {:s} off at {:.4g}", size, error.frame)
 
 
 def key_near(track: Track, frame: float, defaults: Mapping[str, float]) -> KeyInfo | None:

@@ -79,6 +79,7 @@ def _row(track: Track, outcome: Outcome) -> dict[str, Any] | None:
         "kind": track.kind,
         "in_use": track.in_use,
         "state": condition,
+        **_error_of(track),
         "retimed": function_of(track) is not None,
         "keys": len(frames),
         "first": _finite(frames[0]) if len(frames) else None,
@@ -92,6 +93,15 @@ def _row(track: Track, outcome: Outcome) -> dict[str, Any] | None:
         "path": settings.path,
         "angles": settings.angles,
     }
+
+
+def _error_of(track: Track) -> dict[str, Any]:
+    """How far handles are off at most: units, or of rotations degrees; null where none play it."""
+    error = track.state.error if track.state is not None else None
+    if error is None:
+        return {"error": None, "error_frame": None, "approximate": False}
+    size = math.degrees(error.size) if track.is_rotation else error.size
+    return {"error": _finite(size), "error_frame": _finite(error.frame), "approximate": error.is_approximate}
 
 
 def _finite(number: float) -> float | None:

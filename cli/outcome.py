@@ -35,7 +35,7 @@ _DONE = {
     "velocities": n_("Wrote velocities of {:s}"),
     "no-velocities": n_("Took away velocities of {:s}"),
 }
-_HEADS = (n_("track"), n_("method"), n_("keys"), n_("frames"), n_("samples"), n_("parameters set"), n_("state"))
+_HEADS = (n_("track"), n_("method"), n_("keys"), n_("frames"), n_("samples"), n_("keys with parameters"), n_("state"))
 _PARAMETERS = {**WORDS, "velocity": n_("velocity")}
 
 
@@ -226,6 +226,8 @@ def _cells(track: dict[str, Any]) -> tuple[str, ...]:
     ends = ["?" if track[end] is None else f"{track[end]:g}" for end in ("first", "last")]
     parameters = ", ".join(f"{rpt_(_PARAMETERS[name])} {n}" for name, n in track["parameters"].items())
     state = [iface_(track["state"])]
+    if track["approximate"]:
+        state.append(rpt_("approximate"))
     if track["retimed"]:
         state.append(rpt_("retimed"))
     if not track["in_use"]:

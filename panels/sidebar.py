@@ -18,7 +18,7 @@ from ..animation.bake.splines import bends_by_parameters, options_of
 from ..animation.datablocks import name_of
 from ..animation.edit.selected_keys import goes_by_velocities
 from ..animation.fcurves.editable import check_editable
-from ..animation.inspecting import STATES, has_animated_bones, state, turn_now, values_now
+from ..animation.inspecting import has_animated_bones, state, state_text, turn_now, values_now
 from ..animation.store.live_switch import is_live
 from ..animation.store.own_keys import read_own_keys
 from ..animation.store.parameters import velocity_size
@@ -406,7 +406,7 @@ def _draw_list(context: bpy.types.Context, layout: Any, tracks: list[tuple[bpy.t
         select.track = selection.track_identifier(datablock, track)
         state_row = row.row()
         state_row.alignment = "RIGHT"
-        state_row.label(text=STATES[current])
+        state_row.label(text=state_text(track, current), translate=False)
 
 
 def sidebar(context: bpy.types.Context) -> Any:

@@ -32,7 +32,7 @@ from ..store.own_keys import NO_OWN_KEYS, OwnKeys, digest, read_all_own_keys
 from ..store.paths import FRAME_FUNCTION, remove_strays, split, track_of
 from ..store.recording import Part, as_written, new_state, plain_keys, recorded, remove_traces
 from ..store.rows import NO_ROWS, Rows, joined
-from ..store.table import GENERATED, Channel, State, remove_table, update
+from ..store.table import GENERATED, Channel, Error, State, remove_table, update
 from ..store.tracks import Track, find_tracks, why_not
 from .composing import baked_keys
 from .composing import plain_keys as composed_plain_keys
@@ -514,7 +514,8 @@ def _write_track(plan: TrackPlan, state: State, baked: Baked, write: Write) -> S
             edited = each.edited or (index in plan.own and before is not None and before.edited)
             channels[index] = Channel(kept, rest, edited, own_written, made)
     settings = replace(plan.settings, digest=digest(track, plan.settings, plan.own))
-    return replace(state, slot=track.slot, path=track.path, settings=settings, channels=channels)
+    error = Error(baked.error, baked.error_frame, baked.is_approximate)
+    return replace(state, slot=track.slot, path=track.path, settings=settings, channels=channels, error=error)
 
 
 def _played(own: OwnKeys, group: ChannelKeys) -> Keyframes:

@@ -115,6 +115,8 @@ class Baked:
     """The largest difference of curves or handles from the splines: of values, or an angle in radians."""
     error_frame: float = math.nan
     """Where handles have it."""
+    is_approximate: bool = False
+    """Handles are farther off than the tolerance."""
 
     @property
     def samples(self) -> int:
@@ -190,7 +192,8 @@ class TrackPlan(Plan):
         channels = self._without_needless([keys for baked in every for keys in baked.channels])
         notes = [*self.notes, *(note for baked in every for note in baked.notes)]
         worst = max(every, key=lambda baked: baked.error, default=Baked([]))
-        return Baked(channels, notes, worst.error, worst.error_frame)
+        approximate = any(baked.is_approximate for baked in every)
+        return Baked(channels, notes, worst.error, worst.error_frame, approximate)
 
     def _without_needless(self, channels: list[ChannelKeys]) -> list[ChannelKeys]:
         """The keys, without generated ones where a channel, or a rotation as a whole, never leaves one value."""

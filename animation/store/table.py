@@ -8,6 +8,7 @@ told why.
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -39,8 +40,11 @@ _TRACK = np.dtype(
         ("digest", "<u4"),
         ("baked", "<i4"),
         ("options", "<f4", (NUMBERS,)),
+        ("error", "<f4"),
+        ("error_frame", "<f4"),
     ]
 )
+"""`baked`: 0, 1, or 2 where handles come less near than the tolerances."""
 _CHANNEL = np.dtype(
     [
         ("track", "<u4"),
@@ -93,6 +97,18 @@ class Channel:
     generated: Written
 
 
+@dataclass(frozen=True)
+class Error:
+    """How far what plays a track is from its motion at most."""
+
+    size: float
+    """In the property's units; of rotations an angle in radians."""
+    frame: float
+    """Where; NaN where there was nothing to play."""
+    is_approximate: bool
+    """It is more than the tolerance."""
+
+
 @dataclass(frozen=True, eq=False)
 class State:
     """A TCB track: what is chosen for it, and what the last update wrote into its channels, by index."""
@@ -103,6 +119,8 @@ class State:
     settings: Settings = field(default_factory=Settings)
     channels: Mapping[int, Channel] = field(default_factory=dict)
     """Empty where it is not baked."""
+    error: Error | None = None
+    """How far handles are off at most; None where others than these play it, or it is not baked."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +206,10 @@ class Table:
         except (ValueError, OverflowError) as error:
             raise ValueError(rpt_(_DAMAGED, "options")) from error
         settings = replace(settings, digest=int(track["digest"]), options=options)
-        return State(identity, slot, path, settings, dict(self._channels_of(identity)))
+        off = None
+        if options.output == "HANDLES":
+            off = Error(float(track["error"]), float(track["error_frame"]), int(track["baked"]) == _APPROXIMATE)
+        return State(identity, slot, path, settings, dict(self._channels_of(identity)), off)
 
     def _channels_of(self, track: int) -> Iterator[tuple[int, Channel]]:
         for place, own, generated in self._channels.get(track, ()):
@@ -241,6 +262,7 @@ class Table:
 
 _EXTRAPOLATIONS: tuple[Extrapolation, ...] = ("CONSTANT", "LINEAR")
 _MADE, _EDITED = 1, 2
+_BAKED, _APPROXIMATE = 1, 2
 _DAMAGED = n_("its TCB table is damaged ({:s}); Remove TCB takes it away")
 
 
@@ -401,7 +423,9 @@ def _track(state: State) -> tuple[Any, ...]:
     settings = state.settings
     codes = [*settings.codes(), *[0] * (8 - len(CHOICES))]
     options = settings.options.numbers() if settings.options else [0.0] * NUMBERS
-    return state.identity, state.slot, codes, settings.digest, settings.options is not None, options
+    error = (state.error if settings.options is not None else None) or Error(0.0, math.nan, False)
+    baked = 0 if settings.options is None else _APPROXIMATE if error.is_approximate else _BAKED
+    return state.identity, state.slot, codes, settings.digest, baked, options, error.size, error.frame
 
 
 def _channel(track: int, index: int, channel: Channel) -> tuple[Any, ...]:

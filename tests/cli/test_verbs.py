@@ -287,6 +287,14 @@ def test_handles_are_made_on_request_and_told_with_their_errors_and_where_these_
     assert [track["rotation"] for track in tracks.values()] == [path != "location" for path in tracks]
     assert tracks["rotation_quaternion"]["error"] == line["handles"]["rotation_error"] > 0
     assert 1 < tracks["rotation_quaternion"]["frame"] < 40
+    (line,) = tcb("info", tmp_path / "handles.blend", "--json").lines
+    rows = [row for datablock in line["datablocks"] for row in datablock["tracks"] if row["error"] is not None]
+    assert len(rows) == len(tracks)
+    for row in rows:
+        told = tracks[row["track"]]
+        assert row["error"] == pytest.approx(told["error"], rel=1e-6)
+        assert row["error_frame"] == pytest.approx(told["frame"])
+        assert row["approximate"] == (row["track"] != "location" and told["error"] > 0.01)
 
 
 def test_the_line_on_handles_says_near_which_frame_they_are_farthest_off(tcb, walk, tmp_path):

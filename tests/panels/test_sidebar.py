@@ -80,6 +80,20 @@ def test_tracks_are_listed_with_their_states(cube, drawn):
     assert shown.count("baked") == 1
 
 
+def test_of_handles_that_are_far_off_the_list_says_how_far_and_where(cube, drawn, tcb_animation):
+    bpy.ops.tcb.enable()
+    bpy.ops.tcb.key_set(track="rotation", frame=11, ease_to=1.0, ease_from=1.0)
+    tcb_animation.animation.bake(cube, output="HANDLES", rotation_tolerance=1.0)
+    assert drawn("TCB_PT_tracks").count("handles") == 2
+    report = tcb_animation.animation.bake(cube, output="HANDLES", rotation_tolerance=1e-5)
+    (error,) = [each for each in report.handles if each["rotation"]]
+    shown = drawn("TCB_PT_tracks")
+    assert shown.count("handles") == 1
+    assert f"≈ {error['error']:.2g}° off at {error['frame']:.4g}" in shown
+    bpy.ops.tcb.restore()
+    assert drawn("TCB_PT_tracks").count("TCB") == 2
+
+
 def test_the_key_panel_shows_five_sliders_and_where_the_key_is(cube, drawn, scene):
     scene.frame_set(11)
     shown = drawn("TCB_PT_key")
