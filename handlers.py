@@ -3,6 +3,9 @@
 
 Handlers only mark actions, because a transform holds pointers into their keys while it runs, and its undo step is
 stored after it. The bake comes from a timer once no such operator runs, nothing plays and nothing renders.
+
+Without a window no timer runs, and no operator goes on. There baked tracks are looked at when Blender tells of an edit,
+after each operator.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from .animation import Options, Refusal, Report, enable_many
 from .animation.datablocks import of_object, users_of
 from .animation.live.watch import Watch, is_unsure, look_on, refresh, refresh_all, refused_of
 from .animation.store.live_switch import is_live
-from .animation.store.recording import adopt_tracks, clear_orphans
+from .animation.store.recording import adopt_tracks, clear_orphans, keys_stand
 from .animation.store.session import session
 from .animation.store.table import has_baked_tracks, read_table
 from .words import rpt_, told
@@ -243,15 +246,54 @@ def _tick() -> float | None:
 
 
 @persistent
+def _before_frame_change(*_args: Any) -> None:
+    """Blender tells of no edit that it first evaluates at another frame, but that there is one.
+
+    Which one can't be asked: until it evaluates, what was removed is among its updates, and reading it crashes.
+    """
+    view_layer = bpy.context.view_layer
+    depsgraph = None if _state.rendering or view_layer is None else view_layer.depsgraph
+    if depsgraph is None or not depsgraph.id_type_updated("ACTION"):
+        return
+    _mark_all()
+    if bpy.app.background:
+        _look_at_once(list(bpy.data.actions))
+
+
+@persistent
 def _after_update(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     if depsgraph.mode != "VIEWPORT" or not depsgraph.id_type_updated("ACTION"):
         return
+    edited = []
     for update in depsgraph.updates:
         action: Any = update.id and update.id.original
-        if isinstance(action, bpy.types.Action) and _is_looked_at(action):
-            mark(action)
+        if isinstance(action, bpy.types.Action):
+            edited.append(action)
+            if _is_looked_at(action):
+                mark(action)
         if action is not None and _times_a_scene(action):
             _mark_all()
+    if bpy.app.background and not is_busy():
+        _look_at_once(edited)
+
+
+def _look_at_once(actions: list[bpy.types.Action]) -> None:
+    """Look at edits of baked tracks of actions, and say what is doubtful of them."""
+    keyed = _was_keyed()
+    baked = [action for action in actions if is_live(action) or has_baked_tracks(action)]
+    # After a bake Blender tells of the keys that it has written.
+    edited = {each.session_uid for each in baked if each.session_uid not in session.written or not keys_stand(each)}
+    report = _each(edited, lambda action: _look_at(action, keyed))
+    for line in (*report.refused, *report.notes):
+        print(f"TCB: {line}")
+    session.written.clear()
+
+
+def _look_at(action: bpy.types.Action, keyed: bool) -> Report:
+    otherwise, frames, is_baked = _how(action, keyed)
+    report = refresh(_state.watches, action, otherwise, frames, is_baked)
+    report.add(look_on(_state.watches, action, otherwise, is_live=is_baked))
+    return report
 
 
 def _times_a_scene(action: bpy.types.ID) -> bool:
@@ -311,6 +353,7 @@ def _after_rendering(*_args: Any) -> None:
 
 _HANDLERS = (
     ("depsgraph_update_post", _after_update),
+    ("frame_change_pre", _before_frame_change),
     ("undo_post", _after_undo),
     ("redo_post", _after_undo),
     ("load_post", _after_loading),

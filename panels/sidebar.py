@@ -34,6 +34,8 @@ _BESIDE = 70.0
 """The same, of what stands beside a line: an icon, margins and the tabs."""
 _SLIDER = 0.62
 """Of a row in which the range of what is mixed stands, too."""
+_WIDE = 0.7
+"""Of a row with two buttons, the one that is pressed more often."""
 _SHORTEST = 20
 """Letters. Narrower regions cut lines."""
 SHOWN_NOTES = 3
@@ -103,9 +105,9 @@ def draw_bake(layout: Any, context: bpy.types.Context) -> None:
         back.output, back.target, back.frames = "HANDLES", "IN_PLACE", "KEYS"
     if any(_is_ragged(track) for _, track in selection.active_tracks(context)):
         layout.operator("tcb.key_whole", icon="KEY_HLT")
-    ends = layout.row(align=True)
+    ends = layout.split(factor=_WIDE, align=True)
     ends.operator("tcb.restore", icon="LOOP_BACK")
-    ends.operator("tcb.apply", text="Apply", icon="CHECKMARK")
+    ends.operator("tcb.apply", text="Apply")
     draw_live(layout, context)
 
 

@@ -31,9 +31,9 @@ Numbers = npt.NDArray[np.float64]
 
 KINDS = ("error", "lost", "appeared", "parameters", "refused", "doubtful", "kinds", "siblings")
 """From what is worst: a refused bake that changed something; own keys missing or with other values; keys that nobody
-made; other tension, continuity, bias or ease; a refused bake that changed nothing; keys that nobody made and of which a
-note says that they are kept in doubt; another interpolation, easing or key type; keys of a rotation's other channels
-where one channel was keyed."""
+made; other tension, continuity, bias or ease; a refused bake that changed nothing; keys that nobody made, or that stand
+elsewhere while none is missing, of which a note says that they are kept in doubt; another interpolation, easing or key
+type; keys of a rotation's other channels where one channel was keyed."""
 COUNTED = ("error", "lost", "appeared", "parameters")
 """What an animator has lost, or is given."""
 
@@ -113,18 +113,22 @@ class Verdict:
 
     differences: dict[str, list[str]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    fewer: set[str] = field(default_factory=set)
+    """Channels that have fewer keys than the twin's."""
 
     def add(self, kind: str, text: str) -> None:
         self.differences.setdefault(kind, []).append(text)
 
     def told(self, refused: Collection[str]) -> None:
-        """Count what the look has told as that: tracks that were refused as they are, which an animator can mend, and
-        keys that appeared where a note says that there are doubtful ones."""
+        """Count what the look has told as that: tracks that were refused as they are, which an animator can mend, and,
+        where a note says that keys are doubtful, those that appeared, or stand elsewhere."""
         doubts = [note for note in self.notes if DOUBT in note]
         for kind in ("lost", "appeared"):
             for text in self.differences.pop(kind, ()):
-                path = text.rpartition("[")[0]
-                doubtful = kind == "appeared" and any(f", {path}: " in note for note in doubts)
+                channel, _, difference = text.partition(": ")
+                path = channel.rpartition("[")[0]
+                elsewhere = difference.startswith("no key") and channel not in self.fewer
+                doubtful = (kind == "appeared" or elsewhere) and any(f", {path}: " in note for note in doubts)
                 self.add("refused" if path in refused else "doubtful" if doubtful else kind, text)
 
     @property
@@ -153,6 +157,8 @@ def compare(wanted: Own, got: Own, *, values: bool = True, parameters: bool = Tr
         channel = f"{name[0]}[{name[1]}]"
         theirs, mine = wanted.points.get(name, nothing), got.points.get(name, nothing)
         matched = _matched(theirs[:, 0], mine[:, 0])
+        if len(mine) < len(theirs):
+            verdict.fewer.add(channel)
         for row in sorted(set(range(len(theirs))) - set(matched)):
             verdict.add("lost", f"{channel}: no key at {theirs[row, 0]:g}")
         for row in sorted(set(range(len(mine))) - set(matched.values())):

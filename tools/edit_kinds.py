@@ -142,6 +142,7 @@ class Selecting:
     def _show(self, *names: str) -> None:
         """Let the editors show these objects only."""
         context: Any = bpy.context
+        self._end_edit()
         linked = context.scene.collection.objects
         for name in NAMES:
             obj = bpy.data.objects.get(name)
@@ -154,6 +155,13 @@ class Selecting:
             if name in names:
                 obj.select_set(True)
                 context.view_layer.objects.active = obj
+
+    @staticmethod
+    def _end_edit() -> None:
+        """Let an edit by a script be seen, as Blender does before each operator: a bake by itself deselects generated
+        keys, and of what is in no scene any more nothing is told."""
+        context: Any = bpy.context
+        context.view_layer.update()
 
     @contextmanager
     def _alone(self, name: str) -> Iterator[Any]:
@@ -181,6 +189,7 @@ class Selecting:
 
     def _select(self, chosen: Callable[[Any, FloatArray], BoolArray | bool]) -> None:
         """Select the keys at those of a curve's frames that are `chosen`, and no others."""
+        self._end_edit()
         for obj in self.twins:
             for fcurve in fcurves(obj):
                 points = fcurve.keyframe_points
@@ -248,6 +257,10 @@ class Selecting:
         own = {name: [frame for frame in held if frame in chosen] for name, held in keys.items()}
         self._select(lambda f, at: _among(at, own.get((f.data_path, f.array_index), ())))
         return f"in the Graph Editor {', '.join(f'{frame:g}' for frame in chosen)}"
+
+
+def _selected(obj: Any) -> list[Any]:
+    return [point for fcurve in fcurves(obj) for point in fcurve.keyframe_points if point.select_control_point]
 
 
 def _among(at: FloatArray, frames: Sequence[float]) -> BoolArray:
@@ -379,12 +392,21 @@ class Edits(Selecting):
 
     def paste_at(self, frame: float, how: dict[str, Any], sources: tuple[str, str] = ("Live", "Plain")) -> None:
         """Copy what is selected of the sources, and paste it into the twins."""
+        self._deselect_before(*sources)
         for name, source in zip(("Live", "Plain"), sources, strict=True):
             with self._alone(source), editor("DOPESHEET"):
                 bpy.ops.action.copy()
             with self._alone(name), editor("DOPESHEET"):
                 scene_now().frame_set(frame)
                 bpy.ops.action.paste(**how)
+
+    def _deselect_before(self, source: str, twin: str) -> None:
+        """Deselect the source's generated keys before the first selected key of its twin: Blender pastes the first one
+        at the current frame, and the own keys of both belong at the same frames."""
+        first = min((point.co.x for point in _selected(bpy.data.objects[twin])), default=0.0)
+        for point in _selected(bpy.data.objects[source]):
+            if point.co.x < first - NEAR:
+                mark_selected(point, False)
 
     def paste_from_another(self) -> Done:
         chosen = set(self.dice.sample(FRAMES, self.dice.choice((1, 2, 5))))

@@ -203,7 +203,19 @@ class Case(Edits):
         self.inserted |= name in INSERTING
         self.merged |= name in MERGING and _count(self.plain) < before
         self.story.append(said)
+        self._keep_notes()
         return self.kind or name
+
+    def _keep_notes(self) -> None:
+        """Keep what the extension has said of edits by itself."""
+        action = self.live.animation_data.action
+        self.noted += self._handlers.said_of(action) if action is not None else []
+        # Keys that were kept in doubt are the animator's from now on, and their twin has none.
+        self.values &= not any(DOUBT in note for note in self.noted)
+
+    @property
+    def _handlers(self) -> Any:
+        return importlib.import_module(self.animation.__name__.removesuffix(".animation") + ".handlers")
 
     def on_both(self, work: Callable[[Any], None]) -> None:
         refused = []
@@ -261,17 +273,15 @@ class Case(Edits):
 
     def note(self) -> None:
         """Let the extension look at what was edited, as it does in a window when an edit ends."""
-        self.noted += self._flush().notes
-        # Keys that were kept in doubt are the animator's from now on, and their twin has none.
-        self.values &= not any(DOUBT in note for note in self.noted)
+        self._flush()
+        self._keep_notes()
 
     def _flush(self) -> Any:
-        handlers = importlib.import_module(self.animation.__name__.removesuffix(".animation") + ".handlers")
         action = self.live.animation_data.action
         if action is not None:
-            handlers.mark(action)
+            self._handlers.mark(action)
         with quietly():
-            return handlers.flush()
+            return self._handlers.flush()
 
     def judge(self) -> Verdict:
         """Look, restore, and hold what is left against the twin."""

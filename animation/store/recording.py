@@ -303,6 +303,25 @@ def are_up_to_date(tracks: Sequence[Track]) -> list[bool]:
     return [result.get(id(track), False) for track in tracks]
 
 
+def keys_stand(action: bpy.types.Action) -> bool:
+    """Tell whether all keys of the action's baked tracks are where they were written, with those values."""
+    table = read_table(action)
+    for channels in channels_in(action):
+        states: dict[str, State | None] = {}
+        for fcurve in channels:
+            path = fcurve.data_path
+            if path not in states:
+                try:
+                    states[path] = table.state(channels.slot_handle, path)
+                except ValueError:
+                    return False
+            state = states[path]
+            written = state.channels.get(fcurve.array_index) if state is not None else None
+            if written is not None and not _stands(fcurve, written):
+                return False
+    return True
+
+
 def _all_stand(track: Track) -> bool:
     channels = track.state.channels if track.state is not None else {}
     return all(index in channels and _stands(fcurve, channels[index]) for index, fcurve in track.channels.items())

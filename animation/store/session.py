@@ -22,6 +22,8 @@ class Session:
         self._rows: Rows = NO_ROWS
         self._fresh: list[Rows] = []
         self.tables: dict[int, Table] = {}
+        self.written: set[int] = set()
+        """Actions of which we have written the table since somebody asked."""
 
     @property
     def rows(self) -> Rows:
@@ -39,6 +41,7 @@ class Session:
     def forget_actions(self) -> None:
         """Forget which actions had which tracks: another file was loaded."""
         self.tables.clear()
+        self.written.clear()
 
 
 session = Session()

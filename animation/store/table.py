@@ -417,6 +417,7 @@ def write(action: Any, before: Table, table: Table, fresh: Rows = NO_ROWS) -> No
     # Integers of 32 bits, with sign.
     stored["stamp"] = crc - (1 << 31)
     session.remember(action.session_uid, table, fresh)
+    session.written.add(action.session_uid)
 
 
 def _track(state: State) -> tuple[Any, ...]:

@@ -92,3 +92,55 @@ def test_restore_after_looks_gives_the_handles_of_the_record(animation, thing) -
             assert one.interpolation == other.interpolation
             assert one.handle_left_type == other.handle_left_type
             assert np.allclose(one.handle_left, other.handle_left, atol=1e-4)
+
+
+def own_frames(animation, thing: bpy.types.Object) -> list[list[float]]:
+    own = animation.store.own_keys.read_own_keys(animation.find_track(thing, "location"))
+    return [own[index].keys.frames.tolist() for index in range(3)]
+
+
+@pytest.mark.parametrize("then", ["operator", "frame"])
+@pytest.mark.parametrize("thing", ["SAMPLES"], indirect=True)
+def test_without_a_window_an_edit_is_noted_before_the_next_operator_or_frame(animation, thing, then) -> None:
+    move(thing, 10, 3)
+    # A key is set by a script, and what hides it comes after: all values go along.
+    for index in range(3):
+        fcurve = curve(thing, "location", index)
+        row = int(np.argmin(np.abs(co(fcurve)[:, 0] - 20)))
+        fcurve.keyframe_points[row].co_ui = (fcurve.keyframe_points[row].co.x, 7.0)
+    frame = float(co(curve(thing, "location", 0))[row, 0])
+    if then == "frame":
+        bpy.context.scene.frame_set(3)
+    for index in range(3):
+        for point in curve(thing, "location", index).keyframe_points:
+            point.select_control_point = point.select_left_handle = point.select_right_handle = True
+    with editor("FCURVES"):
+        bpy.ops.transform.translate(value=(0, 2.5, 0))
+    assert own_frames(animation, thing) == [[0, 13, frame, 25, 40]] * 3
+    animation.bake(thing, output="SAMPLES")
+    animation.restore(thing)
+    for index in range(3):
+        at = co(curve(thing, "location", index))
+        assert at[:, 0].tolist() == [0, 13, frame, 25, 40]
+        assert at[2, 1] == pytest.approx(9.5, abs=1e-5)
+
+
+@pytest.mark.parametrize("thing", ["SAMPLES"], indirect=True)
+def test_without_a_window_doubts_are_printed(animation, thing, capfd) -> None:
+    bpy.context.view_layer.update()
+    fcurve = curve(thing, "location", 0)
+    points = fcurve.keyframe_points
+    for row in np.flatnonzero(np.abs(co(fcurve)[:, 0] - 32) < 6).tolist():
+        points[row].co_ui = (points[row].co.x, points[row].co.y + 1.0)
+    bpy.context.view_layer.update()
+    printed = capfd.readouterr().out
+    assert 'TCB: "Ball", location: edited so that keys can\'t be told for sure' in printed
+
+
+def test_without_a_window_a_frame_change_or_a_bake_makes_nothing_of_the_animators(animation, thing) -> None:
+    before = own_frames(animation, thing)
+    bpy.context.scene.frame_set(7)
+    bpy.ops.tcb.bake(output="SAMPLES", step=0.5)
+    bpy.context.scene.frame_set(9)
+    assert own_frames(animation, thing) == before
+    assert animation.store.recording.is_up_to_date(animation.find_track(thing, "location"))
