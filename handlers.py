@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from typing import Any, TypeVar
 
 import bpy
@@ -166,7 +166,8 @@ def options_of(scene: Any) -> Options:
 
 
 def _options_for(users: list[bpy.types.ID]) -> Options:
-    return options_of(_scene_of(users))
+    """How a TCB track is played that is not baked: by the handles of the animator's own keys."""
+    return Options(output="HANDLES", defaults=selection.defaults_of(_scene_of(users))).as_kept()
 
 
 def _scene_of(users: list[bpy.types.ID]) -> Any:
@@ -280,13 +281,16 @@ def _after_update(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
 def _look_at_once(actions: list[bpy.types.Action]) -> None:
     """Look at edits of baked tracks of actions, and say what is doubtful of them."""
     keyed = _was_keyed()
-    baked = [action for action in actions if is_live(action) or has_baked_tracks(action)]
-    # After a bake Blender tells of the keys that it has written.
-    edited = {each.session_uid for each in baked if each.session_uid not in session.written or not keys_stand(each)}
+    edited = {action.session_uid for action in actions if is_live(action) or _is_edited(action)}
     report = _each(edited, lambda action: _look_at(action, keyed))
     for line in (*report.refused, *report.notes):
         print(f"TCB: {line}")
     session.written.clear()
+
+
+def _is_edited(action: bpy.types.Action) -> bool:
+    """Whether baked tracks of the action may have been edited: after a bake Blender tells of the keys that it wrote."""
+    return has_baked_tracks(action) and not (action.session_uid in session.written and keys_stand(action))
 
 
 def _look_at(action: bpy.types.Action, keyed: bool) -> Report:
@@ -362,6 +366,21 @@ _HANDLERS = (
     ("render_complete", _after_rendering),
     ("render_cancel", _after_rendering),
 )
+
+
+def without_tcb(datablocks: Iterable[bpy.types.ID]) -> list[bpy.types.Action]:
+    """The actions of the datablocks in which no track is TCB yet."""
+    animations: list[Any] = [getattr(datablock, "animation_data", None) for datablock in datablocks]
+    actions = dict.fromkeys(each.action for each in animations if each is not None and each.action is not None)
+    return [action for action in actions if action.is_editable and not read_table(action).places]
+
+
+def go_live(actions: Iterable[bpy.types.Action]) -> Report:
+    """Switch Live on for those of the actions that have TCB tracks by now, and let handles play these."""
+    for action in actions:
+        if read_table(action).places:
+            setattr(action, "tcb_live", True)  # noqa: B010  Blender's own types don't know it
+    return flush()
 
 
 def _switched(action: bpy.types.Action, _context: bpy.types.Context) -> None:

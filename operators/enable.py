@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 from bpy.props import BoolProperty
 
-from .. import animation, selection
+from .. import animation, handlers, selection
 from ..animation import Report
 from ..words import n_, rpt_
 from .on_selection import OnSelection
@@ -26,12 +26,28 @@ class TCB_OT_enable(OnSelection, bpy.types.Operator):
         default=True,
     )
 
+    live: BoolProperty(
+        name="Live",
+        description="Let the handles of the keys play the motion, and keep it up to date with every edit, where an "
+        "action had no TCB tracks before. On where you press a button, off in scripts",
+        options={"SKIP_SAVE"},
+    )
+
     done = n_("Enabled {:s}")
     otherwise = n_("Everything that is selected is TCB already")
 
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:
+        if not self.properties.is_property_set("live"):
+            self.live = True
+        return self.execute(context)
+
     def execute(self, context: bpy.types.Context) -> Status:
         selected = selection.selected_datablocks(context, self.use_data)
+        first = handlers.without_tcb(selected) if self.live else []
         report = animation.enable_many(selected, self.keep_look, selection.default_parameters(context))
+        played = handlers.go_live(first)
+        # What handles can't play is TCB all the same, and says what to do.
+        report.notes += [*played.notes, *played.refused]
         status = finish(self, report, rpt_(self.done, report.counts), self.otherwise)
         warn_of_looks(self, report)
         return status

@@ -20,6 +20,7 @@ from ..animation.edit.selected_keys import goes_by_velocities
 from ..animation.fcurves.editable import check_editable
 from ..animation.inspecting import has_animated_bones, state, state_text, turn_now, values_now
 from ..animation.store.live_switch import is_live
+from ..animation.store.options import Options
 from ..animation.store.own_keys import read_own_keys
 from ..animation.store.parameters import velocity_size
 from ..animation.store.paths import split
@@ -146,9 +147,14 @@ def _has_other_options(context: bpy.types.Context) -> bool:
         animation: Any = getattr(datablock, "animation_data")  # noqa: B009  it has tracks
         if track.baked and is_live(animation.action) and not _state_fault(track):
             kept = track.settings.options
-            if kept is not None and kept != options:
+            if kept is not None and not (_plays_handles(kept, options) or kept == options):
                 return True
     return False
+
+
+def _plays_handles(kept: Options, options: Options) -> bool:
+    """Whether handles play a track with the defaults of the sidebar: of its other options none matters to them."""
+    return kept.output == "HANDLES" and kept.defaults == options.defaults
 
 
 def draw_text(layout: Any, context: bpy.types.Context, text: str, icon: str = "INFO") -> None:

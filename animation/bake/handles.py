@@ -89,10 +89,7 @@ class OwnHandles(Plan):
             return Baked([keys], notes)
         key, channel = np.unravel_index(int(np.argmax(fitted.errors)), fitted.errors.shape)
         error, frame = float(fitted.errors[key, channel]), float(fitted.frames[key, channel])
-        is_approximate = error > self.tolerance
-        if is_approximate:
-            notes.append(approximate(self.scope.track, error, frame))
-        return Baked([keys], notes, error, frame, is_approximate)
+        return Baked([keys], notes, error, frame, is_approximate=error > self.tolerance)
 
     def _places(self, fitted: Handles | None, rows: list[int]) -> tuple[FloatArray, FloatArray]:
         """The left and right handles, shape (channels, keys, 2); NaN for those that stay."""

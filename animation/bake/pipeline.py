@@ -36,6 +36,7 @@ from ..store.table import GENERATED, Channel, Error, State, remove_table, update
 from ..store.tracks import Track, find_tracks, why_not
 from .composing import baked_keys
 from .composing import plain_keys as composed_plain_keys
+from .handles import approximate
 from .plan import Baked, ChannelKeys, OwnChannels, Results, TrackPlan, compose_all
 from .planning import plan_track, sampling_of
 from .retimed import sample_count
@@ -353,8 +354,8 @@ def _write(job: _Job, every: Sequence[Baked]) -> Report:
     remove_strays(job.channels)
     with selecting(job.channels.action) as keys:
         _write_tracks(job, every, report, keys.write)
-    for plan in job.plans:
-        _note_made_keys(report, plan)
+    for plan, baked in zip(job.plans, every, strict=True):
+        _note_of_one_bake(report, plan, baked)
     job.channels.action.update_tag()
     return report
 
@@ -474,8 +475,12 @@ def take_channel(channels: Channels, datablock: bpy.types.ID, track: Track, inde
     return ""
 
 
-def _note_made_keys(report: Report, plan: TrackPlan) -> None:
-    """A bake by hand says so; while live, keys are made all the time."""
+def _note_of_one_bake(report: Report, plan: TrackPlan, baked: Baked) -> None:
+    """Say what only a bake by hand says: while live, keys are made all the time, and the list of tracks tells how far
+    handles are off."""
+    if baked.is_approximate:
+        reason = approximate(plan.track, baked.error, baked.error_frame)
+        report.notes.append(str(plan.track.refusal(reason)))
     for original in plan.own.values():
         if len(original.unrecorded):
             frames = ", ".join(f"{frame:g}" for frame in original.unrecorded[:3])
@@ -568,7 +573,7 @@ def _write_plain(job: _Job, copy: Channels, every: Sequence[Baked]) -> Report:
             for group in baked.channels:
                 _write_plain_group(plan, group, partial(fcurve_of, plan.track), keys.write)
             _count(report, plan, baked)
-            _note_made_keys(report, plan)
+            _note_of_one_bake(report, plan, baked)
             note_doubts(report, plan.track, plan.own.values())
     return report
 

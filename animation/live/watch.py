@@ -112,6 +112,10 @@ class Watch:
                 changed.append(track)
         return self._tried(changed)
 
+    def not_played(self) -> list[Track]:
+        """The tracks that are not baked, and can be."""
+        return self._tried([track for track in self.tracks.values() if not track.baked and track.in_use])
+
     def _tried(self, tracks: list[Track]) -> list[Track]:
         """Those that were not refused as they are."""
         result = []
@@ -249,8 +253,8 @@ def _look_at(
     watch: Watch, channels: Channels, tracks: list[Track], otherwise: Otherwise | None, is_live: bool
 ) -> Report:
     """Bake tracks again; where they are not live, only take note of what was edited."""
-    first = [track for track in watch.tracks.values() if not track.baked and track.in_use and otherwise is not None]
-    tracks = [*tracks, *first]
+    if otherwise is not None:
+        tracks = [*tracks, *watch.not_played()]
     if not tracks:
         return Report()
     present = refreshed(watch.users[0], channels, tracks)
@@ -259,6 +263,7 @@ def _look_at(
         watch.take(channels, present, ())
         return report
     in_vain = all(_only_generated_moved(track) for track in present)
+    first = not all(track.baked for track in present)
     options = otherwise(watch.users) if otherwise is not None and first else Options()
     report = rebake(watch.users, channels, [track for track in present if track.in_use], options)
     refused = {refusal.track for refusal in report.refusals}
@@ -292,7 +297,9 @@ def _names(track: Track, every: list[Any]) -> bytes:
 
 def _state_mark(track: Track, every: list[Any]) -> int:
     """A checksum of where keys are, and of what is chosen."""
-    return zlib.crc32(_mark(every), zlib.crc32(repr((track.settings, track.order)).encode())) or 1
+    function = function_of(track)
+    chosen = (track.settings, track.order, function.checksum if function is not None else 0)
+    return zlib.crc32(_mark(every), zlib.crc32(repr(chosen).encode())) or 1
 
 
 def _only_generated_moved(track: Track) -> bool:

@@ -432,13 +432,35 @@ def test_the_copy_that_a_bake_for_export_makes_is_not_live(animation, thing) -> 
     assert original.tcb_live
 
 
-def test_switched_on_where_nothing_is_tcb_all_tracks_become_so_and_are_baked(animation, scene) -> None:
+def test_switched_on_where_nothing_is_tcb_all_tracks_become_so_and_handles_play_them(animation, scene) -> None:
     item = new_object("Ball")
     key(item, "location", [(0, (0, 1, 2)), (10, (5, -1, 2)), (25, (1, 1, 2.5))])
     item.animation_data.action.tcb_live = True
     assert animation.find_track(item, "location").enabled
     let_time_pass(animation)
-    assert len(curve(item, "location").keyframe_points) == 26
+    track = animation.find_track(item, "location")
+    assert track.settings.options.output == "HANDLES"
+    assert co(curve(item, "location"))[:, 0].tolist() == [0, 10, 25]
+    assert animation.store.recording.is_up_to_date(track)
+
+
+def test_what_handles_cannot_play_is_said_once_and_played_when_it_can_be(animation, scene) -> None:
+    item = new_object("Ball")
+    key(item, "rotation_euler", [(0, (0, 1, 2)), (10, (1, -1, 2)), (25, (1, 1, 2.5))])
+    key(item, "location", [(0, (0, 1, 2)), (10, (1, -1, 2))])
+    points = curve(item, "rotation_euler", 1).keyframe_points
+    points.remove(points[1])
+    item.animation_data.action.tcb_live = True
+    let_time_pass(animation)
+    assert animation.find_track(item, "location").baked
+    assert not animation.find_track(item, "rotation_euler").baked
+    (line,) = handlers_of(animation).said_of(item.animation_data.action)
+    assert "rotation_euler" in line
+    assert "key whole rotations" in line.lower()
+    animation.key_whole(item)
+    let_time_pass(animation)
+    assert animation.find_track(item, "rotation_euler").settings.options.output == "HANDLES"
+    assert handlers_of(animation).said_of(item.animation_data.action) == []
 
 
 def test_an_edit_that_cannot_be_baked_is_said_and_keeps_the_keys(animation, thing) -> None:
@@ -485,32 +507,31 @@ def test_generated_keys_that_went_along_with_the_animators_are_not_worth_a_word(
     assert is_as_baked(animation, thing)
 
 
-def test_what_was_never_baked_is_baked_by_the_options_of_its_own_scene(animation, thing) -> None:
+def test_what_was_never_baked_is_played_by_handles_with_the_defaults_of_its_own_scene(animation, thing) -> None:
     here = bpy.context.scene
     there = bpy.data.scenes.new("There")
     item = new_object("Far")
     here.collection.objects.unlink(item)
     there.collection.objects.link(item)
     key(item, "location", [(0, (0, 1, 2)), (10, (5, -1, 2))])
-    here.tcb.step, there.tcb.step = 1.0, 0.5
-    there.tcb.defaults.tension = 0.25
+    there.tcb.step, there.tcb.defaults.tension = 0.5, 0.25
     item.animation_data.action.tcb_live = True
     bpy.ops.tcb.sync()
     options = animation.find_track(item, "location").settings.options
-    assert (options.step, options.defaults) == (0.5, {"tension": 0.25})
-    assert len(curve(item, "location").keyframe_points) == 21
+    assert (options.output, options.defaults) == ("HANDLES", {"tension": 0.25})
+    assert len(curve(item, "location").keyframe_points) == 2
 
 
-def test_what_two_scenes_have_is_baked_by_the_options_of_the_current_one(animation, thing) -> None:
+def test_what_two_scenes_have_is_played_with_the_defaults_of_the_current_one(animation, thing) -> None:
     here = bpy.context.scene
     there = bpy.data.scenes.new("There")
     item = new_object("Both")
     there.collection.objects.link(item)
     key(item, "location", [(0, (0, 1, 2)), (10, (5, -1, 2))])
-    here.tcb.step, there.tcb.step = 1.0, 0.5
+    here.tcb.defaults.tension, there.tcb.defaults.tension = 0.5, 0.25
     item.animation_data.action.tcb_live = True
     bpy.ops.tcb.sync()
-    assert animation.find_track(item, "location").settings.options.step == 1.0
+    assert animation.find_track(item, "location").settings.options.defaults == {"tension": 0.5}
 
 
 def test_a_library_override_is_live_once_it_has_an_action_of_its_own(animation, thing, tmp_path) -> None:

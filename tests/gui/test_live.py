@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Live by hand: what is dragged, keyed, undone, saved and opened again moves as its keys say; no Bake is pressed."""
+"""Live by hand, of samples: what is dragged, keyed, undone, saved and opened again moves as its keys say; no Bake is
+pressed but the first one. What handles play is in test_live_handles.py."""
 
 from __future__ import annotations
 
@@ -48,9 +49,10 @@ result = played() == before
 
 @pytest.fixture
 def live(window: Any) -> Any:
-    """The window with Live switched on by a click, and a large Dope Sheet."""
+    """The window with samples baked and Live switched on, by clicks."""
     buttons = window.buttons("VIEW_3D")
-    window.click(place(buttons, "tcb_live"))
+    window.click(place(buttons, "tcb.bake("))
+    window.click(place(window.buttons("VIEW_3D"), "tcb_live"))
     time.sleep(SECOND_LOOK)
     window.shot(PICTURES / "live_on.png")
     assert window.run("result = bpy.data.objects['Cube'].animation_data.action.tcb_live") is True

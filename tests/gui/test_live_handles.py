@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Enabled by a click, handles play: the animator sees his own keys and nothing else, and edits move the motion."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from tools.graphical import place
+
+from .conftest import PICTURES
+from .test_editors import hold_slider, take_back
+from .test_live import SECOND_LOOK, diamond, drag, everything, open_dope_sheet, own_frames
+from .test_main_path import CURVES, hermite_first_segment
+
+AT_REST = """
+for fcurve in fcurves():
+    for point in fcurve.keyframe_points:
+        point.interpolation = 'LINEAR'
+bpy.ops.ed.undo_push(message='linear')
+"""
+
+
+def handles(window: Any) -> Any:
+    """Where all keys and handles are; and of the first three curves' keys the types."""
+    return window.run(f"""{CURVES}
+result = [[tuple(round(n, 6) for n in (*k.co, *k.handle_left, *k.handle_right)) for k in c.keyframe_points]
+          for c in fcurves()]
+""")
+
+
+def x_at(window: Any, *frames: float) -> list[float]:
+    return [window.run(f"{CURVES}\nresult = fcurves()[0].evaluate({frame})") for frame in frames]
+
+
+def is_as_played(window: Any) -> bool:
+    """Whether handles stand where a bake of handles puts them."""
+    time.sleep(SECOND_LOOK)
+    before = handles(window)
+    window.run("bpy.ops.tcb.bake(output='HANDLES')")
+    return bool(before == handles(window))
+
+
+@pytest.fixture
+def playing(window: Any) -> Any:
+    """The window after a click on Enable TCB; of linear keys, which get no parameters."""
+    window.run(f"{CURVES}{AT_REST}")
+    window.click(place(window.buttons("VIEW_3D"), "tcb.enable("))
+    time.sleep(SECOND_LOOK)
+    window.shot(PICTURES / "handles_enabled.png")
+    assert window.run("result = bpy.data.objects['Cube'].animation_data.action.tcb_live") is True
+    counts = window.run(f"{CURVES}\nresult = [len(c.keyframe_points) for c in fcurves()]")
+    assert set(counts) == {3}
+    return window
+
+
+def test_a_tension_that_is_typed_or_dragged_moves_the_motion(playing):
+    slider = place(playing.buttons("VIEW_3D"), "tcb.tension")
+    playing.type_value(slider, "0.75")
+    time.sleep(SECOND_LOOK)
+    assert x_at(playing, 10, 11) == pytest.approx([hermite_first_segment(f) for f in (10, 11)], abs=1e-5)
+    before, typed = everything(playing), x_at(playing, 10)
+    hold_slider(playing, slider, 4)
+    time.sleep(0.5)
+    held = x_at(playing, 10)
+    playing.shot(PICTURES / "handles_held.png")
+    take_back(playing)
+    assert held != pytest.approx(typed, abs=1e-3)
+    assert everything(playing) == before
+    assert is_as_played(playing)
+
+
+def test_dragged_keys_are_followed_by_their_handles_and_undone_to_the_last_bit(playing):
+    open_dope_sheet(playing)
+    playing.click(diamond(playing, 20))
+    states = [everything(playing)]
+    for by, at in (("5", 25), ("-3", 22), ("4", 26)):
+        drag(playing, by)
+        states.append(everything(playing))
+        assert own_frames(playing) == own_frames(playing, "rotation_quaternion") == [1, at, 50]
+    playing.shot(PICTURES / "handles_dragged.png")
+    assert is_as_played(playing)
+    for state in reversed(states[:-1]):
+        playing.key("ctrl+z", at=diamond(playing, 40))
+        assert everything(playing) == state
+    for state in states[1:]:
+        playing.key("ctrl+shift+z", at=diamond(playing, 40))
+        assert everything(playing) == state
+
+
+def test_keying_makes_one_key_in_each_channel_and_no_other(playing):
+    playing.run("bpy.context.scene.frame_set(33); bpy.ops.ed.undo_push(message='frame')")
+    centre = playing.run("a = area('VIEW_3D'); r = region(a, 'WINDOW'); result = (r.x + 300, win().height - r.y - 300)")
+    playing.key("i", at=centre)
+    time.sleep(SECOND_LOOK)
+    assert own_frames(playing) == own_frames(playing, "rotation_quaternion") == [1, 20, 33, 50]
+    # Scale has a key now, too.
+    counts = playing.run(f"{CURVES}\nresult = [len(c.keyframe_points) for c in fcurves() if c.data_path != 'scale']")
+    assert set(counts) == {4}
+    assert is_as_played(playing)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Enable in a window switches Live on, so that handles play the motion at once; in scripts it does not."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.animation.curves import co, curve, differences, key, new_object, snapshot
+
+KEYS = [(0, (0, 1, 2)), (10, (5, -1, 2)), (25, (1, 1, 2.5))]
+
+
+@pytest.fixture
+def animation(tcb_animation) -> Any:
+    return importlib.import_module(f"{tcb_animation.__name__}.animation")
+
+
+@pytest.fixture
+def ball(scene) -> bpy.types.Object:
+    obj = new_object("Ball")
+    key(obj, "location", KEYS)
+    obj.select_set(True)
+    bpy.context.view_layer.objects.active = obj
+    return obj
+
+
+def press(**options: object) -> None:
+    """As the button does: without a window Blender runs no operator's `invoke`."""
+    bpy.ops.tcb.enable(live=True, **options)
+
+
+def test_a_press_lets_handles_play_and_goes_on_with_edits(ball, animation) -> None:
+    press(keep_look=False)
+    action = ball.animation_data.action
+    assert action.tcb_live
+    assert animation.find_track(ball, "location").settings.options.output == "HANDLES"
+    assert co(curve(ball, "location"))[:, 0].tolist() == [0, 10, 25]
+    # The spline of key 10 with parameters of 0 leaves it along the chord of its neighbours.
+    point = curve(ball, "location").keyframe_points[1]
+    before = point.handle_right.y
+    bpy.ops.tcb.key_set(track="location", frame=10, tension=1.0)
+    bpy.context.view_layer.update()
+    point = curve(ball, "location").keyframe_points[1]
+    assert point.handle_right.y != before
+    assert point.handle_right.y == pytest.approx(5, abs=1e-5)
+
+
+def test_a_press_keeps_the_look(ball, animation) -> None:
+    points = curve(ball, "location").keyframe_points
+    frames = np.linspace(0, 25, 101)
+    seen = [curve(ball, "location").evaluate(frame) for frame in frames]
+    press()
+    fcurve = curve(ball, "location")
+    assert len(points) == len(fcurve.keyframe_points)
+    assert np.abs(np.array(seen) - [fcurve.evaluate(frame) for frame in frames]).max() < 0.15
+
+
+def test_a_script_leaves_the_curves_as_they_are(ball, animation) -> None:
+    before = snapshot(ball, identities=False)
+    bpy.ops.tcb.enable()
+    assert not ball.animation_data.action.tcb_live
+    assert differences(before, snapshot(ball, identities=False)) == []
+    assert not animation.find_track(ball, "location").baked
+
+
+def test_a_press_leaves_live_as_it_is_where_something_was_tcb(ball, animation) -> None:
+    bpy.ops.tcb.enable()
+    key(ball, "scale", KEYS)
+    press()
+    assert animation.find_track(ball, "scale").enabled
+    assert not ball.animation_data.action.tcb_live
+    assert not animation.find_track(ball, "scale").baked
+
+
+def test_what_handles_cannot_play_is_tcb_and_says_what_to_do(ball, animation, capfd) -> None:
+    key(ball, "rotation_euler", KEYS)
+    points = curve(ball, "rotation_euler", 1).keyframe_points
+    points.remove(points[1])
+    press()
+    assert animation.find_track(ball, "rotation_euler").enabled
+    assert animation.find_track(ball, "location").baked
+    assert "key whole rotations" in capfd.readouterr().out
+
+
+def test_restore_after_a_press_gives_the_curves_back(ball, animation) -> None:
+    before = snapshot(ball, identities=False)
+    press()
+    bpy.ops.tcb.restore()
+    bpy.context.view_layer.update()
+    assert differences(before, snapshot(ball, identities=False)) == []
+    assert not ball.animation_data.action.tcb_live
