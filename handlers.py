@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Set
+from functools import partial
 from typing import Any, TypeVar
 
 import bpy
@@ -55,6 +56,8 @@ class _State:
         self.notes: dict[int, list[str]] = {}
         self.edited_at = 0.0
         self.rendering = False
+        self.warned: set[int] = set()
+        """The actions of which a render has said that handles play them not exactly."""
         self.operator = 0
         """The operator that ran last, when keys were last looked at."""
 
@@ -345,9 +348,42 @@ def _settle_tables() -> None:
 
 
 @persistent
-def _before_rendering(*_args: Any) -> None:
+def _before_rendering(scene: bpy.types.Scene, *_args: Any) -> None:
     flush_all()
     _state.rendering = True
+    lines = [] if bpy.app.background else _new_warnings(scene)
+    if lines:
+        # This may be the thread of the render.
+        bpy.app.timers.register(partial(_warn, lines), first_interval=0.0)
+
+
+def _new_warnings(scene: bpy.types.Scene) -> list[str]:
+    """A line for each track of what is in the scene that handles play not exactly, the first time of each action."""
+    lines = []
+    for action in bpy.data.actions:
+        paths = [] if action.session_uid in _state.warned else read_table(action).approximate
+        if paths and scene in _scenes_with(users_of(action)):
+            _state.warned.add(action.session_uid)
+            lines += [f'"{action.name}": {path}' for path in paths]
+    return lines
+
+
+def _warn(lines: list[str]) -> None:
+    """Show in a window what is rendered otherwise than TCB has it."""
+
+    def draw(menu: Any, _context: bpy.types.Context) -> None:
+        for line in lines[:_MOST_LINES]:
+            menu.layout.label(text=line, translate=False)
+        if len(lines) > _MOST_LINES:
+            menu.layout.label(text=rpt_("… and {:d} more", len(lines) - _MOST_LINES), translate=False)
+        menu.layout.label(text="The list of tracks says how far; Bake TCB writes samples, which are exact")
+
+    manager: Any = bpy.context.window_manager
+    with bpy.context.temp_override(window=manager.windows[0]):
+        manager.popup_menu(draw, title=rpt_("Rendered near TCB, not exactly: handles play this"), icon="ERROR")
+
+
+_MOST_LINES = 6
 
 
 @persistent

@@ -165,6 +165,11 @@ class Table:
             result.setdefault(track, []).append((place, int(own[place]), int(generated[place])))
         return result
 
+    @property
+    def approximate(self) -> list[str]:
+        """The paths of tracks that handles play farther off than a bake would."""
+        return list(compress(self.lines, self.arrays["tracks"]["baked"] == _APPROXIMATE))
+
     def state(self, slot: int, path: str) -> State | None:
         """Read the track of that slot and path. Raise ValueError where it is damaged."""
         place = self.places.get((slot, path))

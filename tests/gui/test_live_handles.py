@@ -101,3 +101,25 @@ def test_keying_makes_one_key_in_each_channel_and_no_other(playing):
     counts = playing.run(f"{CURVES}\nresult = [len(c.keyframe_points) for c in fcurves() if c.data_path != 'scale']")
     assert set(counts) == {4}
     assert is_as_played(playing)
+
+
+def test_a_render_says_once_what_is_not_exact(playing):
+    playing.run("""
+scene = bpy.context.scene
+scene.render.engine = 'BLENDER_WORKBENCH'
+scene.render.resolution_x = scene.render.resolution_y = 32
+from bl_ext.user_default.tcb_animation import handlers
+warn, handlers.shown = handlers._warn, []
+handlers._warn = lambda lines: (handlers.shown.append(lines), warn(lines))[1]
+""")
+    render = """
+def steps():
+    bpy.ops.render.render('INVOKE_DEFAULT')
+    yield 4.0
+    from bl_ext.user_default.tcb_animation import handlers
+    return handlers.shown
+"""
+    assert playing.run(render) == [['"CubeAction": rotation_quaternion']]
+    playing.shot(PICTURES / "handles_rendered.png")
+    playing.key("Escape")
+    assert len(playing.run(render)) == 1
