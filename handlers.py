@@ -20,7 +20,7 @@ import bpy
 from bpy.props import BoolProperty
 
 from . import selection
-from .animation import Options, Refusal, Report, enable_many
+from .animation import Options, Refusal, Report, bake_many, enable_many
 from .animation.datablocks import of_object, users_of
 from .animation.live.watch import Watch, is_unsure, look_on, refresh, refresh_all, refused_of
 from .animation.store.live_switch import is_live
@@ -411,12 +411,15 @@ def without_tcb(datablocks: Iterable[bpy.types.ID]) -> list[bpy.types.Action]:
     return [action for action in actions if action.is_editable and not read_table(action).places]
 
 
-def go_live(actions: Iterable[bpy.types.Action]) -> Report:
-    """Switch Live on for those of the actions that have TCB tracks by now, and let handles play these."""
-    for action in actions:
-        if read_table(action).places:
-            setattr(action, "tcb_live", True)  # noqa: B010  Blender's own types don't know it
-    return flush()
+def go_live(actions: Iterable[bpy.types.Action], options: Options) -> Report:
+    """Switch Live on for those of the actions that have TCB tracks by now, and bake these first: all at once, which
+    is faster than one action after the other."""
+    enabled = [action for action in actions if read_table(action).places]
+    report = bake_many(dict.fromkeys(user for action in enabled for user in users_of(action)), options)
+    for action in enabled:
+        setattr(action, "tcb_live", True)  # noqa: B010  Blender's own types don't know it
+    flush()
+    return report
 
 
 def _switched(action: bpy.types.Action, _context: bpy.types.Context) -> None:

@@ -44,8 +44,9 @@ class TCB_OT_enable(OnSelection, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> Status:
         selected = selection.selected_datablocks(context, self.use_data)
         first = handlers.without_tcb(selected) if self.live else []
-        report = animation.enable_many(selected, self.keep_look, selection.default_parameters(context))
-        played = handlers.go_live(first)
+        defaults = selection.default_parameters(context)
+        report = animation.enable_many(selected, self.keep_look, defaults)
+        played = handlers.go_live(first, animation.Options(output="HANDLES", defaults=defaults))
         # What handles can't play is TCB all the same, and says what to do.
         report.notes += [*played.notes, *played.refused]
         status = finish(self, report, rpt_(self.done, report.counts), self.otherwise)

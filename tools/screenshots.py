@@ -216,8 +216,7 @@ def first_animation(window: Any, camera: Camera) -> None:
     camera.take("first_keys", box)
 
     buttons = window.buttons("VIEW_3D", height=520)
-    click_until(window, place(buttons, "tcb.enable("), "bpy.ops.tcb.remove.poll()")
-    click_until(window, place(buttons, "tcb_live"), "bpy.data.objects['Cube'].animation_data.action.tcb_live")
+    click_until(window, place(buttons, "tcb.enable("), "bpy.data.objects['Cube'].animation_data.action.tcb_live")
     window.run("bpy.context.scene.tcb_paths.show = True; bpy.context.scene.frame_set(20)")
     x, last_slider = place(buttons, "tcb.ease_from")
     camera.screen()
@@ -322,6 +321,8 @@ def graph_editor(window: Any, camera: Camera) -> None:
     camera.take("curves", canvas)
     window.run(LOCATION.format(output="SAMPLES", components=(2,), start=40, end=65))
     camera.take("samples", canvas)
+    window.run(LOCATION.format(output="HANDLES", components=(2,), start=40, end=65))
+    camera.take("handles", canvas)
 
 
 def dope_sheet(window: Any, camera: Camera) -> None:

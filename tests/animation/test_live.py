@@ -234,7 +234,7 @@ def test_frame_changes_mark_nothing(animation, thing) -> None:
 def test_nothing_is_baked_while_rendering_and_an_edit_before_it_is(animation, thing, bakes) -> None:
     handlers = handlers_of(animation)
     set_value(thing, 3.0)
-    handlers._before_rendering()
+    handlers._before_rendering(bpy.context.scene)
     assert bakes == ["location"]
     set_value(thing, 4.0)
     bpy.context.view_layer.update()
