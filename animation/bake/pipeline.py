@@ -424,7 +424,7 @@ def _count(report: Report, plan: TrackPlan, baked: Baked, notes: Sequence[str] =
         report.rotation_error = max(report.rotation_error, baked.error)
     else:
         report.value_error = max(report.value_error, baked.error)
-    if any(keys.handles is not None for keys in baked.channels):
+    if baked.is_by_handles:
         report.handles.append(_handle_error(track, baked))
     report.notes += [str(track.refusal(note)) for note in (*baked.notes, *notes)]
     for fcurve in track.channels.values():
@@ -519,7 +519,7 @@ def _write_track(plan: TrackPlan, state: State, baked: Baked, write: Write) -> S
             edited = each.edited or (index in plan.own and before is not None and before.edited)
             channels[index] = Channel(kept, rest, edited, own_written, made)
     settings = replace(plan.settings, digest=digest(track, plan.settings, plan.own))
-    error = Error(baked.error, baked.error_frame, baked.is_approximate)
+    error = Error(baked.error, baked.error_frame, baked.is_approximate) if baked.is_by_handles else None
     return replace(state, slot=track.slot, path=track.path, settings=settings, channels=channels, error=error)
 
 

@@ -119,6 +119,11 @@ class Baked:
     """Handles are farther off than the tolerance."""
 
     @property
+    def is_by_handles(self) -> bool:
+        """Whether the handles of the animator's keys play it."""
+        return any(keys.handles is not None for keys in self.channels)
+
+    @property
     def samples(self) -> int:
         """The number of generated linear keys, all channels together."""
         return sum(keys.values.size for keys in self.channels if keys.derivatives is None)

@@ -46,24 +46,25 @@ def settle(channels: Channels, tracks: Sequence[Track]) -> Report:
     for track, kept in zip(tracks, every, strict=True):
         if track.state is None:
             continue
-        states.append(_settle(track, track.state, {index: next(owns) for index in kept}))
+        # New rows give keys new identities; what was written has the old ones.
+        placed = {index: _placed(own, track.state.channels.get(index)) for index, own in kept.items()}
+        states.append(_settle(track, track.state, {index: (next(owns), placed[index]) for index in kept}))
         note_doubts(report, track, kept.values())
     if states:
         update(channels.action, joined(rows), states)
     return report
 
 
-def _settle(track: Track, state: State, kept: Mapping[int, OwnKeys]) -> State:
+def _settle(track: Track, state: State, kept: Mapping[int, tuple[OwnKeys, npt.NDArray[np.uint8]]]) -> State:
     channels = dict(state.channels)
     for index, fcurve in track.channels.items():
         before = channels.get(index)
         if before is None:
             continue
-        own = kept.get(index)
-        if own is None:
+        if index not in kept:
             channels[index] = replace(before, own=np.empty(0, dtype=OWN), edited=before.rest is None)
             continue
-        channels[index] = _settle_channel(fcurve, own, before)
+        channels[index] = _settle_channel(fcurve, *kept[index], before)
     settings = state.settings
     if any(_has_moved(state.channels[index], channel) for index, channel in channels.items()):
         settings = replace(settings, digest=NEVER)
@@ -76,7 +77,7 @@ def _has_moved(before: Channel, now: Channel) -> bool:
     return before.generated.tobytes() != now.generated.tobytes()
 
 
-def _settle_channel(fcurve: bpy.types.FCurve, own: OwnKeys, before: Channel) -> Channel:
+def _settle_channel(fcurve: bpy.types.FCurve, own: OwnKeys, placed: npt.NDArray[np.uint8], before: Channel) -> Channel:
     keys = read(fcurve)
     there = own.rows >= 0
     mine = np.zeros(len(keys), dtype=np.bool_)
@@ -90,7 +91,6 @@ def _settle_channel(fcurve: bpy.types.FCurve, own: OwnKeys, before: Channel) -> 
         amplitude=np.full(len(generated), GENERATED, dtype=np.float32),
     )
     write(fcurve, merged(curve, generated))
-    placed = _placed(own, before)
     noted = np.ascontiguousarray(generated.co).view(GENERATED_KEY).ravel()
     (written,) = as_written(vars(curve), [own], placed)
     return replace(before, edited=own.edited, own=written, generated=noted)
@@ -105,20 +105,18 @@ def _as_on_curve(keys: Keyframes, own: OwnKeys, before: Channel) -> Keyframes:
         getattr(curve, name)[there] = getattr(present, name)
     curve.interpolation[~there] = keys.interpolation[0]
     for side in ("handle_left", "handle_right"):
-        offset = getattr(present, side) - present.co
-        getattr(curve, side)[there] = curve.co[there] + offset
+        # Of keys that became one Blender changes the values alone.
+        getattr(curve, side)[there] = getattr(present, side)
         getattr(curve, f"{side}_type")[~there] = keys.handle_left_type[0]
     if (before.own["value"] != before.own["co"][:, 1]).any():
         # The curve shows other values than the keys' own.
         curve.co[there] = present.co
-    untouched = (curve.co[there] == present.co).all(axis=1)
-    for side in ("handle_left", "handle_right"):
-        rows = np.flatnonzero(there)[untouched]
-        getattr(curve, side)[rows] = getattr(present, side)[untouched]
     return identity.with_identities(curve, own.identities, curve.interpolation)
 
 
-def _placed(own: OwnKeys, before: Channel) -> npt.NDArray[np.uint8]:
+def _placed(own: OwnKeys, before: Channel | None) -> npt.NDArray[np.uint8]:
     """Which handles the last bake placed, in the order of the own keys."""
+    if before is None:
+        return np.zeros(len(own.identities), dtype=np.uint8)
     placed = dict(zip(before.own["identity"].tolist(), before.own["placed"].tolist(), strict=True))
     return np.array([placed.get(each, 0) for each in own.identities.tolist()], dtype=np.uint8)
