@@ -11,7 +11,7 @@ import pytest
 from tools.graphical import place
 
 from .conftest import PICTURES
-from .test_editors import hold_slider, take_back
+from .test_editors import hold_slider, open_editor, take_back
 from .test_live import SECOND_LOOK, diamond, drag, everything, open_dope_sheet, own_frames
 from .test_main_path import CURVES, hermite_first_segment
 
@@ -101,6 +101,38 @@ def test_keying_makes_one_key_in_each_channel_and_no_other(playing):
     counts = playing.run(f"{CURVES}\nresult = [len(c.keyframe_points) for c in fcurves() if c.data_path != 'scale']")
     assert set(counts) == {4}
     assert is_as_played(playing)
+
+
+def test_a_handle_that_is_dragged_becomes_parameters_of_its_key(playing):
+    open_editor(playing, "GRAPH_EDITOR")
+    at = playing.run(f"""{CURVES}
+r = region(area('GRAPH_EDITOR'), 'WINDOW')
+x, y = r.view2d.view_to_region(*fcurves()[1].keyframe_points[1].handle_right, clip=False)
+result = (r.x + x, win().height - r.y - y)
+""")
+    slopes = f"""{CURVES}
+k = fcurves()[1].keyframe_points[1]
+result = [(h.y - k.co.y) / (h.x - k.co.x) for h in (k.handle_left, k.handle_right)]
+"""
+    left, right = playing.run(slopes)
+    playing.click(at)
+    before = everything(playing)
+    for name in ("g", "y", "1"):
+        playing.key(name)
+    lengths = playing.run(f"{CURVES}\nk = fcurves()[1].keyframe_points[1]\nresult = k.handle_right.x - k.co.x")
+    playing.key("Return")
+    time.sleep(SECOND_LOOK)
+    playing.shot(PICTURES / "handles_bent.png")
+    bent = everything(playing)
+    assert playing.run(slopes) == pytest.approx([left, right + 1 / lengths], abs=1e-2)
+    found = playing.run(
+        f"{CURVES}\nresult = [numbers(name, 1).get(20.0) for name in ('tension', 'continuity', 'bias')]"
+    )
+    assert all(found)
+    playing.key("ctrl+z", at=at)
+    assert everything(playing) == before
+    playing.key("ctrl+shift+z", at=at)
+    assert everything(playing) == bent
 
 
 def test_a_render_says_once_what_is_not_exact(playing):
