@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pairs of edits between two looks, done to what is baked and to its twin; what of the own keys is lost."""
+"""Pairs of edits between two bakes, done to what is baked and to its twin; what of the own keys is lost."""
 
 from __future__ import annotations
 
@@ -744,8 +744,8 @@ class Result:
 def run_pair(
     stage: Stage, seed: int, number: int, methods: bool = False, only: int | None = None, between: bool = False
 ) -> Result:
-    """Do pair `number` of that seed: both edits, or the first or second one `only`, and judge; with a look `between`
-    them, as in a window, or none, as in a script."""
+    """Do pair `number` of that seed: both edits, or the first or second one `only`, and judge: as in a script, or
+    with what happens in a window `between` them."""
     dice = random.Random(f"{seed}/{number}")
     setting = settings_by(dice)
     names = [*PAIRED, ("choose", 4), ("give_velocity", 2)] if methods else list(PAIRED)

@@ -679,16 +679,26 @@ def run(animation: Any, only: str = "") -> list[dict[str, Any]]:
 GROUPS = ("Dope Sheet", "Graph Editor", "3D viewport", "Pose tools", "NLA", "Scripts", "Files", "Two edits")
 HEAD = """# Edits of what is baked
 
-Each edit is done to an object that is baked, and to a twin with the same keys that is not. After a look (live: at once;
-else: baked again) the own keys of both must be the same: frames, values, tension, continuity, bias and ease. Where the
-result of a tool depends on what the curve is between own keys, what the tool left own keys at must stay.
+What becomes of your own keys when you edit an animation that is baked, or that handles play: each kind of edit, with each
+output, *live* or *baked again* afterwards. Each is done to an object that is baked, and to a twin with the same keys that
+is not; then frames, values and parameters of both must be the same. Where a tool makes of a key what the curve beside
+it is, what the tool left own keys at must stay. `python tools/edits.py table --output docs/edits.md` makes this page.
+"""
+WHERE = """What is not *kept* stands below each table, with the reason; [what can't be told](storage.md#what-is-never-lost)
+has the rules.
+"""
+LEGEND = """## Words
 
-**lost**: own keys are missing or have other values. **new keys**: keys that nobody made. **parameters**: others than
-the twin's. *interpolation*: interpolation, easing or key type are others. *whole key*: where one channel of a rotation
-was keyed, all have a key. *kept in doubt*: keys that may have been keyed by hand are kept, and a note says so.
-*refused*: nothing is baked, and the reason is said. *told*: the report has a note on it. *(known)*: no program can
-tell; see below. A dash: this Blender has no such edit, or it does nothing to keys. Made by
-`python tools/edits.py table --output docs/edits.md`.
+| | |
+|---|---|
+| **lost**, **new keys**, **parameters** | own keys are missing or have other values; there are keys that nobody made; tension, continuity, bias or ease are others |
+| (known) | no program can tell |
+| *interpolation* | interpolation, easing or key type are others |
+| *whole key* | where one channel of a rotation was keyed, all have a key |
+| *kept in doubt* | keys that may have been keyed by hand are kept, and a note says so |
+| *refused* | nothing is baked, and the reason is said |
+| *told* | the report has a note on it |
+| - | this Blender has no such edit, or it does nothing to keys |
 """
 
 
@@ -698,14 +708,19 @@ def is_bad(row: Mapping[str, Any]) -> bool:
 
 
 def markdown(found: Mapping[str, list[dict[str, Any]]]) -> str:
-    """The table of each Blender."""
-    return "\n".join([HEAD, *(line for version, rows in found.items() for line in _section(version, rows))])
+    """The table of each Blender, the newest first."""
+    newest_first = sorted(found, key=lambda version: [int(part) for part in version.split(".")[:2]], reverse=True)
+    verdicts = [
+        f"- Blender {version}: {len(found[version])} kinds of edits; with {sum(map(is_bad, found[version]))} of them "
+        "something is lost or new that is not (known)."
+        for version in newest_first
+    ]
+    tables = [line for version in newest_first for line in _section(version, found[version])]
+    return "\n".join([HEAD, *verdicts, "", WHERE, *tables, LEGEND])
 
 
 def _section(version: str, rows: list[dict[str, Any]]) -> Iterator[str]:
     yield f"## Blender {version}\n"
-    bad = sum(map(is_bad, rows))
-    yield f"{len(rows)} kinds of edits; with {bad} something is lost, or keys are new, that is not (known).\n"
     yield f"| edit | {' | '.join(CELLS)} |"
     yield "|---" * (1 + len(CELLS)) + "|"
     group = ""

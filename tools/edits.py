@@ -6,8 +6,8 @@
     python tools/edits.py pairs --case 0/123
 
 `table`: each kind of edit by itself, with samples and with curves, live or baked again. What it finds goes to `--data`,
-a file for each Blender, and the Markdown table is made of all files there. `pairs`: random pairs of edits before one
-look, as a script may do them, or with a look between them, as in a window. Exit status 1: something was lost.
+a file for each Blender, and the Markdown table is made of all files there. `pairs`: random pairs of edits between two
+bakes as a script does them, or with what happens in a window between them. Exit status 1: something was lost.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def main() -> int:
     pairs.add_argument("--seed", type=int, default=0)
     pairs.add_argument("--processes", type=int, default=2)
     pairs.add_argument("--methods", action="store_true", help="choose methods too, which may leave their keys")
-    pairs.add_argument("--between", action="store_true", help="look between the edits, too")
+    pairs.add_argument("--between", action="store_true", help="between the edits do what happens in a window")
     pairs.add_argument("--case", help="SEED/NUMBER: do that pair, and its edits alone")
     pairs.add_argument("--shown", type=int, default=40, help="groups of lost pairs that are printed")
     pairs.add_argument("--share", type=int, help=argparse.SUPPRESS)

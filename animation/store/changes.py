@@ -227,6 +227,7 @@ class _History:
         """Of the changed generated keys those that are the animator's, and those of them of which that is not sure."""
         keyed = np.zeros(len(self.keys), dtype=np.bool_)
         doubtful = keyed.copy()
+        changed = changed[~self._negated[changed]]
         anchors = np.flatnonzero(~self.generated & (self.source >= 0))
         segment = np.searchsorted(anchors, changed)
         for each in np.unique(segment).tolist():
@@ -243,6 +244,19 @@ class _History:
             # One or two were keyed; many at once may be a tool's work.
             doubtful[left] = len(left) >= _FEWEST
         return keyed, doubtful
+
+    @cached_property
+    def _negated(self) -> BoolArray:
+        """Keys that were mirrored in value: of all that are selected, own and generated ones, every one is negated.
+
+        A value of 0 stays where it is, so a segment may have too few keys to tell by itself.
+        """
+        chosen = self.keys.select_control_point & np.isfinite(self.before)
+        told = chosen & (self.before != 0.0)
+        is_mirror = told.sum() >= _FEWEST and (told & ~self.generated).any() and told[self.generated].any()
+        if is_mirror and (self.now[chosen] == -self.before[chosen]).all():
+            return chosen
+        return np.zeros_like(chosen)
 
     def _explained(self, rows: IndexArray, inside: IndexArray, ends: list[int]) -> BoolArray:
         """Which of the rows have a value that a map of their whole segment gives, merged with others or not."""
