@@ -679,19 +679,22 @@ def run(animation: Any, only: str = "") -> list[dict[str, Any]]:
 GROUPS = ("Dope Sheet", "Graph Editor", "3D viewport", "Pose tools", "NLA", "Scripts", "Files", "Two edits")
 HEAD = """# Edits of what is baked
 
-What becomes of your own keys when you edit an animation that is baked, or that handles play: each kind of edit, with each
-output, *live* or *baked again* afterwards. Each is done to an object that is baked, and to a twin with the same keys that
-is not; then frames, values and parameters of both must be the same. Where a tool makes of a key what the curve beside
-it is, what the tool left own keys at must stay. `python tools/edits.py table --output docs/edits.md` makes this page.
+What becomes of your own keys when you edit an animation that is baked, or that handles play: each kind of edit, with
+each output, *live* or *baked again* afterwards. Each is done to an object that is baked, and to a twin with the same
+keys that is not; then frames, values and parameters of both must be the same. Where a tool makes of a key what the
+curve beside it is, what the tool left own keys at must stay. `python tools/edits.py table --output docs/edits.md` makes
+this page.
 """
-WHERE = """What is not *kept* stands below each table, with the reason; [what can't be told](storage.md#what-is-never-lost)
-has the rules.
+WHERE = """What is not *kept* stands below each table, with the reason. The rules are in
+[storage.md](storage.md#what-is-never-lost).
 """
 LEGEND = """## Words
 
 | | |
 |---|---|
-| **lost**, **new keys**, **parameters** | own keys are missing or have other values; there are keys that nobody made; tension, continuity, bias or ease are others |
+| **lost** | own keys are missing or have other values |
+| **new keys** | keys that nobody made |
+| **parameters** | tension, continuity, bias or ease are others |
 | (known) | no program can tell |
 | *interpolation* | interpolation, easing or key type are others |
 | *whole key* | where one channel of a rotation was keyed, all have a key |
