@@ -2,8 +2,9 @@
 """Handles that were dragged by hand: tension, continuity and bias become those that bring them nearest to there.
 
 A drag is told from what Blender does to handles by itself: all keys of the channel are as they were written, and of
-a key one handle stands elsewhere, which is selected while the key is not. What it means is put into the key's row, and
-the handle back to where it was written, so that the record for Restore stays; the bake that follows places it.
+a key one handle that the bake has placed stands elsewhere, which is selected while the key is not. What it means is put
+into the key's row, and the handle back to where it was written, so that the record for Restore stays; the bake that
+follows places it.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from ..fcurves.channels import Channels
 from ..fcurves.keyframes import BoolArray, Keyframes, read
 from ..report import Report
 from ..store.frame_functions import function_of
-from ..store.own_keys import OwnKeys, identities_of, read_own_keys
+from ..store.own_keys import LEFT_PLACED, RIGHT_PLACED, OwnKeys, identities_of, read_own_keys
 from ..store.recording import Part, recorded, write_identities
 from ..store.rows import PARAMETERS, joined
 from ..store.table import Channel, Written, update
@@ -33,6 +34,7 @@ Float64Array = npt.NDArray[np.float64]
 
 _SHORTEST = 1e-3
 """Frames. A handle above or below its key has no slope."""
+_EASE_TO, _EASE_FROM = (PARAMETERS.index(name) for name in ("ease_to", "ease_from"))
 _NEAR = 0.02
 """Of both chords: tangents that far off are where the handle is."""
 _FIXED = n_("this handle follows the keys and their parameters: it is back")
@@ -68,7 +70,11 @@ def _dragged(track: Track, index: int) -> _Sides | None:
         return None
     left, right = (_moved(keys, written.own, name) for name in _NAMES)
     alone = (left ^ right) & ~keys.select_control_point
-    sides = left & alone & keys.select_left_handle, right & alone & keys.select_right_handle
+    by_bake_left, by_bake_right = ((written.own["placed"] & bit) != 0 for bit in (LEFT_PLACED, RIGHT_PLACED))
+    sides = (
+        left & alone & by_bake_left & keys.select_left_handle,
+        right & alone & by_bake_right & keys.select_right_handle,
+    )
     return sides if sides[0].any() or sides[1].any() else None
 
 
@@ -164,11 +170,10 @@ class _Channel:
 
     def bent(self, key: int, side: str, slope: float) -> _Bent | None:
         """The parameters with which a key's handle comes nearest to the slope; None where they don't place it: beside
-        an ease, at the end of a loop, and at keys where a spline ends."""
+        an ease, at the end of a loop, and at inner keys where a spline ends."""
         after = side == "handle_right"
         first = key if after else key - 1
-        eased = self.parameters[first : first + 2, 3:]
-        if first < 0 or len(eased) < 2 or eased[0, 1] or eased[1, 0] or self.own.ends_spline[first]:
+        if self.parameters[first, _EASE_FROM] or self.parameters[first + 1, _EASE_TO]:
             return None
         if key in (0, len(self.values) - 1):
             return None if self.is_loop else self._bent_end(key, slope)

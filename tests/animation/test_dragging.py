@@ -85,6 +85,18 @@ def test_what_parameters_cannot_do_is_said(animation, ball) -> None:
     assert parameters(animation, ball, 1, index=2) == [0, 0, 0]
 
 
+def test_outer_handles_and_those_that_blender_plays_stay_where_they_are_dragged(animation, ball) -> None:
+    curve(ball, "location").keyframe_points[1].interpolation = "CONSTANT"
+    let_time_pass(animation)
+    for row, side, to in ((0, "left", (-7, 2)), (1, "right", (14, 7)), (3, "right", (45, 1))):
+        drag(ball, row, side, to)
+        let_time_pass(animation)
+        point = curve(ball, "location").keyframe_points[row]
+        assert tuple(getattr(point, f"handle_{side}")) == to
+        assert parameters(animation, ball, row) == [0, 0, 0]
+        assert said(animation, ball) == []
+
+
 def test_beside_an_ease_the_handle_goes_back(animation, ball) -> None:
     animation.key_set(ball, "location", 25, ease_to=0.5)
     let_time_pass(animation)
