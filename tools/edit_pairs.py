@@ -285,6 +285,7 @@ class Case(Edits):
 
     def judge(self) -> Verdict:
         """Look, restore, and hold what is left against the twin."""
+        self._keep_notes()
         try:
             passes_by = any(map(self.passes_by_keys, self._paths()))
         except ValueError:
