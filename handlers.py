@@ -257,11 +257,8 @@ def _before_frame_change(*_args: Any) -> None:
     """
     view_layer = bpy.context.view_layer
     depsgraph = None if _state.rendering or view_layer is None else view_layer.depsgraph
-    if depsgraph is None or not depsgraph.id_type_updated("ACTION"):
-        return
-    _mark_all()
-    if bpy.app.background:
-        _look_at_once(list(bpy.data.actions))
+    if depsgraph is not None and depsgraph.id_type_updated("ACTION"):
+        _mark_all()
 
 
 @persistent
@@ -279,6 +276,7 @@ def _after_update(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
             _mark_all()
     if bpy.app.background and not is_busy():
         _look_at_once(edited)
+    session.written.clear()
 
 
 def _look_at_once(actions: list[bpy.types.Action]) -> None:
@@ -288,7 +286,6 @@ def _look_at_once(actions: list[bpy.types.Action]) -> None:
     report = _each(edited, lambda action: _look_at(action, keyed))
     for line in (*report.refused, *report.notes):
         print(f"TCB: {line}")
-    session.written.clear()
 
 
 def _is_edited(action: bpy.types.Action) -> bool:
@@ -411,11 +408,12 @@ def without_tcb(datablocks: Iterable[bpy.types.ID]) -> list[bpy.types.Action]:
     return [action for action in actions if action.is_editable and not read_table(action).places]
 
 
-def go_live(actions: Iterable[bpy.types.Action], options: Options) -> Report:
+def go_live(actions: Iterable[bpy.types.Action]) -> Report:
     """Switch Live on for those of the actions that have TCB tracks by now, and bake these first: all at once, which
     is faster than one action after the other."""
     enabled = [action for action in actions if read_table(action).places]
-    report = bake_many(dict.fromkeys(user for action in enabled for user in users_of(action)), options)
+    users = list(dict.fromkeys(user for action in enabled for user in users_of(action)))
+    report = bake_many(users, _options_for(users))
     for action in enabled:
         setattr(action, "tcb_live", True)  # noqa: B010  Blender's own types don't know it
     flush()

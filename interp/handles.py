@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
@@ -117,13 +118,48 @@ class Handles:
     frames: FloatArray
 
 
-def fit_handles(requests: Sequence[Request]) -> list[Handles]:
+class KnownFits:
+    """Fits of segments by all that they depend on: `fit_handles` fits none of them again.
+
+    Parameters
+    ----------
+    most : int
+        How many are kept; beyond it the half that was fitted first is forgotten. One takes about half a kilobyte.
+    """
+
+    def __init__(self, most: int = 50_000) -> None:
+        self._most = most
+        self._rows: dict[bytes, FloatArray] = {}
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def missing(self, names: Sequence[bytes]) -> list[int]:
+        """Return the places of names that are not known, the first of each."""
+        fresh = {name: place for place, name in reversed([*enumerate(names)]) if name not in self._rows}
+        return sorted(fresh.values())
+
+    def learn(self, names: Sequence[bytes], rows: FloatArray) -> None:
+        """Keep a row of numbers for each name."""
+        self._rows.update(zip(names, rows, strict=True))
+
+    def recall(self, names: Sequence[bytes]) -> FloatArray:
+        """Return the rows of names that are known, shape (names, numbers); where there are many forget the oldest."""
+        rows = np.array([self._rows[name] for name in names])
+        if len(self._rows) > self._most:
+            self._rows = dict([*self._rows.items()][-(self._most // 2) :])
+        return rows
+
+
+def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> list[Handles]:
     """Fit the handles of many splines at once.
 
     Parameters
     ----------
     requests : sequence of Request
         Any mixture.
+    known : KnownFits, optional
+        What was fitted before, to which these are added: segments that are as they were take half the time, or less.
 
     Returns
     -------
@@ -157,7 +193,7 @@ def fit_handles(requests: Sequence[Request]) -> list[Handles]:
     key with others than its own, as by a whole turn more, no handles help, and the error says so. A spline that leaves
     its keys is off by as much at them.
     """
-    return in_batches(requests, lambda group: _Fitting(group).handles())
+    return in_batches(requests, lambda group: _Fitting(group, known).handles())
 
 
 class _Course(NamedTuple):
@@ -235,13 +271,45 @@ class _Segments(NamedTuple):
     eases: FloatArray
     """Ease from of the start and ease to of the end, shape (2, N)."""
 
+    def take(self, columns: IndexArray) -> _Segments:
+        return _Segments(self.begin[columns], self.frames[:, columns], self.eases[:, columns])
+
+
+class _Fitted(NamedTuple):
+    """What N segments get. Errors are those of each of c channels, or of all together."""
+
+    flips: FloatArray
+    """-1 where the end's key has to be negated, shape (N,)."""
+    errors: FloatArray
+    """Shape (c or 1, N)."""
+    places: FloatArray
+    """Where these are, in shares of the segment, shape (c or 1, N)."""
+    frames: Float32Array
+    """Of the handles after the start and before the end, shape (2, c, N)."""
+    values: Float32Array
+
+    @staticmethod
+    def rows_of(arrays: Sequence[FloatArray | Float32Array]) -> FloatArray:
+        """Return all numbers of each segment, shape (N, numbers); the last axis of each array runs over segments."""
+        rows = np.concatenate([array.reshape(-1, array.shape[-1]) for array in arrays]).T
+        return np.ascontiguousarray(rows, dtype=np.float64)
+
+    @classmethod
+    def of_rows(cls, rows: FloatArray, channels: int) -> _Fitted:
+        """Return what `rows_of` has made such rows of."""
+        handles = rows[:, -4 * channels :].T.reshape(2, 2, channels, -1).astype(np.float32)
+        errors, places = np.split(rows[:, 1 : -4 * channels].T, 2)
+        return cls(rows[:, 0], errors, places, *handles)
+
 
 class _Fitting:
     """Requests of one batch, whose channels hold the same kind of thing."""
 
-    def __init__(self, requests: Sequence[Request]) -> None:
-        self._holding, self._tracks, self._curve, self._numbers, self._fitted = batch(requests)
+    def __init__(self, requests: Sequence[Request], known: KnownFits | None) -> None:
+        self._holding, self._tracks, self._curve, self._numbers, self._chosen = batch(requests)
         self._is_cubic = requests[0].spline.is_cubic and self._holding is None
+        self._known = known
+        self._kind = f"{requests[0].held} {self._is_cubic}".encode()
 
     def handles(self) -> list[Handles]:
         """Return what each request gets."""
@@ -250,16 +318,13 @@ class _Fitting:
         errors, worst = np.zeros((count, channels)), np.full((count, channels), np.nan)
         flips = np.ones(count)
         for part in self._parts():
-            begin, (start, end), eases = part
-            exact = self._sampled(part)
-            course, flips[begin + 1], jumps = self._course(part, exact)
-            still = np.tile(~eases.any(axis=0), channels) if self._is_cubic else jumps
-            frames, values, played = _stored(part, course, _fitted(course, still))
-            largest, place = _tops(self._off(played, course, exact))
-            errors[begin] = largest.T
-            worst[begin] = (start + place * (end - start)).T
-            right[begin] = np.stack([each[0].reshape(channels, -1) for each in (frames, values)]).T
-            left[begin + 1] = np.stack([each[1].reshape(channels, -1) for each in (frames, values)]).T
+            begin, (start, end), _ = part
+            fitted = self._fitted(part)
+            flips[begin + 1] = fitted.flips
+            errors[begin] = fitted.errors.T
+            worst[begin] = (start + fitted.places * (end - start)).T
+            places = np.stack([fitted.frames, fitted.values], axis=-1).swapaxes(1, 2)
+            right[begin], left[begin + 1] = places
         first, last = self._tracks.first, self._tracks.last
         # From each track's first key on; a segment's values are in the sign of the key that begins it.
         signs = np.multiply.accumulate(flips)
@@ -272,10 +337,40 @@ class _Fitting:
     def _parts(self) -> Iterator[_Segments]:
         """Yield all segments that are fitted, some at a time."""
         frames, parameters = self._tracks.frames, self._tracks.parameters
-        for start in range(0, len(self._fitted), _SAMPLED):
-            begin = self._fitted[start : start + _SAMPLED]
+        for start in range(0, len(self._chosen), _SAMPLED):
+            begin = self._chosen[start : start + _SAMPLED]
             eases = ease.normalised(parameters[4, begin], parameters[3, begin + 1])
             yield _Segments(begin, np.stack([frames[begin], frames[begin + 1]]), np.stack(eases))
+
+    def _fitted(self, part: _Segments) -> _Fitted:
+        """Return what segments get; those that were fitted before get the same."""
+        exact = self._sampled(part)
+        derivatives = self._evaluated(part, np.repeat([[0.0], [1.0]], len(part.begin), axis=1), 1).swapaxes(0, 1)
+        if self._known is None or (self._is_cubic and not part.eases.any()):
+            return self._fit(part, exact, derivatives)
+        about = (
+            part.frames,
+            part.eases,
+            self._numbers[part.begin].T,
+            self._numbers[part.begin + 1].T,
+            derivatives,
+            exact,
+        )
+        names = [blake2b(self._kind + each.tobytes(), digest_size=16).digest() for each in _Fitted.rows_of(about)]
+        new = self._known.missing(names)
+        if new:
+            fresh = self._fit(part.take(np.array(new)), exact[..., new], derivatives[..., new])
+            self._known.learn([names[place] for place in new], _Fitted.rows_of(fresh))
+        return _Fitted.of_rows(self._known.recall(names), self._numbers.shape[1])
+
+    def _fit(self, part: _Segments, exact: FloatArray, derivatives: FloatArray) -> _Fitted:
+        channels = self._numbers.shape[1]
+        course, flips, jumps = self._course(part, exact, derivatives)
+        still = np.tile(~part.eases.any(axis=0), channels) if self._is_cubic else jumps
+        frames, values, played = _stored(part, course, _shape_of(course, still))
+        errors, places = _tops(self._off(played, course, exact))
+        shape = (2, channels, len(part.begin))
+        return _Fitted(flips, errors, places, frames.reshape(shape), values.reshape(shape))
 
     def _evaluated(self, part: _Segments, w: FloatArray, nu: int) -> FloatArray:
         """Return the spline's values or derivatives (a, m, N) at eased local parameters (m, N)."""
@@ -291,11 +386,12 @@ class _Fitting:
             w[:, eased] = _eased(w[:, eased], *part.eases[:, eased])
         return self._evaluated(part, w, 0)
 
-    def _course(self, part: _Segments, exact: FloatArray) -> tuple[_Course, FloatArray, BoolArray | None]:
+    def _course(
+        self, part: _Segments, exact: FloatArray, derivatives: FloatArray
+    ) -> tuple[_Course, FloatArray, BoolArray | None]:
         """Return what the channels should play, the signs that segments' ends get, and what does not arrive there."""
         (begin, _, eases), held = part, self._holding
         keys = np.stack([self._numbers[begin].T, self._numbers[begin + 1].T])
-        derivatives = self._evaluated(part, np.repeat([[0.0], [1.0]], len(begin), axis=1), 1).swapaxes(0, 1)
         flips, jumps = np.ones(len(begin)), None
         speeds = np.where(eases > 0.0, 0.0, 2.0 / (2.0 - eases.sum(axis=0)))[:, np.newaxis]
         rigid = _RIGID if held is None or held.scales else _SOFT
@@ -378,7 +474,7 @@ def _apart(course: _Course) -> _Course:
     return _Course(keys, values, rates, path, *(np.tile(each, channels) for each in (course.eases, course.stiffness)))
 
 
-def _fitted(course: _Course, still: BoolArray | None) -> _Shape:
+def _shape_of(course: _Course, still: BoolArray | None) -> _Shape:
     """Return the handles of all columns; those of `still` ones are at thirds, with the course's rates."""
     c, _, columns = course.values.shape
     parameter = np.empty(course.values.shape)

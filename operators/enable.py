@@ -46,7 +46,7 @@ class TCB_OT_enable(OnSelection, bpy.types.Operator):
         first = handlers.without_tcb(selected) if self.live else []
         defaults = selection.default_parameters(context)
         report = animation.enable_many(selected, self.keep_look, defaults)
-        played = handlers.go_live(first, animation.Options(output="HANDLES", defaults=defaults))
+        played = handlers.go_live(first)
         # What handles can't play is TCB all the same, and says what to do.
         report.notes += [*played.notes, *played.refused]
         status = finish(self, report, rpt_(self.done, report.counts), self.otherwise)

@@ -145,11 +145,20 @@ class Verdict:
         return [f"{kind}: {text}" for kind in KINDS for text in self.differences.get(kind, ())]
 
 
-def compare(wanted: Own, got: Own, *, values: bool = True, parameters: bool = True, inserted: bool = False) -> Verdict:
+def compare(
+    wanted: Own,
+    got: Own,
+    *,
+    values: bool = True,
+    parameters: bool = True,
+    inserted: bool = False,
+    keeps_curve: bool = False,
+) -> Verdict:
     """Hold own keys against the twin's; without `values` or `parameters`, not those.
 
     Where keys were `inserted` no interpolation is compared, which a new key takes from the one before it, and a
-    rotation may have a whole key where a channel got one.
+    rotation may have a whole key where a channel got one. Where an inserted key `keeps_curve` it has parameters, and
+    its twin has none.
     """
     verdict = Verdict()
     nothing = np.empty((0, 2), dtype=np.float32)
@@ -173,7 +182,7 @@ def compare(wanted: Own, got: Own, *, values: bool = True, parameters: bool = Tr
             if not inserted and was != now:
                 verdict.add("kinds", f"{channel}: {', '.join(now)} at {theirs[row, 0]:g}, not {', '.join(was)}")
     if parameters:
-        _compare_parameters(wanted, got, verdict)
+        _compare_parameters(wanted, got, verdict, keeps_curve)
     return verdict
 
 
@@ -183,7 +192,7 @@ def _has_sibling(points: Points, name: Name, frame: float) -> bool:
     return any(np.abs(at[:, 0] - frame).min() <= SAME_FRAME for at in siblings)
 
 
-def _compare_parameters(wanted: Own, got: Own, verdict: Verdict) -> None:
+def _compare_parameters(wanted: Own, got: Own, verdict: Verdict, keeps_curve: bool) -> None:
     for path, (frames, numbers) in wanted.parameters.items():
         if path not in got.parameters:
             # A track without keys is lost already; one that can't be asked for its parameters is not.
@@ -192,6 +201,8 @@ def _compare_parameters(wanted: Own, got: Own, verdict: Verdict) -> None:
             continue
         held, others = got.parameters[path]
         for row, other in _matched(frames, held).items():
+            if keeps_curve and not numbers[row].any():
+                continue
             for column, name in enumerate(PARAMETERS):
                 a, b = numbers[row, column], others[other, column]
                 if not abs(a - b) <= SAME_PARAMETER:

@@ -177,6 +177,8 @@ class Case(Edits):
         """Whether there are new keys: they take their interpolation from what stands before them."""
         self.merged = False
         """Whether own keys merged, of which either one's parameters may stay."""
+        self.reversed = False
+        """Whether keys were reversed in time, which negates bias and swaps eases; the twin's stay."""
         self.noted: list[str] = []
         """What looks between edits have said."""
         self.untouched: list[Name] = []
@@ -202,6 +204,7 @@ class Case(Edits):
             said = "nothing"
         self.inserted |= name in INSERTING
         self.merged |= name in MERGING and _count(self.plain) < before
+        self.reversed |= "mirrored at" in said or "scaled by -" in said
         self.story.append(said)
         self._keep_notes()
         return self.kind or name
@@ -309,7 +312,12 @@ class Case(Edits):
         if self.setting.output == "handles":
             _take_signs(wanted, got, shown)
         verdict = compare(
-            wanted, got, values=self.values and not passes_by, parameters=not self.merged, inserted=self.inserted
+            wanted,
+            got,
+            values=self.values and not passes_by,
+            parameters=not (self.merged or self.reversed),
+            inserted=self.inserted,
+            keeps_curve=self.setting.output == "handles",
         )
         for text in self.failures:
             verdict.add("lost", text)

@@ -50,6 +50,7 @@ class Row:
     edit: Edit
     modes: tuple[str, ...] = ALL
     merges: bool = False
+    reverses: bool = False
     """Own keys may land on one frame: then either one's parameters may stay."""
     known: str = ""
     """Why nobody can tell."""
@@ -514,8 +515,8 @@ ROWS = (
     Row("Dope Sheet", "scale all by 2", dope("TIME_SCALE", 2.0)),
     Row("Dope Sheet", "scale all by 0.5, snapping", dope("TIME_SCALE", 0.5), merges=True),
     Row("Dope Sheet", "scale all by 0.7, not snapping", dope("TIME_SCALE", 0.7, snap=False)),
-    Row("Dope Sheet", "scale all by -1", dope("TIME_SCALE", -1.0)),
-    Row("Dope Sheet", "mirror over the current frame", action("mirror", at=20, type="CFRA")),
+    Row("Dope Sheet", "scale all by -1", dope("TIME_SCALE", -1.0), reverses=True),
+    Row("Dope Sheet", "mirror over the current frame", action("mirror", at=20, type="CFRA"), reverses=True),
     Row("Dope Sheet", "slide in time", dope("TIME_SLIDE", 0.5, 10, 25)),
     Row("Dope Sheet", "duplicate a column", duplicate(4, 10)),
     Row("Dope Sheet", "duplicate all, behind", duplicate(60)),
@@ -629,6 +630,7 @@ def run_row(stage: Stage, row: Row, mode: str, output: str, live: bool) -> dict[
             row.edit(case)
         idle = _state(case) == state and not row.undone
         case.merged = row.merges and _count(case) < before
+        case.reversed = row.reverses
         # New keys take their interpolation from what stands before them.
         case.inserted |= _count(case) > before and row.group not in ("Dope Sheet", "Graph Editor")
         verdict = case.judge()

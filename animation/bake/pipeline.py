@@ -13,7 +13,7 @@ import numpy as np
 
 from ...interp import KeysError, evaluate_many
 from ...interp.fitting import fit_many
-from ...interp.handles import fit_handles
+from ...interp.handles import KnownFits, fit_handles
 from ...words import n_, rpt_, told
 from ..datablocks import name_of
 from ..faults import Refusal
@@ -37,12 +37,16 @@ from ..store.tracks import Track, find_tracks, why_not
 from .composing import baked_keys
 from .composing import plain_keys as composed_plain_keys
 from .handles import approximate
+from .implied import with_implied
 from .plan import Baked, ChannelKeys, OwnChannels, Results, TrackPlan, compose_all
 from .planning import plan_track, sampling_of
 from .retimed import sample_count
 from .sampling import APART
 
 Progress = Callable[[int, int], None]
+
+_LIVE_FITS = KnownFits()
+"""What Live fitted: of a long track an edit reaches few segments."""
 
 
 @dataclass
@@ -52,7 +56,7 @@ class _Job:
     datablocks: list[bpy.types.ID]
     """Those that share the F-curves; the first one's rotation modes count."""
     channels: Channels
-    kept: list[tuple[Track, dict[int, OwnKeys], Options]]
+    kept: list[tuple[Track, OwnChannels, Options]]
     """The tracks to bake with the animator's keys, and how."""
     notes: list[str]
     plans: list[TrackPlan] = field(default_factory=list)
@@ -133,7 +137,10 @@ def rebake(
         try:
             if not kept:
                 raise track.refusal(rpt_("it has no keys"))
-            job = _Job(list(datablocks), channels, [(track, kept, track.settings.options or otherwise)], [])
+            options = track.settings.options or otherwise
+            own, notes = with_implied(track, kept, options.defaults)
+            report.notes += notes
+            job = _Job(list(datablocks), channels, [(track, own, options)], [])
             asked = _asked(job)
             if asked > otherwise.sample_limit:
                 raise track.refusal(too_many(asked, otherwise.sample_limit))
@@ -142,7 +149,7 @@ def rebake(
             report.refusals.append(refusal)
     with scratch.kept():
         jobs = [job for job in jobs if _plan(job, report)]
-    jobs, every = _evaluated(jobs, report)
+    jobs, every = _evaluated(jobs, report, _LIVE_FITS)
     if jobs:
         (whole,) = _with_rows([replace(jobs[0], plans=[plan for job in jobs for plan in job.plans])])
         _write_tracks(whole, [each for baked in every for each in baked], report, write)
@@ -150,17 +157,19 @@ def rebake(
     return report
 
 
-def _evaluated(jobs: Sequence[_Job], report: Report) -> tuple[list[_Job], list[list[Baked]]]:
-    """What each job's tracks get: all splines are evaluated, or fitted, at once.
+def _evaluated(
+    jobs: Sequence[_Job], report: Report, known: KnownFits | None = None
+) -> tuple[list[_Job], list[list[Baked]]]:
+    """What each job's tracks get: all splines are evaluated, or fitted, at once, but for handles that are known.
 
     A job with keys through which there is no motion, which some methods find only now, is left out, and the report
     names the track.
     """
     try:
-        return list(jobs), _evaluated_together(jobs)
+        return list(jobs), _evaluated_together(jobs, known)
     except KeysError:
         good = [job for job in jobs if _is_soluble(job, report)]
-        return good, _evaluated_together(good)
+        return good, _evaluated_together(good, known)
 
 
 def _is_soluble(job: _Job, report: Report) -> bool:
@@ -174,13 +183,13 @@ def _is_soluble(job: _Job, report: Report) -> bool:
     return True
 
 
-def _evaluated_together(jobs: Sequence[_Job]) -> list[list[Baked]]:
+def _evaluated_together(jobs: Sequence[_Job], known: KnownFits | None = None) -> list[list[Baked]]:
     """Raises KeysError, which does not name the track."""
     plans = [plan for job in jobs for plan in job.plans]
     evaluations = [evaluation for plan in plans for evaluation in plan.evaluations]
     values = evaluate_many([spline for spline, _ in evaluations], [frames for _, frames in evaluations])
     fits = fit_many([request for plan in plans for request in plan.requests])
-    handles = fit_handles([request for plan in plans for request in plan.handles])
+    handles = fit_handles([request for plan in plans for request in plan.handles], known)
     baked = iter(compose_all(plans, Results(values, fits, handles)))
     return [[next(baked) for _ in job.plans] for job in jobs]
 
@@ -256,7 +265,9 @@ def _collect(
     left_alone = []
     for (track, reason), kept in zip(asked, originals, strict=True):
         if kept:
-            job.kept.append((track, kept, options))
+            own, notes = with_implied(track, kept, options.defaults)
+            job.notes += notes
+            job.kept.append((track, own, options))
         else:
             left_alone.append((track, track.refusal(reason or rpt_("it has no keys"))))
     if not asked:

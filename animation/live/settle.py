@@ -14,7 +14,9 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
+from ..bake.implied import with_implied
 from ..bake.pipeline import note_doubts
+from ..bake.plan import OwnChannels
 from ..fcurves.channels import Channels
 from ..fcurves.frames import is_among
 from ..fcurves.keyframes import Keyframes, merged, read, write
@@ -33,7 +35,12 @@ def settle(channels: Channels, tracks: Sequence[Track]) -> Report:
     """Note what edits did to baked tracks: keys that became the animator's are, and own keys that generated ones have
     swallowed are back. The motion is not computed anew."""
     report = Report()
-    every = read_all_own_keys(tracks)
+    every: list[OwnChannels] = []
+    for track, read_keys in zip(tracks, read_all_own_keys(tracks), strict=True):
+        options = track.settings.options
+        own, notes = with_implied(track, read_keys, {} if options is None else options.defaults)
+        every.append(own)
+        report.notes += notes
     parts = [
         Part(track.state.identity, index, own, index in track.state.channels)
         for track, kept in zip(tracks, every, strict=True)

@@ -35,7 +35,6 @@ from ..store.recording import are_up_to_date
 from ..store.stamps import GENERATED
 from ..store.table import table_stamp
 from ..store.tracks import Track, find_tracks, refreshed, why_not
-from .dragging import take_dragged_handles
 from .settle import settle
 
 Otherwise = Callable[[list[bpy.types.ID]], Options]
@@ -266,9 +265,7 @@ def _look_at(
     in_vain = all(_only_generated_moved(track) for track in present)
     first = not all(track.baked for track in present)
     options = otherwise(watch.users) if otherwise is not None and first else Options()
-    meant = take_dragged_handles(channels, [track for track in present if track.baked and not why_not(track)])
     report = rebake(watch.users, channels, [track for track in present if track.in_use], options)
-    report.add(meant)
     refused = {refusal.track for refusal in report.refusals}
     if in_vain and not refused:
         report.notes += [

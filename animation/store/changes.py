@@ -118,6 +118,16 @@ def _as_written(keys: Keyframes, identities: Identities, is_own: BoolArray, writ
     return bool((keys.values[is_own] == written.own["co"][:, 1]).all())
 
 
+def values_without_bake(now: FloatArray, written: Written) -> FloatArray:
+    """Tell the own values of keys that have the values `now` on the baked curve: of one that shows another than its
+    own, that moved by as much, and negated where it was."""
+    shown, own = written["co"][:, 1], written["value"]
+    moved = own.astype(np.float64) + (now.astype(np.float64) - shown)
+    # A quaternion that handles play negated: another component may not have changed.
+    values = np.select([now == shown, own == shown, now == -shown, own == -shown], [own, now, -own, -now], moved)
+    return values.astype(np.float32)
+
+
 def _differ(values: FloatArray | Float64Array, others: FloatArray | Float64Array) -> BoolArray:
     different: BoolArray = np.abs(values - others) > _ROUNDING * np.maximum(1e-3, np.abs(others))
     return different
@@ -408,26 +418,17 @@ class _History:
         values = self.keys.values.copy()
         became_one = np.zeros(len(values), dtype=np.bool_)
         own_rows = np.flatnonzero(~self.generated & (self.source >= 0))
+        written = self.written[self.own[self.source[own_rows]]]
+        now, shown = values[own_rows], written["co"][:, 1]
+        values[own_rows] = values_without_bake(now, written)
         shifts = self.now[own_rows] - self.shown[self.source[own_rows]]
-        for row in own_rows.tolist():
-            written = self.written[self.own[self.source[row]]]
-            now, shown, own = float(values[row]), float(written["co"][1]), float(written["value"])
-            if now == shown:
-                values[row] = own
-                continue
-            if now == -shown and own != shown:
-                values[row] = -own
-                continue
+        elsewhere = (now != shown) & ((now != -shown) | (written["value"] == shown))
+        for row, shift, before in zip(own_rows[elsewhere].tolist(), shifts[elsewhere], shown[elsewhere], strict=True):
             # Those that moved by as much as others did not become one with any.
-            alike = np.abs(shifts - (now - shown)) <= _MAPPED * max(1.0, abs(shown))
+            alike = np.abs(shifts - shift) <= _MAPPED * max(1.0, abs(before))
             merged = self._merged_value(row) if alike.sum() < _FEWEST else None
             if merged is not None:
                 values[row], became_one[row] = merged, True
-            elif own == -shown and own != shown:
-                # A quaternion that handles play negated: another component may not have changed.
-                values[row] = -now
-            elif own != shown:
-                values[row] = own + (now - shown)
         return values, became_one
 
     def _merged_value(self, row: int) -> float | None:

@@ -36,7 +36,7 @@ from ..fcurves.keyframes import (
 )
 from . import identity
 from . import rows as rows_
-from .changes import Changes, classify
+from .changes import Changes, classify, values_without_bake
 from .frame_functions import function_of
 from .identity import Identities
 from .rows import Rows
@@ -146,15 +146,16 @@ def key_frames(track: Track) -> FloatArray:
 
 
 def _read(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
-    standing = _read_standing(tracks)
-    others = iter(_read_others([track for number, track in enumerate(tracks) if number not in standing]))
-    return [standing.get(number) or next(others) for number in range(len(tracks))]
+    complete = _read_complete(tracks)
+    others = iter(_read_others([track for number, track in enumerate(tracks) if number not in complete]))
+    return [complete.get(number) or next(others) for number in range(len(tracks))]
 
 
-def _read_standing(tracks: Sequence[Track]) -> dict[int, dict[int, OwnKeys]]:
-    """Read the own keys of those tracks, by number, whose keys all stand where they were written.
+def _read_complete(tracks: Sequence[Track]) -> dict[int, dict[int, OwnKeys]]:
+    """Read the own keys of those tracks, by number, that have all keys which were written, in that order, and no
+    others; where there are generated ones, all must stand where they were written.
 
-    Nothing is to be told of edits there: so all are read at once, and of generated keys only what says that they stand.
+    What edits did is plain there: so all are read at once, and of generated keys only what says that they stand.
     """
     baked = [number for number, track in enumerate(tracks) if _is_written(track)]
     curves = [(tracks[number], index) for number in baked for index in tracks[number].channels]
@@ -165,17 +166,17 @@ def _read_standing(tracks: Sequence[Track]) -> dict[int, dict[int, OwnKeys]]:
     marks = read_joined(fcurves, MARKS)
     identities, _ = _find_identities(curves, marks)
     track_of = np.repeat(baked, [len(tracks[number].channels) for number in baked])
-    stands = ~np.isin(track_of, track_of[~_is_standing(channels, marks, identities)])
-    if not stands.any():
+    complete = ~np.isin(track_of, track_of[~_is_complete(channels, marks, identities)])
+    if not complete.any():
         return {}
-    mine = (identities != identity.NONE) & marks.spread(stands)
+    mine = (identities != identity.NONE) & marks.spread(complete)
     own = read_rest(fcurves, marks, mine)
     places = np.flatnonzero(mine) - own.spread(marks.starts)
-    standing = list(compress(channels, stands))
-    own = Joined(own.keys, [len(channel.own) for channel in standing])
+    kept = list(compress(channels, complete))
+    own = Joined(own.keys, [len(channel.own) for channel in kept])
     result: dict[int, dict[int, OwnKeys]] = {}
     for number, (_, index), keys in zip(
-        track_of[stands].tolist(), compress(curves, stands), _as_left(standing, own, places), strict=True
+        track_of[complete].tolist(), compress(curves, complete), _as_left(kept, own, places), strict=True
     ):
         result.setdefault(number, {})[index] = keys
     return result
@@ -186,8 +187,9 @@ def _is_written(track: Track) -> bool:
     return bool(track.channels) and all(_written(track, index) is not None for index in track.channels)
 
 
-def _is_standing(channels: Sequence[Channel], marks: Joined, identities: Identities) -> BoolArray:
-    """Tell which channels have all keys, and no others, where they were written."""
+def _is_complete(channels: Sequence[Channel], marks: Joined, identities: Identities) -> BoolArray:
+    """Tell which channels have all keys that were written, and no others; generated ones, and own ones among them, must
+    stand where they were written."""
     keys, known = marks.keys, identities != identity.NONE
     generated = ~known & is_generated(keys) & (keys.frames == keys.period) & (keys.values == keys.back)
     counts = zip(channels, marks.sums(known).tolist(), marks.sums(generated).tolist(), marks.counts, strict=True)
@@ -199,24 +201,28 @@ def _is_standing(channels: Sequence[Channel], marks: Joined, identities: Identit
     )
     written = rows_.joined([channel.own for channel in compress(channels, as_many)], OWN)
     mine = known & marks.spread(as_many)
-    elsewhere = np.zeros(len(keys), dtype=np.bool_)
-    elsewhere[mine] = (identities[mine] != written["identity"]) | (keys.co[mine] != written["co"]).any(axis=1)
-    standing: BoolArray = as_many & (marks.sums(elsewhere) == 0)
-    return standing
+    among_generated = marks.spread(np.array([len(channel.generated) > 0 for channel in channels]))[mine]
+    otherwise = np.zeros(len(keys), dtype=np.bool_)
+    otherwise[mine] = among_generated & (keys.co[mine] != written["co"]).any(axis=1)
+    otherwise[mine] |= identities[mine] != written["identity"]
+    complete: BoolArray = as_many & (marks.sums(otherwise) == 0)
+    return complete
 
 
 def _as_left(channels: Sequence[Channel], own: Joined, places: IndexArray) -> list[OwnKeys]:
-    """Make the own keys of channels, as a bake has left them on the curves, what they are without it."""
+    """Make the own keys of channels, those that were written and no others, what they are without the bake."""
     written = rows_.joined([channel.own for channel in channels], OWN)
+    values = values_without_bake(own.keys.values, written)
     none = np.zeros(len(written), dtype=np.bool_)
-    keys = Changes(~none, np.ascontiguousarray(written["value"]), none, none).own(own.keys)
+    keys = Changes(~none, values, none, none).own(own.keys)
     identities = np.ascontiguousarray(written["identity"])
     rows = session.rows[rows_.find(session.rows, identities)]
     shifted = own.spread(own.sums(_is_shown_elsewhere(written)) > 0)
     before, keys = keys, _restored(keys, rows, written, shifted)
     chosen = _chosen(before, keys, rows, written)
-    retyped = own.sums(_is_retyped(keys, rows)) > 0
-    edited = [channel.edited or changed for channel, changed in zip(channels, retyped.tolist(), strict=True)]
+    moved = (before.frames != written["co"][:, 0]) | (before.values != written["value"])
+    changed = own.sums(_is_retyped(keys, rows) | moved) > 0
+    edited = [channel.edited or otherwise for channel, otherwise in zip(channels, changed.tolist(), strict=True)]
     arrays = (identities, numbers_in(rows), places, chosen)
     each = zip(Joined(keys, own.counts).channels, *map(own.of_channels, arrays), edited, strict=True)
     return [OwnKeys(*one) for one in each]

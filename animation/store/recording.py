@@ -77,13 +77,13 @@ def recorded(
     rows["track"] = joined.spread(np.array([part.track for part in parts], dtype=np.uint32))
     rows["index"] = joined.spread(np.array([part.index for part in parts], dtype=np.int32))
     rows["chosen"] = np.concatenate([part.own.chosen for part in parts])
+    rows_.set_numbers(rows, np.concatenate([part.own.numbers for part in parts]))
     stays = known.copy()
     if known.any():
         present = session.rows[at[known]]
         baked = joined.spread(np.array([part.baked for part in parts], dtype=np.bool_))
         stays[known] = same = _is_recorded(rows[known], present, baked[known])
-        for name in ("identity", "given", "numbers"):
-            rows[name][known] = present[name]
+        rows["identity"][known] = present["identity"]
         rows[stays] = present[same]
     if numbers is not None:
         every = [np.ones(count, dtype=np.bool_) for count in joined.counts] if chosen is None else chosen
@@ -120,7 +120,8 @@ def _with_own_floats(keys: Keyframes, at: npt.NDArray[np.intp]) -> Keyframes:
 
 def _is_recorded(rows: Rows, present: Rows, baked: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """Tell which rows are, but for where their keys are and moved to, the present ones."""
-    same: npt.NDArray[np.bool_] = rows["chosen"] == present["chosen"]
+    same: npt.NDArray[np.bool_] = (rows["chosen"] == present["chosen"]) & (rows["given"] == present["given"])
+    same &= (rows["numbers"] == present["numbers"]).all(axis=1)
     for name in RECORDED:
         if name not in _EXACT:
             same &= rows[name] == present[name]

@@ -131,6 +131,13 @@ def record(keys: Keyframes, track: int, index: int) -> Rows:
     return rows
 
 
+def set_numbers(rows: Rows, numbers: npt.NDArray[np.float32]) -> None:
+    """Set all parameters and velocities of rows, shape (n, NUMBERS); NaN where none is set."""
+    none = np.isnan(numbers)
+    rows["numbers"] = np.where(none, np.float32(0.0), numbers)
+    rows["given"] = (~none * (np.uint32(1) << np.arange(NUMBERS, dtype=np.uint32))).sum(axis=1, dtype=np.uint32)
+
+
 def give(rows: Rows, numbers: Mapping[str, npt.NDArray[np.float64]], chosen: npt.NDArray[np.bool_]) -> Rows:
     """Set parameters of the chosen rows, a number a row of each; NaN takes one away."""
     given = rows.copy()

@@ -9,7 +9,8 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.animation.curves import co, fcurves, is_frame_function, key, new_object, snapshot
+from tests.animation.curves import fcurves, key, new_object, snapshot
+from tools.edit_judge import parameters_of
 from tools.edit_kinds import editor
 
 FRAMES = [0.0, 10.0, 25.0, 40.0, 44.0]
@@ -209,10 +210,16 @@ EDITS = {
 }
 
 
+REVERSED = ("turn all around", "mirror all")
+"""Edits after which the motion goes the other way."""
+
+
 @pytest.mark.parametrize("name", EDITS)
 def test_baking_again_after_an_edit_is_a_fresh_bake_of_the_edited_keys(animation, twins, name: str) -> None:
     select(twins, *EDITS[name][0])
     do_to_both(twins, name)
+    if name in REVERSED:
+        reverse_parameters(animation, twins[1])
     for thing in twins:
         animation.bake(thing)
     assert unlike(twins[1], twins[0], handles=False) == []
@@ -236,15 +243,22 @@ def test_restore_after_an_edit_gives_the_edited_keys(animation, twins, name: str
 def test_parameters_follow_their_keys(animation, twins, name: str) -> None:
     select(twins, *EDITS[name][0])
     do_to_both(twins, name)
-    parameters = [
-        {
-            f.data_path: co(f).tolist()
-            for f in fcurves(thing)
-            if is_frame_function(f) and not f.data_path.endswith(("saved", "settings"))
-        }
-        for thing in twins
-    ]
-    assert parameters[0] == parameters[1]
+    if name in REVERSED:
+        reverse_parameters(animation, twins[1])
+    for thing in twins:
+        animation.bake(thing)
+    baked, fresh = (parameters_of(animation, thing) for thing in twins)
+    assert baked.keys() == fresh.keys()
+    for path, (frames, numbers) in fresh.items():
+        np.testing.assert_array_equal(frames, baked[path][0])
+        np.testing.assert_allclose(numbers, baked[path][1], atol=1e-6)
+
+
+def reverse_parameters(animation, thing: bpy.types.Object) -> None:
+    """Give keys that were reversed in time the parameters of the reversed motion."""
+    for path, (frames, numbers) in parameters_of(animation, thing).items():
+        for frame, (_, _, bias, ease_to, ease_from) in zip(frames.tolist(), numbers.tolist(), strict=True):
+            animation.key_set(thing, path, frame, bias=-bias, ease_to=ease_from, ease_from=ease_to)
 
 
 IN_TURN: dict[str, list[tuple[list[float], Edit]]] = {

@@ -223,8 +223,8 @@ def test_keys_that_stand_as_baked_are_read_as_all_others_are(
     own_keys = animation.store.own_keys
     track = animation.find_track(item, "location")
     standing = own_keys.read_own_keys(track)
-    assert own_keys._read_standing([track])
-    monkeypatch.setattr(own_keys, "_read_standing", lambda _tracks: {})
+    assert own_keys._read_complete([track])
+    monkeypatch.setattr(own_keys, "_read_complete", lambda _tracks: {})
     others = own_keys.read_own_keys(track)
     assert standing.keys() == others.keys()
     for index, own in standing.items():

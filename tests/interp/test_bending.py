@@ -14,9 +14,9 @@ NEAR = 1e-3
 COUNT = 25
 
 
-def random_keys(seed: int) -> tuple[np.ndarray, ...]:
+def random_keys(seed: int, components: int) -> tuple[np.ndarray, ...]:
     dice = np.random.default_rng(seed)
-    before, after = dice.normal(size=(2, COUNT))
+    before, after = dice.normal(size=(2, COUNT, components))
     return before, after, dice.uniform(0.15, 0.85, COUNT), dice.uniform(-1, 1, (3, COUNT))
 
 
@@ -31,34 +31,35 @@ def test_the_tangents_are_those_of_the_spline():
         tiny = 1e-7
         share = (frames[1] - frames[0]) / (frames[2] - frames[0])
         incoming, outgoing = tangents_of(
-            parameters[:, np.newaxis], *np.diff(values).reshape(2, 1), share=np.array([share])
+            parameters[:, np.newaxis], *np.diff(values).reshape(2, 1, 1), share=np.array([share])
         )
         slopes = spline(frames[1] + np.array([-tiny, tiny]), nu=1)[:, 0]
-        assert incoming[0] == pytest.approx(slopes[0] * (frames[1] - frames[0]), abs=1e-4)
-        assert outgoing[0] == pytest.approx(slopes[1] * (frames[2] - frames[1]), abs=1e-4)
+        assert incoming[0, 0] == pytest.approx(slopes[0] * (frames[1] - frames[0]), abs=1e-4)
+        assert outgoing[0, 0] == pytest.approx(slopes[1] * (frames[2] - frames[1]), abs=1e-4)
 
 
-def test_tangents_of_parameters_lead_back_to_these():
-    before, after, share, parameters = random_keys(2)
+@pytest.mark.parametrize("components", [1, 3])
+def test_tangents_of_parameters_lead_back_to_these(components: int):
+    before, after, share, parameters = random_keys(2, components)
     bent = bend(before, after, share, *tangents_of(parameters, before, after, share), parameters)
     assert np.abs(bent.parameters - parameters).max() < 2e-3
     assert bent.off.max() < 1e-5
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_no_solver_finds_better_ones(seed: int):
-    before, after, share, present = random_keys(10 + seed)
+@pytest.mark.parametrize(("seed", "components"), [(0, 1), (1, 1), (2, 1), (3, 3), (4, 3)])
+def test_no_solver_finds_better_ones(seed: int, components: int):
+    before, after, share, present = random_keys(10 + seed, components)
     dice = np.random.default_rng(seed)
     incoming, outgoing = tangents_of(present, before, after, share)
-    incoming = incoming + dice.normal(scale=0.5, size=COUNT)
+    incoming = incoming + dice.normal(scale=0.5, size=(COUNT, components))
     bent = bend(before, after, share, incoming, outgoing, present)
     for row in range(COUNT):
-        size = abs(before[row]) + abs(after[row])
+        size = np.linalg.norm(before[row]) + np.linalg.norm(after[row])
         one = slice(row, row + 1)
 
         def residuals(p: np.ndarray, one=one, size=size) -> np.ndarray:
             made = tangents_of(p[:, np.newaxis], before[one], after[one], share[one])
-            off = (np.concatenate(made) - [*incoming[one], *outgoing[one]]) / size
+            off = (np.concatenate(made) - np.concatenate((incoming[one], outgoing[one]))).ravel() / size
             x, y = (1 - p[0]) * (1 + p[2]), (1 - p[0]) * (1 - p[2])
             t, c, b = present[:, one][:, 0]
             near = [x - (1 - t) * (1 + b), y - (1 - t) * (1 - b), p[1] - c]
@@ -75,7 +76,7 @@ def test_no_solver_finds_better_ones(seed: int):
 
 def test_a_plateau_keeps_its_parameters_and_says_how_far_it_is_off():
     present = np.array([[0.25], [-0.5], [0.125]])
-    nothing, half = np.zeros(1), np.full(1, 0.5)
-    bent = bend(nothing, nothing, half, np.ones(1), nothing, present)
+    nothing, half = np.zeros((1, 1)), np.full(1, 0.5)
+    bent = bend(nothing, nothing, half, np.ones((1, 1)), nothing, present)
     assert bent.parameters == pytest.approx(present)
     assert bent.off == pytest.approx(1.0)

@@ -1,0 +1,350 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Parameters that edits imply: a dragged handle, a key inserted on the curve, a mirror in time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from tests.animation.curves import co, curve, differences, key, new_object, snapshot
+from tests.animation.test_live import handlers_of, let_time_pass
+
+KEYS = [(0, (0, 1, 2)), (10, (5, -1, 2)), (25, (6, 1, 2)), (40, (-3, 0, 2))]
+
+
+@pytest.fixture
+def ball(animation) -> bpy.types.Object:
+    """Played by handles, live, with parameters of 0."""
+    obj = new_object("Ball")
+    key(obj, "location", KEYS)
+    animation.enable(obj)
+    obj.animation_data.action.tcb_live = True
+    let_time_pass(animation)
+    return obj
+
+
+def drag(obj: bpy.types.Object, row: int, side: str, to: tuple[float, float], index: int = 0) -> None:
+    """What the Graph Editor leaves when a handle was dragged."""
+    for fcurve in (curve(obj, "location", channel) for channel in range(3)):
+        for point in fcurve.keyframe_points:
+            point.select_control_point = point.select_left_handle = point.select_right_handle = False
+    point = curve(obj, "location", index).keyframe_points[row]
+    setattr(point, f"select_{side}_handle", True)
+    setattr(point, f"handle_{side}", to)
+
+
+def slope(obj: bpy.types.Object, row: int, side: str, index: int = 0) -> float:
+    point = curve(obj, "location", index).keyframe_points[row]
+    frames, values = getattr(point, f"handle_{side}") - point.co
+    return float(values / frames)
+
+
+def parameters(animation, obj: bpy.types.Object, row: int, index: int = 0) -> list[float]:
+    own = animation.store.own_keys.read_own_keys(animation.find_track(obj, "location"))
+    return list(np.nan_to_num(own[index].parameters[row, :3]).tolist())
+
+
+def said(animation, obj: bpy.types.Object) -> list[str]:
+    return list(handlers_of(animation).said_of(obj.animation_data.action))
+
+
+@pytest.mark.parametrize(("row", "side", "to"), [(1, "right", (14, 7)), (1, "left", (7, 2)), (2, "right", (29, 6))])
+def test_a_dragged_handle_keeps_its_angle_and_the_other_handle_stays(animation, ball, row, side, to) -> None:
+    other = "left" if side == "right" else "right"
+    before = slope(ball, row, other)
+    frame, value = KEYS[row][0], KEYS[row][1][0]
+    drag(ball, row, side, to)
+    let_time_pass(animation)
+    assert slope(ball, row, side) == pytest.approx((to[1] - value) / (to[0] - frame), abs=5e-3)
+    assert slope(ball, row, other) == pytest.approx(before, abs=5e-3)
+    assert said(animation, ball) == []
+    assert any(parameters(animation, ball, row))
+    # Each component has its own parameters.
+    assert parameters(animation, ball, row, index=1) == [0, 0, 0]
+    assert animation.store.recording.is_up_to_date(animation.find_track(ball, "location"))
+
+
+def test_both_handles_of_a_key_are_taken(animation, ball) -> None:
+    drag(ball, 1, "right", (14, 7))
+    point: Any = curve(ball, "location").keyframe_points[1]
+    point.select_left_handle, point.handle_left = True, (7, 4.7)
+    let_time_pass(animation)
+    assert slope(ball, 1, "right") == pytest.approx(0.5, abs=0.02)
+    assert slope(ball, 1, "left") == pytest.approx(0.1, abs=0.02)
+    assert said(animation, ball) == []
+
+
+def test_handles_that_are_laid_flat_with_their_key_selected_are_taken(animation, ball) -> None:
+    point: Any = curve(ball, "location").keyframe_points[2]
+    point.select_control_point = True
+    for side in ("left", "right"):
+        setattr(point, f"handle_{side}", (getattr(point, f"handle_{side}")[0], point.co[1]))
+    let_time_pass(animation)
+    assert slope(ball, 2, "left") == pytest.approx(0.0, abs=1e-3)
+    assert slope(ball, 2, "right") == pytest.approx(0.0, abs=1e-3)
+
+
+def test_a_drag_is_taken_beside_another_key_that_was_moved_before_the_look(animation, ball) -> None:
+    drag(ball, 1, "right", (14, 7))
+    curve(ball, "location").keyframe_points[3].co_ui[1] += 1.0
+    let_time_pass(animation)
+    assert slope(ball, 1, "right") == pytest.approx(0.5, abs=5e-3)
+
+
+def test_handles_of_an_end_and_its_neighbour_are_taken_together(animation, ball) -> None:
+    drag(ball, 0, "right", (4, 1.2))
+    point: Any = curve(ball, "location").keyframe_points[1]
+    point.select_left_handle, point.handle_left = True, (7, 4.1)
+    let_time_pass(animation)
+    assert slope(ball, 0, "right") == pytest.approx(0.3, abs=0.01)
+    assert slope(ball, 1, "left") == pytest.approx(0.3, abs=0.01)
+
+
+@pytest.mark.parametrize("to", [(10, 9), (10.5, 40), (12, 15)])
+def test_a_handle_that_no_parameters_reach_leaves_the_other_one(animation, ball, to) -> None:
+    before = slope(ball, 1, "left"), slope(ball, 1, "right")
+    drag(ball, 1, "right", to)
+    let_time_pass(animation)
+    (line,) = said(animation, ball)
+    assert "as near as" in line
+    assert slope(ball, 1, "left") == pytest.approx(before[0], abs=0.03)
+    assert slope(ball, 1, "right") > before[1]
+
+
+def test_at_an_end_the_tension_follows(animation, ball) -> None:
+    before = slope(ball, 0, "right")
+    drag(ball, 0, "right", (4, 2 * before))
+    let_time_pass(animation)
+    assert slope(ball, 0, "right") == pytest.approx(0.5 * before, rel=1e-3)
+    assert parameters(animation, ball, 0) == [pytest.approx(0.5, abs=1e-3), 0, 0]
+
+
+def test_what_parameters_cannot_do_is_said(animation, ball) -> None:
+    # A plateau: all keys of z have one value.
+    drag(ball, 1, "right", (14, 5), index=2)
+    let_time_pass(animation)
+    (line,) = said(animation, ball)
+    assert "location, frame 10" in line
+    assert slope(ball, 1, "right", index=2) == 0.0
+    assert parameters(animation, ball, 1, index=2) == [0, 0, 0]
+
+
+def test_outer_handles_and_those_that_blender_plays_stay_where_they_are_dragged(animation, ball) -> None:
+    curve(ball, "location").keyframe_points[1].interpolation = "CONSTANT"
+    let_time_pass(animation)
+    for row, side, to in ((0, "left", (-7, 2)), (1, "right", (14, 7)), (3, "right", (45, 1))):
+        drag(ball, row, side, to)
+        let_time_pass(animation)
+        point = curve(ball, "location").keyframe_points[row]
+        assert tuple(getattr(point, f"handle_{side}")) == to
+        assert parameters(animation, ball, row) == [0, 0, 0]
+        assert said(animation, ball) == []
+
+
+def test_beside_an_ease_the_handle_goes_back(animation, ball) -> None:
+    animation.key_set(ball, "location", 25, ease_to=0.5)
+    let_time_pass(animation)
+    before = snapshot(ball)
+    drag(ball, 1, "right", (14, 7))
+    let_time_pass(animation)
+    (line,) = said(animation, ball)
+    assert "it is back" in line
+    kept = [each["handle_right"] for each in before], [each["handle_right"] for each in snapshot(ball)]
+    assert kept[0] == kept[1]
+
+
+def test_restore_gives_the_curves_back_as_they_were(animation) -> None:
+    obj = new_object("Ball")
+    key(obj, "location", KEYS)
+    before = snapshot(obj, identities=False)
+    animation.enable(obj)
+    obj.animation_data.action.tcb_live = True
+    let_time_pass(animation)
+    drag(obj, 1, "right", (14, 7))
+    let_time_pass(animation)
+    animation.restore(obj)
+    after = snapshot(obj, identities=False)
+    selected = ("select_control_point", "select_left_handle", "select_right_handle")
+    for state in (*before, *after):
+        for name in selected:
+            state.pop(name)
+    assert differences(before, after) == []
+
+
+def test_undo_and_redo_say_the_same_again(animation, ball) -> None:
+    bpy.ops.ed.undo_push(message="start")
+    drag(ball, 1, "right", (14, 7))
+    bpy.ops.ed.undo_push(message="drag")
+    let_time_pass(animation)
+    done = snapshot(ball)
+    bpy.ops.ed.undo_push(message="done")
+    bpy.ops.ed.undo()
+    bpy.ops.ed.undo()
+    assert parameters(animation, bpy.data.objects["Ball"], 1) == [0, 0, 0]
+    bpy.ops.ed.redo()
+    let_time_pass(animation)
+    assert differences(done, snapshot(bpy.data.objects["Ball"])) == []
+
+
+def test_a_key_that_is_moved_with_its_handles_changes_no_parameter(animation, ball) -> None:
+    point: Any = curve(ball, "location").keyframe_points[1]
+    point.select_control_point = point.select_left_handle = point.select_right_handle = True
+    point.co_ui = (12, 6)
+    let_time_pass(animation)
+    assert parameters(animation, ball, 1) == [0, 0, 0]
+    assert co(curve(ball, "location"))[:, 0].tolist() == [0, 12, 25, 40]
+
+
+POSES = [(0, (0.2, 0, 0)), (12, (0.5, 0.9, -0.2)), (30, (-0.4, 0.3, 0.8)), (44, (0, -0.5, 0.4))]
+
+
+@pytest.fixture(params=["QUATERNION", "XYZ", "AXIS_ANGLE"])
+def turning(animation, request) -> bpy.types.Object:
+    """Rotations, played by handles, live."""
+    obj = new_object("Turning", request.param)
+    path, numbers = "rotation_euler", [each for _, each in POSES]
+    if request.param == "QUATERNION":
+        path, numbers = "rotation_quaternion", [np.roll(Rotation.from_rotvec(each).as_quat(), 1) for _, each in POSES]
+    elif request.param == "AXIS_ANGLE":
+        path, numbers = "rotation_axis_angle", [(np.linalg.norm(each), *each) for _, each in POSES]
+    key(obj, path, [(frame, tuple(each)) for (frame, _), each in zip(POSES, numbers, strict=True)])
+    animation.enable(obj)
+    obj.animation_data.action.tcb_live = True
+    let_time_pass(animation)
+    return obj
+
+
+def orientation(obj: bpy.types.Object, frame: float) -> Rotation:
+    whole = int(np.floor(frame))
+    bpy.context.scene.frame_set(whole, subframe=frame - whole)
+    return Rotation.from_matrix(np.array(obj.matrix_world)[:3, :3])
+
+
+def velocity(obj: bpy.types.Object, frame: float, side: float) -> Any:
+    """Angular velocity a frame in the parent's frame, on one side of the frame."""
+    step = 0.05 * side
+    return np.asarray((orientation(obj, frame + step) * orientation(obj, frame).inv()).as_rotvec() / step)
+
+
+def path_of(obj: bpy.types.Object) -> str:
+    return {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(
+        obj.rotation_mode, "rotation_euler"
+    )
+
+
+def test_a_handle_of_a_rotation_turns_its_angular_velocity(animation, turning) -> None:
+    path = path_of(turning)
+    before = velocity(turning, 12, 1.0), velocity(turning, 12, -1.0)
+    points = [curve(turning, path, index).keyframe_points for index in range(len(getattr(turning, path)))]
+    for other in (other for each in points for other in each):
+        other.select_control_point = other.select_left_handle = other.select_right_handle = False
+    if turning.rotation_mode == "AXIS_ANGLE":
+        # How long the axis is means nothing.
+        points = points[:1]
+    point: Any = max((each[1] for each in points), key=lambda each: abs(each.handle_right[1] - each.co[1]))
+    point.select_right_handle = True
+    at: Any = point.handle_right
+    point.handle_right = (at[0], at[1] + 0.03 * (at[0] - point.co[0]))
+    # What the dragged curves play there, before anything is put back.
+    wanted = velocity(turning, 12, 1.0)
+    let_time_pass(animation)
+    now = velocity(turning, 12, 1.0), velocity(turning, 12, -1.0)
+    assert np.linalg.norm(wanted - before[0]) > 5e-3
+    # Three numbers can't do all that three components ask for: nearer than it was, and the other side stays about.
+    assert np.linalg.norm(now[0] - wanted) < 0.9 * np.linalg.norm(before[0] - wanted)
+    assert np.linalg.norm(now[1] - before[1]) < np.linalg.norm(before[0] - wanted)
+
+
+def test_a_key_inserted_on_the_curve_keeps_the_slope(animation, ball) -> None:
+    frames = np.linspace(10.0, 25.0, 61)
+    fcurve = curve(ball, "location")
+    before = np.array([fcurve.evaluate(frame) for frame in frames.tolist()])
+    slopes = [(fcurve.evaluate(17 + step) - fcurve.evaluate(17)) / step for step in (-0.02, 0.02)]
+    bpy.context.scene.frame_set(17)
+    ball.keyframe_insert("location", frame=17)
+    let_time_pass(animation)
+    fcurve = curve(ball, "location")
+    assert len(fcurve.keyframe_points) == 5
+    assert any(parameters(animation, ball, 2))
+    for slope_before, step in zip(slopes, (-0.02, 0.02), strict=True):
+        assert (fcurve.evaluate(17 + step) - fcurve.evaluate(17)) / step == pytest.approx(slope_before, abs=0.01)
+    kept = np.array([fcurve.evaluate(frame) for frame in frames.tolist()])
+    # Its neighbours have other neighbours now: their slopes change, its own does not.
+    animation.key_set(ball, "location", 17, tension=0.0, continuity=0.0, bias=0.0)
+    let_time_pass(animation)
+    without = np.array([curve(ball, "location").evaluate(frame) for frame in frames.tolist()])
+    assert np.abs(kept - before).max() < np.abs(without - before).max()
+    assert said(animation, ball) == []
+
+
+def test_a_key_inserted_off_the_curve_has_the_defaults(animation, ball) -> None:
+    bpy.context.scene.frame_set(17)
+    ball.location.x += 1.0
+    ball.keyframe_insert("location", index=0, frame=17)
+    let_time_pass(animation)
+    assert len(curve(ball, "location").keyframe_points) == 5
+    assert parameters(animation, ball, 2) == [0, 0, 0]
+
+
+def test_a_pose_inserted_on_the_motion_keeps_its_angular_velocity(animation, turning) -> None:
+    before = velocity(turning, 20, -1.0), velocity(turning, 20, 1.0)
+    bpy.context.scene.frame_set(20)
+    turning.keyframe_insert(path_of(turning), frame=20)
+    let_time_pass(animation)
+    kept = velocity(turning, 20, -1.0), velocity(turning, 20, 1.0)
+    animation.key_set(turning, path_of(turning), 20, tension=0.0, continuity=0.0, bias=0.0)
+    let_time_pass(animation)
+    without = velocity(turning, 20, -1.0), velocity(turning, 20, 1.0)
+    for one, ours, plain in zip(before, kept, without, strict=True):
+        assert float(np.linalg.norm(ours - one)) < max(0.5 * float(np.linalg.norm(plain - one)), 2e-3)
+
+
+def mirror(obj: bpy.types.Object, path: str, about: float) -> None:
+    """What Blender's mirror in time leaves: keys and handles reversed, and sorted."""
+    for fcurve in (curve(obj, path, index) for index in range(3)):
+        places = [
+            (2 * about - point.co[0], point.co[1], point.handle_left[:], point.handle_right[:])
+            for point in fcurve.keyframe_points
+        ]
+        for point, (frame, value, left, right) in zip(fcurve.keyframe_points, places, strict=True):
+            point.select_control_point = True
+            point.co = (frame, value)
+            point.handle_left = (2 * about - right[0], right[1])
+            point.handle_right = (2 * about - left[0], left[1])
+        fcurve.update()
+
+
+@pytest.mark.parametrize("output", ["HANDLES", "SAMPLES", "CURVES"])
+@pytest.mark.parametrize("is_live", [True, False])
+def test_a_mirror_in_time_plays_the_motion_backwards(animation, output, is_live) -> None:
+    obj = new_object("Ball")
+    key(obj, "location", KEYS)
+    animation.enable(obj)
+    eases = {} if output == "HANDLES" else {"ease_to": 0.3, "ease_from": 0.7}
+    animation.key_set(obj, "location", 10, tension=0.2, continuity=-0.3, bias=0.6, **eases)
+    animation.key_set(obj, "location", 25, bias=-0.5)
+    animation.bake(obj, output=output)
+    obj.animation_data.action.tcb_live = is_live
+    frames = np.linspace(0.0, 40.0, 81)
+    before = np.array([[curve(obj, "location", i).evaluate(frame) for frame in frames.tolist()] for i in range(3)])
+    mirror(obj, "location", 20.0)
+    if is_live:
+        let_time_pass(animation)
+    else:
+        animation.bake(obj, output=output)
+    after = np.array([[curve(obj, "location", i).evaluate(frame) for frame in frames.tolist()] for i in range(3)])
+    assert np.abs(after[:, ::-1] - before).max() < (2e-3 if output == "CURVES" else 1e-5)
+    own = animation.store.own_keys.read_own_keys(animation.find_track(obj, "location"))[0]
+    assert own.keys.frames.tolist() == [0, 15, 30, 40]
+    numbers = np.nan_to_num(own.parameters).round(6).tolist()
+    assert numbers[2] == pytest.approx([0.2, -0.3, -0.6, eases.get("ease_from", 0), eases.get("ease_to", 0)])
+    assert numbers[1] == pytest.approx([0, 0, 0.5, 0, 0])
+    # Backwards again it is as it was.
+    mirror(obj, "location", 20.0)
+    animation.bake(obj, output=output)
+    again = np.array([[curve(obj, "location", i).evaluate(frame) for frame in frames.tolist()] for i in range(3)])
+    assert np.abs(again - before).max() < (2e-3 if output == "CURVES" else 1e-5)
