@@ -106,7 +106,9 @@ def classify(keys: Keyframes, identities: Identities, written: Channel | None) -
         keyed, doubtful = history.keyed(np.flatnonzero(changed))
     values, merged = history.own_values()
     returned, by = history.swallowed()
-    in_doubt = np.concatenate((keys.frames[doubtful], history.covered))
+    unsure = np.array(history.unsure, dtype=np.float32)
+    unsure = unsure[np.isin(unsure, returned["co"][:, 0])]
+    in_doubt = np.concatenate((keys.frames[doubtful], history.covered, unsure))
     return Changes(is_own | keyed, values, promoted | keyed, merged, returned, by, in_doubt)
 
 
@@ -192,6 +194,8 @@ class _History:
     written: Written
     left: BoolArray
     """Which of them no key is left of."""
+    unsure: list[float] = field(default_factory=list)
+    """Frames of own keys that are taken for swallowed by keys that may have stood there before."""
 
     @classmethod
     def of(cls, keys: Keyframes, identities: Identities, generated: BoolArray, channel: Channel) -> _History:
@@ -551,7 +555,9 @@ class _History:
                 found.append((moved, self._is_about(which, factor, offset, room), float(self.keys.frames[near[0]])))
         if not found:
             return None
-        *_, place = max(found, key=lambda each: each[:2])
+        moved, _, place = max(found, key=lambda each: each[:2])
+        if not moved:
+            self.unsure.append(place)
         return -1, place, float(self.written["value"][self.own[which]])
 
     @cached_property
