@@ -11,6 +11,7 @@ import numpy as np
 
 from ...interp.handles import Handles, Request
 from ...words import n_, rpt_
+from ..fcurves.cycles import can_repeat
 from ..fcurves.keyframes import BoolArray, FloatArray
 from ..store.tracks import Track
 from .curves import tolerance_of
@@ -22,7 +23,7 @@ _LEAVES = n_("its motion leaves its keys, which handles can't play; bake samples
 _RAGGED = n_(
     "its channels are keyed at different frames, which handles can't play; key whole rotations, or bake samples"
 )
-_CYCLES = n_("it cycles: handles play it between its keys; its repeats need a bake of samples or curves")
+_CYCLES = n_("it cycles: handles play it between its keys alone, beside other modifiers or in a part of its frames")
 
 
 def plan_handles(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
@@ -83,13 +84,20 @@ class OwnHandles(Plan):
             self.baked,
             shown=shown if (signs < 0).any() else None,
             handles=self._places(fitted, rows),
+            repeats=self._repeats,
         )
-        notes = [rpt_(_CYCLES)] if self.scope.cycle != "SINGLE" else []
+        notes = [rpt_(_CYCLES)] if self.scope.cycle != "SINGLE" and not self._repeats else []
         if fitted is None:
             return Baked([keys], notes)
         key, channel = np.unravel_index(int(np.argmax(fitted.errors)), fitted.errors.shape)
         error, frame = float(fitted.errors[key, channel]), float(fitted.frames[key, channel])
         return Baked([keys], notes, error, frame, is_approximate=error > self.tolerance)
+
+    @property
+    def _repeats(self) -> bool:
+        """Whether Cycles modifiers can play the track beyond its keys."""
+        curves = self.scope.track.channels.values()
+        return self.scope.cycle != "SINGLE" and bool(self.baked[:-1].all()) and all(map(can_repeat, curves))
 
     def _places(self, fitted: Handles | None, rows: list[int]) -> tuple[FloatArray, FloatArray]:
         """The left and right handles, shape (channels, keys, 2); NaN for those that stay."""

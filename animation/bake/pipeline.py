@@ -19,6 +19,7 @@ from ..datablocks import name_of
 from ..faults import Refusal
 from ..fcurves import scratch
 from ..fcurves.channels import Channels, assign, channels_in, channels_of
+from ..fcurves.cycles import give_away, repeat
 from ..fcurves.editable import check_editable, check_not_tweaked, editable_channels
 from ..fcurves.frames import union
 from ..fcurves.keyframes import BY_NUMBERS, INTERPOLATION, NO_KEYS, Keyframes, Write, extrapolate, write
@@ -526,6 +527,7 @@ def _write_track(plan: TrackPlan, state: State, baked: Baked, write: Write) -> S
             kept = track.extrapolation(index)
             extrapolate(track.channels[index], "CONSTANT" if whole and group.handles is None else kept)
             write(track.channels[index], keys)
+            repeat(track.channels[index], group.repeats)
             rest = None if index in plan.own else track.made.get(index, track.rest[index])
             edited = each.edited or (index in plan.own and before is not None and before.edited)
             channels[index] = Channel(kept, rest, edited, own_written, made)
@@ -597,6 +599,8 @@ def _write_plain_group(
         fcurve = fcurve_of(index)
         extrapolate(fcurve, "CONSTANT" if group.handles is None else plan.track.extrapolation(index))
         write(fcurve, keys)
+        repeat(fcurve, group.repeats)
+        give_away(fcurve)
 
 
 def _take_away_traces(channels: Channels) -> None:

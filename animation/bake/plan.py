@@ -84,6 +84,8 @@ class ChannelKeys:
     handles: tuple[FloatArray, FloatArray] | None = None
     """Left and right handles of the animator's keys, where no generated keys play the baked segments: shape
     (components, keys, 2), NaN for those that stay."""
+    repeats: bool = False
+    """A Cycles modifier repeats them before the first key and after the last."""
 
     def take(self, rows: BoolArray) -> ChannelKeys:
         """The keys of some of the components."""

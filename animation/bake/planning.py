@@ -7,11 +7,12 @@ import math
 from collections.abc import Callable, Sequence
 
 from ...words import n_, rpt_, told
+from ..fcurves.cycles import repeats
 from ..fcurves.frames import union
 from ..store.frame_functions import function_of
 from ..store.options import Options
 from ..store.settings import Settings
-from ..store.tracks import Track, repeats
+from ..store.tracks import Track
 from .components import as_shown
 from .curves import plan_curves
 from .handles import RETIMED, plan_handles

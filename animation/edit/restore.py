@@ -14,6 +14,7 @@ from ..bake.pipeline import take_channel
 from ..datablocks import name_of
 from ..faults import Refusal
 from ..fcurves.channels import Channels, channels_of
+from ..fcurves.cycles import give_away, repeat
 from ..fcurves.editable import check_editable
 from ..fcurves.frames import ONE_KEY, union
 from ..fcurves.keyframes import Keyframes, extrapolate, read, write
@@ -186,12 +187,14 @@ def _strip(track: Track) -> None:
         own = ~is_generated(read(fcurve))
         if own.any() and not own.all():
             write(fcurve, read(fcurve).take(own))
+        repeat(fcurve, wanted=False)
         remove_traces(fcurve)
 
 
 def _make_plain(track: Track) -> None:
     """Make plain keys of those in the track's curves that have stamps or identities."""
     for fcurve in track.channels.values():
+        give_away(fcurve)
         remove_traces(fcurve)
 
 
@@ -244,6 +247,7 @@ def _apply_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> _
     kept = read_own_keys(track)
     _remove_function(channels, datablock, track)
     for index, fcurve in track.channels.items():
+        give_away(fcurve)
         remove_traces(fcurve, kept.get(index))
     return _Done(len(union([own.keys.frames for own in kept.values()])), "")
 
@@ -264,6 +268,7 @@ def _put_channel_back(track: Track, index: int, own: OwnKeys, keys: Keyframes) -
     fcurve = track.channels[index]
     extrapolate(fcurve, track.extrapolation(index))
     write(fcurve, keys)
+    repeat(fcurve, wanted=False)
     # Updating makes one of keys that a mirror has left at one frame.
     if own.edited and (np.diff(keys.frames) > ONE_KEY).all():
         fcurve.update()

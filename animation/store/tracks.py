@@ -20,6 +20,7 @@ from ...words import n_, rpt_
 from ..datablocks import name_of
 from ..faults import Refusal
 from ..fcurves.channels import Channels, channels_in, channels_of
+from ..fcurves.cycles import repeats
 from ..fcurves.keyframes import read_floats
 from . import identity
 from . import rows as rows_
@@ -130,11 +131,6 @@ def default_settings(track: Track) -> Settings:
         closed = all(_closes(fcurve) for fcurve in track.channels.values())
         cycle = "LOOP" if closed else "REPEAT"
     return Settings(cycle=cycle, path=path)
-
-
-def repeats(fcurve: bpy.types.FCurve) -> bool:
-    """Whether a Cycles modifier repeats the curve by itself."""
-    return any(modifier.type == "CYCLES" and not modifier.mute for modifier in fcurve.modifiers)
 
 
 def _closes(fcurve: bpy.types.FCurve) -> bool:

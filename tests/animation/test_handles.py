@@ -368,11 +368,67 @@ def test_what_handles_can_t_play_is_refused_with_the_reason(animation, make, tar
     assert len(bpy.data.actions) == actions
 
 
-def test_of_a_cycle_handles_play_one_round_and_say_so(animation) -> None:
+@pytest.mark.parametrize("cycle", ["REPEAT", "LOOP"])
+@pytest.mark.parametrize("what", ["location", "QUATERNION", "XYZ"])
+def test_cycles_go_on_by_a_modifier_of_ours_that_goes_again(animation, what: str, cycle: str) -> None:
+    thing = new_object("Thing", "XYZ" if what == "location" else what)
+    path = "location" if what == "location" else rotation_path(what)
+    rows = VALUES if what == "location" else values_of(what, rotations_near_each_other(random.Random(6), 5, 1.0))
+    key(thing, path, [*zip(FRAMES[:-1], rows, strict=False), (FRAMES[-1], rows[0])])
+    before = snapshot(thing, identities=False)
+    animation.enable(thing)
+    animation.choose(thing, path, cycle=cycle)
+    report = animation.bake(thing, output="HANDLES")
+    assert not any("cycle" in note for note in report.notes)
+    first, last = FRAMES[0], FRAMES[-1]
+    beyond = np.linspace(first - 60.0, last + 90.0, 333)
+    inside = first + np.mod(beyond - first, last - first)
+    for fcurve in fcurves(thing):
+        played = [fcurve.evaluate(frame) for frame in beyond.tolist()]
+        np.testing.assert_allclose(played, [fcurve.evaluate(frame) for frame in inside.tolist()], atol=1e-5)
+    if what == "location":
+        # The same as samples of the same cycle have, which no modifier plays.
+        played = np.array([[fcurve.evaluate(frame) for frame in range(-30, 90)] for fcurve in fcurves(thing)])
+        animation.bake(thing, frame_range=(-30, 90))
+        assert not any(len(fcurve.modifiers) for fcurve in fcurves(thing))
+        samples = np.array([[fcurve.evaluate(frame) for frame in range(-30, 90)] for fcurve in fcurves(thing)])
+        np.testing.assert_allclose(played, samples, atol=1e-4)
+        animation.bake(thing, output="HANDLES")
+    animation.choose(thing, path, cycle="SINGLE")
+    animation.bake(thing, output="HANDLES")
+    assert not any(len(fcurve.modifiers) for fcurve in fcurves(thing))
+    animation.choose(thing, path, cycle=cycle)
+    animation.bake(thing, output="HANDLES")
+    animation.restore(thing)
+    assert differences(before, snapshot(thing, identities=False)) == []
+    assert not any(len(fcurve.modifiers) for fcurve in fcurves(thing))
+
+
+def test_apply_keeps_the_repeats_and_gives_the_modifier_away(animation) -> None:
     thing = new_object()
     key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
     animation.enable(thing)
     animation.choose(thing, "location", cycle="REPEAT")
+    animation.bake(thing, output="HANDLES")
+    played = [curve(thing, "location").evaluate(frame) for frame in range(-50, 90)]
+    animation.apply(thing)
+    assert [curve(thing, "location").evaluate(frame) for frame in range(-50, 90)] == played
+    names = [modifier.name for fcurve in fcurves(thing) for modifier in fcurve.modifiers]
+    assert names == ["Cycles"] * 3
+    # From now on it is the animator's: TCB takes it for a cycle, and leaves it.
+    animation.enable(thing)
+    animation.bake(thing)
+    animation.remove(thing)
+    assert [modifier.name for fcurve in fcurves(thing) for modifier in fcurve.modifiers] == names
+
+
+def test_beside_other_modifiers_there_is_no_cycle_and_a_note_says_so(animation) -> None:
+    thing = new_object()
+    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
+    curve(thing, "location").modifiers.new("STEPPED")
+    animation.enable(thing)
+    animation.choose(thing, "location", cycle="REPEAT")
     report = animation.bake(thing, output="HANDLES")
-    assert any("it cycles: handles play it between its keys" in note for note in report.notes)
-    assert report.value_error < 1e-4
+    assert any("it cycles: handles play it between its keys alone" in note for note in report.notes)
+    assert [modifier.type for modifier in curve(thing, "location").modifiers] == ["STEPPED"]
+    assert len(curve(thing, "location", 1).modifiers) == 0
