@@ -204,7 +204,8 @@ class Case(Edits):
             said = "nothing"
         self.inserted |= name in INSERTING
         self.merged |= name in MERGING and _count(self.plain) < before
-        self.reversed |= "mirrored at" in said or "scaled by -" in said
+        # Over the axis of times values are negated.
+        self.reversed |= ("mirror" in said and "XAXIS" not in said) or "scaled by -" in said
         self.story.append(said)
         self._keep_notes()
         return self.kind or name

@@ -6,7 +6,7 @@ curve, and a handle that was dragged by hand bends it: the key gets the tension,
 All of that follows from the keys and the table alone, so it comes out the same after every undo.
 
 A drag is told from what Blender does to handles by itself: the channel has the keys that were written, of one that has
-not moved a handle that the bake has placed stands elsewhere, and the handle or its key is selected.
+not moved a handle that the bake has placed stands elsewhere, and it is selected without its key, or no key has moved.
 """
 
 from __future__ import annotations
@@ -172,8 +172,10 @@ def _sides_dragged(track: Track, index: int) -> tuple[BoolArray, BoolArray]:
     keys = read(fcurve)
     if identities_of(keys).tobytes() != written["identity"].tobytes():
         return none, none
+    # Scaling values leaves keys of 0 where they are, but not their handles.
+    meant = stands if stands.all() else stands & ~keys.select_control_point
     left, right = (
-        stands & _is_dragged(keys, written, name, placed)
+        meant & _is_dragged(keys, written, name, placed)
         for name, placed in zip(_SIDES, (LEFT_PLACED, RIGHT_PLACED), strict=True)
     )
     return left, right
