@@ -36,10 +36,11 @@ def add_import_options(verb: argparse.ArgumentParser) -> None:
     how = verb.add_argument_group(rpt_("how to import"))
     how.add_argument(
         "--bake",
-        choices=["SAMPLES", "CURVES", "NONE"],
-        default="SAMPLES",
+        choices=["HANDLES", "SAMPLES", "CURVES", "NONE"],
+        default="HANDLES",
         help=rpt_(
-            "a linear key every frame; the fewest Bezier keys; or only the keys and parameters (default: %(default)s)"
+            "no key but the file's, with handles that play the motion, and samples where these are more than a degree "
+            "off; a linear key every frame; the fewest Bezier keys; or only keys and parameters (default: %(default)s)"
         ),
     )
     _add_timing(how, rpt_("where frame 0 of the file comes to (default: 0)"))

@@ -13,8 +13,9 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..animation import Options, bake_many
+from ..animation import Options, Report, bake_many
 from ..animation.bake.pipeline import Progress
+from ..animation.datablocks import name_of
 from ..formats import three_ds
 from ..words import rpt_, told
 from .applying import Applied, apply
@@ -27,6 +28,8 @@ from .sources import as_converted, remember
 
 _LAST_FRAME = 1_048_574
 """Blender's."""
+_FAR = 1.0
+"""Degrees."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +44,14 @@ class ImportOptions:
         How rotations are read.
     matches : bool
         Animate objects that the scene has, by name, in place of making new ones.
-    output : "SAMPLES", "CURVES" or "NONE"
-        What to bake.
+    output : "HANDLES", "SAMPLES", "CURVES" or "NONE"
+        What plays the motion. Rotations that handles play far off are baked as samples.
     """
 
     conversion: Conversion = field(default_factory=Conversion)
     choices: Choices = field(default_factory=Choices)
     matches: bool = False
-    output: str = "SAMPLES"
+    output: str = "HANDLES"
 
 
 def import_files(
@@ -96,16 +99,60 @@ def import_files(
 
 
 def _bake(report: Exchanged, ends: FloatArray, options: ImportOptions, progress: Progress | None) -> None:
-    """Bake all keys; what cycles, from the first to the last of these frames, to which the files play."""
+    """Bake all keys, and where handles are far off samples."""
+    baking = None if progress is None else partial(_second_half, progress)
+    if options.output == "HANDLES":
+        report.baked.add(bake_many(report.animated, Options(output="HANDLES"), progress=baking))
+        _bake_far(report, ends)
+    else:
+        prefixes = {datablock: [""] for datablock in report.animated}
+        report.baked.add(_baked_to_the_end(report, prefixes, ends, options.output, baking))
+    report.notes += [*report.baked.refused, *report.baked.notes]
+
+
+def _bake_far(report: Exchanged, ends: FloatArray) -> None:
+    """Bake as samples the rotations that handles play so far off that anybody sees it, as turns of more than a half."""
+    baked = report.baked
+    far = [each for each in baked.handles if each["rotation"] and each["error"] > _FAR]
+    if not far:
+        return
+    prefixes: dict[bpy.types.ID, list[str]] = {}
+    for datablock in report.animated:
+        paths = [each["track"] for each in far if each["datablock"] == name_of(datablock)]
+        if paths:
+            prefixes[datablock] = paths
+    done = _baked_to_the_end(report, prefixes, ends, "SAMPLES", None)
+    baked.handles = [each for each in baked.handles if each not in far]
+    turns = [each["error"] for each in baked.handles if each["rotation"]]
+    baked.rotation_error = math.radians(max(turns, default=0.0))
+    baked.samples += done.samples
+    baked.refusals += done.refusals
+    places = tuple(f'"{each["datablock"]}", {each["track"]}: ' for each in far)
+    baked.notes = [note for note in baked.notes if not note.startswith(places)] + done.notes
+    baked.notes += [
+        place + rpt_("baked as samples, as handles would be off by up to {:.2g} degrees", each["error"])
+        for place, each in zip(places, far, strict=True)
+    ]
+
+
+def _baked_to_the_end(
+    report: Exchanged,
+    prefixes: Mapping[bpy.types.ID, Sequence[str]],
+    ends: FloatArray,
+    output: str,
+    progress: Progress | None,
+) -> Report:
+    """Bake the tracks whose paths start so; what cycles, from the first to the last of these frames, to which the files
+    play."""
     ranges = np.array([*ends, *report.cyclic.values()]).clip(-_LAST_FRAME, _LAST_FRAME)
     whole = float(np.floor(ranges[:, 0].min())), float(np.ceil(ranges[:, 1].max()))
-    single = [datablock for datablock in report.animated if datablock not in report.cyclic]
-    baking = None if progress is None else partial(_second_half, progress)
-    for datablocks, frame_range in ((single, None), (list(report.cyclic), whole)):
-        if datablocks:
-            how = Options(output=options.output, frame_range=frame_range)
-            report.baked.add(bake_many(datablocks, how, progress=baking))
-    report.notes += [*report.baked.refused, *report.baked.notes]
+    done = Report()
+    for cycles, frame_range in ((False, None), (True, whole)):
+        some = {datablock: paths for datablock, paths in prefixes.items() if (datablock in report.cyclic) == cycles}
+        if some:
+            how = Options(output=output, frame_range=frame_range)
+            done.add(bake_many(some, how, some, progress))
+    return done
 
 
 def _second_half(progress: Progress, done: int, total: int) -> None:

@@ -36,6 +36,12 @@ ROTATION_ITEMS = (
     ("EULER", "XYZ Euler", "Objects rotate by Euler angles"),
 )
 OUTPUT_ITEMS = (
+    (
+        "HANDLES",
+        "Handles",
+        "Let the handles of the keys play the motion, as near as they can, and add no key; rotations "
+        "that they play more than a degree off are baked as samples",
+    ),
     ("SAMPLES", "Samples", "Bake a linear key every frame"),
     ("CURVES", "Curves", "Bake the fewest Bezier keys that come within a tolerance"),
     ("NONE", "None", "Only set keys and their parameters; bake later"),
@@ -85,10 +91,17 @@ class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[
         name="Shorter Turns",
         description="Turn by the shorter way. Some exporters wrote tiny turns backwards as about 357 degrees forwards",
     )
-    output: EnumProperty(name="Bake", description="What to bake of the keys", items=OUTPUT_ITEMS)
-    use_live: BoolProperty(name="Live", description="Bake again by itself after every edit of the keys")
+    output: EnumProperty(name="Bake", description="What plays the motion", items=OUTPUT_ITEMS)
+    use_live: BoolProperty(
+        name="Live",
+        description="Bring the motion up to date by itself after every edit of the keys. On where you import by hand, "
+        "off in scripts",
+        options={"SKIP_SAVE"},
+    )
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:  # type: ignore[override]
+        if not self.properties.is_property_set("use_live"):
+            self.use_live = True
         # A dialog for files that were dropped, or else the file browser.
         return cast(Status, self.invoke_popup(context))
 

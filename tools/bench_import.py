@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measure how long the import of a large 3D Studio file takes, baked, and its export.
 
-    python tools/bench_import.py [--nodes 1000] [--keys 100] [--every 3] [--parameters]
+    python tools/bench_import.py [--nodes 1000] [--keys 100] [--every 3] [--parameters] [--output SAMPLES]
 
 Each node has so many keys in each of its tracks: position, rotation and scale. Needs Blender as a Python module.
 """
@@ -48,6 +48,7 @@ def main() -> None:
     for name, default in (("nodes", 1000), ("keys", 100), ("every", 3)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--parameters", action="store_true", help="every key has all five")
+    parser.add_argument("--output", default="HANDLES", choices=["HANDLES", "SAMPLES", "CURVES", "NONE"])
     given = parser.parse_args()
     tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
     three_ds = importlib.import_module(f"{tcb.PACKAGE}.formats.three_ds")
@@ -58,7 +59,8 @@ def main() -> None:
     context: Any = bpy.context
     start, busy = time.perf_counter(), time.process_time()
     files = {"bench": three_ds.read(data)}
-    report = importing.import_files(files, context.scene, context.collection, importing.ImportOptions())
+    options = importing.ImportOptions(output=given.output)
+    report = importing.import_files(files, context.scene, context.collection, options)
     imported, busy = time.perf_counter(), time.process_time() - busy
     scene, _ = exporting.export_scene(context.scene.objects, context.scene, exporting.ExportOptions())
     assert len(three_ds.write(scene)) > given.nodes

@@ -216,7 +216,7 @@ def _as_left(channels: Sequence[Channel], own: Joined, places: IndexArray) -> li
     none = np.zeros(len(written), dtype=np.bool_)
     keys = Changes(~none, values, none, none).own(own.keys)
     identities = np.ascontiguousarray(written["identity"])
-    rows = session.rows[rows_.find(session.rows, identities)]
+    rows = session.rows[session.rows.find(identities)]
     shifted = own.spread(own.sums(_is_shown_elsewhere(written)) > 0)
     before, keys = keys, _restored(keys, rows, written, shifted)
     chosen = _chosen(before, keys, rows, written)
@@ -259,7 +259,7 @@ class _Part(NamedTuple):
 def numbers_of(identities: Identities) -> FloatArray:
     """Read what was set for keys, shape (n, k); NaN where nothing was."""
     numbers = np.full((len(identities), rows_.NUMBERS), np.nan, dtype=np.float32)
-    at = rows_.find(session.rows, identities)
+    at = session.rows.find(identities)
     numbers[at >= 0] = numbers_in(session.rows[at[at >= 0]])
     return numbers
 
@@ -318,7 +318,7 @@ def _promote_poses(track: Track, channels: Mapping[int, _Part], changes: dict[in
 def identities_of(keys: Keyframes) -> Identities:
     """Read the identities of keys; 0 for those that have none, or one that nobody remembers."""
     spelled = np.where(is_stamped(keys), np.uint32(identity.NONE), identity.spelled(keys.amplitude, keys.period))
-    known = rows_.find(session.rows, spelled) >= 0
+    known = session.rows.find(spelled) >= 0
     return np.where(known, spelled, np.uint32(identity.NONE))
 
 
@@ -337,6 +337,7 @@ def _find_by_codes(
         if not len(keys) or track.state is None:
             continue
         own = rows[(rows["track"] == track.state.identity) & (rows["index"] == index)]
+        own = own[np.argsort(own["identity"])]
         own_codes = identity.codes(own["identity"])
         for key in keys.tolist():
             like = own[own_codes == codes[key]]
@@ -356,7 +357,7 @@ def _of_channel(part: _Part, changes: Changes, written: Channel | None) -> OwnKe
     fresh = own.frames[identities == identity.NONE]
     edited = written is None or written.edited or not _stand_as_written(own, identities, written.own)
     keys = _without_bake(own, identities, written)
-    at = rows_.find(session.rows, identities)
+    at = session.rows.find(identities)
     edited = edited or bool(_is_retyped(keys.take(at >= 0), session.rows[at[at >= 0]]).any())
     chosen = _chosen_of(own, keys, identities, written)
     result = OwnKeys(keys, identities, numbers, rows, chosen, edited, fresh, changes.doubtful)
@@ -387,7 +388,7 @@ def _with_returned(own: OwnKeys, changes: Changes, keys: Keyframes) -> OwnKeys:
     """Put back keys that others have swallowed."""
     if not changes.returned.size:
         return own
-    at = rows_.find(session.rows, changes.returned["identity"])
+    at = session.rows.find(changes.returned["identity"])
     recorded = _recorded(session.rows[at])
     move = changes.returned["co"] - recorded.co
     back = recorded.with_(
@@ -417,14 +418,14 @@ def _recorded(rows: Rows) -> Keyframes:
 
 def recorded_keys(written: Written) -> Keyframes:
     """Make the keys that were written as they are without the bake, from the table alone."""
-    at = rows_.find(session.rows, written["identity"])
+    at = session.rows.find(written["identity"])
     recorded = _recorded(session.rows[at[at >= 0]])
     return identity.with_identities(recorded, np.ascontiguousarray(written["identity"][at >= 0]))
 
 
 def _without_bake(own: Keyframes, identities: Identities, channel: Channel | None) -> Keyframes:
     """Give the keys what they have without a bake, but for what the animator has changed since."""
-    at = rows_.find(session.rows, identities)
+    at = session.rows.find(identities)
     known = at >= 0
     result = _as_made(own, ~known)
     if not known.any():
@@ -517,7 +518,7 @@ def _chosen_of(now: Keyframes, keys: Keyframes, identities: Identities, channel:
     chosen = np.zeros(len(keys), dtype=np.bool_)
     if not (keys.interpolation != INTERPOLATION["BEZIER"]).any():
         return chosen
-    at = rows_.find(session.rows, identities)
+    at = session.rows.find(identities)
     known = at >= 0
     written = _written_of(identities[known], channel)
     chosen[known] = _chosen(now.take(known), keys.take(known), session.rows[at[known]], written)

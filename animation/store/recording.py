@@ -70,7 +70,7 @@ def recorded(
         return [], []
     joined = Joined.of([part.own.keys for part in parts])
     before = np.concatenate([part.own.identities for part in parts])
-    at = rows_.find(session.rows, before)
+    at = session.rows.find(before)
     known = at >= 0
     keys = _with_own_floats(joined.keys, at)
     rows = rows_.record(keys, 0, 0)
@@ -211,7 +211,7 @@ def enable_read(
 
 def plain_keys(own: OwnKeys) -> Keyframes:
     """The keys with the floats that they had before they got identities."""
-    return _with_own_floats(own.keys, rows_.find(session.rows, own.identities))
+    return _with_own_floats(own.keys, session.rows.find(own.identities))
 
 
 def remove_traces(fcurve: bpy.types.FCurve, own: OwnKeys | None = None) -> None:
@@ -223,13 +223,14 @@ def remove_traces(fcurve: bpy.types.FCurve, own: OwnKeys | None = None) -> None:
         there = own.rows >= 0
         identities[own.rows[there]] = own.identities[there]
     if identities.any() or is_stamped(keys).any():
-        write(fcurve, unstamped(_with_own_floats(keys, rows_.find(session.rows, identities))))
+        write(fcurve, unstamped(_with_own_floats(keys, session.rows.find(identities))))
 
 
 def adopt_tracks(action: bpy.types.Action) -> None:
     """Put TCB tracks that came into the action with their slots, from other actions, into its table."""
     table = read_table(action)
-    owners = set(session.rows["track"][np.isin(session.rows["identity"], _spelled(action))].tolist())
+    at = session.rows.find(_spelled(action))
+    owners = set(session.rows["track"][at[at >= 0]].tolist())
     if table.fault or owners <= table.identities:
         return
     states = {}
@@ -258,15 +259,14 @@ def clear_orphans(action: bpy.types.Action) -> None:
 
 def _rows_in_use(action: bpy.types.Action, table: Table) -> Rows:
     """The rows of the session that keys of the action name, or the table says were written."""
-    rows = session.rows
     spelled = _spelled(action)
-    named = np.isin(rows["identity"], spelled)
-    named |= np.isin(rows["identity"], table.arrays["own"]["identity"])
+    named = np.unique(np.concatenate((spelled, table.arrays["own"]["identity"])))
+    at = session.rows.find(named)
     # Keys that play their amplitudes and periods are known by `back` alone.
     codes = identity.codes_of(_floats_of(action, "back"))
-    codes = np.unique(codes[(rows_.find(rows, spelled) < 0) & identity.spells_code(codes)])
+    codes = np.unique(codes[(session.rows.find(spelled) < 0) & identity.spells_code(codes)])
     like = np.isin(identity.codes(table.rows["identity"]), codes)
-    return rows_.merge(rows[named], table.rows[like])
+    return rows_.merge(session.rows[at[at >= 0]], table.rows[like])
 
 
 def _spelled(action: bpy.types.Action) -> Identities:

@@ -8,7 +8,7 @@ pasted key and one that undo brings back mean what they meant.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -150,11 +150,17 @@ def give(rows: Rows, numbers: Mapping[str, npt.NDArray[np.float64]], chosen: npt
     return given
 
 
-def identified(rows: Rows, known: Rows) -> Rows:
+class Known(Protocol):
+    """Rows that are found by identity."""
+
+    def find(self, identities: Identities) -> npt.NDArray[np.intp]: ...
+    def __getitem__(self, key: npt.NDArray[np.intp]) -> Rows: ...
+
+
+def identified(rows: Rows, known: Known) -> Rows:
     """Give the rows identities of their own; the identities they have are those of the rows that they come from.
 
-    Nothing is random: a row with the same content and origin as one of the `known`, which are in order of identity,
-    gets its identity again.
+    Nothing is random: a row with the same content and origin as one of the `known` gets its identity again.
     """
     words = _words(rows)
     identities = np.zeros(len(rows), dtype=np.uint32)
@@ -164,7 +170,7 @@ def identified(rows: Rows, known: Rows) -> Rows:
         identities[left] = identity.derive(words[left], serials[left])
         _, first, group = np.unique(identities, return_index=True, return_inverse=True)
         fits = identity.is_free(identities) & (words == words[first[group]]).all(axis=1)
-        at = find(known, identities)
+        at = known.find(identities)
         there = np.flatnonzero(at >= 0)
         # The first word is the identity itself.
         present = _words(known[at[there]])

@@ -23,7 +23,6 @@ from ..fcurves.channels import Channels, channels_in, channels_of
 from ..fcurves.cycles import repeats
 from ..fcurves.keyframes import read_floats
 from . import identity
-from . import rows as rows_
 from .paths import BONES, FRAME_FUNCTION, is_stray, split, track_of
 from .session import session
 from .settings import Settings
@@ -274,7 +273,7 @@ def _owners_of_keys(tracks: Sequence[Track]) -> Iterator[tuple[Track, npt.NDArra
     amplitude, period = (
         np.concatenate([read_floats(curve, name) for _, curve in curves]) for name in ("amplitude", "period")
     )
-    at = rows_.find(session.rows, identity.spelled(amplitude, period))
+    at = session.rows.find(identity.spelled(amplitude, period))
     track_of_key = np.repeat([number for number, _ in curves], [len(curve.keyframe_points) for _, curve in curves])[
         at >= 0
     ]

@@ -14,6 +14,7 @@ import pytest
 
 from formats import three_ds
 from tests.animation import reference
+from tests.animation.curves import fcurves
 from tests.exchange.composition import Composition, matrix_of, numbers
 from tests.exchange.files import box, camera, save, scene, spotlight, track
 
@@ -24,8 +25,8 @@ Import = Callable[..., three_ds.Scene]
 def bring(scene, tmp_path: Path) -> Import:
     """Import a scene as a file; the operator's options by name."""
 
-    def bring(made: three_ds.Scene, **options) -> three_ds.Scene:
-        bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "made.3ds", made), **options)
+    def bring(made: three_ds.Scene, output: str = "SAMPLES", **options) -> three_ds.Scene:
+        bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "made.3ds", made), output=output, **options)
         return made
 
     return bring
@@ -295,6 +296,27 @@ def test_large_arcs_go_the_long_way_unless_asked_otherwise(bring: Import) -> Non
     angle = math.radians(reference.scalar([(0, 0.0), (10, -60.0), (20, -40.0)], 3, ends="3DS"))
     expected = matrix_of(reference.product(reference.of_axis_angle(angle, UNIT), q))
     assert turned(3, "Box.001") == pytest.approx(expected, abs=1e-5)
+
+
+def test_handles_play_the_keys_of_the_file_alone(bring: Import, said) -> None:
+    bring(spun(TILTED, (*UNIT, 60), (*UNIT, 20)), output="HANDLES")
+    channels = fcurves(bpy.data.objects["Box"])
+    assert [len(fcurve.keyframe_points) for fcurve in channels] == [3] * 4
+    assert not any(point.type == "GENERATED" for fcurve in channels for point in fcurve.keyframe_points)
+    angle = math.radians(reference.scalar([(0, 0.0), (10, 60.0), (20, 80.0)], 3, ends="3DS"))
+    q = reference.of_axis_angle(-TILTED[0], TILTED[1:])
+    expected = matrix_of(reference.product(reference.of_axis_angle(angle, UNIT), q))
+    assert turned(3) == pytest.approx(expected, abs=2e-3)
+
+
+def test_turns_that_handles_play_far_off_are_baked_as_samples(bring: Import, said) -> None:
+    bring(spun(TILTED, (*UNIT, 170), (*UNIT, 20)), output="HANDLES", rotations="EULER")
+    assert '"Box", rotation_euler: baked as samples, as handles would be off by up to' in said()
+    assert "approximate" not in said()
+    angle = math.radians(reference.scalar([(0, 0.0), (10, 170.0), (20, 190.0)], 3, ends="3DS"))
+    q = reference.of_axis_angle(-TILTED[0], TILTED[1:])
+    expected = matrix_of(reference.product(reference.of_axis_angle(angle, UNIT), q))
+    assert turned(3) == pytest.approx(expected, abs=1e-5)
 
 
 def test_euler_angles_rotate_the_same(bring: Import) -> None:
