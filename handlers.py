@@ -27,6 +27,7 @@ from .animation.store.live_switch import is_live
 from .animation.store.recording import adopt_tracks, clear_orphans, keys_stand
 from .animation.store.session import session
 from .animation.store.table import has_baked_tracks, read_table
+from .redraw import redraw_editors
 from .words import rpt_, told
 
 _Handler = TypeVar("_Handler", bound=Callable[..., None])
@@ -127,6 +128,8 @@ def _each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) -> Repo
             if done.tracks or done.notes:
                 _state.notes[action.session_uid] = done.notes
             report.add(done)
+    if numbers and not bpy.app.background:
+        redraw_editors()
     return report
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a redraw of the sidebar asks for several times, its panels and its sliders each by themselves, is found once."""
+"""Redraws of editors. What one of the sidebar asks for several times, its panels and its sliders each by themselves, is
+found once."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ import bpy
 
 Found = TypeVar("Found")
 
+_REDRAWN = ("GRAPH_EDITOR", "DOPESHEET_EDITOR", "VIEW_3D")
 _SPACES = (bpy.types.SpaceView3D, bpy.types.SpaceGraphEditor, bpy.types.SpaceDopeSheetEditor)
 
 # What was found since `begin`; None while nothing is drawn. It may be F-curves, which outlive no more than the redraw.
@@ -42,6 +44,14 @@ def once(function: Callable[[bpy.types.Context], Found]) -> Callable[[bpy.types.
         return result
 
     return found
+
+
+def redraw_editors() -> None:
+    """Show what was changed: writing keys in bulk tells nobody of it."""
+    for window in getattr(bpy.context.window_manager, "windows", ()):
+        for area in window.screen.areas:
+            if area.type in _REDRAWN:
+                area.tag_redraw()
 
 
 def _end() -> None:

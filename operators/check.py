@@ -10,8 +10,9 @@ from bpy.props import BoolProperty, FloatProperty
 
 from .. import findings
 from ..animation import check
+from ..redraw import redraw_editors
 from ..words import rpt_, told
-from .reporting import SHOWN_NOTES, Status, redraw_editors
+from .reporting import SHOWN_NOTES, Status
 
 
 class TCB_OT_check(bpy.types.Operator):

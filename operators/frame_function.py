@@ -10,8 +10,9 @@ from bpy.props import EnumProperty, FloatProperty
 
 from .. import selection
 from ..animation import Refusal, remove_retiming, retime
+from ..redraw import redraw_editors
 from ..words import n_, rpt_, told
-from .reporting import Status, redraw_editors
+from .reporting import Status
 
 LEVEL_ITEMS = (
     ("TRACK", "Track", "The track that the sidebar shows"),

@@ -18,10 +18,11 @@ from ..exchange.importing import ImportOptions, import_files, set_range
 from ..exchange.planning import Choices
 from ..exchange.report import Exchanged
 from ..formats import three_ds
+from ..redraw import redraw_editors
 from ..words import n_, rpt_, told
 from .bake import Progress
 from .files import path_of, read_file
-from .reporting import SHOWN_NOTES, Status, redraw_editors
+from .reporting import SHOWN_NOTES, Status
 
 TARGET_ITEMS = (
     ("CREATE", "New Objects", "Make the file's scene: meshes, cameras, lights and what hangs from what"),

@@ -10,8 +10,9 @@ from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty
 
 from .. import findings
 from ..animation import Refusal, joint_gap
+from ..redraw import redraw_editors
 from ..words import rpt_, told
-from .reporting import Status, redraw_editors
+from .reporting import Status
 
 
 class TCB_OT_joint_check(bpy.types.Operator):

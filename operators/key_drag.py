@@ -14,10 +14,11 @@ from ..animation.edit.selected_keys import Kept, TrackKeys, put_back, set_parame
 from ..animation.faults import Refusal
 from ..animation.store.parameters import LIMITS, Numbers
 from ..properties import DESCRIPTIONS, MAX, of_50
+from ..redraw import redraw_editors
 from ..words import iface_, rpt_
 from .key_select import PARAMETER_ITEMS
 from .key_set import NO_KEYS
-from .reporting import Status, finish, for_each_of, poll_keys, redraw_editors
+from .reporting import Status, finish, for_each_of, poll_keys
 
 _PIXELS = 400.0
 """How far the mouse moves, at a resolution scale of 1, for the whole range of a tension."""

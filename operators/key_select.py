@@ -16,8 +16,9 @@ from ..animation.faults import Refusal
 from ..animation.store.parameters import Numbers
 from ..animation.store.rows import PARAMETERS, VELOCITY
 from ..properties import DESCRIPTIONS, MAX, from_50, of_50
+from ..redraw import redraw_editors
 from ..words import rpt_
-from .reporting import Status, redraw_editors
+from .reporting import Status
 
 PARAMETER_ITEMS = [(name, *DESCRIPTIONS[name]) for name in PARAMETERS]
 _ITEMS = [*PARAMETER_ITEMS, (VELOCITY, "Velocity", "How large the velocity is, where the method goes by it")]

@@ -15,11 +15,12 @@ from ..animation.fcurves.channels import channels_of
 from ..animation.relaxing import Wanted
 from ..animation.store.paths import BONES
 from ..animation.store.tracks import find_tracks
+from ..redraw import redraw_editors
 from ..relaxation_settings import Relaxation, draw_condition
 from ..words import n_, rpt_, told
 from .bake import Progress
 from .joint_check import active_part
-from .reporting import SHOWN_NOTES, Status, redraw_editors
+from .reporting import SHOWN_NOTES, Status
 
 
 class TCB_OT_relax(Relaxation, bpy.types.Operator):

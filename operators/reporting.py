@@ -11,6 +11,7 @@ import bpy
 from .. import selection
 from ..animation import Refusal, Report
 from ..animation.edit.selected_keys import TrackKeys
+from ..redraw import redraw_editors
 from ..words import rpt_
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 else:
     Status = set
 
-REDRAWN = (*selection.ANIMATION_EDITORS, "VIEW_3D")
 SHOWN_NOTES = 5
 """Notes that a person is shown one by one; the rest is counted."""
 
@@ -108,11 +108,3 @@ def poll_keys(operator: type[bpy.types.Operator], context: bpy.types.Context) ->
     if reason:
         operator.poll_message_set(reason)
     return not reason
-
-
-def redraw_editors() -> None:
-    """Show what was changed: writing keys in bulk tells nobody of it."""
-    for window in getattr(bpy.context.window_manager, "windows", ()):
-        for area in window.screen.areas:
-            if area.type in REDRAWN:
-                area.tag_redraw()

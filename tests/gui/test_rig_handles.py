@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A rig that handles play, by hand: clicks, jumps and pose tools find the animator's own keys."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from .conftest import PICTURES
+from .test_dope_sheet import RIG, RIG_CURVES, SHOW
+from .test_live import SECOND_LOOK, diamond
+
+FRAMES = (1, 25, 40, 301, 601)
+"""Wide apart: with all in view a frame has two pixels."""
+LAYOUT = "next(a for a in win().screen.areas if a.type == 'DOPESHEET_EDITOR')"
+ENABLE = "bpy.ops.tcb.enable(live=True)"
+POSE_TOOLS = ("breakdown", "push", "relax", "blend_to_neighbor")
+
+
+def rig(window: Any, bones: int) -> None:
+    """Make it, in Pose mode with all bones selected, played by handles."""
+    made = RIG.replace("range(10)", f"range({bones})").replace(str((1, 13, 25, 49)), str(FRAMES))
+    made = made.replace("bpy.ops.tcb.enable()", ENABLE)
+    window.run(f"bpy.data.objects.remove(bpy.data.objects['Cube'])\n{made[: made.index(LAYOUT)]}")
+    window.run("bpy.context.scene.frame_set(200); bpy.ops.ed.undo_push(message='rig')")
+    time.sleep(2 * SECOND_LOOK)
+    counts = window.run(f"{RIG_CURVES}\nresult = sorted({{len(curve.keyframe_points) for curve in fcurves()}})")
+    assert counts == [len(FRAMES)]
+    assert window.run("result = bpy.data.objects['Rig'].animation_data.action.tcb_live") is True
+
+
+@pytest.mark.parametrize("bones", [10, 100])
+def test_a_click_selects_the_key_under_it_at_two_pixels_a_frame(window: Any, bones: int) -> None:
+    rig(window, bones)
+    window.run(f"{LAYOUT}.type = 'INFO'\narea('VIEW_3D').ui_type = 'DOPESHEET'")
+    window.run(SHOW)
+    pixels = diamond(window, 101)[0] - diamond(window, 1)[0]
+    assert 100 <= pixels <= 250, pixels
+    window.click(diamond(window, 25))
+    window.shot(PICTURES / f"rig_{bones}_clicked.png")
+    selected = window.run(f"""{RIG_CURVES}
+result = sorted({{key.co.x for curve in fcurves() for key in curve.keyframe_points if key.select_control_point}})
+""")
+    assert selected == [25.0]
+    window.key("g", at=diamond(window, 25))
+    window.key("4")
+    window.key("Return")
+    time.sleep(2 * SECOND_LOOK)
+    frames = window.run(f"{RIG_CURVES}\nresult = sorted({{k.co.x for c in fcurves() for k in c.keyframe_points}})")
+    assert frames == [1.0, 29.0, 40.0, 301.0, 601.0]
+    assert is_as_played(window)
+
+
+def is_as_played(window: Any) -> bool:
+    """Whether a bake of handles would change nothing."""
+    handles = f"""{RIG_CURVES}
+def handles():
+    return [[(*k.co, *k.handle_left, *k.handle_right) for k in c.keyframe_points] for c in fcurves()]
+"""
+    return bool(
+        window.run(f"""{handles}
+from bl_ext.user_default.tcb_animation import animation
+before = handles()
+animation.bake(bpy.data.objects['Rig'], output='HANDLES')
+result = before == handles()
+""")
+    )
+
+
+def test_jumps_and_pose_tools_go_by_own_keys(window: Any) -> None:
+    rig(window, 10)
+    centre = window.run("a = area('VIEW_3D'); r = region(a, 'WINDOW'); result = (r.x + 400, win().height - r.y - 300)")
+    window.run("bpy.context.scene.frame_set(1); bpy.ops.ed.undo_push(message='frame')")
+    visited = []
+    for _ in range(3):
+        window.key("Down", at=centre)
+        visited.append(window.run("result = bpy.context.scene.frame_current"))
+    window.key("Up", at=centre)
+    visited.append(window.run("result = bpy.context.scene.frame_current"))
+    assert visited == [25, 40, 301, 40]
+    bone = "bpy.data.objects['Rig'].pose.bones['Bone 3'].location"
+    poses = [window.run(f"bpy.context.scene.frame_set({frame}); result = tuple({bone})") for frame in (25, 40)]
+    for tool in POSE_TOOLS:
+        window.run(f"""
+bpy.context.scene.frame_set(33)
+a = area('VIEW_3D')
+with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
+    bpy.ops.pose.{tool}('INVOKE_DEFAULT')
+""")
+        window.key("Return", at=centre)
+        found = window.run("""
+done = bpy.context.window_manager.operators[-1]
+result = (done.bl_idname, done.properties.prev_frame, done.properties.next_frame)
+""")
+        assert found == (f"POSE_OT_{tool}", 25, 40)
+        if tool == "breakdown":
+            middle = window.run(f"result = tuple({bone})")
+            assert middle == pytest.approx([(a + b) / 2 for a, b in zip(*poses, strict=True)], abs=1e-4)
+    window.shot(PICTURES / "rig_pose_tools.png")
