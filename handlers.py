@@ -24,7 +24,7 @@ from .animation import Options, Refusal, Report, bake_many, enable_many
 from .animation.datablocks import of_object, users_of
 from .animation.live.watch import Watch, is_unsure, look_on, refresh, refresh_all, refused_of
 from .animation.store.live_switch import is_live
-from .animation.store.recording import adopt_tracks, clear_orphans, keys_stand
+from .animation.store.recording import adopt_tracks, clear_orphans, keys_stand, play_restored
 from .animation.store.session import session
 from .animation.store.table import has_baked_tracks, read_table
 from .redraw import redraw_editors
@@ -429,6 +429,7 @@ def _switched(action: bpy.types.Action, _context: bpy.types.Context) -> None:
     _state.notes.pop(action.session_uid, None)
     if is_live(action) and action.is_editable:
         _make_tcb(action)
+        play_restored(action)
         mark(action)
 
 

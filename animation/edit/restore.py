@@ -21,11 +21,11 @@ from ..fcurves.keyframes import Keyframes, extrapolate, read, write
 from ..report import Report
 from ..store.frame_functions import curve_of
 from ..store.live_switch import switch_off
-from ..store.own_keys import OwnKeys, key_frames, read_own_keys, recorded_keys
+from ..store.own_keys import RESTORED, OwnKeys, key_frames, read_own_keys, recorded_keys
 from ..store.paths import give_name, remove_strays, take_name
 from ..store.recording import remove_traces
 from ..store.stamps import has_stamps, is_generated
-from ..store.table import Channel, read_table, remove_table, update
+from ..store.table import Channel, has_baked_tracks, read_table, remove_table, update
 from ..store.tracks import Track, find_tracks
 
 
@@ -161,7 +161,7 @@ def _take_away(
             remove_table(action)
     elif states:
         update(action, states=states)
-    if report.tracks:
+    if report.tracks and not has_baked_tracks(action):
         said = switch_off(action)
         report.notes += [said] if said else []
     action.update_tag()
@@ -217,7 +217,7 @@ def _restore_track(channels: Channels, datablock: bpy.types.ID, track: Track) ->
         frames = ", ".join(f"{frame:g}" for frame in fresh[:3])
         notes.append(rpt_("keys made since the bake get automatic handles: frame {:s}", frames))
     if track.state is not None:
-        settings = replace(track.settings, digest=0, options=None)
+        settings = replace(track.settings, digest=RESTORED, options=None)
         track.state = replace(track.state, settings=settings, channels={})
     keys = len(union([own.keys.frames for own in kept.values()]))
     return _Done(keys, "; ".join(note for note in notes if note))

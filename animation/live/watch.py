@@ -29,7 +29,7 @@ from ..fcurves.keyframes import MARKS, array_of, places, places_of, read_floats,
 from ..report import Report
 from ..store.frame_functions import function_of
 from ..store.options import Options
-from ..store.own_keys import shape_of
+from ..store.own_keys import RESTORED, shape_of
 from ..store.paths import remove_strays
 from ..store.recording import are_up_to_date
 from ..store.stamps import GENERATED
@@ -113,8 +113,9 @@ class Watch:
         return self._tried(changed)
 
     def not_played(self) -> list[Track]:
-        """The tracks that are not baked, and can be."""
-        return self._tried([track for track in self.tracks.values() if not track.baked and track.in_use])
+        """The tracks that are not baked, and can be; none that was restored."""
+        waiting = [track for track in self.tracks.values() if not track.baked and track.settings.digest != RESTORED]
+        return self._tried([track for track in waiting if track.in_use])
 
     def _tried(self, tracks: list[Track]) -> list[Track]:
         """Those that were not refused as they are."""

@@ -588,7 +588,7 @@ def digest(track: Track, settings: Settings, own: Mapping[int, OwnKeys]) -> int:
     function = function_of(track)
     if function is not None:
         crc = zlib.crc32(b"%d" % function.checksum, crc)
-    return max(crc, NEVER + 1)
+    return max(crc, RESTORED + 1)
 
 
 def shape_of(track: Track, settings: Settings) -> tuple[object, ...]:
@@ -602,3 +602,5 @@ def shape_of(track: Track, settings: Settings) -> tuple[object, ...]:
 
 NEVER = 1
 """The digest of no bake."""
+RESTORED = 2
+"""That of a track that was restored: Live leaves it until it is baked by hand, or Live switched on again."""

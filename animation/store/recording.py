@@ -20,7 +20,7 @@ from ..fcurves.keyframes import BoolArray, FloatArray, Joined, Keyframes, places
 from . import identity
 from . import rows as rows_
 from .identity import Identities
-from .own_keys import OwnKeys, digest, identities_of, numbers_in, read_all_own_keys
+from .own_keys import RESTORED, OwnKeys, digest, identities_of, numbers_in, read_all_own_keys
 from .rows import NO_ROWS, RECORDED, Rows
 from .session import session
 from .settings import Settings
@@ -278,6 +278,21 @@ def _floats_of(action: bpy.types.Action, name: str) -> FloatArray:
     """One of the floats of all keys of the action."""
     every = [read_floats(fcurve, name) for channels in channels_in(action) for fcurve in channels]
     return np.concatenate(every) if every else np.empty(0, dtype=np.float32)
+
+
+def play_restored(action: bpy.types.Action) -> None:
+    """Let Live play the tracks that were restored, too."""
+    table = read_table(action)
+    if table.fault:
+        return
+    states = []
+    for slot, path in table.places:
+        with suppress(ValueError):
+            state = table.state(slot, path)
+            if state is not None and state.settings.digest == RESTORED:
+                states.append(replace(state, settings=replace(state.settings, digest=0)))
+    if states:
+        update(action, states=states)
 
 
 def is_up_to_date(track: Track) -> bool:

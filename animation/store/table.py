@@ -200,7 +200,7 @@ class Table:
     def _state(self, place: int, slot: int, path: str) -> State:
         track = self.arrays["tracks"][place]
         try:
-            settings = Settings.from_codes(track["choices"].tolist())
+            settings = replace(Settings.from_codes(track["choices"].tolist()), digest=int(track["digest"]))
         except IndexError as error:
             raise ValueError(rpt_(_DAMAGED, "choices")) from error
         identity = int(track["identity"])
@@ -210,7 +210,7 @@ class Table:
             options = Options.from_numbers(track["options"].tolist())
         except (ValueError, OverflowError) as error:
             raise ValueError(rpt_(_DAMAGED, "options")) from error
-        settings = replace(settings, digest=int(track["digest"]), options=options)
+        settings = replace(settings, options=options)
         off = None
         if options.output == "HANDLES":
             off = Error(float(track["error"]), float(track["error_frame"]), int(track["baked"]) == _APPROXIMATE)

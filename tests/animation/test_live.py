@@ -578,3 +578,35 @@ def test_what_a_scene_times_is_baked_again_as_its_frame_function_changes(animati
     let_time_pass(animation)
     played = [curve(item, "location", index).evaluate(31) for index in range(3)]
     assert played == pytest.approx((5, 2, 3), abs=1e-4)
+
+
+def test_restoring_some_tracks_leaves_the_others_live(animation) -> None:
+    thing = new_object()
+    key(thing, "location", [(0, (0, 1, 2)), (10, (5, -1, 2)), (25, (6, 1, 2))])
+    key(thing, "scale", [(0, (1, 1, 2)), (10, (2, 1, 2)), (25, (1, 3, 2))])
+    plain = snapshot(thing, identities=False)
+    animation.enable(thing)
+    thing.animation_data.action.tcb_live = True
+    let_time_pass(animation)
+    report = animation.restore(thing, ["scale"])
+    assert not any("Live" in note for note in report.notes)
+    let_time_pass(animation)
+    tracks = {path: animation.find_track(thing, path) for path in ("location", "scale")}
+    assert (tracks["location"].baked, tracks["scale"].baked) == (True, False)
+    points = curve(thing, "location").keyframe_points
+    points[1].co_ui = (12, 7)
+    curve(thing, "scale").keyframe_points[1].co_ui = (14, 1.5)
+    let_time_pass(animation)
+    assert not animation.find_track(thing, "scale").baked
+    assert animation.store.recording.is_up_to_date(animation.find_track(thing, "location"))
+    # Switched on again it plays all.
+    thing.animation_data.action.tcb_live = False
+    thing.animation_data.action.tcb_live = True
+    let_time_pass(animation)
+    assert animation.find_track(thing, "scale").baked
+    report = animation.restore(thing)
+    assert any("Live is now off" in note for note in report.notes)
+    assert not thing.animation_data.action.tcb_live
+    points[1].co_ui = (10, 5)
+    curve(thing, "scale").keyframe_points[1].co_ui = (10, 2)
+    assert [each["co"] for each in snapshot(thing, identities=False)] == [each["co"] for each in plain]
