@@ -63,7 +63,7 @@ def test_a_tension_that_is_typed_or_dragged_moves_the_motion(playing):
     for frame in (10, 11):
         assert value_at(playing, frame) == pytest.approx(hermite_first_segment(frame), abs=1e-5)
     before, typed = everything(playing), value_at(playing, 10, index=1)
-    hold_slider(playing, slider, 4)
+    hold_slider(playing, slider, 12)
     time.sleep(0.5)
     held = value_at(playing, 10, index=1)
     playing.shot(PICTURES / "handles_held.png")
