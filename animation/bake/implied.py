@@ -24,10 +24,10 @@ from ...interp.segments import Spline, end_to_end
 from ...words import n_, rpt_
 from ..fcurves import beziers
 from ..fcurves.frames import ONE_KEY
-from ..fcurves.keyframes import NO_KEYS, BoolArray, Keyframes, places, read
+from ..fcurves.keyframes import NO_KEYS, BoolArray, Keyframes, read, read_joined
 from ..store import identity
 from ..store.frame_functions import function_of
-from ..store.own_keys import LEFT_PLACED, RIGHT_PLACED, OwnKeys, identities_of
+from ..store.own_keys import LEFT_PLACED, RIGHT_PLACED, OwnKeys
 from ..store.rows import PARAMETERS, column_of
 from ..store.table import Written
 from ..store.tracks import Track
@@ -147,7 +147,7 @@ def _bent_together(track: Track, own: OwnChannels) -> list[list[int]]:
 
 def _dragged(track: Track, own: OwnChannels) -> _Goals:
     """Where the curves go at handles that were dragged."""
-    sides = {index: _sides_dragged(track, index) for index in own}
+    sides = {index: _sides_dragged(track, index, each) for index, each in own.items()}
     if not any(rows.any() for each in sides.values() for rows in each):
         return {}
     keys = {index: read(track.channels[index]) for index in own}
@@ -160,32 +160,31 @@ def _dragged(track: Track, own: OwnChannels) -> _Goals:
     return goals
 
 
-def _sides_dragged(track: Track, index: int) -> tuple[BoolArray, BoolArray]:
+def _sides_dragged(track: Track, index: int, own: OwnKeys) -> tuple[BoolArray, BoolArray]:
     """Of which keys of a channel the left handle was dragged, and of which the right one."""
     written, fcurve = _written(track, index), track.channels[index]
-    none = np.zeros(len(fcurve.keyframe_points), dtype=np.bool_)
-    if written is None or len(none) != len(written):
+    none = np.zeros(len(own.keys), dtype=np.bool_)
+    if written is None or own.identities.tobytes() != written["identity"].tobytes():
         return none, none
-    stands = (places(fcurve).reshape(-1, 2) == written["co"]).all(axis=1)
-    if not stands.any():
-        return none, none
-    keys = read(fcurve)
-    if identities_of(keys).tobytes() != written["identity"].tobytes():
-        return none, none
+    keys = own.keys
+    stands = (keys.frames == written["co"][:, 0]) & (keys.values == written["value"])
     # Scaling values leaves keys of 0 where they are, but not their handles.
     meant = stands if stands.all() else stands & ~keys.select_control_point
+    flags = keys.select_left_handle | keys.select_control_point, keys.select_right_handle | keys.select_control_point
+    if not (meant & (flags[0] | flags[1])).any() or len(fcurve.keyframe_points) != len(written):
+        return none, none
+    now = read_joined([fcurve], (*_SIDES, *(f"{side}_type" for side in _SIDES))).keys
     left, right = (
-        meant & _is_dragged(keys, written, name, placed)
-        for name, placed in zip(_SIDES, (LEFT_PLACED, RIGHT_PLACED), strict=True)
+        meant & selected & _is_moved(now, written, name, placed)
+        for name, selected, placed in zip(_SIDES, flags, (LEFT_PLACED, RIGHT_PLACED), strict=True)
     )
     return left, right
 
 
-def _is_dragged(keys: Keyframes, written: Written, name: str, placed: int) -> BoolArray:
+def _is_moved(keys: Keyframes, written: Written, name: str, placed: int) -> BoolArray:
     by_bake = ((written["placed"] & placed) != 0) & (getattr(keys, f"{name}_type") == written[f"{name}_type"])
-    selected = keys.select_control_point | getattr(keys, f"select_{name.removeprefix('handle_')}_handle")
-    dragged: BoolArray = by_bake & selected & (getattr(keys, name) != written[name]).any(axis=1)
-    return dragged
+    moved: BoolArray = by_bake & (getattr(keys, name) != written[name]).any(axis=1)
+    return moved
 
 
 def _slope(keys: Keyframes, key: int, side: str) -> float:
