@@ -156,14 +156,17 @@ class Table:
         return self.paths.split("\n") if len(self.arrays["tracks"]) else []
 
     @cached_property
-    def _channels(self) -> Mapping[int, list[tuple[int, int, int]]]:
-        """Of each track, by identity: where its channels stand, and from where on their own and generated keys."""
+    def _channels(self) -> tuple[Identities, npt.NDArray[np.intp]]:
+        """Tracks' identities, a channel each, in order, and where their channels stand."""
+        order = np.argsort(self.arrays["channels"]["track"], kind="stable")
+        return self.arrays["channels"]["track"][order], order
+
+    @cached_property
+    def _starts(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """From where on each channel's own and generated keys stand."""
         channels = self.arrays["channels"]
         own, generated = (np.cumsum(channels[name], dtype=np.intp) - channels[name] for name in ("own", "generated"))
-        result: dict[int, list[tuple[int, int, int]]] = {}
-        for place, track in enumerate(channels["track"].tolist()):
-            result.setdefault(track, []).append((place, int(own[place]), int(generated[place])))
-        return result
+        return own, generated
 
     @property
     def approximate(self) -> list[str]:
@@ -217,7 +220,10 @@ class Table:
         return State(identity, slot, path, settings, dict(self._channels_of(identity)), off)
 
     def _channels_of(self, track: int) -> Iterator[tuple[int, Channel]]:
-        for place, own, generated in self._channels.get(track, ()):
+        tracks, places = self._channels
+        first, end = np.searchsorted(tracks, np.array([track, track + 1], dtype=np.uint64)).tolist()
+        for place in places[first:end].tolist():
+            own, generated = (int(starts[place]) for starts in self._starts)
             _, index, extrapolation, flags, rest, owns, generates = self.arrays["channels"][place].item()
             yield (
                 index,
