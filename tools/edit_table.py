@@ -471,6 +471,14 @@ def delete_beside_a_plain_one(case: Case) -> None:
     case.delete_channels(lambda channel: channel[0].startswith('pose.bones["Arm.L"]'))
 
 
+def _of_all(group: str, name: str, how: dict[str, Any], edit: Edit) -> Row:
+    """An operator that is run on all keys."""
+    kind = str(how.get("type", ""))
+    # Over the axis of times values are negated.
+    reverses = name == "mirror" and kind != "XAXIS"
+    return Row(group, f"{name} {kind}".strip() + ", all selected", edit, reverses=reverses)
+
+
 NAMED = (
     Row("Dope Sheet", "delete one bone's channels beside a plain one's", delete_beside_a_plain_one, BONES),
     Row("Two edits", "paste all flipped, then move", then(paste(30, flipped=True), dope("TIME_TRANSLATE", 2, 30))),
@@ -552,15 +560,11 @@ ROWS = (
     Row("Graph Editor", "drag a generated key's value", drag_generated),
     Row("Graph Editor", "copy and paste", graph_paste(33, 10, 25)),
     Row("Graph Editor", "mute channels", muted),
-    *(
-        Row("Graph Editor", " ".join(filter(None, (name, str(how.get("type", ""))))) + ", all selected", edit)
-        for name, how in GRAPH_OPERATORS
-        for edit in [bulk("graph", name, how)]
-    ),
+    *(_of_all("Graph Editor", name, how, edit) for name, how in GRAPH_OPERATORS for edit in [bulk("graph", name, how)]),
     Row("Graph Editor", "smooth, a column", bulk("graph", "smooth", {}, 25)),
     Row("Graph Editor", "breakdown, a column", bulk("graph", "breakdown", {"factor": 0.3}, 25)),
     *(
-        Row("Dope Sheet", " ".join(filter(None, (name, str(how.get("type", ""))))) + ", all selected", edit)
+        _of_all("Dope Sheet", name, how, edit)
         for name, how in ACTION_OPERATORS
         if name != "bake_keys"
         for edit in [bulk("action", name, how)]
@@ -683,9 +687,9 @@ HEAD = """# Edits of what is baked
 
 What becomes of your own keys when you edit an animation that is baked, or that handles play: each kind of edit, with
 each output, *live* or *baked again* afterwards. Each is done to an object that is baked, and to a twin with the same
-keys that is not; then frames, values and parameters of both must be the same. Where a tool makes of a key what the
-curve beside it is, what the tool left own keys at must stay. `python tools/edits.py table --output docs/edits.md` makes
-this page.
+keys that is not; then frames, values and parameters of both must be the same, but for a mirror in time, which negates
+bias and swaps eases. Where a tool makes of a key what the curve beside it is, what the tool left own keys at must stay.
+`python tools/edits.py table --output docs/edits.md` makes this page.
 """
 WHERE = """What is not *kept* stands below each table, with the reason. The rules are in
 [storage.md](storage.md#what-is-never-lost).
