@@ -24,9 +24,10 @@ from ...interp.segments import Spline, end_to_end
 from ...words import n_, rpt_
 from ..fcurves import beziers
 from ..fcurves.frames import ONE_KEY
-from ..fcurves.keyframes import NO_KEYS, BoolArray, Keyframes, read, read_joined
+from ..fcurves.keyframes import NO_KEYS, BoolArray, IndexArray, Keyframes, read, read_joined
 from ..store import identity
 from ..store.frame_functions import function_of
+from ..store.identity import Identities
 from ..store.own_keys import LEFT_PLACED, RIGHT_PLACED, OwnKeys
 from ..store.rows import PARAMETERS, column_of
 from ..store.table import Written
@@ -102,10 +103,8 @@ def _mirrored(track: Track, index: int, own: OwnKeys, defaults: Mapping[str, flo
     written = _written(track, index)
     if written is None or own.identities.tobytes() == written["identity"].tobytes():
         return own
-    names, first, counts = np.unique(written["identity"], return_index=True, return_counts=True)
-    known = dict(zip(names[counts == 1].tolist(), first[counts == 1].tolist(), strict=True))
-    rows = np.array([row for row, name in enumerate(own.identities.tolist()) if name in known], dtype=np.intp)
-    before = written["co"][[known[name] for name in own.identities[rows].tolist()], 0].astype(np.float64)
+    rows, places = _same(own.identities, written["identity"])
+    before = written["co"][places, 0].astype(np.float64)
     now = own.keys.frames[rows].astype(np.float64)
     moved = np.abs(now - before) > ONE_KEY
     order = np.argsort(before[moved], kind="stable")
@@ -126,6 +125,16 @@ def _mirrored(track: Track, index: int, own: OwnKeys, defaults: Mapping[str, flo
     numbers[mirrored, :_PARAMETERS] = np.where(reversed_ == filled, numbers[:, :_PARAMETERS], reversed_)[mirrored]
     numbers[mirrored, _PARAMETERS:] *= -1.0
     return replace(own, numbers=numbers)
+
+
+def _same(names: Identities, others: Identities) -> tuple[IndexArray, IndexArray]:
+    """Where each identity that both have, once each, stands in both."""
+    (ours, at, counts), (theirs, theirs_at, their_counts) = (
+        np.unique(each, return_index=True, return_counts=True) for each in (names, others)
+    )
+    _, one, other = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)
+    single = (counts[one] == 1) & (their_counts[other] == 1) & (ours[one] != identity.NONE)
+    return at[one[single]], theirs_at[other[single]]
 
 
 def _written(track: Track, index: int) -> Written | None:
