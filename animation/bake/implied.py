@@ -90,11 +90,14 @@ def with_implied(track: Track, own: OwnChannels, defaults: Mapping[str, float]) 
         return own, []
     result = {index: _mirrored(track, index, each, defaults) for index, each in own.items()}
     notes: list[str] = []
-    for components in _bent_together(track, result):
+    bends = bends_by_parameters(track, track.settings) and function_of(track) is None
+    for components in _played_together(track, result):
         part = {index: result[index] for index in components}
-        goals = _dragged(track, part) | _inserted(track, part)
-        if goals:
+        goals = _dragged(track, part) | (_inserted(track, part) if bends else {})
+        if goals and bends:
             result |= _bent(track, part, goals, defaults, notes)
+        elif goals:
+            notes += [_said(track, part, row, _FIXED) for row in goals]
     return result, notes
 
 
@@ -142,12 +145,10 @@ def _written(track: Track, index: int) -> Written | None:
     return None if channel is None else channel.own
 
 
-def _bent_together(track: Track, own: OwnChannels) -> list[list[int]]:
-    """The channels that have one spline, of tracks that handles play and whose parameters bend their splines."""
+def _played_together(track: Track, own: OwnChannels) -> list[list[int]]:
+    """The channels that have one spline, of a track that handles play."""
     options = track.settings.options
     if options is None or options.output != "HANDLES" or not own:
-        return []
-    if not bends_by_parameters(track, track.settings) or function_of(track) is not None:
         return []
     if not track.is_rotation:
         return [[index] for index in own]
@@ -258,11 +259,15 @@ def _bent(
         key = _Key.of(track, own, row, defaults)
         found = key.bent(sides)
         if any(goal.dragged for goal in sides.values()) and (found is None or not found.is_near):
-            reason = rpt_(_FIXED if found is None else _NEAREST)
-            notes.append(str(track.refusal(reason, float(next(iter(own.values())).keys.frames[row]))))
+            notes.append(_said(track, own, row, _FIXED if found is None else _NEAREST))
         if found is not None:
             own = key.with_bending(found.parameters)
     return own
+
+
+def _said(track: Track, own: OwnChannels, row: int, reason: str) -> str:
+    frame = float(next(iter(own.values())).keys.frames[row])
+    return str(track.refusal(rpt_(reason), frame))
 
 
 @dataclass(frozen=True, eq=False)

@@ -157,6 +157,18 @@ def test_beside_an_ease_the_handle_goes_back(animation, ball) -> None:
     assert kept[0] == kept[1]
 
 
+def test_of_a_method_without_parameters_the_handle_goes_back_and_a_line_says_so(animation, ball) -> None:
+    animation.choose(ball, "location", method="CATMULL_ROM")
+    let_time_pass(animation)
+    before = slope(ball, 1, "right")
+    drag(ball, 1, "right", (14, 7))
+    let_time_pass(animation)
+    (line,) = said(animation, ball)
+    assert "location, frame 10" in line
+    assert "it is back" in line
+    assert slope(ball, 1, "right") == pytest.approx(before)
+
+
 def test_restore_gives_the_curves_back_as_they_were(animation) -> None:
     obj = new_object("Ball")
     key(obj, "location", KEYS)
