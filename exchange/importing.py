@@ -130,8 +130,8 @@ def _bake_far(report: Exchanged, ends: FloatArray) -> None:
     places = tuple(f'"{each["datablock"]}", {each["track"]}: ' for each in far)
     baked.notes = [note for note in baked.notes if not note.startswith(places)] + done.notes
     baked.notes += [
-        place + rpt_("baked as samples, as handles would be off by up to {:.2g} degrees", each["error"])
-        for place, each in zip(places, far, strict=True)
+        place + rpt_("baked as samples, as handles would be off by up to {:.2g} degrees", error)
+        for place, error in zip(places, (each["error"] for each in far), strict=True)
     ]
 
 
