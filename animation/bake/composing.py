@@ -27,6 +27,7 @@ from ..fcurves.keyframes import (
 from ..fcurves.remembering import remembered
 from ..store import stamps
 from ..store.own_keys import LEFT_PLACED, RIGHT_PLACED
+from ..store.rows import CHOSEN_LEFT, CHOSEN_RIGHT
 from ..store.table import WRITTEN
 from .plan import ChannelKeys, Derivatives
 
@@ -34,6 +35,7 @@ _BYTES = ("interpolation", "easing", "type", *FLAGS)
 """The attributes of a key that take a byte each, and that a bake leaves to the animator's keys."""
 
 _SIDES = ("handle_left", "handle_right")
+_TYPES = ("handle_left_type", "handle_right_type")
 _AUTOMATIC = np.zeros(256, dtype=np.bool_)
 """By the type of a handle: whether Blender places it."""
 _AUTOMATIC[[HANDLE[name] for name in ("AUTO", "AUTO_CLAMPED", "VECTOR")]] = True
@@ -96,7 +98,7 @@ def baked_keys(own: Sequence[Keyframes], generated: ChannelKeys) -> Composed:
     """For each channel the animator's keys, at the same frames in all, among the generated ones, which are stamped:
     linear or Bezier where baked, with handles that stay put."""
     layout = _layout_of(own, generated)
-    placed = _placed(own, layout)
+    placed = _placed(own, layout, generated)
     arrays = _composed(own, generated, layout, placed, "GENERATED")
     values = arrays["co"][:, :, 1]
     stamp: Arrays = {
@@ -111,7 +113,7 @@ def baked_keys(own: Sequence[Keyframes], generated: ChannelKeys) -> Composed:
 def plain_keys(own: Sequence[Keyframes], generated: ChannelKeys) -> list[Keyframes]:
     """The same motion as keys that nothing tells from others."""
     layout = _layout_of(own, generated)
-    placed = _placed(own, layout)
+    placed = _placed(own, layout, generated)
     arrays = _composed(own, generated, layout, placed, "KEYFRAME")
     if len(layout.baked) > 1 and layout.baked[-2]:
         # The last key begins no segment, but glTF's exporter resamples a curve of mixed interpolation.
@@ -151,12 +153,17 @@ def _layout(own: FloatArray, frames: FloatArray, baked_before: BoolArray, held: 
     return _Layout(every, rows, generated, order, baked, before, placed, played, interpolation)
 
 
-def _placed(own: Sequence[Keyframes], layout: _Layout) -> npt.NDArray[np.uint8]:
+def _placed(own: Sequence[Keyframes], layout: _Layout, generated: ChannelKeys) -> npt.NDArray[np.uint8]:
     """Which handles beside baked segments the bake places, shape (channels, n) or (n,).
 
     Beside samples these are the ones that Blender places anew after any edit: they go onto their keys, since to write
     those of all keys would take half of a bake's writing.
     """
+    if generated.chosen is not None:
+        left, right = (generated.chosen & CHOSEN_LEFT) != 0, (generated.chosen & CHOSEN_RIGHT) != 0
+        theirs = left * np.uint8(LEFT_PLACED) | right * np.uint8(RIGHT_PLACED)
+        kept: npt.NDArray[np.uint8] = layout.placed & ~theirs
+        return kept
     if layout.played != INTERPOLATION["LINEAR"]:
         return np.broadcast_to(layout.placed, (len(own), len(layout.placed)))
     left, right = _every(own, ["handle_left_type", "handle_right_type"])
@@ -195,7 +202,12 @@ def _composed(
     if generated.handles is not None:
         for side, places in zip(_SIDES, generated.handles, strict=True):
             arrays[side][:, rows] = np.where(np.isnan(places), arrays[side][:, rows], places)
-    return {"co": co} | arrays | {"handle_left_type": free, "handle_right_type": free}
+    types: Arrays = dict.fromkeys(_TYPES, free)
+    if generated.chosen is not None:
+        for name, bit in zip(_TYPES, (CHOSEN_LEFT, CHOSEN_RIGHT), strict=True):
+            types[name] = np.repeat(free[np.newaxis], len(own), axis=0)
+            types[name][:, rows] = np.where(generated.chosen & bit, _every(own, [name])[0], HANDLE["FREE"])
+    return {"co": co} | arrays | types
 
 
 def _put_own(arrays: Arrays, own: Sequence[Keyframes], rows: IndexArray) -> None:

@@ -12,7 +12,8 @@ import numpy as np
 from ...interp.handles import Handles, Request
 from ...words import n_, rpt_
 from ..fcurves.cycles import can_repeat
-from ..fcurves.keyframes import BoolArray, FloatArray
+from ..fcurves.keyframes import BoolArray, EnumArray, FloatArray
+from ..store.rows import CHOSEN_HANDLES, CHOSEN_LEFT, CHOSEN_RIGHT
 from ..store.tracks import Track
 from .curves import tolerance_of
 from .plan import STILL, Baked, ChannelKeys, OwnChannels, Plan, Results, Scope
@@ -76,6 +77,9 @@ class OwnHandles(Plan):
         signs = np.ones(len(values)) if fitted is None else fitted.signs
         rows = [row for row, component in enumerate(self.spline.components) if component in self.scope.own]
         shown = (values * signs[:, np.newaxis]).T.astype(np.float32)[rows]
+        chosen = np.array(
+            [self.scope.own[self.spline.components[row]].chosen & np.uint8(CHOSEN_HANDLES) for row in rows]
+        )
         keys = ChannelKeys(
             [self.spline.components[row] for row in rows],
             self.spline.frames[:0],
@@ -84,14 +88,26 @@ class OwnHandles(Plan):
             self.baked,
             shown=shown if (signs < 0).any() else None,
             handles=self._places(fitted, rows),
+            chosen=chosen if chosen.any() else None,
             repeats=self._repeats,
         )
         notes = [rpt_(_CYCLES)] if self.scope.cycle != "SINGLE" and not self._repeats else []
         if fitted is None:
             return Baked([keys], notes)
-        key, channel = np.unravel_index(int(np.argmax(fitted.errors)), fitted.errors.shape)
-        error, frame = float(fitted.errors[key, channel]), float(fitted.frames[key, channel])
+        errors = np.where(self._is_blenders(fitted, chosen, rows), 0.0, fitted.errors)
+        key, channel = np.unravel_index(int(np.argmax(errors)), errors.shape)
+        error, frame = float(errors[key, channel]), float(fitted.frames[key, channel])
         return Baked([keys], notes, error, frame, is_approximate=error > self.tolerance)
+
+    def _is_blenders(self, fitted: Handles, chosen: EnumArray, rows: list[int]) -> BoolArray:
+        """Which segments Blender plays by a handle whose type the animator chose, shape (keys, channels)."""
+        theirs = np.zeros(fitted.errors.shape, dtype=np.bool_)
+        beside = (chosen & CHOSEN_RIGHT) != 0
+        beside[:, :-1] |= (chosen[:, 1:] & CHOSEN_LEFT) != 0
+        theirs[:, rows] = beside.T
+        if self.scope.track.is_rotation:
+            theirs |= theirs.any(axis=1, keepdims=True)
+        return theirs
 
     @property
     def _repeats(self) -> bool:

@@ -22,7 +22,7 @@ from ..fcurves.channels import Channels, assign, channels_in, channels_of
 from ..fcurves.cycles import give_away, repeat
 from ..fcurves.editable import check_editable, check_not_tweaked, editable_channels
 from ..fcurves.frames import union
-from ..fcurves.keyframes import BY_NUMBERS, INTERPOLATION, NO_KEYS, Keyframes, Write, extrapolate, write
+from ..fcurves.keyframes import BY_NUMBERS, INTERPOLATION, NO_KEYS, Keyframes, Write, extrapolate, read_joined, write
 from ..fcurves.selecting import selecting
 from ..report import HandleError, Report
 from ..store import identity
@@ -33,7 +33,7 @@ from ..store.own_keys import NO_OWN_KEYS, OwnKeys, digest, read_all_own_keys
 from ..store.paths import FRAME_FUNCTION, remove_strays, split, track_of
 from ..store.recording import Part, as_written, new_state, plain_keys, recorded, remove_traces
 from ..store.rows import NO_ROWS, Rows, joined
-from ..store.table import GENERATED, Channel, Error, State, remove_table, update
+from ..store.table import GENERATED, Channel, Error, State, Written, remove_table, update
 from ..store.tracks import Track, find_tracks, why_not
 from .composing import baked_keys
 from .composing import plain_keys as composed_plain_keys
@@ -528,12 +528,21 @@ def _write_track(plan: TrackPlan, state: State, baked: Baked, write: Write) -> S
             extrapolate(track.channels[index], "CONSTANT" if whole and group.handles is None else kept)
             write(track.channels[index], keys)
             repeat(track.channels[index], group.repeats)
+            if group.chosen is not None:
+                _let_blender_place(track.channels[index], own_written)
             rest = None if index in plan.own else track.made.get(index, track.rest[index])
             edited = each.edited or (index in plan.own and before is not None and before.edited)
             channels[index] = Channel(kept, rest, edited, own_written, made)
     settings = replace(plan.settings, digest=digest(track, plan.settings, plan.own))
     error = Error(baked.error, baked.error_frame, baked.is_approximate) if baked.is_by_handles else None
     return replace(state, slot=track.slot, path=track.path, settings=settings, channels=channels, error=error)
+
+
+def _let_blender_place(fcurve: bpy.types.FCurve, written: Written) -> None:
+    """Let Blender place handles of automatic types, and note where."""
+    fcurve.update()
+    keys = read_joined([fcurve], ("handle_left", "handle_right")).keys
+    written["handle_left"], written["handle_right"] = keys.handle_left, keys.handle_right
 
 
 def _played(own: OwnKeys, group: ChannelKeys) -> Keyframes:

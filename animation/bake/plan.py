@@ -22,7 +22,7 @@ from ...interp.handles import Handles
 from ...interp.handles import Request as HandlesRequest
 from ...interp.segments import Spline
 from ..fcurves.frames import is_among, rows_of
-from ..fcurves.keyframes import BoolArray, FloatArray
+from ..fcurves.keyframes import BoolArray, EnumArray, FloatArray
 from ..store.options import Options
 from ..store.own_keys import OwnKeys
 from ..store.settings import Settings
@@ -84,6 +84,9 @@ class ChannelKeys:
     handles: tuple[FloatArray, FloatArray] | None = None
     """Left and right handles of the animator's keys, where no generated keys play the baked segments: shape
     (components, keys, 2), NaN for those that stay."""
+    chosen: EnumArray | None = None
+    """Of which handles of the animator's keys he chose the type, which Blender plays: bits as `rows.CHOSEN_…` name
+    them, shape (components, keys). None: of none."""
     repeats: bool = False
     """A Cycles modifier repeats them before the first key and after the last."""
 
@@ -96,6 +99,7 @@ class ChannelKeys:
             derivatives=None if self.derivatives is None else self.derivatives.take(rows),
             shown=None if self.shown is None else self.shown[rows],
             handles=None if self.handles is None else (self.handles[0][rows], self.handles[1][rows]),
+            chosen=None if self.chosen is None else self.chosen[rows],
         )
 
     def without_generated(self) -> ChannelKeys:

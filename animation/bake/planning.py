@@ -11,6 +11,7 @@ from ..fcurves.cycles import repeats
 from ..fcurves.frames import union
 from ..store.frame_functions import function_of
 from ..store.options import Options
+from ..store.rows import CHOSEN_HANDLES
 from ..store.settings import Settings
 from ..store.tracks import Track
 from .components import as_shown
@@ -23,6 +24,7 @@ from .sampling import Sampling
 from .splines import TrackSpline, track_splines
 
 UNTOUCHED = n_("the frame range touches none of its segments: nothing of it is baked")
+_CHOSEN = n_("handle types that you chose count where handles play; this bake plays TCB there")
 LOOP_GAP = 1e-4
 """In the track's units, or radians: above it the last key of a loop is another pose than the first."""
 
@@ -59,6 +61,8 @@ def plan_track(track: Track, settings: Settings, own: OwnChannels, options: Opti
         notes.append(rpt_("it cycles: give a frame range to bake its repeats beyond the keys"))
     if broken and settings.cycle != "SINGLE":
         notes.append(rpt_("it cycles, and Blender plays some of its segments: no repeats beyond its keys are baked"))
+    if options.output != "HANDLES" and any((each.chosen & CHOSEN_HANDLES).any() for each in own.values()):
+        notes.append(rpt_(_CHOSEN))
     shown = not all(spline.spline.meets_keys for spline in splines)
     plans = _OUTPUTS[options.output](scope, [as_shown(track, spline) for spline in splines])
     return TrackPlan(track, settings, own, frames, plans, notes, shown)

@@ -26,6 +26,7 @@ from ..fcurves.keyframes import (
     MARKS,
     NO_KEYS,
     BoolArray,
+    EnumArray,
     FloatArray,
     IndexArray,
     Joined,
@@ -53,6 +54,8 @@ _HANDLE_MOVED = 1e-4
 _KEYS_AT_ONCE = 50_000
 """Some megabytes."""
 LEFT_PLACED, RIGHT_PLACED = 1, 2
+_AUTOMATIC = [HANDLE[name] for name in ("AUTO", "AUTO_CLAMPED", "VECTOR")]
+"""Types of handles that Blender places."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +72,8 @@ class OwnKeys:
         The parameters and velocities that were set, in the columns of `rows.ROW`; NaN where none was.
     rows : array, shape (n,)
         Their places among all keys of the F-curve; -1 for a key that a generated one has swallowed.
-    chosen : array of bool, shape (n,)
-        The animator chose their interpolation after they became TCB ones, and it is not Bezier.
+    chosen : array of uint8, shape (n,)
+        What the animator chose after they became TCB ones: bits as `rows.CHOSEN_…` name them.
     edited : bool
         Keys came, went or moved since their records were made: Blender has to place automatic handles anew.
     """
@@ -79,7 +82,7 @@ class OwnKeys:
     identities: Identities
     numbers: FloatArray
     rows: IndexArray
-    chosen: BoolArray
+    chosen: EnumArray
     edited: bool = False
     unrecorded: FloatArray = field(default_factory=lambda: np.empty(0, dtype=np.float32))
     """Frames of keys that were made, or became the animator's, since the bake."""
@@ -98,7 +101,7 @@ class OwnKeys:
 
         Their values are held, or go to the next key by the interpolation that was chosen.
         """
-        ends: BoolArray = self.keys.stepped | self.chosen
+        ends: BoolArray = self.keys.stepped | ((self.chosen & rows_.CHOSEN_INTERPOLATION) != 0)
         return ends
 
     def take(self, rows: BoolArray | IndexArray) -> OwnKeys:
@@ -112,7 +115,7 @@ NO_OWN_KEYS = OwnKeys(
     np.empty(0, np.uint32),
     np.empty((0, rows_.NUMBERS), np.float32),
     np.empty(0, np.intp),
-    np.empty(0, np.bool_),
+    np.empty(0, np.uint8),
 )
 
 
@@ -403,7 +406,7 @@ def _with_returned(own: OwnKeys, changes: Changes, keys: Keyframes) -> OwnKeys:
     order = np.argsort(frames, kind="stable")
     identities = identities[order]
     rows = np.concatenate((own.rows, np.full(len(back), -1, dtype=np.intp)))[order]
-    chosen = np.concatenate((own.chosen, session.rows["chosen"][at].astype(np.bool_)))[order]
+    chosen = np.concatenate((own.chosen, session.rows["chosen"][at]))[order]
     every = merged(own.keys, back)
     return OwnKeys(every, identities, numbers_of(identities), rows, chosen, True, own.unrecorded, own.doubtful)
 
@@ -494,6 +497,8 @@ def _restored(own: Keyframes, rows: Rows, written: Written | None, shifted: Bool
             dragged &= np.where(before.any(axis=1), ~by_bake, np.abs(offset[:, 0]) > _PUSHED)
             # Where the bake shows other values handles went there and back, which rounds them.
             by_bake |= here & ~dragged & shifted
+            # Blender itself places the handles of types that the animator chose.
+            dragged &= ~np.isin(written[kind], _AUTOMATIC)
             # Where the key moved too, its handles went along.
             dragged &= (own.frames == written["co"][:, 0]) & (own.values == written["value"])
             automatic = (rows[kind] != HANDLE["FREE"]) & (rows[kind] != HANDLE["ALIGNED"])
@@ -513,11 +518,9 @@ def _restored(own: Keyframes, rows: Rows, written: Written | None, shifted: Bool
     return identity.with_identities(keys, np.ascontiguousarray(rows["identity"]))
 
 
-def _chosen_of(now: Keyframes, keys: Keyframes, identities: Identities, channel: Channel | None) -> BoolArray:
-    """Tell of which keys the animator has chosen the interpolation, as they stand now and without a bake."""
-    chosen = np.zeros(len(keys), dtype=np.bool_)
-    if not (keys.interpolation != INTERPOLATION["BEZIER"]).any():
-        return chosen
+def _chosen_of(now: Keyframes, keys: Keyframes, identities: Identities, channel: Channel | None) -> EnumArray:
+    """Tell what the animator has chosen of keys, as they stand now and without a bake."""
+    chosen = np.zeros(len(keys), dtype=np.uint8)
     at = session.rows.find(identities)
     known = at >= 0
     written = _written_of(identities[known], channel)
@@ -525,15 +528,23 @@ def _chosen_of(now: Keyframes, keys: Keyframes, identities: Identities, channel:
     return chosen
 
 
-def _chosen(now: Keyframes, keys: Keyframes, rows: Rows, written: Written | None) -> BoolArray:
+def _chosen(now: Keyframes, keys: Keyframes, rows: Rows, written: Written | None) -> EnumArray:
     """The same of keys with rows, and as they were written."""
+    before = rows["chosen"]
+    here = np.zeros(len(keys), dtype=np.bool_) if written is None else np.isfinite(written["co"][:, 0])
     changed = keys.interpolation != rows["interpolation"]
     if written is not None:
-        here = np.isfinite(written["co"][:, 0])
         changed |= here & (now.interpolation != written["interpolation"])
     other = keys.interpolation != INTERPOLATION["BEZIER"]
-    chosen: BoolArray = other & (changed | (rows["chosen"] != 0))
-    return chosen
+    chosen = np.where(other & (changed | ((before & rows_.CHOSEN_INTERPOLATION) != 0)), rows_.CHOSEN_INTERPOLATION, 0)
+    for side, bit in (("handle_left_type", rows_.CHOSEN_LEFT), ("handle_right_type", rows_.CHOSEN_RIGHT)):
+        ours = before & bit
+        if written is not None:
+            kinds = getattr(now, side)
+            retyped = here & (kinds != written[side])
+            ours = np.where(retyped, np.where(kinds != HANDLE["FREE"], bit, 0), ours)
+        chosen |= ours
+    return chosen.astype(np.uint8)
 
 
 _SIDES = (("handle_left", "handle_right", LEFT_PLACED), ("handle_right", "handle_left", RIGHT_PLACED))
@@ -584,7 +595,7 @@ def digest(track: Track, settings: Settings, own: Mapping[int, OwnKeys]) -> int:
             return NEVER
         crc = zlib.crc32(channel.identities.data, zlib.crc32(b"%d" % index, crc))
         crc = zlib.crc32(np.ascontiguousarray(channel.keys.co).data, crc)
-        crc = zlib.crc32(channel.ends_spline.data, crc)
+        crc = zlib.crc32(channel.chosen.data, zlib.crc32(channel.ends_spline.data, crc))
     function = function_of(track)
     if function is not None:
         crc = zlib.crc32(b"%d" % function.checksum, crc)

@@ -48,8 +48,11 @@ ROW = np.dtype(
     ]
 )
 """`track` and `index`: for which channel it was made. `given`: which of the numbers were set, a bit each; the others
-are defaults. `chosen`: 1 where the interpolation is not the one with which the key became TCB. The rest is the key
-without a bake, as Restore gives it back."""
+are defaults. `chosen`: what the animator chose after the key became TCB, by the bits below. The rest is the key without
+a bake, as Restore gives it back."""
+CHOSEN_INTERPOLATION, CHOSEN_LEFT, CHOSEN_RIGHT = 1, 2, 4
+"""Another interpolation than Bezier; another type than FREE of the left and of the right handle."""
+CHOSEN_HANDLES = CHOSEN_LEFT | CHOSEN_RIGHT
 
 RECORDED = (
     "interpolation",

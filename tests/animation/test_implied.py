@@ -360,3 +360,60 @@ def test_a_mirror_in_time_plays_the_motion_backwards(animation, output, is_live)
     animation.bake(obj, output=output)
     again = np.array([[curve(obj, "location", i).evaluate(frame) for frame in frames.tolist()] for i in range(3)])
     assert np.abs(again - before).max() < (2e-3 if output == "CURVES" else 1e-5)
+
+
+def handle_state(obj: bpy.types.Object, row: int, index: int = 0) -> list[tuple[float, ...]]:
+    point = curve(obj, "location", index).keyframe_points[row]
+    return [tuple(point.handle_left), tuple(point.handle_right)]
+
+
+def handle_types(obj: bpy.types.Object, row: int) -> tuple[str, str]:
+    point = curve(obj, "location").keyframe_points[row]
+    return point.handle_left_type, point.handle_right_type
+
+
+@pytest.mark.parametrize("kind", ["AUTO_CLAMPED", "VECTOR", "AUTO"])
+def test_a_handle_type_that_is_chosen_is_blender_s_until_it_is_free_again(animation, ball, kind) -> None:
+    before = [handle_state(ball, row) for row in range(4)]
+    point: Any = curve(ball, "location").keyframe_points[1]
+    point.handle_left_type = point.handle_right_type = kind
+    curve(ball, "location").update()
+    theirs = handle_state(ball, 1)
+    let_time_pass(animation)
+    assert handle_types(ball, 1) == (kind, kind)
+    assert handle_state(ball, 1) == theirs
+    assert said(animation, ball) == []
+    # Nothing else has changed, and what Blender places is where it would be placed again.
+    assert [handle_state(ball, row) for row in (0, 2, 3)] == [before[row] for row in (0, 2, 3)]
+    curve(ball, "location").update()
+    assert handle_state(ball, 1) == theirs
+    # It stays through other edits, and follows them.
+    curve(ball, "location").keyframe_points[2].co_ui = (27, 3)
+    let_time_pass(animation)
+    moved = handle_state(ball, 1)
+    assert handle_types(ball, 1) == (kind, kind)
+    curve(ball, "location").update()
+    assert handle_state(ball, 1) == moved
+    curve(ball, "location").keyframe_points[2].co_ui = (25, 6)
+    let_time_pass(animation)
+    assert np.allclose(handle_state(ball, 1), theirs, atol=1e-5)
+    point = curve(ball, "location").keyframe_points[1]
+    point.handle_left_type = point.handle_right_type = "FREE"
+    let_time_pass(animation)
+    assert np.allclose([handle_state(ball, row) for row in range(4)], before, atol=1e-5)
+
+
+def test_a_chosen_handle_type_is_kept_by_restore_and_told_by_a_bake(animation, ball) -> None:
+    fcurve = curve(ball, "location")
+    point: Any = fcurve.keyframe_points[1]
+    point.handle_right_type = "VECTOR"
+    fcurve.update()
+    let_time_pass(animation)
+    (error,) = animation.bake(ball, output="HANDLES").handles
+    assert error["error"] < 1e-5
+    report = animation.bake(ball)
+    assert any("handle types" in note and "location" in note for note in report.notes)
+    animation.bake(ball, output="HANDLES")
+    assert handle_types(ball, 1) == ("FREE", "VECTOR")
+    animation.restore(ball)
+    assert handle_types(ball, 1) == ("AUTO_CLAMPED", "VECTOR")
