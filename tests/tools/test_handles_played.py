@@ -14,7 +14,7 @@ from tests.animation.curves import key, new_object
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_a_row_a_file_says_how_far_handles_are_off(tmp_path: Path) -> None:
+def test_a_row_a_file_says_how_far_handles_are_off(scene: bpy.types.Scene, tmp_path: Path) -> None:
     item = new_object("Ball", "QUATERNION")
     key(item, "location", [(0, (0, 1, 2)), (10, (5, -1, 2)), (25, (6, 1, 2))])
     key(item, "rotation_quaternion", [(0, (1, 0, 0, 0)), (10, (0.8, 0.6, 0, 0)), (25, (0.5, 0.5, 0.5, 0.5))])
