@@ -31,15 +31,14 @@ def rig(window: Any, bones: int) -> None:
     assert window.run("result = bpy.data.objects['Rig'].animation_data.action.tcb_live") is True
 
 
-@pytest.mark.parametrize("bones", [10, 100])
-def test_a_click_selects_the_key_under_it_at_two_pixels_a_frame(window: Any, bones: int) -> None:
-    rig(window, bones)
+def test_a_click_selects_the_key_under_it_at_two_pixels_a_frame(window: Any) -> None:
+    rig(window, 100)
     window.run(f"{LAYOUT}.type = 'INFO'\narea('VIEW_3D').ui_type = 'DOPESHEET'")
     window.run(SHOW)
     pixels = diamond(window, 101)[0] - diamond(window, 1)[0]
     assert 100 <= pixels <= 250, pixels
     window.click(diamond(window, 25))
-    window.shot(PICTURES / f"rig_{bones}_clicked.png")
+    window.shot(PICTURES / "rig_clicked.png")
     selected = window.run(f"""{RIG_CURVES}
 result = sorted({{key.co.x for curve in fcurves() for key in curve.keyframe_points if key.select_control_point}})
 """)
