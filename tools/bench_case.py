@@ -27,7 +27,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tools import tcb as checkout
+from tools import tcb
 from tools.bench_scene import Size, animated, fcurves, make, select
 
 SMALL = 100_000
@@ -36,7 +36,7 @@ REPEATS = 5
 LOOKS = 50
 """Frames that are played."""
 
-package = checkout.load(checkout.PACKAGE, "__init__.py", [str(checkout.ROOT)])
+package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
 animation = importlib.import_module(f"{package.__name__}.animation")
 baking = importlib.import_module(f"{package.__name__}.animation.bake.pipeline")
 keyframes = importlib.import_module(f"{package.__name__}.animation.fcurves.keyframes")
@@ -404,8 +404,7 @@ def main() -> None:
     else:
         result = measure(size, asked["method"], folder, asked["look"])
     print(f"\n{json.dumps(result)}", flush=True)
-    # Blender 4.2 and 4.5 as Python modules may crash, or wait for ever, while the process ends.
-    os._exit(0)
+    tcb.end_process(0)
 
 
 if __name__ == "__main__":

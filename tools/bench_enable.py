@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import os
 import sys
 import tempfile
 import time
@@ -28,10 +27,10 @@ import bpy
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tools import tcb as checkout
+from tools import tcb
 from tools.bench_scene import Size, animated, fcurves, make
 
-package = checkout.load(checkout.PACKAGE, "__init__.py", [str(checkout.ROOT)])
+package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
 animation, look, keyframes = (
     importlib.import_module(f"{package.__name__}.{name}")
     for name in ("animation", "animation.edit.look", "animation.fcurves.keyframes")
@@ -111,9 +110,7 @@ def main() -> None:
     for name in ("bare write", *STAGES, "rest", "all"):
         ratio = median(each[name] / each["bare write"] for each in rounds)
         print(f"{name:12}{1e3 * median(each[name] for each in rounds):8.0f}{ratio:14.1f}")
-    sys.stdout.flush()
-    # Blender 4.2 and 4.5 as Python modules may crash, or wait for ever, while the process ends.
-    os._exit(0)
+    tcb.end_process(0)
 
 
 if __name__ == "__main__":

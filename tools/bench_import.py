@@ -72,3 +72,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+    tcb.end_process(0)

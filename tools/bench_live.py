@@ -31,10 +31,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tools import tcb as checkout
+from tools import tcb
 from tools.bench_scene import RIG, Size, fcurves, make
 
-package = checkout.load(checkout.PACKAGE, "__init__.py", [str(checkout.ROOT)])
+package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
 animation, baking, live = (
     importlib.import_module(f"{package.__name__}.{name}")
     for name in ("animation", "animation.bake.pipeline", "animation.live.watch")
@@ -214,3 +214,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+    tcb.end_process(0)

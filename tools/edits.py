@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -26,9 +25,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tools import tcb as checkout
+from tools import tcb
 
-ROOT = checkout.ROOT
+ROOT = tcb.ROOT
 BAD = ("error", "lost", "appeared", "parameters")
 """As `edit_judge.COUNTED`, which needs Blender."""
 SHOWN = 3
@@ -39,7 +38,7 @@ def registered() -> Any:
     """The animation part of the checkout's extension, with its operators registered."""
     import bpy  # noqa: F401
 
-    package = checkout.load(checkout.PACKAGE, "__init__.py", [str(ROOT)])
+    package = tcb.load(tcb.PACKAGE, "__init__.py", [str(ROOT)])
     package.register()
     return importlib.import_module(f"{package.__name__}.animation")
 
@@ -191,8 +190,4 @@ def _print(results: list[dict[str, Any]], arguments: argparse.Namespace) -> None
 
 
 if __name__ == "__main__":
-    status = main()
-    # Blender 4.2 and 4.5 as Python modules may crash, or wait for ever, while the process ends.
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(status)
+    tcb.end_process(main())

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import math
-import os
 import sys
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -31,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from examples.make_scene import TRACKS, make_scene
 from formats import three_ds
 from tests.animation import reference
-from tools import tcb as checkout
+from tools import tcb
 from tools.bench_report import filled, number, table
 from tools.bench_scene import fcurves
 
@@ -49,7 +48,7 @@ ROUNDING = 2e-6
 PROPERTIES = {"POSITION": "location", "ROTATION": "rotation_quaternion", "SCALE": "scale"}
 """What a .3ds file's tracks are keys of; other tracks are custom properties."""
 
-package = checkout.load(checkout.PACKAGE, "__init__.py", [str(checkout.ROOT)])
+package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
 animation = importlib.import_module(f"{package.__name__}.animation")
 
 
@@ -403,9 +402,7 @@ def main() -> int:
         for name, content in tables(rows).items():
             text = filled(text, name, content)
         page.write_text(text)
-    sys.stdout.flush()
-    # Blender 4.2 and 4.5 as Python modules may crash, or wait for ever, while the process ends.
-    os._exit(0 if all(row.is_good for row in rows) else 1)
+    tcb.end_process(0 if all(row.is_good for row in rows) else 1)
 
 
 if __name__ == "__main__":

@@ -138,6 +138,7 @@ def main() -> None:
         "largest",
     )
     print(table(heads, [compare(path, given.every) for path in given.files]))
+    tcb.end_process(0)
 
 
 if __name__ == "__main__":

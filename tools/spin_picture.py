@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import importlib
 import math
-import os
 import sys
 import tempfile
 from pathlib import Path
@@ -24,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from examples import exact, shapes
 from examples.demo import quietly
-from tools import tcb as checkout
+from tools import tcb
 
 ROOT = Path(__file__).resolve().parents[1]
 KEYS = ((0, 0, 0), (40, -35, 240), (-40, 40, 480), (35, -40, 720))
@@ -93,7 +92,7 @@ def seen(baton: Any) -> list[exact.Quaternion]:
 
 def main() -> None:
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "spin.png"
-    package = checkout.load(checkout.PACKAGE, "__init__.py", [str(checkout.ROOT)])
+    package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
     animation = importlib.import_module(f"{package.__name__}.animation")
     import matplotlib as mpl
 
@@ -119,8 +118,7 @@ def main() -> None:
         axes.set_title(name if name == EXACT else f"{name}: within {off:.2g}°")
     figure.savefig(target, dpi=100)
     print(target, flush=True)
-    # Blender 4.2 and 4.5 as Python modules may crash, or wait for ever, while the process ends.
-    os._exit(0)
+    tcb.end_process(0)
 
 
 if __name__ == "__main__":

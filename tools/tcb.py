@@ -54,6 +54,14 @@ def run_again_with_blender() -> NoReturn:
     os.execv(python, [python, __file__, *sys.argv[1:]])
 
 
+def end_process(status: int) -> NoReturn:
+    """End the process at once. While it ends, Blender 4.2 and 4.5 as Python modules may crash or wait for ever."""
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(status)
+
+
 def main() -> int:
     # Blender has bpy loaded when it runs a script, and leaves its own arguments before the two dashes.
     inside_blender = "bpy" in sys.modules
@@ -78,11 +86,7 @@ def main() -> int:
     status: int = command.main(arguments, program, start)
     if inside_blender:
         return status
-    # Blender 4.2 and 4.5 as Python modules may crash, or wait for ever, while the process ends.
-    with contextlib.suppress(OSError):
-        sys.stdout.flush()
-        sys.stderr.flush()
-    os._exit(status)
+    end_process(status)
 
 
 if __name__ == "__main__":
