@@ -130,6 +130,18 @@ class Verdict:
                 elsewhere = difference.startswith("no key") and channel not in self.fewer
                 doubtful = (kind == "appeared" or elsewhere) and any(f", {path}: " in note for note in doubts)
                 self.add("refused" if path in refused else "doubtful" if doubtful else kind, text)
+        self._tell_parameters()
+
+    def _tell_parameters(self) -> None:
+        """Count as doubtful the parameters of keys that are: what is kept in doubt has none."""
+        doubtful = {
+            (channel.rpartition("[")[0], difference.rpartition(" ")[2])
+            for channel, _, difference in (text.partition(": ") for text in self.differences.get("doubtful", ()))
+        }
+        for text in self.differences.pop("parameters", ()):
+            path, _, difference = text.partition(": ")
+            frame = difference.partition(" at ")[2].partition(",")[0]
+            self.add("doubtful" if (path, frame) in doubtful else "parameters", text)
 
     @property
     def worst(self) -> str:

@@ -179,6 +179,8 @@ class Case(Edits):
         """Whether own keys merged, of which either one's parameters may stay."""
         self.reversed = False
         """Whether keys were reversed in time, which negates bias and swaps eases; the twin's stay."""
+        self.bent = False
+        """Whether a handle was dragged that plays a key's parameters; the twin's stay."""
         self.noted: list[str] = []
         """What looks between edits have said."""
         self.untouched: list[Name] = []
@@ -316,7 +318,7 @@ class Case(Edits):
             wanted,
             got,
             values=self.values and not passes_by,
-            parameters=not (self.merged or self.reversed),
+            parameters=not (self.merged or self.reversed or self.bent),
             inserted=self.inserted,
             keeps_curve=self.setting.output == "handles",
         )
@@ -528,6 +530,8 @@ class Case(Edits):
                 point.handle_right = (point.co.x + 1.0, point.co.y + 2.0)
 
         self.on_both(work)
+        # Where handles play, it gives the key other parameters.
+        self.bent |= self.setting.output == "handles"
         return f"{path}[{index}] at {at:g}: handle dragged", KEYS
 
     def generated_key(self) -> tuple[str, int, float] | None:

@@ -255,8 +255,9 @@ class _History:
             if not len(left) or self._smoothed(left, inside, ends):
                 continue
             keyed[left] = True
-            # One or two were keyed; many at once may be a tool's work.
-            doubtful[left] = len(left) >= _FEWEST
+            # One or two were keyed, though not with the opposite values; many at once may be a tool's work.
+            mirrored = self.keys.select_control_point[left] & (self.now[left] == -self.before[left])
+            doubtful[left] = mirrored if len(left) < _FEWEST else True
         return keyed, doubtful
 
     @cached_property
