@@ -37,8 +37,9 @@ check:
 test-blender:
 	@$(in_blender) "$$python" -m pytest tests --ignore tests/gui $(PYTEST)
 
+# Two windows at a time, each on a screen of its own: a test waits for most of its time.
 test-gui:
-	@$(in_blender) tools/environment.sh graphical "$$python" -m pytest tests/gui $(PYTEST)
+	@$(in_blender) tools/environment.sh graphical "$$python" -m pytest tests/gui --numprocesses 2 $(PYTEST)
 
 screenshots:
 	@$(in_blender) tools/environment.sh graphical "$$python" tools/screenshots.py

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import argparse
 import math
-from typing import Any
+from typing import Any, get_args
 
+from ..exchange.turning import BetweenKeys
 from ..words import rpt_
 
 RESULTS = {"import": ".blend", "export": ".3ds"}
@@ -22,7 +23,7 @@ EXPORT_EXAMPLES = """\
 """
 _AXES = ("X", "Y", "Z", "-X", "-Y", "-Z")
 _SAID = {
-    "import": ("bake", "start", "rate", "keep_time", "scale", "forward", "up", "euler", "shorter_turns"),
+    "import": ("bake", "start", "rate", "keep_time", "scale", "forward", "up", "euler", "shorter_turns", "between"),
     "export": ("start", "rate", "keep_time", "scale", "forward", "up", "others"),
 }
 
@@ -50,6 +51,12 @@ def add_import_options(verb: argparse.ArgumentParser) -> None:
         "--shorter-turns",
         action="store_true",
         help=rpt_("turn by the shorter way: some exporters wrote tiny turns as about 357 degrees"),
+    )
+    how.add_argument(
+        "--between",
+        choices=get_args(BetweenKeys),
+        default="BY_FILE",
+        help=rpt_("rotations between keys: as 3D Studio 4 or as 3ds Max (squad); default: by which made the file"),
     )
 
 

@@ -10,7 +10,7 @@ import bpy
 
 from ..exchange.conversion import Conversion, FloatArray, axes_of, stretch_of
 from ..exchange.importing import ImportOptions, import_files, set_range
-from ..exchange.planning import Choices
+from ..exchange.turning import Choices
 from ..formats import three_ds
 from ..words import n_, rpt_, told
 from .arguments import Job
@@ -54,7 +54,8 @@ def _options(given: dict[str, Any], scene: Any) -> ImportOptions:
         start=given["start"],
         stretch=stretch_of(scene, given["rate"]) if given["keep_time"] else 1.0,
     )
-    return ImportOptions(conversion, Choices(given["euler"], given["shorter_turns"]), output=given["bake"])
+    choices = Choices(given["euler"], given["shorter_turns"], given["between"])
+    return ImportOptions(conversion, choices, output=given["bake"])
 
 
 def axes_said(given: dict[str, Any]) -> FloatArray:

@@ -22,6 +22,9 @@ Say = Callable[[str], None]
 APART = 0.02
 """Frames between keys that share one in the file: Blender takes keys nearer than 0.01 for one key."""
 _LOWEST = np.array([-1.0, -1.0, -1.0, 0.0, 0.0])[:, np.newaxis]
+_ROUNDING, _NEARLY = np.radians(1e-4), np.radians(0.1)
+"""A turn that is this much less than a whole one is a small one backwards, as exporters write it; one that is less than
+rounding away from a whole one is whole."""
 _UNIT = 1e-9
 """Axes shorter than this are none: those of files have length 1, or 0 where there is no turn."""
 
@@ -106,6 +109,8 @@ def turn_keys(track: Track, frame: Frame, shorter: bool, say: Say) -> Keys | Non
     axes[length < _UNIT] = (0.0, 0.0, 1.0)
     if shorter:
         angles[1:] = np.remainder(angles[1:] + np.pi, 2.0 * np.pi) - np.pi
+    else:
+        angles[1:] = _with_small_turns(angles[1:], say)
     if not np.array_equal(order, np.arange(len(values))):
         # Keys that are left out or go back in time take their turns with them.
         orientations = rotations.turns_to_rotations(angles, axes)[order]
@@ -115,6 +120,17 @@ def turn_keys(track: Track, frame: Frame, shorter: bool, say: Say) -> Keys | Non
         first = rotations.multiply(rotations.from_axis_angle(axes[:1], angles[:1]), frame.unturned())
         axes[:1], angles[:1] = rotations.to_axis_angle(first)
     return _keys(track, order, np.column_stack((angles, axes)), frame.conversion, say)
+
+
+def _with_small_turns(angles: FloatArray, say: Say) -> FloatArray:
+    """Take turns of nearly 360 degrees, which exporters make of small ones the other way, for these."""
+    missing = 2.0 * np.pi - np.abs(angles)
+    small = (missing > _ROUNDING) & (missing < _NEARLY)
+    if small.any():
+        one = n_("{:d} turn of nearly 360 degrees taken as a small one the other way")
+        more = n_("{:d} turns of nearly 360 degrees taken as small ones the other way")
+        say(counted(int(small.sum()), one, more))
+    return np.where(small, -np.sign(angles) * missing, angles)
 
 
 def _finite_rows(values: FloatArray) -> BoolArray:

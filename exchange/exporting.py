@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,6 +16,7 @@ import numpy as np
 from ..animation import Refusal
 from ..animation.fcurves.channels import channels_of
 from ..formats import three_ds
+from ..interp.tcb import Construction
 from ..words import rpt_
 from .conversion import Conversion, FloatArray, Frame
 from .gathering import (
@@ -36,6 +38,7 @@ from .planning import DEGREES_MM, DUMMY, node_name, note
 from .report import Exchanged, count_found
 from .shapes import GEOMETRY, mesh_of
 from .sources import recall
+from .turning import MAX_NAME
 
 _AMBIENT = b"$AMBIENT$"
 _REVISION = 5
@@ -88,10 +91,21 @@ def export_scene(
         ends.frame_set(ends.frame_start)
         editor = three_ds.Editor(tuple(_editor_objects(gathered, scene, options.conversion)))
     start, end = np.rint(options.conversion.in_file([ends.frame_start, ends.frame_end])).astype(int).tolist()
-    keyframer = three_ds.Keyframer(tuple(nodes), three_ds.Header(_REVISION, b"TCB", end), (start, end), start)
+    header = three_ds.Header(_REVISION, _made_in(gathered), end)
+    keyframer = three_ds.Keyframer(tuple(nodes), header, (start, end), start)
     written = three_ds.Scene(editor, keyframer)
     count_found(written, report.made)
     return written, report
+
+
+def _made_in(gathered: Sequence[Gathered]) -> bytes:
+    """The name of the program's file that the header gives: 3ds Max's where it plays most rotations as Blender does."""
+    count = Counter(one.construction for one in gathered if one.construction is not None)
+    chosen: Construction = "SQUAD" if count["SQUAD"] > count["DE_CASTELJAU"] else "DE_CASTELJAU"
+    for one in gathered:
+        if one.construction not in (None, chosen):
+            one.say(rpt_("the file can't say that its rotation goes between keys otherwise than most"))
+    return MAX_NAME if chosen == "SQUAD" else b"TCB"
 
 
 def _gathered(objects: Iterable[Any], scene: Any, options: ExportOptions, report: Exchanged) -> list[Gathered]:

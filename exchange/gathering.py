@@ -15,6 +15,7 @@ from ..animation import Refusal
 from ..animation.fcurves.channels import channels_of
 from ..formats import three_ds
 from ..interp import rotations
+from ..interp.tcb import Construction
 from ..words import rpt_
 from .applying import AIM, BLEND, LENS, ROLL_CONSTRAINT, SIZE
 from .cleaning import Keys, Say, still
@@ -60,6 +61,8 @@ class Gathered:
     """The node that it was imported from."""
     planned: Planned | None = None
     """That node as it was imported."""
+    construction: Construction | None = None
+    """How the keys of its rotation are played, where there are several."""
 
 
 def target_of(item: Any, conversion: Conversion) -> tuple[Any, bool]:
@@ -176,6 +179,8 @@ class Writer:
         """Add the rotation track; `outer` turns what the object's own rotation gives."""
         item, say = gathered.item, gathered.say
         said = tracks.rotation(item)
+        if said.settings is not None and len(said.keys) > 1:
+            gathered.construction = said.settings.construction
         then = None if gathered.planned is None else gathered.planned.rotation
         read = None if gathered.source is None else gathered.source.track("ROTATION")
         if then is not None and read is not None and said.is_like(then) and (outer == _NO_TURN).all():

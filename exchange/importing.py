@@ -22,9 +22,10 @@ from .applying import Applied, apply
 from .conversion import Conversion, FloatArray
 from .making import Made, make_axes, make_objects
 from .matching import match_objects, tell_differences, why_left
-from .planning import Choices, Planned, note, plan
+from .planning import Planned, note, plan
 from .report import Exchanged, count_found
 from .sources import as_converted, remember
+from .turning import Choices
 
 _LAST_FRAME = 1_048_574
 """Blender's."""
@@ -168,7 +169,8 @@ def _import(
     progress: Progress | None,
 ) -> None:
     count_found(scene, report.found)
-    planned = plan(scene, options.conversion, options.choices, report.notes)
+    choices = options.choices.of(scene)
+    planned = plan(scene, options.conversion, choices, report.notes)
     if options.matches:
         items = _matched(planned, into, made, report)
     else:
@@ -176,7 +178,7 @@ def _import(
         report.made += Counter(one.kind.lower() for one in planned)
     aims = any(one.target is not None for one in planned)
     axes = make_axes(options.conversion, made) if aims and not options.conversion.keeps_up else None
-    applied, converted = Applied(), as_converted(options.conversion, options.choices)
+    applied, converted = Applied(), as_converted(options.conversion, choices)
     for index, (one, item) in enumerate(zip(planned, items, strict=True)):
         if item is None:
             continue

@@ -83,9 +83,8 @@ class Tracks:
             return still(np.append(angle, axis))
         splines = self._splines(track, say)
         if splines and track.settings.method == METHOD.name:
-            if (track.settings.ends, track.settings.construction) != ("3DS", "DE_CASTELJAU"):
-                text = rpt_("the file can't say its ends and its way between keys: who plays it chooses them")
-                say(_of(track, text))
+            if track.settings.ends != "3DS":
+                say(_of(track, rpt_("the file can't say its ends: who plays it chooses them")))
             spline = splines[0]
             return _keys(spline, _turns(track, spline))
         frames = _whole_frames(track)

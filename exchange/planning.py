@@ -18,7 +18,7 @@ from ..words import counted, n_, rpt_
 from .cleaning import Keys, Say, turn_keys, vector_keys
 from .conversion import Conversion, FloatArray, Frame
 from .geometry import local_points, mirrors
-from .turning import Turned, said_by_keys
+from .turning import Choices, Turned, said_by_keys
 
 DUMMY = b"$$$DUMMY"
 TARGET = ".Target"
@@ -69,14 +69,6 @@ _ABOUT = {
     "FALLOFF": n_("falloff track: {:s}"),
     "HIDE": n_("hide track: {:s}"),
 }
-
-
-@dataclass(frozen=True)
-class Choices:
-    """How rotations are to be read."""
-
-    prefers_euler: bool = False
-    shorter_turns: bool = False
 
 
 @dataclass(eq=False)
@@ -231,7 +223,7 @@ def add_keys(planned: Planned, tracks: Iterable[Track], choices: Choices, say: S
             tell(text)
         if track.kind == "ROTATION":
             turns = turn_keys(track, frame, choices.shorter_turns, tell)
-            planned.rotation = None if turns is None else said_by_keys(turns, choices.prefers_euler, tell)
+            planned.rotation = None if turns is None else said_by_keys(turns, choices, tell)
         elif track.kind == "HIDE":
             planned.hidden = _hidden_keys(track, bool(node.flags[0] & _HIDDEN), frame.conversion)
             if track.cycle != "SINGLE":
@@ -274,7 +266,7 @@ def _add_unturned(planned: Planned, choices: Choices) -> None:
     axis, angle = rotations.to_axis_angle(planned.frame.unturned())
     if angle:
         turns = Keys(np.zeros(1), np.append(angle, axis)[np.newaxis], np.zeros((5, 1)))
-        planned.rotation = said_by_keys(turns, choices.prefers_euler, _say_nothing)
+        planned.rotation = said_by_keys(turns, choices, _say_nothing)
 
 
 def _say_nothing(_what: str) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..formats import three_ds
 from .conversion import Conversion
-from .planning import Choices
+from .turning import Choices
 
 PROPERTY = "3ds"
 _CONVERSION = "3ds_conversion"

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Literal, cast
 
 import numpy as np
 
 from ..animation.store.settings import Settings
 from ..animation.store.tracks import EULER_ORDERS
+from ..formats.three_ds import Scene
 from ..interp import KeysError, rotations, tcb
 from ..interp.orientations import Path
 from ..words import counted, n_, rpt_, told
@@ -34,6 +35,47 @@ _STEP = np.pi / 8.0
 _MOST_SAMPLES = 200_000
 
 
+BetweenKeys = Literal["BY_FILE", "DE_CASTELJAU", "SQUAD"]
+MAX_NAME = b"MAXSCENE"
+"""What 3ds Max writes as the name of the file that a keyframer was made in."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """How rotations are to be read.
+
+    Attributes
+    ----------
+    prefers_euler : bool
+        XYZ Euler angles in place of quaternions.
+    shorter_turns : bool
+        Turns of more than half a turn go the shorter way.
+    between : "BY_FILE", "DE_CASTELJAU" or "SQUAD"
+        Between keys as 3D Studio 4 or as 3ds Max plays them; by which of them made the file.
+    """
+
+    prefers_euler: bool = False
+    shorter_turns: bool = False
+    between: BetweenKeys = "BY_FILE"
+
+    @property
+    def construction(self) -> tcb.Construction:
+        """How a track interpolates between its keys."""
+        return "SQUAD" if self.between == "SQUAD" else "DE_CASTELJAU"
+
+    def of(self, scene: Scene) -> Choices:
+        """The same, with what is to be as the file has it."""
+        if self.between != "BY_FILE":
+            return self
+        return replace(self, between="SQUAD" if is_of_max(scene) else "DE_CASTELJAU")
+
+
+def is_of_max(scene: Scene) -> bool:
+    """Tell whether 3ds Max made the file."""
+    header = None if scene.keyframer is None else scene.keyframer.header
+    return header is not None and header.name == MAX_NAME
+
+
 @dataclass(frozen=True, eq=False)
 class Turned:
     """A rotation mode, and the keys of its property; without settings they are samples of a motion, to be linear."""
@@ -47,8 +89,9 @@ class Turned:
         return PROPERTIES.get(self.mode, "rotation_euler")
 
 
-def said_by_keys(turns: Keys, prefers_euler: bool, say: Say) -> Turned:
+def said_by_keys(turns: Keys, choices: Choices, say: Say) -> Turned:
     """The keys in the rotation mode that was asked for, or in another one that can say them."""
+    prefers_euler, construction = choices.prefers_euler, choices.construction
     largest = float(np.abs(turns.values[1:, 0]).max(initial=0.0))
     quaternions = _orientations(turns)
     long = np.abs(turns.values[1:, 0]) > np.pi + 1e-6
@@ -57,7 +100,7 @@ def said_by_keys(turns: Keys, prefers_euler: bool, say: Say) -> Turned:
         more = n_("{:d} turns over half a turn, up to {:.1f} degrees")
         say(counted(int(long.sum()), one, more, np.degrees(largest)))
     path: Path = "SHORTEST" if largest < _HALF_TURN else "AS_KEYED"
-    settings = Settings(turns.cycle, path=path)
+    settings = Settings(turns.cycle, construction=construction, path=path)
     if prefers_euler and path == "SHORTEST":
         return Turned("XYZ", turns.with_values(rotations.follow_euler(quaternions, "XYZ")), settings)
     asked = "XYZ" if prefers_euler else "QUATERNION"
@@ -78,10 +121,10 @@ def said_by_keys(turns: Keys, prefers_euler: bool, say: Say) -> Turned:
                         "no rotation mode says its turns by its keys: written as samples of the motion, in their place"
                     )
                 )
-                return Turned("QUATERNION", _sampled(turns), None)
+                return Turned("QUATERNION", _sampled(turns, construction), None)
     except KeysError as error:
         say(rpt_("{:s}: taken by the shorter way", told(error.fault)))
-        return replace(said, settings=Settings(turns.cycle))
+        return replace(said, settings=Settings(turns.cycle, construction=construction))
     if said.mode != asked:
         say(rpt_("its rotation mode is {:s}, which can say its turns", said.mode))
     return said
@@ -91,7 +134,7 @@ def _orientations(turns: Keys) -> FloatArray:
     return rotations.turns_to_rotations(turns.values[:, 0], turns.values[:, 1:])
 
 
-def _spline(turns: Keys) -> tcb.RotationSpline:
+def _spline(turns: Keys, construction: tcb.Construction) -> tcb.RotationSpline:
     tension, continuity, bias, ease_to, ease_from = turns.parameters
     return tcb.RotationSpline.from_turns(
         turns.frames,
@@ -103,6 +146,7 @@ def _spline(turns: Keys) -> tcb.RotationSpline:
         ease_to,
         ease_from,
         cycle=turns.cycle,
+        construction=construction,
     )
 
 
@@ -141,9 +185,9 @@ def _says(mode: str, values: FloatArray, turns: Keys) -> bool:
     return bool(np.abs(angles[1:, np.newaxis] * axes[1:] - meant).max(initial=0.0) < _SAME_TURN)
 
 
-def _sampled(turns: Keys) -> Keys:
+def _sampled(turns: Keys, construction: tcb.Construction) -> Keys:
     first, last = turns.frames[0], turns.frames[-1]
     frames = np.union1d(np.arange(np.floor(first), np.ceil(last)), turns.frames)
     frames = frames[(frames >= first) & (np.diff(frames, append=np.inf) > 0.01)]
-    values = rotations.unroll_signs(_spline(turns)(frames))
+    values = rotations.unroll_signs(_spline(turns, construction)(frames))
     return replace(turns, frames=frames, values=values, parameters=np.zeros((5, len(frames))))

@@ -15,8 +15,8 @@ from bpy_extras.io_utils import ImportHelper, orientation_helper
 from ..animation import Refusal
 from ..exchange.conversion import Conversion, axes_of, stretch_of
 from ..exchange.importing import ImportOptions, import_files, set_range
-from ..exchange.planning import Choices
 from ..exchange.report import Exchanged
+from ..exchange.turning import Choices
 from ..formats import three_ds
 from ..redraw import redraw_editors
 from ..words import n_, rpt_, told
@@ -35,6 +35,11 @@ TIMING_ITEMS = (
 ROTATION_ITEMS = (
     ("QUATERNION", "Quaternion", "Objects rotate by quaternions"),
     ("EULER", "XYZ Euler", "Objects rotate by Euler angles"),
+)
+BETWEEN_ITEMS = (
+    ("BY_FILE", "By File", "As the program that made the file: 3ds Max names itself in it"),
+    ("DE_CASTELJAU", "3D Studio 4", "By the 3D Studio 4 formulas (de Casteljau)"),
+    ("SQUAD", "3ds Max", "As 3D Studio R3 and 3ds Max build them (squad)"),
 )
 OUTPUT_ITEMS = (
     (
@@ -92,6 +97,7 @@ class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[
         name="Shorter Turns",
         description="Turn by the shorter way. Some exporters wrote tiny turns backwards as about 357 degrees forwards",
     )
+    between: EnumProperty(name="Between Keys", description="Whose way of interpolating rotations", items=BETWEEN_ITEMS)
     output: EnumProperty(name="Bake", description="What plays the motion", items=OUTPUT_ITEMS)
     use_live: BoolProperty(
         name="Live",
@@ -113,7 +119,7 @@ class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[
             ("target",),
             ("global_scale", "axis_forward", "axis_up"),
             ("frame_start", "timing", "frame_rate", "use_scene_range"),
-            ("rotations", "use_shorter_turns"),
+            ("rotations", "between", "use_shorter_turns"),
             ("output", "use_live"),
         )
 
@@ -171,7 +177,7 @@ class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[
             start=self.frame_start,
             stretch=stretch_of(scene, self.frame_rate) if self.timing == "TIME" else 1.0,
         )
-        choices = Choices(self.rotations == "EULER", self.use_shorter_turns)
+        choices = Choices(self.rotations == "EULER", self.use_shorter_turns, given.between)
         return ImportOptions(conversion, choices, self.target == "MATCH", self.output)
 
 

@@ -238,7 +238,9 @@ def _read_others(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
         return [{} for _ in tracks]
     joined = read_joined([track.channels[index] for track, index in curves])
     identities, stamped = _find_identities(curves, joined)
-    every = zip(joined.channels, *map(joined.of_channels, (identities, numbers_of(identities), stamped)), strict=True)
+    chosen = _chosen_of(joined.keys, joined.keys, identities, None)
+    arrays = (identities, numbers_of(identities), stamped, chosen)
+    every = zip(joined.channels, *map(joined.of_channels, arrays), strict=True)
     parts = (_Part(*each) for each in every)
     return [_of_track(track, {index: next(parts) for index in track.channels}) for track in tracks]
 
@@ -257,6 +259,8 @@ class _Part(NamedTuple):
     identities: Identities
     numbers: FloatArray
     stamped: BoolArray
+    chosen: EnumArray
+    """What the animator has chosen of them, where no bake has written them."""
 
 
 def numbers_of(identities: Identities) -> FloatArray:
@@ -282,8 +286,7 @@ def _of_track(track: Track, channels: Mapping[int, _Part]) -> dict[int, OwnKeys]
         written = _written(track, index)
         if written is None and not part.stamped.any():
             rows = np.arange(len(part.keys))
-            chosen = _chosen_of(part.keys, part.keys, part.identities, None)
-            result[index] = OwnKeys(part.keys, part.identities, part.numbers, rows, chosen)
+            result[index] = OwnKeys(part.keys, part.identities, part.numbers, rows, part.chosen)
         else:
             changes[index] = classify(part.keys, part.identities, written)
     _promote_poses(track, channels, changes)

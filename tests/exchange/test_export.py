@@ -515,3 +515,14 @@ def test_assimp_reads_it(give: Export, animation, tmp_path: Path) -> None:
     assert result.returncode == 0, result.stdout + result.stderr
     found = dict(re.findall(r"^(Meshes|Cameras|Lights|Animations): +(\d+)$", result.stdout, re.MULTILINE))
     assert found == {"Meshes": "2", "Cameras": "1", "Lights": "2", "Animations": "1"}
+
+
+def test_rotations_that_go_between_keys_as_in_3ds_max_name_it(give: Export, animation, said) -> None:
+    first, second, _ = (keyed(name, animation) for name in ("First", "Second", "Third"))
+    assert give().keyframer.header.name != b"MAXSCENE"
+    for item in (first, second):
+        animation.choose(item, "rotation_euler", construction="SQUAD")
+    assert give().keyframer.header.name == b"MAXSCENE"
+    assert """"Third": the file can't say that its rotation goes between keys otherwise than most""" in said()
+    animation.choose(first, "rotation_euler", construction="DE_CASTELJAU")
+    assert give().keyframer.header.name != b"MAXSCENE"

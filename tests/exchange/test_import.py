@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import math
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation, Slerp
 
 from formats import three_ds
 from tests.animation import reference
@@ -610,3 +612,53 @@ def test_a_driver_of_the_animators_own_is_left_and_told(bring: Import, said) -> 
     bring(scene(*watched("CAMERA", track("FOV", (0, 40), (9, 50)))), target="MATCH")
     assert [curve.driver.expression for curve in eye.data.animation_data.drivers] == ["31.0"]
     assert '"Eye": a driver decides its lens, so what the file has of it is left' in said()
+
+
+def squad(quaternions: list[Rotation], u: float) -> Rotation:
+    """Shoemake's squad between the second and the third of four equally spaced keys, from scipy's slerp."""
+
+    def between(a: Rotation, b: Rotation, u: float) -> Rotation:
+        return Slerp([0, 1], Rotation.concatenate([a, b]))(u)
+
+    def inner(before: Rotation, q: Rotation, after: Rotation) -> Rotation:
+        turns = (q.inv() * before).as_rotvec() + (q.inv() * after).as_rotvec()
+        return q * Rotation.from_rotvec(-turns / 4.0)
+
+    a, b, c, d = quaternions
+    return between(between(b, c, u), between(inner(a, b, c), inner(b, c, d), u), 2.0 * u * (1.0 - u))
+
+
+@pytest.mark.parametrize(
+    ("name", "between", "is_squad"),
+    [
+        (b"MAXSCENE", "BY_FILE", True),
+        (b"SCENE", "BY_FILE", False),
+        (b"SCENE", "SQUAD", True),
+        (b"MAXSCENE", "DE_CASTELJAU", False),
+    ],
+)
+def test_files_of_3ds_max_go_between_keys_by_squad(bring: Import, name: bytes, between: str, is_squad: bool) -> None:
+    axes = ((0.0, 0.0, 1.0), (0.6, 0.8, 0.0), (0.0, -0.6, 0.8), (1.0, 0.0, 0.0))
+    turns = [Rotation.from_rotvec(np.radians(100.0) * np.array(axis)) for axis in axes]
+    made = spun((-math.radians(100.0), *axes[0]), *((*axis, 100.0) for axis in axes[1:]))
+    assert made.keyframer is not None
+    keyframer = dataclasses.replace(made.keyframer, header=three_ds.Header(5, name, 30))
+    bring(dataclasses.replace(made, keyframer=keyframer), between=between)
+    quaternions = [turns[0]]
+    for turn in turns[1:]:
+        quaternions.append(turn * quaternions[-1])
+    expected = squad(quaternions, 0.4).as_matrix()
+    off = np.abs(turned(14)[:3, :3] - expected).max()
+    assert off < 1e-5 if is_squad else off > 1e-2, off
+
+
+def test_a_turn_of_nearly_360_degrees_is_a_small_one_and_the_others_as_they_say(bring: Import, said) -> None:
+    bring(spun(TILTED, (*UNIT, 205.0), (*UNIT, 359.998), (*UNIT, 20.0)))
+    assert bpy.data.objects["Box"].rotation_mode == "QUATERNION"
+    assert "rotation track: 1 turn of nearly 360 degrees taken as a small one the other way" in said()
+    keys = [(0, 0.0), (10, 205.0), (20, 204.998), (30, 224.998)]
+    q = reference.of_axis_angle(-TILTED[0], TILTED[1:])
+    for frame in (4, 15, 23):
+        angle = math.radians(reference.scalar(keys, frame, ends="3DS"))
+        expected = matrix_of(reference.product(reference.of_axis_angle(angle, UNIT), q))
+        assert turned(frame) == pytest.approx(expected, abs=1e-5), frame
