@@ -255,9 +255,10 @@ class _History:
             if not len(left) or self._smoothed(left, inside, ends):
                 continue
             keyed[left] = True
-            # One or two were keyed, though not with the opposite values; many at once may be a tool's work.
+            # One or two were keyed, though not with the opposite values or elsewhere; many may be a tool's work.
             mirrored = self.keys.select_control_point[left] & (self.now[left] == -self.before[left])
-            doubtful[left] = mirrored if len(left) < _FEWEST else True
+            elsewhere = np.abs(self.keys.frames[left] - self.keys.period[left]) > ONE_KEY
+            doubtful[left] = (mirrored | elsewhere) if len(left) < _FEWEST else True
         return keyed, doubtful
 
     @cached_property
@@ -457,9 +458,9 @@ class _History:
             changed = _differ(self.now[rows], self.before[rows])
             went_along = [each.fits(self.now[rows], self.before[rows], 0.0) for each in self._common_maps]
             likely = changed & ~np.any(went_along, axis=0) if went_along else changed
-            near = ~changed & self._are_near_gone(self.keys.frames[rows].astype(np.float64))
+            near = self._near_gone(rows[~changed & self._can_have_moved(rows)])
             for moved in ([], self._gone_own):
-                for row in (*rows[likely].tolist(), *rows[near].tolist()):
+                for row in (*rows[likely].tolist(), *near.tolist()):
                     for which, frame, value in self._swallowed_by(row, [each for each in moved if each not in found]):
                         found.setdefault(which, (row, frame, value))
         for which in gone.tolist():
@@ -513,13 +514,27 @@ class _History:
             result = min(result, float(np.abs(factor * self.frames[places] + offset - frame).max()) / room)
         return result
 
-    def _are_near_gone(self, frames: Float64Array) -> BoolArray:
-        """At which of the frames an own key that is gone may be now, by what others underwent."""
+    def _near_gone(self, rows: IndexArray) -> IndexArray:
+        """Of the rows those where an own key that is gone may be now, by what others underwent; the likeliest first."""
         gone = self.frames[self.left & (self.own >= 0)]
-        near = np.zeros(len(frames), dtype=np.bool_)
+        whole = self.frames[self.source[rows], np.newaxis] - gone
+        # Snapping moves by whole frames.
+        unlike = np.abs(whole - np.round(whole)) > SAME_FRAME
+        off = np.full(unlike.shape, np.inf)
         for factor, offset, room in self._time_maps:
-            near |= (np.abs(factor * gone + offset - frames[:, np.newaxis]) <= max(room, _SNAP)).any(axis=1)
+            apart = np.abs(factor * gone + offset - self.keys.frames[rows, np.newaxis])
+            off = np.minimum(off, apart / max(room, _SNAP))
+        likely = np.where(off <= 1.0, off + unlike, np.inf).min(axis=1)
+        order = np.argsort(likely, kind="stable")
+        near: IndexArray = rows[order[np.isfinite(likely[order])]]
         return near
+
+    def _can_have_moved(self, rows: IndexArray) -> BoolArray:
+        """Which keys moved ones can have become one with: what Blender moved is selected until something else is."""
+        chosen = self.keys.select_control_point
+        known = np.flatnonzero(self.source >= 0)
+        moved = known[np.abs(self.keys.frames[known] - self.frames[self.source[known]]) > ONE_KEY]
+        return chosen[rows] if chosen[moved].any() else np.ones(len(rows), dtype=np.bool_)
 
     @cached_property
     def _gone_own(self) -> list[int]:
@@ -642,6 +657,10 @@ class _History:
             apart = before[left][half:] - before[left][:-half]
             factor = float(np.median((now[left][half:] - now[left][:-half]) / np.where(apart == 0, 1e-6, apart)))
             offset = float(np.median(now[left] - factor * before[left]))
+            # Of keys that became one, the one stays that was snapped furthest: what is left is not around the middle.
+            moved = now - factor * before
+            around = moved[np.abs(moved - offset) <= _SNAP * max(1.0, abs(factor))]
+            offset = float(around.min() + around.max()) / 2.0 if len(around) else offset
             shift, scaling = (
                 (1.0, float(shifts[np.argmax(counts)]), ONE_KEY),
                 (factor, offset, _SNAP * max(1.0, abs(factor))),
