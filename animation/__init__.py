@@ -24,6 +24,7 @@ from ..interp.fitting import ROTATION_TOLERANCE
 from .bake.pipeline import bake as bake_many
 from .conditions import Checks, Violation, check
 from .datablocks import of_file, of_object
+from .edit.enable_and_bake import enable_and_bake
 from .edit.enabling import choose, find_track
 from .edit.key_whole import key_whole
 from .edit.look import enable, enable_many
@@ -64,6 +65,7 @@ __all__ = [
     "check",
     "choose",
     "enable",
+    "enable_and_bake",
     "enable_many",
     "export_table",
     "find_track",

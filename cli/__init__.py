@@ -18,17 +18,18 @@ from typing import Any
 import bpy
 
 from .. import animation
+from ..animation.edit.look import plain_among
 from ..animation.fcurves.channels import channels_of
 from ..animation.store.tracks import why_not
 from ..words import n_, rpt_
 from .arguments import Job, parse
 from .blend_files import UnusableError, check_no_library, check_target, open_file, save
 from .checking import look
-from .choosing import NOTHING_TO_DO, choose, has_keys, tracks_of
+from .choosing import choose, has_keys, nothing_to_do, tracks_of
 from .exporting import give
 from .importing import bring
 from .info import inform
-from .log import is_done, write_outcome, write_result
+from .log import is_done, write_outcome, write_result, write_skipped
 from .outcome import Outcome, Ticker, Total, announce, say, tell
 from .processes import do_in_processes, serve
 from .streams import only_results_on_standard_output, terminated_like_interrupted
@@ -52,7 +53,8 @@ def unregister() -> None:
 
 
 def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] = ()) -> int:
-    """Run the command and return its exit status: 0 all went well, 1 something did not, 2 it makes no sense.
+    """Run the command and return its exit status: 0 all went well, 1 a file failed, 2 the command makes no sense, 3 all
+    files are done, but something in one was refused.
 
     `start` is what starts it in another process, without its arguments.
     """
@@ -71,10 +73,17 @@ def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] 
                     total.add(outcome)
                     tell(outcome, job, results)
                     if len(job.files) > 1:
-                        announce(rpt_("{:d} of {:d} files, {:d} failed", total.files, len(job.files), total.failed))
+                        announce(
+                            rpt_(
+                                "{:d} of {:d} files, {:d} failed",
+                                total.files.total(),
+                                len(job.files),
+                                total.files["failed"],
+                            )
+                        )
             if len(job.files) > 1 and not job.as_json:
                 results.write(total.table())
-        return 1 if total.failed else 0
+        return total.exit_status
     except BrokenPipeError:
         return 1  # nobody reads the results any more
     except KeyboardInterrupt:
@@ -90,7 +99,7 @@ def _outcomes(job: Job, command: Sequence[str]) -> Generator[Outcome, None, None
     for number, file in enumerate(job.files):
         if is_done(job, number):
             say(file, rpt_("done already"))
-            yield Outcome(file, output=job.targets[number], skipped=True)
+            yield Outcome(file, output=job.targets[number], done_before=True)
         else:
             to_do.append(number)
     if job.processes > 1 and len(to_do) > 1:
@@ -143,35 +152,45 @@ def _change(job: Job, number: int, outcome: Outcome) -> None:
     check_no_library(target)
     datablocks = choose(job, outcome)
     if job.verb == "bake":
-        _bake(datablocks, job.options, outcome)
+        _bake(datablocks, job, outcome)
     elif job.verb == "velocities":
         _tell_of(write_each(datablocks, job), outcome)
     elif job.verb == "enable":
         _tell_of(animation.enable_many(dict.fromkeys(datablocks), job.keep_look), outcome)
     else:
         _take_each(datablocks, job.verb, outcome)
-    if outcome.report.tracks:
+    if outcome.errors and (job.is_strict or not outcome.report.tracks):
+        if outcome.report.tracks:
+            outcome.notes.append(rpt_("no result is written, since --strict was said"))
+        return
+    if not outcome.report.tracks:
+        outcome.nothing_to_do = nothing_to_do(job)
+        if not job.copies_skipped:
+            write_skipped(job, number, outcome, source)
+            return
+    outcome.output = target
+    try:
         save(source, target, job.in_place, functools.partial(write_result, job, number, outcome, source))
-        outcome.output = target
-    elif not outcome.errors:
-        outcome.errors.append(rpt_(NOTHING_TO_DO[job.work]))
+    except UnusableError:
+        outcome.output = None
+        raise
 
 
-def _bake(datablocks: list[bpy.types.ID], options: animation.Options, outcome: Outcome) -> None:
-    # The whole of it was asked for: a track that can't be baked is a failure here, not only a note.
-    left_alone = {text for datablock in datablocks for text in _tracks_that_bake_leaves_alone(datablock)}
-    outcome.report = animation.bake_many(datablocks, options, progress=Ticker(outcome.file, n_("{:,} of {:,} tracks")))
-    outcome.errors += map(str, outcome.report.refusals)
-    for note in outcome.report.notes:
-        (outcome.errors if note in left_alone else outcome.notes).append(note)
+def _bake(datablocks: list[bpy.types.ID], job: Job, outcome: Outcome) -> None:
+    every = dict.fromkeys(datablocks)
+    plain = every if job.enables else plain_among(every) if job.patterns else {}
+    # The whole of these was asked for: a track that can't be baked is a failure here, not only a note.
+    left_alone = {text for datablock in plain for text in _tracks_that_bake_leaves_alone(datablock)}
+    tick = Ticker(outcome.file, n_("{:,} of {:,} tracks"))
+    outcome.report = animation.enable_and_bake(every, plain, job.options, job.keep_look, tick, whole=False)
+    refusals = map(str, outcome.report.refusals)
+    outcome.errors += dict.fromkeys((*refusals, *(note for note in outcome.report.notes if note in left_alone)))
+    outcome.notes += [note for note in outcome.report.notes if note not in left_alone]
 
 
 def _tracks_that_bake_leaves_alone(datablock: bpy.types.ID) -> Iterator[str]:
-    tracks = tracks_of(datablock)
-    if any(track.enabled for track in tracks):
-        return  # then the others are not asked for, and bake counts what is wrong with these as errors by itself
-    for track in tracks:
-        reason = why_not(track) if track.in_use and has_keys(track) else ""
+    for track in tracks_of(datablock):
+        reason = why_not(track) if track.in_use and not track.enabled and has_keys(track) else ""
         if reason:
             yield str(track.refusal(reason))
 

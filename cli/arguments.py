@@ -68,7 +68,13 @@ class Job:
     patterns: list[str]
     options: Options
     keep_look: bool
-    """For enable."""
+    """Of what becomes TCB."""
+    enables: bool
+    """All that has keys is baked, and becomes TCB."""
+    is_strict: bool
+    """A file in which something is refused is left."""
+    copies_skipped: bool
+    """A file in which there is nothing to do is its own result."""
     as_json: bool
     processes: int
     """So many work at a time."""
@@ -83,14 +89,24 @@ class Job:
 
     @property
     def work(self) -> str:
-        """The verb, or "no-velocities" where that is told to take away what was written."""
+        """The verb, or "no-velocities" where that is told to take away what was written, or "enable-and-bake" where
+        what is plain may be baked, too."""
+        if self.verb == "bake" and (self.enables or self.patterns):
+            return "enable-and-bake"
         return "no-velocities" if self.verb == "velocities" and not self.exchange["quantities"] else self.verb
 
     @property
     def asked(self) -> dict[str, Any]:
         """All that the result of a file depends on besides the file, as it comes out of JSON."""
         options = dataclasses.asdict(self.options)
-        what = {"command": self.verb, "objects": self.patterns, "keep_look": self.keep_look}
+        what = {
+            "command": self.verb,
+            "objects": self.patterns,
+            "keep_look": self.keep_look,
+            "enables": self.enables,
+            "strict": self.is_strict,
+            "copies": self.copies_skipped,
+        }
         asked: dict[str, Any] = json.loads(json.dumps({**what, **options, **self.exchange}))
         return asked
 
@@ -114,7 +130,10 @@ def parse(arguments: Sequence[str], program: str) -> Job:
         "files": files,
         "patterns": patterns,
         "options": options,
-        "keep_look": given.verb == "enable" and not given.plain,
+        "keep_look": getattr(given, "keep_look", False),
+        "enables": getattr(given, "enable", False),
+        "is_strict": getattr(given, "strict", False),
+        "copies_skipped": getattr(given, "copy_skipped", False),
         "as_json": given.json,
         "processes": min(max(given.jobs, 1), len(files)),
         "log": None if given.log is None else Path(given.log),
@@ -134,6 +153,8 @@ def parse(arguments: Sequence[str], program: str) -> Job:
         verb.error(text)
     if given.output is not None and given.in_place:
         verb.error(rpt_("give --output or --in-place, not both"))
+    if given.in_place and getattr(given, "copy_skipped", False):
+        verb.error(rpt_("--copy-skipped copies to --output, and --in-place leaves a file where it is"))
     into_folder = given.output is not None and (
         len(files) > 1 or given.output.endswith(("/", os.sep)) or os.path.isdir(given.output)
     )
@@ -195,8 +216,8 @@ def _targets(
 
 def _epilog() -> str:
     text = rpt_(
-        "exit status: 0 if all went well; 1 if a file failed or something in it was refused; "
-        "2 if the command makes no sense"
+        "exit status: 0 if all went well; 1 if a file failed; 2 if the command makes no sense; "
+        "3 if all files are done, but something in one was refused, and is as it was"
     )
     return f"{text}\n"
 
@@ -244,13 +265,8 @@ def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.
         rpt_("Write velocities and accelerations of TCB tracks as custom properties, or as a table."),
         VELOCITIES_EXAMPLES,
     )
-    enable.add_argument(
-        "--plain",
-        action="store_true",
-        help=rpt_(
-            "with parameters 0; otherwise keys with Bezier handles get those with which they play most as they do now"
-        ),
-    )
+    for verb in (bake, enable):
+        _add_look(verb)
     for verb in (bake, restore, apply, remove, enable, bring_table):
         _add_output(verb)
     _add_output(velocities, where=_TO_BLEND_OR_TABLE)
@@ -304,12 +320,37 @@ def _add_objects(verb: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_look(verb: argparse.ArgumentParser) -> None:
+    look = verb.add_mutually_exclusive_group()
+    look.add_argument(
+        "--keep-look",
+        action="store_true",
+        default=True,
+        help=rpt_(
+            "what becomes TCB gets the parameters with which its Bezier keys play most as they do now (the default)"
+        ),
+    )
+    look.add_argument(
+        "--plain",
+        action="store_false",
+        dest="keep_look",
+        help=rpt_("what becomes TCB has parameters 0, so its motion changes"),
+    )
+
+
 def _add_output(verb: argparse.ArgumentParser, result: str | None = None, where: str = _TO_FILE) -> None:
     verb.add_argument("--output", metavar="DIR|FILE", help=rpt_(where, result or ".blend"))
     if result:
         verb.set_defaults(in_place=False)
     else:
         verb.add_argument("--in-place", action="store_true", help=rpt_("replace each FILE by its result"))
+    if not result:
+        verb.add_argument(
+            "--strict", action="store_true", help=rpt_("write no result where anything in the file is refused")
+        )
+        verb.add_argument(
+            "--copy-skipped", action="store_true", help=rpt_("copy a FILE in which there is nothing to do to --output")
+        )
     verb.add_argument(
         "--skip-done",
         action="store_true",
@@ -323,6 +364,14 @@ def _add_output(verb: argparse.ArgumentParser, result: str | None = None, where:
 
 
 def _add_bake_options(bake: argparse.ArgumentParser) -> None:
+    bake.add_argument(
+        "--enable",
+        action="store_true",
+        help=rpt_(
+            "all tracks that have keys become TCB first; without this only what is TCB is baked, and of --objects also "
+            "those of which nothing is TCB, which become so"
+        ),
+    )
     how = bake.add_argument_group(rpt_("how to bake"))
     how.add_argument(
         "--output-mode",

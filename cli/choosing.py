@@ -20,8 +20,9 @@ from ..words import n_, rpt_
 from .arguments import Job
 from .outcome import Outcome
 
-NOTHING_TO_DO = {
-    "bake": n_("nothing to bake: none of it has keys on a float property"),
+_NOTHING_TO_DO = {
+    "bake": n_("nothing to bake: none of it is TCB, and --enable was not said"),
+    "enable-and-bake": n_("nothing to bake: none of it has keys on a float property"),
     "restore": n_("nothing to restore: none of it is baked"),
     "apply": n_("nothing to apply: none of it is TCB"),
     "remove": n_("nothing to remove: none of it is TCB"),
@@ -32,6 +33,11 @@ NOTHING_TO_DO = {
 
 _NAMED = 3
 """So many of many are named in a message."""
+
+
+def nothing_to_do(job: Job) -> str:
+    """What to say of a file in which there is nothing to do."""
+    return rpt_(_NOTHING_TO_DO[job.work])
 
 
 def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
@@ -123,7 +129,8 @@ def _has_anything_of_tcb(track: Track) -> bool:
 
 
 _WORTH_THE_WORK: dict[str, Callable[[Track], bool]] = {
-    "bake": has_keys,
+    "bake": lambda track: track.enabled or bool(track.table.fault),
+    "enable-and-bake": has_keys,
     "enable": lambda track: has_keys(track) and not track.enabled,
     "restore": _is_baked,
     "velocities": lambda track: track.enabled and track.in_use,
@@ -136,7 +143,7 @@ def _has_work(datablock: bpy.types.ID, work: str) -> bool:
     data: Any = datablock.animation_data  # type: ignore[attr-defined]
     if HAS_SLOTS and data.action is not None and data.action_slot is None:
         # Which curves are its own can't be told: to bake that is an error, and there is nothing to take away.
-        return work in ("bake", "enable")
+        return work in ("bake", "enable-and-bake", "enable")
     if work == "no-velocities":
         return has_velocities(datablock)
     return any(map(_WORTH_THE_WORK[work], tracks_of(datablock)))

@@ -19,14 +19,20 @@ from .blend_files import Source, UnusableError, Version, version_of
 from .outcome import Outcome, say_note
 
 
-def write_result(job: Job, number: int, outcome: Outcome, source: Source, result: Version) -> None:
-    """Write down what the file's result will be as soon as it has its name. Raises UnusableError."""
+def write_result(job: Job, number: int, outcome: Outcome, source: Source, result: Version | None) -> None:
+    """Write down what the file's result, if there is one, will be once it has its name. Raises UnusableError."""
     inputs = {**source.libraries, os.path.realpath(outcome.file): source.version}
-    inputs.pop(str(job.targets[number]), None)  # where that is replaced by the result
+    if result is not None:
+        inputs.pop(str(job.targets[number]), None)  # where that is replaced by the result
     try:
         _append(job, number, outcome, {"result": result, "inputs": inputs, "asked": job.asked, "with": _with()})
     except OSError as error:
         raise UnusableError(_not_written(job, number, error)) from error
+
+
+def write_skipped(job: Job, number: int, outcome: Outcome, source: Source) -> None:
+    """Write down that there was nothing to do in the file. Raises UnusableError."""
+    write_result(job, number, outcome, source, None)
 
 
 def write_outcome(job: Job, number: int, outcome: Outcome) -> None:
@@ -49,9 +55,15 @@ def is_done(job: Job, number: int) -> bool:
         return False
     target = str(job.targets[number])
     entry = _last_entries(log, version_of(log)).get(target, {})
-    if not entry.get("ok") or entry.get("asked") != job.asked or entry.get("with") != _with():
+    if (
+        entry.get("status") not in ("done", "skipped")
+        or entry.get("asked") != job.asked
+        or entry.get("with") != _with()
+    ):
         return False
-    files = {**entry["inputs"], target: entry["result"]}
+    files = dict(entry["inputs"])
+    if entry["result"] is not None:
+        files[target] = entry["result"]
     return os.path.exists(job.files[number]) and all(
         version_of(path) == (None if version is None else tuple(version)) for path, version in files.items()
     )
@@ -65,7 +77,7 @@ def _append(job: Job, number: int, outcome: Outcome, more: dict[str, Any]) -> No
         "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "command": job.verb,
         "file": str(outcome.file),
-        "ok": outcome.well,
+        "status": outcome.status,
         "errors": outcome.errors,
         "output": str(job.targets[number]) if job.targets else None,
         **more,

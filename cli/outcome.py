@@ -7,10 +7,11 @@ import json
 import math
 import sys
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO, get_args
 
 from ..animation import Report
 from ..interp.keys import WORDS
@@ -23,6 +24,7 @@ _IN_WORDS = ("refusals", "notes")
 """What the outcome holds as text, with the rest of its errors and notes."""
 _DONE = {
     "bake": n_("Baked {:s}"),
+    "enable-and-bake": n_("Baked {:s}"),
     "restore": n_("Restored {:s}"),
     "apply": n_("Applied {:s}"),
     "remove": n_("Removed TCB from {:s}"),
@@ -36,6 +38,10 @@ _DONE = {
     "no-velocities": n_("Took away velocities of {:s}"),
 }
 _HEADS = (n_("track"), n_("method"), n_("keys"), n_("frames"), n_("samples"), n_("keys with parameters"), n_("state"))
+_DONE_WITH_FAULTS = 3
+"""Exit status."""
+Status = Literal["done", "faults", "failed", "skipped", "before"]
+"""What became of a file: done; done, but for what was refused; not done; nothing in it to do; done by a run before."""
 _PARAMETERS = {**WORDS, "velocity": n_("velocity")}
 
 
@@ -53,14 +59,24 @@ class Outcome:
     checks: dict[str, Any] = field(default_factory=dict)
     """What check found."""
     seconds: float = 0.0
-    skipped: bool = False
-    """It had been done before."""
+    nothing_to_do: str = ""
+    """Why nothing was done, which is no error."""
+    done_before: bool = False
     logged: list[str] | None = None
     """The errors as they were written down; None: nothing was."""
 
     @property
     def well(self) -> bool:
         return not self.errors
+
+    @property
+    def status(self) -> Status:
+        """With errors and a result it is done with faults: what was refused is in the result as it was."""
+        if self.errors:
+            return "failed" if self.output is None else "faults"
+        if self.done_before:
+            return "before"
+        return "skipped" if self.nothing_to_do else "done"
 
     def packed(self) -> dict[str, Any]:
         """The same for JSON, to be told to another process."""
@@ -72,6 +88,7 @@ class Outcome:
             "datablocks": self.datablocks,
             "checks": self.checks,
             "seconds": self.seconds,
+            "nothing_to_do": self.nothing_to_do,
             "logged": self.logged,
         }
 
@@ -85,26 +102,25 @@ class Total:
     """Of all files."""
 
     def __init__(self) -> None:
-        self.ok = self.failed = self.skipped = 0
+        self.files: Counter[Status] = Counter()
         self.report = Report()
         self.start = time.perf_counter()
 
     @property
-    def files(self) -> int:
-        return self.ok + self.failed + self.skipped
+    def exit_status(self) -> int:
+        return 1 if self.files["failed"] else _DONE_WITH_FAULTS if self.files["faults"] else 0
 
     def add(self, outcome: Outcome) -> None:
-        self.skipped += outcome.skipped
-        self.ok += outcome.well and not outcome.skipped
-        self.failed += not outcome.well
+        self.files[outcome.status] += 1
         self.report.add(outcome.report)
+
+    def line(self, files: int) -> str:
+        return rpt_("{:d} of {:d} files, {:d} failed", self.files.total(), files, self.files["failed"])
 
     def table(self) -> str:
         counts = {
-            "files": self.files,
-            "ok": self.ok,
-            "failed": self.failed,
-            "skipped": self.skipped,
+            "files": self.files.total(),
+            **{status: self.files[status] for status in get_args(Status)},
             "tracks": self.report.tracks,
             "keys": self.report.keys,
             "generated": self.report.samples + self.report.curve_keys,
@@ -153,13 +169,15 @@ def tell(outcome: Outcome, job: Job, results: TextIO) -> None:
         say_note(outcome.file, note)
     for error in outcome.errors:
         say(outcome.file, rpt_("error: {:s}", error))
+    if outcome.nothing_to_do:
+        say(outcome.file, outcome.nothing_to_do)
     if job.as_json:
         results.write(json.dumps(_as_json(outcome, job), allow_nan=False) + "\n")
     elif job.verb == "info" and outcome.datablocks:
         results.write(_table(outcome))
     elif job.verb == "check" and outcome.checks:
         results.write(f"{outcome.file}: {outcome.checks['summary']} ({outcome.seconds:.1f} s)\n")
-    elif outcome.output is not None and not outcome.skipped:
+    elif outcome.output is not None and outcome.status in ("done", "faults"):
         done = rpt_(_DONE[job.work], outcome.report.counts)
         results.write(f"{outcome.file}: {done} -> {outcome.output} ({outcome.seconds:.1f} s)\n")
     results.flush()
@@ -170,8 +188,7 @@ def _as_json(outcome: Outcome, job: Job) -> dict[str, Any]:
     result: dict[str, Any] = {
         "command": job.verb,
         "file": str(outcome.file),
-        "ok": outcome.well,
-        "skipped": outcome.skipped,
+        "status": outcome.status,
         "errors": outcome.errors,
         "notes": outcome.notes,
         "counts": {name: getattr(outcome.report, name) for name in counted},
@@ -186,7 +203,7 @@ def _as_json(outcome: Outcome, job: Job) -> dict[str, Any]:
         }
     if job.options.output == "HANDLES":
         result["handles"]["tracks"] = outcome.report.handles
-    if job.keep_look:
+    if job.keep_look and (job.verb == "enable" or job.enables or job.patterns):
         result["look"] = {
             "tracks": outcome.report.looks_kept,
             "value_change": outcome.report.value_change,

@@ -4,17 +4,14 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
 from typing import Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from .. import selection
-from ..animation import SAMPLE_LIMIT, Options, Refusal, bake_many, enable_many, remove
+from ..animation import SAMPLE_LIMIT, Options, enable_and_bake
 from ..animation.edit.look import plain_among
-from ..animation.fcurves.channels import channels_of
-from ..animation.store.tracks import find_tracks
 from ..properties import OUTPUT_ITEMS, RANGE_ITEMS, TARGET_ITEMS, rotation_tolerance, value_tolerance
 from ..words import n_, rpt_, told
 from .enable import warn_of_looks
@@ -71,7 +68,6 @@ class TCB_OT_bake(OnSelection, bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> Status:
         selected = selection.selected_datablocks(context, self.use_data)
-        only = {datablock: prefixes for datablock, prefixes in selected.items() if prefixes is not None}
         options = Options(
             target=self.target,
             step=self.step,
@@ -88,19 +84,11 @@ class TCB_OT_bake(OnSelection, bpy.types.Operator):
             self.report({"ERROR"}, told(error))
             return {"CANCELLED"}
         plain = plain_among(selected) if self.keep_look else {}
-        before = {datablock: channels_of(datablock).identity for datablock in plain}
-        kept = enable_many(plain, keep_look=True, defaults=options.defaults)
         progress = Progress(context.window_manager)
         try:
-            report = bake_many(selected, options, only, progress)
+            report = enable_and_bake(selected, plain, options, keep_look=True, progress=progress)
         finally:
             progress.end()
-        for datablock, prefixes in plain.items():
-            if not _is_baked(datablock, before[datablock]):
-                # What could not be baked is left as it was.
-                with suppress(Refusal):
-                    remove(datablock, prefixes)
-        report.looks_of(kept)
         status = finish(self, report, rpt_("Baked {:s}", report.counts))
         warn_of_looks(self, report)
         return status
@@ -110,12 +98,6 @@ class TCB_OT_bake(OnSelection, bpy.types.Operator):
         if self.frames == "SCENE":
             return float(scene.frame_start), float(scene.frame_end)
         return (self.frame_start, self.frame_end) if self.frames == "CUSTOM" else None
-
-
-def _is_baked(datablock: bpy.types.ID, before: tuple[int, int]) -> bool:
-    """Whether the datablock, whose F-curves were those, is: there, or in the action that it has now."""
-    channels = channels_of(datablock)
-    return channels.identity != before or any(track.baked for track in find_tracks(datablock, channels))
 
 
 class Progress:

@@ -72,6 +72,7 @@ def bake(
     options: Options,
     prefixes: Mapping[bpy.types.ID, Sequence[str]] | None = None,
     progress: Progress | None = None,
+    whole: bool = True,
 ) -> Report:
     """Bake the TCB tracks of the datablocks; of one that has none, all of its tracks, which become TCB.
 
@@ -85,11 +86,13 @@ def bake(
         For a datablock in it only the tracks whose paths start so.
     progress
         Called with the number of tracks done and in all.
+    whole
+        A datablock with a track that is at fault is not changed; otherwise its other tracks are baked.
 
     Returns
     -------
     Report
-        A datablock that is at fault stands in `refused`, with the key, and is not changed; the others are baked.
+        What is at fault stands in `refusals`, with the key, and is not changed; the other datablocks are baked.
 
     Raises
     ------
@@ -108,8 +111,8 @@ def bake(
         report.refusals += [Refusal(name_of(job.datablocks[0]), reason) for job in jobs]
         return report
     with scratch.kept():
-        jobs = [job for job in jobs if _plan(job, report)]
-    jobs, every = _evaluated(jobs, report)
+        jobs = [job for job in jobs if _plan(job, report, whole)]
+    jobs, every = _evaluated(jobs, report, whole)
     total, done = sum(len(job.plans) for job in jobs), 0
     if options.target == "NEW_ACTION":
         report.add(_write_new_actions(jobs, every))
@@ -149,8 +152,8 @@ def rebake(
         except Refusal as refusal:
             report.refusals.append(refusal)
     with scratch.kept():
-        jobs = [job for job in jobs if _plan(job, report)]
-    jobs, every = _evaluated(jobs, report, _LIVE_FITS)
+        jobs = [job for job in jobs if _plan(job, report, whole=True)]
+    jobs, every = _evaluated(jobs, report, whole=True, known=_LIVE_FITS)
     if jobs:
         (whole,) = _with_rows([replace(jobs[0], plans=[plan for job in jobs for plan in job.plans])])
         _write_tracks(whole, [each for baked in every for each in baked], report, write)
@@ -159,28 +162,32 @@ def rebake(
 
 
 def _evaluated(
-    jobs: Sequence[_Job], report: Report, known: KnownFits | None = None
+    jobs: Sequence[_Job], report: Report, whole: bool, known: KnownFits | None = None
 ) -> tuple[list[_Job], list[list[Baked]]]:
     """What each job's tracks get: all splines are evaluated, or fitted, at once, but for handles that are known.
 
-    A job with keys through which there is no motion, which some methods find only now, is left out, and the report
-    names the track.
+    A track with keys through which there is no motion, which some methods find only now, is left out and reported, or
+    its `whole` job.
     """
     try:
         return list(jobs), _evaluated_together(jobs, known)
     except KeysError:
-        good = [job for job in jobs if _is_soluble(job, report)]
+        soluble = [replace(job, plans=[plan for plan in job.plans if _is_soluble(job, plan, report)]) for job in jobs]
+        good = [
+            now
+            for job, now in zip(jobs, soluble, strict=True)
+            if now.plans and not (whole and len(now.plans) < len(job.plans))
+        ]
         return good, _evaluated_together(good, known)
 
 
-def _is_soluble(job: _Job, report: Report) -> bool:
-    """Whether each of the job's tracks can be evaluated; one that can't stands in the report."""
-    for plan in job.plans:
-        try:
-            _evaluated_together([replace(job, plans=[plan])])
-        except KeysError as error:
-            report.refusals.append(plan.track.refusal(told(error.fault), error.frame))
-            return False
+def _is_soluble(job: _Job, plan: TrackPlan, report: Report) -> bool:
+    """Whether the track can be evaluated; else it stands in the report."""
+    try:
+        _evaluated_together([replace(job, plans=[plan])])
+    except KeysError as error:
+        report.refusals.append(plan.track.refusal(told(error.fault), error.frame))
+        return False
     return True
 
 
@@ -338,13 +345,16 @@ def _cycle(track: Track) -> str:
         return "SINGLE"
 
 
-def _plan(job: _Job, report: Report) -> bool:
-    """Make the splines; False where a key is at fault, which the report names."""
-    try:
-        planned = [_track_plan(track, own, options) for track, own, options in job.kept]
-    except Refusal as refusal:
-        report.refusals.append(refusal)
-        return False
+def _plan(job: _Job, report: Report, whole: bool) -> bool:
+    """Make the splines; False where there are none, or where a key of a `whole` job is at fault, which is reported."""
+    planned = []
+    for track, own, options in job.kept:
+        try:
+            planned.append(_track_plan(track, own, options))
+        except Refusal as refusal:
+            report.refusals.append(refusal)
+            if whole:
+                return False
     job.plans = [plan for plan in planned if plan.plans]
     job.notes += [str(plan.track.refusal(note)) for plan in planned if not plan.plans for note in plan.notes]
     if not job.plans:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`tcb`: the command of the installed extension, in this process. `walk`: a file with two animated objects."""
+"""`tcb`: the command of the installed extension, in this process. `walk`: a file with two TCB objects."""
 
 from __future__ import annotations
 
@@ -60,9 +60,22 @@ def tcb(cli: ModuleType, capfd: pytest.CaptureFixture[str]) -> Callable[..., Ran
 
 
 @pytest.fixture
-def walk(cli: ModuleType, tmp_path: Path) -> Path:
+def plain_walk(cli: ModuleType, tmp_path: Path) -> Path:
     from tests.cli.scenes import save, thing
 
     thing("Hips", "location")
     thing("Head", "rotation_quaternion")
     return save(tmp_path / "walk.blend")
+
+
+@pytest.fixture
+def walk(plain_walk: Path, tcb_animation: ModuleType) -> Path:
+    """Its tracks are TCB."""
+    import bpy
+
+    from tests.cli.scenes import save
+
+    animation = importlib.import_module(f"{tcb_animation.__name__}.animation")
+    for name in ("Hips", "Head"):
+        animation.enable(bpy.data.objects[name])
+    return save(plain_walk)

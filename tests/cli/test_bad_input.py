@@ -17,9 +17,13 @@ from tests.cli.scenes import key_count, load, names_in, save, state, thing
 NOBODY = 65534
 
 
-def refused(ran, *words: str) -> bool:
-    """Whether it is one error, with these words in it, and the exit status of a failure."""
-    assert ran.status == 1
+FAULTS = 3
+"""Exit status: done, but something was refused."""
+
+
+def refused(ran, *words: str, status: int = 1) -> bool:
+    """Whether it is one error, with these words in it, and the exit status of a failure, or of faults."""
+    assert ran.status == status
     assert len(ran.errors) == 1, ran.err
     missing = [word for word in words if word not in ran.errors[0]]
     assert not missing, ran.errors[0]
@@ -190,16 +194,18 @@ def test_an_object_without_keys_is_refused_when_asked_for_by_name(tcb, walk):
     thing("Still")
     save(walk)
     ran = tcb("bake", walk, "--in-place", "--objects", "Still", "--objects", "Hips")
-    assert refused(ran, '"Still"', "no animation")
+    assert refused(ran, '"Still"', "no animation", status=FAULTS)
     assert state(walk) == "baked"
 
 
 @pytest.mark.parametrize("verb", ["bake", "restore", "remove", "enable"])
-def test_a_file_with_nothing_to_do_in_it_is_refused(tcb, cli, tmp_path, verb):
+def test_a_file_with_nothing_to_do_in_it_is_skipped(tcb, cli, tmp_path, verb):
     thing("Still")
     file = save(tmp_path / "still.blend")
     before = file.read_bytes()
-    assert refused(tcb(verb, file, "--in-place"), f"nothing to {verb}")
+    ran = tcb(verb, file, "--in-place", "--json")
+    assert (ran.status, ran.errors, ran.lines[0]["status"]) == (0, [], "skipped")
+    assert f"nothing to {verb}" in ran.err
     assert file.read_bytes() == before
 
 
@@ -208,7 +214,7 @@ def test_a_locked_track_is_refused_and_the_others_baked(tcb, walk):
     curve(bpy.data.objects["Head"], "rotation_quaternion").lock = True
     save(walk)
     ran = tcb("bake", walk, "--in-place")
-    assert refused(ran, '"Head"', "rotation_quaternion", "locked")
+    assert refused(ran, '"Head"', "rotation_quaternion", "locked", status=FAULTS)
     load(walk)
     assert (key_count("Hips"), key_count("Head", "rotation_quaternion")) == (40, 4)
 
@@ -217,14 +223,42 @@ def test_a_locked_track_beside_one_that_is_baked_is_an_error_too(tcb, cli, tmp_p
     both = thing("Both", "location", "rotation_quaternion")
     curve(both, "location").lock = True
     file = save(tmp_path / "both.blend")
-    assert refused(tcb("bake", file, "--in-place"), '"Both"', "location", "locked")
+    ran = tcb("bake", file, "--in-place", "--enable")
+    assert refused(ran, '"Both"', "location", "locked", status=FAULTS)
+
+
+def test_strict_writes_nothing_where_a_track_is_refused(tcb, walk, tmp_path):
+    load(walk)
+    curve(bpy.data.objects["Head"], "rotation_quaternion").lock = True
+    save(walk)
+    before = walk.read_bytes()
+    ran = tcb("bake", walk, "--in-place", "--strict", "--json")
+    assert refused(ran, '"Head"', "rotation_quaternion", "locked")
+    assert (ran.lines[0]["status"], ran.lines[0]["output"]) == ("failed", None)
+    assert walk.read_bytes() == before
+
+
+def test_a_track_at_fault_is_left_and_the_others_of_its_object_baked(tcb, cli, tmp_path):
+    both = thing("Both", "location", "rotation_quaternion")
+    curve(both, "location", 1).keyframe_points[2].co.y = float("nan")
+    file = save(tmp_path / "both.blend")
+    ran = tcb("bake", file, "--in-place", "--enable", "--json")
+    assert refused(ran, '"Both"', "location", "frame 25", status=FAULTS)
+    assert ran.lines[0]["status"] == "faults"
+    load(file)
+    assert [key_count("Both", path) for path in ("location", "rotation_quaternion")] == [4, 40]
+    (line,) = tcb("info", file, "--json").lines
+    assert {track["track"]: track["state"] for track in line["datablocks"][0]["tracks"]} == {
+        "location": "not TCB",
+        "rotation_quaternion": "baked",
+    }
 
 
 def test_a_key_at_fault_is_named_with_its_track_and_object(tcb, walk):
     load(walk)
     curve(bpy.data.objects["Hips"], "location", 1).keyframe_points[2].co.y = float("nan")
     save(walk)
-    assert refused(tcb("bake", walk, "--in-place"), str(walk), '"Hips"', "location", "frame 25")
+    assert refused(tcb("bake", walk, "--in-place"), str(walk), '"Hips"', "location", "frame 25", status=FAULTS)
     load(walk)
     assert key_count("Head", "rotation_quaternion") == 40
 
@@ -268,13 +302,13 @@ def test_an_action_without_a_slot_is_refused_and_the_others_baked(tcb, walk):
     load(walk)
     bpy.data.objects["Head"].animation_data.action_slot = None
     save(walk)
-    assert refused(tcb("bake", walk, "--in-place"), '"Head"', "slot")
+    assert refused(tcb("bake", walk, "--in-place"), '"Head"', "slot", status=FAULTS)
     assert state(walk) == "baked"
 
 
 def test_a_linked_object_is_left_to_its_own_file(tcb, walk, tmp_path):
     file = linked_from(walk, tmp_path / "shot.blend")
-    ran = tcb("bake", file, "--in-place")
+    ran = tcb("bake", file, "--in-place", "--enable")
     assert (ran.status, ran.errors) == (0, [])
     assert ['linked, so left to their own files: "Hips"' in note for note in ran.notes] == [True]
     assert state(file, "Prop") == "baked"
@@ -312,7 +346,7 @@ def linked_from(library, file):
 def test_a_missing_library_is_told(tcb, walk, tmp_path):
     file = linked_from(walk, tmp_path / "shot.blend")
     walk.unlink()
-    ran = tcb("bake", file, "--in-place")
+    ran = tcb("bake", file, "--in-place", "--enable")
     assert ran.status == 0
     assert any("walk.blend is missing" in note for note in ran.notes)
     assert state(file, "Prop") == "baked"

@@ -22,7 +22,8 @@ def speak(cli, monkeypatch):
     )
 
 
-def test_json_has_the_same_values_in_every_language(tcb, speak, walk):
+def test_json_has_the_same_values_in_every_language(tcb, speak, plain_walk):
+    walk = plain_walk
     (before,) = tcb("info", walk, "--json").lines
     speak()
     (after,) = tcb("info", walk, "--json").lines
@@ -31,7 +32,8 @@ def test_json_has_the_same_values_in_every_language(tcb, speak, walk):
     assert after == before
 
 
-def test_a_table_is_told_in_the_language(tcb, speak, walk):
+def test_a_table_is_told_in_the_language(tcb, speak, plain_walk):
+    walk = plain_walk
     speak()
     told = tcb("info", walk).out
     assert "«track»" in told

@@ -41,7 +41,7 @@ def test_several_at_once_give_what_one_after_the_other_gives(walk, tmp_path):
         ran = run("bake", *files, "--output", tmp_path / jobs, "--json", "--jobs", jobs)
         assert ran.returncode == 1
         said[jobs] = {
-            name: (line["ok"], line["errors"], line["counts"], line["output"] and Path(line["output"]).name)
+            name: (line["status"], line["errors"], line["counts"], line["output"] and Path(line["output"]).name)
             for name, line in results(ran.stdout).items()
         }
         assert names_in(tmp_path / jobs) == [file.name for file in files[:4]]
@@ -67,7 +67,17 @@ def test_totals_follow_the_results_of_several_files(walk, tmp_path, jobs):
     heads, cells = map(str.split, ran.stdout.splitlines()[-2:])
     total = dict(zip(heads, cells, strict=True))
     assert float(total.pop("seconds")) >= 0
-    counts = {"files": 4, "ok": 3, "failed": 1, "skipped": 0, "tracks": 6, "keys": 24, "generated": 756}
+    counts = {
+        "files": 4,
+        "done": 3,
+        "faults": 0,
+        "failed": 1,
+        "skipped": 0,
+        "before": 0,
+        "tracks": 6,
+        "keys": 24,
+        "generated": 756,
+    }
     assert total == {name: str(count) for name, count in counts.items()}
     assert "tcb: 4 of 4 files, 1 failed" in ran.stderr.splitlines()
 
@@ -143,7 +153,7 @@ def test_a_worker_that_is_killed_fails_the_file_that_it_writes_and_no_other(walk
     victim = children_of(process.pid)[0]
     os.kill(victim, signal.SIGKILL)
     lines = results(process.communicate(timeout=60)[0])
-    failed = [name for name, line in lines.items() if not line["ok"]]
+    failed = [name for name, line in lines.items() if line["status"] != "done"]
     assert (process.returncode, len(failed), len(lines)) == (1, 1, 6)
     assert "signal 9" in lines[failed[0]]["errors"][0]
     assert names_in(files[0].parent) == [file.name for file in files]
@@ -192,7 +202,7 @@ def test_a_hundred_files_killed_in_the_middle_are_finished_by_the_same_command(w
     again = start(files, "--skip-done")
     lines = results(again.communicate(timeout=60)[0])
     assert (again.returncode, len(lines)) == (0, 100)
-    assert sum(line["skipped"] for line in lines.values()) >= 39
+    assert sum(line["status"] == "before" for line in lines.values()) >= 39
     assert names_in(files[0].parent) == [".tcb-done.jsonl", *(file.name for file in files)]
     assert {state(file) for file in files[::9]} == {"baked"}
 

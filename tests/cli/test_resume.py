@@ -32,17 +32,17 @@ def entries(path) -> list[dict]:
 
 
 def test_what_is_done_is_not_done_again(bake, walk, tmp_path):
-    assert bake()["skipped"] is False
+    assert bake()["status"] == "done"
     result = tmp_path / "baked" / "walk.blend"
     before = result.stat()
     line = bake()
-    assert (line["ok"], line["skipped"], line["output"]) == (True, True, str(result))
+    assert (line["status"], line["output"]) == ("before", str(result))
     assert result.stat() == before
 
 
 def test_what_replaced_its_file_is_not_done_again(bake, walk):
-    assert bake(output=None)["skipped"] is False
-    assert bake(output=None)["skipped"] is True
+    assert bake(output=None)["status"] == "done"
+    assert bake(output=None)["status"] == "before"
     assert state(walk) == "baked"
 
 
@@ -52,7 +52,7 @@ def test_without_json_what_is_left_out_is_counted_and_told_as_progress(tcb, walk
     command = ("bake", walk, tmp_path / "run.blend", "--output", f"{tmp_path}/baked/", "--skip-done")
     tcb(*command)
     ran = tcb(*command)
-    assert ran.out.splitlines()[1].split()[:4] == ["2", "0", "0", "2"]
+    assert ran.out.splitlines()[1].split()[:6] == ["2", "0", "0", "0", "0", "2"]
     assert f"tcb: {walk}: done already" in ran.err
 
 
@@ -76,8 +76,8 @@ def log_cut_off(walk, tmp_path):
 def test_what_has_changed_since_is_done_again(bake, walk, tmp_path, change):
     bake()
     change(walk, tmp_path)
-    assert bake()["skipped"] is False
-    assert bake()["skipped"] is True or change is log_cut_off
+    assert bake()["status"] == "done"
+    assert bake()["status"] == "before" or change is log_cut_off
     assert state(tmp_path / "baked" / "walk.blend") == "baked"
 
 
@@ -87,36 +87,60 @@ def test_what_has_changed_since_is_done_again(bake, walk, tmp_path, change):
 )
 def test_with_other_options_it_is_done_again(bake, options):
     bake()
-    assert bake(*options)["skipped"] is False
-    assert bake(*options)["skipped"] is True
+    assert bake(*options)["status"] == "done"
+    assert bake(*options)["status"] == "before"
 
 
 def test_another_version_does_it_again(bake, cli, monkeypatch):
     bake()
     monkeypatch.setattr(cli.log, "_with", lambda: "TCB Animation 99, Blender 99")
-    assert bake()["skipped"] is False
+    assert bake()["status"] == "done"
 
 
 def test_a_library_that_has_changed_does_it_again(bake, walk, tmp_path):
     file = linked_from(walk, tmp_path / "shot.blend")
-    bake(file=file)
-    assert bake(file=file)["skipped"] is True
+    assert bake("--enable", file=file)["status"] == "done"
+    assert bake("--enable", file=file)["status"] == "before"
     touched(walk, tmp_path)
-    assert bake(file=file)["skipped"] is False
+    assert bake("--enable", file=file)["status"] == "done"
+
+
+def test_what_has_nothing_to_do_is_remembered_until_it_changes(bake, tcb, walk, tmp_path):
+    tcb("remove", walk, "--in-place")
+    line = bake()
+    assert (line["status"], line["errors"], line["output"]) == ("skipped", [], None)
+    assert bake()["status"] == "before"
+    touched(walk, tmp_path)
+    assert bake()["status"] == "skipped"
+    assert names_in(tmp_path / "baked") == [LOG]
+
+
+def test_what_was_copied_with_nothing_to_do_is_remembered(bake, tcb, walk, tmp_path):
+    tcb("remove", walk, "--in-place")
+    result = tmp_path / "baked" / "walk.blend"
+    assert (bake("--copy-skipped")["status"], state(result)) == ("skipped", "as keyed")
+    assert bake("--copy-skipped")["status"] == "before"
+    result.unlink()
+    assert bake("--copy-skipped")["status"] == "skipped"
+    assert result.is_file()
+
+
+def test_what_is_done_with_faults_is_tried_again(bake, walk):
+    assert [bake("--objects", "Hips", "--objects", "Hat")["status"] for _ in range(2)] == ["faults", "faults"]
 
 
 def test_what_failed_is_tried_again(bake, walk, tmp_path):
     load(walk)
     thing("Still")
     save(walk)
-    assert bake("--objects", "Still")["ok"] is False
-    assert bake("--objects", "Still")["skipped"] is False
+    assert bake("--objects", "Still")["status"] == "failed"
+    assert bake("--objects", "Still")["status"] == "failed"
 
 
 def test_a_file_that_is_gone_is_an_error_though_its_result_is_there(bake, walk):
     bake()
     walk.unlink()
-    assert bake()["ok"] is False
+    assert bake()["status"] == "failed"
 
 
 def test_what_never_got_its_name_is_done_again(bake, walk, monkeypatch):
@@ -128,7 +152,7 @@ def test_what_never_got_its_name_is_done_again(bake, walk, monkeypatch):
         with pytest.raises(ValueError, match="unpack"):
             bake(output=None)
     assert state(walk) == "as keyed"
-    assert bake(output=None)["skipped"] is False
+    assert bake(output=None)["status"] == "done"
     assert state(walk) == "baked"
 
 
@@ -137,8 +161,8 @@ def test_a_result_that_cant_be_put_in_place_is_written_down_as_failed(bake, walk
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(os, "replace", refuse)
-    assert bake(output=None)["ok"] is False
-    assert [entry["ok"] for entry in entries(tmp_path / LOG)] == [True, False]
+    assert bake(output=None)["status"] == "failed"
+    assert [entry["status"] for entry in entries(tmp_path / LOG)] == ["done", "failed"]
 
 
 def test_no_log_is_kept_unless_it_is_asked_for(tcb, walk, tmp_path):
@@ -151,22 +175,24 @@ def test_the_log_says_which_file_failed_and_why(tcb, walk, tmp_path):
     command = ("bake", tmp_path / "gone.blend", walk, "--output", f"{tmp_path}/baked/", "--log", log)
     tcb(*command)
     tcb("info", walk, "--log", log)
-    said = [(entry["command"], os.path.basename(entry["file"]), entry["ok"], entry["errors"]) for entry in entries(log)]
+    said = [
+        (entry["command"], os.path.basename(entry["file"]), entry["status"], entry["errors"]) for entry in entries(log)
+    ]
     assert said == [
-        ("bake", "gone.blend", False, ["can't be read: No such file or directory"]),
-        ("bake", "walk.blend", True, []),
-        ("info", "walk.blend", True, []),
+        ("bake", "gone.blend", "failed", ["can't be read: No such file or directory"]),
+        ("bake", "walk.blend", "done", []),
+        ("info", "walk.blend", "done", []),
     ]
     assert names_in(tmp_path / "baked") == ["walk.blend"]
     ran = tcb(*command, "--skip-done", "--json")
-    assert [line["skipped"] for line in ran.lines] == [True, False]
+    assert [line["status"] for line in ran.lines] == ["before", "failed"]
 
 
-def test_a_file_of_which_something_was_refused_is_written_down_as_failed(tcb, walk, tmp_path):
+def test_a_file_of_which_something_was_refused_is_written_down_as_done_with_faults(tcb, walk, tmp_path):
     log = tmp_path / "log.jsonl"
     tcb("bake", walk, "--in-place", "--objects", "Hips", "--objects", "Hat", "--log", log)
     (entry,) = entries(log)
-    assert (entry["ok"], '"Hat"' in entry["errors"][0], entry["output"]) == (False, True, str(walk))
+    assert (entry["status"], '"Hat"' in entry["errors"][0], entry["output"]) == ("faults", True, str(walk))
 
 
 def test_a_log_that_cant_be_written_keeps_the_file_as_it_is(tcb, walk, tmp_path):
@@ -185,7 +211,7 @@ def test_a_log_with_lines_that_are_none_is_read(bake, walk, tmp_path):
     bake()
     with (tmp_path / "baked" / LOG).open("a") as stream:
         stream.write('{"output": \n[1]\n"text"\n\n\x00\n')
-    assert bake()["skipped"] is True
+    assert bake()["status"] == "before"
 
 
 def test_info_has_no_result_that_could_be_there(tcb, walk):

@@ -25,7 +25,7 @@ def test_it_needs_no_installed_extension_and_prints_nothing_but_json(walk, tmp_p
     arguments = ("bake", walk, tmp_path / "gone.blend", "--output", tmp_path / "baked", "--json")
     ran = run(*arguments, env={**os.environ, "BLENDER_USER_RESOURCES": str(tmp_path / "new user")})
     assert ran.returncode == 1
-    assert [json.loads(line)["ok"] for line in ran.stdout.splitlines()] == [True, False]
+    assert [json.loads(line)["status"] for line in ran.stdout.splitlines()] == ["done", "failed"]
     assert state(tmp_path / "baked" / "walk.blend") == "baked"
 
 

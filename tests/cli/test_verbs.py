@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from pathlib import Path
 
@@ -36,9 +37,10 @@ def test_bake_in_place_replaces_the_file(tcb, walk):
     assert state(walk) == "baked"
 
 
-def test_restore_gives_the_curves_back_to_the_bit(tcb, walk):
+def test_remove_gives_the_curves_back_to_the_bit(tcb, plain_walk):
+    walk = plain_walk
     before = bits_in(walk, "Hips")
-    assert tcb("bake", walk, "--in-place").status == 0
+    assert tcb("bake", walk, "--in-place", "--enable").status == 0
     assert tcb("remove", walk, "--in-place").status == 0
     assert bits_in(walk, "Hips") == before
 
@@ -51,9 +53,10 @@ def test_restore_takes_samples_away_and_keeps_the_tracks_tcb(tcb, walk):
     assert {track["state"] for datablock in line["datablocks"] for track in datablock["tracks"]} == {"TCB"}
 
 
-def test_apply_keeps_what_is_baked_and_leaves_nothing_of_tcb(tcb, walk):
+def test_apply_keeps_what_is_baked_and_leaves_nothing_of_tcb(tcb, plain_walk):
+    walk = plain_walk
     assert "nothing to apply" in tcb("apply", walk, "--in-place").err
-    tcb("bake", walk, "--in-place")
+    tcb("bake", walk, "--in-place", "--enable")
     assert tcb("apply", walk, "--in-place").out.startswith(f"{walk}: Applied 2 objects, 2 tracks, 8 keys")
     assert state(walk) == "baked"
     (line,) = tcb("info", walk, "--json").lines
@@ -80,13 +83,15 @@ def test_bake_goes_by_the_methods_that_the_tracks_have(tcb, walk, tcb_animation,
     assert [bits_in(tmp_path / "baked.blend", name) for name in ("Hips", "Head")] == here
 
 
-def test_enable_makes_tracks_tcb_and_bakes_nothing(tcb, walk):
+def test_enable_makes_tracks_tcb_and_bakes_nothing(tcb, plain_walk):
+    walk = plain_walk
     assert tcb("enable", walk, "--in-place", "--objects", "Hips").status == 0
     (line,) = tcb("info", walk, "--json").lines
     assert {one["name"]: one["tracks"][0]["state"] for one in line["datablocks"]} == {"Hips": "TCB", "Head": "not TCB"}
 
 
-def test_enable_keeps_the_look_unless_it_is_to_be_plain(tcb, walk):
+def test_enable_keeps_the_look_unless_it_is_to_be_plain(tcb, plain_walk):
+    walk = plain_walk
     plain = tcb("enable", walk, "--in-place", "--objects", "Hips", "--plain", "--json").lines
     kept = tcb("enable", walk, "--in-place", "--objects", "Head", "--json").lines
     assert ["look" in line for line in (*plain, *kept)] == [False, True]
@@ -96,6 +101,47 @@ def test_enable_keeps_the_look_unless_it_is_to_be_plain(tcb, walk):
         "Hips": False,
         "Head": True,
     }
+
+
+def test_bake_leaves_what_is_not_tcb_alone_unless_it_is_to_enable_it(tcb, plain_walk):
+    walk = plain_walk
+    before = walk.read_bytes()
+    ran = tcb("bake", walk, "--in-place", "--json")
+    assert (ran.status, ran.lines[0]["status"], "none of it is TCB" in ran.err) == (0, "skipped", True)
+    assert walk.read_bytes() == before
+    tcb("enable", walk, "--in-place", "--objects", "Head")
+    assert tcb("bake", walk, "--in-place").status == 0
+    assert (state(walk), key_count("Head", "rotation_quaternion")) == ("as keyed", 40)
+    assert tcb("bake", walk, "--in-place", "--enable").status == 0
+    assert state(walk) == "baked"
+
+
+def test_bake_enables_objects_that_are_named_and_keeps_their_look(tcb, plain_walk, tmp_path):
+    def played(*options: str) -> list[float]:
+        result = tmp_path / "baked.blend"
+        assert tcb("bake", plain_walk, "--output", result, *options).status == 0
+        load(result)
+        return [curve(bpy.data.objects["Hips"], "location", 1).evaluate(frame) for frame in (5, 17, 30)]
+
+    load(plain_walk)
+    keyed = [curve(bpy.data.objects["Hips"], "location", 1).evaluate(frame) for frame in (5, 17, 30)]
+    kept = played("--objects", "Hips")
+    assert kept == played("--enable", "--keep-look")
+    plain = played("--objects", "Hips", "--plain")
+    off, off_plain = (max(abs(a - b) for a, b in zip(found, keyed, strict=True)) for found in (kept, plain))
+    assert off < off_plain / 2, (off, off_plain)
+
+
+def test_bake_enables_the_other_tracks_of_what_is_partly_tcb_only_when_told(tcb, cli, tmp_path, tcb_animation):
+    both = thing("Both", "location", "rotation_quaternion")
+    importlib.import_module(f"{tcb_animation.__name__}.animation").enable(both, ["location"])
+    file = save(tmp_path / "both.blend")
+    counts = []
+    for options in (["--objects", "Both"], ["--enable"]):
+        assert tcb("bake", file, "--in-place", *options).status == 0
+        load(file)
+        counts.append([key_count("Both", path) for path in ("location", "rotation_quaternion")])
+    assert counts == [[40, 4], [40, 40]]
 
 
 def test_info_writes_nothing(tcb, walk, tmp_path):
@@ -250,16 +296,16 @@ def test_several_files_are_done_in_turn(tcb, walk, tmp_path):
 def test_a_file_that_fails_does_not_stop_the_next(tcb, walk, tmp_path):
     ran = tcb("bake", tmp_path / "gone.blend", walk, "--output", tmp_path / "baked", "--json")
     assert ran.status == 1
-    assert [line["ok"] for line in ran.lines] == [False, True]
+    assert [line["status"] for line in ran.lines] == ["failed", "done"]
     assert state(tmp_path / "baked" / "walk.blend") == "baked"
 
 
 def test_json_counts_what_was_done(tcb, walk, tmp_path):
     (line,) = tcb("bake", walk, "--output", tmp_path / "baked.blend", "--json").lines
-    assert {name: line[name] for name in ("command", "file", "ok", "errors", "notes", "output")} == {
+    assert {name: line[name] for name in ("command", "file", "status", "errors", "notes", "output")} == {
         "command": "bake",
         "file": str(walk),
-        "ok": True,
+        "status": "done",
         "errors": [],
         "notes": [],
         "output": str(tmp_path / "baked.blend"),
@@ -271,7 +317,7 @@ def test_json_counts_what_was_done(tcb, walk, tmp_path):
 def test_curves_are_made_on_request_and_told_with_their_errors(tcb, walk, tmp_path):
     options = ("--output-mode", "CURVES", "--rotation-tolerance", "0.1", "--value-tolerance", "0.001", "--json")
     (line,) = tcb("bake", walk, "--output", tmp_path / "curves.blend", *options).lines
-    assert line["ok"]
+    assert line["status"] == "done"
     assert line["counts"]["samples"] == 0
     assert 0 < line["curves"]["keys"] < 100
     assert 0 < line["curves"]["value_error"] <= 0.001
@@ -280,7 +326,7 @@ def test_curves_are_made_on_request_and_told_with_their_errors(tcb, walk, tmp_pa
 
 def test_handles_are_made_on_request_and_told_with_their_errors_and_where_these_are(tcb, walk, tmp_path):
     (line,) = tcb("bake", walk, "--output", tmp_path / "handles.blend", "--output-mode", "HANDLES", "--json").lines
-    assert line["ok"]
+    assert line["status"] == "done"
     assert line["counts"]["samples"] == line["handles"]["keys"] == 0
     tracks = {track["track"]: track for track in line["handles"]["tracks"]}
     assert set(tracks) == {"location", "rotation_quaternion"}

@@ -48,7 +48,8 @@ def shots(scene, tmp_path) -> Path:
 
 def tasks(compiled, shots: Path, output: Path, two_way: dict[str, str], **options: object) -> list[dict]:
     """The job as Flamenco's add-on submits it, compiled."""
-    settings: dict[str, Any] = {"folder": f"//{shots.name}", "output": str(output), "pattern": "**/*.blend", **options}
+    settings: dict[str, Any] = {"folder": f"//{shots.name}", "output": str(output), "pattern": "**/*.blend"}
+    settings |= {"extra_arguments": "--enable --plain", **options}
     evals = {one["key"]: one["eval"] for one in compiled()["job_type"]["settings"] if "eval" in one}
     for key in ("files", "folder_path", "output_path"):
         settings[key] = evaluated(evals[key], shots.parent, settings)
@@ -73,7 +74,7 @@ def test_the_tasks_bake_the_files_of_the_folder(compiled, blender, shots, tmp_pa
 def test_a_task_that_is_run_again_leaves_out_what_is_done(compiled, blender, shots, tmp_path):
     made = tasks(compiled, shots, tmp_path / "out", {}, pattern="*.blend")
     first, again = (work(made[0], {"blender": blender}, {})[0] for _ in range(2))
-    assert [ran.stdout.splitlines()[-1].split()[:4] for ran in (first, again)] == [list("3300"), list("3003")]
+    assert [ran.stdout.splitlines()[-1].split()[:6] for ran in (first, again)] == [list("330000"), list("300003")]
 
 
 def test_a_file_that_fails_fails_its_task_and_the_others_are_baked(compiled, blender, shots, tmp_path):

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Enable and bake in one go: what can't be baked stays plain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+
+import bpy
+
+from ..bake.pipeline import Progress
+from ..bake.pipeline import bake as bake_many
+from ..faults import Refusal
+from ..fcurves.channels import channels_of
+from ..report import Report
+from ..store.options import Options
+from ..store.tracks import Track, find_tracks
+from .look import enable_many
+from .restore import remove
+
+_Selected = Mapping[bpy.types.ID, Iterable[str] | None]
+
+
+def enable_and_bake(
+    selected: _Selected,
+    plain: _Selected,
+    options: Options,
+    keep_look: bool,
+    progress: Progress | None = None,
+    whole: bool = True,
+) -> Report:
+    """Make the tracks of `plain` TCB, and bake those of `selected`; what of `plain` can't be baked is left as it was.
+
+    Both map datablocks to the prefixes of paths that are meant, None for all. `keep_look`: see `enable_many`; `whole`:
+    see `bake_many`. The report is that of the bake, with the looks that were kept.
+    """
+    before = {datablock: _enabled_paths(datablock) for datablock in plain}
+    kept = enable_many(plain, keep_look, options.defaults)
+    identities = {datablock: _identity(datablock) for datablock in plain}
+    only = {datablock: list(prefixes) for datablock, prefixes in selected.items() if prefixes is not None}
+    report = bake_many(selected, options, only, progress, whole)
+    for datablock, paths in before.items():
+        # In a new action all that was asked for is baked.
+        if _identity(datablock) == identities[datablock]:
+            for track in _tracks(datablock):
+                if track.enabled and not track.baked and track.path not in paths:
+                    with suppress(Refusal):
+                        remove(datablock, [track.path])
+    report.looks_of(kept)
+    return report
+
+
+def _tracks(datablock: bpy.types.ID) -> list[Track]:
+    try:
+        return find_tracks(datablock, channels_of(datablock))
+    except Refusal:
+        return []
+
+
+def _enabled_paths(datablock: bpy.types.ID) -> set[str]:
+    return {track.path for track in _tracks(datablock) if track.enabled}
+
+
+def _identity(datablock: bpy.types.ID) -> tuple[int, int] | None:
+    try:
+        return channels_of(datablock).identity
+    except Refusal:
+        return None
