@@ -32,7 +32,7 @@ from .info import inform
 from .log import is_done, write_outcome, write_result, write_skipped
 from .outcome import Outcome, Ticker, Total, announce, say, tell
 from .processes import do_in_processes, serve
-from .streams import only_results_on_standard_output, terminated_like_interrupted
+from .streams import Stop, only_results_on_standard_output, stopped_by_interrupt, terminated_like_interrupted
 from .tables import bring_table, give_table, give_velocities, write_each
 
 PROGRAM = "blender --command tcb"
@@ -68,22 +68,20 @@ def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] 
             # The verb is the first; after the files there may be what ends the options.
             command = [*start, arguments[0], "--worker", *arguments[1:]]
             total = Total()
-            with contextlib.closing(_outcomes(job, command)) as outcomes:
+            with (
+                stopped_by_interrupt(_say_that_it_stops) as stop,
+                contextlib.closing(_outcomes(job, command, stop)) as outcomes,
+            ):
                 for outcome in outcomes:
                     total.add(outcome)
                     tell(outcome, job, results)
                     if len(job.files) > 1:
-                        announce(
-                            rpt_(
-                                "{:d} of {:d} files, {:d} failed",
-                                total.files.total(),
-                                len(job.files),
-                                total.files["failed"],
-                            )
-                        )
+                        announce(total.line(len(job.files)))
             if len(job.files) > 1 and not job.as_json:
                 results.write(total.table())
-        return total.exit_status
+        if stop.asked:
+            announce(rpt_("interrupted"))
+        return _INTERRUPTED if stop.asked else total.exit_status
     except BrokenPipeError:
         return 1  # nobody reads the results any more
     except KeyboardInterrupt:
@@ -93,8 +91,12 @@ def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] 
         return end.code if isinstance(end.code, int) else 1
 
 
-def _outcomes(job: Job, command: Sequence[str]) -> Generator[Outcome, None, None]:
-    """Of all files of the job; those that are done already come first."""
+def _say_that_it_stops() -> None:
+    announce(rpt_("stops after the file at work; Ctrl-C again stops at once"))
+
+
+def _outcomes(job: Job, command: Sequence[str], stop: Stop) -> Generator[Outcome, None, None]:
+    """Of all files of the job, those that are done already first; when it is to stop, of those that are begun."""
     to_do = []
     for number, file in enumerate(job.files):
         if is_done(job, number):
@@ -103,9 +105,11 @@ def _outcomes(job: Job, command: Sequence[str]) -> Generator[Outcome, None, None
         else:
             to_do.append(number)
     if job.processes > 1 and len(to_do) > 1:
-        yield from do_in_processes(job, to_do, command)
+        yield from do_in_processes(job, to_do, command, stop)
     else:
         for number in to_do:
+            if stop.asked:
+                return
             yield _do(job, number)
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import platform
 import secrets
 import shutil
 import stat
+import time
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +22,10 @@ from ..words import rpt_
 _COMPRESSED = {b"BLENDER": False, b"\x28\xb5\x2f\xfd": True, b"\x1f\x8b": True}
 """How a .blend begins: plain, by Zstandard, by gzip."""
 
+
+_HOST = f"{zlib.crc32(platform.node().encode()):08x}"
+_OLD = 86400.0
+"""Seconds after which nobody writes to a file any more."""
 
 Version = tuple[int, int]
 """Time and size of a file: another version is someone else's work."""
@@ -113,7 +120,8 @@ def save(
     `before_it_counts`, which may still prevent it. Raises UnusableError.
     """
     kind = ".blend" if content is None else target.suffix
-    temporary = target.with_name(f"{_prefix(target, os.getpid())}{secrets.token_hex(4)}{kind}")
+    temporary = target.with_name(f"{_prefix(target)}{_HOST}-{os.getpid():x}-{secrets.token_hex(4)}{kind}")
+    remove_leftovers(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         if content is None:
@@ -137,18 +145,35 @@ def save(
                 leftover.unlink()
 
 
-def remove_leftovers(target: Path, process: int) -> None:
-    """Take away what a process has left half written that was killed."""
-    prefix = _prefix(target, process)
+def remove_leftovers(target: Path) -> None:
+    """Take away what is half written of processes that were killed: of those of this machine that are gone, and of
+    others what is a day old.
+    """
+    prefix = _prefix(target)
     with contextlib.suppress(OSError):
         for name in os.listdir(target.parent):
-            if name.startswith(prefix):
+            if name.startswith(prefix) and _is_left(target.with_name(name), name.removeprefix(prefix)):
                 target.with_name(name).unlink()
 
 
-def _prefix(target: Path, process: int) -> str:
-    """How the name begins under which that process writes."""
-    return f".{target.stem[:40]}.tcb-{process:x}-"
+def _prefix(target: Path) -> str:
+    """How the name begins under which the target is written; the machine, the process and a random number follow."""
+    return f".{target.stem[:40]}.tcb-"
+
+
+def _is_left(file: Path, written_by: str) -> bool:
+    """Whether nobody writes the file any more."""
+    host, process, *_ = (*written_by.split("-"), "")
+    if host == _HOST and os.name == "posix":
+        try:
+            os.kill(int(process, 16), 0)
+        except ProcessLookupError:
+            return True
+        except (ValueError, OverflowError, PermissionError):
+            pass
+        else:
+            return False
+    return time.time() - file.stat().st_mtime > _OLD
 
 
 def _libraries() -> Iterator[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import queue
+import shlex
 import signal
 import subprocess
 import sys
@@ -18,11 +19,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TextIO
 
-from ..words import rpt_
+from ..words import n_, rpt_
 from .arguments import Job
 from .blend_files import remove_leftovers
 from .log import write_outcome
 from .outcome import Outcome
+from .streams import Stop
 
 _RECORD = "\x1e"
 _PATIENCE = 10.0
@@ -36,8 +38,11 @@ def serve(do: Callable[[int], Outcome], answers: TextIO) -> None:
         answers.flush()
 
 
-def do_in_processes(job: Job, numbers: Sequence[int], command: Sequence[str]) -> Iterator[Outcome]:
-    """Do these files of the job in several processes that the command starts; yield what is done as it is."""
+def do_in_processes(job: Job, numbers: Sequence[int], command: Sequence[str], stop: Stop) -> Iterator[Outcome]:
+    """Do these files of the job in several processes that the command starts; yield what is done as it is.
+
+    When it is to stop, those that are not begun are left.
+    """
     waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
     done: queue.SimpleQueue[tuple[int, Outcome]] = queue.SimpleQueue()
     for number in numbers:
@@ -47,10 +52,14 @@ def do_in_processes(job: Job, numbers: Sequence[int], command: Sequence[str]) ->
     for thread in threads:
         thread.start()
     try:
-        for _ in numbers:
+        left = len(numbers)
+        while left:
             number, outcome = done.get()
             write_outcome(job, number, outcome)  # of a worker that died before it could
             yield outcome
+            left -= 1
+            if stop.asked:
+                left -= _emptied(waiting)
     finally:
         for worker in workers:
             worker.stop()
@@ -59,6 +68,16 @@ def do_in_processes(job: Job, numbers: Sequence[int], command: Sequence[str]) ->
             if thread.is_alive():
                 worker.kill()
                 thread.join()
+
+
+def _emptied(waiting: queue.SimpleQueue[int]) -> int:
+    """How many were waiting that do so no more."""
+    count = 0
+    with contextlib.suppress(queue.Empty):
+        while True:
+            waiting.get_nowait()
+            count += 1
+    return count
 
 
 class _Worker:
@@ -93,7 +112,7 @@ class _Worker:
         outcome = Outcome(file, errors=[_end_of(process)])
         self._finish()
         if self.job.targets:
-            remove_leftovers(self.job.targets[number], process.pid)
+            remove_leftovers(self.job.targets[number])
         outcome.seconds = time.perf_counter() - start
         return outcome
 
@@ -156,9 +175,12 @@ def _ask(process: subprocess.Popen[str], number: int) -> str:
 
 def _end_of(process: subprocess.Popen[str]) -> str:
     status = process.wait()
+    words = process.args
+    command = shlex.join(words) if isinstance(words, list) else str(words)
     if status >= 0:
-        return rpt_("the process that worked on it ended with status {:d}", status)
+        return rpt_("the process that worked on it ended with status {:d}: {:s}", status, command)
     name = signal.strsignal(-status)
+    text = n_("the process that worked on it was ended by signal {:d} ({}): {:s}")
     if -status == signal.SIGKILL:
-        return rpt_("the process that worked on it was ended by signal {:d} ({}); is memory short?", -status, name)
-    return rpt_("the process that worked on it was ended by signal {:d} ({})", -status, name)
+        text = n_("the process that worked on it was ended by signal {:d} ({}); is memory short? {:s}")
+    return rpt_(text, -status, name, command)

@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TextIO
 
 _TERMINATED = 143
@@ -39,6 +39,34 @@ def _flush() -> None:
     """Blender prints through C's standard output, which must not hold anything back when the direction changes."""
     sys.stdout.flush()
     ctypes.CDLL("ucrtbase" if os.name == "nt" else None).fflush(None)
+
+
+class Stop:
+    """Whether the user wants no more files to be begun."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+
+@contextlib.contextmanager
+def stopped_by_interrupt(say: Callable[[], None]) -> Iterator[Stop]:
+    """Take the first Ctrl-C for the wish to end after what is at work, and `say` so; the second ends it at once."""
+    stop = Stop()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop  # only the main thread hears signals
+        return
+
+    def ask(_number: int, _frame: object) -> None:
+        if stop.asked:
+            raise KeyboardInterrupt
+        stop.asked = True
+        say()
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextlib.contextmanager

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # environment.sh bpy [VERSION]      a virtual environment with Blender VERSION as a Python module, ready to use; without
-#                                   VERSION the newest that `python3` can run, or failing that any Python found
+#                                   VERSION the newest of which there is one, else the newest that `python3` can run,
+#                                   or failing that any Python found
 # environment.sh bench [VERSION]    the same, and what tools/bench.py measures against
 # environment.sh check              a virtual environment with the format, lint and type checkers
 # environment.sh versions           the Blender versions that this project is tested with
@@ -47,8 +48,15 @@ find_python() {
   return 1
 }
 
-# The newest Blender for the `python3` in PATH, else the newest for any Python that is found.
+# The newest Blender of which there is an environment, else for the `python3` in PATH, else for any Python that is found.
 default_version() {
+  local version
+  for version in 5.2 5.0 4.5 4.2; do
+    if compgen -G "$root/.venv-bpy-$version/requirements-*.txt" >/dev/null; then
+      echo $version
+      return
+    fi
+  done
   if is_python python3 3.13; then echo 5.2
   elif is_python python3 3.11; then echo 5.0
   elif find_python 3.13 >/dev/null; then echo 5.2
