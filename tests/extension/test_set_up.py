@@ -19,12 +19,15 @@ def machine_without_python(tmp_path: Path) -> dict[str, str]:
         found = shutil.which(program)
         assert found is not None
         (tmp_path / program).symlink_to(found)
+    # A checkout in which no environment was made yet.
+    shutil.copytree(SET_UP.parent, tmp_path / "tools")
     return {"PATH": str(tmp_path), "HOME": str(tmp_path)}
 
 
 def run(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
     bash = Path(environment["PATH"]) / "bash"
-    return subprocess.run([bash, SET_UP, *arguments], env=environment, capture_output=True, text=True)
+    script = Path(environment["HOME"]) / "tools" / SET_UP.name
+    return subprocess.run([bash, script, *arguments], env=environment, capture_output=True, text=True)
 
 
 def test_without_a_python_that_blender_runs_on_it_names_those_that_would_do(
@@ -33,6 +36,15 @@ def test_without_a_python_that_blender_runs_on_it_names_those_that_would_do(
     result = run(machine_without_python, "bpy")
     assert result.returncode == 2
     assert "Python 3.11 or 3.13 is missing" in result.stderr
+
+
+def test_an_environment_that_was_made_is_taken_before_a_new_one(machine_without_python: dict[str, str]) -> None:
+    for version in ("4.2", "5.0"):
+        folder = Path(machine_without_python["HOME"], f".venv-bpy-{version}")
+        folder.mkdir()
+        (folder / f"requirements-bpy-{version}.txt").touch()
+    result = run(machine_without_python, "bpy")
+    assert "Python 3.11 (with its venv module) is missing: .venv-bpy-5.0 needs it" in result.stderr
 
 
 @pytest.mark.parametrize("version", ["4.2", "5.2"])
