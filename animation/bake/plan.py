@@ -219,11 +219,13 @@ class TrackPlan(Plan):
             if not all(each) or not self._is_one_orientation(together):
                 return channels
             return [keys.without_generated() for keys in channels if keys.components[0] in self.own]
+        constants = [self._is_constant_throughout(keys, values) for keys, values in together]
+        options = self.settings.options
+        if options is not None and options.target == "NEW_ACTION" and not all(constant.all() for constant in constants):
+            # glTF's exporter resamples a vector whose channels have not all the same keys.
+            return channels
         result = []
-        for keys, values in together:
-            constant = self._is_constant(keys, values)
-            if constant.any():
-                constant = self._is_constant(keys, np.concatenate((keys.values, values), axis=1))
+        for keys, constant in zip(channels, constants, strict=True):
             parts = [keys.take(~constant), keys.take(constant).without_generated()] if constant.any() else [keys]
             result += [part for part in parts if part.components]
         return result
@@ -236,6 +238,11 @@ class TrackPlan(Plan):
         around = keys.baked | keys.baked[:-1].all()
         around[1:] |= keys.baked[:-1]
         return (values if keys.shown is None else keys.shown)[:, around]
+
+    def _is_constant_throughout(self, keys: ChannelKeys, own: FloatArray) -> BoolArray:
+        """Which of the channels have one value, in the animator's keys, which mostly tell, and in all."""
+        constant = self._is_constant(keys, own)
+        return self._is_constant(keys, np.concatenate((keys.values, own), axis=1)) if constant.any() else constant
 
     def _is_constant(self, keys: ChannelKeys, *parts: FloatArray) -> BoolArray:
         """Which of the channels have one value in each part, to float32 rounding, and nothing that leads from it."""

@@ -15,7 +15,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.animation.curves import bits, co, curve, differences, fcurves, key, snapshot
+from tests.animation.curves import bits, co, curve, differences, fcurves, key, new_object, snapshot
 from tests.cli import tool
 
 FRAMES = (1.0, 10.0, 25.0, 40.0)
@@ -375,3 +375,15 @@ def test_gltf_with_custom_properties_says_that_an_action_is_live(animation, thin
     found = extras(gltf(tmp_path / "scene", export_extras=True))["animations BallAction"]
     # 5.0's exporter does not know where that Blender keeps it.
     assert sorted(found) == ([TABLE] if bpy.app.version[:2] == (5, 0) else [TABLE, "tcb_live"])
+
+
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES", "HANDLES"])
+def test_gltf_need_not_resample_a_new_action_of_which_a_channel_stands_still(
+    animation, scene, capfd, tmp_path: Path, output: str
+) -> None:
+    thing = new_object("Box")
+    key(thing, "location", [(1, (0, 2, 0)), (10, (3, 2, 0)), (30, (1, 2, 0))])
+    animation.bake(thing, output=output, target="NEW_ACTION")
+    capfd.readouterr()
+    gltf(tmp_path / "scene")
+    assert complaints(capfd) == []
