@@ -11,7 +11,7 @@ from .on_selection import OnSelection
 
 
 class TCB_OT_restore(OnSelection, bpy.types.Operator):
-    """Take the baked motion away and put your curves back as they were; what you changed since stays"""
+    """Take the motion of TCB away and put your own curves back, with what you changed since; parameters stay"""
 
     bl_idname = "tcb.restore"
     bl_label = "Restore"

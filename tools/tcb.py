@@ -25,6 +25,10 @@ ROOT = TOOL.parent.parent
 PACKAGE = "tcb_animation"
 MISSING = 2
 """Exit status where there is no Blender to run in."""
+HELP = """
+A Python without Blender as a module runs this again in an environment of the checkout, .venv-bpy-VERSION, which is
+made if need be: some minutes of downloading, once. BPY=4.2, 4.5, 5.0 or 5.2 chooses the Blender there.
+"""
 
 
 def load(name: str, file: str, folders: list[str] | None = None) -> ModuleType:
@@ -84,6 +88,8 @@ def main() -> int:
     load(PACKAGE, "__init__.py", [str(ROOT)])
     command = importlib.import_module(f"{PACKAGE}.cli")
     status: int = command.main(arguments, program, start)
+    if arguments in (["-h"], ["--help"]):
+        print(HELP, end="")
     if inside_blender:
         return status
     end_process(status)

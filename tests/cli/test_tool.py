@@ -35,6 +35,13 @@ def test_a_usage_error_names_the_tool(walk):
     assert "python tools/tcb.py bake: error: " in ran.stderr
 
 
+def test_its_help_says_which_environment_it_makes():
+    ran = run("--help")
+    assert ran.returncode == 0
+    assert "usage: python tools/tcb.py" in ran.stdout
+    assert ".venv-bpy-VERSION" in ran.stdout
+
+
 def test_a_reader_that_goes_away_is_no_trouble(walk):
     process = subprocess.Popen([*TOOL, "info", str(walk), "--json"], stdout=PIPE, stderr=PIPE, text=True)
     process.stdout.close()

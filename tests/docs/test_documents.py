@@ -116,3 +116,21 @@ def test_the_presets_are_those_of_the_table():
         file.stem.replace("_", " "): [float(number) for number in re.findall(r"= (-?[\d.]+)$", file.read_text(), re.M)]
         for file in files
     }
+
+
+def test_every_folder_and_root_module_is_told_of():
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([\w/.]+)`", page[page.index("## Folders and root modules") :]))
+    modules = {file.name for file in ROOT.glob("*.py")}
+    folders = {file.parent.name for file in ROOT.glob("*/*") if file.suffix in (".py", ".js", ".md")} - {
+        "build",
+        "dist",
+    }
+    assert sorted((modules | {"presets"} | {folder for folder in folders if not folder.startswith(".")}) - named) == []
+
+
+def test_a_module_that_the_architecture_names_is_there():
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    modules = [path.relative_to(ROOT) for path in ROOT.rglob("*.py") if ".venv" not in str(path)]
+    named = set(re.findall(r"`([\w/]+\.py)`", page))
+    assert [name for name in sorted(named) if not any(str(path).endswith(name) for path in modules)] == []
