@@ -57,6 +57,8 @@ class _State:
         self.notes: dict[int, list[str]] = {}
         self.edited_at = 0.0
         self.rendering = False
+        self.manners: dict[int, tuple[object, ...]] = {}
+        """Of objects: see `_manner_of`."""
         self.warned: set[int] = set()
         """The actions of which a render has said that handles play them not exactly."""
         self.operator = 0
@@ -260,15 +262,24 @@ def _before_frame_change(*_args: Any) -> None:
     """
     view_layer = bpy.context.view_layer
     depsgraph = None if _state.rendering or view_layer is None else view_layer.depsgraph
-    if depsgraph is not None and depsgraph.id_type_updated("ACTION"):
+    if depsgraph is None:
+        return
+    if depsgraph.id_type_updated("ACTION"):
         _mark_all()
+    if depsgraph.id_type_updated("OBJECT"):
+        _mark_with_other_manners(bpy.data.objects)
 
 
 @persistent
 def _after_update(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    if depsgraph.mode != "VIEWPORT" or not depsgraph.id_type_updated("ACTION"):
+    if depsgraph.mode != "VIEWPORT":
         return
     edited = []
+    if depsgraph.id_type_updated("OBJECT") and not is_busy():
+        ids = (update.id and update.id.original for update in depsgraph.updates)
+        edited += _mark_with_other_manners(each for each in ids if isinstance(each, bpy.types.Object))
+    if not edited and not depsgraph.id_type_updated("ACTION"):
+        return
     for update in depsgraph.updates:
         action: Any = update.id and update.id.original
         if isinstance(action, bpy.types.Action):
@@ -280,6 +291,32 @@ def _after_update(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
     if bpy.app.background and not is_busy():
         _look_at_once(edited)
     session.written.clear()
+
+
+def _mark_with_other_manners(objects: Iterable[bpy.types.Object]) -> list[bpy.types.Action]:
+    """Mark the actions of the objects that play their keys in another manner than when they were last seen."""
+    marked = []
+    for item in objects:
+        action = item.animation_data.action if item.animation_data else None
+        if action is None or not action.is_editable or not _is_looked_at(action):
+            continue
+        manner = _manner_of(item)
+        if _state.manners.get(item.session_uid) != manner:
+            _state.manners[item.session_uid] = manner
+            for (number, _), watch in _state.watches.items():
+                if number == action.session_uid:
+                    watch.forget()
+            mark(action)
+            marked.append(action)
+    return marked
+
+
+def _manner_of(item: bpy.types.Object) -> tuple[object, ...]:
+    """What decides how the keys of an object are played besides its action: rotation modes and drivers."""
+    data: Any = item.animation_data
+    bones = item.pose.bones if item.pose else ()
+    drivers = [(driver.data_path, driver.array_index) for driver in data.drivers]
+    return item.rotation_mode, *drivers, *(bone.rotation_mode for bone in bones)
 
 
 def _look_at_once(actions: list[bpy.types.Action]) -> None:

@@ -297,9 +297,9 @@ def _names(track: Track, every: list[Any]) -> bytes:
 
 
 def _state_mark(track: Track, every: list[Any]) -> int:
-    """A checksum of where keys are, and of what is chosen."""
+    """A checksum of where keys are, of what is chosen, and of what keeps the track from being baked."""
     function = function_of(track)
-    chosen = (track.settings, track.order, function.checksum if function is not None else 0)
+    chosen = (track.settings, track.order, function.checksum if function is not None else 0, why_not(track))
     return zlib.crc32(_mark(every), zlib.crc32(repr(chosen).encode())) or 1
 
 

@@ -610,3 +610,58 @@ def test_restoring_some_tracks_leaves_the_others_live(animation) -> None:
     points[1].co_ui = (10, 5)
     curve(thing, "scale").keyframe_points[1].co_ui = (10, 2)
     assert [each["co"] for each in snapshot(thing, identities=False)] == [each["co"] for each in plain]
+
+
+TURNS = [(0, (0.0, 0.1, 0.2)), (10, (1.2, 0.7, -0.4)), (30, (-0.3, 1.1, 0.9))]
+
+
+@pytest.mark.parametrize("output", ["SAMPLES", "HANDLES"])
+def test_another_order_of_euler_angles_is_followed(animation, scene, output: str) -> None:
+    """As a bake in that order would have it."""
+    thing, expected = new_object("Turned"), new_object("Turned so from the first", "ZYX")
+    for each in (thing, expected):
+        key(each, "rotation_euler", TURNS)
+        animation.bake(each, output=output)
+    thing.animation_data.action.tcb_live = True
+    let_time_pass(animation)
+    thing.rotation_mode = "ZYX"
+    let_time_pass(animation)
+    assert differences(unselected(snapshot(expected, False)), unselected(snapshot(thing, False))) == []
+
+
+def rig_of(bone: str) -> bpy.types.Object:
+    item = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
+    bpy.context.scene.collection.objects.link(item)
+    bpy.context.view_layer.objects.active = item
+    bpy.ops.object.mode_set(mode="EDIT")
+    item.data.edit_bones.new(bone).tail = (0, 0, 1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    return item
+
+
+def test_another_order_of_a_bones_euler_angles_is_followed_after_a_change_of_frame(animation, scene) -> None:
+    rigs = [rig_of("Bone") for _ in range(2)]
+    for each, order in zip(rigs, ("XYZ", "YZX"), strict=True):
+        each.pose.bones["Bone"].rotation_mode = order
+        key(each, 'pose.bones["Bone"].rotation_euler', TURNS)
+        animation.bake(each)
+    rigs[0].animation_data.action.tcb_live = True
+    let_time_pass(animation)
+    rigs[0].pose.bones["Bone"].rotation_mode = "YZX"
+    scene.frame_set(2)
+    let_time_pass(animation)
+    assert differences(unselected(snapshot(rigs[1], False)), unselected(snapshot(rigs[0], False))) == []
+
+
+def test_what_a_driver_kept_from_being_baked_is_baked_when_that_is_gone(animation, thing) -> None:
+    let_time_pass(animation)
+    driver = thing.driver_add("location", 0)
+    set_value(thing, 4.0)
+    let_time_pass(animation)
+    handlers = handlers_of(animation)
+    assert any("driver" in line for line in handlers.said_of(thing.animation_data.action))
+    thing.driver_remove("location", 0)
+    del driver
+    let_time_pass(animation)
+    assert handlers.said_of(thing.animation_data.action) == []
+    assert is_as_baked(animation, thing)
