@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypedDict
 
@@ -13,6 +14,9 @@ import bpy
 from ..words import counted, n_, rpt_
 from .faults import Refusal
 
+_PLACE = re.compile(r'^"[^"]*"(, ([^":]|"[^"]*")*)?: ')
+"""Of what a note is: an object, and perhaps a track and a frame of it."""
+_NUMBERS = re.compile(r"[-+]?\d[\d.,]*(e[-+]?\d+)?")
 _ROUNDING = 1e-4
 """Units, or degrees. Of a look, no person sees less."""
 
@@ -160,6 +164,16 @@ class Report:
             values=values,
             rotations=rotations,
         )
+
+
+def one_of_each(notes: Iterable[str]) -> list[str]:
+    """A line for each kind of note: the first of it, and how many more say the same of others, with other numbers."""
+    kinds: dict[str, list[str]] = {}
+    for note in notes:
+        kinds.setdefault(_NUMBERS.sub("", _PLACE.sub("", note)), []).append(note)
+    more = [len(every) - 1 for every in kinds.values()]
+    first = [every[0] for every in kinds.values()]
+    return [rpt_("{:s} (and {:d} more so)", note, n) if n else note for note, n in zip(first, more, strict=True)]
 
 
 def _tracks(n: int) -> str:

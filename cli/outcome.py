@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, TextIO, get_args
 
 from ..animation import Report
+from ..animation.report import one_of_each
 from ..interp.keys import WORDS
 from ..words import iface_, n_, rpt_
 from .arguments import Job
@@ -165,7 +166,7 @@ def announce(text: str) -> None:
 
 def tell(outcome: Outcome, job: Job, results: TextIO) -> None:
     """Notes and errors to standard error, and the result to `results`."""
-    for note in outcome.notes:
+    for note in one_of_each(outcome.notes):
         say_note(outcome.file, note)
     for error in outcome.errors:
         say(outcome.file, rpt_("error: {:s}", error))

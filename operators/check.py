@@ -12,7 +12,7 @@ from .. import findings
 from ..animation import check
 from ..redraw import redraw_editors
 from ..words import rpt_, told
-from .reporting import SHOWN_NOTES, Status
+from .reporting import SHOWN_NOTES, Status, tell_notes
 
 
 class TCB_OT_check(bpy.types.Operator):
@@ -51,8 +51,7 @@ class TCB_OT_check(bpy.types.Operator):
             for each in checks.violations
         ]
         findings.put(context.window_manager, found)
-        for note in checks.notes[:SHOWN_NOTES]:
-            self.report({"INFO"}, note)
+        tell_notes(self, checks.notes)
         for refusal in checks.refusals[:SHOWN_NOTES]:
             self.report({"WARNING"}, refusal)
         for violation in checks.violations[:SHOWN_NOTES]:

@@ -22,7 +22,7 @@ from ..redraw import redraw_editors
 from ..words import n_, rpt_, told
 from .bake import Progress
 from .files import path_of, read_file
-from .reporting import SHOWN_NOTES, Status
+from .reporting import Status, tell_notes
 
 TARGET_ITEMS = (
     ("CREATE", "New Objects", "Make the file's scene: meshes, cameras, lights and what hangs from what"),
@@ -210,12 +210,6 @@ def tell_of(operator: bpy.types.Operator, report: Exchanged) -> None:
     """Say what was done, and what there is to note; all of that in the console."""
     for line in report.lines():
         operator.report({"INFO"}, line)
-    for note in report.notes:
-        print(f"TCB: {note}")
-    for note in report.notes[:SHOWN_NOTES]:
-        operator.report({"INFO"}, note)
-    if len(report.notes) > SHOWN_NOTES:
-        rest = len(report.notes) - SHOWN_NOTES
-        operator.report({"INFO"}, rpt_("… and {:d} notes more, all of which the console has", rest))
+    tell_notes(operator, report.notes)
     if report.baked.tracks:
         operator.report({"INFO"}, rpt_("Baked {:s}", report.baked.counts))

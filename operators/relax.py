@@ -20,7 +20,7 @@ from ..relaxation_settings import Relaxation, draw_condition
 from ..words import n_, rpt_, told
 from .bake import Progress
 from .joint_check import active_part
-from .reporting import SHOWN_NOTES, Status
+from .reporting import Status, tell_notes
 
 
 class TCB_OT_relax(Relaxation, bpy.types.Operator):
@@ -79,8 +79,7 @@ class TCB_OT_relax(Relaxation, bpy.types.Operator):
             return {"CANCELLED"}
         finally:
             progress.end()
-        for note in result.notes[:SHOWN_NOTES]:
-            self.report({"INFO"}, note)
+        tell_notes(self, result.notes)
         self.report({"INFO"} if result.reached else {"WARNING"}, str(result))
         redraw_editors()
         return {"FINISHED"} if result.keys else {"CANCELLED"}

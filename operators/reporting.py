@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import bpy
@@ -11,6 +11,7 @@ import bpy
 from .. import selection
 from ..animation import Refusal, Report
 from ..animation.edit.selected_keys import TrackKeys
+from ..animation.report import one_of_each
 from ..redraw import redraw_editors
 from ..words import rpt_
 
@@ -80,10 +81,7 @@ def finish(operator: bpy.types.Operator, report: Report, done: str, otherwise: s
 
     Where something was done there is an undo step, whatever else was refused.
     """
-    for note in report.notes[:SHOWN_NOTES]:
-        operator.report({"INFO"}, note)
-    if len(report.notes) > SHOWN_NOTES:
-        operator.report({"INFO"}, rpt_("… and {:d} notes more", len(report.notes) - SHOWN_NOTES))
+    tell_notes(operator, report.notes)
     if report.tracks:
         operator.report({"INFO"}, done)
     elif otherwise and not report.refused:
@@ -92,6 +90,19 @@ def finish(operator: bpy.types.Operator, report: Report, done: str, otherwise: s
         operator.report({"ERROR"}, "\n".join(report.refused))
     redraw_editors()
     return {"FINISHED"} if report.tracks else {"CANCELLED"}
+
+
+def tell_notes(operator: bpy.types.Operator, notes: Sequence[str]) -> None:
+    """Say one of each kind; where that is not all, the console has all."""
+    kinds = one_of_each(notes)
+    for note in kinds[:SHOWN_NOTES]:
+        operator.report({"INFO"}, note)
+    if len(kinds) > SHOWN_NOTES:
+        rest = len(kinds) - SHOWN_NOTES
+        operator.report({"INFO"}, rpt_("… and {:d} notes more, all of which the console has", rest))
+    if kinds[:SHOWN_NOTES] != list(notes):
+        for note in notes:
+            print(f"TCB: {note}")
 
 
 def poll_selection(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:

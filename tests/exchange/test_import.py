@@ -514,7 +514,7 @@ def test_what_is_damaged_is_told_with_its_place(bring: Import, tmp_path: Path, s
     data = three_ds.write(scene_of(b"One"))
     (tmp_path / "cut.3ds").write_bytes(data[:-20])
     bpy.ops.import_anim.tcb_3ds(filepath=str(tmp_path / "cut.3ds"))
-    assert "TCB: byte 0: " in said()
+    assert "Info: byte 0: " in said()
 
 
 def test_files_are_in_the_menu_and_can_be_dropped(tcb_animation) -> None:

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is said of many tracks alike is one line."""
+
+from __future__ import annotations
+
+import importlib
+
+import bpy
+import pytest
+
+from tests.animation.curves import key, new_object
+
+
+@pytest.mark.parametrize(
+    ("notes", "lines"),
+    [
+        ([], []),
+        (['"A", location, frame 3: off by 0.2'], ['"A", location, frame 3: off by 0.2']),
+        (
+            ['"A", location, frame 3: off by 0.2', '"B: x", pose.bones["C: y"].scale, frame 4.5: off by 1e-05'],
+            ['"A", location, frame 3: off by 0.2 (and 1 more so)'],
+        ),
+        (['"A": left', '"A": kept', '"B": left'], ['"A": left (and 1 more so)', '"A": kept']),
+    ],
+)
+def test_notes_that_differ_in_places_and_numbers_are_one_line(animation, notes: list[str], lines: list[str]) -> None:
+    report = importlib.import_module(f"{animation.__name__}.report")
+    assert report.one_of_each(notes) == lines
+
+
+def test_a_bake_of_many_says_the_same_of_all_in_one_line_and_all_of_it_in_the_console(animation, scene, capfd) -> None:
+    things = [new_object(f"Box {number}") for number in range(4)]
+    for thing in things:
+        # Handles can't play ease at both ends exactly.
+        key(thing, "location", [(0, (0, 0, 0)), (10, (5, 1, 2)), (30, (1, 7, 3))])
+        animation.enable(thing)
+        animation.key_set(thing, "location", 10, tension=-1.0, ease_to=1.0, ease_from=1.0)
+        thing.select_set(True)
+    bpy.context.view_layer.objects.active = things[0]
+    capfd.readouterr()
+    bpy.ops.tcb.bake(output="HANDLES")
+    said = "".join(capfd.readouterr()).splitlines()
+    (line,) = [line for line in said if line.startswith("Info:") and "(and 3 more so)" in line]
+    assert '"Box 0", location' in line
+    assert len([line for line in said if line.startswith('TCB: "Box')]) == 4
