@@ -63,8 +63,9 @@ def _fits(planned: Planned, item: Any) -> bool:
 
 
 def why_left(item: Any) -> str:
-    """Why an object can't take an animation; empty where it can."""
-    if item.library is not None or (item.type in ("CAMERA", "LIGHT") and item.data.library is not None):
+    """Why an object, or a world, can't take an animation; empty where it can."""
+    shown = item.data if getattr(item, "type", "") in ("CAMERA", "LIGHT") else item
+    if item.library is not None or shown.library is not None:
         return rpt_("it is linked")
     if item.animation_data is not None and item.animation_data.use_tweak_mode:
         return rpt_("an NLA strip of it is in tweak mode")

@@ -111,6 +111,7 @@ def plan(scene: Scene, conversion: Conversion, choices: Choices, notes: list[str
     """Everything that the file has, nodes first and in their order."""
     objects = {item.name: item for item in reversed(scene.objects)}
     nodes, parents = _all_nodes(scene, objects)
+    _pass_over_ambient(nodes, parents, notes)
     places = {(node.kind, node.name): index for index, node in reversed([*enumerate(nodes)])}
     targets = [places.get((_AIMED[node.kind], node.name)) if node.kind in _AIMED else None for node in nodes]
     result = []
@@ -152,6 +153,24 @@ def _all_nodes(scene: Scene, objects: dict[bytes, Object]) -> tuple[list[Node], 
                 nodes.append(node)
                 parents.append(None)
     return nodes, parents
+
+
+def _pass_over_ambient(nodes: list[Node], parents: list[int | None], notes: list[str]) -> None:
+    """Let what hangs from an ambient light, which has no place, hang from what that light hangs from."""
+    for index, node in enumerate(nodes):
+        path, at = [], index
+        while (up := parents[at]) is not None and nodes[up].kind == "AMBIENT":
+            path.append(at)
+            at = up
+        for each in path:
+            parents[each] = parents[at]
+        if path and node.kind != "AMBIENT":
+            above = parents[index]
+            text = rpt_("hangs from the ambient light, which has no place: it is taken to have no parent")
+            if above is not None:
+                shown = node_name(nodes[above])
+                text = rpt_('hangs from the ambient light, which has no place: it is taken to hang from "{:s}"', shown)
+            note(notes, node_name(node), text)
 
 
 def _standing(item: Object) -> Iterator[Node]:

@@ -241,6 +241,22 @@ def test_ambient_light_colors_the_world(bring: Import) -> None:
     assert bpy.context.scene.world.color[:] == pytest.approx((1, 0.5, 0.25))
 
 
+@pytest.mark.parametrize("target", ["CREATE", "MATCH"])
+def test_what_hangs_from_the_ambient_light_hangs_from_what_that_does(bring: Import, said, target: str) -> None:
+    for name in ("Child", "Alone", "Parent") if target == "MATCH" else ():
+        new_object(name)
+    bpy.context.scene.world = bpy.data.worlds.new("World") if target == "MATCH" else None
+    ambient = (three_ds.Node("AMBIENT", b"$AMBIENT$", parent=parent) for parent in (None, 4))
+    child, alone = (three_ds.Node("OBJECT", name, parent=at) for name, at in ((b"Child", 1), (b"Alone", 0)))
+    parent = three_ds.Node("OBJECT", b"Parent", tracks=(THREE_PLACES,))
+    bring(scene(*ambient, child, alone, parent), target=target)
+    for name, place in (("Alone", (0, 0, 0)), ("Child", (1, 2, 3) if target == "CREATE" else (0, 0, 0))):
+        assert world(name, 0)[:3, 3] == pytest.approx(place), name
+    lines = said()
+    assert '"Child": hangs from the ambient light, which has no place: it is taken to hang from "Parent"' in lines
+    assert '"Alone": hangs from the ambient light, which has no place: it is taken to have no parent' in lines
+
+
 def spun(start: tuple[float, ...], *turns: tuple[float, ...], tension: float = 0.0) -> three_ds.Scene:
     """A box that turns about an axis (x, y, z, degrees a key, every ten frames) from an orientation."""
     rows = [(0, *start), *((10 * (n + 1), -math.radians(turn[3]), *turn[:3]) for n, turn in enumerate(turns))]
