@@ -31,3 +31,11 @@ class Refusal(Exception):  # noqa: N818  it names what happened, and to the user
         whole = cls(refusals[0].name, "; ".join(refusal.reason for refusal in refusals))
         whole.args = ("; ".join(map(str, refusals)),)
         return whole
+
+
+class TooManySamples(Refusal):
+    """More samples than the limit, `asked` of them, were asked for: of all that was to be baked together."""
+
+    def __init__(self, name: str, reason: str, asked: float) -> None:
+        super().__init__(name, reason)
+        self.asked = asked

@@ -7,6 +7,7 @@ import argparse
 import math
 from typing import Any, get_args
 
+from ..exchange.importing import SAMPLE_LIMIT
 from ..exchange.turning import BetweenKeys
 from ..words import rpt_
 
@@ -23,7 +24,19 @@ EXPORT_EXAMPLES = """\
 """
 _AXES = ("X", "Y", "Z", "-X", "-Y", "-Z")
 _SAID = {
-    "import": ("bake", "start", "rate", "keep_time", "scale", "forward", "up", "euler", "shorter_turns", "between"),
+    "import": (
+        "bake",
+        "sample_limit",
+        "start",
+        "rate",
+        "keep_time",
+        "scale",
+        "forward",
+        "up",
+        "euler",
+        "shorter_turns",
+        "between",
+    ),
     "export": ("start", "rate", "keep_time", "scale", "forward", "up", "others"),
 }
 
@@ -43,6 +56,13 @@ def add_import_options(verb: argparse.ArgumentParser) -> None:
             "no key but the file's, with handles that play the motion, and samples where these are more than a degree "
             "off; a linear key every frame; the fewest Bezier keys; or only keys and parameters (default: %(default)s)"
         ),
+    )
+    how.add_argument(
+        "--sample-limit",
+        type=_at_least_one,
+        default=SAMPLE_LIMIT,
+        metavar="N",
+        help=rpt_("let handles play what would come to more samples than this (default: %(default)s)"),
     )
     _add_timing(how, rpt_("where frame 0 of the file comes to (default: 0)"))
     _add_space(how, rpt_("Blender units a unit of the file (default: 1)"))
@@ -101,4 +121,11 @@ def _positive(text: str) -> float:
     value = float(text)
     if not (math.isfinite(value) and value > 0):
         raise argparse.ArgumentTypeError(rpt_("{:s} is not a positive number", text))
+    return value
+
+
+def _at_least_one(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(rpt_("{:s} is below 1", text))
     return value

@@ -55,7 +55,7 @@ def _options(given: dict[str, Any], scene: Any) -> ImportOptions:
         stretch=stretch_of(scene, given["rate"]) if given["keep_time"] else 1.0,
     )
     choices = Choices(given["euler"], given["shorter_turns"], given["between"])
-    return ImportOptions(conversion, choices, output=given["bake"])
+    return ImportOptions(conversion, choices, output=given["bake"], sample_limit=given["sample_limit"])
 
 
 def axes_said(given: dict[str, Any]) -> FloatArray:

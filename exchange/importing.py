@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -14,8 +14,10 @@ import bpy
 import numpy as np
 
 from ..animation import Options, Report, bake_many
-from ..animation.bake.pipeline import Progress
+from ..animation.bake.pipeline import Progress, approximately
 from ..animation.datablocks import name_of
+from ..animation.faults import TooManySamples
+from ..animation.report import HandleError
 from ..formats import three_ds
 from ..words import rpt_, told
 from .applying import Applied, apply
@@ -27,10 +29,14 @@ from .report import Exchanged, count_found
 from .sources import as_converted, remember
 from .turning import Choices
 
+SAMPLE_LIMIT = 5_000_000
+"""Samples in one import, some seconds of work: what would come to more is played by handles, unless it is raised."""
 _LAST_FRAME = 1_048_574
 """Blender's."""
 _FAR = 1.0
 """Degrees."""
+_NAMED = 3
+"""Objects that one note names; the rest is counted."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +53,15 @@ class ImportOptions:
         Animate objects that the scene has, by name, in place of making new ones.
     output : "HANDLES", "SAMPLES", "CURVES" or "NONE"
         What plays the motion. Rotations that handles play far off are baked as samples.
+    sample_limit : int
+        Handles play what would come to more samples than this.
     """
 
     conversion: Conversion = field(default_factory=Conversion)
     choices: Choices = field(default_factory=Choices)
     matches: bool = False
     output: str = "HANDLES"
+    sample_limit: int = SAMPLE_LIMIT
 
 
 def import_files(
@@ -104,14 +113,14 @@ def _bake(report: Exchanged, ends: FloatArray, options: ImportOptions, progress:
     baking = None if progress is None else partial(_second_half, progress)
     if options.output == "HANDLES":
         report.baked.add(bake_many(report.animated, Options(output="HANDLES"), progress=baking))
-        _bake_far(report, ends)
+        _bake_far(report, ends, options)
     else:
         prefixes = {datablock: [""] for datablock in report.animated}
-        report.baked.add(_baked_to_the_end(report, prefixes, ends, options.output, baking))
+        report.baked.add(_baked_to_the_end(report, prefixes, ends, options, baking))
     report.notes += [*report.baked.refused, *report.baked.notes]
 
 
-def _bake_far(report: Exchanged, ends: FloatArray) -> None:
+def _bake_far(report: Exchanged, ends: FloatArray, options: ImportOptions) -> None:
     """Bake as samples the rotations that handles play so far off that anybody sees it, as turns of more than a half."""
     baked = report.baked
     far = [each for each in baked.handles if each["rotation"] and each["error"] > _FAR]
@@ -122,25 +131,32 @@ def _bake_far(report: Exchanged, ends: FloatArray) -> None:
         paths = [each["track"] for each in far if each["datablock"] == name_of(datablock)]
         if paths:
             prefixes[datablock] = paths
-    done = _baked_to_the_end(report, prefixes, ends, "SAMPLES", None)
+    done = _baked_to_the_end(report, prefixes, ends, replace(options, output="SAMPLES"), None)
+    places = _places(far)
+    baked.notes = [note for note in baked.notes if not note.startswith(places)] + done.notes
+    left = _places(done.handles)
+    far = [each for each, place in zip(far, places, strict=True) if place not in left]
     baked.handles = [each for each in baked.handles if each not in far]
     turns = [each["error"] for each in baked.handles if each["rotation"]]
     baked.rotation_error = math.radians(max(turns, default=0.0))
     baked.samples += done.samples
     baked.refusals += done.refusals
-    places = tuple(f'"{each["datablock"]}", {each["track"]}: ' for each in far)
-    baked.notes = [note for note in baked.notes if not note.startswith(places)] + done.notes
     baked.notes += [
         place + rpt_("baked as samples, as handles would be off by up to {:.2g} degrees", error)
-        for place, error in zip(places, (each["error"] for each in far), strict=True)
+        for place, error in zip(_places(far), (each["error"] for each in far), strict=True)
     ]
+
+
+def _places(errors: Sequence[HandleError]) -> tuple[str, ...]:
+    """How notes on these tracks begin."""
+    return tuple(f'"{each["datablock"]}", {each["track"]}: ' for each in errors)
 
 
 def _baked_to_the_end(
     report: Exchanged,
     prefixes: Mapping[bpy.types.ID, Sequence[str]],
     ends: FloatArray,
-    output: str,
+    options: ImportOptions,
     progress: Progress | None,
 ) -> Report:
     """Bake the tracks whose paths start so; what cycles, from the first to the last of these frames, to which the files
@@ -151,9 +167,35 @@ def _baked_to_the_end(
     for cycles, frame_range in ((False, None), (True, whole)):
         some = {datablock: paths for datablock, paths in prefixes.items() if (datablock in report.cyclic) == cycles}
         if some:
-            how = Options(output=output, frame_range=frame_range)
-            done.add(bake_many(some, how, some, progress))
+            how = Options(output=options.output, frame_range=frame_range, sample_limit=options.sample_limit)
+            done.add(_baked_within_limit(some, how, progress))
     return done
+
+
+def _baked_within_limit(
+    prefixes: Mapping[bpy.types.ID, Sequence[str]], how: Options, progress: Progress | None
+) -> Report:
+    """Bake the tracks; where they would come to more samples than the limit, handles are to play them."""
+    done = bake_many(prefixes, how, prefixes, progress)
+    refused = [refusal for refusal in done.refusals if isinstance(refusal, TooManySamples)]
+    if not refused:
+        return done
+    by_handles = bake_many(prefixes, Options(output="HANDLES"), prefixes, progress)
+    by_handles.notes.insert(0, _played_by_handles(refused, how.sample_limit))
+    return by_handles
+
+
+def _played_by_handles(refused: Sequence[TooManySamples], limit: int) -> str:
+    names = ", ".join(f'"{refusal.name}"' for refusal in refused[:_NAMED])
+    if len(refused) > _NAMED:
+        names = rpt_("{:s} and {:d} more", names, len(refused) - _NAMED)
+    return rpt_(
+        "{:s}: played by handles, as about {:s} samples would be more than the limit of {:,}: raise the sample limit, "
+        "or bake a shorter range",
+        names,
+        approximately(refused[0].asked),
+        limit,
+    )
 
 
 def _second_half(progress: Progress, done: int, total: int) -> None:

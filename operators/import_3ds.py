@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, cast
 
 import bpy
-from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, StringProperty
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy_extras.io_utils import ImportHelper, orientation_helper
 
 from ..animation import Refusal
 from ..exchange.conversion import Conversion, axes_of, stretch_of
-from ..exchange.importing import ImportOptions, import_files, set_range
+from ..exchange.importing import SAMPLE_LIMIT, ImportOptions, import_files, set_range
 from ..exchange.report import Exchanged
 from ..exchange.turning import Choices
 from ..formats import three_ds
@@ -99,6 +99,12 @@ class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[
     )
     between: EnumProperty(name="Between Keys", description="Whose way of interpolating rotations", items=BETWEEN_ITEMS)
     output: EnumProperty(name="Bake", description="What plays the motion", items=OUTPUT_ITEMS)
+    sample_limit: IntProperty(
+        name="Sample Limit",
+        description="Let handles play what would come to more samples than this, as a short cycle in a long scene",
+        default=SAMPLE_LIMIT,
+        min=1,
+    )
     use_live: BoolProperty(
         name="Live",
         description="Bring the motion up to date by itself after every edit of the keys. On where you import by hand, "
@@ -120,7 +126,7 @@ class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[
             ("global_scale", "axis_forward", "axis_up"),
             ("frame_start", "timing", "frame_rate", "use_scene_range"),
             ("rotations", "between", "use_shorter_turns"),
-            ("output", "use_live"),
+            ("output", "sample_limit", "use_live"),
         )
 
     def execute(self, context: bpy.types.Context) -> Status:
@@ -178,7 +184,7 @@ class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[
             stretch=stretch_of(scene, self.frame_rate) if self.timing == "TIME" else 1.0,
         )
         choices = Choices(self.rotations == "EULER", self.use_shorter_turns, given.between)
-        return ImportOptions(conversion, choices, self.target == "MATCH", self.output)
+        return ImportOptions(conversion, choices, self.target == "MATCH", self.output, self.sample_limit)
 
 
 def _select(context: bpy.types.Context, items: Sequence[Any]) -> None:

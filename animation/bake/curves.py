@@ -21,6 +21,8 @@ from .splines import TrackSpline
 
 _ARRIVES = 1e-3
 """Of a rotation's channels: one that comes to a key farther off than this jumps there."""
+_FOLLOWED = 5
+"""Cycles of a rotation that are followed one by one: two of each kind after the first."""
 _LEAST_RANGE = 1e-5
 """Of a track's largest value: float32 tells no smaller differences apart than a hundredth of this."""
 
@@ -152,13 +154,13 @@ class _Pieces:
     def take(self, rows: BoolArray) -> _Pieces:
         return _Pieces(**{each.name: getattr(self, each.name)[..., rows] for each in fields(self)})
 
-    def cut(self, row: int, frame: float) -> tuple[Float64Array, Float64Array]:
-        """Values and derivatives, shape (c,), of a piece at a frame in it."""
-        start, end = self.frames[:, row]
+    def cut(self, rows: IndexArray, frames: Float64Array) -> tuple[Float64Array, Float64Array]:
+        """Values and derivatives, shape (c, n), of n pieces at a frame in each."""
+        start, end = self.frames[:, rows]
         length = end - start
-        t = (frame - start) / length
+        t = (frames - start) / length
         s = 1.0 - t
-        (a, b), (leave, arrive) = self.values[..., row], self.derivatives[..., row] * length
+        (a, b), (leave, arrive) = self.values[..., rows], self.derivatives[..., rows] * length
         value = s * s * (1 + 2 * t) * a + t * t * (3 - 2 * t) * b + t * s * s * leave - t * t * s * arrive
         derivative = 6 * t * s * (b - a) + s * (1 - 3 * t) * leave + t * (3 * t - 2) * arrive
         return value, derivative / length
@@ -234,64 +236,97 @@ def _all_pieces(pieces: _Pieces, baked: BoolArray, around: _Around, held: str | 
     inside = pieces.take(baked[pieces.segment]) if len(pieces.segment) else pieces
     if not around.any or not len(pieces.segment):
         return inside
-    period = pieces.frames[1, -1] - pieces.frames[0, 0]
-    parts = [inside]
-    following = pieces.values[1][:, -1]
-    for turn in range(1, around.after + 1):
-        copy = _continuing(_shifted(pieces, turn * period), held, 0, following)
-        following = copy.values[1][:, -1]
-        parts.append(_ramped(copy, 0, parts[-1].values[1][:, -1] if turn > 1 else pieces.values[1][:, -1]))
-    coming = pieces.values[0][:, 0]
-    for turn in range(1, around.before + 1):
-        copy = _continuing(_shifted(pieces, -turn * period), held, -1, coming)
-        at_end, coming = coming, copy.values[0][:, 0]
-        parts.insert(0, _ramped(copy, -1, at_end))
-    every = _joined(parts)
+    after = _cycles(pieces, around.after, held, end=0)
+    before = _cycles(pieces, around.before, held, end=1)
+    every = _joined([before, inside, after])
     outside = (every.frames[1] <= pieces.frames[0, 0]) | (every.frames[0] >= pieces.frames[1, -1])
     return every.take(~outside | ((every.frames[1] > around.low) & (every.frames[0] < around.high)))
 
 
-def _shifted(pieces: _Pieces, move: float) -> _Pieces:
-    """The pieces at other frames, as float32 has them."""
-    return replace(pieces, frames=(pieces.frames + move).astype(np.float32).astype(np.float64))
+def _cycles(pieces: _Pieces, count: int, held: str | None, end: int) -> _Pieces:
+    """So many cycles after the pieces, joined to them by their starts (`end` 0), or before them by their ends (1).
+
+    There are as many as the frames are long for the period, so all are made at once.
+    """
+    size, turns = len(pieces.segment), np.arange(1.0, count + 1.0)
+    period = pieces.frames[1, -1] - pieces.frames[0, 0]
+    moves = turns[:, np.newaxis] * (period if end == 0 else -period)
+    joins, leaves = (0, -1) if end == 0 else (-1, 0)
+    own, last = pieces.values[end][:, joins], pieces.values[1 - end][:, leaves]
+    factors, terms = _continuing(own, last, count, held)
+    factors, terms = factors[..., np.newaxis], terms[..., np.newaxis]
+    # The cycle that is farthest before the pieces comes first.
+    order = slice(None) if end == 0 else slice(None, None, -1)
+
+    def of_all(each: Float64Array) -> Float64Array:
+        flat: Float64Array = each[..., order, :].reshape(*each.shape[:-2], count * size)
+        return flat
+
+    copies = _Pieces(
+        np.tile(pieces.segment, count),
+        of_all((pieces.frames[:, np.newaxis] + moves).astype(np.float32).astype(np.float64)),
+        of_all(pieces.values[:, :, np.newaxis] * factors + terms),
+        of_all(pieces.derivatives[:, :, np.newaxis] * factors),
+    )
+    rows = np.arange(count) * size if end == 0 else np.arange(1, count + 1) * size - 1
+    beside = copies.values[1 - end][:, rows - 1 if end == 0 else (rows + 1) % max(1, count * size)]
+    if count:
+        beside[:, joins] = last
+    return _ramped(copies, rows, end, beside)
 
 
-def _continuing(pieces: _Pieces, held: str | None, end: int, numbers: Float64Array) -> _Pieces:
-    """The same rotation in the numbers that go on from those at its start (`end` 0) or its end (-1)."""
+def _continuing(
+    own: Float64Array, last: Float64Array, count: int, held: str | None
+) -> tuple[Float64Array, Float64Array]:
+    """Factors and terms, shape (c, count), of the maps that keep a rotation and let each of its cycles, which comes in
+    with the numbers `own` and goes out with `last`, go on from those of the cycle before."""
+    factors, terms = np.ones((len(own), count)), np.zeros((len(own), count))
     if held is None:
-        return pieces
-    own = pieces.values[end][:, [end]]
-    factors, terms = holding(held).onto(own, numbers[:, np.newaxis])
-    return replace(pieces, values=pieces.values * factors + terms, derivatives=pieces.derivatives * factors)
+        return factors, terms
+    going = last
+    for turn in range(min(count, _FOLLOWED)):
+        factor, term = holding(held).onto(own[:, np.newaxis], going[:, np.newaxis])
+        factors[:, turn], terms[:, turn] = factor[:, 0], term[:, 0]
+        going = factors[:, turn] * last + terms[:, turn]
+    # An orientation has two sets of numbers, but for whole turns, so that cycles go on alike from the second on: all in
+    # one set, or in both by turns.
+    for first in range(_FOLLOWED - 2, min(count, _FOLLOWED)):
+        more = np.arange(first, count, 2)
+        factors[:, more] = factors[:, [first]]
+        terms[:, more] = terms[:, [first]] + (terms[:, [first]] - terms[:, [first - 2]]) * ((more - first) // 2)
+    return factors, terms
 
 
-def _ramped(pieces: _Pieces, end: int, numbers: Float64Array) -> _Pieces:
-    """The pieces, with a straight line of a guard's length from or to other numbers at their start or end."""
-    own = pieces.values[end][:, end]
-    if np.abs(own - numbers).max() <= _ARRIVES * max(1.0, float(np.abs(numbers).max())):
-        return pieces
-    frame = pieces.frames[end, end]
-    other = pieces.frames[end + 1, end]
-    guard = GUARD if end == 0 else -GUARD
-    middle = float(np.float32(frame + guard if abs(guard) < abs(other - frame) / 2 else (frame + other) / 2))
-    if middle == frame:
-        # Beyond frame 524288 float32 has no frames as near as a guard.
-        middle = float(np.nextafter(np.float32(frame), np.float32(other)))
-    row = 0 if end == 0 else len(pieces.segment) - 1
-    value, derivative = pieces.cut(row, middle)
-    line = (value - numbers) / (middle - frame)
-    cut = replace(
-        pieces, frames=pieces.frames.copy(), values=pieces.values.copy(), derivatives=pieces.derivatives.copy()
+def _ramped(pieces: _Pieces, rows: IndexArray, end: int, numbers: Float64Array) -> _Pieces:
+    """The pieces, with straight lines of a guard's length from or to other numbers, shape (c, n), at the starts or the
+    ends (`end` 0 or 1) of those n where they are other ones."""
+    off = np.abs(pieces.values[end][:, rows] - numbers).max(axis=0, initial=0.0)
+    jumps = off > _ARRIVES * np.abs(numbers).max(axis=0, initial=1.0)
+    rows, numbers = rows[jumps], numbers[:, jumps]
+    frames, others = pieces.frames[end, rows], pieces.frames[1 - end, rows]
+    way = np.clip((others - frames) / 2, -GUARD, GUARD)
+    middles = (frames + way).astype(np.float32)
+    # Beyond frame 524288 float32 has no frames as near as a guard.
+    same = middles == frames
+    middles[same] = np.nextafter(frames[same].astype(np.float32), others[same].astype(np.float32))
+    middle = middles.astype(np.float64)
+    values, derivatives = pieces.cut(rows, middle)
+    lines = (values - numbers) / (middle - frames)
+    cut = _Pieces(*(getattr(pieces, each.name).copy() for each in fields(_Pieces)))
+    cut.frames[end, rows], cut.values[end][:, rows], cut.derivatives[end][:, rows] = middle, values, derivatives
+    order = slice(None) if end == 0 else slice(None, None, -1)
+    ramps = _Pieces(
+        pieces.segment[rows],
+        np.stack([frames, middle][order]),
+        np.stack([numbers, values][order]),
+        np.stack((lines, lines)),
     )
-    cut.frames[end, row], cut.values[end][:, row], cut.derivatives[end][:, row] = middle, value, derivative
-    ends = [(frame, numbers), (middle, value)][:: 1 if end == 0 else -1]
-    ramp = _Pieces(
-        pieces.segment[[row]],
-        np.array([[each[0]] for each in ends]),
-        np.stack([each[1][:, np.newaxis] for each in ends]),
-        np.stack([line[:, np.newaxis]] * 2),
+    return _Pieces(
+        *(
+            np.insert(getattr(cut, each.name), rows + end, getattr(ramps, each.name), axis=-1)
+            for each in fields(_Pieces)
+        )
     )
-    return _joined([ramp, cut] if end == 0 else [cut, ramp])
 
 
 def _keys(pieces: _Pieces, spline: TrackSpline, may_jump: bool) -> PoseKeys:
@@ -318,14 +353,14 @@ def _keys(pieces: _Pieces, spline: TrackSpline, may_jump: bool) -> PoseKeys:
         [incoming, pieces.derivatives[1][:, closes]],
         [pieces.derivatives[0], pieces.derivatives[1][:, closes]],
     )
-    for jump in jumps.tolist():
-        start, end = pieces.frames[:, jump]
-        guard = max(end - GUARD, (start + end) / 2)
-        value, derivative = pieces.cut(jump, float(np.float32(guard)))
-        frames.append(np.array([np.float32(guard)], dtype=np.float64))
-        values.append(value[:, np.newaxis])
-        arriving.append(derivative[:, np.newaxis])
-        leaving.append(derivative[:, np.newaxis])
+    if len(jumps):
+        start, end = pieces.frames[:, jumps]
+        guards = np.maximum(end - GUARD, (start + end) / 2).astype(np.float32).astype(np.float64)
+        value, derivative = pieces.cut(jumps, guards)
+        frames.append(guards)
+        values.append(value)
+        arriving.append(derivative)
+        leaving.append(derivative)
     held = np.arange(sum(map(len, frames))) >= count + np.count_nonzero(closes)
     every = np.concatenate(frames)
     order = np.argsort(every, kind="stable")

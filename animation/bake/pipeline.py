@@ -16,7 +16,7 @@ from ...interp.fitting import fit_many
 from ...interp.handles import KnownFits, fit_handles
 from ...words import n_, rpt_, told
 from ..datablocks import name_of
-from ..faults import Refusal
+from ..faults import Refusal, TooManySamples
 from ..fcurves import scratch
 from ..fcurves.channels import Channels, assign, channels_in, channels_of
 from ..fcurves.cycles import give_away, repeat
@@ -105,10 +105,12 @@ def bake(
     report = Report()
     jobs = _collected(datablocks, options, prefixes or {}, report)
     asked = sum(_asked(job) for job in jobs)
-    if asked > options.sample_limit:
-        reason = too_many(asked, options.sample_limit)
     if reason:
         report.refusals += [Refusal(name_of(job.datablocks[0]), reason) for job in jobs]
+        return report
+    if asked > options.sample_limit:
+        reason = too_many(asked, options.sample_limit)
+        report.refusals += [TooManySamples(name_of(job.datablocks[0]), reason, asked) for job in jobs]
         return report
     with scratch.kept():
         jobs = [job for job in jobs if _plan(job, report, whole)]
@@ -311,12 +313,13 @@ def too_many(asked: float, limit: int) -> str:
     return rpt_(
         "about {:s} samples were asked for, more than the limit of {:,}: "
         "take a larger step, a shorter range or fewer objects, or raise the sample limit",
-        _number(asked),
+        approximately(asked),
         limit,
     )
 
 
-def _number(count: float) -> str:
+def approximately(count: float) -> str:
+    """A count of samples, as people read it."""
     return f"{count:,.0f}" if count < 1e15 else f"{count:.3g}"
 
 

@@ -35,6 +35,18 @@ def test_a_file_that_can_not_be_imported_is_an_error_with_its_place(tcb, tmp_pat
     assert not (tmp_path / "none.blend").exists()
 
 
+def test_cycles_of_more_samples_than_the_limit_are_told(tcb, tmp_path):
+    places = track("POSITION", (0, 0, 0, 0), (10, 5, 0, 0), flags=2)
+    save(tmp_path / "run.3ds", scene(three_ds.Node("OBJECT", b"Box", tracks=(places,)), segment=(0, 5000)))
+    how = ("--output", tmp_path / "run.blend", "--bake", "SAMPLES", "--json", "--sample-limit")
+    for limit, is_baked in (("1000", False), ("100000", True)):
+        ran = tcb("import", tmp_path / "run.3ds", *how, limit)
+        assert (ran.status, ran.errors) == (0, [])
+        assert any("more than the limit of 1,000" in note for note in ran.lines[0]["notes"]) != is_baked
+        assert (ran.lines[0]["counts"]["samples"] > 4900) == is_baked
+    assert tcb("import", tmp_path / "run.3ds", *how, "0").status == 2
+
+
 def test_export_makes_a_file_of_each_blend_and_gives_an_import_back(tcb, tmp_path):
     source = run_cycle(tmp_path)
     assert tcb("import", source, "--output", tmp_path / "run.blend").status == 0

@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import math
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -369,6 +370,39 @@ def test_a_cycle_goes_on_to_the_end_of_the_file(bring: Import) -> None:
     bring(scene(three_ds.Node("OBJECT", b"Box", tracks=(places,)), objects=(box(b"Box"),), segment=(0, 40)))
     assert bpy.context.scene.frame_end == 40
     assert world("Box", 33)[0, 3] == pytest.approx(world("Box", 3)[0, 3], abs=1e-6)
+
+
+def turning_places(axis: tuple[float, float, float], degrees: float) -> three_ds.Scene:
+    """A box that goes 20 frames and back at once, again and again up to frame 2,000, and turns there as it goes."""
+    places = track("POSITION", (0, 0, 0, 0), (20, 5, 0, 0), flags=2)
+    turns = track("ROTATION", (0, *TILTED), (20, -math.radians(degrees), *axis), flags=2)
+    node = three_ds.Node("OBJECT", b"Box", tracks=(places, turns))
+    return scene(node, objects=(box(b"Box"),), segment=(0, 2000))
+
+
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES", "HANDLES"])
+def test_cycles_of_more_samples_than_the_limit_are_played_by_handles(bring: Import, said, output: str) -> None:
+    bring(turning_places((0.6, 0.0, 0.8), 170.0), output=output, sample_limit=500, rotations="EULER")
+    assert key_frames("Box") == [0, 20]
+    points = [point for curve in fcurves(bpy.data.objects["Box"]) for point in curve.keyframe_points]
+    assert not any(point.type == "GENERATED" for point in points)
+    # Between two keys a spline of two is a straight line.
+    assert world("Box", 1715)[0, 3] == pytest.approx(5 * 15 / 20, abs=1e-3)
+    lines = said()
+    assert '"Box": played by handles, as about ' in lines
+    assert "would be more than the limit of 500: raise the sample limit, or bake a shorter range" in lines
+    assert '"Box", rotation_euler: approximate: off by up to' in lines
+    assert "baked as samples" not in lines
+
+
+def test_a_hundred_thousand_cycles_take_no_longer_than_writing_their_keys(bring: Import) -> None:
+    start = time.perf_counter()
+    places = track("POSITION", (0, 0, 0, 0), (4, 3, 0, 0), (10, 5, 0, 0), flags=2)
+    node = three_ds.Node("OBJECT", b"Box", tracks=(places,))
+    bring(scene(node, segment=(0, 1_000_000)), output="CURVES")
+    assert time.perf_counter() - start < 4
+    for frame in (4, 123_454, 876_544):
+        assert world("Box", frame)[0, 3] == pytest.approx(3, abs=1e-3)
 
 
 def key_frames(name: str) -> list[float]:
