@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
@@ -15,6 +17,7 @@ from .conversion import Conversion, FloatArray
 
 _CYCLES = {"SINGLE": 0, "REPEAT": 2, "LOOP": 3}
 _LARGEST = float(np.finfo(np.float32).max)
+_NO_TURN = np.array([[1.0, 0.0, 0.0, 0.0]])
 _WHOLE = 1e-3
 """Frames: a key nearer than this to a whole frame stands there, but for float32."""
 
@@ -40,20 +43,40 @@ def turns_track(keys: Keys, conversion: Conversion, say: Say) -> Track:
 def _rounded_turns(turns: FloatArray) -> npt.NDArray[np.float32]:
     """Turns as a file has them: of the opposite sense, none backwards, in float32.
 
-    Each makes up for what rounding the ones before has cost, so that errors do not add up from key to key.
+    Each makes up for what rounding the ones before has cost, so that errors do not add up from key to key. Blocks of
+    them are rounded side by side, each as if it began exactly; then the first turn of each makes up for where the block
+    before it ends.
     """
     wanted = rotations.turns_to_rotations(turns[:, 0], turns[:, 1:])
     rows = np.empty((len(turns), 4), dtype=np.float32)
-    stand = np.array([1.0, 0.0, 0.0, 0.0])
-    for row, (quaternion, turn) in enumerate(zip(wanted, turns, strict=True)):
-        left = rotations.multiply(quaternion, rotations.conjugate(stand))
-        axis, angle = rotations.to_axis_angle(left, turn[1:])
-        angles, axes = rotations.nearest_turns(angle[np.newaxis], axis[np.newaxis], turn[:1, np.newaxis] * turn[1:])
-        sense = -1.0 if angles[0] >= 0.0 else 1.0
-        rows[row] = abs(angles[0]), *(sense * axes[0])
-        kept = rows[row].astype(np.float64)
-        stand = rotations.multiply(rotations.from_axis_angle(kept[1:], -kept[0]), stand)
+    length = math.isqrt(len(turns)) + 1
+    starts = np.arange(0, len(turns), length)
+    stands = np.concatenate((_NO_TURN, wanted[starts[1:] - 1]))
+    after_first = stands
+    for step in range(length):
+        at = starts[starts + step < len(turns)] + step
+        rows[at], stands[: len(at)] = _rounded(turns[at], wanted[at], stands[: len(at)])
+        if step == 0:
+            after_first = stands.copy()
+    stand = stands[:1]
+    for block, start in enumerate(starts[1:].tolist(), start=1):
+        first = slice(start, start + 1)
+        rows[first], begins = _rounded(turns[first], wanted[first], stand)
+        rest = rotations.multiply(stands[block], rotations.conjugate(after_first[block]))
+        stand = rotations.multiply(rest, begins)
     return rows
+
+
+def _rounded(turns: FloatArray, wanted: FloatArray, stands: FloatArray) -> tuple[npt.NDArray[np.float32], FloatArray]:
+    """Of n tracks the rows of the file that take each from where it stands to the wanted rotation, shape (n, 4), and
+    where it stands then."""
+    left = rotations.multiply(wanted, rotations.conjugate(stands))
+    axes, angles = rotations.to_axis_angle(left, turns[:, 1:])
+    angles, axes = rotations.nearest_turns(angles, axes, turns[:, :1] * turns[:, 1:])
+    senses = np.where(angles >= 0.0, -1.0, 1.0)[:, np.newaxis]
+    rows = np.column_stack((np.abs(angles), senses * axes)).astype(np.float32)
+    kept = rows.astype(np.float64)
+    return rows, rotations.multiply(rotations.from_axis_angle(kept[:, 1:], -kept[:, 0]), stands)
 
 
 def _track(kind: str, frames: npt.NDArray[np.int32], values: npt.NDArray[np.float32], keys: Keys) -> Track:
