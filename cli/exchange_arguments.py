@@ -7,6 +7,7 @@ import argparse
 import math
 from typing import Any, get_args
 
+from ..exchange.exporting import SAMPLE_LIMIT as EXPORT_LIMIT
 from ..exchange.importing import SAMPLE_LIMIT
 from ..exchange.turning import BetweenKeys
 from ..words import rpt_
@@ -37,7 +38,7 @@ _SAID = {
         "shorter_turns",
         "between",
     ),
-    "export": ("start", "rate", "keep_time", "scale", "forward", "up", "others"),
+    "export": ("start", "rate", "keep_time", "scale", "forward", "up", "others", "sample_limit"),
 }
 
 
@@ -57,12 +58,8 @@ def add_import_options(verb: argparse.ArgumentParser) -> None:
             "off; a linear key every frame; the fewest Bezier keys; or only keys and parameters (default: %(default)s)"
         ),
     )
-    how.add_argument(
-        "--sample-limit",
-        type=_at_least_one,
-        default=SAMPLE_LIMIT,
-        metavar="N",
-        help=rpt_("let handles play what would come to more samples than this (default: %(default)s)"),
+    _add_limit(
+        how, SAMPLE_LIMIT, rpt_("let handles play what would come to more samples than this (default: %(default)s)")
     )
     _add_timing(how, rpt_("where frame 0 of the file comes to (default: 0)"))
     _add_space(how, rpt_("Blender units a unit of the file (default: 1)"))
@@ -88,8 +85,15 @@ def add_export_options(verb: argparse.ArgumentParser) -> None:
         default="SAMPLE",
         help=rpt_("tracks that are not TCB: a key every frame of what they play, or no file (default: %(default)s)"),
     )
+    _add_limit(
+        how, EXPORT_LIMIT, rpt_("make no file of more samples than this, objects times frames (default: %(default)s)")
+    )
     _add_timing(how, rpt_("the frame that becomes frame 0 of the file (default: 0)"))
     _add_space(how, rpt_("units of the file a Blender unit (default: 1)"))
+
+
+def _add_limit(how: argparse._ArgumentGroup, limit: int, text: str) -> None:
+    how.add_argument("--sample-limit", type=_at_least_one, default=limit, metavar="N", help=text)
 
 
 def _add_timing(how: argparse._ArgumentGroup, start: str) -> None:

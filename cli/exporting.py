@@ -10,7 +10,7 @@ import bpy
 
 from ..animation import Refusal, Report
 from ..exchange.conversion import Conversion, stretch_of
-from ..exchange.exporting import ExportOptions, export_scene
+from ..exchange.exporting import EXPORT_STEPS, ExportOptions, export_scene
 from ..formats import three_ds
 from ..words import told
 from .arguments import Job
@@ -18,7 +18,7 @@ from .blend_files import UnusableError, check_target, open_file, save
 from .choosing import named
 from .importing import axes_said
 from .log import write_result
-from .outcome import Outcome
+from .outcome import Outcome, Ticker
 
 
 def give(job: Job, number: int, outcome: Outcome) -> None:
@@ -37,7 +37,8 @@ def give(job: Job, number: int, outcome: Outcome) -> None:
     stretch = stretch_of(scene, given["rate"]) if given["keep_time"] else 1.0
     conversion = Conversion(axes_said(given), 1.0 / given["scale"], given["start"], stretch)
     try:
-        made, report = export_scene(objects, scene, ExportOptions(conversion, given["others"] == "SAMPLE"))
+        options = ExportOptions(conversion, given["others"] == "SAMPLE", given["sample_limit"])
+        made, report = export_scene(objects, scene, options, Ticker(outcome.file, EXPORT_STEPS))
         content = three_ds.write(made)
     except (Refusal, three_ds.ThreeDSError) as error:
         raise UnusableError(told(error)) from error

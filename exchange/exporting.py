@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -14,10 +14,11 @@ import bpy
 import numpy as np
 
 from ..animation import Refusal
+from ..animation.bake.pipeline import Progress
 from ..animation.fcurves.channels import channels_of
 from ..formats import three_ds
 from ..interp.tcb import Construction
-from ..words import rpt_
+from ..words import n_, rpt_
 from .conversion import Conversion, FloatArray, Frame
 from .gathering import (
     TARGET_KINDS,
@@ -31,8 +32,9 @@ from .gathering import (
     upright_spaces,
     width_seen,
 )
+from .keyed import SampleLimit
 from .making import WATTS
-from .matrices import Matrices, looked_at, why_more_than_keys
+from .matrices import Matrices, frames_of, looked_at, why_more_than_keys
 from .naming import Names
 from .planning import DEGREES_MM, DUMMY, node_name, note
 from .report import Exchanged, count_found
@@ -40,8 +42,11 @@ from .shapes import GEOMETRY, mesh_of
 from .sources import recall
 from .turning import MAX_NAME
 
+EXPORT_STEPS = n_("{:,} of {:,} steps of the export done")
 _AMBIENT = b"$AMBIENT$"
 _REVISION = 5
+SAMPLE_LIMIT = 1_000_000
+"""Samples in a file, some minutes of work: above it an export is refused unless the limit is raised."""
 _ROUNDING = 1e-6
 """Radians that float32 may leave of no turn."""
 
@@ -56,22 +61,44 @@ class ExportOptions:
         As for an import: from the file's axes to Blender's, and scale is Blender units a unit of the file.
     samples_others : bool
         Write tracks that are not TCB as samples; else they are refused.
+    sample_limit : int
+        More samples than this, objects times frames, are refused.
     """
 
     conversion: Conversion = field(default_factory=Conversion)
     samples_others: bool = True
+    sample_limit: int = SAMPLE_LIMIT
+
+
+Steps = Generator[tuple[int, int], None, tuple[three_ds.Scene, Exchanged]]
+"""An export step by step, which yields how many are done and in all; closed, it leaves all as it was."""
 
 
 def export_scene(
-    objects: Iterable[Any], scene: bpy.types.Scene, options: ExportOptions
+    objects: Iterable[Any], scene: bpy.types.Scene, options: ExportOptions, progress: Progress | None = None
 ) -> tuple[three_ds.Scene, Exchanged]:
     """The objects, with their keys, as a file has them, and what there is to say of it.
+
+    `progress` is called with the number of steps done and in all.
 
     Raises
     ------
     Refusal
-        A track can't be written; the text names it.
+        A track can't be written, or there would be too many samples; the text names it.
     """
+    steps = export_steps(objects, scene, options)
+    while True:
+        try:
+            done = next(steps)
+        except StopIteration as end:
+            written: tuple[three_ds.Scene, Exchanged] = end.value
+            return written
+        if progress is not None:
+            progress(*done)
+
+
+def export_steps(objects: Iterable[Any], scene: bpy.types.Scene, options: ExportOptions) -> Steps:
+    """The same step by step: frame by frame where objects are sampled, then object by object."""
     report = Exchanged()
     gathered = _gathered(objects, scene, options, report)
     places = {one.item: index for index, one in reversed([*enumerate(gathered)]) if one.item is not None}
@@ -80,13 +107,20 @@ def export_scene(
     sampled = [*(one for one in gathered if whys[one]), *rolls]
     items = {one.item for one in sampled} - {None}
     ends: Any = scene
+    limit = SampleLimit(options.sample_limit)
+    for item in sorted(items, key=lambda item: str(item.name)):
+        limit.take(len(frames_of(ends)), partial(Refusal, item.name))
     with looked_at(
         {item for one in gathered for item in (one.item, one.target) if isinstance(item, bpy.types.Object)}, scene
     ):
         matrices = Matrices([*items, *({one.parent for one in sampled} - items - {None})], scene)
-        writer = Writer(scene, options.conversion, options.samples_others, matrices)
-        for one in gathered:
+        steps = len(matrices) + len(gathered)
+        for done in matrices.sample():
+            yield done, steps
+        writer = Writer(scene, options.conversion, options.samples_others, matrices, limit)
+        for done, one in enumerate(gathered, start=len(matrices) + 1):
             writer.write(one, whys[one])
+            yield done, steps
         nodes = [_node(index, one, places) for index, one in enumerate(gathered)]
         ends.frame_set(ends.frame_start)
         editor = three_ds.Editor(tuple(_editor_objects(gathered, scene, options.conversion)))

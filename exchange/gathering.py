@@ -21,7 +21,7 @@ from .applying import AIM, BLEND, LENS, ROLL_CONSTRAINT, SIZE
 from .cleaning import Keys, Say, still
 from .conversion import Conversion, FloatArray, Frame
 from .filing import numbers_track, turns_track
-from .keyed import Tracks, sampled, sampled_turns
+from .keyed import SampleLimit, Tracks, sampled, sampled_turns
 from .matrices import Matrices, inverse_of
 from .planning import Planned, add_keys, node_name
 from .sources import recall
@@ -104,11 +104,14 @@ def find_source(gathered: Gathered, conversion: Conversion) -> None:
 class Writer:
     """Adds tracks to nodes. Each method raises Refusal where a track can't be written."""
 
-    def __init__(self, scene: Any, conversion: Conversion, samples_others: bool, matrices: Matrices) -> None:
+    def __init__(
+        self, scene: Any, conversion: Conversion, samples_others: bool, matrices: Matrices, limit: SampleLimit
+    ) -> None:
         self.scene = scene
         self.conversion = conversion
         self.samples_others = samples_others
         self.matrices = matrices
+        self.limit = limit
 
     def write(self, gathered: Gathered, why_sampled: str) -> None:
         if why_sampled:
@@ -136,7 +139,7 @@ class Writer:
             self._roll(gathered)
 
     def _tracks(self, datablock: Any) -> Tracks:
-        return Tracks(datablock, self.samples_others)
+        return Tracks(datablock, self.samples_others, self.limit)
 
     def _add(self, gathered: Gathered, kind: str, quantity: str, now: Keys, values: FloatArray) -> None:
         """Add the track as it was read, where the keys are still `then`'s; else that of these values, the file's."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -48,12 +49,34 @@ class Said:
         return mine == others and self.keys.is_like(turned.keys)
 
 
+class SampleLimit:
+    """How many samples a file may get, and how many it has so far."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.taken = 0
+
+    def take(self, count: int, refusal: Callable[[str], Refusal]) -> None:
+        """Let so many be taken. Raises the refusal of the reason where there would be too many."""
+        self.taken += count
+        if self.taken <= self.most:
+            return
+        reason = rpt_(
+            "with its {:,} samples the file would have more than the limit of {:,}: shorten its motion or the scene's "
+            "frame range, make it TCB without constraints, or raise the sample limit",
+            count,
+            self.most,
+        )
+        raise refusal(reason)
+
+
 class Tracks:
     """The tracks of a datablock, by their paths."""
 
-    def __init__(self, datablock: bpy.types.ID, samples_others: bool) -> None:
+    def __init__(self, datablock: bpy.types.ID, samples_others: bool, limit: SampleLimit) -> None:
         self.datablock = datablock
         self.samples_others = samples_others
+        self.limit = limit
         try:
             found = find_tracks(datablock, channels_of(datablock))
         except Refusal:
@@ -71,8 +94,7 @@ class Tracks:
             values = np.tile([track.component(index) for index in range(len(track.rest))], (len(spline.frames), 1))
             values[:, spline.components] = spline.values
             return _keys(spline, values)
-        frames = _whole_frames(track)
-        _say_sampled(track, frames, say)
+        frames = self._sampled_frames(track, say)
         return sampled(frames, self._played(track, splines, frames))
 
     def turns(self, item: Any, say: Say) -> Keys:
@@ -87,8 +109,7 @@ class Tracks:
                 say(_of(track, rpt_("the file can't say its ends: who plays it chooses them")))
             spline = splines[0]
             return _keys(spline, _turns(track, spline))
-        frames = _whole_frames(track)
-        _say_sampled(track, frames, say)
+        frames = self._sampled_frames(track, say)
         if splines:
             return sampled_turns(frames, evaluate_many([splines[0].spline], frames)[0])
         return sampled_turns(frames, _quaternions(track, self._played(track, [], frames)))
@@ -107,8 +128,10 @@ class Tracks:
     def played(self, *paths: str) -> tuple[FloatArray, FloatArray]:
         """Whole frames from the first to the last key of these properties, and what each is there, a column each."""
         tracks = [self._tracks.get(path) for path in paths]
-        ends = [_whole_frames(track) for track in tracks if track is not None]
+        keyed = [track for track in tracks if track is not None]
+        ends = [_whole_frames(track) for track in keyed]
         frames = np.arange(min(each[0] for each in ends), max(each[-1] for each in ends) + 1.0)
+        self.limit.take(len(frames), keyed[0].refusal)
         columns = [
             np.full(len(frames), _value(self.datablock, path)[0])
             if track is None
@@ -122,6 +145,14 @@ class Tracks:
 
     def is_keyed(self, path: str) -> bool:
         return path in self._tracks
+
+    def _sampled_frames(self, track: Track, say: Say) -> FloatArray:
+        """The frames at which a track is sampled, which is said."""
+        frames = _whole_frames(track)
+        self.limit.take(len(frames), track.refusal)
+        reason = _why_sampled(track) or rpt_("its components have keys at different frames")
+        say(_of(track, rpt_("{:s}: written as {:d} samples", reason, len(frames))))
+        return frames
 
     def _splines(self, track: Track, say: Say) -> list[TrackSpline]:
         """None where something else than its splines plays."""
@@ -171,11 +202,6 @@ def _is_played_by_splines(track: Track) -> bool:
     """Whether its keys play at their own frames, and nothing else does."""
     plays_all = len(_playing(track)) == len(track.channels)
     return track.enabled and not track.driven and plays_all and function_of(track) is None
-
-
-def _say_sampled(track: Track, frames: FloatArray, say: Say) -> None:
-    reason = _why_sampled(track) or rpt_("its components have keys at different frames")
-    say(_of(track, rpt_("{:s}: written as {:d} samples", reason, len(frames))))
 
 
 def _of(track: Track, text: str) -> str:

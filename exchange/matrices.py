@@ -52,6 +52,11 @@ def inverse_of(item: Any) -> tuple[FloatArray, FloatArray, float] | None:
     return matrix[:3, 3], rotations.from_matrix(matrix[:3, :3] / factor), factor
 
 
+def frames_of(scene: Any) -> FloatArray:
+    """All frames of the scene."""
+    return np.arange(scene.frame_start, scene.frame_end + 1, dtype=np.float64)
+
+
 @contextmanager
 def looked_at(items: Iterable[Any], scene: Any) -> Iterator[None]:
     """Let Blender evaluate the objects, hidden ones too, while frames are set; then show the frame that was shown.
@@ -71,19 +76,26 @@ def looked_at(items: Iterable[Any], scene: Any) -> Iterator[None]:
 
 
 class Matrices:
-    """World matrices of objects at every frame of the scene, shape (frames, 4, 4) each; they are to be looked at."""
+    """World matrices of objects at every frame of the scene, shape (frames, 4, 4) each; they are to be looked at, and
+    to be sampled before they are asked for."""
 
     def __init__(self, items: Iterable[Any], scene: Any) -> None:
-        self.frames = np.arange(scene.frame_start, scene.frame_end + 1, dtype=np.float64)
-        wanted = list(items)
-        self._worlds: dict[Any, FloatArray] = {item: np.empty((len(self.frames), 4, 4)) for item in wanted}
-        if not wanted:
-            return
-        for row, frame in enumerate(self.frames):
-            scene.frame_set(int(frame))
+        self.scene = scene
+        self.frames = frames_of(scene)
+        self._worlds: dict[Any, FloatArray] = {item: np.empty((len(self.frames), 4, 4)) for item in items}
+
+    def __len__(self) -> int:
+        """The number of frames to go through."""
+        return len(self.frames) if self._worlds else 0
+
+    def sample(self) -> Iterator[int]:
+        """Go through the frames; yields after each how many are done."""
+        for row, frame in enumerate(self.frames[: len(self)]):
+            self.scene.frame_set(int(frame))
             depsgraph = bpy.context.evaluated_depsgraph_get()
-            for item in wanted:
-                self._worlds[item][row] = item.evaluated_get(depsgraph).matrix_world
+            for item, worlds in self._worlds.items():
+                worlds[row] = item.evaluated_get(depsgraph).matrix_world
+            yield row + 1
 
     def world(self, item: Any) -> FloatArray:
         return self._worlds[item]

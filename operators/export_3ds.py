@@ -3,21 +3,28 @@
 
 from __future__ import annotations
 
+import math
+import time
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper, orientation_helper
 
 from ..animation import Refusal
 from ..exchange.conversion import Conversion, axes_of, stretch_of
-from ..exchange.exporting import ExportOptions, export_scene
+from ..exchange.exporting import EXPORT_STEPS, SAMPLE_LIMIT, ExportOptions, export_steps
 from ..formats import three_ds
-from ..words import told
+from ..words import iface_, rpt_, told
+from .bake import Progress
 from .files import path_of, write_file
 from .import_3ds import TIMING_ITEMS, draw_options, tell_of
 from .reporting import Status
 
+_AT_ONCE = 1.0
+"""Seconds that an export by hand takes before it lets Blender go on and looks for Esc."""
+_SLICE, _PAUSE = 0.2, 0.01
+"""Seconds: of work from look to look, and between."""
 OTHERS_ITEMS = (
     ("SAMPLE", "Sample", "A key every frame, of what they play"),
     ("REFUSE", "Refuse", "Write nothing where there are any"),
@@ -51,6 +58,14 @@ class EXPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ExportHelper):  # type: ignore[
         max=1000,
     )
     others: EnumProperty(name="Other Tracks", description="What to do with tracks that are not TCB", items=OTHERS_ITEMS)
+    sample_limit: IntProperty(
+        name="Sample Limit",
+        description="Write no file that would have more samples than this, objects times frames",
+        default=SAMPLE_LIMIT,
+        min=1,
+    )
+    _is_by_hand = False
+    """Then an export that takes long goes on in steps, between which Esc ends it."""
 
     def draw(self, _context: bpy.types.Context) -> None:
         draw_options(
@@ -59,8 +74,12 @@ class EXPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ExportHelper):  # type: ignore[
             ("use_selection",),
             ("global_scale", "axis_forward", "axis_up"),
             ("frame_start", "timing", "frame_rate"),
-            ("others",),
+            ("others", "sample_limit"),
         )
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:  # type: ignore[override]
+        self._is_by_hand = True
+        return super().invoke(context, event)
 
     def execute(self, context: bpy.types.Context) -> Status:
         given: Any = self
@@ -69,11 +88,67 @@ class EXPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ExportHelper):  # type: ignore[
         stretch = stretch_of(scene, self.frame_rate) if self.timing == "TIME" else 1.0
         axes = axes_of(given.axis_forward, given.axis_up)
         conversion = Conversion(axes, 1.0 / self.global_scale, self.frame_start, stretch)
-        try:
-            made, report = export_scene(objects, scene, ExportOptions(conversion, self.others == "SAMPLE"))
-            write_file(path_of(given.filepath), three_ds.write(made))
-        except (Refusal, OSError, three_ds.ThreeDSError) as error:
-            self.report({"ERROR"}, told(error))
+        options = ExportOptions(conversion, self.others == "SAMPLE", self.sample_limit)
+        self._steps = export_steps(objects, scene, options)
+        self._progress = Progress(context.window_manager, EXPORT_STEPS)
+        self._timer: bpy.types.Timer | None = None
+        if bpy.app.background or not self._is_by_hand:
+            return self._go_on(context, math.inf)
+        status = self._go_on(context, _AT_ONCE)
+        if status == {"RUNNING_MODAL"}:
+            window_manager: Any = context.window_manager
+            window_manager.modal_handler_add(self)
+            self._timer = window_manager.event_timer_add(_PAUSE, window=context.window)
+            workspace: Any = context.workspace
+            workspace.status_text_set(iface_("Esc cancels the export"))
+        return status
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
+        if event.type == "ESC" and event.value == "PRESS":
+            self.cancel(context)
+            self.report({"WARNING"}, rpt_("The export was cancelled: no file was written"))
             return {"CANCELLED"}
+        # All other events are kept from the scene that is being exported.
+        return self._go_on(context, _SLICE) if event.type == "TIMER" else {"RUNNING_MODAL"}
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        self._steps.close()
+        self._end(context)
+
+    def _go_on(self, context: bpy.types.Context, seconds: float) -> Status:
+        """Export for so long; RUNNING_MODAL says that more is left to do."""
+        given: Any = self
+        end = time.monotonic() + seconds
+        try:
+            while time.monotonic() < end:
+                self._progress(*next(self._steps))
+        except StopIteration as stop:
+            made, report = stop.value
+        except Refusal as refusal:
+            return self._failed(context, refusal)
+        except BaseException:
+            self._end(context)
+            raise
+        else:
+            return {"RUNNING_MODAL"}
+        try:
+            write_file(path_of(given.filepath), three_ds.write(made))
+        except (OSError, three_ds.ThreeDSError) as error:
+            return self._failed(context, error)
+        self._end(context)
         tell_of(self, report)
         return {"FINISHED"}
+
+    def _failed(self, context: bpy.types.Context, error: Exception) -> Status:
+        self._end(context)
+        self.report({"ERROR"}, told(error))
+        return {"CANCELLED"}
+
+    def _end(self, context: bpy.types.Context) -> None:
+        """Take away what shows that the export is going on."""
+        self._progress.end()
+        if self._timer is not None:
+            window_manager: Any = context.window_manager
+            workspace: Any = context.workspace
+            window_manager.event_timer_remove(self._timer)
+            workspace.status_text_set(None)

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import errno
+import importlib
 import math
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -196,6 +198,60 @@ def test_what_constraints_move_is_sampled(give: Export, animation, said) -> None
     position = give().nodes[0].track("POSITION")
     assert position.values.tolist() == [[3, 4, 5]]
     assert 'has the constraint "Copy Location": its motion is written as samples' in said()
+
+
+def led() -> bpy.types.Object:
+    """A box that goes where another object is, which moves one unit a frame."""
+    item, leader = new_object("Box"), new_object("Leader")
+    item.constraints.new("COPY_LOCATION").target = leader
+    key(leader, "location", [(0, (0, 0, 0)), (30, (30, 0, 0))])
+    for curve in fcurves(leader):
+        for point in curve.keyframe_points:
+            point.interpolation = "LINEAR"
+    return item
+
+
+def test_more_samples_than_the_limit_are_refused_before_any_is_made(give: Export, animation, tmp_path: Path) -> None:
+    led()
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 1_048_574
+    start = time.perf_counter()
+    with pytest.raises(
+        RuntimeError, match=r'"Box": with its 1,048,574 samples .* limit of 1,000,000: shorten'
+    ) as refused:
+        give()
+    assert time.perf_counter() - start < 2
+    assert "raise the sample limit" in str(refused.value)
+    assert not (tmp_path / "given.3ds").exists()
+
+
+def test_the_limit_of_samples_can_be_raised(give: Export, animation) -> None:
+    item = led()
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 0, 30
+    animation.enable(bpy.data.objects["Leader"])
+    with pytest.raises(RuntimeError, match=f'"{item.name}": with its 31 samples'):
+        give(sample_limit=30)
+    position = next(node for node in give(sample_limit=31).nodes if node.name == b"Box").track("POSITION")
+    assert position.values[:, 0].tolist() == list(FRAMES)
+    item.constraints.clear()
+    key(item, "location", [(0, (0, 0, 0)), (50, (4, 1, 2))])
+    with pytest.raises(RuntimeError, match='"Box", location: with its 51 samples'):
+        give(sample_limit=31)
+
+
+def test_an_export_tells_how_far_it_is_and_leaves_all_as_it_was_where_it_is_ended(scene, animation) -> None:
+    exporting = importlib.import_module(f"{animation.__name__.rpartition('.')[0]}.exchange.exporting")
+    led()
+    scene.frame_start, scene.frame_end = 0, 30
+    scene.frame_set(7, subframe=0.5)
+    told = []
+    exporting.export_scene(scene.objects, scene, exporting.ExportOptions(), lambda *done: told.append(done))
+    assert told == [(done, 33) for done in range(1, 34)], "31 frames, then two objects"
+    before = {repr(datablock) for datablock in bpy.data.user_map()}
+    steps = exporting.export_steps(scene.objects, scene, exporting.ExportOptions())
+    assert [next(steps) for _ in range(5)] == told[:5]
+    steps.close()
+    assert {repr(datablock) for datablock in bpy.data.user_map()} == before
+    assert scene.frame_current_final == 7.5
 
 
 def test_a_parent_inverse_is_taken_into_the_keys(give: Export, animation, tmp_path: Path) -> None:

@@ -96,3 +96,21 @@ def test_files_go_in_by_the_dialog_and_by_dropping_and_out_by_the_dialog(window:
     run = next(node for node in given.nodes if node.name == b"Run")
     assert run.track("POSITION").frames.tolist() == [0, 10, 20]
     assert run.track("POSITION").parameters[0].tolist() == [0, 0.5, 0]
+
+
+def test_escape_ends_an_export_that_takes_long(window: Any, tmp_path: Path) -> None:
+    window.run(
+        "scene = bpy.context.scene; scene.frame_start, scene.frame_end = 1, 200_000; scene.frame_set(20);"
+        "bpy.data.objects['Cube'].constraints.new('LIMIT_LOCATION')"
+    )
+    window.run(in_viewport("bpy.ops.export_anim.tcb_3ds('INVOKE_DEFAULT')"))
+    show_folder(window, tmp_path)
+    window.type_value(middle_of(window, "EXECUTE"), "given.3ds")
+    window.click(middle_of(window, "EXECUTE", from_right=60))
+    time.sleep(4.0)
+    assert "TCB" in window.run(OBJECTS), "it goes on"
+    window.shot(PICTURES / "export_goes_on.png")
+    window.key("Escape", at=(500, 500))
+    wait_for(window, "result = 'TCB' in bpy.data.objects", False)
+    assert window.run("result = bpy.context.scene.frame_current") == 20
+    assert not (tmp_path / "given.3ds").exists()
