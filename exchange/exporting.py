@@ -39,7 +39,6 @@ from .naming import Names
 from .planning import DEGREES_MM, DUMMY, node_name, note
 from .report import Exchanged, count_found
 from .shapes import GEOMETRY, mesh_of
-from .sources import recall
 from .turning import MAX_NAME
 
 EXPORT_STEPS = n_("{:,} of {:,} steps of the export done")
@@ -196,10 +195,13 @@ def _curves_of(item: Any) -> list[bpy.types.FCurve]:
 
 
 def _ambient(scene: Any, options: ExportOptions, report: Exchanged) -> list[Gathered]:
+    """The world's viewport color, as the ambient light."""
     world = scene.world
-    if world is None or recall(world) is None:
+    if world is None:
         return []
     one = Gathered(world, "AMBIENT", _AMBIENT, None, partial(note, report.notes, world.name))
+    if world.node_tree is not None and _curves_of(world.node_tree):
+        one.say(rpt_("its nodes are animated, which is left: the ambient light has its viewport color"))
     find_source(one, options.conversion)
     return [one]
 

@@ -546,6 +546,46 @@ def test_other_axes_turn_what_is_exported(give: Export, tmp_path: Path, axes: di
         assert turned.vertices(index, frame) == pytest.approx(expected, abs=1e-5)
 
 
+def test_the_color_of_the_world_is_the_ambient_light(give: Export, animation, said, tmp_path: Path) -> None:
+    world_there = bpy.context.scene.world = bpy.data.worlds.new("Sky")
+    world_there.color = (0.25, 0.5, 0.75)
+    (node,) = give().nodes
+    assert (node.kind, node.name) == ("AMBIENT", b"$AMBIENT$")
+    assert node.track("COLOR").values.tolist() == [[0.25, 0.5, 0.75]]
+    key(world_there, "color", [(0, (0, 0, 0)), (10, (1, 0.5, 0.25)), (30, (0, 1, 0.5))])
+    sampled = give().nodes[0].track("COLOR")
+    assert sampled.frames.tolist() == list(FRAMES)
+    assert '"Sky": color: not TCB: written as 31 samples' in said()
+    animation.enable(world_there, keep_look=False)
+    animation.key_set(world_there, "color", 10, tension=0.5)
+    animation.bake(world_there)
+    before = [played_color(frame) for frame in FRAMES]
+    given = give()
+    colors = given.nodes[0].track("COLOR")
+    assert colors.frames.tolist() == [0, 10, 30]
+    assert colors.values.tolist() == [[0, 0, 0], [1, 0.5, 0.25], [0, 1, 0.5]]
+    assert colors.parameters[0].tolist() == [0, 0.5, 0]
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "again.3ds", given), output="SAMPLES")
+    for frame in FRAMES:
+        assert played_color(frame) == pytest.approx(before[frame], abs=1e-6), frame
+
+
+def played_color(frame: int) -> tuple[float, ...]:
+    bpy.context.scene.frame_set(frame)
+    return tuple(bpy.context.scene.world.color)
+
+
+def test_an_animated_background_is_told(give: Export, animation, said) -> None:
+    world_there = bpy.context.scene.world = bpy.data.worlds.new("Sky")
+    if world_there.node_tree is None:
+        world_there.use_nodes = True
+    strength = world_there.node_tree.nodes.new("ShaderNodeValue").outputs[0]
+    strength.keyframe_insert("default_value", frame=1)
+    give()
+    assert '"Sky": its nodes are animated, which is left: the ambient light has its viewport color' in said()
+
+
 def everything_animated(animation) -> None:
     keyed("A long name", animation)
     keyed("Child", animation).parent = bpy.data.objects["A long name"]
