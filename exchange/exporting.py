@@ -32,11 +32,12 @@ from .gathering import (
     upright_spaces,
     width_seen,
 )
+from .instances import Instances
 from .keyed import SampleLimit
 from .making import WATTS
 from .matrices import Matrices, frames_of, looked_at, why_more_than_keys
 from .naming import Names
-from .planning import DEGREES_MM, DUMMY, node_name, note
+from .planning import DEGREES_MM, DUMMY, note
 from .report import Exchanged, count_found
 from .shapes import GEOMETRY, mesh_of
 from .turning import MAX_NAME
@@ -148,15 +149,14 @@ def _gathered(objects: Iterable[Any], scene: Any, options: ExportOptions, report
     aims = {target for target, _ in targets.values() if target is not None and target.type == "EMPTY"}
     chosen = [item for item in chosen if item not in aims | upright_spaces(targets)]
     chosen += sorted(aims, key=lambda item: str(item.name))
-    exported, names = set(chosen), Names()
-    first_of: dict[Any, Gathered] = {}
+    exported, instances = set(chosen), Instances(options.conversion, Names())
     gathered: list[Gathered] = []
     for item in sorted(chosen, key=_depth):
         if item in aims:
             continue
         one = _gather(item, exported, *targets.get(item, (None, True)), report)
         find_source(one, options.conversion)
-        _give_name(one, names, first_of)
+        instances.name(one)
         gathered.append(one)
         if one.kind in TARGET_KINDS:
             aim = one.target
@@ -247,23 +247,6 @@ def _depth(item: Any) -> int:
     return depth
 
 
-def _give_name(one: Gathered, names: Names, first_of: dict[Any, Gathered]) -> None:
-    """A name of its own; that of the object whose mesh it shares, its pivot, and an instance's name; a dummy's."""
-    item, source = one.item, one.source
-    one.pivot = np.zeros(3, np.float32) if source is None else source.pivot
-    first = first_of.setdefault(item.data, one) if item.type in GEOMETRY and not item.modifiers else one
-    if first is not one:
-        one.name, one.pivot = first.name, first.pivot
-        given = None if source is None or node_name(source) != item.name else source.instance_name
-        one.instance = given or names.take(item.name, one.say)
-    elif source is not None and source.name == DUMMY:
-        one.name, one.instance = DUMMY, names.take(item.name, one.say)
-    elif source is not None and node_name(source) == item.name:
-        one.name, one.instance = names.take(source.name.decode("latin-1"), one.say), source.instance_name
-    else:
-        one.name = names.take(item.name, one.say)
-
-
 def _why_sampled(one: Gathered) -> str:
     if one.item is None or one.kind == "AMBIENT":
         return ""
@@ -289,11 +272,14 @@ def _editor_objects(
     gathered: Sequence[Gathered], scene: bpy.types.Scene, conversion: Conversion
 ) -> Iterable[three_ds.Object]:
     """What the nodes show, once each."""
-    done: set[bytes] = set()
+    shown: dict[bytes, Gathered] = {}
     for one in gathered:
-        if one.item is None or one.name in done or one.kind in (*TARGET_KINDS.values(), "AMBIENT") or one.name == DUMMY:
+        if one.item is None or one.kind in (*TARGET_KINDS.values(), "AMBIENT") or one.name == DUMMY:
             continue
-        done.add(one.name)
+        # Where a mesh stands mirrored, readers mirror its instances that do not.
+        if one.name not in shown or (_is_mirrored(shown[one.name]) and not _is_mirrored(one)):
+            shown[one.name] = one
+    for one in shown.values():
         world = np.array(one.item.matrix_world, dtype=np.float64)
         world[:3, 3] = conversion.places_in_file(world[:3, 3])
         frame = Frame(conversion, is_aimed=one.kind in TARGET_KINDS)
@@ -308,6 +294,10 @@ def _editor_objects(
         else:
             content = _light(one.item, world, _sight(one, world, conversion))
         yield three_ds.Object(one.name, content or three_ds.Mesh())
+
+
+def _is_mirrored(one: Gathered) -> bool:
+    return bool(one.item.matrix_world.is_negative)
 
 
 def _sight(one: Gathered, world: FloatArray, conversion: Conversion) -> FloatArray:

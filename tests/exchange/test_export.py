@@ -309,6 +309,73 @@ def test_objects_with_one_mesh_are_instances(give: Export) -> None:
     assert [item.name for item in given.objects] == [b"One"]
 
 
+def seen_points() -> dict[tuple[str, int], np.ndarray]:
+    """Where the vertices of each mesh object are at some frames."""
+    return {
+        (item.name, frame): np.array([world(item.name, frame) @ (*vertex.co, 1) for vertex in item.data.vertices])
+        for frame in (0, 4, 10, 17, 30)
+        for item in bpy.data.objects
+        if item.type == "MESH"
+    }
+
+
+def assert_same_points(given: three_ds.Scene, before: dict[tuple[str, int], np.ndarray], path: Path) -> None:
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    bpy.ops.import_anim.tcb_3ds(filepath=save(path, given), output="SAMPLES")
+    after = seen_points()
+    assert after.keys() == before.keys()
+    for at, points in before.items():
+        assert after[at] == pytest.approx(points, abs=1e-5), at
+
+
+def test_instances_of_a_file_stay_instances_around_other_pivots_too(give: Export, tmp_path: Path) -> None:
+    said = ((None, None, 3), (b"two", None, 3), (b"three", (0.5, 0, 1), 3), (b"four", (0.5, 0, 1), None))
+    turns = track("ROTATION", (0, 0.5, 0.6, 0.0, 0.8), (10, 1.1, 0.0, 1.0, 0.0))
+    nodes = [
+        three_ds.Node(
+            "OBJECT",
+            b"Box",
+            parent,
+            number,
+            pivot=None if pivot is None else np.array(pivot, np.float32),
+            instance_name=name,
+            tracks=(track("POSITION", (0, 0, 0, 0), (10, number, 2, 3), (30, 0, number, 0)), turns),
+        )
+        for number, (name, pivot, parent) in enumerate(said)
+    ]
+    made = scene(*nodes, objects=(box(b"Box"),))
+    bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "made.3ds", made), output="SAMPLES")
+    before = seen_points()
+    given = give()
+    assert [item.name for item in given.objects] == [b"Box"]
+    assert {(node.name, node.instance_name) for node in given.nodes} == {(b"Box", name) for name, *_ in said}
+    assert tracks(given) == tracks(made)
+    assert_same_points(given, before, tmp_path / "again.3ds")
+
+
+@pytest.mark.parametrize("mirrored", [None, "Box", "Box.001"])
+def test_linked_duplicates_are_instances_and_move_the_same(
+    give: Export, animation, tmp_path: Path, mirrored: str | None
+) -> None:
+    first = keyed("Box", animation)
+    for number in (1, 2):
+        copy = new_object(f"Box.{number:03}", first.data)
+        key(copy, "location", [(0, (number, 0, 0)), (10, (0, 4, number)), (30, (2, number, 1))])
+        animation.enable(copy)
+        animation.bake(copy)
+    if mirrored is not None:
+        bpy.data.objects[mirrored].scale.x = -1.0
+    before = seen_points()
+    given = give()
+    assert [item.name for item in given.objects] == [b"Box"]
+    assert [(node.name, node.instance_name) for node in given.nodes] == [
+        (b"Box", None),
+        (b"Box", b"001"),
+        (b"Box", b"002"),
+    ]
+    assert_same_points(given, before, tmp_path / "again.3ds")
+
+
 def test_a_vertex_with_several_texture_coordinates_becomes_several(give: Export, tmp_path: Path) -> None:
     mesh = bpy.data.meshes.new("Box")
     mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 2, 0), (0, 0, 3)], [], [(0, 1, 2), (0, 1, 3)])
