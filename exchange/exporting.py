@@ -34,6 +34,7 @@ from .gathering import (
 )
 from .instances import Instances
 from .keyed import SampleLimit
+from .leaving import count_in_file, count_in_scene, left_of_objects
 from .making import WATTS
 from .matrices import Matrices, frames_of, looked_at, why_more_than_keys
 from .naming import Names
@@ -101,6 +102,7 @@ def export_steps(objects: Iterable[Any], scene: bpy.types.Scene, options: Export
     """The same step by step: frame by frame where objects are sampled, then object by object."""
     report = Exchanged()
     gathered = _gathered(objects, scene, options, report)
+    shown = [one.item for one in gathered if isinstance(one.item, bpy.types.Object)]
     places = {one.item: index for index, one in reversed([*enumerate(gathered)]) if one.item is not None}
     whys = {one: _why_sampled(one) for one in gathered}
     rolls = [one for one in gathered if one.kind in TARGET_KINDS and (one.target is None or not one.is_upright)]
@@ -123,12 +125,15 @@ def export_steps(objects: Iterable[Any], scene: bpy.types.Scene, options: Export
             yield done, steps
         nodes = [_node(index, one, places) for index, one in enumerate(gathered)]
         ends.frame_set(ends.frame_start)
-        editor = three_ds.Editor(tuple(_editor_objects(gathered, scene, options.conversion)))
+        left = left_of_objects(shown)
+        editor = three_ds.Editor(tuple(_editor_objects(gathered, scene, options.conversion, left)))
     start, end = np.rint(options.conversion.in_file([ends.frame_start, ends.frame_end])).astype(int).tolist()
     header = three_ds.Header(_REVISION, _made_in(gathered), end)
     keyframer = three_ds.Keyframer(tuple(nodes), header, (start, end), start)
     written = three_ds.Scene(editor, keyframer)
     count_found(written, report.made)
+    report.in_file, report.in_scene = count_in_file(written), count_in_scene(shown)
+    report.tell_left(left)
     return written, report
 
 
@@ -269,9 +274,9 @@ def _node(index: int, one: Gathered, places: dict[Any, int]) -> three_ds.Node:
 
 
 def _editor_objects(
-    gathered: Sequence[Gathered], scene: bpy.types.Scene, conversion: Conversion
+    gathered: Sequence[Gathered], scene: bpy.types.Scene, conversion: Conversion, left: Counter[str]
 ) -> Iterable[three_ds.Object]:
-    """What the nodes show, once each."""
+    """What the nodes show, once each; what is left out of them is added to what was `left`."""
     shown: dict[bytes, Gathered] = {}
     for one in gathered:
         if one.item is None or one.kind in (*TARGET_KINDS.values(), "AMBIENT") or one.name == DUMMY:
@@ -288,7 +293,7 @@ def _editor_objects(
         if one.kind == "OBJECT":
             pivot = np.zeros(3) if one.pivot is None else one.pivot.astype(float)
             shows = one.item.type in GEOMETRY
-            content = mesh_of(one.item, world, frame, pivot, one.say) if shows else None
+            content = mesh_of(one.item, world, frame, pivot, left, one.say) if shows else None
         elif one.kind == "CAMERA":
             content = _camera(one.item, scene, world, _sight(one, world, conversion))
         else:

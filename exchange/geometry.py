@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import bpy
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from ..formats.three_ds import Mesh
 from ..words import rpt_
-from .cleaning import Say
+from .cleaning import BoolArray, Say
 from .conversion import FloatArray
 
 _FLAT = 1e-12
@@ -53,6 +54,7 @@ def make_mesh(name: str, mesh: Mesh, points: FloatArray, say: Say) -> bpy.types.
     if len(faces) < len(mesh.faces):
         lost = len(mesh.faces) - len(faces)
         say(rpt_("{:d} of its faces have vertices that are not there: left out", lost))
+    faces = faces[sound_faces(faces)[0]]
     corners = faces.ravel()
     made.vertices.add(len(points))
     made.vertices.foreach_set("co", points.astype(np.float32).ravel())
@@ -69,3 +71,16 @@ def make_mesh(name: str, mesh: Mesh, points: FloatArray, say: Say) -> bpy.types.
     made.validate()
     made.update()
     return made  # type: ignore[no-any-return]
+
+
+def sound_faces(faces: npt.NDArray[Any]) -> tuple[BoolArray, Counter[str]]:
+    """Which of the triangles (n, 3) have three vertices and are there for the first time; and the others, counted.
+
+    Vertices have numbers of 16 bits, so that the three of a triangle make one number.
+    """
+    a, b, c = np.sort(faces, axis=1).astype(np.int64).T
+    rows = np.flatnonzero((a < b) & (b < c))
+    _, first = np.unique((a << 32 | b << 16 | c)[rows], return_index=True)
+    sound = np.zeros(len(faces), dtype=np.bool_)
+    sound[rows[first]] = True
+    return sound, Counter(degenerate_face=len(faces) - len(rows), doubled_face=len(rows) - len(first))

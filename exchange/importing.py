@@ -22,6 +22,7 @@ from ..formats import three_ds
 from ..words import rpt_, told
 from .applying import Applied, apply
 from .conversion import Conversion, FloatArray
+from .leaving import count_in_file, count_in_scene, left_of_file
 from .making import Made, make_axes, make_objects
 from .matching import match_objects, tell_differences, why_left
 from .planning import Planned, note, plan
@@ -233,10 +234,13 @@ def _import(
         if progress is not None:
             progress(index, 2 * len(planned))
     report.items += [item for one, item in zip(planned, items, strict=True) if item is not None and one.kind != "WORLD"]
+    report.in_file, report.in_scene = count_in_file(scene), count_in_scene(report.items)
     report.made += applied.counts
     report.notes += applied.notes
     report.animated += applied.datablocks
     report.cyclic |= applied.cyclic
+    if not options.matches:
+        report.tell_left(left_of_file(scene))
 
 
 def _matched(planned: list[Planned], into: bpy.types.Scene, made: Made, report: Exchanged) -> list[Any]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +25,11 @@ _IN_WORDS = {
     "light_target": (n_("{:,} light target"), n_("{:,} light targets")),
     "ambient": (n_("{:,} ambient light"), n_("{:,} ambient lights")),
     "world": (n_("{:,} world"), n_("{:,} worlds")),
+    "material": (n_("{:,} material"), n_("{:,} materials")),
+    "smoothing_group": (n_("{:,} smoothing group"), n_("{:,} smoothing groups")),
+    "smooth_mesh": (n_("the smooth shading of {:,} mesh"), n_("the smooth shading of {:,} meshes")),
+    "degenerate_face": (n_("{:,} degenerate face"), n_("{:,} degenerate faces")),
+    "doubled_face": (n_("{:,} doubled face"), n_("{:,} doubled faces")),
     "track": (n_("{:,} track"), n_("{:,} tracks")),
     "track_that_cycles": (n_("{:,} track that cycles"), n_("{:,} tracks that cycle")),
     "key": (n_("{:,} key"), n_("{:,} keys")),
@@ -39,6 +45,10 @@ class Exchanged:
 
     found: Counter[str] = field(default_factory=Counter)
     """Nodes of each kind, tracks, keys, keys with parameters: in the file."""
+    in_file: Counter[str] = field(default_factory=Counter)
+    """Meshes, cameras and lights of the file's editor."""
+    in_scene: Counter[str] = field(default_factory=Counter)
+    """Those of the scene that came from the file or went into it."""
     made: Counter[str] = field(default_factory=Counter)
     """New objects of each type, tracks and keys."""
     matched: dict[str, str] = field(default_factory=dict)
@@ -55,6 +65,8 @@ class Exchanged:
 
     def add(self, other: Exchanged) -> None:
         self.found += other.found
+        self.in_file += other.in_file
+        self.in_scene += other.in_scene
         self.made += other.made
         self.matched |= other.matched
         self.notes += other.notes
@@ -80,6 +92,10 @@ class Exchanged:
     def lines(self) -> list[str]:
         """What was found, made and matched, in words."""
         lines = [rpt_("Found {:s}", _counted(self.found))] if self.found else []
+        kinds = [kind for kind in ("mesh", "camera", "light") if self.in_file[kind] or self.in_scene[kind]]
+        if kinds:
+            here, there = (_all_counted(counts, kinds) for counts in (self.in_file, self.in_scene))
+            lines.append(rpt_("In the file {:s}; in the scene {:s}", here, there))
         lines.append(rpt_("Made {:s}", _counted(self.made)))
         if self.matched:
             pairs = (
@@ -88,6 +104,11 @@ class Exchanged:
             )
             lines.append(rpt_("Matched {:d} by name: {:s}", len(self.matched), ", ".join(pairs)))
         return lines
+
+    def tell_left(self, left: Counter[str]) -> None:
+        """Note what was left out, of each kind how much."""
+        if left.total():
+            self.notes.append(rpt_("Left out: {:s}", _counted(left)))
 
 
 def count_found(scene: three_ds.Scene, counts: Counter[str]) -> None:
@@ -102,4 +123,9 @@ def count_found(scene: three_ds.Scene, counts: Counter[str]) -> None:
 
 def _counted(counts: Counter[str]) -> str:
     """As words: 2 meshes, 1 camera."""
-    return ", ".join(counted(n, *_IN_WORDS[name]) for name, n in counts.items() if n) or rpt_("nothing")
+    return _all_counted(counts, [name for name, n in counts.items() if n]) or rpt_("nothing")
+
+
+def _all_counted(counts: Counter[str], names: Sequence[str]) -> str:
+    """Those of these names, of which there may be none."""
+    return ", ".join(counted(counts[name], *_IN_WORDS[name]) for name in names)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import bpy
@@ -13,6 +14,7 @@ from ..formats.three_ds import Mesh
 from ..words import rpt_
 from .cleaning import Say
 from .conversion import FloatArray, Frame
+from .geometry import sound_faces
 
 IndexArray = npt.NDArray[Any]
 
@@ -23,11 +25,11 @@ GEOMETRY = ("MESH", "CURVE", "SURFACE", "META", "FONT")
 _FLAT = 1e-9
 
 
-def mesh_of(item: Any, world: FloatArray, frame: Frame, pivot: FloatArray, say: Say) -> Mesh | None:
+def mesh_of(item: Any, world: FloatArray, frame: Frame, pivot: FloatArray, left: Counter[str], say: Say) -> Mesh | None:
     """The object's geometry as triangles, with its modifiers, where the object stands; None where there is none.
 
     `world`: the object's matrix as the file has it, (4, 4); `frame`: from the object's own space in the file to that in
-    Blender; `pivot`: where the object's origin is in the file's mesh.
+    Blender; `pivot`: where the object's origin is in the file's mesh; `left`: gets what faces are left out.
     """
     evaluated = item.evaluated_get(bpy.context.evaluated_depsgraph_get())
     shown = evaluated.to_mesh()
@@ -47,6 +49,9 @@ def mesh_of(item: Any, world: FloatArray, frame: Frame, pivot: FloatArray, say: 
         )
         say(text)
         return None
+    sound, unsound = sound_faces(faces)
+    faces = faces[sound]
+    left += unsound
     matrix = world
     if abs(np.linalg.det(world[:3, :3])) < _FLAT:
         say(rpt_("it is flat at the first frame, so its mesh is written without the object's turn and scale"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The numbers of the chunks that are modelled, under the names of Autodesk's 3D Studio File Toolkit."""
+"""The numbers of the chunks that are modelled or counted, under the names of Autodesk's 3D Studio File Toolkit."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ N_TRI_OBJECT = 0x4100
 POINT_ARRAY = 0x4110
 FACE_ARRAY = 0x4120
 TEX_VERTS = 0x4140
+SMOOTH_GROUP = 0x4150
 MESH_MATRIX = 0x4160
 N_DIRECT_LIGHT = 0x4600
 DL_SPOTLIGHT = 0x4610
@@ -20,6 +21,7 @@ DL_SPOT_ROLL = 0x4656
 DL_MULTIPLIER = 0x465B
 N_CAMERA = 0x4700
 M3DMAGIC = 0x4D4D
+MAT_ENTRY = 0xAFFF
 KFDATA = 0xB000
 AMBIENT_NODE_TAG = 0xB001
 OBJECT_NODE_TAG = 0xB002

@@ -387,6 +387,23 @@ def test_a_vertex_with_several_texture_coordinates_becomes_several(give: Export,
     assert sorted(content.texture_coordinates[content.faces.ravel()].ravel()) == pytest.approx(np.arange(12) / 12)
 
 
+def test_what_is_left_of_a_scene_is_counted_in_one_note(give: Export, said) -> None:
+    mesh = bpy.data.meshes.new("Box")
+    mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 2, 0), (0, 0, 3)], [], [(0, 1, 2), (2, 1, 0), (0, 1, 3)])
+    mesh.polygons[0].use_smooth = True
+    for name in ("Stone", "Wood"):
+        mesh.materials.append(bpy.data.materials.new(name))
+    for name in ("One", "Two"):
+        new_object(name, mesh)
+    new_object("Eye", bpy.data.cameras.new("Eye"))
+    (content,) = (item.content for item in give().objects if isinstance(item.content, three_ds.Mesh))
+    assert content.faces.tolist() == [[0, 1, 2], [0, 1, 3]]
+    lines = said()
+    left = "2 materials, the smooth shading of 1 mesh, 1 doubled face"
+    assert lines.count("TCB: Left out: ") == lines.count(f"TCB: Left out: {left}\n") == 1
+    assert "In the file 1 mesh, 1 camera; in the scene 1 mesh, 1 camera" in lines
+
+
 def test_only_what_is_selected(give: Export) -> None:
     parent, child, other = (new_object(name) for name in ("Parent", "Child", "Other"))
     child.parent = parent

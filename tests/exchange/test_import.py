@@ -127,6 +127,39 @@ def test_instances_share_their_mesh(bring: Import) -> None:
     assert bpy.data.objects["Box"].data == bpy.data.objects["Box.two"].data
 
 
+def with_much_to_leave() -> three_ds.Scene:
+    """Two boxes, of which one has bad faces and smoothing groups, with materials."""
+    faces = np.array([[0, 1, 2], [2, 0, 1], [2, 1, 0], [3, 3, 4], [5, 6, 5], [4, 6, 7]], np.uint16)
+    groups = np.array([1, 1, 4, 0, 0, 5], "<u4").tobytes()
+    chunks = (three_ds.Chunk(0x4130, b"Stone\0\1\0\0\0"), three_ds.Chunk(0x4150, groups))
+    bad = box(b"Bad")
+    assert isinstance(bad.content, three_ds.Mesh)
+    mesh = dataclasses.replace(bad.content, faces=faces, face_flags=np.full(6, 7, np.uint16), face_chunks=chunks)
+    items = dataclasses.replace(bad, content=mesh), box(b"Box"), camera(b"Eye"), spotlight(b"Lamp")
+    materials = tuple(three_ds.Chunk(0xAFFF, name) for name in (b"Stone", b"Wood"))
+    names = ((b"Box", None), (b"Box", b"again"), (b"Bad", None))
+    nodes = [three_ds.Node("OBJECT", name, instance_name=instance) for name, instance in names]
+    return three_ds.Scene(three_ds.Editor(items, chunks=materials), three_ds.Keyframer(tuple(nodes)))
+
+
+def test_what_is_left_of_a_file_is_counted_in_one_note(bring: Import, said) -> None:
+    bring(with_much_to_leave())
+    assert [polygon.vertices[:] for polygon in bpy.data.objects["Bad"].data.polygons] == [(0, 1, 2), (4, 6, 7)]
+    lines = said()
+    left = "2 materials, 2 degenerate faces, 2 doubled faces, 2 smoothing groups"
+    assert lines.count("TCB: Left out: ") == lines.count(f"TCB: Left out: {left}\n") == 1
+    both = "2 meshes, 1 camera, 1 light"
+    assert f"In the file {both}; in the scene {both}" in lines
+
+
+def test_objects_that_were_there_lack_nothing_of_a_file(bring: Import, said) -> None:
+    new_object("Bad")
+    bring(with_much_to_leave(), target="MATCH")
+    lines = said()
+    assert "Left out: " not in lines
+    assert "In the file 2 meshes, 1 camera, 1 light; in the scene 0 meshes, 0 cameras, 0 lights" in lines
+
+
 def test_dummies_are_empties_of_their_own_names(bring: Import) -> None:
     bring(scene(three_ds.Node("OBJECT", b"$$$DUMMY", instance_name=b"Root")))
     assert bpy.data.objects["Root"].type == "EMPTY"
