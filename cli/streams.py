@@ -66,7 +66,8 @@ def stopped_by_interrupt(say: Callable[[], None]) -> Iterator[Stop]:
     try:
         yield stop
     finally:
-        signal.signal(signal.SIGINT, before)
+        # None: Blender's own, which Python can't put back.
+        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
 
 
 @contextlib.contextmanager

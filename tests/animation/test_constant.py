@@ -113,9 +113,19 @@ def test_what_a_frame_function_holds_still_gets_none(animation, output):
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_a_new_action_has_no_needless_keys_either(animation, output):
     thing = new_object()
-    key(thing, "location", [(frame, (n % 2, 5.0, 0)) for n, frame in enumerate(FRAMES)])
+    key(thing, "location", [(frame, (2.0, 5.0, 0)) for frame in FRAMES])
+    key(thing, "scale", [(frame, (n % 2, 5.0, 0)) for n, frame in enumerate(FRAMES)])
     animation.bake(thing, output=output, target="NEW_ACTION")
-    assert [len(co(curve(thing, "location", index))) for index in (1, 2)] == [len(FRAMES)] * 2
+    assert [len(co(curve(thing, "location", index))) for index in range(3)] == [len(FRAMES)] * 3
+
+
+def test_samples_in_a_new_action_are_those_of_a_vectors_moving_channel_in_all(animation):
+    """Else exporters resample the vector."""
+    thing = new_object()
+    key(thing, "location", [(frame, (n % 2, 5.0, 0)) for n, frame in enumerate(FRAMES)])
+    animation.bake(thing, target="NEW_ACTION")
+    moving, *still = (co(curve(thing, "location", index))[:, 0].tolist() for index in range(3))
+    assert still == [moving, moving]
 
 
 @pytest.mark.parametrize("output", OUTPUTS)

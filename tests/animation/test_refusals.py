@@ -197,7 +197,8 @@ def test_a_default_for_what_is_no_parameter(animation, thing) -> None:
 
 
 def test_ten_million_samples_are_refused_with_their_number(animation, thing) -> None:
-    refused(animation, thing, "75,000,000", "10,000,000", step=1e-6)
+    key(thing, "location", [(1_500_026, (0, 0, 0))])
+    refused(animation, thing, f"{3 * 64 * 1_500_026:,}", "10,000,000", step=1 / 64)
 
 
 def test_the_sample_limit_counts_the_whole_segments_of_a_range(animation, thing) -> None:
@@ -216,7 +217,7 @@ def test_a_range_that_touches_no_key_is_said(animation, thing) -> None:
 
 @pytest.mark.parametrize("step", [1e-30, 1e-300, 5e-324])
 def test_a_step_next_to_nothing_is_refused(animation, thing, step: float) -> None:
-    refused(animation, thing, "10,000,000", step=step)
+    refused(animation, thing, f"step of {step:g}", "0.0125 frames", step=step)
 
 
 def test_the_sample_limit_can_be_raised_and_lowered(animation, thing) -> None:

@@ -51,7 +51,7 @@ def walk(blender: Blender, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_command_bakes(blender, walk, tmp_path):
-    ran = blender("--command", "tcb", "bake", walk, "--output", f"{tmp_path}/out/", "--json")
+    ran = blender("--command", "tcb", "bake", walk, "--enable", "--output", f"{tmp_path}/out/", "--json")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     (line,) = map(json.loads, ran.stdout.splitlines())
     assert (line["counts"]["samples"], line["output"]) == (37, str(tmp_path / "out" / "walk.blend"))
@@ -63,7 +63,7 @@ def test_the_exit_status_comes_out_of_blender(blender):
 
 def test_the_tool_runs_in_blender_too(blender, walk, tmp_path):
     tool = ["--background", "--python", ROOT / "tools" / "tcb.py", "--"]
-    ran = blender(*tool, "bake", walk, tmp_path / "there" / "gone.blend", "--output", tmp_path)
+    ran = blender(*tool, "bake", "--enable", walk, tmp_path / "there" / "gone.blend", "--output", tmp_path)
     assert ran.returncode == 1, ran.stdout + ran.stderr
     assert "gone.blend: error: " in ran.stderr
     assert (tmp_path / "walk.blend").exists()
@@ -72,7 +72,7 @@ def test_the_tool_runs_in_blender_too(blender, walk, tmp_path):
 def test_several_blenders_work_at_once(blender, command, walk, tmp_path):
     """Started by their command: one that was only unpacked does not know by itself how it was started."""
     files = [str(shutil.copy(walk, tmp_path / f"{number}.blend")) for number in range(3)]
-    arguments = ["bake", *files, "--in-place", "--jobs", "2", "--json"]
+    arguments = ["bake", *files, "--enable", "--in-place", "--jobs", "2", "--json"]
     script = (
         "import sys; from bl_ext.user_default.tcb_animation import cli;"
         f" sys.exit(cli.main({arguments!r}, start={[*command, '--command', 'tcb']!r}))"

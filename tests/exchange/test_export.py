@@ -400,7 +400,7 @@ def test_what_is_left_of_a_scene_is_counted_in_one_note(give: Export, said) -> N
     assert content.faces.tolist() == [[0, 1, 2], [0, 1, 3]]
     lines = said()
     left = "2 materials, the smooth shading of 1 mesh, 1 doubled face"
-    assert lines.count("TCB: Left out: ") == lines.count(f"TCB: Left out: {left}\n") == 1
+    assert lines.count("Info: Left out: ") == lines.count(f"Info: Left out: {left}\n") == 1
     assert "In the file 1 mesh, 1 camera; in the scene 1 mesh, 1 camera" in lines
 
 

@@ -147,7 +147,7 @@ def test_what_is_left_of_a_file_is_counted_in_one_note(bring: Import, said) -> N
     assert [polygon.vertices[:] for polygon in bpy.data.objects["Bad"].data.polygons] == [(0, 1, 2), (4, 6, 7)]
     lines = said()
     left = "2 materials, 2 degenerate faces, 2 doubled faces, 2 smoothing groups"
-    assert lines.count("TCB: Left out: ") == lines.count(f"TCB: Left out: {left}\n") == 1
+    assert lines.count("Info: Left out: ") == lines.count(f"Info: Left out: {left}\n") == 1
     both = "2 meshes, 1 camera, 1 light"
     assert f"In the file {both}; in the scene {both}" in lines
 

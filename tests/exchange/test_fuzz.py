@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Damaged files imported into Blender: no traceback, and none that keeps a person waiting without a sign.
+
+`TCB_FUZZ=5000 pytest tests/exchange/test_fuzz.py` imports more of them. A file that fails is saved in build/fuzz/.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import random
+import time
+from pathlib import Path
+from types import ModuleType
+
+import bpy
+import numpy as np
+import pytest
+
+from formats import three_ds
+from tests.exchange.test_export import SCENES
+from tests.exchange.test_import import scene_with_everything, with_much_to_leave
+from tools.fuzz_3ds import TRACKS, change, make_scene, make_seeds
+
+FILES = int(os.environ.get("TCB_FUZZ", "500"))
+SEED = 7
+LONGEST = 4.0
+"""Seconds without progress."""
+FOLDER = Path(__file__).resolve().parents[2] / "build" / "fuzz"
+CHOICES = {
+    "output": ("HANDLES", "SAMPLES", "CURVES", "NONE"),
+    "target": ("CREATE", "CREATE", "MATCH"),
+    "rotations": ("QUATERNION", "EULER"),
+    "between": ("BY_FILE", "SQUAD"),
+    "timing": ("FRAMES", "TIME"),
+    "axis_up": ("Z", "Z", "Y"),
+}
+
+
+def make_all_seeds() -> list[bytes]:
+    """The files that the test of reading changes, and some whose nodes have what the editor has, and hang together."""
+    rng = np.random.default_rng(SEED)
+    kinds = list(TRACKS)
+    scenes = [make() for make in SCENES.values()] + [scene_with_everything(), with_much_to_leave()]
+    scenes += [make_scene(rng, [kinds[at] for at in rng.integers(0, len(kinds), 5)], True) for _ in range(5)]
+    return [*make_seeds(rng), *(three_ds.write(each) for each in scenes)]
+
+
+class Waiting:
+    """In place of the operator's progress: how long a person saw nothing of it."""
+
+    def __init__(self) -> None:
+        self.longest, self.since = 0.0, time.monotonic()
+
+    def __call__(self, *_: object) -> None:
+        now = time.monotonic()
+        self.longest, self.since = max(self.longest, now - self.since), now
+
+    end = __call__
+
+
+def harm(path: Path, options: dict[str, str], importing: ModuleType, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Import the file; what is wrong with how that went, or nothing."""
+    waiting = Waiting()
+    monkeypatch.setattr(importing, "Progress", lambda *_: waiting)
+    forward = "-Z" if options["axis_up"] == "Y" else "Y"
+    try:
+        bpy.ops.import_anim.tcb_3ds(filepath=str(path), axis_forward=forward, **options)
+    except RuntimeError as error:
+        if "Traceback" in str(error):
+            return str(error)
+    waiting.end()
+    return f"{waiting.longest:.1f} s without progress" if waiting.longest > LONGEST else ""
+
+
+def test_damaged_files_are_imported_without_harm(scene, tcb_animation, monkeypatch, tmp_path: Path) -> None:
+    importing = importlib.import_module(f"{tcb_animation.__name__}.operators.import_3ds")
+    seeds = make_all_seeds()
+    path = tmp_path / "damaged.3ds"
+    failed = []
+    for number in range(FILES):
+        rng = random.Random(f"{SEED} {number}")
+        path.write_bytes(change(rng, rng.choice(seeds), seeds))
+        options = {name: rng.choice(choices) for name, choices in CHOICES.items()}
+        # What was imported stays for a while, so that there is something to match.
+        if number % 10 == 0:
+            bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        reason = harm(path, options, importing, monkeypatch)
+        if reason:
+            FOLDER.mkdir(parents=True, exist_ok=True)
+            path.rename(FOLDER / f"import-{SEED}-{number}.3ds")
+            failed.append((number, options, reason))
+    if failed:
+        pytest.fail("\n".join(f"{number} {options}: {reason}" for number, options, reason in failed))
