@@ -34,6 +34,14 @@ KEYS_ITEMS = [
     ("SELECTED", "Selected Keys", "The keys that are selected in the Dope Sheet or the timeline may change"),
     ("ALL", "All Keys", "All keys of the selected objects or bones may change"),
 ]
+LEAST_ITEMS = [
+    ("CHANGE", "Least Change", "Keys change as little as it takes"),
+    (
+        "EFFORT",
+        "Least Effort",
+        "The motion that takes least acceleration, added up, of all that meet the condition; keys change for it",
+    ),
+]
 TRACK_ITEMS = [
     ("LOCATION", "Location", "Keys of locations may change"),
     ("ROTATION", "Rotation", "Keys of rotations may change"),
@@ -90,6 +98,7 @@ class Relaxation:
         soft_max=0.1,
         subtype="ANGLE",
     )
+    least: EnumProperty(name="Least", description="What is kept small", items=LEAST_ITEMS)
     keep_best: BoolProperty(
         name="Keep Best",
         description="Change the keys also where the condition can't be met everywhere, as far as it helps",
@@ -139,6 +148,7 @@ def draw_condition(layout: Any, settings: Any, search: bool = False) -> None:
         layout.prop(settings, "tolerance")
     layout.prop(settings, "keys")
     layout.prop(settings, "tracks")
+    layout.prop(settings, "least")
     layout.prop(settings, "keep_best")
 
 

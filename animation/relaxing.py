@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Relaxation: chosen keys change as little as possible until a condition holds at every frame and between (seeds/004,
-13.6.1)."""
+"""Relaxation: chosen keys change as little as possible, or to the motion of least effort, until a condition holds at
+every frame and between (seeds/004, 13.6.1)."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
-from typing import Any
+from functools import cached_property, reduce
+from typing import Any, Literal, get_args
 
 import bpy
 import numpy as np
 
-from ..interp import evaluate_many, relaxation, rotations
+from ..interp import evaluate_many, relaxation, retiming, rotations
 from ..words import counted, n_, rpt_
 from .bake.pipeline import rebake
 from .bake.splines import TrackSpline, quaternions_of, track_splines
@@ -41,7 +41,11 @@ _LONGEST_TURN = 0.3
 _CUBE = math.sqrt(3.0)
 """A point within 1 / this in each of three directions is within 1."""
 
+_GAUSS = 0.5 / math.sqrt(3.0)
+"""Of an interval, from its middle: two places there integrate cubics exactly, and squares of linear accelerations."""
+
 Point = Sequence[float]
+Least = Literal["CHANGE", "EFFORT"]
 
 
 @dataclass(frozen=True)
@@ -120,6 +124,13 @@ class Relaxing:
     """The farthest that a key's location went."""
     turned: float = 0.0
     """The most that a key's rotation turned, radians."""
+    change: float = 0.0
+    """The root of the sum of squares of all changes, each as far as it moves the point: what the least change is of."""
+    effort_before: float = 0.0
+    """The integral of the squared accelerations of the tracks whose keys may change: of turns, as far as they move the
+    point. Units of the world squared, per frame cubed."""
+    effort: float = 0.0
+    """The same now."""
     samples: int = 0
     around: tuple[float | None, float | None] = (None, None)
     """Keys on both sides of the frame where the error is largest now."""
@@ -148,9 +159,11 @@ class Relaxing:
         )
         ways = [rpt_("moved by up to {:.4g}", self.moved)] if self.moved else []
         ways += [rpt_("turned by up to {:.3g} degrees", math.degrees(self.turned))] if self.turned else []
+        ways += [rpt_("{:.3g} in all", self.change)] if self.change else []
         how = ", ".join(ways) or rpt_("as they were")
         keys = counted(self.keys, n_("{:,} key {:s}"), n_("{:,} keys {:s}"), how)
-        return f"{errors}; {keys}"
+        effort = rpt_("effort {:.3g}, before {:.3g}", self.effort, self.effort_before)
+        return f"{errors}; {keys}; {effort}"
 
 
 def relax(
@@ -164,11 +177,14 @@ def relax(
     tolerance: float = TOLERANCE,
     frame_range: tuple[float, float] | None = None,
     keep_best: bool = False,
+    least: Least = "CHANGE",
+    weights: Mapping[str, float] | None = None,
     defaults: Mapping[str, float] | None = None,
     scene: bpy.types.Scene | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Relaxing:
-    """Change keys as little as possible until what is wanted holds within the tolerance, and bake again what was baked.
+    """Change keys until what is wanted holds within the tolerance, with the least change or to the least effort, and
+    bake again what was baked.
 
     Parameters
     ----------
@@ -191,6 +207,11 @@ def relax(
         Where it has to hold. Default: throughout the scene's frames, and what keys there are before and after.
     keep_best : bool
         Change the keys also where the tolerance can't be reached, as far as it helps.
+    least : {"CHANGE", "EFFORT"}
+        What is kept small: the changes of keys, or the integral of the squared accelerations of their tracks. Keys are
+        changed for less effort also where the condition holds already.
+    weights : mapping of str to float, optional
+        By the names of bones or objects: their changes and accelerations count so many times as much.
     defaults : mapping, optional
         Parameters of keys that have none of their own, where the track is not baked.
     scene : bpy.types.Scene, optional
@@ -205,8 +226,19 @@ def relax(
         about the object or bone itself, or the tolerance can't be reached: the text names the frame and the error that
         is left. Nothing was changed.
     ValueError
-        The tolerance or the point is not finite, the tolerance is not positive, or the range is empty.
+        The tolerance or the point is not finite, the tolerance or a weight is not positive, `least` is neither, or the
+        range is empty.
+
+    Notes
+    -----
+    The effort is that of all frames, also where a condition has to hold in a range of them. A jump of the velocity at a
+    key, such as a corner's, is no part of it.
     """
+    if least not in get_args(Least):
+        raise ValueError(rpt_("least {!r} is none of {:s}", least, ", ".join(get_args(Least))))
+    for name, weight in (weights or {}).items():
+        if not (math.isfinite(weight) and weight > 0.0):
+            raise ValueError(rpt_("weight {:g} of {!r} is not a positive number", weight, name))
     check_finite("tolerance", tolerance)
     check_finite("point", *point)
     if not tolerance > 0.0:
@@ -229,8 +261,15 @@ def relax(
     movers += _to_come(movers, item, bone, defaults or {})
     part = _Part(item, bone, np.array(point, dtype=np.float64))
     owners: list[bpy.types.ID] = [item, *(mover.datablock for mover in movers), *_targets(wanted)]
+    unknown_names = set(weights or {}) - {mover.owner_name for mover in movers}
+    if unknown_names:
+        raise Refusal(item.name, rpt_("no key that may change is of {!r}, which has a weight", min(unknown_names)))
+    for mover in movers:
+        mover.weight = (weights or {}).get(mover.owner_name, 1.0)
     try:
-        return _relax(part, wanted, movers, seen, dict.fromkeys(owners), frame_range, tolerance, keep_best, progress)
+        return _relax(
+            part, wanted, movers, seen, dict.fromkeys(owners), frame_range, tolerance, keep_best, least, progress
+        )
     except UnknownMotionError as unknown:
         raise Refusal(
             item.name, rpt_("{:s}: only what F-curves and parents move can be relaxed", str(unknown))
@@ -246,10 +285,13 @@ def _relax(
     frame_range: tuple[float, float] | None,
     tolerance: float,
     keep_best: bool,
+    least: Least,
     progress: Callable[[int, int], None] | None,
 ) -> Relaxing:
     owners = list(owners)
-    judge = _Motion(part, wanted, movers, scene, sampled_frames(scene, owners, frame_range, STEP / _FINER))
+    throughout = sampled_frames(scene, owners, None, STEP)
+    finer = sampled_frames(scene, owners, frame_range, STEP / _FINER)
+    judge = _Motion(part, wanted, movers, scene, finer, throughout)
     start = np.concatenate([mover.start for mover in movers])
     before = judge.errors(start)
     finite = np.isfinite(before)
@@ -257,11 +299,14 @@ def _relax(
         frame = float(judge.frames[np.argmin(finite)])
         raise Refusal(part.name, rpt_("how far it is from what is wanted is not a finite number"), frame=frame)
     numbers = start
-    if before.max() > tolerance:
-        coarse = _Motion(part, wanted, movers, scene, sampled_frames(scene, owners, frame_range, STEP))
+    if before.max() > tolerance or least == "EFFORT":
+        coarse = _Motion(part, wanted, movers, scene, sampled_frames(scene, owners, frame_range, STEP), throughout)
         for motion in (coarse, judge):
             weights, longest = motion.costs()
-            found = relaxation.relax(motion.excess, start, tolerance, weights, longest, progress=progress)
+            effort = motion.effort if least == "EFFORT" else None
+            found = relaxation.relax(
+                motion.excess, start, tolerance, weights, longest, progress=progress, effort=effort
+            )
             numbers = found.numbers.astype(np.float32).astype(np.float64)
             if judge.errors(numbers).max() <= tolerance or not found.reached:
                 break
@@ -280,7 +325,7 @@ def _relax(
         samples=len(judge.frames),
         around=keys_around(keys, float(judge.frames[last])),
     )
-    if numbers is start:
+    if (numbers == start).all():
         return replace(result, tracks=0, keys=0)
     if not result.reached and not (keep_best and result.after < result.before):
         raise Refusal(
@@ -296,6 +341,8 @@ def _relax(
             ),
         )
     result.moved, result.turned = _ways(movers, start, numbers)
+    result.change = float(np.linalg.norm(judge.costs()[0] * (numbers - start)))
+    result.effort_before, result.effort = (float((judge.effort(each) ** 2).sum()) for each in (start, numbers))
     result.notes = _write(movers, numbers)
     return result
 
@@ -343,6 +390,8 @@ class _Mover:
         ]
         """Component and row of each number that may change."""
         self.start = np.array([self.originals[index].keys.values[row] for index, row in self.slots])
+        self.weight = 1.0
+        """How many times as much its changes and accelerations count."""
 
     @property
     def place(self) -> tuple[int, str]:
@@ -352,6 +401,19 @@ class _Mover:
     @property
     def bone(self) -> str:
         return _bone_of(self.datablock, self.prefix)
+
+    @property
+    def owner_name(self) -> str:
+        """The name of the bone, or else of the object."""
+        return self.bone or str(self.datablock.name)
+
+    def accelerations(self, numbers: Values, frames: Frames) -> Values:
+        """Return the accelerations of locations, or angular ones, shape (m, components)."""
+        splines = self.splines(numbers)
+        if self.function is None:
+            return np.concatenate(evaluate_many([each.spline for each in splines], frames, 2), axis=1)
+        at, rates, changes = self.function.with_rates(frames)
+        return np.concatenate([retiming.retimed(each.spline, at, 2, rates, changes) for each in splines], axis=1)
 
     def splines(self, numbers: Values) -> list[TrackSpline]:
         """With these numbers in the keys that may change."""
@@ -421,21 +483,29 @@ def _bone_of(datablock: Any, prefix: str) -> str:
 
 
 class _Motion:
-    """How the errors at `frames` depend on the numbers of all movers."""
+    """How the errors at `frames`, and the effort `throughout` these, depend on the numbers of all movers."""
 
     def __init__(
-        self, part: _Part, wanted: Wanted, movers: Sequence[_Mover], scene: bpy.types.Scene, frames: Frames
+        self,
+        part: _Part,
+        wanted: Wanted,
+        movers: Sequence[_Mover],
+        scene: bpy.types.Scene,
+        frames: Frames,
+        throughout: Frames,
     ) -> None:
         self.part = part
         self.wanted = wanted
         self.movers = movers
         self.scene = scene
         self.frames = frames
+        self.throughout = throughout
         self.world = World(frames)
         self.ends = np.cumsum([len(mover.slots) for mover in movers])
         self._still: dict[tuple[int, str], Matrices] = {}
         self._times = {mover.place: frames if mover.function is None else mover.function(frames) for mover in movers}
         self._last: dict[tuple[int, str], tuple[bytes, Values]] = {}
+        self._last_accelerations: dict[tuple[int, str], tuple[bytes, Values]] = {}
 
     def placed(self, numbers: Values) -> World:
         """The world with these numbers in the keys."""
@@ -456,21 +526,49 @@ class _Motion:
     def _split(self, numbers: Values) -> list[Values]:
         return np.split(numbers, self.ends[:-1])
 
-    def costs(self) -> tuple[Values, Values]:
-        """How dear a change of each number is, as far as it moves the point, and how much of it a round may make."""
+    @cached_property
+    def _levers(self) -> list[float]:
+        """How far each mover moves the point by a turn of a radian: 1 where that is nothing or does not matter."""
         world = self.placed(np.concatenate([mover.start for mover in self.movers]))
         at = self._at(world, self.part.item, self.part.bone, self.part.point)
-        weights, longest = [], []
+        levers = []
         for mover in self.movers:
             origin = world.matrices(mover.datablock, mover.bone)[:, :3, 3]
             lever = float(np.linalg.norm(at - origin, axis=1).max())
-            if isinstance(self.wanted, TurnsWithin) or lever < TOLERANCE:
-                lever = 1.0
+            levers.append(1.0 if isinstance(self.wanted, TurnsWithin) or lever < TOLERANCE else lever)
+        return levers
+
+    def costs(self) -> tuple[Values, Values]:
+        """How dear a change of each number is, as far as it moves the point, and how much of it a round may make."""
+        weights, longest = [], []
+        for mover, lever in zip(self.movers, self._levers, strict=True):
             # A unit quaternion turns by twice its own angle.
             turn = {"VECTOR": 1.0 / lever, "QUATERNION": 2.0}.get(mover.track.kind, 1.0)
-            weights += [lever * turn] * len(mover.slots)
+            weights += [mover.weight * lever * turn] * len(mover.slots)
             longest += [_LONGEST_TURN / turn if mover.track.is_rotation else np.inf] * len(mover.slots)
         return np.array(weights), np.array(longest)
+
+    def effort(self, numbers: Values) -> Values:
+        """Return numbers whose sum of squares is the effort: the integral of squared accelerations, as far as they move
+        the point, of the tracks whose keys may change."""
+        residuals = []
+        for mover, lever, own in zip(self.movers, self._levers, self._split(numbers), strict=True):
+            if mover.slots:
+                size = mover.weight * (lever if mover.track.is_rotation else 1.0)
+                residuals.append(size * self._accelerations(mover, own))
+        return np.concatenate(residuals)
+
+    def _accelerations(self, mover: _Mover, numbers: Values) -> Values:
+        """Return the mover's accelerations times the roots of the weights of their quadrature; the last are kept."""
+        last = self._last_accelerations.get(mover.place)
+        if last is not None and last[0] == numbers.tobytes():
+            return last[1]
+        middles, spans = (self.throughout[1:] + self.throughout[:-1]) / 2.0, np.diff(self.throughout)
+        frames = (middles + np.array([[-_GAUSS], [_GAUSS]]) * spans).ravel()
+        roots = np.sqrt(np.tile(spans / 2.0, 2))
+        weighted: Values = (mover.accelerations(numbers, frames) * roots[:, np.newaxis]).ravel()
+        self._last_accelerations[mover.place] = numbers.tobytes(), weighted
+        return weighted
 
     def errors(self, numbers: Values) -> Values:
         """How far what is wanted is missed at each frame, from 0."""

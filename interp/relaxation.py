@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Relaxation: the least change of some numbers that makes errors vanish which depend on all of them.
+"""Relaxation: the least change of some numbers, or the least effort, that makes errors vanish which depend on all of
+them.
 
 The seed (seeds/004, 13.6.1) changes one knot after the other, goes on where the error falls and turns round where it
 rises, with random steps against standing still. Here every round instead takes the errors as linear in the numbers and
@@ -18,6 +19,7 @@ import numpy.typing as npt
 from .keys import FloatArray
 
 Excess = Callable[[FloatArray], FloatArray]
+Residuals = Callable[[FloatArray], FloatArray]
 
 ROUNDS = 40
 """Most rounds; each costs one evaluation of the errors a number, and a few more."""
@@ -34,6 +36,10 @@ _DERIVATIVE = 1e-6
 """Step of the numeric derivatives, of numbers in the size of one: half of float64's digits."""
 _DAMPING = 1e-9
 """Of the largest square of a derivative: directions that the errors do not feel stay as they are."""
+_UNFELT = 1e-4
+"""Of the largest derivative of an effort by a weighted number: how dear a change is in directions without effort."""
+_WORTH_IT = 1e-9
+"""Of an effort: a step that saves less is none."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +63,9 @@ def relax(
     longest: npt.ArrayLike = np.inf,
     rounds: int = ROUNDS,
     progress: Callable[[int, int], None] | None = None,
+    effort: Residuals | None = None,
 ) -> Relaxed:
-    """Change numbers as little as possible until no error exceeds the tolerance.
+    """Change numbers as little as possible, or to the least effort, until no error exceeds the tolerance.
 
     Parameters
     ----------
@@ -77,12 +84,15 @@ def relax(
         Most rounds.
     progress : callable, optional
         Called with the rounds done and the most there may be.
+    effort : callable, optional
+        From numbers, shape (n,), to residuals, shape (k,), whose sum of squares is kept small in place of that of the
+        weighted changes; these only decide between numbers of one effort.
 
     Returns
     -------
     Relaxed
-        Where the tolerance was reached, the change is the least in a neighbourhood; else these are the numbers with
-        the least sum of squares of errors that was found.
+        Where the tolerance was reached, the change or the effort is the least in a neighbourhood; else these are the
+        numbers with the least sum of squares of errors that was found.
 
     Raises
     ------
@@ -103,16 +113,17 @@ def relax(
     change = np.zeros_like(begin)
     done = 0
     while done < rounds:
-        if done == 0 and errors.max() <= tolerance:
+        if done == 0 and effort is None and errors.max() <= tolerance:
             break
         done += 1
         slopes = _slopes(excess, begin + scale * change, errors) * scale
-        target = least_change(slopes, aim - errors + slopes @ change)
+        matrix, wanted = _linear_effort(effort, begin, scale, change)
+        target = least_effort(matrix, wanted, slopes, aim - errors + slopes @ change)
         if target is None:
             target = change + _downhill(slopes, errors - aim)
-        wanted = target - change
-        wanted /= max(1.0, float((np.abs(scale * wanted) / np.asarray(longest)).max()))
-        step, moved = _tried(excess, begin, scale, change, wanted, errors, aim)
+        towards = target - change
+        towards /= max(1.0, float((np.abs(scale * towards) / np.asarray(longest)).max()))
+        step, moved = _tried(excess, effort, begin, scale, change, towards, errors, aim)
         if step is None:
             break
         size = float(np.linalg.norm(step))
@@ -137,8 +148,22 @@ def _slopes(excess: Excess, numbers: FloatArray, errors: FloatArray) -> FloatArr
     return slopes
 
 
+def _linear_effort(
+    effort: Residuals | None, begin: FloatArray, scale: FloatArray, change: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return a matrix and numbers w: ``matrix @ change - w`` is what is kept small, linear about the change."""
+    size = len(begin)
+    if effort is None:
+        return np.eye(size), np.zeros(size)
+    now = effort(begin + scale * change)
+    slopes = _slopes(effort, begin + scale * change, now) * scale
+    dear = _UNFELT * float(np.linalg.norm(slopes, axis=0).max()) or 1.0
+    return np.vstack((slopes, dear * np.eye(size))), np.concatenate((slopes @ change - now, np.zeros(size)))
+
+
 def _tried(
     excess: Excess,
+    effort: Residuals | None,
     begin: FloatArray,
     scale: FloatArray,
     change: FloatArray,
@@ -146,19 +171,30 @@ def _tried(
     errors: FloatArray,
     aim: float,
 ) -> tuple[FloatArray | None, FloatArray]:
-    """The step, or the longest part of it that does not make things worse, with the errors there; None: there is none.
+    """Return the step, or the longest part of it that does not make things worse, with the errors there; None: there
+    is none.
 
-    Where all conditions hold already, they only have to go on doing so.
+    Where all conditions hold already, they only have to go on doing so, at less effort.
     """
-    worth = _misses(errors, aim)
+    worth, kept = _misses(errors, aim), _KEPT * aim / _AIM
+    holds = errors.max() <= kept if effort is not None else worth == 0.0
+    size = _squares(effort, begin + scale * change)
     for halving in range(_HALVINGS):
         part = step * 0.5**halving
-        moved = excess(begin + scale * (change + part))
+        numbers = begin + scale * (change + part)
+        moved = excess(numbers)
         if np.isfinite(moved).all():
-            better = _misses(moved, aim)
-            if better < worth or (worth == 0.0 and moved.max() <= _KEPT * aim / _AIM):
+            if holds and moved.max() <= kept:
+                better = effort is None or _squares(effort, numbers) < size * (1.0 - _WORTH_IT)
+            else:
+                better = _misses(moved, aim) < worth
+            if better:
                 return part, moved
     return None, errors
+
+
+def _squares(effort: Residuals | None, numbers: FloatArray) -> float:
+    return 0.0 if effort is None else float((effort(numbers) ** 2).sum())
 
 
 def _misses(errors: FloatArray, aim: float) -> float:
@@ -181,6 +217,34 @@ def _downhill(slopes: FloatArray, over: FloatArray) -> FloatArray:
             break
         bad = now
     return step
+
+
+def least_effort(
+    matrix: npt.ArrayLike, wanted: npt.ArrayLike, slopes: npt.ArrayLike, room: npt.ArrayLike
+) -> FloatArray | None:
+    """Return the x with ``slopes @ x <= room`` for which ``matrix @ x`` comes nearest to `wanted`, or None where there
+    is none.
+
+    Parameters
+    ----------
+    matrix : array_like, shape (k, n)
+        Of rank n.
+    wanted : array_like, shape (k,)
+    slopes : array_like, shape (m, n)
+    room : array_like, shape (m,)
+
+    Notes
+    -----
+    Lawson and Hanson (23.3), LSI, by QR decomposition to LDP: see `least_change`.
+    """
+    orthogonal, triangle = np.linalg.qr(np.asarray(matrix, dtype=np.float64))
+    middle = orthogonal.T @ np.asarray(wanted, dtype=np.float64)
+    rows = np.linalg.solve(triangle.T, np.asarray(slopes, dtype=np.float64).T).T
+    shortest = least_change(rows, np.asarray(room, dtype=np.float64) - rows @ middle)
+    if shortest is None:
+        return None
+    found: FloatArray = np.linalg.solve(triangle, shortest + middle)
+    return found
 
 
 def least_change(slopes: npt.ArrayLike, room: npt.ArrayLike) -> FloatArray | None:

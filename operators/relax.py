@@ -24,8 +24,8 @@ from .reporting import Status, tell_notes
 
 
 class TCB_OT_relax(Relaxation, bpy.types.Operator):
-    """Change keys of what is selected as little as possible until the condition holds for the active object or bone, at
-    every frame and between, and bake again what was baked"""
+    """Change keys of what is selected, as little as possible or to the least effort, until the condition holds for the
+    active object or bone, at every frame and between, and bake again what was baked"""
 
     bl_idname = "tcb.relax"
     bl_label = "Relax"
@@ -70,6 +70,7 @@ class TCB_OT_relax(Relaxation, bpy.types.Operator):
                 tolerance=self.turn_tolerance if self.wanted == "LIMITS" else self.tolerance,
                 frame_range=(self.frame_start, self.frame_end) if self.use_range else None,
                 keep_best=self.keep_best,
+                least=self.least,
                 defaults=selection.default_parameters(context),
                 scene=context.scene,
                 progress=progress,

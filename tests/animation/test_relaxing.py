@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Matrix, Vector
+from scipy import interpolate, optimize
 
 from tests.animation.curves import co, curve, differences, key, new_object, seen, snapshot
 
@@ -403,3 +404,150 @@ def test_a_bone_that_is_not_there_is_named(animation, foot):
         animation.relax(foot, animation.StaysAt(target, "heel"), [20])
     with pytest.raises(animation.Refusal, match="\"Foot\": it has no bone 'toe'"):
         animation.relax(foot, animation.StaysAbove(), [20], bone="toe")
+
+
+def heights_of_least_effort(frames, heights, free):
+    """The heights at the free keys for which a natural cubic spline bends least, and its effort there: scipy's."""
+
+    def effort(chosen):
+        values = np.array(heights, dtype=float)
+        values[free] = chosen
+        bends = interpolate.CubicSpline(frames, values, bc_type="natural").derivative(2)
+        # Linear from key to key, so Simpson's rule is exact.
+        ends, middles = bends(frames), bends((np.array(frames[1:]) + frames[:-1]) / 2.0)
+        return float((np.diff(frames) / 6.0 * (ends[:-1] ** 2 + 4.0 * middles**2 + ends[1:] ** 2)).sum())
+
+    least = optimize.minimize(effort, np.array(heights)[free], method="Nelder-Mead", options={"xatol": 1e-9})
+    return least.x, effort(least.x), effort(np.array(heights)[free])
+
+
+def test_the_motion_of_least_effort_is_the_one_that_scipy_finds(animation, foot):
+    """Without a condition that matters: natural cubics through free keys, whose effort is a closed form."""
+    animation.enable(foot)
+    animation.choose(foot, "location", method="CUBIC_NATURAL")
+    floor = animation.StaysAbove(height=-100.0)
+    result = animation.relax(foot, floor, [20, 30], tracks=["location"], least="EFFORT")
+    heights, least, before = heights_of_least_effort([1, 20, 30, 60], [3.0, 0.0, 0.0, 3.0], [1, 2])
+    assert co(curve(foot, "location", 2))[1:3, 1] == pytest.approx(heights, abs=2e-3)
+    # X goes in another natural cubic: its effort comes to nothing too, and adds to what was there before.
+    along, least_along, before_along = heights_of_least_effort([1, 20, 30, 60], [0.0, 2.0, 4.0, 6.0], [1, 2])
+    assert co(curve(foot, "location", 0))[1:3, 1] == pytest.approx(along, abs=2e-3)
+    assert result.effort_before == pytest.approx(before + before_along, rel=1e-6)
+    assert result.effort == pytest.approx(least + least_along, abs=1e-6 * before)
+
+
+def played_effort(item, step=0.125):
+    """The sum of squared second differences of where Blender puts the object."""
+    frames = np.arange(1, 60 + step, step)
+    return float((np.diff(points(item, frames=frames), 2, axis=0) ** 2).sum() / step**3)
+
+
+@pytest.mark.parametrize("least", ["CHANGE", "EFFORT"])
+def test_both_figures_are_told_whichever_is_kept_small(animation, foot, least):
+    animation.bake(foot, step=0.125)
+    before = played_effort(foot)
+    result = animation.relax(foot, animation.StaysAbove(), [20, 30], tracks=["location"], least=least)
+    assert points(foot)[:, 2].min() >= -1e-3
+    assert result.effort_before == pytest.approx(before, rel=0.02)
+    assert result.effort == pytest.approx(played_effort(foot), rel=0.02, abs=1e-5 * before)
+    changes = [np.array(_own_keys(foot, "location", axis)[1]) for axis in range(3)]
+    start = np.array([(0, 2, 4, 6), (0, 0, 0, 0), (3, 0, 0, 3)], dtype=float)
+    assert result.change == pytest.approx(np.linalg.norm(np.array(changes) - start), rel=1e-4)
+    assert f"effort {result.effort:.3g}" in str(result)
+
+
+def test_less_effort_takes_more_change(animation, foot):
+    results = [
+        animation.relax(copy, animation.StaysAbove(), [20, 30], tracks=["location"], least=least)
+        for least in ("CHANGE", "EFFORT")
+        for copy in [_baked_copy(animation, foot)]
+    ]
+    assert results[1].effort < 0.9 * results[0].effort
+    assert results[1].change > results[0].change
+
+
+def test_no_motion_beside_the_one_of_least_effort_takes_less(animation, scene, foot):
+    """Below a ceiling, which the motion without any effort would pass through."""
+    ceiling = bpy.data.objects.new("Ceiling", None)
+    ceiling.matrix_world = Matrix.Translation((0, 0, 1)) @ Matrix.Rotation(math.pi, 4, "X")
+    scene.collection.objects.link(ceiling)
+    bpy.context.view_layer.update()
+    animation.bake(foot, step=0.125)
+    start = played_effort(foot)
+    inside = (FRAMES >= 15) & (FRAMES <= 35)
+    wanted = animation.StaysAbove(ceiling)
+    result = animation.relax(foot, wanted, [20, 30], tracks=["location"], frame_range=(15, 35), least="EFFORT")
+    highest = points(foot)[inside, 2].max()
+    assert 1.0 - 1e-3 <= highest <= 1.0 + 1e-3
+    best = played_effort(foot)
+    assert best == pytest.approx(result.effort, rel=0.02)
+    assert best < 0.9 * start
+    animation.restore(foot)
+    keyed = {axis: co(curve(foot, "location", axis))[1:3, 1].copy() for axis in (0, 2)}
+    lower = 0
+    for axis, row, by in [(axis, row, by) for axis in (0, 2) for row in (0, 1) for by in (-0.1, 0.1)]:
+        _set_height(foot, axis, row, keyed[axis][row] + by)
+        animation.bake(foot, step=0.125)
+        if points(foot)[inside, 2].max() <= highest:
+            lower += 1
+            assert played_effort(foot) > best
+        animation.restore(foot)
+        _set_height(foot, axis, row, keyed[axis][row])
+    assert lower >= 4
+
+
+def _set_height(item, axis, row, height):
+    fcurve = curve(item, "location", axis)
+    fcurve.keyframe_points[1 + row].co_ui = ((20, 30)[row], float(height))
+    fcurve.update()
+
+
+def _baked_copy(animation, item):
+    copy = item.copy()
+    copy.animation_data.action = item.animation_data.action.copy()
+    if hasattr(copy.animation_data, "action_slot"):
+        copy.animation_data.action_slot = copy.animation_data.action.slots[0]
+    bpy.context.scene.collection.objects.link(copy)
+    animation.enable(copy, keep_look=False)
+    animation.bake(copy, step=0.125)
+    return copy
+
+
+def test_a_bone_with_a_weight_turns_less_for_it(animation, leg):
+    """The effort of a heavy shin is saved, and the thigh makes up for it."""
+    animation.bake(leg, step=0.25)
+    ankle = (0, leg.pose.bones["shin"].bone.length, 0)
+    turns = {}
+    for weight in (1.0, 20.0):
+        rig = _baked_copy(animation, leg)
+        chosen = []
+        for name in ("thigh", "shin"):
+            track = animation.find_track(rig, f'pose.bones["{name}"].rotation_euler')
+            keys = animation.edit.selected_keys.keys_of(rig, track)
+            chosen.append(keys.take((keys.frames >= 20) & (keys.frames <= 40)))
+        animation.relax(
+            rig,
+            animation.StaysAbove(height=0.4),
+            chosen,
+            bone="shin",
+            point=ankle,
+            tolerance=2e-3,
+            frame_range=(20, 40),
+            least="EFFORT",
+            weights={"shin": weight},
+        )
+        assert points(rig, ankle, "shin", np.arange(20, 40.25, 0.25))[:, 2].min() >= 0.4 - 2e-3
+        shown = [seen(frame, rig).pose.bones["shin"].rotation_euler.x for frame in np.arange(1, 60.25, 0.25)]
+        turns[weight] = float((np.diff(shown, 2) ** 2).sum())
+    assert turns[20.0] < 0.9 * turns[1.0]
+
+
+def test_a_weight_or_a_goal_that_is_none_is_refused(animation, foot):
+    animation.enable(foot)
+    floor = animation.StaysAbove()
+    with pytest.raises(ValueError, match="'Foot'"):
+        animation.relax(foot, floor, [20], weights={"Foot": 0.0})
+    with pytest.raises(animation.Refusal, match="'Hand'"):
+        animation.relax(foot, floor, [20], weights={"Hand": 1.0})
+    with pytest.raises(ValueError, match="least"):
+        animation.relax(foot, floor, [20], least="ENERGY")

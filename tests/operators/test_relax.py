@@ -108,3 +108,11 @@ def test_in_pose_mode_the_selected_bones_turn_within_limits(posed):
     assert 0.79 < max(turned) <= 0.8 + np.radians(0.1) + 1e-4
     # The other bone was not selected.
     assert curve(posed, 'pose.bones["left"].rotation_euler').keyframe_points[1].co.y == 1.0
+
+
+def test_less_effort_is_taken_where_that_is_chosen(foot, choose):
+    choose(foot, "location", 20, 30)
+    assert bpy.ops.tcb.relax(wanted="ABOVE", least="EFFORT", tracks={"LOCATION"}) == {"FINISHED"}
+    # The ends are 3 high, and nothing holds the foot down between them.
+    own = [point.co.y for point in curve(foot, "location", 2).keyframe_points if point.type != "GENERATED"]
+    assert own == pytest.approx([3.0] * 4, abs=1e-3)
