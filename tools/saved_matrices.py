@@ -6,14 +6,19 @@
 A file of 3ds Max says at which frame it was saved, and where each mesh was then: by Max's own interpolation. Each file
 is imported twice, with rotations between keys as 3D Studio 4 has them and as Max has them, baked as samples, and looked
 at in that frame. A row a file: how many meshes stood between keys of a rotation, and how far their axes are off, in
-degrees, median and largest, each way; then how far their places are off in the median, of the distance from the origin.
+degrees, median and largest, each way; how many stood between keys of any kind, and how far their places are off in the
+median, of the distance from the origin; and how many meshes say nothing: at a key, or before or after all keys.
 Needs Blender as a Python module.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +35,8 @@ from tools.bench_report import number, table
 WAYS = ("DE_CASTELJAU", "SQUAD")
 TICKS = 160
 """A frame of 3ds Max, in which it says at which frame it saved."""
+MOST_PARTS = 64
+"""Of a frame: samples lie no nearer."""
 Float64Array = npt.NDArray[np.float64]
 
 
@@ -41,20 +48,44 @@ def saved_at(scene: three_ds.Scene) -> float:
     return keyframer.current_frame / (TICKS if keyframer.header.name == b"MAXSCENE" else 1)
 
 
-def saved_matrices(scene: three_ds.Scene, frame: float) -> dict[str, Float64Array]:
-    """The matrix, shape (4, 4), of each mesh whose node turns there from one key to another; by the object's name."""
+@dataclass(frozen=True)
+class Saved:
+    """Where a mesh was when its file was saved."""
+
+    matrix: Float64Array
+    """Shape (4, 4)."""
+    turned: bool
+    """Whether it was between two keys of its rotation; else of its position or scale."""
+
+
+def saved_matrices(scene: three_ds.Scene, frame: float) -> tuple[dict[str, Saved], int]:
+    """Return the meshes whose nodes went from one key to another there, by name, and the number of the others.
+
+    An instance is none: the file has the matrix of its mesh's first node.
+    """
     meshes = {item.name: item.content for item in scene.objects if isinstance(item.content, three_ds.Mesh)}
     result = {}
     for node in scene.nodes:
-        mesh, track = meshes.get(node.name), node.track("ROTATION")
-        if mesh is None or mesh.matrix is None or node.instance_name or track is None or len(track.frames) < 2:
+        mesh = meshes.get(node.name)
+        if mesh is None or mesh.matrix is None or node.instance_name:
             continue
-        if track.frames[0] < frame < track.frames[-1] and frame not in track.frames:
+        between = [kind for kind in ("ROTATION", "POSITION", "SCALE") if is_between(node.track(kind), frame)]
+        if between:
             matrix = np.eye(4)
             # Rows of the file are the images of the axes and of the origin.
             matrix[:3] = np.asarray(mesh.matrix, dtype=np.float64).T
-            result[node.name.decode("latin-1")] = matrix
-    return result
+            result[node.name.decode("latin-1")] = Saved(matrix, "ROTATION" in between)
+    return result, len(meshes) - len(result)
+
+
+def is_between(track: three_ds.Track | None, frame: float) -> bool:
+    """Tell whether the frame lies between two keys of the track, at none."""
+    return (
+        track is not None
+        and len(track.frames) > 1
+        and bool(track.frames[0] < frame < track.frames[-1])
+        and frame not in track.frames
+    )
 
 
 def off(found: Float64Array, saved: Float64Array) -> tuple[float, float]:
@@ -75,35 +106,47 @@ def unscaled(matrix: Float64Array) -> Float64Array:
     return rotation
 
 
-def compare(path: Path) -> tuple[str, ...]:
+def compare(animation: Any, path: Path) -> tuple[str, ...]:
     """Return the row of a file."""
     scene = three_ds.read(path.read_bytes())
     frame = saved_at(scene)
-    saved = {} if np.isnan(frame) or frame % 1 else saved_matrices(scene, frame)
-    if not saved:
-        return (path.name, "" if np.isnan(frame) else f"{frame:g}", "0", *[""] * 6)
-    columns = []
-    for way in WAYS:
-        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-        importers: Any = bpy.ops.import_anim
-        importers.tcb_3ds(filepath=str(path), output="SAMPLES", between=way)
-        blender_scene: Any = bpy.context.scene
-        blender_scene.frame_set(int(frame))
-        objects: Any = bpy.data.objects
-        errors = np.array([off(np.array(objects[name].matrix_world), matrix) for name, matrix in saved.items()])
-        columns.append((*np.median(errors, axis=0), *errors.max(axis=0)))
-    angles = [number(float(column[row])) for column in columns for row in (0, 2)]
-    places = [number(float(column[1])) for column in columns]
-    return (path.name, f"{frame:g}", f"{len(saved)}", *angles, *places)
+    if np.isnan(frame):
+        return (path.name, *[""] * 9)
+    saved, others = saved_matrices(scene, frame)
+    turned = [each.turned for each in saved.values()]
+    counts = f"{sum(turned)}", f"{len(turned)}", f"{others}"
+    errors = [errors_of(animation, path, frame, saved, way) for way in WAYS if saved]
+    angles = [(np.median(each[turned, 0]), each[turned, 0].max()) for each in errors if any(turned)]
+    turns = [number(float(angle)) for pair in angles for angle in pair] or [""] * 4
+    places = [number(float(np.median(each[:, 1]))) for each in errors] or [""] * 2
+    return (path.name, f"{frame:g}", counts[0], *turns, counts[1], *places, counts[2])
+
+
+def errors_of(animation: Any, path: Path, frame: float, saved: Mapping[str, Saved], way: str) -> Float64Array:
+    """Import the file with rotations that way, and return how far axes and places are off, shape (meshes, 2)."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    operators: Any = bpy.ops
+    operators.import_anim.tcb_3ds(filepath=str(path), output="NONE", between=way)
+    objects: Any = bpy.data.objects
+    for each in objects:
+        if each.animation_data is not None and each.animation_data.action is not None:
+            # So that there is a sample in the frame.
+            animation.bake(each, step=1.0 / Fraction(frame).limit_denominator(MOST_PARTS).denominator)
+    scene: Any = bpy.context.scene
+    scene.frame_set(int(frame), subframe=frame % 1)
+    return np.array([off(np.array(objects[name].matrix_world), each.matrix) for name, each in saved.items()])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", type=Path)
     files = parser.parse_args().files
-    tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)]).register()
-    heads = ("file", "saved at", "meshes", "3D Studio 4: median", "largest", "3ds Max: median", "largest")
-    print(table((*heads, "places, 3D Studio 4", "places, 3ds Max"), [compare(path) for path in files]))
+    package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
+    package.register()
+    animation = importlib.import_module(f"{package.__name__}.animation")
+    heads = ("file", "saved at", "turning", "3D Studio 4: median", "largest", "3ds Max: median", "largest")
+    heads += ("moving", "places, 3D Studio 4", "places, 3ds Max", "others")
+    print(table(heads, [compare(animation, path) for path in files]))
     tcb.end_process(0)
 
 

@@ -64,16 +64,21 @@ def make_scene() -> Any:
     return baton
 
 
-def render(path: Path) -> None:
-    scene: Any = bpy.context.scene
+def set_up_render(scene: Any, size: int, samples: int) -> None:
+    """Let Cycles render the lights alone, with the shutter open for a whole frame."""
     scene.render.engine = "CYCLES"
-    scene.cycles.device, scene.cycles.samples, scene.cycles.use_denoising = "CPU", 512, False
+    scene.cycles.device, scene.cycles.samples, scene.cycles.use_denoising = "CPU", samples, False
     scene.cycles.max_bounces = 0
-    scene.render.resolution_x = scene.render.resolution_y = 360
+    scene.render.resolution_x = scene.render.resolution_y = size
     scene.render.use_motion_blur, scene.render.motion_blur_shutter = True, 1.0
     scene.view_settings.view_transform = "Standard"
     for item in scene.objects:
         item.cycles.motion_steps = 7
+
+
+def render(path: Path) -> None:
+    scene: Any = bpy.context.scene
+    set_up_render(scene, 360, 512)
     scene.render.filepath = str(path)
     scene.frame_set(FRAME)
     bpy.ops.render.render(write_still=True)
