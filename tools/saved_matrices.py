@@ -144,7 +144,15 @@ def main() -> None:
     package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
     package.register()
     animation = importlib.import_module(f"{package.__name__}.animation")
-    heads = ("file", "saved at", "turning", "3D Studio 4: median", "largest", "3ds Max: median", "largest")
+    heads: tuple[str, ...] = (
+        "file",
+        "saved at",
+        "turning",
+        "3D Studio 4: median",
+        "largest",
+        "3ds Max: median",
+        "largest",
+    )
     heads += ("moving", "places, 3D Studio 4", "places, 3ds Max", "others")
     print(table(heads, [compare(animation, path) for path in files]))
     tcb.end_process(0)
