@@ -200,15 +200,37 @@ def _curves_of(item: Any) -> list[bpy.types.FCurve]:
 
 
 def _ambient(scene: Any, options: ExportOptions, report: Exchanged) -> list[Gathered]:
-    """The world's viewport color, as the ambient light."""
+    """Return the world's color as the ambient light: that of its background, if that is a plain one, else its viewport
+    color; also where that is keyed, or the world was imported."""
     world = scene.world
     if world is None:
         return []
     one = Gathered(world, "AMBIENT", _AMBIENT, None, partial(note, report.notes, world.name))
-    if world.node_tree is not None and _curves_of(world.node_tree):
-        one.say(rpt_("its nodes are animated, which is left: the ambient light has its viewport color"))
     find_source(one, options.conversion)
+    background = _plain_background(world)
+    is_keyed = any(curve.data_path == "color" for curve in _curves_of(world))
+    if background is None or is_keyed or one.source is not None:
+        one.colored = world, "color"
+    else:
+        one.colored = world.node_tree, background
+    if world.node_tree is not None:
+        left = ", ".join(sorted({curve.data_path for curve in _curves_of(world.node_tree)} - {one.colored[1]}))
+        if left:
+            one.say(rpt_("its nodes are animated, which is left: {:s}", left))
     return [one]
+
+
+def _plain_background(world: Any) -> str | None:
+    """Return the path in the world's nodes of the color that is its surface; None where more nodes make that."""
+    # From Blender 5.0 on a world always uses its nodes.
+    plays = world.node_tree is not None and (bpy.app.version >= (5, 0, 0) or world.use_nodes)
+    output = world.node_tree.get_output_node("ALL") if plays else None
+    if output is None or not output.inputs["Surface"].is_linked:
+        return None
+    node = output.inputs["Surface"].links[0].from_node
+    if node.bl_idname != "ShaderNodeBackground" or node.inputs["Color"].is_linked:
+        return None
+    return f"{node.inputs['Color'].path_from_id()}.default_value"
 
 
 def _kind(item: Any) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+import bpy
 import numpy as np
 import numpy.typing as npt
 
@@ -61,6 +62,8 @@ class Gathered:
     """The node that it was imported from."""
     planned: Planned | None = None
     """That node as it was imported."""
+    colored: tuple[bpy.types.ID, str] | None = None
+    """The datablock and the path of an ambient light's color."""
     construction: Construction | None = None
     """How the keys of its rotation are played, where there are several."""
 
@@ -120,8 +123,9 @@ class Writer:
         if gathered.item is None:
             self._sight(gathered)
             return
-        if kind == "AMBIENT":
-            self._color(gathered, self._tracks(gathered.item))
+        if gathered.colored is not None:
+            datablock, path = gathered.colored
+            self._color(gathered, self._tracks(datablock), path)
             return
         self._place(gathered, why_sampled)
         if kind == "OBJECT":
@@ -266,9 +270,10 @@ class Writer:
         places = places.with_values(self.conversion.places_in_file(places.values))
         gathered.tracks.append(numbers_track("POSITION", places, self.conversion, gathered.say))
 
-    def _color(self, gathered: Gathered, tracks: Tracks) -> None:
-        color = tracks.numbers("color", gathered.say)
-        self._add(gathered, "COLOR", "color", color, color.values)
+    def _color(self, gathered: Gathered, tracks: Tracks, path: str = "color") -> None:
+        color = tracks.numbers(path, gathered.say)
+        # A node's color has an alpha.
+        self._add(gathered, "COLOR", "color", color, color.values[:, :3])
 
     def _cones(self, gathered: Gathered, tracks: Tracks) -> None:
         light, say = gathered.item.data, gathered.say

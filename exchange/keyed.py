@@ -246,7 +246,7 @@ def quaternion_of(item: Any) -> FloatArray:
 
 
 def _value(datablock: Any, path: str) -> FloatArray:
-    value = datablock[path[2:-2]] if path.startswith("[") else getattr(datablock, path)
+    value: Any = datablock.path_resolve(path)
     return np.array([value] if isinstance(value, float) else value[:], dtype=np.float64)
 
 

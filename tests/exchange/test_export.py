@@ -633,6 +633,8 @@ def test_other_axes_turn_what_is_exported(give: Export, tmp_path: Path, axes: di
 def test_the_color_of_the_world_is_the_ambient_light(give: Export, animation, said, tmp_path: Path) -> None:
     world_there = bpy.context.scene.world = bpy.data.worlds.new("Sky")
     world_there.color = (0.25, 0.5, 0.75)
+    if world_there.node_tree is not None:
+        world_there.node_tree.nodes.clear()
     (node,) = give().nodes
     assert (node.kind, node.name) == ("AMBIENT", b"$AMBIENT$")
     assert node.track("COLOR").values.tolist() == [[0.25, 0.5, 0.75]]
@@ -660,14 +662,47 @@ def played_color(frame: int) -> tuple[float, ...]:
     return tuple(bpy.context.scene.world.color)
 
 
-def test_an_animated_background_is_told(give: Export, animation, said) -> None:
-    world_there = bpy.context.scene.world = bpy.data.worlds.new("Sky")
+@pytest.fixture
+def background(scene):
+    """The Background node of the scene's world."""
+    world_there = scene.world = bpy.data.worlds.new("Sky")
     if world_there.node_tree is None:
         world_there.use_nodes = True
-    strength = world_there.node_tree.nodes.new("ShaderNodeValue").outputs[0]
+    return world_there.node_tree.nodes["Background"]
+
+
+def test_the_color_of_the_background_is_the_ambient_light_with_its_keys(give: Export, animation, background) -> None:
+    background.inputs["Color"].default_value = (0.25, 0.5, 0.75, 1.0)
+    (node,) = give().nodes
+    assert (node.kind, node.track("COLOR").values.tolist()) == ("AMBIENT", [[0.25, 0.5, 0.75]])
+    tree, path = background.id_data, background.inputs["Color"].path_from_id() + ".default_value"
+    key(tree, path, [(0, (0, 0, 0, 1)), (10, (1, 0.5, 0.25, 1)), (30, (0, 1, 0.5, 1))])
+    animation.enable(tree, keep_look=False)
+    animation.key_set(tree, path, 10, tension=0.5)
+    colors = give().nodes[0].track("COLOR")
+    assert colors.frames.tolist() == [0, 10, 30]
+    assert colors.values.tolist() == [[0, 0, 0], [1, 0.5, 0.25], [0, 1, 0.5]]
+    assert colors.parameters[0].tolist() == [0, 0.5, 0]
+
+
+def test_the_keys_of_a_backgrounds_color_that_are_not_tcb_are_sampled(give: Export, background) -> None:
+    path = background.inputs["Color"].path_from_id() + ".default_value"
+    key(background.id_data, path, [(0, (0, 0, 0, 1)), (30, (1, 0.5, 0.25, 1))])
+    colors = give().nodes[0].track("COLOR")
+    played = []
+    for frame in colors.frames.tolist():
+        bpy.context.scene.frame_set(frame)
+        played.append(background.inputs["Color"].default_value[:3])
+    assert len(played) == 31
+    assert colors.values == pytest.approx(np.array(played), abs=1e-6)
+
+
+def test_an_animation_of_the_background_that_is_no_color_is_told(give: Export, background, said) -> None:
+    strength = background.inputs["Strength"]
     strength.keyframe_insert("default_value", frame=1)
     give()
-    assert '"Sky": its nodes are animated, which is left: the ambient light has its viewport color' in said()
+    path = f"{strength.path_from_id()}.default_value"
+    assert f'"Sky": its nodes are animated, which is left: {path}' in said()
 
 
 def everything_animated(animation) -> None:
