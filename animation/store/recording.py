@@ -137,13 +137,17 @@ def _is_recorded(rows: Rows, present: Rows, baked: npt.NDArray[np.bool_]) -> npt
 
 
 def write_identities(fcurve: bpy.types.FCurve, own: OwnKeys) -> None:
-    """Write the identities of own keys into the floats of the curve's keys, but for those that keys play."""
+    """Write the identities of own keys into the floats of the curve's keys, but for those that keys play: from these
+    another identity, which they got while they were not played, is taken away."""
     points = fcurve.keyframe_points
     every = read(fcurve)
     identities = np.zeros(len(every), dtype=np.uint32)
     there = own.rows >= 0
     identities[own.rows[there]] = own.identities[there]
-    spelt = identity.with_identities(every, identities)
+    before = identities_of(every)
+    renamed = (identities != identity.NONE) & (before != identities)
+    plain = _with_own_floats(every, np.where(renamed, session.rows.find(before), -1))
+    spelt = identity.with_identities(plain, identities)
     for name in ("back", "amplitude", "period"):
         points.foreach_set(name, getattr(spelt, name))
 
