@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Set the parameters of keys."""
+"""Set the parameters and the interpolation of keys."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import bpy
-from bpy.props import FloatProperty, FloatVectorProperty, StringProperty
+from bpy.props import EnumProperty, FloatProperty, FloatVectorProperty, StringProperty
 
 from .. import preferences, selection
 from ..animation import find_track
@@ -20,7 +20,8 @@ from .reporting import Status, finish, for_each_of, for_each_track, poll_keys, p
 
 
 class TCB_OT_key_set(Of50, bpy.types.Operator):
-    """Set tension, continuity, bias and ease of the selected keys, or in the 3D viewport of the key in the sidebar"""
+    """Set tension, continuity, bias, ease and interpolation of the selected keys, or in the 3D viewport of the key in
+    the sidebar"""
 
     bl_idname = "tcb.key_set"
     bl_label = "Set TCB Parameters"
@@ -49,6 +50,16 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         size=3,
         options={"SKIP_SAVE"},
     )
+    interpolation: EnumProperty(
+        name="Interpolation",
+        description="How the keys go to the next ones: Bezier plays TCB, all others are Blender's, and end the spline",
+        items=[
+            (item.identifier, item.name, item.description, item.icon, item.value)
+            for item in bpy.types.Keyframe.bl_rna.properties["interpolation"].enum_items
+        ],
+        default="BEZIER",
+        options={"SKIP_SAVE"},
+    )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -75,12 +86,17 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
             row.prop(self, slider)
             if not self.properties.is_property_set(name):
                 row.label(text="mixed, kept")
+        row = layout.row()
+        row.prop(self, "interpolation")
+        if not self.properties.is_property_set("interpolation"):
+            row.label(text="kept")
 
     def execute(self, context: bpy.types.Context) -> Status:
         given = {name: getattr(self, name) for name in PARAMETERS if self.properties.is_property_set(name)}
         has_velocity = self.properties.is_property_set("velocity")
-        if not given and not has_velocity:
-            names = ", ".join((*PARAMETERS, VELOCITY))
+        interpolation = self.interpolation if self.properties.is_property_set("interpolation") else None
+        if not given and not has_velocity and interpolation is None:
+            names = ", ".join((*PARAMETERS, VELOCITY, "interpolation"))
             self.report({"ERROR"}, rpt_("none of {:s} is given", names))
             return {"CANCELLED"}
         defaults = selection.default_parameters(context)
@@ -88,7 +104,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         def set_given(keys: TrackKeys) -> None:
             velocity = self.velocity[: velocity_size(keys.track)] if has_velocity else ()
             numbers = {velocity_of(component): number for component, number in enumerate(velocity)}
-            set_parameters(keys, {**given, **numbers}, defaults)
+            set_parameters(keys, {**given, **numbers}, defaults, interpolation)
 
         if not self.track:
             chosen = selection.chosen_keys(context)

@@ -16,11 +16,21 @@ from ..faults import Refusal
 from ..fcurves.channels import HAS_SLOTS, Channels, channels_of
 from ..fcurves.editable import check_editable
 from ..fcurves.frames import SAME_FRAME, is_among, union
-from ..fcurves.keyframes import BoolArray, FloatArray, read
+from ..fcurves.keyframes import INTERPOLATION, BoolArray, FloatArray, IndexArray, array_of, read
 from ..store.own_keys import OwnKeys, read_all_own_keys, read_own_keys
 from ..store.parameters import Numbers, check_parameter, read_parameters, read_velocities, velocity_size
 from ..store.recording import Part, enable_tracks, recorded, remove_traces, write_identities
-from ..store.rows import NO_ROWS, NUMBERS, PARAMETERS, VELOCITY, Rows, column_of, joined, velocity_of
+from ..store.rows import (
+    CHOSEN_INTERPOLATION,
+    NO_ROWS,
+    NUMBERS,
+    PARAMETERS,
+    VELOCITY,
+    Rows,
+    column_of,
+    joined,
+    velocity_of,
+)
 from ..store.table import Channel, read_table, remove_table, update
 from ..store.tracks import Track, find_tracks, tracks_among
 from .enabling import find_track, writable
@@ -146,14 +156,20 @@ def _selected(fcurve: bpy.types.FCurve) -> BoolArray:
 
 
 def set_parameters(
-    keys: TrackKeys, given: Mapping[str, Numbers | float], defaults: Mapping[str, float] | None = None
+    keys: TrackKeys,
+    given: Mapping[str, Numbers | float],
+    defaults: Mapping[str, float] | None = None,
+    interpolation: str | None = None,
 ) -> None:
-    """Set parameters of the keys: of each name one number for all of them, or one a key.
+    """Set parameters of the keys: of each name one number for all of them, or one a key; and their interpolation.
 
     The track is made TCB where it isn't. Where `defaults` are given, those of keys that have no parameters of their
     own, a 0 is not written where it is the default anyway. Raises Refusal where the track can't be changed or a number
-    is out of its range; then nothing is changed.
+    is out of its range, ValueError where Blender has no such interpolation; then nothing is changed.
     """
+    if interpolation is not None and interpolation not in INTERPOLATION:
+        known = ", ".join(INTERPOLATION)
+        raise ValueError(rpt_("{:s} {!r} is none of {:s}", "interpolation", interpolation, known))
     numbers = {name: np.broadcast_to(np.asarray(value, dtype=np.float64), len(keys)) for name, value in given.items()}
     if not len(keys):
         return
@@ -176,7 +192,7 @@ def set_parameters(
             result[_NAMES[column]] = np.where(written, values[rows], present)
         return result
 
-    _write(channels, track, keys.frames, changed)
+    _write(channels, track, keys.frames, changed, interpolation)
 
 
 _NAMES = (*PARAMETERS, *map(velocity_of, range(NUMBERS - len(PARAMETERS))))
@@ -192,18 +208,40 @@ def _column(track: Track, index: int, name: str) -> int | None:
     return column_of(velocity_of(0)) if name == velocity_of(index) else None
 
 
-def _write(channels: Channels, track: Track, frames: FloatArray, changed: _Changed) -> None:
-    """Give the keys of a TCB track at the frames new rows, with the numbers that `changed` gives."""
+def _write(
+    channels: Channels, track: Track, frames: FloatArray, changed: _Changed, interpolation: str | None = None
+) -> None:
+    """Give the keys of a TCB track at the frames new rows, with the numbers that `changed` gives, and an interpolation
+    that counts as chosen."""
     state = track.state
     assert state is not None
     own = read_own_keys(track)
     there = {index: is_among(each.keys.frames, frames) for index, each in own.items()}
+    if interpolation is not None:
+        for index, each in own.items():
+            _write_interpolation(track.channels[index], each.rows[there[index]], interpolation)
+        own = {index: _interpolated(each, there[index], interpolation) for index, each in own.items()}
     parts = [Part(state.identity, index, each, index in state.channels) for index, each in own.items()]
     numbers = [changed(index, each, there[index]) for index, each in own.items()]
     named, rows = recorded(parts, numbers, list(there.values()))
     _put(
         channels, track, {part.index: (part.own, after) for part, after in zip(parts, named, strict=True)}, joined(rows)
     )
+
+
+def _write_interpolation(fcurve: bpy.types.FCurve, rows: IndexArray, interpolation: str) -> None:
+    """Set the interpolation of the curve's keys in those rows, but for -1: a key that others have swallowed."""
+    kinds = array_of(fcurve.keyframe_points, "interpolation")
+    kinds[rows[rows >= 0]] = INTERPOLATION[interpolation]
+    fcurve.keyframe_points.foreach_set("interpolation", kinds)
+
+
+def _interpolated(own: OwnKeys, there: BoolArray, interpolation: str) -> OwnKeys:
+    """Return own keys of which those that are `there` have an interpolation that was chosen: Bezier ones play TCB."""
+    kinds = np.where(there, np.uint8(INTERPOLATION[interpolation]), own.keys.interpolation)
+    bit = CHOSEN_INTERPOLATION if interpolation != "BEZIER" else 0
+    chosen = np.where(there, own.chosen & ~np.uint8(CHOSEN_INTERPOLATION) | np.uint8(bit), own.chosen)
+    return replace(own, keys=own.keys.with_(interpolation=kinds), chosen=chosen)
 
 
 def _put(channels: Channels, track: Track, keys: Mapping[int, tuple[OwnKeys, OwnKeys]], rows: Rows) -> None:
@@ -232,18 +270,21 @@ def key_set(
     frame: float,
     *,
     velocity: float | Sequence[float] | None = None,
+    interpolation: str | None = None,
     **parameters: float,
 ) -> None:
     """Set parameters (tension, continuity, bias, ease_to, ease_from) of the key of `track` at `frame`.
 
     `velocity`, a frame, is for methods that go by it: a number, or one for each component; of a rotation its angular
-    velocity x, y, z in the parent's frame, radians. The track is made TCB where it isn't. Raises Refusal where there is
-    no such track or key, or a number is out of range; then nothing is changed.
+    velocity x, y, z in the parent's frame, radians. `interpolation`, as `bpy.types.Keyframe` names it, is how the
+    key's channels go to their next keys: "BEZIER" plays TCB, all others are Blender's, and end the spline there. The
+    track is made TCB where it isn't. Raises Refusal where there is no such track or key, or a number is out of range,
+    ValueError where there is no such interpolation; then nothing is changed.
     """
     check_editable(datablock)
     keys = key_at(datablock, find_track(datablock, track), frame)
     given = dict(parameters) if velocity is None else {**parameters, **velocity_given(keys.track, velocity, frame)}
-    set_parameters(keys, given)
+    set_parameters(keys, given, interpolation=interpolation)
 
 
 def velocity_given(track: Track, velocity: float | Sequence[float], frame: float) -> dict[str, float]:

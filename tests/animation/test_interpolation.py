@@ -16,6 +16,7 @@ from tests.animation.curves import (
     curve,
     differences,
     fcurves,
+    given,
     key,
     new_object,
     play,
@@ -322,3 +323,147 @@ def test_a_rotation_s_segment_is_blender_s_where_one_channel_s_is(animation, mod
     for frame in (3.0, 20.0):
         shown = quaternion_of(mode, channels_at(thing, path, len(rows[0]), frame))
         assert reference.apart(shown, reference.rotation(keys[run_at(frame)], frame)) < 2e-6
+
+
+SET = ["CONSTANT", *OTHERS, "ELASTIC"]
+STATES = ["TCB", *OUTPUTS]
+"""Not played, or played by one of the outputs."""
+BETWEEN = [7.5, 8.0, 9.0, 11.0, 12.25]
+"""After the key that is chosen."""
+
+
+def in_state(animation, state: str, first: str = "BEZIER", name: str = "Thing") -> bpy.types.Object:
+    thing = plain(first, name)
+    animation.enable(thing)
+    if state != "TCB":
+        animation.bake(thing, output=state)
+    return thing
+
+
+def played_between(thing: bpy.types.Object) -> list[list[float]]:
+    return [[fcurve.evaluate(frame) for frame in BETWEEN] for fcurve in fcurves(thing)]
+
+
+def kinds_of(thing: bpy.types.Object) -> list[list[str]]:
+    return [[point.interpolation for point in fcurve.keyframe_points] for fcurve in fcurves(thing)]
+
+
+@pytest.mark.parametrize("kind", SET)
+@pytest.mark.parametrize("first", ["BEZIER", "LINEAR"])
+@pytest.mark.parametrize("state", STATES)
+def test_key_set_chooses_the_interpolation_of_a_key_in_every_state(
+    animation, state: str, first: str, kind: str
+) -> None:
+    """Linear, too, where samples show all own keys so, and where the key was linear when it became TCB."""
+    thing, blender = in_state(animation, state, first), plain(kind, "Blender")
+    wanted = played_between(blender)
+    animation.key_set(thing, "location", 7, interpolation=kind)
+    for output in (state if state in OUTPUTS else "SAMPLES", *OUTPUTS):
+        animation.bake(thing, output=output)
+        assert played_between(thing) == wanted, output
+    animation.restore(thing)
+    assert kinds_of(thing) == [["BEZIER", kind, "BEZIER", "BEZIER", "BEZIER"]] * 3
+    animation.remove(thing)
+    assert kinds_of(thing) == [["BEZIER", kind, "BEZIER", "BEZIER", "BEZIER"]] * 3
+    assert differences(snapshot(blender), snapshot(thing)) == []
+
+
+@pytest.mark.parametrize("kind", SET)
+@pytest.mark.parametrize("state", STATES)
+def test_restore_right_after_key_set_gives_what_was_set(animation, state: str, kind: str) -> None:
+    thing, blender = in_state(animation, state), plain(kind, "Blender")
+    animation.key_set(thing, "location", 7, interpolation=kind)
+    if state != "TCB":
+        animation.restore(thing)
+    assert differences(snapshot(blender, identities=False), snapshot(thing, identities=False)) == []
+
+
+@pytest.mark.parametrize("before", ["as it was", "typed", "set"])
+@pytest.mark.parametrize("state", STATES)
+def test_key_set_to_bezier_lets_the_spline_play_again(animation, state: str, before: str) -> None:
+    """Where the key was linear before it became TCB, by T, or by `key_set`."""
+    thing = in_state(animation, state, "LINEAR" if before == "as it was" else "BEZIER")
+    spline = in_state(animation, "SAMPLES", name="Spline")
+    if before == "typed":
+        choose(thing, "CONSTANT")
+    elif before == "set":
+        animation.key_set(thing, "location", 7, interpolation="SINE")
+        animation.bake(thing, output=state if state in OUTPUTS else "HANDLES")
+    animation.key_set(thing, "location", 7, interpolation="BEZIER")
+    animation.bake(thing)
+    assert all(np.array_equal(co(mine), co(other)) for mine, other in zip(fcurves(thing), fcurves(spline), strict=True))
+    animation.restore(thing)
+    assert kinds_of(thing) == [["BEZIER"] * 5] * 3
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_key_set_counts_more_than_what_was_typed_before(animation, state: str) -> None:
+    thing, blender = in_state(animation, state), plain("SINE", "Blender")
+    choose(thing, "CONSTANT")
+    animation.key_set(thing, "location", 7, interpolation="SINE")
+    animation.bake(thing, output="HANDLES")
+    assert played_between(thing) == played_between(blender)
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("mode", ["QUATERNION", "AXIS_ANGLE", "XYZ"])
+def test_key_set_chooses_it_in_all_channels_of_a_rotation(animation, mode: str, output: str) -> None:
+    thing, blender = new_object("Thing", mode), new_object("Blender", mode)
+    path = rotation_path(mode)
+    rows = values_of(mode, rotations_near_each_other(random.Random(3), 5, 0.8))
+    keys = keyed(animation, thing, mode, FRAMES, rows)
+    key(blender, path, list(zip(FRAMES, rows, strict=True)))
+    for fcurve in fcurves(blender):
+        fcurve.keyframe_points[HELD].interpolation = "LINEAR"
+        fcurve.update()
+    animation.bake(thing, output=output)
+    animation.key_set(thing, "rotation", 7, interpolation="LINEAR")
+    report = animation.bake(thing, output=output)
+    for frame in BETWEEN:
+        assert channels_at(thing, path, len(rows[0]), frame) == channels_at(blender, path, len(rows[0]), frame)
+    for frame in (3.0, 20.0):
+        shown = quaternion_of(mode, channels_at(thing, path, len(rows[0]), frame))
+        off = reference.apart(shown, reference.rotation(keys[run_at(frame)], frame))
+        assert off <= 1.02 * report.rotation_error + 2e-6
+
+
+def test_key_set_sets_parameters_and_interpolation_at_once_and_other_keys_keep_theirs(animation) -> None:
+    thing = in_state(animation, "SAMPLES")
+    animation.key_set(thing, "location", 30, tension=0.25)
+    animation.key_set(thing, "location", 7, interpolation="LINEAR", tension=0.5)
+    animation.bake(thing)
+    assert given(animation, thing, "location", "tension") == [(7.0, 0.5), (30.0, 0.25)]
+    animation.restore(thing)
+    assert kinds_of(thing) == [["BEZIER", "LINEAR", "BEZIER", "BEZIER", "BEZIER"]] * 3
+
+
+def test_an_interpolation_that_blender_has_not_is_named_and_changes_nothing(animation) -> None:
+    thing = in_state(animation, "HANDLES")
+    before = snapshot(thing)
+    with pytest.raises(ValueError, match=r"interpolation 'SMOOTH' is none of CONSTANT, LINEAR, BEZIER, SINE"):
+        animation.key_set(thing, "location", 7, interpolation="SMOOTH", tension=1.0)
+    assert differences(before, snapshot(thing)) == []
+    assert given(animation, thing, "location", "tension") == []
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_parameters_of_a_key_that_was_made_elastic_can_be_set(animation, state: str) -> None:
+    """Elastic plays two of the floats that an identity lies in."""
+    thing, blender = in_state(animation, state), plain("ELASTIC", "Blender")
+    choose(thing, "ELASTIC")
+    for tension in (0.5, 0.75):
+        animation.key_set(thing, "location", 7, tension=tension)
+        assert given(animation, thing, "location", "tension") == [(7.0, tension)]
+        animation.bake(thing, output=state if state in OUTPUTS else "HANDLES")
+        assert given(animation, thing, "location", "tension") == [(7.0, tension)]
+    assert played_between(thing) == played_between(blender)
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_live_plays_what_key_set_has_chosen(animation, output: str) -> None:
+    thing, blender = in_state(animation, output), plain("LINEAR", "Blender")
+    thing.animation_data.action.tcb_live = True
+    bpy.ops.tcb.sync()
+    animation.key_set(thing, "location", 7, interpolation="LINEAR")
+    bpy.ops.tcb.sync()
+    assert played_between(thing) == played_between(blender)

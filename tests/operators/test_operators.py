@@ -136,6 +136,39 @@ def test_a_parameter_that_is_not_given_stays(keyed, numbers):
     assert numbers(cube, "location", "bias") == {11.0: 0.25}
 
 
+@pytest.mark.parametrize("output", [None, "SAMPLES", "CURVES", "HANDLES"])
+def test_key_set_chooses_an_interpolation_in_one_undo_step(keyed, curve, output):
+    def kinds():
+        return [point.interpolation for point in curve(bpy.data.objects["Cube"], "location").keyframe_points]
+
+    cube = keyed("Cube")
+    bpy.ops.tcb.enable()
+    if output is not None:
+        bpy.ops.tcb.bake(output=output)
+    bpy.ops.ed.undo_push(message="set up")
+    before = snapshot(cube)
+    call = bpy.ops.tcb.key_set("EXEC_DEFAULT", True, track="location", frame=11, interpolation="LINEAR")
+    assert call == {"FINISHED"}
+    after = snapshot(bpy.data.objects["Cube"])
+    assert differences(before, after) != []
+    bpy.ops.ed.undo()
+    assert differences(before, snapshot(bpy.data.objects["Cube"])) == []
+    bpy.ops.ed.redo()
+    assert differences(after, snapshot(bpy.data.objects["Cube"])) == []
+    bpy.ops.tcb.bake(output="HANDLES")
+    assert curve(bpy.data.objects["Cube"], "location").evaluate(16) == pytest.approx(5.0 - 3.0 / 4, abs=1e-6)
+    bpy.ops.tcb.restore()
+    assert kinds() == ["BEZIER", "LINEAR", "BEZIER"]
+
+
+def test_key_set_refuses_an_interpolation_that_blender_has_not(keyed):
+    cube = keyed("Cube")
+    before = snapshot(cube)
+    with pytest.raises(TypeError, match='enum "SMOOTH" not found'):
+        bpy.ops.tcb.key_set(track="location", frame=11, interpolation="SMOOTH")
+    assert snapshot(cube) == before
+
+
 @pytest.mark.parametrize(
     ("call", "reason"),
     [

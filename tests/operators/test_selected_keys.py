@@ -21,6 +21,17 @@ def test_a_parameter_is_set_on_all_selected_keys(keyed, choose, editor, numbers,
     assert numbers(cube, "rotation_quaternion", "bias") == {}
 
 
+def test_the_interpolation_of_selected_keys_is_chosen_among_samples_too(keyed, choose, editor, curve):
+    cube = keyed("Cube")
+    bpy.ops.tcb.bake()
+    choose(cube, "location", 1, 11)
+    with editor("DOPESHEET"):
+        assert bpy.ops.tcb.key_set(interpolation="LINEAR") == {"FINISHED"}
+    bpy.ops.tcb.bake()
+    assert [point.co.x for point in curve(cube, "location").keyframe_points] == [1.0, 11.0, 31.0]
+    assert len(curve(cube, "rotation_quaternion").keyframe_points) == 31
+
+
 def test_a_key_selected_on_one_channel_is_the_tracks(keyed, choose, editor, numbers, curve):
     cube = keyed("Cube")
     choose(cube, "location")
@@ -491,6 +502,7 @@ def test_a_locked_track_is_named_and_the_others_are_set(keyed, editor, curve, nu
     "call",
     [
         lambda: bpy.ops.tcb.key_set("EXEC_DEFAULT", True, bias=0.25),
+        lambda: bpy.ops.tcb.key_set("EXEC_DEFAULT", True, interpolation="SINE"),
         lambda: bpy.ops.tcb.preset_apply("EXEC_DEFAULT", True, preset="stop"),
         lambda: bpy.ops.tcb.key_drag("EXEC_DEFAULT", True, parameter="bias", amount=0.5),
     ],
