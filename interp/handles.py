@@ -109,6 +109,9 @@ class Handles:
         of a rotation the angle in radians; 0 where nothing was fitted.
     frames : ndarray, shape (n, channels)
         The frame of that difference; NaN where nothing was fitted.
+    jumps : ndarray of bool, shape (n,)
+        The channels of a rotation, those of a quaternion apart, should come to the key with other numbers than its
+        own, which mean the same orientation: no handles can.
     """
 
     left: Float32Array
@@ -116,6 +119,7 @@ class Handles:
     signs: FloatArray
     errors: FloatArray
     frames: FloatArray
+    jumps: BoolArray
 
 
 class KnownFits:
@@ -280,6 +284,8 @@ class _Fitted(NamedTuple):
 
     flips: FloatArray
     """-1 where the end's key has to be negated, shape (N,)."""
+    jumps: FloatArray
+    """1 where the channels don't come to the end's key with its own numbers, shape (N,)."""
     errors: FloatArray
     """Shape (c or 1, N)."""
     places: FloatArray
@@ -298,8 +304,8 @@ class _Fitted(NamedTuple):
     def of_rows(cls, rows: FloatArray, channels: int) -> _Fitted:
         """Return what `rows_of` has made such rows of."""
         handles = rows[:, -4 * channels :].T.reshape(2, 2, channels, -1).astype(np.float32)
-        errors, places = np.split(rows[:, 1 : -4 * channels].T, 2)
-        return cls(rows[:, 0], errors, places, *handles)
+        errors, places = np.split(rows[:, 2 : -4 * channels].T, 2)
+        return cls(rows[:, 0], rows[:, 1], errors, places, *handles)
 
 
 class _Fitting:
@@ -316,11 +322,11 @@ class _Fitting:
         count, channels = self._numbers.shape
         left, right = np.full((2, count, channels, 2), np.nan, dtype=np.float32)
         errors, worst = np.zeros((count, channels)), np.full((count, channels), np.nan)
-        flips = np.ones(count)
+        flips, jumps = np.ones(count), np.zeros(count, dtype=np.bool_)
         for part in self._parts():
             begin, (start, end), _ = part
             fitted = self._fitted(part)
-            flips[begin + 1] = fitted.flips
+            flips[begin + 1], jumps[begin + 1] = fitted.flips, fitted.jumps
             errors[begin] = fitted.errors.T
             worst[begin] = (start + fitted.places * (end - start)).T
             places = np.stack([fitted.frames, fitted.values], axis=-1).swapaxes(1, 2)
@@ -332,7 +338,7 @@ class _Fitting:
         right[..., 1] *= signs[:, np.newaxis]
         left[1:, :, 1] *= signs[:-1, np.newaxis]
         owns = (slice(*ends) for ends in zip(first.tolist(), (last + 1).tolist(), strict=True))
-        return [Handles(left[own], right[own], signs[own], errors[own], worst[own]) for own in owns]
+        return [Handles(left[own], right[own], signs[own], errors[own], worst[own], jumps[own]) for own in owns]
 
     def _parts(self) -> Iterator[_Segments]:
         """Yield all segments that are fitted, some at a time."""
@@ -366,11 +372,12 @@ class _Fitting:
     def _fit(self, part: _Segments, exact: FloatArray, derivatives: FloatArray) -> _Fitted:
         channels = self._numbers.shape[1]
         course, flips, jumps = self._course(part, exact, derivatives)
-        still = np.tile(~part.eases.any(axis=0), channels) if self._is_cubic else jumps
+        still = (part.eases == 0.0).all(axis=0) if self._is_cubic else jumps
+        still = still if course.turns else np.tile(still, channels)
         frames, values, played = _stored(part, course, _shape_of(course, still))
         errors, places = _tops(self._off(played, course, exact))
         shape = (2, channels, len(part.begin))
-        return _Fitted(flips, errors, places, frames.reshape(shape), values.reshape(shape))
+        return _Fitted(flips, jumps.astype(np.float64), errors, places, frames.reshape(shape), values.reshape(shape))
 
     def _evaluated(self, part: _Segments, w: FloatArray, nu: int) -> FloatArray:
         """Return the spline's values or derivatives (a, m, N) at eased local parameters (m, N)."""
@@ -388,11 +395,11 @@ class _Fitting:
 
     def _course(
         self, part: _Segments, exact: FloatArray, derivatives: FloatArray
-    ) -> tuple[_Course, FloatArray, BoolArray | None]:
+    ) -> tuple[_Course, FloatArray, BoolArray]:
         """Return what the channels should play, the signs that segments' ends get, and what does not arrive there."""
         (begin, _, eases), held = part, self._holding
         keys = np.stack([self._numbers[begin].T, self._numbers[begin + 1].T])
-        flips, jumps = np.ones(len(begin)), None
+        flips, jumps = np.ones(len(begin)), np.zeros(len(begin), dtype=np.bool_)
         speeds = np.where(eases > 0.0, 0.0, 2.0 / (2.0 - eases.sum(axis=0)))[:, np.newaxis]
         rigid = _RIGID if held is None or held.scales else _SOFT
         stiffness = np.where(eases > 0.0, _SOFT**2 * eases, rigid**2)
@@ -420,7 +427,7 @@ class _Fitting:
             flips = np.where(sphere.dot(arriving, keys[1]) < 0.0, -1.0, 1.0)
             keys[1] *= flips
         else:
-            jumps = np.tile((np.abs(arriving - keys[1]) > _ARRIVES).any(axis=0), len(arriving))
+            jumps = (np.abs(arriving - keys[1]) > _ARRIVES).any(axis=0)
         course = _Course(keys, values, rates, path, eases, stiffness)
         return course if held.scales else _apart(course), flips, jumps
 
@@ -474,15 +481,14 @@ def _apart(course: _Course) -> _Course:
     return _Course(keys, values, rates, path, *(np.tile(each, channels) for each in (course.eases, course.stiffness)))
 
 
-def _shape_of(course: _Course, still: BoolArray | None) -> _Shape:
+def _shape_of(course: _Course, still: BoolArray) -> _Shape:
     """Return the handles of all columns; those of `still` ones are at thirds, with the course's rates."""
     c, _, columns = course.values.shape
     parameter = np.empty(course.values.shape)
     parameter[:] = _PLACES[:, np.newaxis]
     shape = _Shape(np.full((2, c, columns), 1.0 / 3.0), course.rates.copy(), parameter)
     eased = course.eases.any(axis=0)
-    moving = np.ones_like(eased) if still is None else ~still
-    for chosen, nodes in ((moving & ~eased, _NODES), (moving & eased, _EASED_NODES)):
+    for chosen, nodes in ((~still & ~eased, _NODES), (~still & eased, _EASED_NODES)):
         rows = np.flatnonzero(chosen)
         for start in range(0, len(rows), _TOGETHER // c):
             own = _two_or_more(rows[start : start + _TOGETHER // c])

@@ -15,6 +15,7 @@ from ..fcurves.cycles import can_repeat
 from ..fcurves.keyframes import BoolArray, EnumArray, FloatArray
 from ..store.rows import CHOSEN_HANDLES, CHOSEN_LEFT, CHOSEN_RIGHT
 from ..store.tracks import Track
+from .components import other_turns
 from .curves import tolerance_of
 from .plan import STILL, Baked, ChannelKeys, OwnChannels, Plan, Results, Scope
 from .splines import TrackSpline
@@ -94,6 +95,7 @@ class OwnHandles(Plan):
         notes = [rpt_(_CYCLES)] if self.scope.cycle != "SINGLE" and not self._repeats else []
         if fitted is None:
             return Baked([keys], notes)
+        notes += other_turns(self.scope.track, self.spline.frames[fitted.jumps])
         errors = np.where(self._is_blenders(fitted, chosen, rows), 0.0, fitted.errors)
         key, channel = np.unravel_index(int(np.argmax(errors)), errors.shape)
         error, frame = float(errors[key, channel]), float(fitted.frames[key, channel])

@@ -229,6 +229,25 @@ def test_euler_keys_that_name_another_way_round_are_met_without_turning_there(an
     assert any("another way round" in note and "frame 20" in note for note in report.notes)
 
 
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES", "HANDLES"])
+@pytest.mark.parametrize("mode", ["XYZ", "ZXY", "AXIS_ANGLE"])
+def test_every_output_names_the_keys_whose_angles_name_another_way_round(animation, mode: str, output: str) -> None:
+    """Two of five keys: of the others, and of axes and angles, nobody needs a word."""
+    turn, pi = 2 * math.pi, math.pi
+    angles = [(0.0, 0.0, 0.0), (0.5, 0.4, 0.3), (0.6 + turn, 0.3, 0.2), (0.4 + turn, 0.5, 0.1), (0.2, 0.6, -0.1)]
+    # Half a turn about each axis and back: the same orientation, whichever is turned in the middle.
+    middle = "XYZ".index(mode[1]) if mode != "AXIS_ANGLE" else 0
+    angles[4] = tuple(pi - n if index == middle else n + pi for index, n in enumerate(angles[4]))
+    rows = [(a, 1.0, b, c) for a, b, c in angles] if mode == "AXIS_ANGLE" else angles
+    thing = new_object("Thing", mode)
+    keyed(animation, thing, mode, [0.0, 10.0, 20.0, 30.0, 40.0], rows)
+    animation.choose(thing, "rotation", path="SHORTEST")
+    report = animation.bake(thing, output=output)
+    path = rotation_path(mode)
+    said = f'"Thing", {path}: its Euler angles name another way round than the rotation takes to frame 20, 40'
+    assert [note for note in report.notes if "another way" in note] == [said] * (mode != "AXIS_ANGLE")
+
+
 def test_quaternion_samples_keep_their_sign_through_a_key_of_the_other_sign(animation) -> None:
     turns = rotations_near_each_other(random.Random(2), 4, 1.0)
     turns[2] = -turns[2]

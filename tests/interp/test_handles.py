@@ -307,7 +307,7 @@ def test_what_was_fitted_before_comes_with_the_same_bits_and_only_the_rest_is_fi
         ]
         before = len(known)
         for fit, anew in zip(fit_handles(requests, known), fit_handles(requests), strict=True):
-            for name in ("left", "right", "signs"):
+            for name in ("left", "right", "signs", "jumps"):
                 np.testing.assert_array_equal(getattr(fit, name), getattr(anew, name), strict=True)
             for name in ("errors", "frames"):
                 np.testing.assert_allclose(getattr(fit, name), getattr(anew, name), rtol=1e-9)
@@ -394,6 +394,7 @@ def test_angles_that_arrive_a_turn_away_from_their_key_are_told():
     (fit,) = fit_handles([Request(spline, "XYZ", numbers)])
     assert fit.errors[0, 0] > 2.0
     assert fit.errors[1, 0] < 1e-5
+    assert fit.jumps.tolist() == [False, True, False]
 
 
 def test_whole_turns_go_on_in_angles():
