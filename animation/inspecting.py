@@ -78,12 +78,14 @@ def state(track: Track) -> str:
 
 
 def state_text(track: Track, current: str) -> str:
-    """Say the state, and of handles that are farther off than the tolerance how far at most, and at which frame."""
+    """Say the state, and of handles how far they are off at most, and at which frame; marked where that is more than
+    the tolerance."""
     error = track.state.error if track.state is not None else None
-    if current != "HANDLES" or error is None or not error.is_approximate:
+    if current != "HANDLES" or error is None or not math.isfinite(error.frame):
         return iface_(STATES[current])
     size = rpt_("{:.2g}°", math.degrees(error.size)) if track.is_rotation else f"{error.size:.2g}"
-    return rpt_("≈ {:s} off at {:.4g}", size, error.frame)
+    text = n_("≈ {:s} off at {:g}") if error.is_approximate else n_("handles, {:s} at {:g}")
+    return rpt_(text, size, round(error.frame, 1))
 
 
 def key_near(track: Track, frame: float, defaults: Mapping[str, float]) -> KeyInfo | None:

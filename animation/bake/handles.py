@@ -137,4 +137,4 @@ class OwnHandles(Plan):
 def approximate(track: Track, error: float, frame: float) -> str:
     """Say how far handles are off."""
     size = rpt_("{:.2g} degrees", math.degrees(error)) if track.is_rotation else f"{error:.2g}"
-    return rpt_("approximate: off by up to {:s} near frame {:.4g}; samples are exact", size, frame)
+    return rpt_("approximate: off by up to {:s} near frame {:g}; samples are exact", size, round(frame, 2))

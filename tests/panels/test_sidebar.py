@@ -80,18 +80,41 @@ def test_tracks_are_listed_with_their_states(cube, drawn):
     assert shown.count("baked") == 1
 
 
-def test_of_handles_that_are_far_off_the_list_says_how_far_and_where(cube, drawn, tcb_animation):
+def test_the_list_says_of_each_track_that_handles_play_how_far_off_these_are_and_where(cube, drawn, tcb_animation):
     bpy.ops.tcb.enable()
     bpy.ops.tcb.key_set(track="rotation", frame=11, ease_to=1.0, ease_from=1.0)
-    tcb_animation.animation.bake(cube, output="HANDLES", rotation_tolerance=1.0)
-    assert drawn("TCB_PT_tracks").count("handles") == 2
-    report = tcb_animation.animation.bake(cube, output="HANDLES", rotation_tolerance=1e-5)
-    (error,) = [each for each in report.handles if each["rotation"]]
-    shown = drawn("TCB_PT_tracks")
-    assert shown.count("handles") == 1
-    assert f"≈ {error['error']:.2g}° off at {error['frame']:.4g}" in shown
+    bpy.ops.tcb.key_set(track="location", frame=11, ease_to=0.3)
+    for tolerance, text in ((1.0, "handles, {}° at {:g}"), (1e-5, "≈ {}° off at {:g}")):
+        options = {"value_tolerance": 10.0, "rotation_tolerance": tolerance}
+        report = tcb_animation.animation.bake(cube, output="HANDLES", **options)
+        value, turn = sorted(report.handles, key=lambda each: each["rotation"])
+        assert value["error"] > 1e-4
+        shown = drawn("TCB_PT_tracks")
+        assert f"handles, {value['error']:.2g} at {round(value['frame'], 1):g}" in shown
+        assert text.format(f"{turn['error']:.2g}", round(turn["frame"], 1)) in shown
     bpy.ops.tcb.restore()
     assert drawn("TCB_PT_tracks").count("TCB") == 2
+
+
+def test_the_list_has_whole_frames_however_late_they_are(cube, drawn, tcb_animation):
+    for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
+        for point in fcurve.keyframe_points:
+            point.co_ui.x += 123456.0
+        fcurve.update()
+    report = tcb_animation.animation.bake(cube, output="HANDLES", rotation_tolerance=1e-7)
+    (turn,) = [each for each in report.handles if each["rotation"]]
+    (shown,) = [text for text in drawn("TCB_PT_tracks") if "°" in text]
+    assert abs(float(shown.rpartition(" ")[2]) - turn["frame"]) <= 0.5
+    (note,) = [note for note in report.notes if "approximate" in note]
+    assert abs(float(note.partition("near frame ")[2].partition(";")[0]) - turn["frame"]) <= 0.5
+
+
+def test_a_track_with_one_key_is_off_nowhere(cube, drawn, tcb_animation):
+    for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
+        for _ in range(2):
+            fcurve.keyframe_points.remove(fcurve.keyframe_points[-1])
+    tcb_animation.animation.bake(cube, output="HANDLES")
+    assert drawn("TCB_PT_tracks").count("handles") == 2
 
 
 def test_the_key_panel_shows_five_sliders_and_where_the_key_is(cube, drawn, scene):
