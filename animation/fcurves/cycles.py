@@ -10,6 +10,16 @@ import bpy
 _OURS = "TCB Cycles"
 _PLAIN = "Cycles"
 """What Blender calls one."""
+_REPEATS = {
+    "mute": False,
+    "mode_before": "REPEAT",
+    "mode_after": "REPEAT",
+    "cycles_before": 0,
+    "cycles_after": 0,
+    "use_restricted_range": False,
+    "use_influence": False,
+}
+"""What a modifier of ours has, so that it repeats the whole curve for ever."""
 
 
 def repeats(fcurve: bpy.types.FCurve) -> bool:
@@ -25,16 +35,17 @@ def can_repeat(fcurve: bpy.types.FCurve) -> bool:
 
 
 def repeat(fcurve: bpy.types.FCurve, wanted: bool) -> None:
-    """Let a Cycles modifier of ours repeat the curve, or take it away."""
+    """Let a Cycles modifier of ours repeat the curve for ever, whatever became of it, or take it away."""
     ours = _ours(fcurve)
     for modifier in ours[1:] if wanted else ours:
         fcurve.modifiers.remove(modifier)
-    if wanted and not ours:
-        modifier = fcurve.modifiers.new("CYCLES")
-        modifier.name = _OURS
-    elif wanted:
-        modifier = ours[0]
-        modifier.mute, modifier.mode_before, modifier.mode_after = False, "REPEAT", "REPEAT"
+    if not wanted:
+        return
+    modifier = ours[0] if ours else fcurve.modifiers.new("CYCLES")
+    for name, right in {"name": _OURS, **_REPEATS}.items():
+        # Blender updates what is animated at each setting.
+        if getattr(modifier, name) != right:
+            setattr(modifier, name, right)
 
 
 def give_away(fcurve: bpy.types.FCurve) -> None:
