@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,18 @@ import numpy.typing as npt
 from . import linear, tcb
 from .keys import PARAMETERS, FloatArray, Keys
 from .orientations import OrientationSpline
-from .segments import BoolArray, Continuity, Curve, Cycle, IndexArray, Spline, Tracks, called, end_to_end
+from .segments import (
+    BoolArray,
+    Continuity,
+    Curve,
+    Cycle,
+    IndexArray,
+    Spline,
+    Tracks,
+    called,
+    checked_choice,
+    end_to_end,
+)
 
 EASE_TO, EASE_FROM = PARAMETERS.index("ease_to"), PARAMETERS.index("ease_from")
 
@@ -31,11 +42,14 @@ class PiecewiseSpline:
         At least one, of one `batch` and cycle SINGLE, in order of frame.
     lines : array_like of bool, shape (len(runs) - 1,), or None
         After which runs it goes straight. None: values are held after all.
+    cycle : "SINGLE" or "REPEAT"
+        Whether all of it is played again and again outside its keys. There is no LOOP, since its ends are those of
+        runs.
 
     Raises
     ------
     ValueError
-        For splines that can't follow each other.
+        For splines that can't follow each other, and another cycle.
 
     >>> from interp import Keys, tcb
     >>> runs = [tcb.VectorSpline(Keys([0, 10], [0, 1])), tcb.VectorSpline(Keys([20, 30], [5, 6]))]
@@ -45,10 +59,13 @@ class PiecewiseSpline:
     array([0.5, 1. , 3. , 5. ])
     """
 
-    cycle: Cycle = "SINGLE"
     loop_gap = 0.0
 
-    def __init__(self, runs: Sequence[Spline], lines: npt.ArrayLike | None = None) -> None:
+    def __init__(
+        self, runs: Sequence[Spline], lines: npt.ArrayLike | None = None, cycle: Literal["SINGLE", "REPEAT"] = "SINGLE"
+    ) -> None:
+        checked_choice("cycle", cycle, ("SINGLE", "REPEAT"))
+        self.cycle: Cycle = cycle
         self.runs = tuple(runs)
         if not self.runs:
             raise ValueError("a piecewise spline needs at least one run of keys")

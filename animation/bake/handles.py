@@ -115,7 +115,8 @@ class OwnHandles(Plan):
     def _repeats(self) -> bool:
         """Whether Cycles modifiers can play the track beyond its keys."""
         curves = self.scope.track.channels.values()
-        return self.scope.cycle != "SINGLE" and bool(self.baked[:-1].all()) and all(map(can_repeat, curves))
+        whole = bool((self.baked | self.spline.between)[:-1].all())
+        return self.scope.cycle != "SINGLE" and whole and all(map(can_repeat, curves))
 
     def _places(self, fitted: Handles | None, rows: list[int]) -> tuple[FloatArray, FloatArray]:
         """The left and right handles, shape (channels, keys, 2); NaN for those that stay."""

@@ -25,6 +25,7 @@ from .splines import TrackSpline, track_splines
 
 UNTOUCHED = n_("the frame range touches none of its segments: nothing of it is baked")
 _CHOSEN = n_("handle types that you chose count where handles play; this bake plays TCB there")
+_LOOPS = n_("it loops, and Blender plays some of its segments: it repeats, with a corner where its end meets its start")
 LOOP_GAP = 1e-4
 """In the track's units, or radians: above it the last key of a loop is another pose than the first."""
 
@@ -43,12 +44,14 @@ def plan_track(track: Track, settings: Settings, own: OwnChannels, options: Opti
     """
     splines = track_splines(track, settings, own, options.defaults)
     frames = union([spline.frames for spline in splines])
+    by_handles = options.output == "HANDLES"
     broken = any(spline.between.any() for spline in splines)
-    cycle = "SINGLE" if broken else _cycle_beyond(track, settings)
+    # A Cycles modifier repeats Blender's own segments, too; generated keys do not.
+    cycle = "SINGLE" if broken and not by_handles else _cycle_beyond(track, settings)
     scope = Scope(track, own, options, sampling_of(own, options), cycle, frames)
     notes = [told(note) for spline in splines for note in getattr(spline.spline, "notes", ())]
     function = function_of(track)
-    if function is not None and options.output == "HANDLES":
+    if function is not None and by_handles:
         raise track.refusal(rpt_(RETIMED))
     if function is not None:
         plans = plan_retimed(scope, splines, function)
@@ -57,11 +60,13 @@ def plan_track(track: Track, settings: Settings, own: OwnChannels, options: Opti
         return TrackPlan(track, settings, own, frames, [], [rpt_(UNTOUCHED)])
     if settings.cycle == "LOOP" and any(spline.spline.loop_gap > LOOP_GAP for spline in splines):
         notes.append(rpt_("its last key is not the same pose as its first: the loop jumps there"))
-    if options.frame_range is None and scope.cycle != "SINGLE" and options.output != "HANDLES":
+    if options.frame_range is None and scope.cycle != "SINGLE" and not by_handles:
         notes.append(rpt_("it cycles: give a frame range to bake its repeats beyond the keys"))
-    if broken and settings.cycle != "SINGLE":
+    if broken and settings.cycle != "SINGLE" and not by_handles:
         notes.append(rpt_("it cycles, and Blender plays some of its segments: no repeats beyond its keys are baked"))
-    if options.output != "HANDLES" and any((each.chosen & CHOSEN_HANDLES).any() for each in own.values()):
+    if broken and settings.cycle == "LOOP" and by_handles:
+        notes.append(rpt_(_LOOPS))
+    if not by_handles and any((each.chosen & CHOSEN_HANDLES).any() for each in own.values()):
         notes.append(rpt_(_CHOSEN))
     shown = not all(spline.spline.meets_keys for spline in splines)
     plans = _OUTPUTS[options.output](scope, [as_shown(track, spline) for spline in splines])

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress, pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -140,7 +140,7 @@ def _vector(
             splines.append(made(keys, settings.cycle if len(runs) == 1 else "SINGLE", **options))
         except KeysError as error:
             raise _refusal(track, error, frames[run], components) from error
-    spline: Spline = splines[0] if len(runs) == 1 else _piecewise(splines, runs, ~first.keys.stepped)
+    spline: Spline = splines[0] if len(runs) == 1 else _piecewise(settings, splines, runs, ~first.keys.stepped)
     if settings.method != Settings.method:
         _check_range(track, spline, frames)
     return TrackSpline(components, frames, values, spline)
@@ -231,16 +231,19 @@ def _rotation(
     single = replace(settings, cycle="SINGLE")
     every = [_rotation_spline(track, single, originals, frames[run], values[run], defaults) for run in runs]
     held = _widened(originals, frames, [own.keys.stepped for own in originals.values()])
-    spline = _piecewise([spline for spline, _ in every], runs, ~held)
+    spline = _piecewise(settings, [spline for spline, _ in every], runs, ~held)
     # What turns between two runs is none of the spline's.
     turned = [np.append(turns, 0.0) for _, turns in every if turns is not None]
     return TrackSpline(components, frames, values, spline, np.concatenate(turned)[:-1] if turned else None)
 
 
-def _piecewise(splines: Sequence[Spline], runs: Sequence[slice], straight: BoolArray) -> PiecewiseSpline:
+def _piecewise(
+    settings: Settings, splines: Sequence[Spline], runs: Sequence[slice], straight: BoolArray
+) -> PiecewiseSpline:
     """Join splines of runs; `straight`: after which of all keys it goes in a line to the next, as Blender's other
     interpolations do more or less."""
-    return PiecewiseSpline(splines, [straight[run.stop - 1] for run in runs[:-1]])
+    cycle: Literal["SINGLE", "REPEAT"] = "SINGLE" if settings.cycle == "SINGLE" else "REPEAT"
+    return PiecewiseSpline(splines, [straight[run.stop - 1] for run in runs[:-1]], cycle)
 
 
 def _widened(own: Mapping[int, OwnKeys], frames: FloatArray, begins: Sequence[BoolArray]) -> BoolArray:

@@ -404,6 +404,82 @@ def test_cycles_go_on_by_a_modifier_of_ours_that_goes_again(animation, what: str
     assert not any(len(fcurve.modifiers) for fcurve in fcurves(thing))
 
 
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"cycles_after": 1, "cycles_before": 2},
+        {"mode_after": "REPEAT_OFFSET", "mode_before": "NONE"},
+        {"use_restricted_range": True, "frame_start": 10.0, "frame_end": 50.0, "blend_in": 5.0},
+        {"use_influence": True, "influence": 0.5},
+        {"mute": True},
+    ],
+)
+def test_a_bake_makes_a_modifier_of_ours_right_again(animation, edit: dict) -> None:
+    thing = new_object()
+    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
+    animation.enable(thing)
+    animation.choose(thing, "location", cycle="REPEAT")
+    animation.bake(thing, output="HANDLES")
+    places = np.arange(-100.0, 150.0, 0.5).tolist()
+    before = [[fcurve.evaluate(frame) for frame in places] for fcurve in fcurves(thing)]
+    for fcurve in fcurves(thing):
+        (modifier,) = fcurve.modifiers
+        for name, value in edit.items():
+            setattr(modifier, name, value)
+    fcurve.update()
+    assert [[fcurve.evaluate(frame) for frame in places] for fcurve in fcurves(thing)] != before
+    animation.bake(thing, output="HANDLES")
+    assert [[fcurve.evaluate(frame) for frame in places] for fcurve in fcurves(thing)] == before
+
+
+def repeated(fcurve: bpy.types.FCurve, first: float, last: float) -> tuple[list[float], list[float]]:
+    """What the curve plays before and after its keys, and what it plays in them instead; not where cycles meet."""
+    beyond = np.linspace(first - 60.0, last + 90.0, 331)
+    beyond = beyond[((beyond < first) | (beyond > last)) & (np.mod(beyond - first, last - first) > 1e-3)]
+    inside = first + np.mod(beyond - first, last - first)
+    return [fcurve.evaluate(frame) for frame in beyond.tolist()], [fcurve.evaluate(frame) for frame in inside.tolist()]
+
+
+@pytest.mark.parametrize("cycle", ["REPEAT", "LOOP"])
+@pytest.mark.parametrize("kind", ["CONSTANT", "LINEAR"])
+@pytest.mark.parametrize("what", ["location", "QUATERNION", "XYZ"])
+def test_a_cycle_with_a_segment_of_blender_s_goes_on_too(animation, what: str, kind: str, cycle: str) -> None:
+    thing = new_object("Thing", "XYZ" if what == "location" else what)
+    path = "location" if what == "location" else rotation_path(what)
+    rows = VALUES if what == "location" else values_of(what, rotations_near_each_other(random.Random(6), 5, 1.0))
+    key(thing, path, [*zip(FRAMES[:-1], rows, strict=False), (FRAMES[-1], rows[0])])
+    animation.enable(thing)
+    animation.choose(thing, path, cycle=cycle)
+    animation.key_set(thing, path, 7, interpolation=kind)
+    report = animation.bake(thing, output="HANDLES")
+    loops = f'"Thing", {path}: it loops, and Blender plays some of its segments: it repeats, with a corner'
+    assert [note.startswith(loops) for note in report.notes if "approximate" not in note] == [True] * (cycle == "LOOP")
+    for fcurve in fcurves(thing):
+        played, wanted = repeated(fcurve, FRAMES[0], FRAMES[-1])
+        np.testing.assert_allclose(played, wanted, atol=1e-5)
+        if kind == "CONSTANT":
+            held = fcurve.evaluate(FRAMES[1])
+            assert fcurve.evaluate(FRAMES[-1] + 9.0) == held == fcurve.evaluate(9.0 - FRAMES[-1])
+    if what == "location":
+        track = animation.find_track(thing, path)
+        inside, *beyond = (animation.inspecting.values_now(track, frame, {}) for frame in (4.5, 40.5, -31.5))
+        assert beyond == [pytest.approx(inside)] * 2
+
+
+def test_a_switch_that_cycles_is_repeated(animation) -> None:
+    """Nothing of it is a spline."""
+    thing = new_object()
+    thing["grip"] = 0.0
+    key(thing, '["grip"]', [(0, 0.0), (10, 1.0), (20, 0.0)])
+    for point in curve(thing, '["grip"]').keyframe_points:
+        point.interpolation = "CONSTANT"
+    animation.enable(thing)
+    animation.choose(thing, '["grip"]', cycle="REPEAT")
+    report = animation.bake(thing, output="HANDLES")
+    assert report.notes == []
+    assert [curve(thing, '["grip"]').evaluate(frame) for frame in (-5, 5, 15, 25, 35, 45)] == [1, 0, 1, 0, 1, 0]
+
+
 def test_apply_keeps_the_repeats_and_gives_the_modifier_away(animation) -> None:
     thing = new_object()
     key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))

@@ -143,6 +143,18 @@ def test_fits_leave_out_what_is_held(kind: str):
         assert np.array_equal(handles.right[a:b], each.right, equal_nan=True)
 
 
+@pytest.mark.parametrize("nu", [0, 1])
+@pytest.mark.parametrize("kind", ["values", "rotations"])
+def test_a_cycle_plays_all_of_it_again_and_again(kind, nu):
+    made = tcb.VectorSpline if kind == "values" else tcb.RotationSpline
+    values, lines = random_values(kind), [True, False]
+    spline = PiecewiseSpline(runs_of(made, values, **parameters()), lines, "REPEAT")
+    single = PiecewiseSpline(runs_of(made, values, **parameters()), lines)
+    inside = np.array([3.3, 9.0, 13.0, 25.0, 42.0, 54.0])
+    for periods in (-2, 0, 1, 3):
+        np.testing.assert_allclose(spline(inside + 55.0 * periods, nu), single(inside, nu), atol=1e-12)
+
+
 def test_runs_that_cannot_follow_each_other_are_refused():
     values = random_values("values")
     first, second, _ = runs_of(tcb.VectorSpline, values)
@@ -155,5 +167,7 @@ def test_runs_that_cannot_follow_each_other_are_refused():
     ):
         with pytest.raises(ValueError, match=reason):
             PiecewiseSpline(runs)
+    with pytest.raises(ValueError, match="cycle must be one of SINGLE, REPEAT, not 'LOOP'"):
+        PiecewiseSpline([first, second], cycle="LOOP")
     with pytest.raises(ValueError, match="one for each of 1 gaps"):
         PiecewiseSpline([first, second], [True, False])
