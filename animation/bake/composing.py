@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from ..fcurves.keyframes import (
     HANDLE,
     INTERPOLATION,
     KEY_TYPE,
+    NAMES,
     BoolArray,
     FloatArray,
     IndexArray,
@@ -85,6 +87,14 @@ class Composed:
         own = [(name, rows[id(array)]) for name, array in self.arrays.items() if array.ndim > 1]
         count = len(self.arrays["co"])
         return [Keyframes(**same, **{name: each[channel] for name, each in own}) for channel in range(count)]
+
+    def differing(self, standing: Sequence[Keyframes]) -> list[list[str]]:
+        """Name for each channel the attributes in which its keys are other than as many that stand there."""
+        other = [
+            (_bits(self.arrays[name]) != _bits(_every(standing, [name])[0])).reshape(len(standing), -1).any(axis=1)
+            for name in NAMES
+        ]
+        return [list(compress(NAMES, channel)) for channel in np.array(other).T.tolist()]
 
     @property
     def own(self) -> Arrays:
@@ -214,6 +224,11 @@ def _put_own(arrays: Arrays, own: Sequence[Keyframes], rows: IndexArray) -> None
     """Give the animator's keys, which stand in those rows, the attributes that they have."""
     for name, array in arrays.items():
         array[:, rows] = _every(own, [name])[0]
+
+
+def _bits(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Numbers that are other ones wherever a bit is, also of zeros and of what is no number."""
+    return array.view(np.uint32) if array.dtype == np.float32 else array
 
 
 def _every(own: Sequence[Keyframes], names: Sequence[str]) -> npt.NDArray[Any]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -22,7 +22,17 @@ from ..fcurves.channels import Channels, assign, channels_in, channels_of
 from ..fcurves.cycles import give_away, repeat
 from ..fcurves.editable import check_editable, check_not_tweaked, editable_channels
 from ..fcurves.frames import union
-from ..fcurves.keyframes import BY_NUMBERS, INTERPOLATION, NO_KEYS, Keyframes, Write, extrapolate, read_joined, write
+from ..fcurves.keyframes import (
+    BY_NUMBERS,
+    INTERPOLATION,
+    NAMES,
+    NO_KEYS,
+    Keyframes,
+    Write,
+    extrapolate,
+    read_joined,
+    write,
+)
 from ..fcurves.selecting import selecting
 from ..report import HandleError, Report
 from ..store import identity
@@ -33,7 +43,7 @@ from ..store.own_keys import NO_OWN_KEYS, OwnKeys, digest, read_all_own_keys
 from ..store.paths import FRAME_FUNCTION, remove_strays, split, track_of
 from ..store.recording import Part, as_written, new_state, plain_keys, recorded, remove_traces
 from ..store.rows import NO_ROWS, Rows, joined
-from ..store.table import GENERATED, Channel, Error, State, Written, remove_table, update
+from ..store.table import GENERATED, Channel, Error, Extrapolation, State, Written, remove_table, update
 from ..store.tracks import Track, find_tracks, why_not
 from .composing import baked_keys
 from .composing import plain_keys as composed_plain_keys
@@ -43,6 +53,9 @@ from .plan import Baked, ChannelKeys, OwnChannels, Results, TrackPlan, compose_a
 from .planning import plan_track, sampling_of
 from .retimed import sample_count
 from .sampling import APART
+
+_KEYS_AT_ONCE = 20_000
+"""Keys that are composed together: some megabytes."""
 
 Progress = Callable[[int, int], None]
 
@@ -393,10 +406,9 @@ def _write_tracks(job: _Job, every: Sequence[Baked], report: Report, write: Writ
     notes = [
         _make_curves(job.channels, job.datablocks[0], plan, baked) for plan, baked in zip(job.plans, every, strict=True)
     ]
-    written = []
-    for plan, state, baked, found in zip(job.plans, job.states, every, notes, strict=True):
-        written.append(_write_track(plan, state, baked, write))
-        plan.track.state = written[-1]
+    written = list(_written(job.plans, job.states, every, write))
+    for plan, state, baked, found in zip(job.plans, written, every, notes, strict=True):
+        plan.track.state = state
         _count(report, plan, baked, found)
     update(job.channels.action, job.rows, written)
 
@@ -523,32 +535,63 @@ def note_doubts(report: Report, track: Track, kept: Iterable[OwnKeys]) -> None:
         report.notes.append(str(track.refusal(reason)))
 
 
-def _write_track(plan: TrackPlan, state: State, baked: Baked, write: Write) -> State:
-    """Write the baked keys; returns what the table is to have of the track."""
-    track = plan.track
-    channels: dict[int, Channel] = {}
-    for group in baked.channels:
-        own = [plan.own.get(index, NO_OWN_KEYS) for index in group.components]
-        whole = bool(group.baked[:-1].all())
-        composed = baked_keys([_played(each, group) for each in own], group)
-        noted = as_written(composed.own, own, composed.placed)
-        made_keys = np.empty(group.values.shape, dtype=GENERATED)
-        made_keys["frame"], made_keys["value"] = group.frames, group.values
-        every = zip(group.components, own, composed.channels, noted, made_keys, strict=True)
-        for index, each, keys, own_written, made in every:
-            before = state.channels.get(index)
-            kept = track.extrapolation(index)
-            extrapolate(track.channels[index], "CONSTANT" if whole and group.handles is None else kept)
-            write(track.channels[index], keys)
-            repeat(track.channels[index], group.repeats)
-            if group.chosen is not None:
-                _let_blender_place(track.channels[index], own_written)
-            rest = None if index in plan.own else track.made.get(index, track.rest[index])
-            edited = each.edited or (index in plan.own and before is not None and before.edited)
-            channels[index] = Channel(kept, rest, edited, own_written, made)
-    settings = replace(plan.settings, digest=digest(track, plan.settings, plan.own))
-    error = Error(baked.error, baked.error_frame, baked.is_approximate) if baked.is_by_handles else None
-    return replace(state, slot=track.slot, path=track.path, settings=settings, channels=channels, error=error)
+def _written(
+    plans: Sequence[TrackPlan], states: Sequence[State], every: Sequence[Baked], write: Write
+) -> Iterator[State]:
+    """Write the baked keys of tracks; yields what the table is to have of each."""
+    found: list[dict[int, Channel]] = [{} for _ in plans]
+    for members in _composed_together(plans, every):
+        _write_alike([(plans[number], states[number], keys, found[number]) for number, keys in members], write)
+    for plan, state, baked, own in zip(plans, states, every, found, strict=True):
+        channels = {index: own[index] for keys in baked.channels for index in keys.components}
+        settings = replace(plan.settings, digest=digest(plan.track, plan.settings, plan.own))
+        error = Error(baked.error, baked.error_frame, baked.is_approximate) if baked.is_by_handles else None
+        track = plan.track
+        yield replace(state, slot=track.slot, path=track.path, settings=settings, channels=channels, error=error)
+
+
+def _composed_together(plans: Sequence[TrackPlan], every: Sequence[Baked]) -> Iterator[list[tuple[int, ChannelKeys]]]:
+    """Yield the channels' keys that have one layout, each with the number of its plan; as many at once as do not take
+    much memory: a call of NumPy costs the same for one channel as for a hundred."""
+    alike: dict[Hashable, list[tuple[int, ChannelKeys]]] = {}
+    for number, (plan, baked) in enumerate(zip(plans, every, strict=True)):
+        for keys in baked.channels:
+            own = [plan.own.get(index, NO_OWN_KEYS) for index in keys.components]
+            stand = all(each.standing is not None for each in own)
+            alike.setdefault((own[0].keys.frames.tobytes(), stand, *keys.layout), []).append((number, keys))
+    for members in alike.values():
+        _, first = members[0]
+        count = max(1, _KEYS_AT_ONCE // (len(first.components) * (len(first.frames) + len(first.baked))))
+        yield from (members[start : start + count] for start in range(0, len(members), count))
+
+
+def _write_alike(members: Sequence[tuple[TrackPlan, State, ChannelKeys, dict[int, Channel]]], write: Write) -> None:
+    """Write the keys of channels that have one layout, and note what the table is to have of each."""
+    keys = ChannelKeys.joined([each for _, _, each, _ in members])
+    places = [(plan, state, index, found) for plan, state, each, found in members for index in each.components]
+    own = [plan.own.get(index, NO_OWN_KEYS) for plan, _, index, _ in places]
+    extrapolation: Extrapolation | None = "CONSTANT" if keys.baked[:-1].all() and keys.handles is None else None
+    composed = baked_keys([_played(each, keys) for each in own], keys)
+    standing = [each.standing for each in own if each.standing is not None]
+    names: Sequence[Sequence[str]] = [NAMES] * len(own)
+    if len(standing) == len(own) and not len(keys.frames):
+        names = composed.differing(standing)
+    noted = as_written(composed.own, own, composed.placed)
+    generated = np.empty(keys.values.shape, dtype=GENERATED)
+    generated["frame"], generated["value"] = keys.frames, keys.values
+    columns = zip(places, own, composed.channels, names, noted, generated, strict=True)
+    for (plan, state, index, found), each, written, other, own_written, made in columns:
+        track = plan.track
+        before, fcurve = state.channels.get(index), track.channels[index]
+        kept = track.extrapolation(index)
+        # That Blender updates the curve may move its handles.
+        write(fcurve, written, NAMES if extrapolate(fcurve, extrapolation or kept) else other)
+        repeat(fcurve, keys.repeats)
+        if keys.chosen is not None:
+            _let_blender_place(fcurve, own_written)
+        rest = None if index in plan.own else track.made.get(index, track.rest[index])
+        edited = each.edited or (index in plan.own and before is not None and before.edited)
+        found[index] = Channel(kept, rest, edited, own_written, made)
 
 
 def _let_blender_place(fcurve: bpy.types.FCurve, written: Written) -> None:
@@ -620,7 +663,7 @@ def _write_plain_group(
     for index, keys in zip(group.components, composed_plain_keys(own, group), strict=True):
         fcurve = fcurve_of(index)
         extrapolate(fcurve, "CONSTANT" if group.handles is None else plan.track.extrapolation(index))
-        write(fcurve, keys)
+        write(fcurve, keys, NAMES)
         repeat(fcurve, group.repeats)
         give_away(fcurve)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import islice, pairwise
 
@@ -56,6 +56,11 @@ class Derivatives:
         """Those of some of the components."""
         return Derivatives(**{each.name: getattr(self, each.name)[rows] for each in fields(self)})
 
+    @classmethod
+    def joined(cls, every: Sequence[Derivatives]) -> Derivatives:
+        """Put those of several components together."""
+        return cls(*(np.concatenate([getattr(one, each.name) for one in every]) for each in fields(cls)))
+
     @property
     def largest(self) -> Float64Array:
         """The largest of all, shape (components,)."""
@@ -89,6 +94,34 @@ class ChannelKeys:
     them, shape (components, keys). None: of none."""
     repeats: bool = False
     """A Cycles modifier repeats them before the first key and after the last."""
+
+    @property
+    def layout(self) -> tuple[Hashable, ...]:
+        """What is the same of keys that can be composed together, where the animator's stand at the same frames."""
+        optional = (self.derivatives, self.shown, self.handles, self.chosen)
+        arrays = (self.frames, self.held, self.baked)
+        return *(each.tobytes() for each in arrays), *(each is None for each in optional), self.repeats
+
+    @classmethod
+    def joined(cls, every: Sequence[ChannelKeys]) -> ChannelKeys:
+        """Put the components of keys with one layout together."""
+        first = every[0]
+        if len(every) == 1:
+            return first
+        handles, derivatives = [each.handles for each in every if each.handles is not None], None
+        if first.derivatives is not None:
+            derivatives = Derivatives.joined([each.derivatives for each in every if each.derivatives is not None])
+        return replace(
+            first,
+            components=[component for each in every for component in each.components],
+            values=np.concatenate([each.values for each in every]),
+            derivatives=derivatives,
+            shown=None if first.shown is None else np.concatenate([each.shown for each in every]),
+            handles=(np.concatenate([left for left, _ in handles]), np.concatenate([right for _, right in handles]))
+            if handles
+            else None,
+            chosen=None if first.chosen is None else np.concatenate([each.chosen for each in every]),
+        )
 
     def take(self, rows: BoolArray) -> ChannelKeys:
         """The keys of some of the components."""

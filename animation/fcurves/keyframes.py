@@ -104,7 +104,7 @@ _UNPLACED = ("handle_left", "handle_right", "handle_left_type", "handle_right_ty
 NO_KEYS = Keyframes(**{name: np.empty((0, 2) if name in _PAIRS else 0, dtype=_DTYPES[name]) for name in NAMES})
 
 
-Write = Callable[[bpy.types.FCurve, Keyframes], None]
+Write = Callable[[bpy.types.FCurve, Keyframes, Sequence[str]], None]
 """`write`, or another that does the same by the end of a bake."""
 
 
@@ -257,12 +257,17 @@ _FEW = 30
 """One key in so many: to write as many handles one by one takes less time than to write those of all keys."""
 
 
-def write(fcurve: bpy.types.FCurve, keys: Keyframes, flags: bool = True) -> None:
+def write(fcurve: bpy.types.FCurve, keys: Keyframes, names: Sequence[str] = NAMES, flags: bool = True) -> None:
     """Replace all keys of `fcurve`; fastest where nearly all handles stand on their keys, and without the selection.
 
-    Does not call `FCurve.update`, which would move handles and merge keys.
+    `names`: the attributes in which the keys may be other than those of the curve; where these are not all, the curve
+    has as many keys. Does not call `FCurve.update`, which would move handles and merge keys.
     """
     points = fcurve.keyframe_points
+    if len(names) < len(NAMES):
+        for name in names:
+            points.foreach_set(name, getattr(keys, name).ravel())
+        return
     co, left, right = map(_bits, (keys.co, keys.handle_left, keys.handle_right))
     off = np.flatnonzero((left != co) | (right != co))
     few = len(off) * _FEW < len(keys)
@@ -304,7 +309,10 @@ def write_flags(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
         put(name, getattr(keys, name))
 
 
-def extrapolate(fcurve: bpy.types.FCurve, extrapolation: Literal["CONSTANT", "LINEAR"]) -> None:
-    """Set what the curve does outside its keys. Before they are written: Blender updates the curve at this."""
-    if fcurve.extrapolation != extrapolation:
-        fcurve.extrapolation = extrapolation
+def extrapolate(fcurve: bpy.types.FCurve, extrapolation: Literal["CONSTANT", "LINEAR"]) -> bool:
+    """Set what the curve does outside its keys; returns whether it is another. Before they are written: Blender updates
+    the curve at this."""
+    if fcurve.extrapolation == extrapolation:
+        return False
+    fcurve.extrapolation = extrapolation
+    return True

@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 
 from .channels import channels_in
-from .keyframes import FLAGS, BoolArray, Keyframes, write, write_flags
+from .keyframes import FLAGS, NAMES, BoolArray, Keyframes, write, write_flags
 
 _action_type: Any = bpy.types.Action
 CAN_DESELECT = "deselect_keys" in _action_type.bl_rna.functions
@@ -24,10 +24,10 @@ class Writer:
     def __init__(self) -> None:
         self._curves: list[tuple[bpy.types.FCurve, Keyframes]] = []
 
-    def write(self, fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
+    def write(self, fcurve: bpy.types.FCurve, keys: Keyframes, names: Sequence[str] = NAMES) -> None:
         """As `keyframes.write`, but the keys' selection is for later where all can be deselected at once."""
-        write(fcurve, keys, flags=not CAN_DESELECT)
-        if CAN_DESELECT:
+        write(fcurve, keys, names, flags=not CAN_DESELECT)
+        if CAN_DESELECT and not set(FLAGS).isdisjoint(names):
             self._curves.append((fcurve, keys))
 
     def select(self, action: Any) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import compress
 from typing import Any, NamedTuple
 
@@ -89,13 +90,15 @@ class OwnKeys:
     doubtful: FloatArray = field(default_factory=lambda: np.empty(0, dtype=np.float32))
     """Frames of generated keys that were taken for the animator's, and of own ones that are back in their places,
     though that is not sure."""
+    standing: Keyframes | None = None
+    """The keys of the F-curve as they were read, where it has no others."""
 
     @property
     def parameters(self) -> FloatArray:
         """What was set of tension, continuity, bias and ease."""
         return self.numbers[:, : len(rows_.PARAMETERS)]
 
-    @property
+    @cached_property
     def ends_spline(self) -> BoolArray:
         """Which keys begin a segment that is none of the spline's: Blender plays it, and the spline ends on both sides.
 
@@ -226,9 +229,13 @@ def _as_left(channels: Sequence[Channel], own: Joined, places: IndexArray) -> li
     moved = (before.frames != written["co"][:, 0]) | (before.values != written["value"])
     changed = own.sums(_is_retyped(keys, rows) | moved) > 0
     edited = [channel.edited or otherwise for channel, otherwise in zip(channels, changed.tolist(), strict=True)]
-    arrays = (identities, numbers_in(rows), places, chosen)
-    each = zip(Joined(keys, own.counts).channels, *map(own.of_channels, arrays), edited, strict=True)
-    return [OwnKeys(*one) for one in each]
+    standing = [None if len(channel.generated) else now for channel, now in zip(channels, own.channels, strict=True)]
+    arrays = map(own.of_channels, (identities, numbers_in(rows), places, chosen))
+    each = zip(Joined(keys, own.counts).channels, *arrays, edited, standing, strict=True)
+    return [
+        OwnKeys(kept, names, numbers, at, choices, otherwise, standing=now)
+        for kept, names, numbers, at, choices, otherwise, now in each
+    ]
 
 
 def _read_others(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
@@ -286,7 +293,7 @@ def _of_track(track: Track, channels: Mapping[int, _Part]) -> dict[int, OwnKeys]
         written = _written(track, index)
         if written is None and not part.stamped.any():
             rows = np.arange(len(part.keys))
-            result[index] = OwnKeys(part.keys, part.identities, part.numbers, rows, part.chosen)
+            result[index] = OwnKeys(part.keys, part.identities, part.numbers, rows, part.chosen, standing=part.keys)
         else:
             changes[index] = classify(part.keys, part.identities, written)
     _promote_poses(track, channels, changes)

@@ -156,8 +156,8 @@ def as_written(keys: Mapping[str, npt.NDArray[Any]], own: Sequence[OwnKeys], pla
     """Note own keys of channels, n in each, as they are written, shape (channels, n); `keys`: their attributes, of one
     channel where all agree; `placed`: which handles the bake placed, likewise."""
     written = np.empty((len(own), placed.shape[-1]), dtype=OWN)
-    written["identity"] = [each.identities for each in own]
-    written["value"] = [each.keys.values for each in own]
+    written["identity"] = np.concatenate([each.identities for each in own]).reshape(written.shape)
+    written["value"] = np.concatenate([each.keys.values for each in own]).reshape(written.shape)
     written["placed"] = placed
     for name in WRITTEN:
         written[name] = keys[name]
