@@ -98,7 +98,8 @@ _DTYPES: dict[str, type[np.generic]] = {
 _PAIRS = frozenset({"co", "handle_left", "handle_right"})
 FLAGS = ("select_control_point", "select_left_handle", "select_right_handle")
 _SINGLE = tuple(name for name in NAMES if name not in _PAIRS and name not in FLAGS)
-_UNPLACED = ("handle_left", "handle_right", "handle_left_type", "handle_right_type", "interpolation")
+UNPLACED = ("handle_left", "handle_right", "handle_left_type", "handle_right_type", "interpolation")
+"""Of what keys are but their places, what a bake changes."""
 
 
 NO_KEYS = Keyframes(**{name: np.empty((0, 2) if name in _PAIRS else 0, dtype=_DTYPES[name]) for name in NAMES})
@@ -126,13 +127,6 @@ def places_of(points: Any) -> FloatArray:
     return co
 
 
-def array_of(points: Any, name: str) -> npt.NDArray[Any]:
-    """One attribute of all keys, a number each."""
-    array = np.empty(len(points), dtype=_DTYPES[name])
-    points.foreach_get(name, array)
-    return array
-
-
 def types(fcurve: bpy.types.FCurve) -> EnumArray:
     points = fcurve.keyframe_points
     kinds = np.empty(len(points), dtype=np.uint8)
@@ -143,11 +137,7 @@ def types(fcurve: bpy.types.FCurve) -> EnumArray:
 def read_unplaced(fcurve: bpy.types.FCurve) -> list[npt.NDArray[Any]]:
     """Of what keys are but their places, what a bake changes: their interpolation, handles and handles' types."""
     points = fcurve.keyframe_points
-    n = len(points)
-    arrays = {name: np.empty(2 * n if name in _PAIRS else n, _DTYPES[name]) for name in _UNPLACED}
-    for name, array in arrays.items():
-        points.foreach_get(name, array)
-    return list(arrays.values())
+    return [read_attribute([points], [len(points)], name) for name in UNPLACED]
 
 
 def merged(first: Keyframes, second: Keyframes) -> Keyframes:
@@ -211,39 +201,59 @@ def read_joined(fcurves: Sequence[bpy.types.FCurve], names: Sequence[str] = NAME
     """Read the keys of F-curves; attributes that are not among the names stay empty."""
     every = [fcurve.keyframe_points for fcurve in fcurves]
     counts = [len(points) for points in every]
-    n = sum(counts)
     arrays = {name: np.empty(0, dtype) for name, dtype in _DTYPES.items()}
-    for name in names:
-        width, end = 2 if name in _PAIRS else 1, 0
-        array = arrays[name] = np.empty(width * n, dtype=_DTYPES[name])
-        for points, count in zip(every, counts, strict=True):
-            start, end = end, end + width * count
-            points.foreach_get(name, array[start:end])
+    arrays |= {name: read_attribute(every, counts, name) for name in names}
     for name in _PAIRS:
         arrays[name] = arrays[name].reshape(-1, 2)
     return Joined(Keyframes(**arrays), counts)
 
 
+def read_attribute(every: Sequence[Any], counts: Sequence[int], name: str) -> npt.NDArray[Any]:
+    """Read an attribute of the keys of many F-curves, given as Blender's own collections and how many there are in
+    each; of a place frame and value in turn."""
+    width, end = _width(name), 0
+    array = np.empty(width * sum(counts), dtype=_DTYPES[name])
+    for points, count in zip(every, counts, strict=True):
+        start, end = end, end + width * count
+        points.foreach_get(name, array[start:end])
+    return array
+
+
+def _width(name: str) -> int:
+    return 2 if name in _PAIRS else 1
+
+
 def read_rest(fcurves: Sequence[bpy.types.FCurve], marks: Joined, chosen: BoolArray) -> Joined:
     """Read all of the chosen keys, of which the marks were read."""
-    arrays: dict[str, list[npt.NDArray[Any]]] = {name: [] for name in _REST}
-    for fcurve, rows in zip(fcurves, map(np.flatnonzero, marks.of_channels(chosen)), strict=True):
-        if not len(rows):
-            continue
+    counts = marks.sums(chosen).tolist()
+    arrays = {name: np.empty(_width(name) * sum(counts), dtype=_DTYPES[name]) for name in _REST}
+    columns = [(name, _width(name), array) for name, array in arrays.items()]
+    ends = accumulate(counts)
+    for fcurve, own, count, end in zip(fcurves, marks.of_channels(chosen), counts, ends, strict=True):
         points = fcurve.keyframe_points
-        few = [points[row] for row in rows.tolist()] if len(rows) * _FEW_TO_READ < len(points) else None
-        for name in _REST:
+        start = end - count
+        if count == len(own):
+            for name, width, array in columns:
+                points.foreach_get(name, array[width * start : width * end])
+            continue
+        if not count:
+            continue
+        rows = np.flatnonzero(own)
+        few = [points[row] for row in rows.tolist()] if count * _FEW_TO_READ < len(own) else None
+        for name, width, array in columns:
+            part = array[width * start : width * end]
             if few is None or name not in _SLOW:
-                array = np.empty((len(points), 2) if name in _PAIRS else len(points), dtype=_DTYPES[name])
-                points.foreach_get(name, array.ravel())
-                arrays[name].append(array[rows])
+                every = np.empty(width * len(own), dtype=array.dtype)
+                points.foreach_get(name, every)
+                part[:] = every.reshape(len(own), -1)[rows].ravel()
             elif name in _PAIRS:
-                arrays[name].append(np.array([getattr(point, name)[:] for point in few], dtype=_DTYPES[name]))
+                part[:] = [number for point in few for number in getattr(point, name)]
             else:
-                arrays[name].append(np.array([getattr(point, name) for point in few], dtype=_DTYPES[name]))
+                part[:] = [getattr(point, name) for point in few]
     known = {name: getattr(marks.keys, name)[chosen] for name in MARKS}
-    rest = {name: np.concatenate(each) for name, each in arrays.items()}
-    return Joined(Keyframes(**known, **rest), marks.sums(chosen).tolist())
+    for name in _PAIRS.intersection(arrays):
+        arrays[name] = arrays[name].reshape(-1, 2)
+    return Joined(Keyframes(**known, **arrays), counts)
 
 
 def read(fcurve: bpy.types.FCurve) -> Keyframes:

@@ -13,11 +13,11 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, chain, pairwise
 from typing import Any
 
 import bpy
 import numpy as np
-import numpy.typing as npt
 
 from ...words import rpt_
 from ..bake.pipeline import rebake
@@ -25,7 +25,7 @@ from ..datablocks import action_time, users_of
 from ..faults import Refusal
 from ..fcurves.channels import Channels, channels_in, channels_of
 from ..fcurves.frames import SAME_FRAME
-from ..fcurves.keyframes import MARKS, array_of, places, places_of, read_floats, read_unplaced
+from ..fcurves.keyframes import MARKS, UNPLACED, places, read_attribute, read_floats
 from ..report import Report
 from ..store.frame_functions import function_of
 from ..store.options import Options
@@ -53,14 +53,14 @@ class Watch:
     it."""
     marks: dict[str, bytes] = field(default_factory=dict)
     """Frames and values of each baked track's keys when they were last looked at."""
-    names: dict[str, bytes] = field(default_factory=dict)
+    names: dict[str, tuple[object, ...]] = field(default_factory=dict)
     """What else tells of each baked track whether it is up to date: identities of keys, choices, timing."""
     table: int = 0
     """The stamp of the table then."""
     refused: dict[str, tuple[int, str]] = field(default_factory=dict)
     """The digests of tracks that could not be baked again as they are, and why."""
-    rest: dict[tuple[str, int], int] = field(default_factory=dict)
-    """Of each F-curve, by path and index, a checksum of all that an edit can change but the places of its keys."""
+    rest: dict[str, tuple[object, ...]] = field(default_factory=dict)
+    """Of each track all that an edit of its F-curves can change but the places of their keys."""
     unsure: list[str] = field(default_factory=list)
     """Tracks of which only the places of keys have been looked at."""
 
@@ -97,11 +97,12 @@ class Watch:
 
     def edited_soon(self) -> list[Track]:
         """The tracks with keys that moved, came, went or have other values since they were last looked at."""
-        marks = {track.path: _mark(self.points[track.path]) for track in self.baked}
+        baked = self.baked
+        marks = dict(zip([track.path for track in baked], _marks(self._points_of(baked)), strict=True))
         told = [self.tracks[path] for path, mark in marks.items() if self.marks.get(path) != mark]
         self.marks, self.unsure = marks, list(marks)
         if not told:
-            names = {track.path: _names(track, self.points[track.path]) for track in self.baked}
+            names = dict(zip(marks, _names(baked, self._points_of(baked)), strict=True))
             told = [self.tracks[path] for path, name in names.items() if self.names.get(path) != name]
             self.names = names
         changed = []
@@ -111,6 +112,9 @@ class Watch:
             else:
                 changed.append(track)
         return self._tried(changed)
+
+    def _points_of(self, tracks: Iterable[Track]) -> list[list[Any]]:
+        return [self.points[track.path] for track in tracks]
 
     def not_played(self) -> list[Track]:
         """The tracks that are not baked, and can be; none that was restored."""
@@ -136,24 +140,24 @@ class Watch:
             track = self.tracks.get(self.unsure.pop())
             if track is None or not track.baked:
                 continue
-            rest = dict(_rest(track))
-            changed = any(self.rest.get(name, number) != number for name, number in rest.items())
-            self.rest.update(rest)
-            if changed:
+            (rest,) = _rest([track], self._points_of([track]))
+            if self.rest.setdefault(track.path, rest) != rest:
                 edited.append(track)
+            self.rest[track.path] = rest
         return edited
 
     def take(self, channels: Channels, tracks: Iterable[Track], refusals: Iterable[Refusal]) -> None:
         """Keep what the tracks look like now that they were looked at."""
         self.table = table_stamp(channels.action)
-        self.pointers = _pointers(channels)
-        for track in tracks:
-            self.tracks[track.path] = track
-            self.points[track.path] = _points(track)
-            self.marks[track.path] = _mark(self.points[track.path])
-            self.names[track.path] = _names(track, self.points[track.path])
-            self.rest.update(_rest(track))
-            self.refused.pop(track.path, None)
+        taken = {track.path: track for track in tracks}
+        self.tracks |= taken
+        self.points |= {path: _points(track) for path, track in taken.items()}
+        points = self._points_of(taken.values())
+        self.marks |= zip(taken, _marks(points), strict=True)
+        self.names |= zip(taken, _names(taken.values(), points), strict=True)
+        self.rest |= zip(taken, _rest(taken.values(), points), strict=True)
+        for path in taken:
+            self.refused.pop(path, None)
         for refusal in refusals:
             path = refusal.track
             if path in self.tracks:
@@ -284,23 +288,40 @@ def _points(track: Track) -> list[Any]:
     return [fcurve.keyframe_points for fcurve in track.channels.values()]
 
 
-def _mark(every: list[Any]) -> bytes:
-    return b"".join([places_of(points).tobytes() for points in every])
+def _marks(tracks: Sequence[list[Any]]) -> list[bytes]:
+    """Read frames and values of all keys of each track."""
+    return [places for (places,) in _read(tracks, ("co",))]
 
 
-def _names(track: Track, every: list[Any]) -> bytes:
-    """What tells whose each key is, and what else a bake is made from."""
-    function = function_of(track)
-    state = (shape_of(track, track.settings), track.settings, function.checksum if function is not None else 0)
-    arrays = [array_of(points, name) for points in every for name in MARKS if name != "co"]
-    return b"".join([repr(state).encode(), *(array.tobytes() for array in arrays)])
+def _read(tracks: Sequence[list[Any]], names: Sequence[str]) -> list[tuple[bytes, ...]]:
+    """Read attributes of all keys of each track, given as its channels' keys."""
+    lengths = [list(map(len, every)) for every in tracks]
+    points, counts = list(chain(*tracks)), list(chain(*lengths))
+    ends = list(accumulate(map(sum, lengths), initial=0))
+    columns = []
+    for name in names:
+        array = read_attribute(points, counts, name)
+        size = array.nbytes // max(1, ends[-1])
+        raw = array.tobytes()
+        columns.append([raw[size * start : size * end] for start, end in pairwise(ends)])
+    return list(zip(*columns, strict=True))
+
+
+def _names(tracks: Iterable[Track], points: Sequence[list[Any]]) -> list[tuple[object, ...]]:
+    """What tells whose each key of the tracks is, and what else a bake is made from."""
+    result: list[tuple[object, ...]] = []
+    marks = _read(points, [name for name in MARKS if name != "co"])
+    for track, mark in zip(tracks, marks, strict=True):
+        settings, function = track.settings, function_of(track)
+        result.append((shape_of(track, settings), settings, function.checksum if function is not None else 0, mark))
+    return result
 
 
 def _state_mark(track: Track, every: list[Any]) -> int:
     """A checksum of where keys are, of what is chosen, and of what keeps the track from being baked."""
     function = function_of(track)
     chosen = (track.settings, track.order, function.checksum if function is not None else 0, why_not(track))
-    return zlib.crc32(_mark(every), zlib.crc32(repr(chosen).encode())) or 1
+    return zlib.crc32(_marks([every])[0], zlib.crc32(repr(chosen).encode())) or 1
 
 
 def _only_generated_moved(track: Track) -> bool:
@@ -339,21 +360,19 @@ def _make_keyed(track: Track, frame: float) -> None:
             point.type = "KEYFRAME"
 
 
-def _rest(track: Track) -> Iterator[tuple[tuple[str, int], int]]:
-    """A checksum of each F-curve of the track, without the places of its keys."""
-    for fcurve in track.channels.values():
-        state = (fcurve.extrapolation, fcurve.mute, fcurve.lock, [modifier.type for modifier in fcurve.modifiers])
-        crc = zlib.crc32(repr(state).encode())
-        for array in (*read_unplaced(fcurve), _easings(fcurve)):
-            crc = zlib.crc32(array.tobytes(), crc)
-        yield (fcurve.data_path, fcurve.array_index), crc
+def _rest(tracks: Iterable[Track], points: Sequence[list[Any]]) -> list[tuple[object, ...]]:
+    """All of each track that an edit can change but the places of its keys, and what `_names` reads.
 
-
-def _easings(fcurve: bpy.types.FCurve) -> npt.NDArray[np.uint8]:
-    """These play nothing of a bake; but an edit of all keys gives them to generated ones, too."""
-    easings = np.empty(len(fcurve.keyframe_points), dtype=np.uint8)
-    fcurve.keyframe_points.foreach_get("easing", easings)
-    return easings
+    Easings play nothing of a bake; but an edit of all keys gives them to generated ones, too.
+    """
+    result: list[tuple[object, ...]] = []
+    for track, arrays in zip(tracks, _read(points, (*UNPLACED, "easing")), strict=True):
+        states = (
+            (fcurve.extrapolation, fcurve.mute, fcurve.lock, *(modifier.type for modifier in fcurve.modifiers))
+            for fcurve in track.channels.values()
+        )
+        result.append((*states, *map(zlib.crc32, arrays)))
+    return result
 
 
 def _is_animated_by(datablock: bpy.types.ID, channels: Channels) -> bool:
