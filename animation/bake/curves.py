@@ -59,7 +59,7 @@ class Curves(Plan):
         return [self.request]
 
     def compose(self, results: Results) -> Baked:
-        track, (fit,) = self.scope.track, results.fits
+        track, fit = self.scope.track, next(results.fits)
         notes = [] if fit.reached else [_missed(track, fit, self.spline)]
         notes += other_turns(track, self.spline.frames[fit.jumps & np.concatenate(([False], self.baked[:-1]))])
         keys = [each for channels in self._together(fit) for each in self._channels(fit, channels)]

@@ -33,7 +33,8 @@ def plan_handles(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
 
     Raises Refusal where handles can't play the track.
     """
-    return [_plan(scope, spline, tolerance_of(scope, splines)) for spline in splines]
+    tolerance = tolerance_of(scope, splines)
+    return [_plan(scope, spline, tolerance) for spline in splines]
 
 
 def _plan(scope: Scope, spline: TrackSpline, tolerance: float) -> OwnHandles:
@@ -66,38 +67,45 @@ class OwnHandles(Plan):
 
     @property
     def handles(self) -> Sequence[Request]:
-        if not self.baked[:-1].any():
+        if not self._plays:
             return []
         track = self.scope.track
         held = {"VECTOR": None, "EULER": track.order}.get(track.kind, track.kind)
         return [Request(self.spline.spline, held, self.spline.values if held else None, self.baked)]
 
+    @property
+    def _plays(self) -> bool:
+        """Whether there are segments to play."""
+        return bool(self.baked[:-1].any())
+
     def compose(self, results: Results) -> Baked:
         values = self.spline.values
-        fitted = results.handles[0] if results.handles else None
-        signs = np.ones(len(values)) if fitted is None else fitted.signs
+        fitted = next(results.handles) if self._plays else None
         rows = [row for row, component in enumerate(self.spline.components) if component in self.scope.own]
-        shown = (values * signs[:, np.newaxis]).T.astype(np.float32)[rows]
+        shown = None
+        if fitted is not None and (fitted.signs < 0).any():
+            shown = (values * fitted.signs[:, np.newaxis]).T.astype(np.float32)[rows]
         chosen = np.array(
             [self.scope.own[self.spline.components[row]].chosen & np.uint8(CHOSEN_HANDLES) for row in rows]
         )
+        is_chosen = bool(chosen.any())
         keys = ChannelKeys(
             [self.spline.components[row] for row in rows],
             self.spline.frames[:0],
-            shown[:, :0],
+            np.empty((len(rows), 0), dtype=np.float32),
             np.zeros(0, dtype=np.bool_),
             self.baked,
-            shown=shown if (signs < 0).any() else None,
+            shown=shown,
             handles=self._places(fitted, rows),
-            chosen=chosen if chosen.any() else None,
+            chosen=chosen if is_chosen else None,
             repeats=self._repeats,
         )
         notes = [rpt_(_CYCLES)] if self.scope.cycle != "SINGLE" and not self._repeats else []
         if fitted is None:
             return Baked([keys], notes)
         notes += other_turns(self.scope.track, self.spline.frames[fitted.jumps])
-        errors = np.where(self._is_blenders(fitted, chosen, rows), 0.0, fitted.errors)
-        key, channel = np.unravel_index(int(np.argmax(errors)), errors.shape)
+        errors = np.where(self._is_blenders(fitted, chosen, rows), 0.0, fitted.errors) if is_chosen else fitted.errors
+        key, channel = divmod(int(errors.argmax()), errors.shape[1])
         error, frame = float(errors[key, channel]), float(fitted.frames[key, channel])
         return Baked([keys], notes, error, frame, is_approximate=error > self.tolerance)
 

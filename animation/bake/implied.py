@@ -11,7 +11,7 @@ not moved a handle that the bake has placed stands elsewhere, and it is selected
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,13 +24,14 @@ from ...interp.segments import Spline, end_to_end
 from ...words import n_, rpt_
 from ..fcurves import beziers
 from ..fcurves.frames import ONE_KEY
-from ..fcurves.keyframes import NO_KEYS, BoolArray, IndexArray, Keyframes, read, read_joined
+from ..fcurves.keyframes import NO_KEYS, BoolArray, IndexArray, Joined, Keyframes, read, read_joined
 from ..store import identity
+from ..store import rows as rows_
 from ..store.frame_functions import function_of
 from ..store.identity import Identities
 from ..store.own_keys import LEFT_PLACED, RIGHT_PLACED, OwnKeys
 from ..store.rows import PARAMETERS, column_of
-from ..store.table import Written
+from ..store.table import OWN, Written
 from ..store.tracks import Track
 from .handles import is_keyed_whole
 from .plan import OwnChannels
@@ -79,6 +80,33 @@ class _Goal:
 
 _Goals = dict[int, dict[str, _Goal]]
 """By the key's row, and by side."""
+
+
+def may_imply(tracks: Sequence[Track], every: Sequence[OwnChannels]) -> list[bool]:
+    """Tell for each track whether edits can imply parameters of its own keys: not where these are the ones that were
+    written, and nothing is selected of those that stand."""
+    places, owns, written = [], [], []
+    result = [False] * len(tracks)
+    for number, (track, channels) in enumerate(zip(tracks, every, strict=True)):
+        if track.state is None or not track.state.channels:
+            continue
+        for index, own in channels.items():
+            before = _written(track, index)
+            if before is None or len(before) != len(own.keys):
+                result[number] = True
+            elif not result[number]:
+                places.append(number)
+                owns.append(own)
+                written.append(before)
+    if places:
+        joined = Joined.of([own.keys for own in owns])
+        before, identities = rows_.joined(written, OWN), np.concatenate([own.identities for own in owns])
+        implies = identities != before["identity"]
+        meant, flags = _meant(joined.keys, before, joined.spread(joined.sums(~_stands(joined.keys, before)) == 0))
+        implies |= meant & (flags[0] | flags[1])
+        for row in np.flatnonzero(joined.sums(implies)).tolist():
+            result[places[row]] = True
+    return result
 
 
 def with_implied(track: Track, own: OwnChannels, defaults: Mapping[str, float]) -> tuple[OwnChannels, list[str]]:
@@ -176,11 +204,7 @@ def _sides_dragged(track: Track, index: int, own: OwnKeys) -> tuple[BoolArray, B
     none = np.zeros(len(own.keys), dtype=np.bool_)
     if written is None or own.identities.tobytes() != written["identity"].tobytes():
         return none, none
-    keys = own.keys
-    stands = (keys.frames == written["co"][:, 0]) & (keys.values == written["value"])
-    # Scaling values leaves keys of 0 where they are, but not their handles.
-    meant = stands if stands.all() else stands & ~keys.select_control_point
-    flags = keys.select_left_handle | keys.select_control_point, keys.select_right_handle | keys.select_control_point
+    meant, flags = _meant(own.keys, written, _stands(own.keys, written).all())
     if not (meant & (flags[0] | flags[1])).any() or len(fcurve.keyframe_points) != len(written):
         return none, none
     now = read_joined([fcurve], (*_SIDES, *(f"{side}_type" for side in _SIDES))).keys
@@ -189,6 +213,25 @@ def _sides_dragged(track: Track, index: int, own: OwnKeys) -> tuple[BoolArray, B
         for name, selected, placed in zip(_SIDES, flags, (LEFT_PLACED, RIGHT_PLACED), strict=True)
     )
     return left, right
+
+
+def _stands(keys: Keyframes, written: Written) -> BoolArray:
+    """Which keys are where they were written."""
+    stands: BoolArray = (keys.frames == written["co"][:, 0]) & (keys.values == written["value"])
+    return stands
+
+
+def _meant(
+    keys: Keyframes, written: Written, all_stand: BoolArray | np.bool_
+) -> tuple[BoolArray, tuple[BoolArray, BoolArray]]:
+    """Of which keys, those that were written, a handle may have been dragged, and of which the left and the right one
+    is selected; `all_stand`: all keys of the channel stand where they were written."""
+    # Scaling values leaves keys of 0 where they are, but not their handles.
+    meant = _stands(keys, written) & (all_stand | ~keys.select_control_point)
+    return meant, (
+        keys.select_left_handle | keys.select_control_point,
+        keys.select_right_handle | keys.select_control_point,
+    )
 
 
 def _is_moved(keys: Keyframes, written: Written, name: str, placed: int) -> BoolArray:

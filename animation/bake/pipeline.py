@@ -48,8 +48,8 @@ from ..store.tracks import Track, find_tracks, why_not
 from .composing import baked_keys
 from .composing import plain_keys as composed_plain_keys
 from .handles import approximate
-from .implied import with_implied
-from .plan import Baked, ChannelKeys, OwnChannels, Results, TrackPlan, compose_all
+from .implied import may_imply, with_implied
+from .plan import Baked, ChannelKeys, OwnChannels, Results, TrackPlan
 from .planning import plan_track, sampling_of
 from .retimed import sample_count
 from .sampling import APART
@@ -152,12 +152,13 @@ def rebake(
     reasons = {id(track): reason for track in tracks if (reason := why_not(track))}
     report.refusals += [track.refusal(reasons[id(track)]) for track in tracks if id(track) in reasons]
     ready = [track for track in tracks if id(track) not in reasons]
-    for track, kept in zip(ready, read_all_own_keys(ready), strict=True):
+    own_keys = read_all_own_keys(ready)
+    for track, kept, implies in zip(ready, own_keys, may_imply(ready, own_keys), strict=True):
         try:
             if not kept:
                 raise track.refusal(rpt_("it has no keys"))
             options = track.settings.options or otherwise
-            own, notes = with_implied(track, kept, options.defaults)
+            own, notes = with_implied(track, kept, options.defaults) if implies else (kept, [])
             report.notes += notes
             job = _Job(list(datablocks), channels, [(track, own, options)], [])
             asked = _asked(job)
@@ -213,8 +214,8 @@ def _evaluated_together(jobs: Sequence[_Job], known: KnownFits | None = None) ->
     values = evaluate_many([spline for spline, _ in evaluations], [frames for _, frames in evaluations])
     fits = fit_many([request for plan in plans for request in plan.requests])
     handles = fit_handles([request for plan in plans for request in plan.handles], known)
-    baked = iter(compose_all(plans, Results(values, fits, handles)))
-    return [[next(baked) for _ in job.plans] for job in jobs]
+    results = Results(iter(values), iter(fits), iter(handles))
+    return [[plan.compose(results) for plan in job.plans] for job in jobs]
 
 
 def _collected(
@@ -286,9 +287,10 @@ def _collect(
         left = [track for track in tracks if track.in_use and not track.enabled]
         job.notes += [str(track.refusal(rpt_("not TCB, so left as it is; Enable it to bake it too"))) for track in left]
     left_alone = []
-    for (track, reason), kept in zip(asked, originals, strict=True):
+    implied = may_imply([track for track, _ in asked], originals)
+    for (track, reason), kept, implies in zip(asked, originals, implied, strict=True):
         if kept:
-            own, notes = with_implied(track, kept, options.defaults)
+            own, notes = with_implied(track, kept, options.defaults) if implies else (kept, [])
             job.notes += notes
             job.kept.append((track, own, options))
         else:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from itertools import islice, pairwise
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -175,11 +175,11 @@ class Baked:
 
 @dataclass(frozen=True)
 class Results:
-    """What was evaluated and fitted for a plan, in the order in which it asked for it."""
+    """What was evaluated and fitted for plans: each takes what it asked for, in the order of the plans."""
 
-    values: Sequence[Float64Array]
-    fits: Sequence[Fit]
-    handles: Sequence[Handles]
+    values: Iterator[Float64Array]
+    fits: Iterator[Fit]
+    handles: Iterator[Handles]
 
 
 class Plan(ABC):
@@ -232,7 +232,7 @@ class TrackPlan(Plan):
         return [request for plan in self.plans for request in plan.handles]
 
     def compose(self, results: Results) -> Baked:
-        every = compose_all(self.plans, results)
+        every = [plan.compose(results) for plan in self.plans]
         channels = self._without_needless([keys for baked in every for keys in baked.channels])
         notes = [*self.notes, *(note for baked in every for note in baked.notes)]
         worst = max(every, key=lambda baked: baked.error, default=Baked([]))
@@ -241,6 +241,8 @@ class TrackPlan(Plan):
 
     def _without_needless(self, channels: list[ChannelKeys]) -> list[ChannelKeys]:
         """The keys, without generated ones where a channel, or a rotation as a whole, never leaves one value."""
+        if all(keys.handles is not None for keys in channels):
+            return channels
         own = [self._own_values(keys) for keys in channels]
         together = list(zip(channels, own, strict=True))
         if self.track.is_rotation:
@@ -306,21 +308,6 @@ class TrackPlan(Plan):
                     rows[row:, keys.components] = values[:, 0]
         own, generated = rotations.normalise(quaternions_of(self.track, rows))
         return float(rotations.angle_between(own, generated)) <= _ONE_ORIENTATION
-
-
-def compose_all(plans: Sequence[Plan], results: Results) -> list[Baked]:
-    """Give each plan its part of the results, which come in the order of the plans."""
-    values, fits, handles = iter(results.values), iter(results.fits), iter(results.handles)
-    return [
-        plan.compose(
-            Results(
-                [*islice(values, len(plan.evaluations))],
-                [*islice(fits, len(plan.requests))],
-                [*islice(handles, len(plan.handles))],
-            )
-        )
-        for plan in plans
-    ]
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ class RetimedSamples(Plan):
         return [(self.spline.spline, self.at)]
 
     def compose(self, results: Results) -> Baked:
-        return self._baked(self._numbers(results.values[0]).T)
+        return self._baked(self._numbers(next(results.values)).T)
 
     def _numbers(self, values: Float64Array) -> Float64Array:
         """What the channels have at each of `frames`."""

@@ -39,7 +39,7 @@ class ValueSamples(Plan):
         return [(self.spline.spline, self.frames)]
 
     def compose(self, results: Results) -> Baked:
-        spline, samples = self.spline, results.values[0].T.astype(np.float32)
+        spline, samples = self.spline, next(results.values).T.astype(np.float32)
         held = np.zeros(len(self.frames), dtype=np.bool_)
         shown = None if spline.spline.meets_keys else spline.values.T.astype(np.float32)
         return Baked([ChannelKeys(spline.components, self.frames, samples, held, self.baked, shown=shown)])
@@ -71,7 +71,7 @@ class RotationSamples(Plan):
         return [(self.spline.spline, self.frames)]
 
     def compose(self, results: Results) -> Baked:
-        numbers, jumps = followed(self.scope.track, results.values[0], self.spline.values, self.at_keys)
+        numbers, jumps = followed(self.scope.track, next(results.values), self.spline.values, self.at_keys)
         # The keys between which the channels of others have segments keep the numbers that these say.
         numbers[self.at_keys] = self.spline.values
         jumps[1:] &= self.baked[:-1]

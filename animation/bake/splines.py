@@ -18,7 +18,7 @@ from ...interp.segments import Spline
 from ...words import rpt_, told
 from ..faults import Refusal
 from ..fcurves import scratch
-from ..fcurves.frames import SAME_FRAME, union
+from ..fcurves.frames import SAME_FRAME, are_apart, union
 from ..fcurves.keyframes import BoolArray, FloatArray, Keyframes
 from ..store.own_keys import OwnKeys
 from ..store.parameters import read_parameters, read_velocities
@@ -105,6 +105,8 @@ def _runs(between: BoolArray) -> list[slice]:
 
 
 def _check_frames(track: Track, keys: Keyframes) -> None:
+    if are_apart(keys.frames):
+        return
     if not np.isfinite(keys.frames).all():
         raise track.refusal(rpt_("a key stands at a frame that is not a finite number"))
     same = np.flatnonzero(np.diff(keys.frames) <= SAME_FRAME)
@@ -249,10 +251,12 @@ def _piecewise(
 def _widened(own: Mapping[int, OwnKeys], frames: FloatArray, begins: Sequence[BoolArray]) -> BoolArray:
     """Tell which of a rotation's segments have to do with those of its channels that begin at their keys `begins`: as
     far as the channels' segments reach, since a segment of a channel is one thing."""
+    wide = np.zeros(len(frames), dtype=np.bool_)
+    chosen = np.concatenate([each[:-1] for each in begins])
+    if not chosen.any():
+        return wide
     rows = [np.searchsorted(frames, channel.keys.frames - np.float32(SAME_FRAME)) for channel in own.values()]
     segments = [each for own_rows in rows for each in pairwise(own_rows.tolist())]
-    chosen = np.concatenate([each[:-1] for each in begins])
-    wide = np.zeros(len(frames), dtype=np.bool_)
     for start, end in compress(segments, chosen.tolist()):
         wide[start:end] = True
     while wide.any():

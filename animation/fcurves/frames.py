@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from .keyframes import BoolArray, FloatArray, IndexArray
+from .remembering import remembered
 
 SAME_FRAME = 1e-3
 """Frames. Keys nearer than this are at one frame: far above the float32 error of moving a key, and a tenth of the
@@ -14,10 +15,16 @@ ONE_KEY = 0.0101
 """Frames. Blender replaces a key by one that is pasted or moved nearer than 0.01 to it."""
 
 
+@remembered
+def are_apart(frames: FloatArray) -> bool:
+    """Whether frames ascend, are finite, and no two of them are the same."""
+    return bool(np.isfinite(frames).all() and (np.diff(frames) > SAME_FRAME).all())
+
+
 def union(arrays: list[FloatArray]) -> FloatArray:
     """The frames of all, each once, ascending."""
     # Mostly all channels are keyed together.
-    if arrays and (np.diff(arrays[0]) > SAME_FRAME).all() and len({frames.tobytes() for frames in arrays}) == 1:
+    if arrays and len({frames.tobytes() for frames in arrays}) == 1 and are_apart(arrays[0]):
         return arrays[0].copy()
     frames = np.unique(np.concatenate(arrays)) if arrays else np.empty(0, dtype=np.float32)
     return frames[np.concatenate(([True], np.diff(frames) > SAME_FRAME))] if len(frames) else frames

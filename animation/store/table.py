@@ -222,9 +222,10 @@ class Table:
     def _channels_of(self, track: int) -> Iterator[tuple[int, Channel]]:
         tracks, places = self._channels
         first, end = np.searchsorted(tracks, np.array([track, track + 1], dtype=np.uint64)).tolist()
-        for place in places[first:end].tolist():
-            own, generated = (int(starts[place]) for starts in self._starts)
-            _, index, extrapolation, flags, rest, owns, generates = self.arrays["channels"][place].item()
+        at = places[first:end]
+        starts = zip(*(each[at].tolist() for each in self._starts), strict=True)
+        for (own, generated), channel in zip(starts, self.arrays["channels"][at].tolist(), strict=True):
+            _, index, extrapolation, flags, rest, owns, generates = channel
             yield (
                 index,
                 Channel(
@@ -261,6 +262,10 @@ class Table:
         paths = [*compress(self.lines, kept), *(state.path for state in added)]
         arrays = {name: rows_.joined(each, _ARRAYS[name]) for name, each in parts.items()}
         return Table({"rows": self.rows, **arrays}, "\n".join(paths))
+
+    @cached_property
+    def rows_checksum(self) -> int:
+        return zlib.crc32(self.rows.view(np.uint8).data)
 
     def _of_channels(self, name: str, kept: npt.NDArray[np.bool_]) -> Written:
         """Take the own or generated keys of some of the channels."""
@@ -421,9 +426,11 @@ def write(action: Any, before: Table, table: Table, fresh: Rows = NO_ROWS) -> No
             # In one piece: what stands in a dictionary is converted number by number.
             stored[name] = array.view(np.int32)
     stored["lengths"] = [len(table.arrays[name]) for name in _ARRAYS]
-    crc = zlib.crc32(table.paths.encode())
-    for name in ("rows", "tracks"):
-        crc = zlib.crc32(table.arrays[name].view(np.uint8).data, crc)
+    if table.rows is before.rows:
+        # They are many, and mostly stay.
+        vars(table)["rows_checksum"] = before.rows_checksum
+    crc = zlib.crc32(table.arrays["tracks"].view(np.uint8).data, table.rows_checksum)
+    crc = zlib.crc32(table.paths.encode(), crc)
     stored["baked"] = int(table.arrays["tracks"]["baked"].any())
     # Integers of 32 bits, with sign.
     stored["stamp"] = crc - (1 << 31)
