@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tracks that are baked together get the same keys, bit for bit, as each alone."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import bpy
+import pytest
+
+from tests.animation.curves import differences, fcurves, key, new_object, snapshot
+
+FRAMES = (1, 9, 20, 34, 45, 60)
+PATHS = {"location": 3, "scale": 3, "delta_location": 3, "delta_scale": 3, "rotation_quaternion": 4}
+OUTPUTS: dict[str, dict[str, Any]] = {
+    "handles": {"output": "HANDLES"},
+    "handles of some frames": {"output": "HANDLES", "frame_range": (15.0, 40.0)},
+    "samples": {"output": "SAMPLES"},
+    "curves": {"output": "CURVES"},
+}
+
+
+def keyed_alike(animation) -> bpy.types.Object:
+    """An object whose tracks are keyed at the same frames; some of them have what makes their keys other ones."""
+    thing = new_object("Thing", "QUATERNION")
+    dice = random.Random(4)
+    for path, width in PATHS.items():
+        key(thing, path, [(frame, tuple(dice.uniform(-2, 2) for _ in range(width))) for frame in FRAMES])
+    curves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in fcurves(thing)}
+    for index in range(3):
+        curves["scale", index].keyframe_points[2].interpolation = "CONSTANT"
+    for point in curves["delta_location", 1].keyframe_points:
+        point.co.y = 1.0
+    curves["delta_location", 1].update()
+    curves["location", 0].keyframe_points[1].select_control_point = True
+    animation.enable(thing)
+    curves["delta_scale", 2].keyframe_points[3].handle_left_type = "VECTOR"
+    for path in PATHS:
+        numbers = {name: dice.uniform(-0.9, 0.9) for name in ("tension", "continuity", "bias")}
+        animation.key_set(thing, path, dice.choice(FRAMES), **numbers, ease_to=dice.choice((0.0, 0.4)))
+    return thing
+
+
+def move(thing: bpy.types.Object) -> None:
+    """Move the keys at frame 34 a little."""
+    for fcurve in fcurves(thing):
+        point = next(point for point in fcurve.keyframe_points if abs(point.co.x - 34) < 0.01)
+        point.co_ui.x = 34.25
+        fcurve.update()
+
+
+@pytest.mark.parametrize("options", OUTPUTS.values(), ids=OUTPUTS)
+def test_tracks_baked_together_get_the_keys_that_each_gets_alone(animation, options) -> None:
+    together, alone = keyed_alike(animation), keyed_alike(animation)
+    animation.bake(together, **options)
+    for path in PATHS:
+        animation.bake(alone, prefixes=[path], **options)
+    assert differences(snapshot(together), snapshot(alone), identities=False) == []
+
+
+@pytest.mark.parametrize("options", OUTPUTS.values(), ids=OUTPUTS)
+def test_moved_tracks_baked_together_get_the_keys_that_each_gets_alone(animation, options) -> None:
+    together, alone = keyed_alike(animation), keyed_alike(animation)
+    for thing in (together, alone):
+        animation.bake(thing, **options)
+        move(thing)
+    animation.bake(together, **options)
+    for path in PATHS:
+        animation.bake(alone, prefixes=[path], **options)
+    assert differences(snapshot(together), snapshot(alone), identities=False) == []
+
+
+def test_a_bake_of_moved_keys_leaves_the_curves_that_a_first_one_makes(animation) -> None:
+    edited, fresh = keyed_alike(animation), keyed_alike(animation)
+    animation.bake(edited, output="HANDLES")
+    move(edited)
+    move(fresh)
+    animation.bake(edited, output="HANDLES")
+    animation.bake(fresh, output="HANDLES")
+    frames = [frame / 4 for frame in range(4, 241)]
+    for one, other in zip(fcurves(edited), fcurves(fresh), strict=True):
+        assert [one.evaluate(frame) for frame in frames] == [other.evaluate(frame) for frame in frames]
