@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How long Live takes to bake again after one key was moved, beside a bake of all.
+"""How long Live takes to bake again after one key was moved, beside a bake of all, and how long Enable takes.
 
-    python tools/bench_live.py [--moves 40] [--output build/bench_live.json]
+    python tools/bench_live.py [--moves 40] [--enables 5] [--output build/bench_live.json]
 
 The file is a character of 100 bones with location, rotation and scale keys at ten frames of 250: 1 000 channels, 10
 000 keys. A key is moved by one frame on one track of a bone, on all of its tracks, or on all of all bones. Of the
 time until the new motion is in the F-curves, detection is finding what was edited, reading is knowing the keys of
 that and making splines, evaluation is their samples or the fit of curves, and writing is all from there. "co" is the
 mere reading of the `co` of all keys of the character's F-curves in the same run; "all else" is the second look, when
-nothing was edited for a while. All is processor time, of one thread: what else the machine does does not count.
+nothing was edited for a while. Enable is what its button does in a window: it finds parameters that keep the look of
+the same character, none of whose tracks is TCB, and has handles play it. All is processor time, of one thread: what
+else the machine does does not count.
 """
 
 from __future__ import annotations
@@ -93,15 +95,21 @@ class Stages:
         return run
 
 
-def character(path: Path) -> Any:
-    """The rig of a new file, TCB, with a parameter set on every bone's rotation."""
+def plain_character(path: Path) -> Any:
+    """The rig of a new file."""
     make(CHARACTER, path)
     rig: Any = bpy.data.objects[RIG]
-    dice = random.Random(1)
     for fcurve in fcurves(rig):
         spare = len(fcurve.keyframe_points) - KEYS
         for row in sorted((2 * n + 2 for n in range(spare)), reverse=True):
             fcurve.keyframe_points.remove(fcurve.keyframe_points[row])
+    return rig
+
+
+def character(path: Path) -> Any:
+    """The same, TCB, with a parameter set on every bone's rotation."""
+    rig = plain_character(path)
+    dice = random.Random(1)
     animation.enable(rig)
     frames = own_frames(rig)
     for bone in rig.pose.bones:
@@ -187,6 +195,26 @@ def measure(output: str, count: int, path: Path) -> dict[str, Any]:
     return result
 
 
+def measure_enable(rounds: int, path: Path) -> dict[str, float]:
+    """Seconds, medians."""
+    every = []
+    for _ in range(rounds):
+        rig = plain_character(path)
+        reading = read_places(rig)
+        start = time.thread_time()
+        enabled = animation.enable_many({rig: None}, keep_look=True)
+        fitted = time.thread_time()
+        baked = animation.bake(rig, **OUTPUTS["handles"])
+        end = time.thread_time()
+        assert enabled.looks_kept == enabled.tracks == baked.tracks == EDITS["a column of all bones"], enabled
+        every.append({"keep the look": fitted - start, "handles": end - fitted, "all": end - start, "co": reading})
+    return {name: median(each[name] for each in every) for name in every[0]}
+
+
+def print_enable(enable: dict[str, float]) -> None:
+    print("Enable: " + ", ".join(f"{name} {1000 * seconds:.1f}" for name, seconds in enable.items()))
+
+
 def print_table(results: dict[str, Any]) -> None:
     columns = ("all", "slowest", *STAGES, "co", "all else")
     print(f"Blender {bpy.app.version_string}; milliseconds, medians")
@@ -202,14 +230,19 @@ def print_table(results: dict[str, Any]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="How long Live takes to bake again after one key was moved.")
     parser.add_argument("--moves", type=int, default=40, help="of each kind (default: %(default)s)")
+    parser.add_argument("--enables", type=int, default=5, help="how often Enable is measured (default: %(default)s)")
     parser.add_argument("--output", type=Path, help="a file for the figures, JSON")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         results = {output: measure(output, options.moves, Path(folder) / "character.blend") for output in OUTPUTS}
+        enable = measure_enable(options.enables, Path(folder) / "character.blend")
     print_table(results)
+    print_enable(enable)
     if options.output:
         options.output.parent.mkdir(parents=True, exist_ok=True)
-        options.output.write_text(json.dumps({"blender": bpy.app.version_string, **results}, indent=1))
+        options.output.write_text(
+            json.dumps({"blender": bpy.app.version_string, **results, "enable": enable}, indent=1)
+        )
 
 
 if __name__ == "__main__":
