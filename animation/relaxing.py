@@ -419,11 +419,13 @@ class _Mover:
         """With these numbers in the keys that may change."""
         changed: dict[int, OwnKeys] = {}
         for index, own in self.originals.items():
-            co = own.keys.co.copy()
+            move = np.zeros_like(own.keys.co)
             for number, (component, row) in zip(numbers, self.slots, strict=True):
                 if component == index:
-                    co[row, 1] = number
-            changed[index] = replace(own, keys=own.keys.with_(co=co))
+                    move[row, 1] = number - own.keys.values[row]
+            # Handles go along with their keys.
+            places = {name: getattr(own.keys, name) + move for name in ("co", "handle_left", "handle_right")}
+            changed[index] = replace(own, keys=own.keys.with_(**places))
         return track_splines(self.track, self.settings, changed, self.defaults)
 
     def motion(self, splines: Sequence[TrackSpline], values: Sequence[Values], count: int) -> Values:

@@ -23,6 +23,10 @@ _UNKNOWN = 1e-7
 _DAMPED = 1e-6
 
 
+Course = tuple[FloatArray, FloatArray, FloatArray]
+"""Values with their first and second derivatives."""
+
+
 class Holding(Protocol):
     """A way to hold a rotation in `components` channels."""
 
@@ -46,6 +50,10 @@ class Holding(Protocol):
 
     def orientation(self, channels: FloatArray) -> FloatArray:
         """Return what Blender makes of channel values (c, …), up to its length (4, …); continuous in the values."""
+        ...
+
+    def course(self, channels: FloatArray, rates: FloatArray, changes: FloatArray) -> Course:
+        """Return `orientation` (4, n) of channel values (c, n) and its derivatives, by their first and second ones."""
         ...
 
     def angle(self, channels: FloatArray, change: FloatArray) -> FloatArray:
@@ -89,6 +97,9 @@ class Quaternion:
 
     def orientation(self, channels: FloatArray) -> FloatArray:
         return channels
+
+    def course(self, channels: FloatArray, rates: FloatArray, changes: FloatArray) -> Course:
+        return channels, rates, changes
 
     def angle(self, channels: FloatArray, change: FloatArray) -> FloatArray:
         square = sphere.dot(channels, channels)
@@ -164,6 +175,12 @@ class Euler:
     def orientation(self, channels: FloatArray) -> FloatArray:
         return np.moveaxis(rotations.from_euler(np.moveaxis(channels, 0, -1), self.order), -1, 0)
 
+    def course(self, channels: FloatArray, rates: FloatArray, changes: FloatArray) -> Course:
+        first, middle, last = (
+            _about(axis, channels[axis], rates[axis], changes[axis]) for axis in (self._i, self._j, self._k)
+        )
+        return _product(last, _product(middle, first))
+
     def angle(self, channels: FloatArray, change: FloatArray) -> FloatArray:
         # Of the three axes of rotation only the first and the last are not square to each other.
         skew = 2.0 * self._sign * np.sin(channels[self._j]) * change[self._i] * change[self._k]
@@ -188,6 +205,25 @@ class Euler:
         self, numbers: FloatArray, rates: FloatArray, length: FloatArray, change: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         return numbers, rates
+
+
+def _about(axis: int, angle: FloatArray, rate: FloatArray, change: FloatArray) -> Course:
+    """Return the quaternions of turns about x, y or z, and their derivatives from those of the angle."""
+    half, speed = 0.5 * angle, 0.5 * rate
+    cosine, sine = np.cos(half), np.sin(half)
+    course = np.zeros((3, 4, *half.shape))
+    course[:, 0] = cosine, -sine * speed, -0.5 * sine * change - cosine * speed**2
+    course[:, 1 + axis] = sine, cosine * speed, 0.5 * cosine * change - sine * speed**2
+    return course[0], course[1], course[2]
+
+
+def _product(p: Course, q: Course) -> Course:
+    """Return the products of quaternions, and their derivatives."""
+    return (
+        sphere.product(p[0], q[0]),
+        sphere.product(p[1], q[0]) + sphere.product(p[0], q[1]),
+        sphere.product(p[2], q[0]) + 2.0 * sphere.product(p[1], q[1]) + sphere.product(p[0], q[2]),
+    )
 
 
 def _directed(
@@ -238,6 +274,26 @@ class AxisAngle:
         # Blender takes an axis of length 0 for no turn.
         return np.concatenate([np.where(size > 0.0, np.cos(half), 1.0), unit * np.sin(half)])
 
+    def course(self, channels: FloatArray, rates: FloatArray, changes: FloatArray) -> Course:
+        size = sphere.length(channels[1:])
+        size = np.where(size > 0.0, size, np.inf)
+        unit, towards, further = channels[1:] / size, rates[1:] / size, changes[1:] / size
+        # What is along the axis makes it longer, the rest turns it.
+        stretch = sphere.dot(unit, towards)
+        turning = towards - unit * stretch
+        bend = further - 2.0 * stretch * turning
+        bend -= unit * (sphere.dot(unit, further) + sphere.dot(turning, towards))
+        half, speed = 0.5 * channels[0], 0.5 * rates[0]
+        sine, cosine = np.sin(half), np.cos(half)
+        sine_rate, cosine_rate = cosine * speed, -sine * speed
+        sine_change = 0.5 * cosine * changes[0] - sine * speed**2
+        cosine_change = -0.5 * sine * changes[0] - cosine * speed**2
+        return (
+            self.orientation(channels),
+            np.concatenate([cosine_rate[np.newaxis], turning * sine + unit * sine_rate]),
+            np.concatenate([cosine_change[np.newaxis], bend * sine + 2.0 * turning * sine_rate + unit * sine_change]),
+        )
+
     def angle(self, channels: FloatArray, change: FloatArray) -> FloatArray:
         axis = channels[1:]
         square = np.maximum(sphere.dot(axis, axis), 1e-30)
@@ -263,6 +319,19 @@ class AxisAngle:
         values[1:] = numbers[1:] * length
         derivatives[1:] = rates[1:] * length + numbers[1:] * change
         return values, derivatives
+
+
+def turning(
+    held: Holding, channels: FloatArray, rates: FloatArray, changes: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return angular velocities and accelerations (3, n) in the parent's frame of what turns with channel values
+    (c, n), from their first and second derivatives."""
+    q, first, second = held.course(channels, rates, changes)
+    square = sphere.dot(q, q)
+    inverse = sphere.conjugate(q) / np.where(square > 0.0, square, np.inf)
+    # Of q' = w q / 2 with any length of q: that changes the scalar part only.
+    half = sphere.product(first, inverse)
+    return 2.0 * half[1:], 2.0 * (sphere.product(second, inverse) - sphere.product(half, half))[1:]
 
 
 def holding(held: str) -> Holding:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Splines in runs of keys, between which values are held or go straight."""
+"""Splines in runs of keys, between which other curves go from each to the next."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from . import linear, tcb
+from . import sphere
+from .holding import Holding, holding, turning
 from .keys import PARAMETERS, FloatArray, Keys
-from .orientations import OrientationSpline
 from .segments import (
     BoolArray,
     Continuity,
@@ -27,11 +27,13 @@ from .segments import (
 )
 
 EASE_TO, EASE_FROM = PARAMETERS.index("ease_to"), PARAMETERS.index("ease_from")
+_NO_LENGTH = np.array([[0.0], [1.0], [0.0], [0.0]])
+"""What Blender takes a quaternion of no length for."""
 
 
 class PiecewiseSpline:
-    """Splines one after the other; from the last key of each the value is held up to the next one's first key, or goes
-    there in a line, by rotations about one axis.
+    """Splines one after the other; from the last key of each a curve of another kind goes to the next one's first key,
+    or the value is held up to there.
 
     Each is a spline of its own: it ends at its last key as at the end of a track, whatever comes after. Ease counts
     within runs only.
@@ -40,8 +42,11 @@ class PiecewiseSpline:
     ----------
     runs : sequence of splines
         At least one, of one `batch` and cycle SINGLE, in order of frame.
-    lines : array_like of bool, shape (len(runs) - 1,), or None
-        After which runs it goes straight. None: values are held after all.
+    between : Curve, or None
+        What is played after each run but the last: as many segments, with derivatives up to the second. None: the
+        values are held.
+    held : str, or None
+        Of rotations, what `between` has: the numbers of channels that hold them so, as `holding.holding` names it.
     cycle : "SINGLE" or "REPEAT"
         Whether all of it is played again and again outside its keys. There is no LOOP, since its ends are those of
         runs.
@@ -55,14 +60,16 @@ class PiecewiseSpline:
     >>> runs = [tcb.VectorSpline(Keys([0, 10], [0, 1])), tcb.VectorSpline(Keys([20, 30], [5, 6]))]
     >>> PiecewiseSpline(runs)([5, 10, 15, 20]).ravel()
     array([0.5, 1. , 1. , 5. ])
-    >>> PiecewiseSpline(runs, [True])([5, 10, 15, 20]).ravel()
-    array([0.5, 1. , 3. , 5. ])
     """
 
     loop_gap = 0.0
 
     def __init__(
-        self, runs: Sequence[Spline], lines: npt.ArrayLike | None = None, cycle: Literal["SINGLE", "REPEAT"] = "SINGLE"
+        self,
+        runs: Sequence[Spline],
+        between: Curve | None = None,
+        held: str | None = None,
+        cycle: Literal["SINGLE", "REPEAT"] = "SINGLE",
     ) -> None:
         checked_choice("cycle", cycle, ("SINGLE", "REPEAT"))
         self.cycle: Cycle = cycle
@@ -71,9 +78,8 @@ class PiecewiseSpline:
             raise ValueError("a piecewise spline needs at least one run of keys")
         if len({run.batch for run in self.runs}) > 1 or any(run.cycle != "SINGLE" for run in self.runs):
             raise ValueError("all runs of a piecewise spline must be of one method and not cycle")
-        self.lines = np.zeros(len(self.runs) - 1, dtype=np.bool_) if lines is None else np.asarray(lines, np.bool_)
-        if self.lines.shape != (len(self.runs) - 1,):
-            raise ValueError(f"lines must be one for each of {len(self.runs) - 1} gaps, not {self.lines.shape}")
+        self._curve = between
+        self._holding = None if held is None else holding(held)
         keys = [run.keys for run in self.runs]
         self.ends = np.cumsum([len(each) for each in keys]) - 1
         """The last key of each run."""
@@ -128,19 +134,36 @@ class PiecewiseSpline:
     def curve(cls, splines: Sequence[Self], tracks: Tracks) -> Curve:
         """Return the segments of all splines, those between runs among them."""
         runs = [run for spline in splines for run in spline.runs]
-        is_rotation = isinstance(runs[0], (OrientationSpline, tcb.RotationSpline))
-        straight: Any = linear.RotationSpline if is_rotation else linear.VectorSpline
-        lines = [straight(spline.keys) for spline in splines]
-        is_between, is_line = (np.zeros(len(tracks.frames), dtype=np.bool_) for _ in range(2))
+        is_between = np.zeros(len(tracks.frames), dtype=np.bool_)
+        gaps: list[_Gaps] = []
+        owner = np.full(len(tracks.frames), -1)
+        number = np.zeros(len(tracks.frames), dtype=np.intp)
         for spline, first in zip(splines, tracks.first.tolist(), strict=True):
-            is_between[first + spline.ends] = True
-            is_line[first + spline.ends[:-1][spline.lines]] = True
-        return _PiecewiseCurve(
-            type(runs[0]).curve(runs, end_to_end(runs)),
-            straight.curve(lines, tracks) if is_line.any() else None,
-            is_between,
-            is_line,
-        )
+            ends = first + spline.ends
+            is_between[ends] = True
+            if spline._curve is not None:
+                owner[ends[:-1]], number[ends[:-1]] = len(gaps), np.arange(len(ends) - 1)
+                gaps.append(_Gaps(spline._curve, spline._holding))
+        return _PiecewiseCurve(type(runs[0]).curve(runs, end_to_end(runs)), is_between, gaps, owner, number)
+
+
+@dataclass(frozen=True)
+class _Gaps:
+    """What one spline plays between its runs."""
+
+    curve: Curve
+    holding: Holding | None
+
+    def evaluate(self, gap: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+        if self.holding is None:
+            return self.curve.evaluate(gap, u, nu)
+        numbers = self.curve.evaluate(gap, u, 0)
+        if nu:
+            return turning(self.holding, numbers, *(self.curve.evaluate(gap, u, order) for order in (1, 2)))[nu - 1]
+        q = self.holding.orientation(numbers)
+        size = sphere.length(q)
+        unit: FloatArray = np.divide(q, size, out=np.broadcast_to(_NO_LENGTH, q.shape).copy(), where=size > 0.0)
+        return unit
 
 
 @dataclass(frozen=True)
@@ -148,15 +171,19 @@ class _PiecewiseCurve:
     """Segments of runs, and those between them."""
 
     runs: Curve
-    lines: Curve | None
     is_between: BoolArray
-    is_line: BoolArray
+    gaps: Sequence[_Gaps]
+    owner: IndexArray
+    """Whose of the gaps each segment is; -1: none's."""
+    number: IndexArray
+    """Which of its gaps it is."""
 
     def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
-        between, line = self.is_between[segment], self.is_line[segment]
+        between, owner = self.is_between[segment], self.owner[segment]
         values = self.runs.evaluate(segment, np.where(between, 0.0, u), nu)
         if nu:
             values = np.where(between, 0.0, values)
-        if self.lines is not None and line.any():
-            values[:, line] = self.lines.evaluate(segment[line], u[line], nu)
+        for index in np.unique(owner[owner >= 0]).tolist():
+            own = owner == index
+            values[:, own] = self.gaps[index].evaluate(self.number[segment[own]], u[own], nu)
         return values

@@ -19,9 +19,11 @@ from ...words import rpt_, told
 from ..faults import Refusal
 from ..fcurves import scratch
 from ..fcurves.frames import SAME_FRAME, are_apart, union
-from ..fcurves.keyframes import BoolArray, FloatArray, Keyframes
+from ..fcurves.keyframes import INTERPOLATION, BoolArray, FloatArray, Keyframes, end_to_end
+from ..fcurves.segments import ChannelSegments
 from ..store.own_keys import OwnKeys
 from ..store.parameters import read_parameters, read_velocities
+from ..store.recording import plain_keys
 from ..store.settings import Settings
 from ..store.tracks import Track
 
@@ -88,12 +90,7 @@ def track_splines(
         return [_rotation(track, settings, originals, defaults)]
     alike: dict[bytes, list[int]] = {}
     for index, own in originals.items():
-        like = (
-            own.keys.frames.tobytes()
-            + own.parameters.tobytes()
-            + own.ends_spline.tobytes()
-            + own.keys.stepped.tobytes()
-        )
+        like = own.keys.frames.tobytes() + own.parameters.tobytes() + own.ends_spline.tobytes()
         alike.setdefault(like, []).append(index)
     return [_vector(track, settings, originals, components, defaults) for components in alike.values()]
 
@@ -142,7 +139,9 @@ def _vector(
             splines.append(made(keys, settings.cycle if len(runs) == 1 else "SINGLE", **options))
         except KeysError as error:
             raise _refusal(track, error, frames[run], components) from error
-    spline: Spline = splines[0] if len(runs) == 1 else _piecewise(settings, splines, runs, ~first.keys.stepped)
+    spline: Spline = splines[0]
+    if len(runs) > 1:
+        spline = PiecewiseSpline(splines, _between(own, frames, values, runs), cycle=_cycle_of_runs(settings))
     if settings.method != Settings.method:
         _check_range(track, spline, frames)
     return TrackSpline(components, frames, values, spline)
@@ -232,20 +231,42 @@ def _rotation(
         return TrackSpline(components, frames, values, spline, turns)
     single = replace(settings, cycle="SINGLE")
     every = [_rotation_spline(track, single, originals, frames[run], values[run], defaults) for run in runs]
-    held = _widened(originals, frames, [own.keys.stepped for own in originals.values()])
-    spline = _piecewise(settings, [spline for spline, _ in every], runs, ~held)
+    held = track.order if track.kind == "EULER" else track.kind
+    curve = _between({index: originals.get(index) for index in components}, frames, values, runs)
+    spline = PiecewiseSpline([spline for spline, _ in every], curve, held, _cycle_of_runs(settings))
     # What turns between two runs is none of the spline's.
     turned = [np.append(turns, 0.0) for _, turns in every if turns is not None]
     return TrackSpline(components, frames, values, spline, np.concatenate(turned)[:-1] if turned else None)
 
 
-def _piecewise(
-    settings: Settings, splines: Sequence[Spline], runs: Sequence[slice], straight: BoolArray
-) -> PiecewiseSpline:
-    """Join splines of runs; `straight`: after which of all keys it goes in a line to the next, as Blender's other
-    interpolations do more or less."""
-    cycle: Literal["SINGLE", "REPEAT"] = "SINGLE" if settings.cycle == "SINGLE" else "REPEAT"
-    return PiecewiseSpline(splines, [straight[run.stop - 1] for run in runs[:-1]], cycle)
+def _cycle_of_runs(settings: Settings) -> Literal["SINGLE", "REPEAT"]:
+    """Return how splines of several runs go on outside their keys: a loop has ends here, those of runs."""
+    return "SINGLE" if settings.cycle == "SINGLE" else "REPEAT"
+
+
+def _between(
+    own: Mapping[int, OwnKeys | None], frames: FloatArray, values: Float64Array, runs: Sequence[slice]
+) -> ChannelSegments:
+    """Return what Blender plays of the components after each run but the last, by the components' own keys.
+
+    Handles are where those keys have them. Where a component has no segment, it goes from value to value.
+    """
+    rows = np.array([run.stop - 1 for run in runs[:-1]])
+    pattern = next(each.keys for each in own.values() if each is not None)
+    ends = np.stack((rows, rows + 1), axis=1).ravel()
+    channels = []
+    for each, column in zip(own.values(), values.T, strict=True):
+        straight = pattern.take(np.zeros(len(ends), dtype=np.intp)).with_(
+            co=np.stack((frames[ends], column[ends]), axis=1),
+            interpolation=np.full(len(ends), INTERPOLATION["LINEAR"], dtype=np.uint8),
+        )
+        keys = pattern if each is None else plain_keys(each)
+        begin = np.searchsorted(keys.frames, frames[rows] + np.float32(SAME_FRAME), side="right") - 1
+        inside = (begin >= 0) & (begin < len(keys) - 1) & (each is not None)
+        pairs = keys.take(np.clip(np.stack((begin, begin + 1), axis=1).ravel(), 0, len(keys) - 1))
+        either = np.arange(len(ends)) + np.where(np.repeat(inside, 2), 0, len(ends))
+        channels.append(end_to_end([pairs, straight]).take(either))
+    return ChannelSegments.between(frames, rows, channels)
 
 
 def _widened(own: Mapping[int, OwnKeys], frames: FloatArray, begins: Sequence[BoolArray]) -> BoolArray:

@@ -16,7 +16,7 @@ from ..faults import Refusal
 from ..fcurves.channels import HAS_SLOTS, Channels, channels_of
 from ..fcurves.editable import check_editable
 from ..fcurves.frames import SAME_FRAME, is_among, union
-from ..fcurves.keyframes import INTERPOLATION, BoolArray, FloatArray, IndexArray, array_of, read
+from ..fcurves.keyframes import INTERPOLATION, BoolArray, FloatArray, IndexArray, read, read_attribute
 from ..store.own_keys import OwnKeys, read_all_own_keys, read_own_keys
 from ..store.parameters import Numbers, check_parameter, read_parameters, read_velocities, velocity_size
 from ..store.recording import Part, enable_tracks, recorded, remove_traces, write_identities
@@ -231,9 +231,10 @@ def _write(
 
 def _write_interpolation(fcurve: bpy.types.FCurve, rows: IndexArray, interpolation: str) -> None:
     """Set the interpolation of the curve's keys in those rows, but for -1: a key that others have swallowed."""
-    kinds = array_of(fcurve.keyframe_points, "interpolation")
+    points = fcurve.keyframe_points
+    kinds = read_attribute([points], [len(points)], "interpolation")
     kinds[rows[rows >= 0]] = INTERPOLATION[interpolation]
-    fcurve.keyframe_points.foreach_set("interpolation", kinds)
+    points.foreach_set("interpolation", kinds)
 
 
 def _interpolated(own: OwnKeys, there: BoolArray, interpolation: str) -> OwnKeys:

@@ -172,7 +172,8 @@ class _Motion:
         at_keys, at_frames = (_parent(self.item, self.bone, at, self.track) for at in (self.keys, self.frames))
         if self.track.is_rotation:
             posed = rotations.normalise(quaternions_of(self.track, self.raw))
-            way = self._along(rotations.multiply(_turns(at_keys, self.track), posed))
+            # Interpolations that Blender plays go by the numbers, so that these go the shorter way.
+            way = self._along(rotations.unroll_signs(rotations.multiply(_turns(at_keys, self.track), posed)))
             back = rotations.multiply(rotations.conjugate(_turns(at_frames, self.track)), way)
             return self.frames, followed(self.track, back, self.raw, np.searchsorted(self.frames, self.keys))[0]
         way = self._along(np.einsum("nij,nj->ni", at_keys[:, :3, :3], self.raw) + at_keys[:, :3, 3])

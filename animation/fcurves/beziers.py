@@ -15,6 +15,8 @@ Float64Array = npt.NDArray[np.float64]
 
 _SOLVED = 1e-12
 """Of a segment's length: far below what float32 tells of a frame."""
+_UPRIGHT = 1e-6
+"""Of the segment's mean pace: a frame that goes more slowly with the parameter is one that stands."""
 _STEPS = 60
 """Halving alone comes as near in 40."""
 
@@ -31,8 +33,9 @@ def is_plain(keys: Keyframes) -> BoolArray:
     return plain
 
 
-def evaluate(keys: Keyframes, begin: IndexArray, frames: npt.ArrayLike) -> Float64Array:
-    """Return values at frames, each in the plain segment that begins at that key."""
+def evaluate(keys: Keyframes, begin: IndexArray, frames: npt.ArrayLike, nu: int = 0) -> Float64Array:
+    """Return values at frames, or first or second derivatives a frame, each in the plain segment that begins at that
+    key."""
     used = np.zeros(len(keys), dtype=np.bool_)
     used[begin] = True
     first, inverse = np.flatnonzero(used), (np.cumsum(used) - 1)[begin]
@@ -51,8 +54,19 @@ def evaluate(keys: Keyframes, begin: IndexArray, frames: npt.ArrayLike) -> Float
     u = (np.asarray(frames, dtype=np.float64) - start[inverse, 0]) / chord[inverse, 0]
     t = _parameter(powers[::2], u)
     linear, square, cube = powers[1::2]
-    values: Float64Array = ((cube * t + square) * t + linear) * t + start[inverse, 1]
-    return values
+    if nu == 0:
+        values: Float64Array = ((cube * t + square) * t + linear) * t + start[inverse, 1]
+        return values
+    (pace, quickening), (rate, bend) = (
+        ((3.0 * cube * t + 2.0 * square) * t + linear, 6.0 * cube * t + 2.0 * square)
+        for linear, square, cube in (powers[::2], powers[1::2])
+    )
+    # Where a handle stands upright the curve does.
+    pace = np.maximum(pace, _UPRIGHT)
+    slope = rate / pace
+    derivative = slope if nu == 1 else (bend - slope * quickening) / pace**2
+    per_frame: Float64Array = derivative / chord[inverse, 0] ** nu
+    return per_frame
 
 
 def _parameter(powers: Float64Array, u: Float64Array) -> Float64Array:

@@ -28,6 +28,7 @@ def _enum(name: str) -> dict[str, int]:
 
 
 INTERPOLATION = _enum("interpolation")
+EASING = _enum("easing")
 HANDLE = _enum("handle_left_type")
 KEY_TYPE = _enum("type")
 BY_NUMBERS = (INTERPOLATION["BACK"], INTERPOLATION["ELASTIC"])
@@ -142,11 +143,11 @@ def read_unplaced(fcurve: bpy.types.FCurve) -> list[npt.NDArray[Any]]:
 
 def merged(first: Keyframes, second: Keyframes) -> Keyframes:
     """The keys of both, in order of frame."""
-    both = _end_to_end([first, second])
+    both = end_to_end([first, second])
     return both.take(np.argsort(both.frames, kind="stable"))
 
 
-def _end_to_end(channels: Sequence[Keyframes]) -> Keyframes:
+def end_to_end(channels: Sequence[Keyframes]) -> Keyframes:
     return Keyframes(**{name: np.concatenate([getattr(keys, name) for keys in channels]) for name in NAMES})
 
 
@@ -162,7 +163,7 @@ class Joined:
 
     @classmethod
     def of(cls, channels: Sequence[Keyframes]) -> Joined:
-        return cls(_end_to_end(channels), [len(keys) for keys in channels])
+        return cls(end_to_end(channels), [len(keys) for keys in channels])
 
     @property
     def starts(self) -> IndexArray:

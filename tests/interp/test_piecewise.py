@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Splines in runs of keys, against each run by itself; lines between them against scipy."""
+"""Splines in runs of keys, against each run by itself; what is between them against NumPy's polynomials and scipy."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
-from scipy.spatial.transform import Rotation, Slerp
+from scipy.spatial.transform import Rotation
 
 from interp import Keys, b_spline, evaluate_many, rotations, tcb
 from interp.fitting import Request, fit_many
@@ -102,26 +102,84 @@ def test_with_other_splines_it_is_the_same_to_the_bit():
     assert (together[0] == whole(AT)).all()
 
 
-def test_values_go_straight_where_lines_are_asked_for():
+class Polynomials:
+    """Curves between runs: a polynomial of the local parameter for each segment and number."""
+
+    def __init__(self, coefficients):
+        self.polynomials = [[np.polynomial.Polynomial(each) for each in segment] for segment in coefficients]
+
+    def evaluate(self, segment, u, nu):
+        return np.array(
+            [
+                [self.polynomials[index][row].deriv(nu)(part) for index, part in zip(segment, u, strict=True)]
+                for row in range(len(self.polynomials[0]))
+            ]
+        )
+
+
+def test_what_is_given_is_played_between_runs_and_nowhere_else():
     values = random_values("values")
-    spline = PiecewiseSpline(runs_of(tcb.VectorSpline, values, **parameters()), [True, False])
-    share = (AT - 7.0) / 13.0
-    inside = (share > 0) & (share < 1)
-    wanted = values[1] + share[inside, np.newaxis] * (values[2] - values[1])
-    assert np.abs(spline(AT[inside]) - wanted).max() < 1e-15
-    assert np.abs(spline(AT[inside], 1) - (values[2] - values[1]) / 13.0).max() < 1e-15
-    assert (spline(47.0) == values[4]).all()
+    coefficients = np.random.default_rng(6).normal(size=(2, 3, 4))
+    runs = runs_of(tcb.VectorSpline, values, **parameters())
+    held, spline = PiecewiseSpline(runs), PiecewiseSpline(runs, Polynomials(coefficients))
+    between = ((AT > 7) & (AT < 20)) | ((AT > 40) & (AT < 55))
+    for nu in (0, 1, 2):
+        played = spline(AT, nu)
+        # At their ends a derivative is theirs.
+        others = ~between & ~np.isin(AT, [7.0, 40.0, 55.0])
+        assert (played[others] == held(AT, nu)[others]).all()
+        for row in np.flatnonzero(between):
+            gap, start, length = (0, 7.0, 13.0) if AT[row] < 30 else (1, 40.0, 15.0)
+            way = [np.polynomial.Polynomial(each, (start, start + length), (0, 1)) for each in coefficients[gap]]
+            wanted = [each.deriv(nu)(AT[row]) if nu else each(AT[row]) for each in way]
+            assert np.abs(played[row] - wanted).max() < 1e-12
 
 
-def test_rotations_turn_evenly_where_lines_are_asked_for():
-    q = random_values("rotations")
-    spline = PiecewiseSpline(runs_of(tcb.RotationSpline, q, **parameters()), [True, True])
-    slerp = Slerp([7.0, 20.0], Rotation.from_quat(q[1:3], scalar_first=True))
+def test_each_of_several_splines_plays_its_own():
+    values = random_values("values")
+    coefficients = np.random.default_rng(6).normal(size=(3, 2, 3, 4))
+    splines = [PiecewiseSpline(runs_of(tcb.VectorSpline, values), Polynomials(each)) for each in coefficients]
+    splines.insert(1, PiecewiseSpline(runs_of(tcb.VectorSpline, values)))
+    for nu in (0, 1, 2):
+        for spline, found in zip(splines, evaluate_many(splines, AT, nu), strict=True):
+            assert (found == spline(AT, nu)).all()
+
+
+HELD = {"XYZ": "xyz", "ZXY": "zxy", "YXZ": "yxz"}
+
+
+@pytest.mark.parametrize("held", ["QUATERNION", "AXIS_ANGLE", *HELD])
+def test_channels_between_runs_turn_as_blender_has_them(held: str):
+    """Orientations and their derivatives of numbers, against scipy and differences of its rotations."""
+    numbers = 3 if held in HELD else 4
+    coefficients = np.random.default_rng(7).normal(size=(2, numbers, 4))
+    runs = runs_of(tcb.RotationSpline, random_values("rotations"))
+    spline = PiecewiseSpline(runs, Polynomials(coefficients), held)
+
+    def turned(frames):
+        rows = np.array([[np.polynomial.Polynomial(c)((f - 7.0) / 13.0) for c in coefficients[0]] for f in frames])
+        if held == "QUATERNION":
+            return Rotation.from_quat(rows, scalar_first=True)
+        if held == "AXIS_ANGLE":
+            axes = rows[:, 1:] / np.linalg.norm(rows[:, 1:], axis=1, keepdims=True)
+            return Rotation.from_rotvec(rows[:, :1] * axes)
+        # Lower case: about axes that stay, in this order.
+        return Rotation.from_euler(HELD[held], rows[:, ["XYZ".index(letter) for letter in held]])
+
     at = np.linspace(7.5, 19.5, 9)
-    apart = (Rotation.from_quat(spline(at), scalar_first=True) * slerp(at).inv()).magnitude()
-    assert apart.max() < 1e-12
-    turn = Rotation.from_quat(q[2], scalar_first=True) * Rotation.from_quat(q[1], scalar_first=True).inv()
-    assert np.abs(spline(at, 1) - turn.as_rotvec() / 13.0).max() < 1e-12
+    assert (Rotation.from_quat(spline(at), scalar_first=True) * turned(at).inv()).magnitude().max() < 1e-14
+    step = 1e-4
+    velocity = (turned(at + step) * turned(at - step).inv()).as_rotvec() / (2 * step)
+    assert np.abs(spline(at, 1) - velocity).max() < 1e-7
+    change = (spline(at + step, 1) - spline(at - step, 1)) / (2 * step)
+    assert np.abs(spline(at, 2) - change).max() < 1e-7
+
+
+def test_a_quaternion_of_no_length_between_runs_is_what_blender_takes_it_for():
+    runs = runs_of(tcb.RotationSpline, random_values("rotations"))
+    spline = PiecewiseSpline(runs, Polynomials(np.zeros((2, 4, 1))), "QUATERNION")
+    assert spline(10.0).tolist() == [0, 1, 0, 0]
+    assert not spline(10.0, 1).any()
 
 
 @pytest.mark.parametrize("kind", ["values", "rotations"])
@@ -146,10 +204,10 @@ def test_fits_leave_out_what_is_held(kind: str):
 @pytest.mark.parametrize("nu", [0, 1])
 @pytest.mark.parametrize("kind", ["values", "rotations"])
 def test_a_cycle_plays_all_of_it_again_and_again(kind, nu):
-    made = tcb.VectorSpline if kind == "values" else tcb.RotationSpline
-    values, lines = random_values(kind), [True, False]
-    spline = PiecewiseSpline(runs_of(made, values, **parameters()), lines, "REPEAT")
-    single = PiecewiseSpline(runs_of(made, values, **parameters()), lines)
+    made, held, numbers = (tcb.VectorSpline, None, 3) if kind == "values" else (tcb.RotationSpline, "QUATERNION", 4)
+    between = Polynomials(np.random.default_rng(8).normal(size=(2, numbers, 4)))
+    runs = runs_of(made, random_values(kind), **parameters())
+    spline, single = PiecewiseSpline(runs, between, held, "REPEAT"), PiecewiseSpline(runs, between, held)
     inside = np.array([3.3, 9.0, 13.0, 25.0, 42.0, 54.0])
     for periods in (-2, 0, 1, 3):
         np.testing.assert_allclose(spline(inside + 55.0 * periods, nu), single(inside, nu), atol=1e-12)
@@ -169,5 +227,3 @@ def test_runs_that_cannot_follow_each_other_are_refused():
             PiecewiseSpline(runs)
     with pytest.raises(ValueError, match="cycle must be one of SINGLE, REPEAT, not 'LOOP'"):
         PiecewiseSpline([first, second], cycle="LOOP")
-    with pytest.raises(ValueError, match="one for each of 1 gaps"):
-        PiecewiseSpline([first, second], [True, False])

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Blender's easing types in closed form: how far a segment has come, and the derivatives of that.
+
+Each is a function of the part of the segment's time that is over, from 0 at its start to 1 at its end, as it eases in;
+out it is the same backwards, in and out one half of each. Penner's equations, in float64, with what Blender does to
+exponentials and elastic ones, whose amplitude and period are in units of the value and in frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .keyframes import EASING, INTERPOLATION, BoolArray, EnumArray
+
+Float64Array = npt.NDArray[np.float64]
+Derivatives = tuple[Float64Array, Float64Array, Float64Array]
+"""A function's values, and its first and second derivatives."""
+
+_EASES_OUT = [INTERPOLATION[name] for name in ("BACK", "BOUNCE", "ELASTIC")]
+"""Types whose automatic easing is out; that of the others is in."""
+_FLATTEST = float(np.finfo(np.float32).eps)
+"""A quarter of a circle ends upright. Its derivatives are taken as near to there as float32 tells frames apart."""
+_IN_AND_OUT = 1.525
+"""Times the overshoot of what goes back at both ends."""
+_BOUNCES = ((1.0, 0.0, 0.0), (2.0, 1.5, 0.75), (2.5, 2.25, 0.9375), (np.inf, 2.625, 0.984375))
+"""Of parabolas, the last one first in the mirror: where each ends, where its vertex is, both in parts of 2.75, and how
+high that is."""
+
+
+@dataclass(frozen=True, eq=False)
+class Segments:
+    """Segments of one type, a number each, shape (n,)."""
+
+    change: Float64Array
+    """From the value of the first key to that of the second."""
+    duration: Float64Array
+    """Frames."""
+    back: Float64Array
+    amplitude: Float64Array
+    period: Float64Array
+
+
+def ease(kind: int, easing: EnumArray, t: Float64Array, segments: Segments) -> Derivatives:
+    """Return the way that segments of an easing type have gone at `t`, and its derivatives by t; shape (n,) each.
+
+    `easing` says for each segment how it eases.
+    """
+    automatic = EASING["EASE_OUT" if kind in _EASES_OUT else "EASE_IN"]
+    easing = np.where(easing == EASING["AUTO"], automatic, easing)
+    both = easing == EASING["EASE_IN_OUT"]
+    out = np.where(both, t >= 0.5, easing == EASING["EASE_OUT"])
+    # In and out are halves of the way, which run twice as fast.
+    pace, share = np.where(both, 2.0, 1.0), np.where(both, 0.5, 1.0)
+    into = np.where(out, 1.0 - t, t) * pace
+    if kind in _PARTS:
+        value, first, second = (segments.change * part for part in _PARTS[kind](into, segments, both))
+    else:
+        value, first, second = _elastic(into, segments, both)
+    value = share * value
+    return (
+        np.where(out, segments.change - value, value),
+        share * pace * first,
+        np.where(out, -1.0, 1.0) * share * pace**2 * second,
+    )
+
+
+def _sine(t: Float64Array, _segments: Segments, _both: BoolArray) -> Derivatives:
+    quarter = np.pi / 2.0
+    cosine, sine = np.cos(t * quarter), np.sin(t * quarter)
+    return 1.0 - cosine, quarter * sine, quarter**2 * cosine
+
+
+def _power(degree: int) -> Callable[[Float64Array, Segments, BoolArray], Derivatives]:
+    def power(t: Float64Array, _segments: Segments, _both: BoolArray) -> Derivatives:
+        return t**degree, degree * t ** (degree - 1), degree * (degree - 1) * t ** (degree - 2)
+
+    return power
+
+
+def _exponential(t: Float64Array, _segments: Segments, _both: BoolArray) -> Derivatives:
+    rate, least = 10.0 * np.log(2.0), 2.0**-10
+    # Blender brings it to 0 at the start.
+    power = 2.0 ** (10.0 * (t - 1.0)) / (1.0 - least)
+    return power - least / (1.0 - least), rate * power, rate**2 * power
+
+
+def _circle(t: Float64Array, _segments: Segments, _both: BoolArray) -> Derivatives:
+    height = np.sqrt(np.maximum(1.0 - t**2, 0.0))
+    upright = np.sqrt(np.maximum(1.0 - t**2, _FLATTEST))
+    return 1.0 - height, t / upright, upright**-3
+
+
+def _back(t: Float64Array, segments: Segments, both: BoolArray) -> Derivatives:
+    overshoot = segments.back * np.where(both, _IN_AND_OUT, 1.0)
+    cube = overshoot + 1.0
+    return (
+        (cube * t - overshoot) * t**2,
+        (3.0 * cube * t - 2.0 * overshoot) * t,
+        6.0 * cube * t - 2.0 * overshoot,
+    )
+
+
+def _bounce(t: Float64Array, _segments: Segments, _both: BoolArray) -> Derivatives:
+    mirrored = 2.75 * (1.0 - t)
+    ends, vertices, heights = np.array(_BOUNCES).T
+    number = np.searchsorted(ends, mirrored, side="right").clip(max=len(ends) - 1)
+    away = mirrored - vertices[number]
+    return 1.0 - heights[number] - away**2, 5.5 * away, np.full_like(t, -2.0 * 2.75**2)
+
+
+def _elastic(t: Float64Array, segments: Segments, both: BoolArray) -> Derivatives:
+    """Return values, not parts of the change: it swings where there is none, too."""
+    change, duration = segments.change, segments.duration
+    period = np.where(segments.period != 0.0, segments.period, duration * np.where(both, 0.45, 0.3))
+    size = np.abs(change)
+    # Where the amplitude does not reach the change, Blender swings by the change, and less on the way.
+    short = (segments.amplitude == 0.0) | (segments.amplitude < size)
+    swing = np.where(short, change, segments.amplitude)
+    lowered = np.divide(segments.amplitude, size, out=np.ones_like(size), where=short & (size > 0.0))
+    share = np.divide(change, swing, out=np.ones_like(size), where=swing != 0.0)
+    lag = period * np.arcsin(share) / (2.0 * np.pi)
+    lag = np.where(short, period / 4.0, lag)
+    before = t - 1.0
+    near = short & (np.abs(before) * duration < np.abs(lag))
+    steepness = np.divide(duration, np.abs(lag), out=np.zeros_like(t), where=near)
+    factor = np.where(near, 1.0 + (1.0 - lowered) * before * steepness, lowered)
+    factor_rate = (1.0 - lowered) * steepness
+    rate, angular = 10.0 * np.log(2.0), 2.0 * np.pi * duration / period
+    decay = -swing * 2.0 ** (10.0 * before)
+    phase = angular * (before - lag / duration)
+    sine, cosine = np.sin(phase), np.cos(phase)
+    wave = decay * sine
+    wave_rate = decay * (rate * sine + angular * cosine)
+    wave_second = decay * ((rate**2 - angular**2) * sine + 2.0 * rate * angular * cosine)
+    return (
+        np.where(t > 0.0, factor * wave, 0.0),
+        factor * wave_rate + factor_rate * wave,
+        factor * wave_second + 2.0 * factor_rate * wave_rate,
+    )
+
+
+_PARTS: dict[int, Callable[[Float64Array, Segments, BoolArray], Derivatives]] = {
+    INTERPOLATION["SINE"]: _sine,
+    INTERPOLATION["QUAD"]: _power(2),
+    INTERPOLATION["CUBIC"]: _power(3),
+    INTERPOLATION["QUART"]: _power(4),
+    INTERPOLATION["QUINT"]: _power(5),
+    INTERPOLATION["EXPO"]: _exponential,
+    INTERPOLATION["CIRC"]: _circle,
+    INTERPOLATION["BACK"]: _back,
+    INTERPOLATION["BOUNCE"]: _bounce,
+}
+"""Parts of the change, of what eases in; the last argument: whether it eases out, too."""

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What F-curves play from key to key, whatever the interpolation type, with derivatives: many segments at once.
+
+In float64 from the keys alone, so that no F-curve has to hold them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from . import beziers, easing
+from .keyframes import INTERPOLATION, FloatArray, IndexArray, Keyframes, end_to_end
+
+Float64Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ChannelSegments:
+    """Segments of a track's channels, as `interp.piecewise` has them between its runs.
+
+    Attributes
+    ----------
+    starts, lengths : arrays, shape (n,)
+        Frames. Each may be a part of the segments that the channels' own keys make.
+    keys : Keyframes
+        Of each channel in turn and each segment the two keys around it, 2 n rows a channel.
+    """
+
+    starts: Float64Array
+    lengths: Float64Array
+    keys: Keyframes
+
+    @classmethod
+    def between(cls, frames: FloatArray, rows: IndexArray, channels: list[Keyframes]) -> ChannelSegments:
+        """Make the segments that begin at those rows of the frames, by pairs of keys of each channel."""
+        at = frames.astype(np.float64)
+        return cls(at[rows], at[rows + 1] - at[rows], end_to_end(channels))
+
+    def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
+        """Return the channels' values (nu = 0) or derivatives by u at u, 0 to 1, of segments; shape (channels, m)."""
+        count = len(self.starts)
+        channels = len(self.keys) // (2 * count)
+        frames = self.starts[segment] + u * self.lengths[segment]
+        rows = segment + count * np.arange(channels)[:, np.newaxis]
+        values = evaluate(self.keys, 2 * rows.ravel(), np.tile(frames, channels), nu)
+        return values.reshape(channels, -1) * self.lengths[segment] ** nu
+
+
+def evaluate(keys: Keyframes, begin: IndexArray, frames: Float64Array, nu: int = 0) -> Float64Array:
+    """Return values at frames, or first or second derivatives a frame, each in the segment that begins at that key."""
+    kinds = keys.interpolation[begin]
+    result = np.empty(len(frames))
+    for kind in np.unique(kinds).tolist():
+        own = kinds == kind
+        result[own] = _of_kind(kind, keys, begin[own], frames[own], nu)
+    return result
+
+
+def _of_kind(kind: int, keys: Keyframes, begin: IndexArray, frames: Float64Array, nu: int) -> Float64Array:
+    if kind == INTERPOLATION["BEZIER"]:
+        return beziers.evaluate(keys, begin, frames, nu)
+    start = keys.co[begin].astype(np.float64)
+    if kind == INTERPOLATION["CONSTANT"]:
+        return start[:, 1] if nu == 0 else np.zeros(len(begin))
+    duration, change = (keys.co[begin + 1] - start).T
+    t = (frames - start[:, 0]) / duration
+    if kind == INTERPOLATION["LINEAR"]:
+        way = (change * t, change, np.zeros(len(begin)))
+    else:
+        numbers = (getattr(keys, name)[begin].astype(np.float64) for name in ("back", "amplitude", "period"))
+        way = easing.ease(kind, keys.easing[begin], t, easing.Segments(change, duration, *numbers))
+    result: Float64Array = start[:, 1] + way[0] if nu == 0 else way[nu] / duration**nu
+    return result

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Segments between splines as velocities, the tab, smoothness, frame functions and other computations see them: as
+Blender plays the same keys on an object that was never TCB."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import random
+
+import bpy
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from tests.animation.curves import MODES, curve, fcurves, key, new_object, rotation_path
+from tests.animation.test_interpolation import FRAMES, OUTPUTS, choose
+from tests.animation.test_rotations import channels_at, quaternion_of, rotations_near_each_other, values_of
+from tests.animation.test_samples import VALUES
+
+KINDS = ["CONSTANT", "LINEAR", "SINE", "CIRC", "BACK", "BOUNCE", "ELASTIC"]
+SMOOTH = ["CONSTANT", "LINEAR", "SINE", "BACK"]
+BETWEEN = [7.5, 9.0, 11.0, 12.0]
+"""After the key that is chosen."""
+ROUNDING = 4e-6
+
+
+@pytest.fixture
+def velocities(animation):
+    return importlib.import_module(f"{animation.__name__}.velocities")
+
+
+@pytest.fixture
+def smoothness(animation):
+    return importlib.import_module(f"{animation.__name__}.smoothness").smoothness
+
+
+def twins(animation, kind: str, output: str = "HANDLES") -> tuple[bpy.types.Object, bpy.types.Object]:
+    """A TCB object and one that never was, with places, of which the second key got that interpolation."""
+    thing, plain = new_object(), new_object("Plain")
+    for item in (thing, plain):
+        key(item, "location", list(zip(FRAMES, VALUES, strict=True)))
+    animation.enable(thing)
+    for item in (thing, plain):
+        choose(item, kind)
+    animation.bake(thing, output=output)
+    return thing, plain
+
+
+def turned_twins(animation, mode: str, kinds: list[str]) -> tuple[bpy.types.Object, bpy.types.Object]:
+    """The same with rotations; `kinds`: of each channel's second key."""
+    thing, plain = new_object("Thing", mode), new_object("Plain", mode)
+    rows = values_of(mode, rotations_near_each_other(random.Random(3), 5, 0.8))
+    for item in (thing, plain):
+        key(item, rotation_path(mode), list(zip(FRAMES, rows, strict=True)))
+    animation.enable(thing)
+    for item in (thing, plain):
+        for fcurve, kind in zip(fcurves(item), kinds, strict=False):
+            fcurve.keyframe_points[1].interpolation = kind
+            fcurve.update()
+    animation.bake(thing, output="HANDLES")
+    return thing, plain
+
+
+def places(item: bpy.types.Object, frames) -> np.ndarray:
+    return np.array([[fcurve.evaluate(float(frame)) for fcurve in fcurves(item)] for frame in frames])
+
+
+def orientations(item: bpy.types.Object, frames) -> Rotation:
+    mode = item.rotation_mode
+    count = 3 if len(mode) == 3 else 4
+    rows = [quaternion_of(mode, channels_at(item, rotation_path(mode), count, float(frame))) for frame in frames]
+    return Rotation.from_quat(np.array(rows), scalar_first=True)
+
+
+def slope(at, frames, step: float = 0.25) -> np.ndarray:
+    """The derivative, by differences of the fourth order, where `at` gives differences from frame to frame."""
+    frames = np.array(frames)
+    near, far = at(frames - step, frames + step), at(frames - 2 * step, frames + 2 * step)
+    return (8 * near - far) / (12 * step)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_the_value_now_is_the_one_that_is_played(animation, kind: str, output: str) -> None:
+    thing, plain = twins(animation, kind, output)
+    for frame in BETWEEN:
+        now = animation.inspecting.values_now(animation.find_track(thing, "location"), frame, {})
+        assert list(now.values()) == pytest.approx(places(plain, [frame])[0].tolist(), abs=ROUNDING)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_value_now_is_there_before_a_bake_too(animation, kind: str) -> None:
+    thing, plain = twins(animation, kind)
+    animation.restore(thing)
+    now = animation.inspecting.values_now(animation.find_track(thing, "location"), 11.0, {})
+    assert list(now.values()) == pytest.approx(places(plain, [11.0])[0].tolist(), abs=ROUNDING)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("mode", MODES)
+def test_the_turn_now_is_the_one_that_is_played(animation, mode: str, kind: str) -> None:
+    thing, plain = turned_twins(animation, mode, ["BEZIER", kind, kind])
+    for frame in BETWEEN:
+        angle, axis = animation.inspecting.turn_now(animation.find_track(thing, rotation_path(mode)), frame, {})
+        before, there = orientations(plain, [FRAMES[1]])[0], orientations(plain, [frame])[0]
+        assert (Rotation.from_rotvec(angle * np.array(axis)).inv() * there * before.inv()).magnitude() < ROUNDING
+
+
+@pytest.mark.parametrize("kind", SMOOTH)
+def test_velocities_are_those_of_what_is_played(animation, velocities, kind: str) -> None:
+    thing, plain = twins(animation, kind)
+    how = velocities.Velocities(frozenset({"VELOCITY"}), step=0.5, frame_range=(8.0, 11.75))
+    (table, _) = velocities.velocity_table({thing: None}, how)
+    wanted = slope(lambda before, after: places(plain, after) - places(plain, before), table.times)
+    assert np.abs(table.properties[0].values - wanted).max() < 3e-5
+
+
+def test_accelerations_are_those_of_what_is_played(animation, velocities) -> None:
+    """Of a quarter of a sine, which eases in."""
+    thing, _ = twins(animation, "SINE")
+    how = velocities.Velocities(frozenset({"ACCELERATION"}), frame_range=(8.0, 12.0))
+    (table, _) = velocities.velocity_table({thing: None}, how)
+    width = FRAMES[2] - FRAMES[1]
+    change = np.subtract(VALUES[2], VALUES[1])
+    quarters = math.pi / 2 / width
+    wanted = [change * quarters**2 * math.cos(quarters * (frame - FRAMES[1])) for frame in table.times]
+    assert np.abs(table.properties[0].values - wanted).max() < 1e-7
+
+
+@pytest.mark.parametrize("kind", SMOOTH)
+@pytest.mark.parametrize("mode", MODES)
+def test_angular_velocities_are_those_of_what_is_played(animation, velocities, mode: str, kind: str) -> None:
+    thing, plain = turned_twins(animation, mode, ["BEZIER", kind, kind])
+    how = velocities.Velocities(frozenset({"VELOCITY"}), step=0.5, frame_range=(8.0, 11.75))
+    (table, _) = velocities.velocity_table({thing: None}, how)
+    wanted = slope(
+        lambda before, after: (orientations(plain, after) * orientations(plain, before).inv()).as_rotvec(), table.times
+    )
+    assert np.abs(table.properties[0].values - wanted).max() < 3e-5
+
+
+def test_what_jumps_at_a_key_is_measured_with_what_is_played_there(animation, smoothness) -> None:
+    """A line that a quarter of a sine follows leaves its key at rest; the splines beside both are lines, too."""
+    thing = new_object()
+    key(thing, "location", [(0, (0, 0, 0)), (10, (1, 0, 0)), (20, (3, 0, 0)), (30, (4, 0, 0))], channels=[0])
+    animation.enable(thing)
+    points = curve(thing, "location", 0).keyframe_points
+    points[1].interpolation, points[2].interpolation = "LINEAR", "SINE"
+    found = smoothness(animation.find_track(thing, "location"), {})
+    assert found.continuity == "C0"
+    assert not found.jumps[0].is_seen
+    assert (found.jumps[1].frame, found.jumps[1].size) == (20.0, pytest.approx(0.2))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("mode", ["QUATERNION", "XYZ"])
+def test_a_frame_function_plays_what_blender_does_there(animation, mode: str, kind: str) -> None:
+    thing, plain = turned_twins(animation, mode, [kind] * 4)
+    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
+    key(plain, "location", list(zip(FRAMES, VALUES, strict=True)))
+    animation.enable(thing)
+    for item in (thing, plain):
+        choose(item, kind)
+    key(thing, "tcb_frame", [(0, 0.0), (72, 36.0)])
+    for point in curve(thing, "tcb_frame").keyframe_points:
+        point.interpolation = "LINEAR"
+    animation.bake(thing)
+    for frame in (15.0, 18.0, 22.0, 24.0):
+        for path, count in (("location", 3), (rotation_path(mode), 3 if mode == "XYZ" else 4)):
+            mine, own = channels_at(thing, path, count, frame), channels_at(plain, path, count, frame / 2)
+            if path == "location":
+                assert mine == pytest.approx(own, abs=ROUNDING)
+        turned = orientations(thing, [frame])[0] * orientations(plain, [frame / 2])[0].inv()
+        assert turned.magnitude() < ROUNDING
+
+
+def test_components_with_other_interpolations_are_one_spline_still(animation) -> None:
+    """What ends them is at the same keys."""
+    thing = new_object()
+    key(thing, "location", list(zip(FRAMES, VALUES, strict=True)))
+    animation.enable(thing)
+    for fcurve, kind in zip(fcurves(thing), ("CONSTANT", "LINEAR", "BACK"), strict=True):
+        fcurve.keyframe_points[1].interpolation = kind
+    plain = {index: [fcurve.evaluate(frame) for frame in BETWEEN] for index, fcurve in enumerate(fcurves(thing))}
+    for row, frame in enumerate(BETWEEN):
+        now = animation.inspecting.values_now(animation.find_track(thing, "location"), frame, {})
+        assert now == pytest.approx({index: values[row] for index, values in plain.items()}, abs=ROUNDING)
+
+
+def test_handles_in_a_rotation_s_segment_go_along_with_keys_that_relaxation_moves(animation) -> None:
+    relaxing = importlib.import_module(f"{animation.__name__}.relaxing")
+    thing, plain = turned_twins(animation, "XYZ", ["BEZIER", "LINEAR", "LINEAR"])
+    (keys,) = relaxing._keys_at(thing, "", ["rotation"], [FRAMES[1]])
+    mover = relaxing._Mover(keys, {})
+    (spline,) = mover.splines(mover.start + 0.5)
+    for fcurve in fcurves(plain):
+        point = fcurve.keyframe_points[1]
+        for each in fcurve.keyframe_points:
+            each.handle_left_type = each.handle_right_type = "FREE"
+        point.co_ui = (point.co.x, point.co.y + 0.5)
+    found = Rotation.from_quat(spline.spline(BETWEEN), scalar_first=True)
+    assert (found * orientations(plain, BETWEEN).inv()).magnitude().max() < ROUNDING
