@@ -22,7 +22,7 @@ from .animation.edit.selected_keys import (
     selected_keys,
 )
 from .animation.fcurves.channels import channels_of
-from .animation.inspecting import KeyInfo, key_near, tracks_of
+from .animation.inspecting import KeyInfo, Sides, key_near, segments_beside, sides_in_common, tracks_of
 from .animation.store.parameters import Numbers
 from .animation.store.paths import track_of
 from .animation.store.rows import PARAMETERS
@@ -202,6 +202,13 @@ def chosen_parameters(context: bpy.types.Context) -> dict[str, Numbers]:
     defaults = default_parameters(context)
     read = [_readable(keys, defaults) for keys in chosen_keys(context)]
     return {name: np.concatenate([np.empty(0), *(numbers[name] for numbers in read)]) for name in PARAMETERS}
+
+
+@redraw.once
+def chosen_sides(context: bpy.types.Context) -> Sides | None:
+    """What Blender plays beside the chosen keys; None where that differs, or no key is chosen."""
+    beside = [segments_beside(keys.track, keys.own, keys.frames) for keys in chosen_keys(context)]
+    return sides_in_common(np.concatenate(beside)) if beside else None
 
 
 @redraw.once

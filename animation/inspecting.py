@@ -6,22 +6,24 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import bpy
 import numpy as np
+import numpy.typing as npt
 
 from ..interp import evaluate_many, rotations, tcb
 from ..words import iface_, n_, rpt_
 from .bake.splines import TrackSpline, plays_its_own_keys, track_splines
 from .faults import Refusal
 from .fcurves.channels import channels_of
-from .fcurves.frames import union
-from .fcurves.keyframes import FloatArray
+from .fcurves.frames import SAME_FRAME, union
+from .fcurves.keyframes import INTERPOLATION, FloatArray, IndexArray
 from .store.frame_functions import function_of
 from .store.own_keys import OwnKeys, read_own_keys
 from .store.parameters import read_parameters, read_velocities
 from .store.paths import BONES
-from .store.recording import is_up_to_date
+from .store.recording import is_up_to_date, plain_keys
 from .store.rows import PARAMETERS
 from .store.tracks import Track, tracks_shown
 
@@ -37,6 +39,22 @@ STATES = {
 }
 
 
+class Segment(NamedTuple):
+    """A segment between two keys that Blender plays, as it is for a value and a length of 1."""
+
+    interpolation: int
+    easing: int
+    back: float
+    amplitude: float
+    period: float
+
+
+Sides = tuple[Segment | None, Segment | None]
+"""What Blender plays before a key and after it; None: it is the spline."""
+_SEGMENT = np.dtype([("interpolation", "u1"), ("easing", "u1"), ("back", "f8"), ("amplitude", "f8"), ("period", "f8")])
+_SPLINE = np.array((INTERPOLATION["BEZIER"], 0, 0.0, 0.0, 0.0), dtype=_SEGMENT)
+
+
 @dataclass(frozen=True)
 class KeyInfo:
     """One key of a track: `number` counts from 1, `where` tells how it lies to the frame that was asked for."""
@@ -48,6 +66,7 @@ class KeyInfo:
     """AT, BEFORE or AFTER."""
     parameters: dict[str, float]
     velocity: tuple[float, ...]
+    sides: Sides
 
 
 def tracks_of(datablock: bpy.types.ID, bone: str = "") -> list[Track]:
@@ -104,7 +123,54 @@ def key_near(track: Track, frame: float, defaults: Mapping[str, float]) -> KeyIn
     except Refusal:
         parameters = dict.fromkeys(PARAMETERS, math.nan)
     velocity = read_velocities(track, own, frames[row : row + 1])[0]
-    return KeyInfo(found, row + 1, len(frames), where, parameters, tuple(velocity.tolist()))
+    sides = sides_in_common(segments_beside(track, own, frames[row : row + 1]))
+    return KeyInfo(found, row + 1, len(frames), where, parameters, tuple(velocity.tolist()), sides or (None, None))
+
+
+def segments_beside(track: Track, own: Mapping[int, OwnKeys], frames: FloatArray) -> npt.NDArray[np.void]:
+    """Return what is played before and after the keys at the frames, shape (n, 2), in the fields of `Segment`: of
+    values by the first channel that has such a key, of rotations by the first whose segment is Blender's.
+
+    Of the spline's segments the interpolation is Bezier. What a type does not go by is 0.
+    """
+    result = np.full((len(frames), 2), _SPLINE)
+    for index in sorted(own, reverse=True):
+        channel = own[index]
+        before = np.searchsorted(channel.keys.frames, frames - np.float32(SAME_FRAME)) - 1
+        after = np.searchsorted(channel.keys.frames, frames + np.float32(SAME_FRAME), side="right") - 1
+        for side, begin in enumerate((before, after)):
+            ends = (begin >= 0) & (begin < len(channel.keys) - 1)
+            ends[ends] = channel.ends_spline[begin[ends]]
+            if not track.is_rotation:
+                # A key of a channel that comes later does not count.
+                result[before < after, side] = _SPLINE
+                ends &= before < after
+            result[ends, side] = _segments(channel, begin[ends])
+    return result
+
+
+def _segments(own: OwnKeys, begin: IndexArray) -> npt.NDArray[np.void]:
+    """Describe the segments that begin at keys, none of them the last."""
+    keys = plain_keys(own)
+    result = np.zeros(len(begin), dtype=_SEGMENT)
+    kinds = result["interpolation"] = keys.interpolation[begin]
+    eases = ~np.isin(kinds, [INTERPOLATION[name] for name in ("CONSTANT", "LINEAR", "BEZIER")])
+    result["easing"] = np.where(eases, keys.easing[begin], 0)
+    length, change = np.abs(keys.co[begin + 1].astype(np.float64) - keys.co[begin]).T
+    result["back"] = np.where(kinds == INTERPOLATION["BACK"], keys.back[begin], 0.0)
+    elastic = kinds == INTERPOLATION["ELASTIC"]
+    np.divide(keys.amplitude[begin], change, out=result["amplitude"], where=elastic & (change > 0.0))
+    np.divide(keys.period[begin], length, out=result["period"], where=elastic)
+    return result
+
+
+def sides_in_common(segments: npt.NDArray[np.void]) -> Sides | None:
+    """Return what is played beside all of the keys; None where they differ, or there is none."""
+    if not len(segments) or (segments != segments[0]).any():
+        return None
+    before, after = (Segment(*each) for each in segments[0].tolist())
+    bezier = INTERPOLATION["BEZIER"]
+    return None if before.interpolation == bezier else before, None if after.interpolation == bezier else after
 
 
 def neighbour(frames: FloatArray, frame: float, direction: int) -> float | None:

@@ -104,7 +104,10 @@ class _Keys:
             layout.prop(sidebar(context).selected, "relative")
         draw_key_tools(layout)
         if not unused:
-            draw_diagram(layout, None if ranges else {name: float(own[0]) for name, own in numbers.items()})
+            sides = selection.chosen_sides(context)
+            alike = not ranges and sides is not None
+            parameters = {name: float(own[0]) for name, own in numbers.items()} if alike else None
+            draw_diagram(layout, parameters, sides or (None, None))
 
 
 class _Track:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blender's easing types in closed form: how far a segment has come, and the derivatives of that.
+"""Blender's interpolation types but for Bezier in closed form: how far a segment has come, and the derivatives of that.
 
-Each is a function of the part of the segment's time that is over, from 0 at its start to 1 at its end, as it eases in;
-out it is the same backwards, in and out one half of each. Penner's equations, in float64, with what Blender does to
-exponentials and elastic ones, whose amplitude and period are in units of the value and in frames.
+Each easing type is a function of the part of the segment's time that is over, from 0 at its start to 1 at its end, as
+it eases in; out it is the same backwards, in and out one half of each. Penner's equations, in float64, with what
+Blender does to exponentials and elastic ones, whose amplitude and period are in units of the value and in frames.
 """
 
 from __future__ import annotations
@@ -44,11 +44,16 @@ class Segments:
     period: Float64Array
 
 
-def ease(kind: int, easing: EnumArray, t: Float64Array, segments: Segments) -> Derivatives:
-    """Return the way that segments of an easing type have gone at `t`, and its derivatives by t; shape (n,) each.
+def gone(kind: int, easing: EnumArray, t: Float64Array, segments: Segments) -> Derivatives:
+    """Return the way that segments of a type have gone at `t`, and its derivatives by t; shape (n,) each.
 
-    `easing` says for each segment how it eases.
+    `easing` says for each segment how it eases; it and the segments' numbers may be of one for all.
     """
+    none = np.zeros_like(t)
+    if kind == INTERPOLATION["CONSTANT"]:
+        return none, none, none
+    if kind == INTERPOLATION["LINEAR"]:
+        return segments.change * t, segments.change, none
     automatic = EASING["EASE_OUT" if kind in _EASES_OUT else "EASE_IN"]
     easing = np.where(easing == EASING["AUTO"], automatic, easing)
     both = easing == EASING["EASE_IN_OUT"]

@@ -63,14 +63,9 @@ def _of_kind(kind: int, keys: Keyframes, begin: IndexArray, frames: Float64Array
     if kind == INTERPOLATION["BEZIER"]:
         return beziers.evaluate(keys, begin, frames, nu)
     start = keys.co[begin].astype(np.float64)
-    if kind == INTERPOLATION["CONSTANT"]:
-        return start[:, 1] if nu == 0 else np.zeros(len(begin))
     duration, change = (keys.co[begin + 1] - start).T
+    numbers = (getattr(keys, name)[begin].astype(np.float64) for name in ("back", "amplitude", "period"))
     t = (frames - start[:, 0]) / duration
-    if kind == INTERPOLATION["LINEAR"]:
-        way = (change * t, change, np.zeros(len(begin)))
-    else:
-        numbers = (getattr(keys, name)[begin].astype(np.float64) for name in ("back", "amplitude", "period"))
-        way = easing.ease(kind, keys.easing[begin], t, easing.Segments(change, duration, *numbers))
+    way = easing.gone(kind, keys.easing[begin], t, easing.Segments(change, duration, *numbers))
     result: Float64Array = start[:, 1] + way[0] if nu == 0 else way[nu] / duration**nu
     return result

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The picture of one key's parameters, as 3D Studio's Key Info has it: the curve from the key before to the key after,
-with dots at equal steps of time."""
+with dots at equal steps of time. Where Blender plays a side by another interpolation, the spline ends at the key."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import bpy
@@ -14,8 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import selection
+from ...animation.fcurves import easing
+from ...animation.fcurves.keyframes import INTERPOLATION
+from ...animation.inspecting import Sides
 from ...animation.store.rows import PARAMETERS
 from ...interp import Keys, tcb
+from ...interp.piecewise import PiecewiseSpline
+from ...interp.segments import IndexArray
 from ..sidebar import without_bending
 from .bitmap import Bitmap, Colour, Points
 
@@ -27,8 +33,9 @@ _FINE = 4
 """Pieces of the curve from dot to dot, at least."""
 _CENTRE = np.array((0.0, 0.74))
 _REACH = np.array((1.26, 1.02))
-"""What the picture shows around the centre. Whatever the parameters, the curve lies within -1.12 to 1.12 by -0.12 to
-1.6."""
+"""What the picture shows around the centre. Whatever the parameters, the spline lies within -1.12 to 1.12 by -0.12 to
+1.6; what Blender plays beside it may swing out of the picture."""
+_CONSTANT = INTERPOLATION["CONSTANT"]
 _ROUNDED = 200
 """Parameters are drawn in steps of 1/200: finer ones move no pixel."""
 _KEPT = 32
@@ -38,33 +45,62 @@ _UNITS = 8.0
 _KEY = (1.0, 0.75, 0.2, 1.0)
 """The colour of a selected key in Blender's own theme: to be seen on dark and on light."""
 
-Picture = tuple[tuple[int, ...] | None, int, tuple[float, ...], tuple[float, ...]]
+Picture = tuple[tuple[int, ...] | None, Sides, int, tuple[float, ...], tuple[float, ...]]
 _previews: Any = None
 _shown: OrderedDict[Picture, str] = OrderedDict()
 
 
-def draw_diagram(layout: Any, parameters: Mapping[str, float] | None) -> None:
-    """Show a key with these parameters; an empty field for None, where several keys differ."""
+def draw_diagram(layout: Any, parameters: Mapping[str, float] | None, sides: Sides) -> None:
+    """Show a key with these parameters, and what Blender plays beside it; an empty field for None, where several keys
+    differ."""
     colours = _theme_colours()
     rounded = None
     if parameters is not None and np.isfinite([parameters[name] for name in PARAMETERS]).all():
         rounded = tuple(round(parameters[name] * _ROUNDED) for name in PARAMETERS)
     row = layout.row()
     row.alignment = "CENTER"
-    row.template_icon(icon_value=_icon((rounded, size_drawn(), *colours)), scale=_UNITS)
+    row.template_icon(icon_value=_icon((rounded, sides, size_drawn(), *colours)), scale=_UNITS)
 
 
-def curve(parameters: Mapping[str, float]) -> tuple[Points, Points]:
+def curve(parameters: Mapping[str, float], sides: Sides = (None, None)) -> tuple[Points, Points]:
     """What the diagram shows of a key at (0, 1) between keys at (-1, 0) and (1, 0): points of the curve, shape (m, 2),
-    and the dots on it, shape (2 * steps + 1, 2)."""
+    and the dots on it, shape (2 * steps + 1, 2). `sides`: what Blender plays before and after it."""
     keys = Keys(_FRAMES, _VALUES, **{name: (0.0, parameters[name], 0.0) for name in PARAMETERS})
-    spline = tcb.VectorSpline(keys)
+    bounds = [0, *(row + 1 for row, side in enumerate(sides) if side is not None), len(keys)]
+    runs = [
+        tcb.VectorSpline(Keys(keys.frames[own], keys.values[own], *keys.parameters[:, own]))
+        for own in (slice(*ends) for ends in pairwise(bounds))
+    ]
+    spline = PiecewiseSpline(runs, _Beside(sides))
     dots = np.linspace(_FRAMES[0], _FRAMES[-1], 2 * _STEPS + 1)
     fine = np.linspace(_FRAMES[0], _FRAMES[-1], 2 * _STEPS * _FINE + 1)
-    return spline(fine), spline(dots)
+    # What is held goes up and down at once.
+    steps = [row + 1.0 for row, side in enumerate(sides) if side is not None and side.interpolation == _CONSTANT]
+    line = spline(np.sort(np.concatenate((fine, np.nextafter(steps, 0.0)))))
+    return line, spline(dots)
 
 
-def bitmap(parameters: Mapping[str, float] | None, size: int, ink: Colour, ground: Colour) -> Bitmap:
+class _Beside:
+    """The segments that Blender plays of the diagram's: from side to side evenly, up and down by their types."""
+
+    def __init__(self, sides: Sides) -> None:
+        self._segments = [(row, side) for row, side in enumerate(sides) if side is not None]
+
+    def evaluate(self, segment: IndexArray, u: Points, nu: int) -> Points:
+        points = np.empty((2, len(u)))
+        for number, (row, side) in enumerate(self._segments):
+            own = segment == number
+            start, way = np.array(_VALUES[row]), np.subtract(_VALUES[row + 1], _VALUES[row])
+            numbers = (np.array([each]) for each in (way[1], 1.0, side.back, side.amplitude, side.period))
+            eases = np.array([side.easing], dtype=np.uint8)
+            gone, _, _ = easing.gone(side.interpolation, eases, u[own], easing.Segments(*numbers))
+            points[:, own] = start[0] + way[0] * u[own], start[1] + gone
+        return points
+
+
+def bitmap(
+    parameters: Mapping[str, float] | None, size: int, ink: Colour, ground: Colour, sides: Sides = (None, None)
+) -> Bitmap:
     """The diagram, `size` x `size` pixels."""
     picture = Bitmap(size)
     unit = size / 160
@@ -75,7 +111,7 @@ def bitmap(parameters: Mapping[str, float] | None, size: int, ink: Colour, groun
     if parameters is None:
         return picture
     picture.line(np.array([[key[0], 0.0], [key[0], size]]), unit, faint)
-    line, dots = (_placed(points, size) for points in curve(parameters))
+    line, dots = (_placed(points, size) for points in curve(parameters, sides))
     picture.line(line, 1.5 * unit, (*ink[:3], 0.55))
     picture.dots(dots[1:-1], 2.2 * unit, ink)
     for point, radius, colour in ((before, 5.0, ink), (after, 5.0, ink), (key, 7.0, _KEY)):
@@ -109,12 +145,12 @@ def _icon(picture: Picture) -> int:
     if picture in _shown:
         _shown.move_to_end(picture)
         return int(_previews[_shown[picture]].icon_id)
-    rounded, size, ink, ground = picture
+    rounded, sides, size, ink, ground = picture
     numbers = None if rounded is None else dict(zip(PARAMETERS, (n / _ROUNDED for n in rounded), strict=True))
     name = repr(picture)
     preview = _previews.new(name)
     preview.image_size = (size, size)
-    preview.image_pixels.foreach_set(bitmap(numbers, size, ink, ground).packed())
+    preview.image_pixels.foreach_set(bitmap(numbers, size, ink, ground, sides).packed())
     _shown[picture] = name
     if len(_shown) > _KEPT:
         del _previews[_shown.popitem(last=False)[1]]
@@ -138,7 +174,8 @@ class TCB_PT_diagram(bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         found = selection.active_key(context)
-        draw_diagram(self.layout, None if found is None else found[2].parameters)
+        parameters, sides = (None, (None, None)) if found is None else (found[2].parameters, found[2].sides)
+        draw_diagram(self.layout, parameters, sides)
 
 
 def register() -> None:

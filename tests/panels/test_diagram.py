@@ -8,6 +8,9 @@ from itertools import product
 import bpy
 import numpy as np
 import pytest
+from scipy.interpolate import CubicHermiteSpline
+
+from tests.animation.curves import curve, key, new_object
 
 PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
 WHITE, BLACK = (1.0, 1.0, 1.0, 1.0), (0.0, 0.0, 0.0, 1.0)
@@ -19,12 +22,38 @@ def diagram(tcb_animation):
 
 
 @pytest.fixture
+def animation(tcb_animation):
+    return tcb_animation.animation
+
+
+@pytest.fixture
 def bitmap(tcb_animation):
     return tcb_animation.panels.pictures.bitmap
 
 
 def parameters(**given):
     return dict.fromkeys(PARAMETERS, 0.0) | given
+
+
+@pytest.fixture
+def played(animation, scene):
+    """played(before, after): what is played beside the middle one of three keys of those interpolations, as the sidebar
+    finds it, and the F-curve, up and down by one."""
+
+    def make(before="BEZIER", after="BEZIER", **numbers):
+        thing = new_object()
+        key(thing, "location", [(-1, (0, 0, 0)), (0, (1, 0, 0)), (1, (0, 0, 0))], channels=[0])
+        animation.enable(thing)
+        fcurve = curve(thing, "location", 0)
+        for point, kind in zip(fcurve.keyframe_points, (before, after), strict=False):
+            point.interpolation = kind
+            for name, number in numbers.items():
+                setattr(point, name, number)
+        animation.bake(thing, output="HANDLES")
+        fcurve = curve(thing, "location", 0)
+        return animation.inspecting.key_near(animation.find_track(thing, "location"), 0.0, {}).sides, fcurve
+
+    return make
 
 
 def spacing(diagram, **given):
@@ -63,6 +92,81 @@ def test_bias_leans_the_curve_over_to_one_side(diagram):
     assert tops[1] == 0.0
     assert tops[0] < -0.05
     assert tops[2] > 0.05
+
+
+KINDS = ["CONSTANT", "LINEAR", "SINE", "BACK", "BOUNCE", "ELASTIC"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_side_that_blender_plays_is_drawn_as_it_plays_it(diagram, played, kind):
+    for kinds in ((kind, "BEZIER"), ("BEZIER", kind), (kind, kind)):
+        sides, fcurve = played(*kinds, easing="EASE_IN_OUT", amplitude=0.5, period=0.4)
+        _, dots = diagram.curve(parameters(tension=0.3, bias=0.4), sides)
+        for side, points in zip(kinds, (dots[:10], dots[10:20]), strict=True):
+            if side == kind:
+                # From side to side evenly.
+                assert points[:, 0] == pytest.approx(np.arange(10) / 10 + points[0, 0])
+                assert points[:, 1] == pytest.approx([fcurve.evaluate(x) for x in points[:, 0]], abs=1e-4)
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_beside_it_the_spline_ends_at_the_key(diagram, played, side):
+    """A spline of two keys, with ease and tension, as scipy's cubic has it: the chord times 1 - tension at the key."""
+    kinds = ["BEZIER", "BEZIER"]
+    kinds[side] = "LINEAR"
+    _, dots = diagram.curve(parameters(tension=0.4, bias=0.7), played(*kinds)[0])
+    keys, chord = (((-1, 0), (0, 1)), (1, 1)) if side else (((0, 1), (1, 0)), (1, -1))
+    slopes = (np.array(chord), 0.6 * np.array(chord))
+    cubic = CubicHermiteSpline([0.0, 1.0], keys, slopes if side else slopes[::-1])
+    assert (dots[:11] if side else dots[10:]) == pytest.approx(cubic(np.arange(11) / 10))
+
+
+def test_a_held_side_goes_up_at_once(diagram, played):
+    sides, _ = played("CONSTANT", "CONSTANT")
+    line, _ = diagram.curve(parameters(), sides)
+    corners = [[-1, 0], [0, 0], [0, 1], [1, 1], [1, 0]]
+    assert [[x, y] for x, y in line.round(12).tolist() if [x, y] in corners] == corners
+    assert set(line[:, 1].tolist()) == {0.0, 1.0}
+
+
+def test_elastic_swings_are_drawn_to_the_scale_of_the_way(diagram, played, animation):
+    """Twice as high and three times as long they look the same."""
+    sides, _ = played("BEZIER", "ELASTIC", amplitude=2.0, period=0.25)
+    thing = new_object()
+    key(thing, "location", [(0, (0, 0, 0)), (5, (3, 0, 0)), (8, (1, 0, 0))], channels=[0])
+    animation.enable(thing)
+    point = curve(thing, "location", 0).keyframe_points[1]
+    point.interpolation, point.amplitude, point.period = "ELASTIC", 4.0, 0.75
+    found = animation.inspecting.key_near(animation.find_track(thing, "location"), 5.0, {}).sides
+    assert found[1].amplitude == pytest.approx(sides[1].amplitude)
+    assert found[1].period == pytest.approx(sides[1].period)
+
+
+def test_a_rotation_s_side_is_that_of_the_channel_that_is_blender_s(animation, scene):
+    thing = new_object(mode="XYZ")
+    key(thing, "rotation_euler", [(0, (0, 0, 0)), (10, (1, 1, 1)), (20, (0, 0, 0))])
+    animation.enable(thing)
+    curve(thing, "rotation_euler", 1).keyframe_points[1].interpolation = "SINE"
+    track = animation.find_track(thing, "rotation_euler")
+    assert animation.inspecting.key_near(track, 0.0, {}).sides == (None, None)
+    before, after = animation.inspecting.key_near(track, 10.0, {}).sides
+    assert before is None
+    assert after.interpolation == animation.fcurves.keyframes.INTERPOLATION["SINE"]
+    assert animation.inspecting.key_near(track, 20.0, {}).sides == (after, None)
+
+
+def test_values_show_the_first_channel_that_has_the_key(animation, scene):
+    thing = new_object()
+    key(thing, "location", [(0, (0, 0, 0)), (10, (1, 1, 1)), (20, (0, 0, 0))], channels=[1, 2])
+    key(thing, "location", [(0, (0, 0, 0)), (20, (0, 0, 0))], channels=[0])
+    animation.enable(thing)
+    curve(thing, "location", 0).keyframe_points[0].interpolation = "SINE"
+    curve(thing, "location", 1).keyframe_points[1].interpolation = "LINEAR"
+    curve(thing, "location", 2).keyframe_points[1].interpolation = "BACK"
+    track, kinds = animation.find_track(thing, "location"), animation.fcurves.keyframes.INTERPOLATION
+    assert animation.inspecting.key_near(track, 0.0, {}).sides[1].interpolation == kinds["SINE"]
+    before, after = animation.inspecting.key_near(track, 10.0, {}).sides
+    assert (before, after.interpolation) == (None, kinds["LINEAR"])
 
 
 def test_the_picture_holds_the_whole_curve_whatever_the_parameters(diagram, bitmap, monkeypatch):
@@ -125,9 +229,9 @@ def icons(scene, diagram, monkeypatch):
 
     monkeypatch.setattr(diagram, "size_drawn", lambda: 161)  # without a window there is no display scale
 
-    def draw(given):
+    def draw(given, sides=(None, None)):
         layout = bpy.context.window_manager.popmenu_begin__internal("diagram").layout
-        diagram.draw_diagram(layout, given)
+        diagram.draw_diagram(layout, given, sides)
         name = next(reversed(diagram._shown.values()))
         return name, np.array(diagram._previews[name].image_pixels)
 
@@ -141,6 +245,14 @@ def test_a_slider_that_moves_draws_another_picture_and_back_the_same(icons):
     assert first == again != other
     assert (pixels == same).all()
     assert (pixels != changed).any()
+
+
+def test_what_blender_plays_beside_the_key_draws_another_picture(icons, played):
+    plain, pixels = icons(parameters())
+    held, changed = icons(parameters(), played("CONSTANT")[0])
+    assert plain != held
+    assert (pixels != changed).any()
+    assert icons(parameters())[0] == plain
 
 
 def test_mixed_values_leave_the_field_empty(icons):

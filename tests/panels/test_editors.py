@@ -104,6 +104,25 @@ def test_one_key_has_its_frame_and_five_sliders(choose, keys_panel):
     assert [name for name in shown if name.startswith("TCBSelectedKeys")] == sliders
 
 
+def test_the_diagram_is_empty_where_other_things_are_played_beside_the_keys(
+    cube, choose, keys_panel, tcb_animation, monkeypatch
+):
+    drawn = []
+    panel = tcb_animation.panels.selected_keys
+    monkeypatch.setattr(panel, "draw_diagram", lambda _layout, parameters, sides: drawn.append((parameters, sides)))
+    bpy.ops.tcb.enable()
+    choose(1, 11)
+    for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
+        fcurve.keyframe_points[0].interpolation = "CONSTANT"
+    keys_panel()
+    assert drawn.pop() == (None, (None, None))
+    choose(1)
+    keys_panel()
+    parameters, (before, after) = drawn.pop()
+    assert set(parameters) == {"tension", "continuity", "bias", "ease_to", "ease_from"}
+    assert (before, after.interpolation) == (None, 0)
+
+
 def test_mixed_numbers_have_their_range_beside_the_slider(cube, choose, keys_panel):
     bpy.ops.tcb.key_set(track="location", frame=1, bias=-0.25)
     bpy.ops.tcb.key_set(track="location", frame=31, bias=0.5)
