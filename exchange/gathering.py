@@ -143,7 +143,7 @@ class Writer:
             self._roll(gathered)
 
     def _tracks(self, datablock: Any) -> Tracks:
-        return Tracks(datablock, self.samples_others, self.limit)
+        return Tracks(datablock, self.samples_others, self.limit, self.conversion)
 
     def _add(self, gathered: Gathered, kind: str, quantity: str, now: Keys, values: FloatArray) -> None:
         """Add the track as it was read, where the keys are still `then`'s; else that of these values, the file's."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import bpy
@@ -20,9 +21,10 @@ from ..animation.store.tracks import Track, find_tracks, why_not
 from ..interp import evaluate_many, rotations
 from ..interp.methods import METHODS
 from ..interp.tcb import METHOD
-from ..words import iface_, rpt_
+from ..words import counted, iface_, n_, rpt_
+from .between import joined
 from .cleaning import Keys, Say, still
-from .conversion import FloatArray
+from .conversion import Conversion, FloatArray
 from .turning import PROPERTIES, Turned
 
 _SAME = 1e-6
@@ -36,10 +38,12 @@ class Said:
     mode: str
     keys: Keys
     settings: Settings | None
+    is_one_spline: bool = True
+    """Blender plays none of its segments by another interpolation."""
 
     def is_like(self, turned: Turned) -> bool:
         """Whether this is what an import wrote."""
-        if self.mode != turned.mode:
+        if self.mode != turned.mode or not self.is_one_spline:
             return False
         if turned.keys.is_still:
             return self.keys.is_still and self.keys.is_like(replace(turned.keys, frames=self.keys.frames))
@@ -73,10 +77,13 @@ class SampleLimit:
 class Tracks:
     """The tracks of a datablock, by their paths."""
 
-    def __init__(self, datablock: bpy.types.ID, samples_others: bool, limit: SampleLimit) -> None:
+    def __init__(
+        self, datablock: bpy.types.ID, samples_others: bool, limit: SampleLimit, conversion: Conversion
+    ) -> None:
         self.datablock = datablock
         self.samples_others = samples_others
         self.limit = limit
+        self.conversion = conversion
         try:
             found = find_tracks(datablock, channels_of(datablock))
         except Refusal:
@@ -91,9 +98,10 @@ class Tracks:
         splines = self._splines(track, say)
         if len(splines) == 1 and track.settings.method == METHOD.name:
             spline = splines[0]
-            values = np.tile([track.component(index) for index in range(len(track.rest))], (len(spline.frames), 1))
-            values[:, spline.components] = spline.values
-            return _keys(spline, values)
+            keys = self._joined(track, spline, say) or _keys(spline, spline.values)
+            values = np.tile([track.component(index) for index in range(len(track.rest))], (len(keys), 1))
+            values[:, spline.components] = keys.values
+            return keys.with_values(values)
         frames = self._sampled_frames(track, say)
         return sampled(frames, self._played(track, splines, frames))
 
@@ -108,7 +116,7 @@ class Tracks:
             if track.settings.ends != "3DS":
                 say(_of(track, rpt_("the file can't say its ends: who plays it chooses them")))
             spline = splines[0]
-            return _keys(spline, _turns(track, spline))
+            return self._joined(track, spline, say) or _keys(spline, _turns(track, spline))
         frames = self._sampled_frames(track, say)
         if splines:
             return sampled_turns(frames, evaluate_many([splines[0].spline], frames)[0])
@@ -123,7 +131,8 @@ class Tracks:
         originals = read_own_keys(track)
         splines = track_splines(track, track.settings, originals, {})
         keys = _keys(splines[0], splines[0].values)
-        return Said(item.rotation_mode, keys, track.settings if _is_played_by_splines(track) else None)
+        settings = track.settings if _is_played_by_splines(track) else None
+        return Said(item.rotation_mode, keys, settings, len(splines[0].runs) == 1)
 
     def played(self, *paths: str) -> tuple[FloatArray, FloatArray]:
         """Whole frames from the first to the last key of these properties, and what each is there, a column each."""
@@ -150,7 +159,7 @@ class Tracks:
         """The frames at which a track is sampled, which is said."""
         frames = _whole_frames(track)
         self.limit.take(len(frames), track.refusal)
-        reason = _why_sampled(track) or rpt_("its components have keys at different frames")
+        reason = _why_sampled(track) or rpt_("its components have keys, or splines that end, at different frames")
         say(_of(track, rpt_("{:s}: written as {:d} samples", reason, len(frames))))
         return frames
 
@@ -171,13 +180,25 @@ class Tracks:
                 names = ", ".join(others)
                 say(_of(track, rpt_("modifiers of its F-curves are left: {:s}", names)))
                 break
-        originals = read_own_keys(track)
-        splines = track_splines(track, track.settings, originals, {})
-        count = sum(int(spline.between[:-1].sum()) for spline in splines)
-        if count:
-            text = rpt_("segments of other interpolations than Bezier are written as splines: {:d}", count)
-            say(_of(track, text))
-        return splines
+        return track_splines(track, track.settings, read_own_keys(track), {})
+
+    def _joined(self, track: Track, spline: TrackSpline, say: Say) -> Keys | None:
+        """Keys that play a spline and what Blender plays between its runs, which is said; None where it has one run."""
+        if len(spline.runs) == 1:
+            return None
+        found = joined(spline, self.conversion, partial(_turns, track) if track.is_rotation else None)
+        self.limit.take(found.added + found.samples, track.refusal)
+        if found.filled:
+            one = n_("{:d} segment that is held or eased is written with {:d} keys more, and as it is at whole frames")
+            more = n_(
+                "{:d} segments that are held or eased are written with {:d} keys more, and as they are at whole frames"
+            )
+            say(_of(track, counted(found.filled, one, more, found.added)))
+        if found.sampled:
+            one = n_("{:d} spline beside such segments that keys can't end: written as {:d} samples")
+            more = n_("{:d} splines beside such segments that keys can't end: written as {:d} samples")
+            say(_of(track, counted(found.sampled, one, more, found.samples)))
+        return found.keys
 
     def _played(self, track: Track, splines: list[TrackSpline], frames: FloatArray) -> FloatArray:
         """What the components play at the frames, shape (frames, components)."""

@@ -134,7 +134,8 @@ def _orientations(turns: Keys) -> FloatArray:
     return rotations.turns_to_rotations(turns.values[:, 0], turns.values[:, 1:])
 
 
-def _spline(turns: Keys, construction: tcb.Construction) -> tcb.RotationSpline:
+def spline_of(turns: Keys, construction: tcb.Construction) -> tcb.RotationSpline:
+    """Return the spline that a file's turns make."""
     tension, continuity, bias, ease_to, ease_from = turns.parameters
     return tcb.RotationSpline.from_turns(
         turns.frames,
@@ -189,5 +190,5 @@ def _sampled(turns: Keys, construction: tcb.Construction) -> Keys:
     first, last = turns.frames[0], turns.frames[-1]
     frames = np.union1d(np.arange(np.floor(first), np.ceil(last)), turns.frames)
     frames = frames[(frames >= first) & (np.diff(frames, append=np.inf) > 0.01)]
-    values = rotations.unroll_signs(_spline(turns, construction)(frames))
+    values = rotations.unroll_signs(spline_of(turns, construction)(frames))
     return replace(turns, frames=frames, values=values, parameters=np.zeros((5, len(frames))))

@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`animation`: that part of the installed package; `keys_of`: a track's keys and their parameters."""
+"""`animation`: that part of the installed package; `keys_of`: a track's keys and their parameters; `give`: exports of
+the scene; `said`: what was said of them."""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
+from formats import three_ds
+
 if TYPE_CHECKING:
     import bpy
+
+Export = Callable[..., three_ds.Scene]
 
 
 @pytest.fixture
@@ -32,3 +38,20 @@ def keys_of(animation: ModuleType) -> Callable[[bpy.types.ID, str], tuple[np.nda
         return frames, parameters.read_parameters(track, own_keys.read_own_keys(track), frames, {})
 
     return find
+
+
+@pytest.fixture
+def give(scene, tmp_path: Path) -> Export:
+    """Export the scene, the operator's options by name, and read what was written."""
+    import bpy
+
+    def give(**options) -> three_ds.Scene:
+        bpy.ops.export_anim.tcb_3ds(filepath=str(tmp_path / "given.3ds"), **options)
+        return three_ds.read((tmp_path / "given.3ds").read_bytes())
+
+    return give
+
+
+@pytest.fixture
+def said(capfd) -> Callable[[], str]:
+    return lambda: capfd.readouterr().out

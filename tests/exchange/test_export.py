@@ -10,7 +10,6 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import bpy
@@ -21,6 +20,7 @@ from mathutils import Matrix
 from formats import three_ds
 from tests.animation.curves import fcurves, key
 from tests.exchange.composition import Composition, matrix_of, orientations
+from tests.exchange.conftest import Export
 from tests.exchange.files import box, camera, save, scene, spotlight, track
 from tests.exchange.test_import import (
     TILTED,
@@ -34,24 +34,7 @@ from tests.exchange.test_import import (
 from tests.formats.files import FILES
 from tests.formats.test_other_readers import agrees_with_lib3ds
 
-Export = Callable[..., three_ds.Scene]
 FRAMES = range(31)
-
-
-@pytest.fixture
-def give(scene, tmp_path: Path) -> Export:
-    """Export the scene, the operator's options by name, and read what was written."""
-
-    def give(**options) -> three_ds.Scene:
-        bpy.ops.export_anim.tcb_3ds(filepath=str(tmp_path / "given.3ds"), **options)
-        return three_ds.read((tmp_path / "given.3ds").read_bytes())
-
-    return give
-
-
-@pytest.fixture
-def said(capfd) -> Callable[[], str]:
-    return lambda: capfd.readouterr().out
 
 
 def bits(one: three_ds.Track) -> tuple:
@@ -517,15 +500,6 @@ def test_modifiers_of_f_curves_are_told(give: Export, animation, said) -> None:
     next(curve for curve in fcurves(item) if curve.data_path == "location").modifiers.new("NOISE")
     give()
     assert '"Box": location: modifiers of its F-curves are left: noise' in said()
-
-
-def test_segments_of_other_interpolations_are_told(give: Export, animation, said) -> None:
-    item = keyed("Box", animation)
-    for fcurve in fcurves(item):
-        if fcurve.data_path == "location":
-            fcurve.keyframe_points[0].interpolation = "CONSTANT"
-    give()
-    assert '"Box": location: segments of other interpolations than Bezier are written as splines: 1' in said()
 
 
 def test_an_instance_that_was_added_stands_where_it_does(give: Export, tmp_path: Path) -> None:
