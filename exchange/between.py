@@ -88,6 +88,8 @@ class _Joining:
         self.near = ROTATION_TOLERANCE if self.is_rotation else max(VALUE_TOLERANCE * float(spread), self.same)
         ends = [(run.frames[0], run.frames[-1]) for run in self.runs]
         self.inside = [self._whole_frames(end, start)[1:-1] for (_, end), (start, _) in pairwise(ends)]
+        self.between = self._parts(self.spline(np.concatenate(self.inside)), self.inside)
+        """What is played at `inside`, between runs."""
         self.straight = [self._is_straight(gap) for gap in range(len(self.inside))]
         self.speeds = [None, *(1.0 if straight else None for straight in self.straight), None]
         """Before and after each run, in chords of the ways there; None: any."""
@@ -128,18 +130,17 @@ class _Joining:
             line = rotations.slerp(start, rotations.multiply(turn, start), share)
         else:
             line = start + share[:, np.newaxis] * (end - start)
-        return bool((self._apart(self.spline(self.inside[gap]), line) <= self.same).all())
+        return bool((self._apart(self.between[gap], line) <= self.same).all())
 
     def _added(self, gap: int) -> _Piece:
         """The keys between two runs: none on a straight way, the last frame of what is held, or a sample a frame."""
-        frames = self.inside[gap][:0] if self.straight[gap] else self.inside[gap]
-        values = self.spline(frames)
-        parameters = np.zeros((5, len(frames)))
+        frames, values = self.inside[gap], self.between[gap]
         start = np.broadcast_to(self.runs[gap].spline.keys.values[-1], values.shape)
-        if len(frames) and (self._apart(values, start) <= self.same).all():
-            frames, values, parameters = frames[-1:], values[-1:], parameters[:, -1:]
-            parameters[CONTINUITY] = -1.0
-        return _Piece(frames, values, parameters)
+        is_held = bool((self._apart(values, start) <= self.same).all())
+        kept = slice(0) if self.straight[gap] else slice(-1, None) if is_held else slice(None)
+        parameters = np.zeros((5, len(frames[kept])))
+        parameters[CONTINUITY] = -1.0 if is_held else 0.0
+        return _Piece(frames[kept], values[kept], parameters)
 
     def _own(self, number: int) -> _Piece:
         """The keys of a run, with corners at its ends."""
@@ -187,14 +188,19 @@ class _Joining:
 
     def _unlike(self, keys: Keys, own: Sequence[_Piece]) -> list[int]:
         """The runs that the keys do not play within the tolerances of a bake."""
-        written = self._played(keys)
-        unlike = []
-        for number, piece in enumerate(own):
-            frames = np.clip(self._whole_frames(piece.frames[0], piece.frames[-1]), piece.frames[0], piece.frames[-1])
-            played, wanted = evaluate_many([written, self.runs[number].spline], frames)
-            if (self._apart(played, wanted) > self.near).any():
-                unlike.append(number)
-        return unlike
+        frames = [
+            np.clip(self._whole_frames(piece.frames[0], piece.frames[-1]), piece.frames[0], piece.frames[-1])
+            for piece in own
+        ]
+        (written,) = evaluate_many([self._played(keys)], np.concatenate(frames))
+        wanted = np.concatenate(evaluate_many([run.spline for run in self.runs], frames))
+        apart = self._parts(self._apart(written, wanted), frames)
+        return [number for number, each in enumerate(apart) if (each > self.near).any()]
+
+    @staticmethod
+    def _parts(values: FloatArray, frames: Sequence[FloatArray]) -> list[FloatArray]:
+        """Split what is there at frames one after the other."""
+        return np.split(values, np.cumsum([len(each) for each in frames])[:-1])
 
     def _played(self, keys: Keys) -> Spline:
         """What keys of the file play."""

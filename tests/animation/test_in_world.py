@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Quaternion
 
-from tests.animation.curves import action_bits, key, new_object, play, seen
+from tests.animation.curves import action_bits, fcurves, key, new_object, play, seen
 from tests.animation.test_joints import arm  # noqa: F401
 
 FRAMES = np.arange(1.0, 42.0)
@@ -50,6 +50,21 @@ def test_a_hand_with_the_same_pose_in_the_world_at_its_keys_stays_there_while_it
     animation.bake_in_world(hand)
     for matrix in placed(hand):
         assert matrix.translation[:] == pytest.approx((4, 1, 1), abs=1e-5)
+        assert matrix.to_quaternion().rotation_difference(turn).angle < 1e-3
+
+
+def test_quaternions_of_other_signs_go_the_shorter_way_where_blender_interpolates_them(animation, pair):
+    body, hand = pair
+    turn = Quaternion((0.8, 0.6, 0, 0))
+    pin(body, hand, (4, 1, 1), turn, (1, 13, 41))
+    animation.enable(hand)
+    for fcurve in fcurves(hand):
+        if fcurve.data_path == "rotation_quaternion":
+            point = fcurve.keyframe_points[1]
+            point.co_ui = (point.co.x, -point.co.y)
+            fcurve.keyframe_points[0].interpolation = "LINEAR"
+    animation.bake_in_world(hand)
+    for matrix in placed(hand):
         assert matrix.to_quaternion().rotation_difference(turn).angle < 1e-3
 
 
