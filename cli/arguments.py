@@ -155,8 +155,10 @@ def parse(arguments: Sequence[str], program: str) -> Job:
         verb.error(rpt_("give --output or --in-place, not both"))
     if given.in_place and getattr(given, "copy_skipped", False):
         verb.error(rpt_("--copy-skipped copies to --output, and --in-place leaves a file where it is"))
+    if given.in_place and given.make_folder:
+        verb.error(rpt_("--make-folder is for --output, and --in-place leaves a file where it is"))
     into_folder = given.output is not None and (
-        len(files) > 1 or given.output.endswith(("/", os.sep)) or os.path.isdir(given.output)
+        len(files) > 1 or given.make_folder or given.output.endswith(("/", os.sep)) or os.path.isdir(given.output)
     )
     targets = _targets(verb, files, given.output, into_folder, result)
     return Job(targets=targets, in_place=given.in_place, makes_folder=into_folder, skip_done=given.skip_done, **common)
@@ -340,6 +342,11 @@ def _add_look(verb: argparse.ArgumentParser) -> None:
 
 def _add_output(verb: argparse.ArgumentParser, result: str | None = None, where: str = _TO_FILE) -> None:
     verb.add_argument("--output", metavar="DIR|FILE", help=rpt_(where, result or ".blend"))
+    verb.add_argument(
+        "--make-folder",
+        action="store_true",
+        help=rpt_("--output is a folder, also where none is there yet and no slash ends its name"),
+    )
     if result:
         verb.set_defaults(in_place=False)
     else:

@@ -70,18 +70,16 @@ function compileJob(job) {
 function bakeTask(names, folder, output, settings) {
     const last = names.length > 1 ? ` to ${names[names.length - 1]}` : "";
     const task = author.Task(`bake ${names[0]}${last}`, "blender");
-    // Flamenco may take a last slash off a path, and without it the command makes no folder.
-    task.addCommand(author.Command("make-directory", { path: output }));
-
     const files = names.map((name) => join(folder, name));
-    const options = ["--output", output, "--target", settings.target, "--step", `${settings.step}`];
+    // Flamenco takes the last slash off a path that begins with a variable, and with it what says that this is a folder.
+    const options = ["--output", output, "--make-folder", "--target", settings.target, "--step", `${settings.step}`];
     if (settings.objects) {
         options.push(`--objects=${settings.objects}`);
     }
     if (settings.skip_done) {
         options.push("--skip-done");
     }
-    // Of Flamenco's commands this one knows how to find a Blender. {blenderArgs} stays out: it is for rendering.
+    // Of the workers' commands this one knows how to find a Blender. {blenderArgs} stays out: it is for rendering.
     task.addCommand(author.Command("blender-render", {
         exe: "{blender}",
         argsBefore: ["--command", "tcb", "bake"],

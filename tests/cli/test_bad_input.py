@@ -121,6 +121,14 @@ def test_an_output_folder_that_is_not_there_is_refused(tcb, walk, tmp_path):
     assert names_in(tmp_path) == ["walk.blend"]
 
 
+def test_an_output_folder_that_is_to_be_made_needs_no_slash(tcb, walk, tmp_path):
+    where = ("--output", tmp_path / "baked.v2")
+    assert tcb("bake", walk, *where).status == 2
+    assert tcb("bake", walk, *where, "--make-folder").status == 0
+    assert names_in(tmp_path / "baked.v2") == ["walk.blend"]
+    assert tcb("bake", walk, "--in-place", "--make-folder").status == 2
+
+
 def test_an_output_folder_below_a_file_is_refused(tcb, walk, tmp_path):
     (tmp_path / "note.txt").write_text("")
     assert refused(tcb("bake", walk, "--output", f"{tmp_path}/note.txt/out/"), "note.txt")

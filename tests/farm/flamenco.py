@@ -58,15 +58,17 @@ def command_line(parameters: dict[str, Any]) -> list[str]:
     return [parameters["exe"], *before, parameters["blendfile"], *parameters.get("args", [])]
 
 
+WORKER_COMMANDS = {"echo", "sleep", "exec", "blender-render", "frames-to-video", "move-directory", "copy-file"}
+"""Those that a worker of Flamenco 3.8.5 knows."""
+
+
 def work(task: dict[str, Any], one_way: dict[str, str], two_way: dict[str, str]) -> list[subprocess.CompletedProcess]:
     """Run the task's commands, up to the first that fails."""
     ran = []
     for command in task["commands"]:
+        assert command["name"] in WORKER_COMMANDS, f"unknown command: {command['name']}"
+        assert command["name"] == "blender-render"  # of these the only one that is played here
         parameters = {key: expanded(value, one_way, two_way) for key, value in command["parameters"].items()}
-        if command["name"] == "make-directory":
-            os.makedirs(parameters["path"], exist_ok=True)
-            continue
-        assert command["name"] == "blender-render"
         ran.append(subprocess.run(command_line(parameters), capture_output=True, text=True, timeout=120))
         if ran[-1].returncode:
             break

@@ -8,7 +8,7 @@ import shlex
 
 import pytest
 
-from tests.farm.flamenco import command_line, evaluated, expanded, submitted
+from tests.farm.flamenco import WORKER_COMMANDS, command_line, evaluated, expanded, submitted
 
 # AvailableJobSetting in the API description of Flamenco's Manager.
 TYPES = {"string": str, "int32": int, "float": (int, float), "bool": bool}
@@ -143,20 +143,27 @@ def test_subfolders_are_kept_and_made(compiled):
         (["/shots/one/a.blend", "/shots/one/c.blend"], "/out/one"),
         (["/shots/one/two/b.blend"], "/out/one/two"),
     ]
-    assert [task["commands"][0]["parameters"]["path"] for task in made] == ["/out/", "/out/one", "/out/one/two"]
+    assert ["--make-folder" in options_of(task) for task in made] == [True] * 3
+
+
+def test_a_task_has_only_commands_that_released_workers_know(compiled):
+    made = compiled(folder="/shots", files="a.blend one/a.blend", output="/out", chunk_size=1)["tasks"]
+    assert {command["name"] for task in made for command in task["commands"]} <= WORKER_COMMANDS
 
 
 def test_settings_become_options(compiled):
     more = {"objects": "Prop *", "skip_done": False, "extra_arguments": "--tension -0.3 --range 1 100"}
     given = {"folder": "/shots", "files": "a.blend", "output": "/out", "target": "NEW_ACTION", "step": 0.5}
     (task,) = compiled(**given, **more)["tasks"]
-    expected = "--output /out --target NEW_ACTION --step 0.5 --objects=Prop\\ * --tension -0.3 --range 1 100"
+    expected = (
+        "--output /out --make-folder --target NEW_ACTION --step 0.5 --objects=Prop\\ * --tension -0.3 --range 1 100"
+    )
     assert options_of(task) == shlex.split(expected)
 
 
 def test_what_is_left_out_has_its_default(compiled):
     (task,) = compiled(folder="/shots", files="a.blend", output="/out", step=None)["tasks"]
-    assert options_of(task) == shlex.split("--output /out --target IN_PLACE --step 1 --skip-done")
+    assert options_of(task) == shlex.split("--output /out --make-folder --target IN_PLACE --step 1 --skip-done")
 
 
 @pytest.mark.parametrize(
