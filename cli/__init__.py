@@ -29,7 +29,7 @@ from .choosing import choose, has_keys, nothing_to_do, tracks_of
 from .exporting import give
 from .importing import bring
 from .info import inform
-from .log import is_done, write_outcome, write_result, write_skipped
+from .log import done_before, write_outcome, write_result, write_skipped
 from .outcome import Outcome, Ticker, Total, announce, say, tell
 from .processes import do_in_processes, serve
 from .streams import Stop, only_results_on_standard_output, stopped_by_interrupt, terminated_like_interrupted
@@ -99,9 +99,10 @@ def _outcomes(job: Job, command: Sequence[str], stop: Stop) -> Generator[Outcome
     """Of all files of the job, those that are done already first; when it is to stop, of those that are begun."""
     to_do = []
     for number, file in enumerate(job.files):
-        if is_done(job, number):
+        outcome = done_before(job, number)
+        if outcome:
             say(file, rpt_("done already"))
-            yield Outcome(file, output=job.targets[number], done_before=True)
+            yield outcome
         else:
             to_do.append(number)
     if job.processes > 1 and len(to_do) > 1:

@@ -48,11 +48,11 @@ def _not_written(job: Job, number: int, error: OSError) -> str:
     return rpt_("the log {} can't be written: {}", job.log_of(number), error.strerror)
 
 
-def is_done(job: Job, number: int) -> bool:
-    """Whether the file's result is there, and would come out the same if it was done again."""
+def done_before(job: Job, number: int) -> Outcome | None:
+    """Return the outcome of a file that needs not be done: its result is there, and would come out the same again."""
     log = job.log_of(number)
     if not job.skip_done or log is None:
-        return False
+        return None
     target = str(job.targets[number])
     entry = _last_entries(log, version_of(log)).get(target, {})
     if (
@@ -60,13 +60,15 @@ def is_done(job: Job, number: int) -> bool:
         or entry.get("asked") != job.asked
         or entry.get("with") != _with()
     ):
-        return False
+        return None
     files = dict(entry["inputs"])
-    if entry["result"] is not None:
+    output = None if entry["result"] is None else job.targets[number]
+    if output is not None:
         files[target] = entry["result"]
-    return os.path.exists(job.files[number]) and all(
+    is_same = os.path.exists(job.files[number]) and all(
         version_of(path) == (None if version is None else tuple(version)) for path, version in files.items()
     )
+    return Outcome(job.files[number], output=output, done_before=True) if is_same else None
 
 
 def _append(job: Job, number: int, outcome: Outcome, more: dict[str, Any]) -> None:
