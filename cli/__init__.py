@@ -31,7 +31,7 @@ from .importing import bring
 from .info import inform
 from .log import done_before, write_outcome, write_result, write_skipped
 from .outcome import Outcome, Ticker, Total, announce, say, tell
-from .processes import do_in_processes, serve
+from .processes import do_all, serve
 from .streams import Stop, only_results_on_standard_output, stopped_by_interrupt, terminated_like_interrupted
 from .tables import bring_table, give_table, give_velocities, write_each
 
@@ -58,6 +58,7 @@ def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] 
 
     `start` is what starts it in another process, without its arguments.
     """
+    seconds = time.process_time()
     try:
         job = parse(arguments, program)
         with only_results_on_standard_output() as results, terminated_like_interrupted():
@@ -70,7 +71,7 @@ def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] 
             total = Total()
             with (
                 stopped_by_interrupt(_say_that_it_stops) as stop,
-                contextlib.closing(_outcomes(job, command, stop)) as outcomes,
+                contextlib.closing(_outcomes(job, command, seconds, stop)) as outcomes,
             ):
                 for outcome in outcomes:
                     total.add(outcome)
@@ -95,8 +96,10 @@ def _say_that_it_stops() -> None:
     announce(rpt_("stops after the file at work; Ctrl-C again stops at once"))
 
 
-def _outcomes(job: Job, command: Sequence[str], stop: Stop) -> Generator[Outcome, None, None]:
-    """Of all files of the job, those that are done already first; when it is to stop, of those that are begun."""
+def _outcomes(job: Job, command: Sequence[str], start: float, stop: Stop) -> Generator[Outcome, None, None]:
+    """Yield what becomes of all files of the job, those that are done already first; when it is to stop, of those that
+    are begun. `start`: processor seconds that the command takes to start.
+    """
     to_do = []
     for number, file in enumerate(job.files):
         outcome = done_before(job, number)
@@ -105,13 +108,7 @@ def _outcomes(job: Job, command: Sequence[str], stop: Stop) -> Generator[Outcome
             yield outcome
         else:
             to_do.append(number)
-    if job.processes > 1 and len(to_do) > 1:
-        yield from do_in_processes(job, to_do, command, stop)
-    else:
-        for number in to_do:
-            if stop.asked:
-                return
-            yield _do(job, number)
+    yield from do_all(job, to_do, functools.partial(_do, job), command, start, stop)
 
 
 def _do(job: Job, number: int) -> Outcome:

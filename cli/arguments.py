@@ -77,7 +77,7 @@ class Job:
     """A file in which there is nothing to do is its own result."""
     as_json: bool
     processes: int
-    """So many work at a time."""
+    """At most so many work at a time."""
     log: Path | None
     skip_done: bool
     is_worker: bool
@@ -301,7 +301,8 @@ def _add_common(verb: argparse.ArgumentParser, kind: str) -> None:
         default=1,
         metavar="N",
         help=rpt_(
-            "do so many files at once, each in a process of its own (default: 1); results come as they are ready"
+            "do up to so many files at once, in processes of their own as far as that is quicker than to start them "
+            "(default: 1); results come as they are ready"
         ),
     )
     verb.add_argument(

@@ -18,6 +18,7 @@ from pathlib import Path
 import bpy
 
 from ..words import rpt_
+from .streams import signals_held_back
 
 _COMPRESSED = {b"BLENDER": False, b"\x28\xb5\x2f\xfd": True, b"\x1f\x8b": True}
 """How a .blend begins: plain, by Zstandard, by gzip."""
@@ -60,7 +61,8 @@ def open_file(file: Path, notes: list[str], writes: bool) -> Source:
         raise UnusableError(rpt_("not a .blend file") if head else rpt_("not a .blend file: it is empty"))
     try:
         # With its interface: else the result would have Blender's default windows in place of the animator's.
-        bpy.ops.wm.open_mainfile(filepath=str(file.absolute()), load_ui=True, use_scripts=False)
+        with signals_held_back():
+            bpy.ops.wm.open_mainfile(filepath=str(file.absolute()), load_ui=True, use_scripts=False)
     except RuntimeError as error:
         here, why = _release(bpy.app.version), _blender_says(error)
         text = rpt_("Blender {:s} can't open it; it is damaged, or of a newer Blender: {:s}", here, why)
@@ -204,14 +206,15 @@ def _blender_says(error: RuntimeError) -> str:
 
 def _write(temporary: Path, source: Source, in_place: bool) -> None:
     try:
-        bpy.ops.wm.save_as_mainfile(
-            filepath=str(temporary),
-            check_existing=False,
-            copy=True,
-            compress=source.compressed,
-            # A file that stays where it is keeps its relative paths, also where it was opened through a link.
-            relative_remap=not in_place,
-        )
+        with signals_held_back():
+            bpy.ops.wm.save_as_mainfile(
+                filepath=str(temporary),
+                check_existing=False,
+                copy=True,
+                compress=source.compressed,
+                # A file that stays where it is keeps its relative paths, also where it was opened through a link.
+                relative_remap=not in_place,
+            )
     except RuntimeError as error:
         folder = temporary.parent
         free, why = _free_space(folder), _blender_says(error)

@@ -17,6 +17,7 @@ from .arguments import Job
 from .blend_files import Source, UnusableError, check_target, save, version_of
 from .log import write_result
 from .outcome import Outcome, Ticker
+from .streams import signals_held_back
 
 
 def bring(job: Job, number: int, outcome: Outcome) -> None:
@@ -32,7 +33,8 @@ def bring(job: Job, number: int, outcome: Outcome) -> None:
     version = version_of(outcome.file)
     if version is None:
         raise UnusableError(rpt_("it is gone"))
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with signals_held_back():
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     context: Any = bpy.context
     given = job.exchange
     options = _options(given, context.scene)

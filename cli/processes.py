@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Several files at a time, in processes: the one that hands them out, and those that do them.
+"""Several files at a time: the process that was started does one after the other, and starts others that help where the
+work that is left takes longer than their start.
 
-A worker reads the number of a file from its standard input, does the file, and answers on standard output with a line:
-the record separator and JSON (RFC 7464), which tells it from what Blender prints while it starts.
+A worker says that it is ready, then reads the number of a file from its standard input, does the file, and answers.
+Each answer is a line on standard output, the record separator and JSON (RFC 7464), which tells it from what Blender
+prints.
 """
 
 from __future__ import annotations
@@ -16,171 +18,257 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import TextIO
+from typing import Any, TextIO
 
 from ..words import n_, rpt_
 from .arguments import Job
 from .blend_files import remove_leftovers
 from .log import write_outcome
-from .outcome import Outcome
+from .outcome import Outcome, announce
 from .streams import Stop
 
 _RECORD = "\x1e"
 _PATIENCE = 10.0
 """Seconds that a worker has to take away what is half written before it is killed."""
+_STARTS = 2.0
+"""Another worker is started where the work left takes longer than so many starts. After one start, whole files may have
+left it nothing to do.
+"""
+_SHORTEST_WAIT = 0.02
+"""Seconds between two looks whether another worker is worth its start."""
+
+_Done = queue.SimpleQueue[tuple[int, Outcome]]
+"""Numbers of files, and what became of them."""
 
 
 def serve(do: Callable[[int], Outcome], answers: TextIO) -> None:
     """Be a worker, until whoever hands out the files is content or gone."""
-    for line in sys.stdin:
-        answers.write(f"{_RECORD}{json.dumps(do(int(line)).packed())}\n")
+
+    def answer(content: dict[str, Any]) -> None:
+        answers.write(f"{_RECORD}{json.dumps(content)}\n")
         answers.flush()
 
+    answer({})
+    for line in sys.stdin:
+        answer(do(int(line)).packed())
 
-def do_in_processes(job: Job, numbers: Sequence[int], command: Sequence[str], stop: Stop) -> Iterator[Outcome]:
-    """Do these files of the job in several processes that the command starts; yield what is done as it is.
 
-    When it is to stop, those that are not begun are left.
+def do_all(
+    job: Job, numbers: Sequence[int], do: Callable[[int], Outcome], command: Sequence[str], start: float, stop: Stop
+) -> Iterator[Outcome]:
+    """Do these files of the job, here and in processes that the command starts; yield what is done as it is.
+
+    When it is to stop, those that are not begun are left. `start`: processor seconds that a process takes to start.
     """
-    waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
-    done: queue.SimpleQueue[tuple[int, Outcome]] = queue.SimpleQueue()
-    for number in numbers:
-        waiting.put(number)
-    workers = [_Worker(job, command) for _ in range(min(job.processes, len(numbers)))]
-    threads = [threading.Thread(target=worker.work_off, args=(waiting, done), daemon=True) for worker in workers]
-    for thread in threads:
-        thread.start()
+    files = _Files(numbers, stop)
+    done: _Done = queue.SimpleQueue()
+    pace = _Pace()
+    workers = _Workers(job, command, files, done, pace, start)
     try:
-        left = len(numbers)
-        while left:
-            number, outcome = done.get()
-            write_outcome(job, number, outcome)  # of a worker that died before it could
-            yield outcome
-            left -= 1
-            if stop.asked:
-                left -= _emptied(waiting)
+        while (number := files.take()) is not None or files.at_work:
+            if number is not None:
+                with pace.measured():
+                    outcome = do(number)
+                done.put((number, outcome))
+            for number, outcome in _received(done):
+                write_outcome(job, number, outcome)  # of a worker that died before it could
+                yield outcome
+                files.finish()
     finally:
-        for worker in workers:
-            worker.stop()
-        for worker, thread in zip(workers, threads, strict=True):
-            thread.join(_PATIENCE)
-            if thread.is_alive():
-                worker.kill()
-                thread.join()
+        workers.end()
 
 
-def _emptied(waiting: queue.SimpleQueue[int]) -> int:
-    """How many were waiting that do so no more."""
-    count = 0
+def _received(done: _Done) -> Iterator[tuple[int, Outcome]]:
+    """Yield what is there; wait for the first."""
     with contextlib.suppress(queue.Empty):
+        yield done.get()
         while True:
-            waiting.get_nowait()
-            count += 1
-    return count
+            yield done.get_nowait()
+
+
+class _Files:
+    """The numbers of those that are waiting, and how many are at work; for several threads."""
+
+    def __init__(self, numbers: Sequence[int], stop: Stop) -> None:
+        self.waiting = deque(numbers)
+        self.at_work = 0
+        self.stop = stop
+        self.lock = threading.Lock()
+
+    def take(self) -> int | None:
+        """Return the number of the next file to do; None: there is none, or no more are to be begun."""
+        with self.lock:
+            if self.stop.asked or not self.waiting:
+                return None
+            self.at_work += 1
+            return self.waiting.popleft()
+
+    def finish(self) -> None:
+        with self.lock:
+            self.at_work -= 1
+
+
+class _Pace:
+    """How long this process takes for a file: in processor time, which other programs that are busy do not stretch."""
+
+    def __init__(self) -> None:
+        self.files = 0
+        self.seconds = 0.0
+        self.began: float | None = None
+
+    @contextlib.contextmanager
+    def measured(self) -> Iterator[None]:
+        self.began = time.process_time()
+        yield
+        self.seconds += time.process_time() - self.began
+        self.files += 1
+        self.began = None
+
+    def seconds_a_file(self) -> float:
+        """Return the mean, with the file at work where that makes it longer; in the first file what it took so far."""
+        mean = self.seconds / self.files if self.files else 0.0
+        began = self.began
+        if began is None:
+            return mean
+        return max(mean, (self.seconds + time.process_time() - began) / (self.files + 1))
+
+
+def is_worth_a_start(waiting: int, at_work: int, seconds_a_file: float, start: float) -> bool:
+    """Return whether another worker would have done enough, once it has started, of the files that are waiting.
+
+    `at_work`: the processes that do files, or that are starting.
+    """
+    return waiting > 0 and waiting * seconds_a_file >= _STARTS * start * at_work
+
+
+class _Workers:
+    """The processes that help; they are started as it gets worth it."""
+
+    def __init__(self, job: Job, command: Sequence[str], files: _Files, done: _Done, pace: _Pace, start: float) -> None:
+        self.job = job
+        self.command = command
+        self.files = files
+        self.done = done
+        self.pace = pace
+        self.start = start
+        self.most = min(job.processes, len(files.waiting)) - 1
+        self.workers: list[_Worker] = []
+        self.ended = threading.Event()
+        self.watch = threading.Thread(target=self._start_as_worth, daemon=True)
+        if self.most > 0:
+            self.watch.start()
+
+    def _start_as_worth(self) -> None:
+        while not self.ended.wait(max(self.start / 10, _SHORTEST_WAIT)):
+            busy = sum(worker.thread.is_alive() for worker in self.workers)
+            fault = next((worker.fault for worker in self.workers if worker.fault), "")
+            try:
+                if not fault and busy < self.most and self._is_worth_another(busy + 1):
+                    self.workers.append(_Worker(self.job, self.command, self.files, self.done))
+            except OSError as error:
+                fault = rpt_("no process could be started to help: {}", error.strerror)
+            if fault:
+                announce(fault)
+                return
+
+    def _is_worth_another(self, at_work: int) -> bool:
+        return is_worth_a_start(len(self.files.waiting), at_work, self.pace.seconds_a_file(), self.start)
+
+    def end(self) -> None:
+        """Let those end that have nothing to do, and stop the others."""
+        self.ended.set()
+        if self.most > 0:
+            self.watch.join()
+        for worker in self.workers:
+            worker.process.terminate()
+        for worker in self.workers:
+            worker.thread.join(_PATIENCE)
+            if worker.thread.is_alive():
+                worker.process.kill()
+                worker.thread.join()
 
 
 class _Worker:
-    """A process that does one file after the other; when it dies, another takes its place."""
+    """A process that does one file after the other, until there is none or it dies. Raises OSError."""
 
-    def __init__(self, job: Job, command: Sequence[str]) -> None:
+    def __init__(self, job: Job, command: Sequence[str], files: _Files, done: _Done) -> None:
         self.job = job
-        self.command = command
-        self.process: subprocess.Popen[str] | None = None
-        self.stopped = False
-        self.lock = threading.Lock()
+        self.files = files
+        self.done = done
+        self.fault = ""
+        """Why it never began."""
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+            errors="replace",
+            # Ctrl-C in the terminal is for the process that hands out the files, which then stops the others.
+            start_new_session=True,
+        )
+        self.thread = threading.Thread(target=self._work, daemon=True)
+        self.thread.start()
 
-    def work_off(self, waiting: queue.SimpleQueue[int], done: queue.SimpleQueue[tuple[int, Outcome]]) -> None:
-        while not self.stopped:
-            try:
-                number = waiting.get_nowait()
-            except queue.Empty:
+    def _work(self) -> None:
+        if not self._answer():
+            status, command = self.process.wait(), _words(self.process)
+            text = n_("a process that was to help ended with status {:d} while it started: {:s}")
+            self.fault = rpt_(text, status, command)
+        else:
+            while (number := self.files.take()) is not None:
+                start = time.perf_counter()
+                answer = self._ask(number)
+                file = self.job.files[number]
+                if answer:
+                    self.done.put((number, Outcome.unpacked(file, json.loads(answer))))
+                    continue
+                errors = [_end_of(self.process)]
+                if self.job.targets:
+                    remove_leftovers(self.job.targets[number])
+                self.done.put((number, Outcome(file, errors=errors, seconds=time.perf_counter() - start)))
                 break
-            done.put((number, self._do(number)))
         self._finish()
 
-    def _do(self, number: int) -> Outcome:
-        file = self.job.files[number]
-        start = time.perf_counter()
+    def _ask(self, number: int) -> str:
+        """Return the answer; empty where the worker died instead."""
+        assert self.process.stdin is not None
         try:
-            process = self._started()
-            answer = _ask(process, number)
-        except OSError as error:
-            return Outcome(file, errors=[rpt_("no process could be started for it: {}", error.strerror)])
-        if answer:
-            return Outcome.unpacked(file, json.loads(answer))
-        outcome = Outcome(file, errors=[_end_of(process)])
-        self._finish()
-        if self.job.targets:
-            remove_leftovers(self.job.targets[number])
-        outcome.seconds = time.perf_counter() - start
-        return outcome
+            self.process.stdin.write(f"{number}\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            return ""
+        return self._answer()
 
-    def _started(self) -> subprocess.Popen[str]:
-        with self.lock:
-            if self.stopped:
-                raise InterruptedError
-            if self.process is None:
-                self.process = subprocess.Popen(
-                    self.command,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    encoding="utf-8",
-                    errors="replace",
-                    # Ctrl-C in the terminal is for the process that hands out the files, which then stops the others.
-                    start_new_session=True,
-                )
-            return self.process
-
-    def stop(self) -> None:
-        with self.lock:
-            self.stopped = True
-            if self.process is not None:
-                self.process.terminate()
-
-    def kill(self) -> None:
-        with self.lock:
-            if self.process is not None:
-                self.process.kill()
+    def _answer(self) -> str:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            _, separator, answer = line.partition(_RECORD)
+            if separator and answer.endswith("\n"):
+                return answer
+        return ""
 
     def _finish(self) -> None:
         """Let the process end, which it does when it has nothing more to read."""
-        if self.process is None:
-            return
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         with contextlib.suppress(OSError):  # it may be gone before it has read all
             self.process.stdin.close()
         self.process.stdout.close()
         self.process.wait()
-        with self.lock:
-            self.process = None
-
-
-def _ask(process: subprocess.Popen[str], number: int) -> str:
-    """The answer; empty where the worker died instead."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        process.stdin.write(f"{number}\n")
-        process.stdin.flush()
-    except BrokenPipeError:
-        return ""
-    for line in process.stdout:
-        _, separator, answer = line.partition(_RECORD)
-        if separator and answer.endswith("\n"):
-            return answer
-    return ""
 
 
 def _end_of(process: subprocess.Popen[str]) -> str:
     status = process.wait()
-    words = process.args
-    command = shlex.join(words) if isinstance(words, list) else str(words)
     if status >= 0:
-        return rpt_("the process that worked on it ended with status {:d}: {:s}", status, command)
+        return rpt_("the process that worked on it ended with status {:d}: {:s}", status, _words(process))
     name = signal.strsignal(-status)
     text = n_("the process that worked on it was ended by signal {:d} ({}): {:s}")
     if -status == signal.SIGKILL:
         text = n_("the process that worked on it was ended by signal {:d} ({}); is memory short? {:s}")
-    return rpt_(text, -status, name, command)
+    return rpt_(text, -status, name, _words(process))
+
+
+def _words(process: subprocess.Popen[str]) -> str:
+    return shlex.join(process.args) if isinstance(process.args, list) else str(process.args)

@@ -71,6 +71,28 @@ def stopped_by_interrupt(say: Callable[[], None]) -> Iterator[Stop]:
 
 
 @contextlib.contextmanager
+def signals_held_back() -> Iterator[None]:
+    """Hear signals to stop afterwards: Blender lets none of its handlers raise, which would lose the signal, or end the
+    process where it is.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread hears signals
+        return
+    heard: list[int] = []
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    ours = [number for number, handler in before.items() if callable(handler)]
+    for number in ours:
+        signal.signal(number, lambda number, _frame: heard.append(number))
+    try:
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, before[number])
+        for each in heard:
+            signal.raise_signal(each)
+
+
+@contextlib.contextmanager
 def terminated_like_interrupted() -> Iterator[None]:
     """Let a process that is terminated take away what is half written, as one that is interrupted does."""
     if threading.current_thread() is not threading.main_thread():

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from subprocess import DEVNULL, PIPE
@@ -16,8 +17,9 @@ from subprocess import DEVNULL, PIPE
 import bpy
 import pytest
 
+from tests.cli.helped import let_a_worker_help
 from tests.cli.scenes import load, names_in, save, state
-from tests.cli.tool import TOOL, children_of, is_alive, large, run, wait_until, writing_began
+from tests.cli.tool import HELPED, TOOL, children_of, is_alive, large, run, wait_until, writers, writing_began
 
 needs_proc = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks at processes through /proc")
 
@@ -38,8 +40,8 @@ def results(out: str) -> dict[str, dict]:
 def test_several_at_once_give_what_one_after_the_other_gives(walk, tmp_path):
     files = [*copies(walk, 4), tmp_path / "gone.blend"]
     said = {}
-    for jobs in ("1", "3"):
-        ran = run("bake", *files, "--output", tmp_path / jobs, "--json", "--jobs", jobs)
+    for jobs, tool in (("1", TOOL), ("3", HELPED)):
+        ran = run("bake", *files, "--output", tmp_path / jobs, "--json", "--jobs", jobs, tool=tool)
         assert ran.returncode == 1
         said[jobs] = {
             name: (line["status"], line["errors"], line["counts"], line["output"] and Path(line["output"]).name)
@@ -94,17 +96,22 @@ def test_totals_of_curves_count_their_generated_keys(walk, tmp_path):
 
 def test_info_of_several_at_once_is_that_of_each(walk):
     files = copies(walk, 3)
-    lines = results(run("info", *files, "--json", "--jobs", "2").stdout)
+    lines = results(run("info", *files, "--json", "--jobs", "2", tool=HELPED).stdout)
     assert [len(lines[file.name]["datablocks"]) for file in files] == [2, 2, 2]
 
 
 def test_a_name_that_is_no_text_reaches_the_workers(walk, tmp_path):
     odd = walk.rename(os.fsdecode(os.fsencode(tmp_path) + b"/w\xe4lk \xff.blend"))
-    ran = run("bake", odd, *copies(odd, 1), "--output", tmp_path / "baked", "--jobs", "2", "--json")
+    ran = run("bake", odd, *copies(odd, 1), "--output", tmp_path / "baked", "--jobs", "2", "--json", tool=HELPED)
     assert (ran.returncode, names_in(tmp_path / "baked")) == (0, ["shot000.blend", odd.name])
 
 
 # Workers that fail
+
+
+@pytest.fixture
+def helped(cli, monkeypatch) -> None:
+    let_a_worker_help(cli.processes, monkeypatch.setattr)
 
 
 @pytest.mark.parametrize(
@@ -116,22 +123,37 @@ def test_a_name_that_is_no_text_reaches_the_workers(walk, tmp_path):
         ("print('{}')", "status 0"),
     ],
 )
-def test_each_file_says_why_the_process_that_worked_on_it_is_gone(cli, walk, capfd, script, reason):
+def test_a_file_says_why_the_process_that_worked_on_it_is_gone(cli, helped, walk, capfd, script, reason):
     files = copies(walk, 2)
     arguments = ["bake", *map(str, files), "--in-place", "--jobs", "2", "--json"]
+    script = f"import sys; print('\\x1e{{}}', flush=True); sys.stdin.readline(); {script}"
     assert cli.main(arguments, start=(sys.executable, "-c", script)) == 1
     lines = results(capfd.readouterr().out)
-    assert [reason in lines[file.name]["errors"][0] for file in files] == [True, True]
-    assert f"{sys.executable} -c " in lines[files[0].name]["errors"][0]
+    assert [lines[file.name]["status"] for file in files] == ["done", "failed"]
+    assert reason in lines[files[1].name]["errors"][0]
+    assert f"{sys.executable} -c " in lines[files[1].name]["errors"][0]
 
 
-def test_processes_that_cant_be_started_fail_each_file(cli, walk, capfd):
-    arguments = ["bake", *map(str, copies(walk, 2)), "--in-place", "--jobs", "2"]
-    assert cli.main(arguments, start=("/nowhere/blender",)) == 1
-    assert capfd.readouterr().err.count("no process could be started for it: No such file") == 2
+@pytest.mark.parametrize(
+    ("start", "reason"),
+    [
+        ((sys.executable, "-c", "raise SystemExit(3)"), "ended with status 3 while it started: "),
+        (("/nowhere/blender",), "no process could be started to help: No such file"),
+    ],
+)
+def test_without_workers_the_files_are_done_all_the_same(cli, walk, capfd, monkeypatch, start, reason):
+    told = threading.Event()
+    do, announce = cli._do, cli.processes.announce
+    monkeypatch.setattr(cli.processes, "announce", lambda text: (announce(text), told.set()))
+    monkeypatch.setattr(cli, "_do", lambda *given: do(*given) if told.wait(60) else None)
+    monkeypatch.setattr(time, "process_time", float)
+    files = copies(walk, 2)
+    assert cli.main(["bake", *map(str, files), "--in-place", "--jobs", "2"], start=start) == 0
+    assert capfd.readouterr().err.count(reason) == 1
+    assert [state(file) for file in files] == ["baked", "baked"]
 
 
-def test_what_blender_prints_while_it_starts_is_no_answer(cli, walk, capfd):
+def test_what_blender_prints_while_it_starts_is_no_answer(cli, helped, walk, capfd):
     script = (
         "import runpy, sys; print('Read prefs', end='', flush=True); runpy.run_path(sys.argv[0], run_name='__main__')"
     )
@@ -141,8 +163,9 @@ def test_what_blender_prints_while_it_starts_is_no_answer(cli, walk, capfd):
     assert [state(file) for file in files] == ["baked", "baked"]
 
 
-def start(files: list[Path], *options: object) -> subprocess.Popen[str]:
-    command = [*TOOL, "bake", *map(str, files), "--in-place", "--jobs", "2", "--json", *map(str, options)]
+def start(files: list[Path], *options: str, jobs: int = 2) -> subprocess.Popen[str]:
+    tool = HELPED if min(jobs, len(files)) > 1 else TOOL
+    command = [*tool, "bake", *map(str, files), "--in-place", "--jobs", str(jobs), "--json", *options]
     return subprocess.Popen(command, stdout=PIPE, stderr=DEVNULL, text=True)
 
 
@@ -151,9 +174,9 @@ def test_a_worker_that_is_killed_fails_the_file_that_it_writes_and_no_other(walk
     files = copies(large(walk), 6)
     before = files[0].read_bytes()
     process = start(files)
-    wait_until(lambda: writing_began(files[0].parent) or process.poll() is not None)
-    victim = children_of(process.pid)[0]
-    os.kill(victim, signal.SIGKILL)
+    workers: set[int] = set()
+    wait_until(lambda: workers.update(writers(files[0].parent) - {process.pid}) or workers)
+    os.kill(workers.pop(), signal.SIGKILL)
     lines = results(process.communicate(timeout=60)[0])
     failed = [name for name, line in lines.items() if line["status"] != "done"]
     assert (process.returncode, len(failed), len(lines)) == (1, 1, 6)
@@ -167,7 +190,7 @@ def test_a_worker_that_is_killed_fails_the_file_that_it_writes_and_no_other(walk
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_interrupted_once_it_ends_with_the_files_at_work_done(walk, jobs):
     files = copies(large(walk), 12)
-    process = start(files, "--jobs", jobs)
+    process = start(files, jobs=jobs)
     wait_until(lambda: writing_began(files[0].parent) or process.poll() is not None)
     process.send_signal(signal.SIGINT)
     lines = results(process.communicate(timeout=60)[0])
@@ -203,7 +226,7 @@ def test_stopped_it_takes_its_workers_along_and_leaves_every_file_whole(walk, nu
     files = copies(large(walk), 12)
     before = files[0].read_bytes()
     process = start(files)
-    wait_until(lambda: writing_began(files[0].parent) or process.poll() is not None)
+    wait_until(lambda: (children_of(process.pid) and writing_began(files[0].parent)) or process.poll() is not None)
     workers = children_of(process.pid)
     process.send_signal(number)
     if number == signal.SIGINT:
@@ -213,7 +236,10 @@ def test_stopped_it_takes_its_workers_along_and_leaves_every_file_whole(walk, nu
     wait_until(lambda: not any(map(is_alive, workers)))
     process.stdout.close()
     assert workers
-    assert names_in(files[0].parent) == [file.name for file in files]
+    names = names_in(files[0].parent)
+    left = [name for name in names if f"-{process.pid:x}-" in name]  # which the next run takes away
+    assert names == [*left, *(file.name for file in files)]
+    assert not left or number == signal.SIGKILL
     assert state(files[-1]) != "baked"
     for file in files:
         assert file.read_bytes() == before or state(file) == "baked"

@@ -130,3 +130,26 @@ def test_asked_to_stop_it_takes_away_what_is_half_written(walk, number, status):
         assert ended == status
     else:
         assert state(walk) == "baked"
+
+
+WITHIN_BLENDER = """
+import bpy, os, runpy, signal, sys
+
+@bpy.app.handlers.persistent
+def interrupt(*_given):
+    bpy.app.handlers.load_post.clear()
+    signal.raise_signal({number})
+
+bpy.app.handlers.load_post.append(interrupt)
+status = runpy.run_path({tool!r})["main"]()
+sys.stdout.flush()
+os._exit(status)
+"""
+
+
+@pytest.mark.parametrize(("number", "status", "done"), [(signal.SIGTERM, 143, 0), (signal.SIGINT, 130, 1)])
+def test_asked_to_stop_while_a_handler_of_blenders_runs_it_stops(walk, tmp_path, number, status, done):
+    script = WITHIN_BLENDER.format(number=int(number), tool=TOOL[1])
+    command = [sys.executable, "-c", script, "--", "info", str(walk), str(walk), "--json"]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert (ran.returncode, ran.stdout.count('"command": "info"')) == (status, done)

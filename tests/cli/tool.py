@@ -16,10 +16,12 @@ from tests.cli.scenes import load, save
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = [sys.executable, str(ROOT / "tools" / "tcb.py")]
+HELPED = [sys.executable, str(ROOT / "tests" / "cli" / "helped.py")]
+"""With --jobs 2, the first two files are done at once."""
 
 
-def run(*arguments: object, **options) -> subprocess.CompletedProcess[str]:
-    command = [*TOOL, *map(str, arguments)]
+def run(*arguments: object, tool: list[str] = TOOL, **options) -> subprocess.CompletedProcess[str]:
+    command = [*tool, *map(str, arguments)]
     # A file's name may hold bytes that are no text.
     return subprocess.run(
         command, capture_output=True, encoding="utf-8", errors="surrogateescape", timeout=120, **options
@@ -36,7 +38,12 @@ def large(walk: Path) -> Path:
 
 
 def writing_began(folder: Path) -> bool:
-    return any(name.endswith(".blend@") for name in os.listdir(folder))
+    return bool(writers(folder))
+
+
+def writers(folder: Path) -> set[int]:
+    """The processes that write a result into the folder."""
+    return {int(name.split("-")[-2], 16) for name in os.listdir(folder) if name.endswith(".blend@")}
 
 
 def writing_ended(folder: Path) -> bool:

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The command from a checkout, where a worker helps however short the work is: `python tests/cli/helped.py VERB …`.
+
+Every start is worth it, as no processor time is measured, and the first file waits until a worker has one, too.
+"""
+
+from __future__ import annotations
+
+import importlib
+import runpy
+import sys
+import threading
+import time
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+TOOL = Path(__file__).resolve().parents[2] / "tools" / "tcb.py"
+
+
+def let_a_worker_help(processes: ModuleType, patch: Any = setattr) -> None:
+    """Change `cli.processes` so."""
+
+    class Files(processes._Files):  # type: ignore[name-defined]
+        helped = False
+
+        def take(self) -> int | None:
+            number: int | None = super().take()
+            if threading.current_thread() is threading.main_thread() and self.waiting and not self.helped:
+                deadline = time.monotonic() + 60
+                while self.at_work < 2 and time.monotonic() < deadline:
+                    time.sleep(0.001)
+                self.helped = True
+            return number
+
+    patch(processes, "_Files", Files)
+    patch(time, "process_time", float)
+
+
+def main() -> None:
+    tool = runpy.run_path(str(TOOL))
+    with tool["load"]("streams", "cli/streams.py").only_results_on_standard_output():
+        import bpy  # noqa: F401
+    tool["load"](tool["PACKAGE"], "__init__.py", [str(TOOL.parent.parent)])
+    command = importlib.import_module(f"{tool['PACKAGE']}.cli")
+    let_a_worker_help(command.processes)
+    tool["end_process"](command.main(sys.argv[1:], "python tools/tcb.py", [sys.executable, str(TOOL)]))
+
+
+if __name__ == "__main__":
+    main()

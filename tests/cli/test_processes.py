@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which processes are started, given how long the files take. Nothing here takes as long as it says."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.tool import wait_until
+
+WORKER = """
+import json, pathlib, sys
+pathlib.Path({started!r}).touch()
+print("\\x1e{{}}", flush=True)
+for line in sys.stdin:
+    print("\\x1e" + {answer!r}, flush=True)
+"""
+START = 0.2
+"""Processor seconds that a process is said to take to start."""
+
+
+@pytest.mark.parametrize(
+    ("waiting", "at_work", "seconds", "worth"),
+    [
+        (1, 1, 0.2, False),  # two small files
+        (7, 1, 0.2, False),  # eight
+        (40, 1, 0.2, True),
+        (1, 1, 10.0, True),  # two large ones
+        (0, 1, 10.0, False),  # one
+        (30, 4, 0.2, False),  # four need a quarter of the time that one needs
+        (40, 4, 0.4, True),
+        (9, 1, 0.0, False),  # the first was just begun
+    ],
+)
+def test_a_worker_is_worth_its_start_where_much_more_is_left_to_do(cli, waiting, at_work, seconds, worth):
+    assert cli.processes.is_worth_a_start(waiting, at_work, seconds, start=1.0) == worth
+
+
+class Clock:
+    """Processor time that passes only where a file is done."""
+
+    def __init__(self) -> None:
+        self.now = 7.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(time, "process_time", clock)
+    return clock
+
+
+@pytest.fixture
+def done_here(cli, clock, tmp_path, monkeypatch) -> Callable[..., tuple[list[int], bool]]:
+    """Do files that take so many seconds, with --jobs 2: which of them this process does, and whether a worker starts.
+
+    With `wait`, it is started before this process ends the file of that number.
+    """
+    started = tmp_path / "started"
+    looks: list[bool] = []
+    is_worth = cli.processes.is_worth_a_start
+
+    def look(*given: float) -> bool:
+        looks.append(is_worth(*given))
+        return looks[-1]
+
+    monkeypatch.setattr(cli.processes, "is_worth_a_start", look)
+
+    def run(*seconds: float, wait: int | None = None) -> tuple[list[int], bool]:
+        files = [f"{number}.blend" for number in range(len(seconds))]
+        job = cli.parse(["info", *files, "--jobs", "2"], "tcb")
+        answer = json.dumps(cli.Outcome(Path("any.blend")).packed())
+        here = []
+
+        def do(number: int) -> object:
+            here.append(number)
+            clock.now += seconds[number]
+            before = len(looks)
+            wait_until(started.exists if wait == number else lambda: len(looks) > before + 1 or started.exists())
+            return cli.Outcome(job.files[number])
+
+        command = [sys.executable, "-c", WORKER.format(started=str(started), answer=answer)]
+        outcomes = cli.processes.do_all(job, range(len(files)), do, command, START, cli.Stop())
+        assert sorted(str(outcome.file) for outcome in outcomes) == files
+        return here, started.exists()
+
+    return run
+
+
+def test_small_files_are_done_in_one_process(done_here):
+    assert done_here(*[0.1 * START] * 8) == (list(range(8)), False)
+
+
+@pytest.mark.parametrize("seconds", [[0.5 * START] * 9, [50 * START, 0.0, 0.0], [50 * START] * 2])
+def test_a_worker_is_started_while_the_first_file_is_at_work_where_much_more_is_left(done_here, seconds):
+    here, started = done_here(*seconds, wait=0)
+    assert (here[0], started) == (0, True)
+
+
+def test_a_worker_is_started_where_files_turn_out_to_be_longer(done_here):
+    here, started = done_here(0.0, 0.0, 50 * START, 0.0, 0.0, wait=2)
+    assert (here[:3], started) == ([0, 1, 2], True)
+
+
+def test_nothing_is_started_for_the_last_file(done_here):
+    assert done_here(0.0, 50 * START) == ([0, 1], False)
