@@ -185,6 +185,50 @@ def test_stepping_places_what_constraints_and_drivers_move(scene, rig, animation
     assert {item.session_uid, rig.session_uid, rig.animation_data.action.session_uid} <= stepping.read
 
 
+def follow_frame(item, scene, path="frame_current"):
+    """Let a driver read the frame of a scene as a property of it."""
+    driver = item.driver_add("location", 2).driver
+    driver.expression = "now"
+    variable = driver.variables.new()
+    variable.name = "now"
+    target = variable.targets[0]
+    target.id_type, target.id, target.data_path = "SCENE", scene, path
+
+
+@pytest.mark.parametrize(("path", "frames"), [("frame_current", [1, 5, 10]), ("frame_current_final", [1, 5.25, 10.5])])
+def test_stepping_lets_drivers_read_the_frame_of_the_scene(scene, animation, path, frames):
+    item, child = empty(scene, "Driven", 1, keyed=("rotation_euler", "scale")), empty(scene, "Child", 2)
+    follow_frame(item, scene, path)
+    child.parent = item
+    scene.frame_set(3, subframe=0.5)
+    child.location = (99, 99, 99)  # posed, not keyed
+    bpy.context.view_layer.update()
+    things = [(item.session_uid, ""), (child.session_uid, "")]
+    stepping = animation.stepping.Stepping(things, np.array(frames))
+    while not stepping.is_done:
+        stepping.advance({each.session_uid: each for each in (item, child)}, scene, 0.0)
+    bpy.context.view_layer.update()
+    assert (scene.frame_current, scene.frame_subframe) == (3, 0.5)
+    assert tuple(child.location) == (99, 99, 99)
+    assert [each.name for each in bpy.data.scenes] == ["Scene"]
+    assert stepping.matrices(things[0])[:, 2, 3] == pytest.approx(frames)
+    for index, frame in enumerate(frames):
+        scene.frame_set(int(frame), subframe=frame % 1)
+        for thing, each in zip(things, (item, child), strict=True):
+            assert np.abs(stepping.matrices(thing)[index] - np.array(each.matrix_world)).max() < 1e-5
+
+
+def test_stepping_leaves_the_frames_of_other_scenes_alone(scene, animation):
+    """Where they do not play, their frames stay."""
+    other = bpy.data.scenes.new("Other")
+    other.frame_set(7)
+    item = empty(scene, "Driven", 1, keyed=("rotation_euler",))
+    follow_frame(item, other)
+    placed = animation.stepping.placed(scene, item, "", np.array([1.0, 5.0, 10.0]))
+    assert placed[:, 2, 3].tolist() == [7, 7, 7] == [each[2, 3] for each in seen(item)[:3]]
+    assert other.frame_current == 7
+
+
 def traced(pictures, item, bone="", **choices):
     trace = pictures.paths.Trace(**{"point": "ORIGIN", "axis": "Z", "length": 1.0, "start": 1, "end": 50} | choices)
     planned = pictures.paths.plan(item, bone, trace)
