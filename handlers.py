@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import bpy
 from bpy.props import BoolProperty
@@ -22,7 +22,7 @@ from bpy.props import BoolProperty
 from . import selection
 from .animation import Options, Refusal, Report, bake_many, enable_many
 from .animation.datablocks import of_object, users_of
-from .animation.live.watch import Watch, is_unsure, look_on, refresh, refresh_all, refused_of
+from .animation.live.watch import Watch, is_unsure, look_on, refresh, refresh_all, standing_of
 from .animation.store.live_switch import is_live
 from .animation.store.recording import adopt_tracks, clear_orphans, keys_stand, play_restored
 from .animation.store.session import session
@@ -38,6 +38,10 @@ QUIET = 0.3
 _SLICE = 0.008
 """Seconds for that at a time: half of a redraw."""
 _AGAIN = 0.05
+READING = 5.0
+"""Seconds for which a note stands that a person has begun to see."""
+_MOST_NOTES = 100
+"""Of an action."""
 _EDITORS = ("TRANSFORM_OT_", "ANIM_OT_", "ACTION_OT_", "GRAPH_OT_", "NLA_OT_", "POSE_OT_", "TCB_OT_key_drag")
 _KEYING = ("ANIM_OT_keyframe_insert", "ACTION_OT_keyframe_insert", "GRAPH_OT_keyframe_insert")
 
@@ -55,10 +59,13 @@ class _State:
         self.unsure: set[int] = set()
         """Looked at, but not thoroughly."""
         self.notes: dict[int, list[str]] = {}
+        """What was done by itself, the latest first."""
+        self.seen: dict[str, float] = {}
+        """When each of these notes was first drawn."""
         self.edited_at = 0.0
         self.rendering = False
-        self.manners: dict[int, tuple[object, ...]] = {}
-        """Of objects: see `_manner_of`."""
+        self.manners: dict[int, _Manner] = {}
+        """Of objects."""
         self.warned: set[int] = set()
         """The actions of which a render has said that handles play them not exactly."""
         self.operator = 0
@@ -69,8 +76,27 @@ _state = _State()
 
 
 def said_of(action: bpy.types.Action) -> list[str]:
-    """What the last bakes by themselves could not do, or did to parameters."""
-    return [*refused_of(_state.watches, action), *_state.notes.get(action.session_uid, ())]
+    """What bakes by themselves can't do, and what they did to parameters that was not read yet."""
+    return list(dict.fromkeys((*standing_of(_state.watches, action), *_state.notes.get(action.session_uid, ()))))
+
+
+def note_seen(lines: Iterable[str]) -> None:
+    """Let lines of `said_of` be known as drawn: after the time to read them, the next bake may take their place."""
+    for line in lines:
+        _state.seen.setdefault(line, time.monotonic())
+
+
+def _say(action: bpy.types.Action, notes: Iterable[str]) -> None:
+    """Keep what is to be said of the action, and what was before and nobody could read yet."""
+    now = time.monotonic()
+    before = _state.notes.get(action.session_uid, [])
+    unread = [line for line in before if now - _state.seen.get(line, now) < READING]
+    standing = standing_of(_state.watches, action)
+    new = [line for line in dict.fromkeys(notes) if line not in standing]
+    for line in (*before, *new):
+        if line not in unread or line in new:
+            _state.seen.pop(line, None)
+    _state.notes[action.session_uid] = list(dict.fromkeys((*new, *unread)))[:_MOST_NOTES]
 
 
 def mark(action: bpy.types.Action) -> None:
@@ -126,9 +152,9 @@ def _each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) -> Repo
                 # A fault with one action must not keep the others from it, nor the timer from going on.
                 traceback.print_exc()
                 done = Report(refusals=[Refusal(action.name, rpt_("Live failed: {:s}", told(error)))])
-                _state.notes[action.session_uid] = done.refused
+                _say(action, done.refused)
             if done.tracks or done.notes:
-                _state.notes[action.session_uid] = done.notes
+                _say(action, done.notes)
             report.add(done)
     if numbers and not bpy.app.background:
         redraw_editors()
@@ -294,29 +320,45 @@ def _after_update(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
 
 
 def _mark_with_other_manners(objects: Iterable[bpy.types.Object]) -> list[bpy.types.Action]:
-    """Mark the actions of the objects that play their keys in another manner than when they were last seen."""
-    marked = []
+    """Mark the actions of the objects that play their keys in another manner than when they were last seen, and those
+    that they played then."""
+    others: set[int] = set()
     for item in objects:
         action = item.animation_data.action if item.animation_data else None
-        if action is None or not action.is_editable or not _is_looked_at(action):
-            continue
-        manner = _manner_of(item)
-        if _state.manners.get(item.session_uid) != manner:
+        manner = _manner_of(item, action) if action is not None and _is_looked_at(action) else _NOT_LOOKED_AT
+        before = _state.manners.get(item.session_uid, _NOT_LOOKED_AT)
+        if before != manner:
             _state.manners[item.session_uid] = manner
-            for (number, _), watch in _state.watches.items():
-                if number == action.session_uid:
-                    watch.forget()
-            mark(action)
-            marked.append(action)
+            others |= {before.action, manner.action}
+    marked = [each for each in bpy.data.actions if each.session_uid in others] if others else []
+    marked = [action for action in marked if action.is_editable and _is_looked_at(action)]
+    for action in marked:
+        for (number, _), watch in _state.watches.items():
+            if number == action.session_uid:
+                watch.forget()
+        mark(action)
     return marked
 
 
-def _manner_of(item: bpy.types.Object) -> tuple[object, ...]:
-    """What decides how the keys of an object are played besides its action: rotation modes and drivers."""
+class _Manner(NamedTuple):
+    """What decides how the keys of an object are played besides these."""
+
+    action: int
+    """Its `session_uid`."""
+    slot: int
+    drivers: Sequence[tuple[str, int]]
+    modes: Sequence[str]
+    """Rotation modes, of the object and its bones."""
+
+
+_NOT_LOOKED_AT = _Manner(0, 0, (), ())
+
+
+def _manner_of(item: bpy.types.Object, action: bpy.types.Action) -> _Manner:
     data: Any = item.animation_data
-    bones = item.pose.bones if item.pose else ()
     drivers = [(driver.data_path, driver.array_index) for driver in data.drivers]
-    return item.rotation_mode, *drivers, *(bone.rotation_mode for bone in bones)
+    modes = [item.rotation_mode, *(bone.rotation_mode for bone in (item.pose.bones if item.pose else ()))]
+    return _Manner(action.session_uid, getattr(data, "action_slot_handle", 0), drivers, modes)
 
 
 def _look_at_once(actions: list[bpy.types.Action]) -> None:
@@ -477,7 +519,7 @@ def _make_tcb(action: bpy.types.Action) -> None:
     users = users_of(action)
     defaults = selection.defaults_of(_scene_of(users))
     report = enable_many(dict.fromkeys(users), keep_look=True, defaults=defaults)
-    _state.notes[action.session_uid] = [*report.refused, *report.notes]
+    _say(action, [*report.refused, *report.notes])
 
 
 def register() -> None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import bpy
@@ -25,9 +25,17 @@ def of_file() -> Iterator[bpy.types.ID]:
 
 def users_of(action: bpy.types.Action) -> list[bpy.types.ID]:
     """The datablocks that the action animates now."""
-    owners = bpy.data.user_map(subset={action})[action]
-    parts = [*owners, *(tree for owner in owners if (tree := _nodes(owner)))]
-    return [part for part in _animated(sorted(parts, key=_by_name)) if _animation(part).action == action]
+    return users_of_each([action])[action]
+
+
+def users_of_each(actions: Collection[bpy.types.Action]) -> dict[bpy.types.Action, list[bpy.types.ID]]:
+    """The datablocks that each of the actions animates now: a look at the file for all of them."""
+    owners = bpy.data.user_map(subset=set(actions)) if actions else {}
+    users = {}
+    for action in actions:
+        parts = [*owners[action], *(tree for owner in owners[action] if (tree := _nodes(owner)))]
+        users[action] = [part for part in _animated(sorted(parts, key=_by_name)) if _animation(part).action == action]
+    return users
 
 
 def _animation(datablock: bpy.types.ID) -> Any:

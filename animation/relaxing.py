@@ -17,10 +17,10 @@ from ..interp import evaluate_many, relaxation, retiming, rotations
 from ..words import counted, n_, rpt_
 from .bake.pipeline import rebake
 from .bake.splines import TrackSpline, quaternions_of, track_splines
-from .datablocks import bone_path, users_of
+from .datablocks import bone_path
 from .edit.selected_keys import TrackKeys, keys_of
 from .faults import Refusal
-from .fcurves.channels import channels_of
+from .fcurves.channels import channels_of, users_of_channels
 from .fcurves.editable import check_editable, editable_channels
 from .fcurves.frames import SAME_FRAME, is_among
 from .fcurves.keyframes import places
@@ -699,7 +699,7 @@ def _write(movers: Sequence[_Mover], numbers: Values) -> list[str]:
         for mover, own in group:
             _put(tracks[mover.track.path], mover, own)
         baked = [track for track in (tracks[mover.track.path] for mover, _ in group) if track.baked]
-        users = [user for user in users_of(channels.action) if channels_of(user).identity == channels.identity]
+        (users,) = users_of_channels([channels])
         report = rebake(users or [datablock], channels, baked, Options())
         notes += [*map(str, report.refusals), *report.notes]
         channels.action.update_tag()

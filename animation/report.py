@@ -69,6 +69,8 @@ class Report:
     """What was asked for and could not be done; what they name was not changed."""
     notes: list[str] = field(default_factory=list)
     """What was left alone, and what a person should know of what was done."""
+    standing: list[Refusal] = field(default_factory=list)
+    """Those of the notes that hold until the track is otherwise."""
 
     def add(self, other: Report) -> None:
         self.datablocks += other.datablocks
@@ -92,6 +94,7 @@ class Report:
         if other.rotation_change > self.rotation_change:
             self.rotation_change, self.rotation_change_at = other.rotation_change, other.rotation_change_at
         self.notes += other.notes
+        self.standing += other.standing
 
     @classmethod
     def on(cls, datablocks: Sequence[bpy.types.ID]) -> Report:
@@ -166,14 +169,16 @@ class Report:
         )
 
 
-def one_of_each(notes: Iterable[str]) -> list[str]:
-    """A line for each kind of note: the first of it, and how many more say the same of others, with other numbers."""
+def one_of_each(notes: Iterable[str]) -> dict[str, list[str]]:
+    """A line for each kind of note, with those that it stands for: the first of them, and how many more say the same of
+    others, with other numbers."""
     kinds: dict[str, list[str]] = {}
     for note in notes:
         kinds.setdefault(_NUMBERS.sub("", _PLACE.sub("", note)), []).append(note)
-    more = [len(every) - 1 for every in kinds.values()]
-    first = [every[0] for every in kinds.values()]
-    return [rpt_("{:s} (and {:d} more so)", note, n) if n else note for note, n in zip(first, more, strict=True)]
+    return {
+        rpt_("{:s} (and {:d} more so)", alike[0], len(alike) - 1) if len(alike) > 1 else alike[0]: alike
+        for alike in kinds.values()
+    }
 
 
 def _tracks(n: int) -> str:

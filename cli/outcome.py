@@ -21,7 +21,7 @@ from .arguments import Job
 
 _PROGRESS_PERIOD = 1.0
 """Seconds between two lines on the progress of one file."""
-_IN_WORDS = ("refusals", "notes")
+_IN_WORDS = ("refusals", "notes", "standing")
 """What the outcome holds as text, with the rest of its errors and notes."""
 _DONE = {
     "bake": n_("Baked {:s}"),

@@ -94,7 +94,7 @@ def finish(operator: bpy.types.Operator, report: Report, done: str, otherwise: s
 
 def tell_notes(operator: bpy.types.Operator, notes: Sequence[str]) -> None:
     """Say one of each kind; where that is not all, the console has all."""
-    kinds = one_of_each(notes)
+    kinds = list(one_of_each(notes))
     for note in kinds[:SHOWN_NOTES]:
         operator.report({"INFO"}, note)
     if len(kinds) > SHOWN_NOTES:

@@ -19,6 +19,7 @@ from ..animation.datablocks import name_of
 from ..animation.edit.selected_keys import goes_by_velocities
 from ..animation.fcurves.editable import check_editable
 from ..animation.inspecting import has_animated_bones, state, state_text, turn_now, values_now
+from ..animation.report import one_of_each
 from ..animation.store.live_switch import is_live
 from ..animation.store.options import Options
 from ..animation.store.own_keys import read_own_keys
@@ -133,9 +134,10 @@ def draw_live(layout: Any, context: bpy.types.Context) -> None:
         layout.prop(action, "tcb_live", text=iface_("Live: {:s}", action.name) if len(actions) > 1 else iface_("Live"))
     if any(map(is_live, actions)) and _has_other_options(context):
         draw_text(layout, context, iface_("Baked with other options or defaults: Bake TCB takes these"))
-    said = [line for action in actions for line in handlers.said_of(action)]
-    for line in said[:SHOWN_NOTES]:
+    said = one_of_each(line for action in actions for line in handlers.said_of(action))
+    for line, alike in list(said.items())[:SHOWN_NOTES]:
         draw_text(layout, context, line)
+        handlers.note_seen(alike)
     if len(said) > SHOWN_NOTES:
         layout.label(text=iface_("… and {:d} notes more", len(said) - SHOWN_NOTES), translate=False)
 

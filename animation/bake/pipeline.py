@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,7 +19,7 @@ from ...words import n_, rpt_, told
 from ..datablocks import name_of
 from ..faults import Refusal, TooManySamples
 from ..fcurves import scratch
-from ..fcurves.channels import Channels, assign, channels_in, channels_of
+from ..fcurves.channels import Channels, assign, channels_in, channels_of, users_of_channels
 from ..fcurves.cycles import give_away, repeat
 from ..fcurves.editable import check_editable, check_not_tweaked, editable_channels
 from ..fcurves.frames import union
@@ -44,7 +45,7 @@ from ..store.paths import FRAME_FUNCTION, remove_strays, split, track_of
 from ..store.recording import Part, as_written, new_state, plain_keys, recorded, remove_traces
 from ..store.rows import NO_ROWS, Rows, joined
 from ..store.table import GENERATED, Channel, Error, Extrapolation, State, Written, remove_table, update
-from ..store.tracks import Track, find_tracks, why_not
+from ..store.tracks import Track, find_tracks, played_otherwise, why_not
 from .composing import baked_keys
 from .composing import plain_keys as composed_plain_keys
 from .handles import approximate
@@ -241,7 +242,7 @@ def _collected(
         starts = None if whole else [start for user in users for start in prefixes[user]]
         tracks = find_tracks(users[0], channels, starts)
         if tracks:
-            found.append((_Job(users, channels, [], _other_modes(users)), tracks))
+            found.append((_Job(users, channels, [], []), tracks))
         else:
             reason = rpt_("it has no keys on a float property")
             report.refusals.append(Refusal(name_of(users[0]), reason, nothing_to_do=True))
@@ -256,7 +257,17 @@ def _collected(
             jobs.append(job)
         except Refusal as refusal:
             report.refusals.append(refusal)
+    for job, users in zip(jobs, _all_users(jobs), strict=True):
+        job.notes += played_otherwise([track for track, _, _ in job.kept], users)
     return jobs
+
+
+def _all_users(jobs: Sequence[_Job]) -> list[list[bpy.types.ID]]:
+    """The datablocks that each job's F-curves animate, whether they are to be baked or not."""
+    given = Counter(job.channels.action for job in jobs for _ in job.datablocks)
+    more = [job.channels for job in jobs if job.channels.action.users > given[job.channels.action]]
+    users = iter(users_of_channels(more))
+    return [next(users) if job.channels.action.users > given[job.channels.action] else job.datablocks for job in jobs]
 
 
 def _asked_for(tracks: Sequence[Track]) -> list[tuple[Track, str]]:
@@ -304,16 +315,6 @@ def _collect(
             report.refusals.append(refusal)
         else:
             job.notes.append(str(refusal))
-
-
-def _other_modes(datablocks: Sequence[bpy.types.ID]) -> list[str]:
-    """What to say of users of shared F-curves whose rotation mode is not the first one's, which counts."""
-    mode = getattr(datablocks[0], "rotation_mode", None)
-    return [
-        rpt_('"{:s}" shares the action in another rotation mode; "{:s}" decides', name_of(user), name_of(datablocks[0]))
-        for user in datablocks[1:]
-        if getattr(user, "rotation_mode", None) != mode
-    ]
 
 
 def too_near_keys(step: float) -> str:
@@ -465,13 +466,14 @@ def _count(report: Report, plan: TrackPlan, baked: Baked, notes: Sequence[str] =
         report.value_error = max(report.value_error, baked.error)
     if baked.is_by_handles:
         report.handles.append(_handle_error(track, baked))
-    report.notes += [str(track.refusal(note)) for note in (*baked.notes, *notes)]
+    standing = list(baked.notes)
     for fcurve in track.channels.values():
         others = sorted({modifier.type for modifier in fcurve.modifiers if modifier.type != "CYCLES"})
         if others:
-            types = ", ".join(others)
             text = n_("F-curve modifiers stay and act on the baked motion: {:s} (component {:d})")
-            report.notes.append(str(track.refusal(rpt_(text, types, fcurve.array_index))))
+            standing.append(rpt_(text, ", ".join(others), fcurve.array_index))
+    report.standing += [track.refusal(note) for note in standing]
+    report.notes += [str(track.refusal(note)) for note in (*standing, *notes)]
 
 
 def _handle_error(track: Track, baked: Baked) -> HandleError:

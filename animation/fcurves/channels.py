@@ -7,14 +7,14 @@ that the datablock's animation data names, never the first one of the action.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import bpy
 
 from ...words import rpt_
-from ..datablocks import name_of
+from ..datablocks import name_of, users_of_each
 from ..faults import Refusal
 
 HAS_SLOTS = bpy.app.version >= (4, 4, 0)
@@ -74,6 +74,21 @@ def channels_of(datablock: bpy.types.ID) -> Channels:
     if bag is None:
         raise Refusal(name_of(datablock), rpt_('its action "{:s}" has no F-curves for it', action.name))
     return Channels(action, animation.action_slot.handle, bag)
+
+
+def users_of_channels(every: Iterable[Channels]) -> list[list[bpy.types.ID]]:
+    """The datablocks that each of these F-curves animate now, in order of name."""
+    every = list(every)
+    users = users_of_each(list(dict.fromkeys(channels.action for channels in every)))
+    return [[user for user in users[channels.action] if animates(channels, user)] for channels in every]
+
+
+def animates(channels: Channels, datablock: bpy.types.ID) -> bool:
+    """Tell whether these F-curves animate the datablock."""
+    try:
+        return channels_of(datablock).identity == channels.identity
+    except Refusal:
+        return False
 
 
 def channels_in(action: bpy.types.Action) -> Iterator[Channels]:

@@ -21,9 +21,8 @@ import numpy as np
 
 from ...words import rpt_
 from ..bake.pipeline import rebake
-from ..datablocks import action_time, users_of
-from ..faults import Refusal
-from ..fcurves.channels import Channels, channels_in, channels_of
+from ..datablocks import action_time
+from ..fcurves.channels import Channels, animates, channels_in, users_of_channels
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import MARKS, UNPLACED, places, read_attribute, read_floats
 from ..report import Report
@@ -34,7 +33,7 @@ from ..store.paths import remove_strays
 from ..store.recording import are_up_to_date
 from ..store.stamps import GENERATED
 from ..store.table import table_stamp
-from ..store.tracks import Track, find_tracks, refreshed, why_not
+from ..store.tracks import NOT_IN_USE, Track, find_tracks, played_otherwise, refreshed, why_not
 from .settle import settle
 
 Otherwise = Callable[[list[bpy.types.ID]], Options]
@@ -59,6 +58,12 @@ class Watch:
     """The stamp of the table then."""
     refused: dict[str, tuple[int, str]] = field(default_factory=dict)
     """The digests of tracks that could not be baked again as they are, and why."""
+    standing: dict[str, list[str]] = field(default_factory=dict)
+    """What the last bake of a track said that holds until the track is otherwise."""
+    modes: list[str] = field(default_factory=list)
+    """What there is to say of rotations that are played in another mode than they are baked in, or not at all."""
+    news: list[str] = field(default_factory=list)
+    """What of `modes` was not reported yet."""
     rest: dict[str, tuple[object, ...]] = field(default_factory=dict)
     """Of each track all that an edit of its F-curves can change but the places of their keys."""
     unsure: list[str] = field(default_factory=list)
@@ -72,7 +77,7 @@ class Watch:
     def find(self, channels: Channels, anew: bool) -> bool:
         """Find the tracks where F-curves came or went, or where told to; False where nothing uses the channels."""
         if anew or not self._uses(channels):
-            self.users = [user for user in users_of(channels.action) if _is_animated_by(user, channels)]
+            (self.users,) = users_of_channels([channels])
             # Tracks know their datablock.
             anew = True
         if not self.users:
@@ -83,11 +88,19 @@ class Watch:
             self.pointers, self.table = _pointers(channels), table
             self.tracks = {track.path: track for track in find_tracks(self.users[0], channels) if track.enabled}
             self.points = {path: _points(track) for path, track in self.tracks.items()}
+            self._look_at_modes()
         return True
+
+    def _look_at_modes(self) -> None:
+        played = [track for track in self.tracks.values() if track.settings.digest != RESTORED]
+        unused = [str(track.refusal(rpt_(NOT_IN_USE))) for track in played if not track.in_use]
+        modes = [*unused, *played_otherwise(played, self.users[1:])]
+        self.news += [line for line in modes if line not in self.modes]
+        self.modes = modes
 
     def _uses(self, channels: Channels) -> bool:
         try:
-            return bool(self.users) and all(_is_animated_by(user, channels) for user in self.users)
+            return bool(self.users) and all(animates(channels, user) for user in self.users)
         except ReferenceError:
             return False
 
@@ -146,8 +159,8 @@ class Watch:
             self.rest[track.path] = rest
         return edited
 
-    def take(self, channels: Channels, tracks: Iterable[Track], refusals: Iterable[Refusal]) -> None:
-        """Keep what the tracks look like now that they were looked at."""
+    def take(self, channels: Channels, tracks: Iterable[Track], report: Report) -> None:
+        """Keep what the tracks look like now that they were looked at, and what the report says of them."""
         self.table = table_stamp(channels.action)
         taken = {track.path: track for track in tracks}
         self.tracks |= taken
@@ -158,7 +171,10 @@ class Watch:
         self.rest |= zip(taken, _rest(taken.values(), points), strict=True)
         for path in taken:
             self.refused.pop(path, None)
-        for refusal in refusals:
+            self.standing[path] = []
+        for note in report.standing:
+            self.standing.setdefault(note.track, []).append(str(note))
+        for refusal in report.refusals:
             path = refusal.track
             if path in self.tracks:
                 self.refused[path] = _state_mark(self.tracks[path], self.points[path]), str(refusal)
@@ -195,6 +211,7 @@ def refresh(
     """
     report = Report()
     for channels, watch in _watched(watches, action, anew=False):
+        report.notes, watch.news = [*report.notes, *watch.news], []
         for frame in keyed:
             for track in watch.tracks.values():
                 _make_keyed(track, action_time(watch.users[0], frame))
@@ -219,10 +236,13 @@ def look_on(
     return report
 
 
-def refused_of(watches: dict[tuple[int, int], Watch], action: bpy.types.Action) -> list[str]:
-    """Why tracks of the action could not be baked again as they are."""
-    number = action.session_uid
-    return [why for key, watch in watches.items() if key[0] == number for _, why in watch.refused.values()]
+def standing_of(watches: dict[tuple[int, int], Watch], action: bpy.types.Action) -> list[str]:
+    """What there is to say of tracks of the action as they are, such as why they could not be baked again."""
+    lines = []
+    for watch in [watch for (number, _), watch in watches.items() if number == action.session_uid]:
+        lines += [*(why for _, why in watch.refused.values()), *watch.modes]
+        lines += [line for track in watch.baked for line in watch.standing.get(track.path, ())]
+    return lines
 
 
 def is_unsure(watches: dict[tuple[int, int], Watch], action: bpy.types.Action) -> bool:
@@ -237,7 +257,9 @@ def refresh_all(
     keyed: Sequence[float] = (),
     is_live: bool = True,
 ) -> Report:
-    """Look at all that was edited, and look at everything for that."""
+    """Look at all that was edited, and look at everything for that; say all there is to say of rotation modes."""
+    for watch in [watch for (number, _), watch in watches.items() if number == action.session_uid]:
+        watch.modes, watch.news = [], []
     for _, watch in _watched(watches, action, anew=True):
         watch.marks, watch.names, watch.refused = {}, {}, {}
     report = refresh(watches, action, otherwise, keyed, is_live)
@@ -265,7 +287,7 @@ def _look_at(
     present = refreshed(watch.users[0], channels, tracks)
     if not is_live:
         report = settle(channels, [track for track in present if track.baked and not why_not(track)])
-        watch.take(channels, present, ())
+        watch.take(channels, present, report)
         return report
     in_vain = all(_only_generated_moved(track) for track in present)
     first = not all(track.baked for track in present)
@@ -276,7 +298,7 @@ def _look_at(
         report.notes += [
             str(track.refusal(rpt_("only generated keys were moved: they are back"))) for track in present[:1]
         ]
-    watch.take(channels, [track for track in present if track.path not in refused], report.refusals)
+    watch.take(channels, [track for track in present if track.path not in refused], report)
     return report
 
 
@@ -373,10 +395,3 @@ def _rest(tracks: Iterable[Track], points: Sequence[list[Any]]) -> list[tuple[ob
         )
         result.append((*states, *map(zlib.crc32, arrays)))
     return result
-
-
-def _is_animated_by(datablock: bpy.types.ID, channels: Channels) -> bool:
-    try:
-        return channels_of(datablock).identity == channels.identity
-    except Refusal:
-        return False

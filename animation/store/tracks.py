@@ -352,6 +352,19 @@ def _custom_components(value: Any) -> tuple[float, ...] | None:
     return None
 
 
+def played_otherwise(tracks: Iterable[Track], users: Sequence[bpy.types.ID]) -> list[str]:
+    """Say which of the `users` of the tracks' F-curves play a rotation in another mode than the one it is read in."""
+    text = n_('shares the action in another rotation mode; "{:s}" decides')
+    notes = []
+    for track in tracks:
+        for user in users if track.is_rotation else ():
+            other = _track(user, name_of(user), track.path)
+            played = track.in_use or (other is not None and other.in_use)
+            if other is not None and played and (other.in_use, other.order) != (track.in_use, track.order):
+                notes.append(str(other.refusal(rpt_(text, track.name))))
+    return notes
+
+
 NOT_IN_USE = n_("not in use: the rotation mode is another")
 
 

@@ -25,7 +25,7 @@ from tests.animation.curves import key, new_object
 )
 def test_notes_that_differ_in_places_and_numbers_are_one_line(animation, notes: list[str], lines: list[str]) -> None:
     report = importlib.import_module(f"{animation.__name__}.report")
-    assert report.one_of_each(notes) == lines
+    assert list(report.one_of_each(notes)) == lines
 
 
 def test_a_bake_of_many_says_the_same_of_all_in_one_line_and_all_of_it_in_the_console(animation, scene, capfd) -> None:

@@ -364,6 +364,20 @@ def test_a_long_sentence_is_wrapped_and_none_of_it_lost(cube, drawn, tcb_animati
     assert " ".join(shown[start:]).startswith(sentence)
 
 
+def test_notes_of_many_tracks_alike_are_one_line_and_those_that_are_drawn_count_as_seen(cube, drawn, tcb_animation):
+    action = cube.animation_data.action
+    bpy.ops.tcb.bake()
+    action.tcb_live = True
+    alike = [f'"Cube", pose.bones["{name}"].scale, frame 3: moved' for name in "ABCD"]
+    others = [f'"Cube", location: {text}' for text in ("one", "two", "three")]
+    state = tcb_animation.handlers._state
+    state.notes[action.session_uid] = [*alike, *others]
+    shown = " ".join(drawn("TCB_PT_bake"))
+    assert " (and 3 more so) " in shown.replace("frame 3: moved", "")
+    assert "… and 1 notes more" in shown
+    assert set(state.seen) == {*alike, *others[:2]}
+
+
 def test_between_keys_make_key_is_offered(cube, scene, drawn):
     bpy.ops.tcb.bake()
     scene.frame_set(11)

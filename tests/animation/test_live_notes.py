@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What Live says: at once, as long as it is so, and until there was time to read it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import pytest
+
+from tests.animation.curves import HAS_SLOTS, curve, key, new_object
+from tests.animation.test_live import handlers_of, let_be_read, let_time_pass, live_object, rig_of, set_value
+
+TURNS = [(0, (0.0, 0.1, 0.2)), (10, (1.2, 0.7, -0.4)), (30, (-0.3, 1.1, 0.9))]
+BONE = 'pose.bones["Bone"].rotation_euler'
+UNUSED = "not in use: the rotation mode is another"
+
+
+def said(animation, item: bpy.types.Object) -> list[str]:
+    return handlers_of(animation).said_of(item.animation_data.action)
+
+
+def synced(capfd: pytest.CaptureFixture[str]) -> list[str]:
+    """What Sync says."""
+    capfd.readouterr()
+    bpy.ops.tcb.sync()
+    printed = "".join(capfd.readouterr()).splitlines()
+    return [line.removeprefix("Info: ") for line in printed if line.startswith("Info: ")]
+
+
+def turned(animation, of_bone: bool, output: str) -> tuple[bpy.types.Object, Any, str]:
+    """A live object, what of it turns, and the path of its rotation."""
+    item = rig_of("Bone") if of_bone else new_object("Turned")
+    owner = item.pose.bones["Bone"] if of_bone else item
+    owner.rotation_mode = "XYZ"
+    path = BONE if of_bone else "rotation_euler"
+    key(item, path, TURNS)
+    animation.bake(item, output=output)
+    item.animation_data.action.tcb_live = True
+    let_time_pass(animation)
+    return item, owner, path
+
+
+@pytest.mark.parametrize("output", ["SAMPLES", "HANDLES"])
+@pytest.mark.parametrize("of_bone", [False, True])
+def test_that_a_track_is_of_another_rotation_mode_by_now_is_said_at_once(
+    animation, capfd, of_bone: bool, output: str
+) -> None:
+    item, owner, path = turned(animation, of_bone, output)
+    assert said(animation, item) == []
+    line = f'"{item.name}", {path}: {UNUSED}'
+    capfd.readouterr()
+    owner.rotation_mode = "QUATERNION"
+    bpy.context.view_layer.update()
+    assert f"TCB: {line}" in "".join(capfd.readouterr()).splitlines()
+    assert said(animation, item) == [line]
+    for _ in range(2):
+        assert line in synced(capfd)
+        let_time_pass(animation)
+        assert said(animation, item) == [line]
+    owner.rotation_mode = "XYZ"
+    let_time_pass(animation)
+    assert said(animation, item) == []
+    assert line not in synced(capfd)
+
+
+def test_what_was_restored_plays_nothing_that_a_rotation_mode_could_change(animation) -> None:
+    item, owner, path = turned(animation, False, "SAMPLES")
+    key(item, "location", TURNS)
+    animation.enable(item)
+    animation.restore(item, [path])
+    owner.rotation_mode = "QUATERNION"
+    let_time_pass(animation)
+    assert said(animation, item) == []
+
+
+def share(item: bpy.types.Object, other: bpy.types.Object) -> None:
+    """Let the other play the action of the item."""
+    data = other.animation_data or other.animation_data_create()
+    data.action = item.animation_data.action
+    if HAS_SLOTS:
+        data.action_slot = item.animation_data.action_slot
+
+
+def second_user(item: bpy.types.Object, of_bone: bool, mode: str) -> tuple[bpy.types.Object, Any]:
+    other = rig_of("Bone") if of_bone else new_object()
+    other.name = "Zwei"
+    owner = other.pose.bones["Bone"] if of_bone else other
+    owner.rotation_mode = mode
+    key(other, "scale", [(0, (1, 1, 1)), (10, (2, 2, 2))])
+    bpy.context.view_layer.update()
+    share(item, other)
+    return other, owner
+
+
+@pytest.mark.parametrize("mode", ["ZYX", "QUATERNION"])
+@pytest.mark.parametrize("of_bone", [False, True])
+def test_that_another_object_plays_the_action_in_another_rotation_mode_is_said_at_once(
+    animation, of_bone: bool, mode: str
+) -> None:
+    item, _, path = turned(animation, of_bone, "HANDLES")
+    other, owner = second_user(item, of_bone, mode)
+    own = bpy.data.actions["ZweiAction" if not of_bone else other_action(item)]
+    let_time_pass(animation)
+    line = f'"Zwei", {path}: shares the action in another rotation mode; "{item.name}" decides'
+    assert said(animation, item) == [line]
+    owner.rotation_mode = "XYZ"
+    let_time_pass(animation)
+    assert said(animation, item) == []
+    owner.rotation_mode = mode
+    let_time_pass(animation)
+    assert said(animation, item) == [line]
+    other.animation_data.action = own
+    let_time_pass(animation)
+    assert said(animation, item) == []
+
+
+def other_action(item: bpy.types.Object) -> str:
+    (other,) = [action.name for action in bpy.data.actions if action != item.animation_data.action]
+    return other
+
+
+@pytest.mark.parametrize("target", ["IN_PLACE", "NEW_ACTION"])
+@pytest.mark.parametrize("of_bone", [False, True])
+def test_a_bake_of_one_object_says_that_another_plays_the_action_in_another_rotation_mode(
+    animation, scene, of_bone: bool, target: str
+) -> None:
+    item = rig_of("Bone") if of_bone else new_object("Turned")
+    path = BONE if of_bone else "rotation_euler"
+    (item.pose.bones["Bone"] if of_bone else item).rotation_mode = "XYZ"
+    key(item, path, TURNS)
+    second_user(item, of_bone, "ZYX")
+    notes = animation.bake(item, target=target).notes
+    line = f'"Zwei", {path}: shares the action in another rotation mode; "{item.name}" decides'
+    assert [note for note in notes if "rotation mode" in note] == [line]
+
+
+def test_users_of_no_rotation_may_have_any_rotation_mode(animation, scene) -> None:
+    item = new_object("Ball", "XYZ")
+    key(item, "location", TURNS)
+    other = new_object("Other", "ZYX")
+    share(item, other)
+    assert animation.bake(item).notes == []
+    assert animation.bake_many([item, other], animation.Options()).notes == []
+
+
+# Until it was read
+
+MOVED = '"Ball", location: only generated keys were moved: they are back'
+
+
+def move_generated(item: bpy.types.Object) -> None:
+    for index in range(3):
+        fcurve = curve(item, "location", index)
+        next(point for point in fcurve.keyframe_points if point.type == "GENERATED").co_ui.x += 0.4
+        fcurve.update()
+
+
+@pytest.fixture
+def ball(animation, scene) -> bpy.types.Object:
+    item = live_object(animation, "Ball")
+    key(item, "scale", [(0, (1, 1, 1)), (40, (2, 2, 2))])
+    animation.enable(item)
+    let_time_pass(animation)
+    return item
+
+
+def test_a_note_stays_until_there_was_time_to_read_it(animation, ball) -> None:
+    handlers = handlers_of(animation)
+    move_generated(ball)
+    let_time_pass(animation)
+    assert said(animation, ball) == [MOVED]
+    for number in range(3):
+        set_value(ball, 3.0 + number)
+        let_time_pass(animation)
+        assert said(animation, ball) == [MOVED]
+        # Drawn just now.
+        handlers.note_seen([MOVED])
+    let_be_read(animation)
+    set_value(ball, 7.0)
+    let_time_pass(animation)
+    assert said(animation, ball) == []
+
+
+def test_a_note_that_was_read_is_to_be_read_again_when_it_comes_again(animation, ball) -> None:
+    for _ in range(2):
+        move_generated(ball)
+        let_time_pass(animation)
+        let_be_read(animation)
+    move_generated(ball)
+    let_time_pass(animation)
+    set_value(ball, 7.0)
+    let_time_pass(animation)
+    assert said(animation, ball) == [MOVED]
+
+
+def test_notes_of_other_tracks_do_not_hide_it(animation, ball) -> None:
+    move_generated(ball)
+    let_time_pass(animation)
+    modifier = curve(ball, "scale").modifiers.new("NOISE")
+    curve(ball, "scale").keyframe_points[0].co_ui.y = 3.0
+    let_time_pass(animation)
+    (noise, moved) = sorted(said(animation, ball), key=lambda line: line == MOVED)
+    assert moved == MOVED
+    assert "modifiers" in noise
+    curve(ball, "scale").modifiers.remove(modifier)
+    let_time_pass(animation)
+    # Nobody has read it, but it is not so any more.
+    assert said(animation, ball) == [MOVED]
+
+
+def test_a_note_that_holds_stays_though_it_was_read_and_another_track_was_edited(animation, ball) -> None:
+    curve(ball, "scale").modifiers.new("NOISE")
+    curve(ball, "scale").keyframe_points[0].co_ui.y = 3.0
+    let_time_pass(animation)
+    let_be_read(animation)
+    (noise,) = said(animation, ball)
+    set_value(ball, 7.0)
+    let_time_pass(animation)
+    assert said(animation, ball) == [noise]
