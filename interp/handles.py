@@ -376,6 +376,9 @@ class _Fitting:
         still = still if course.turns else np.tile(still, channels)
         frames, values, played = _stored(part, course, _shape_of(course, still))
         errors, places = _tops(self._off(played, course, exact))
+        if self._holding is not None:
+            # Orientations are nowhere farther apart than half a turn, and the tops of parabolas may be.
+            errors = np.fmin(errors, np.pi)
         shape = (2, channels, len(part.begin))
         return _Fitted(flips, jumps.astype(np.float64), errors, places, frames.reshape(shape), values.reshape(shape))
 

@@ -36,7 +36,7 @@ _PLACES = (np.arange(SAMPLES) + 0.5) / SAMPLES
 
 _NOISE = 1e-6
 """Of a track's range. Float32 curves say no more; parameters that change less than this stay 0."""
-_FLOAT32 = 2.0**-22
+FLOAT32 = 2.0**-22
 """Of a track's largest number: what rounding to float32 makes of the samples, and of the handles before them."""
 _STEP = 1e-6
 """Of the difference quotients: as far from rounding (1e-16 / 1e-6) as from curvature."""
@@ -453,7 +453,7 @@ def _scale(track: Sequence[Part]) -> tuple[float, float]:
         values = np.concatenate([played, part.spline.keys.values]) if size == 1.0 else played
         spread = max(spread, size * float(np.ptp(values, axis=0).max()))
         largest = max(largest, size * float(np.abs(values).max()))
-    noise = max(_NOISE * spread, _FLOAT32 * largest)
+    noise = max(_NOISE * spread, FLOAT32 * largest)
     return (spread, noise / spread) if spread > noise else (1.0, max(1.0, largest))
 
 

@@ -18,7 +18,7 @@ from ..store.tracks import Track
 from .components import other_turns
 from .curves import tolerance_of
 from .plan import STILL, Baked, ChannelKeys, OwnChannels, Plan, Results, Scope
-from .splines import TrackSpline
+from .splines import Float64Array, TrackSpline, last_place
 
 RETIMED = n_("handles can't play it as its frame function times it; bake samples or curves")
 _LEAVES = n_("its motion leaves its keys, which handles can't play; bake samples or curves")
@@ -105,9 +105,41 @@ class OwnHandles(Plan):
             return Baked([keys], notes)
         notes += other_turns(self.scope.track, self.spline.frames[fitted.jumps])
         errors = np.where(self._is_blenders(fitted, chosen, rows), 0.0, fitted.errors) if is_chosen else fitted.errors
-        key, channel = divmod(int(errors.argmax()), errors.shape[1])
+        far = errors > self.tolerance
+        if far.any():
+            far &= ~(errors <= self._rounding(fitted))
+        told = np.where(far, errors, 0.0) if far.any() else errors
+        key, channel = divmod(int(told.argmax()), told.shape[1])
         error, frame = float(errors[key, channel]), float(fitted.frames[key, channel])
-        return Baked([keys], notes, error, frame, is_approximate=error > self.tolerance)
+        return Baked([keys], notes, error, frame, is_approximate=bool(far.any()))
+
+    def _rounding(self, fitted: Handles) -> Float64Array:
+        """What float32 leaves of errors in the segment that begins at each key, shape (keys, channels).
+
+        Two of four control points are rounded, with weights of three quarters at most, to half of their last place, in
+        frame and in value.
+        """
+        values = self.spline.values * fitted.signs[:, np.newaxis]
+        keys = np.stack(np.broadcast_arrays(self.spline.frames[:, np.newaxis].astype(np.float64), values), axis=-1)
+        points = np.stack([keys[:-1], fitted.right[:-1], fitted.left[1:], keys[1:]])
+        frame, value = last_place(np.abs(points).max(axis=0)).transpose(2, 0, 1)
+        ahead, rise = np.abs(np.diff(points, axis=0)).transpose(3, 0, 1, 2)
+        speed = (rise / np.maximum(ahead, frame)).max(axis=0)
+        rounding = np.full(values.shape, np.nan)
+        rounding[:-1] = 0.5 * (value + frame * speed)
+        if self.scope.track.is_rotation:
+            rounding[:-1] = (rounding[:-1] * self._angles(values)).sum(axis=1, keepdims=True)
+        return rounding
+
+    def _angles(self, values: Float64Array) -> Float64Array:
+        """About the angle by which a unit of each channel turns, of segments, shape (keys - 1, channels)."""
+        angles = np.ones_like(values[1:])
+        if self.scope.track.kind != "EULER":
+            directions = slice(1 if self.scope.track.kind == "AXIS_ANGLE" else 0, None)
+            lengths = np.linalg.norm(values[:, directions], axis=1, keepdims=True)
+            length = np.maximum(lengths[:-1], lengths[1:])
+            angles[:, directions] = np.divide(2.0, length, out=np.zeros_like(length), where=length > 0.0)
+        return angles
 
     def _is_blenders(self, fitted: Handles, chosen: EnumArray, rows: list[int]) -> BoolArray:
         """Which segments Blender plays by a handle whose type the animator chose, shape (keys, channels)."""

@@ -77,6 +77,12 @@ class TrackSpline:
         ]
 
 
+def last_place(numbers: npt.NDArray[Any]) -> Float64Array:
+    """The difference of these numbers from the next ones that float32 has."""
+    steps: Float64Array = np.spacing(np.abs(numbers).astype(np.float32)).astype(np.float64)
+    return steps
+
+
 def track_splines(
     track: Track, settings: Settings, originals: Mapping[int, OwnKeys], defaults: Mapping[str, float]
 ) -> list[TrackSpline]:

@@ -10,9 +10,9 @@ import bpy
 import numpy as np
 
 from ...interp import evaluate_many, rotations
-from ...interp.likeness import Part, fit_parameters, sample_frames
+from ...interp.likeness import FLOAT32, Part, fit_parameters, sample_frames
 from ...words import rpt_
-from ..bake.splines import Float64Array, TrackSpline, track_splines
+from ..bake.splines import Float64Array, TrackSpline, last_place, track_splines
 from ..datablocks import name_of
 from ..faults import Refusal
 from ..fcurves import scratch
@@ -179,6 +179,20 @@ def _splines(track: Track, originals: Mapping[int, OwnKeys]) -> list[TrackSpline
     return [run for spline in splines for run in spline.runs if len(run.frames) > 1]
 
 
+def _rounding(track: Track, part: Part, frames: Float64Array) -> Float64Array:
+    """What float32 leaves of differences at the frames: of the size of the numbers, and of the frames of keys, handles
+    and samples where these change."""
+    ahead = np.diff(frames.reshape(len(part.played), -1), axis=1)
+    steps = np.diff(part.played, axis=1)
+    # A quaternion's chord is half the rotation's.
+    size = 2.0 if track.is_rotation else 1.0
+    steps = size * (np.linalg.norm(steps, axis=2) if track.is_rotation else np.abs(steps).max(axis=2))
+    speed = np.repeat((steps / ahead).max(axis=1), part.played.shape[1])
+    # A fit is done where it is as near on the average.
+    rounding: Float64Array = 2.0 * FLOAT32 * size * np.abs(part.played).max() + last_place(frames) * speed
+    return rounding
+
+
 def _compared(track: Track, samples: Iterable[tuple[Part, Float64Array, Float64Array]]) -> Report:
     """How much a track's splines, sampled at frames, differ from what was played."""
     change, at, spread = 0.0, 0.0, 0.0
@@ -189,6 +203,7 @@ def _compared(track: Track, samples: Iterable[tuple[Part, Float64Array, Float64A
         else:
             difference = np.abs(values - played).max(axis=1)
             spread = max(spread, float(np.ptp(np.concatenate([part.spline.keys.values, played]), axis=0).max()))
+        difference = np.where(difference > _rounding(track, part, frames), difference, 0.0)
         worst = int(np.argmax(difference))
         if difference[worst] >= change:
             change, at = float(difference[worst]), round(float(frames[worst]), 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 
 import bpy
 import numpy as np
@@ -122,6 +123,68 @@ def test_a_tolerance_decides_what_is_approximate(animation) -> None:
     wide = {"value_tolerance": 2 * report.value_error, "rotation_tolerance": 2 * report.rotation_error}
     report = animation.bake(thing, output="HANDLES", **wide)
     assert not any("approximate" in note for note in report.notes)
+
+
+ULP = float(np.nextafter(np.float32(0.2), np.float32(1.0))) - float(np.float32(0.2))
+"""The place after which float32 has no more digits of 0.2; of 1e8 that is 8."""
+
+
+@pytest.mark.parametrize(
+    ("size", "step", "first"),
+    [(0.2, ULP, 0), (1e8, 8.0, 0), (1e8, 80.0, 0), (0.0, 1.0, 1_000_000), (0.0, 1e-3, 4_000_000), (1e8, 80.0, 1e6)],
+)
+def test_that_float32_has_no_more_digits_is_not_worth_a_word(animation, size: float, step: float, first: float) -> None:
+    thing = new_object()
+    rows = [(0, 0, 0), (step, 0, 0), (0, 0, step), (0, 2 * step, 0), (-step, 0, step)]
+    rows = [tuple(float(np.float32(size)) + number for number in row) for row in rows]
+    key(thing, "location", [(first + 10 * number, row) for number, row in enumerate(rows)])
+    report = animation.enable(thing, keep_look=True)
+    assert (report.notes, report.farthest_off, report.looks_kept) == ([], [], 1)
+    assert animation.bake(thing, output="HANDLES").notes == []
+
+
+def test_what_float32_leaves_hides_no_error_of_another_segment(animation) -> None:
+    thing = new_object()
+    rows = [(1e8, 0, 0), (1e8 + 8, 1, 0), (1e8, 3, 0), (1e8 + 16, -1, 0)]
+    key(thing, "location", [(10 * number, row) for number, row in enumerate(rows)])
+    animation.enable(thing)
+    animation.key_set(thing, "location", 10, ease_to=1.0, ease_from=1.0)
+    report = animation.bake(thing, output="HANDLES", value_tolerance=1e-3)
+    (note,) = [note for note in report.notes if "approximate" in note]
+    (played,) = report.handles
+    errors = [
+        abs(
+            curve(thing, "location", 1).evaluate(frame)
+            - reference.scalar([(0, 0), (10, 1, 0, 0, 0, 1, 1), (20, 3), (30, -1)], frame)
+        )
+        for frame in np.arange(0, 30, 0.05)
+    ]
+    assert played["error"] == pytest.approx(max(errors), rel=0.1)
+    assert f"{played['error']:.2g}" in note
+
+
+HUGE = [
+    [(1e30, 0, 0, 0), (0, 1e-30, 0, 0), (0, 0, 1e30, 0), (0, 0, 0, 1e-30)],
+    [(1, 0, 0, 0), (3e38, 3e38, 0, 0), (0, 0, 1, 1), (1e-38, 0, 0, 1)],
+    [(1, 0, 0, 0), (1e12, 0, 1e12, 0), (1e-12, 0, 0, 1e-12), (0, 1, 0, 0)],
+]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("output", ["HANDLES", "CURVES"])
+@pytest.mark.parametrize("apart", [0.05, 10.0])
+@pytest.mark.parametrize("rows", HUGE)
+def test_no_rotation_is_told_to_be_off_by_more_than_half_a_turn(animation, rows, apart: float, output: str) -> None:
+    thing = new_object("Thing", "QUATERNION")
+    key(thing, "rotation_quaternion", [(apart * number, row) for number, row in enumerate(rows)])
+    look = animation.enable(thing, keep_look=True)
+    report = animation.bake(thing, output=output)
+    assert 0.0 <= look.rotation_change <= math.pi
+    assert 0.0 <= report.rotation_error <= math.pi
+    said = [*look.notes, *report.notes, look.counts, report.counts, *look.farthest_off]
+    degrees = [float(number) for line in said for number in re.findall(r"([-+.e\d]+|nan|inf) degrees", line)]
+    assert len(degrees) > 2
+    assert max(degrees) <= 180.0
 
 
 @pytest.mark.parametrize("mode", MODES)
