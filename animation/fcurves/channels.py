@@ -39,8 +39,11 @@ class Channels:
         return iter(self.bag.fcurves)
 
     def new(self, data_path: str, index: int, group: bpy.types.ActionGroup | str | None = None) -> bpy.types.FCurve:
-        """Make an F-curve; in that channel group, or the one of that name, which is made where it is missing."""
+        """Make an F-curve that is not selected; in that channel group, or the one of that name, which is made where it
+        is missing."""
         fcurve: bpy.types.FCurve = self.bag.fcurves.new(data_path, index=index)
+        # Blender selects it, and pastes and keys into selected channels alone where there are any.
+        fcurve.select = False
         if isinstance(group, str):
             group = self.bag.groups.get(group) or self.bag.groups.new(group) if group else None
         if group is not None:

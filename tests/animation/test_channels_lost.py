@@ -9,6 +9,7 @@ import pytest
 
 from tests.animation.curves import co, curve, differences, fcurves, given, has_table, key, new_object, snapshot
 from tests.animation.test_edits import dope_sheet
+from tools.edit_kinds import mark_selected
 
 LOCATION = [(0, (0, 0, 0)), (10, (5, 2, 3)), (20, (-1, 0, 2)), (30, (0, 4, -2))]
 EULER = [(0, (0, 0, 0)), (10, (1, 0.2, 0.5)), (25, (-1, 0.4, 2))]
@@ -37,6 +38,26 @@ def test_a_rotation_channel_that_was_deleted_while_baked_is_made_again_by_the_ne
     animation.restore(item)
     left = [fcurve.array_index for fcurve in fcurves(item)]
     assert sorted(left) == [other for other in range(3) if other != index]
+
+
+def test_keys_are_pasted_into_all_channels_also_where_a_bake_made_one(animation) -> None:
+    top = new_object("Top", "XYZ")
+    key(top, "rotation_euler", EULER)
+    animation.enable(top)
+    delete(top, "rotation_euler", 1)
+    for fcurve in fcurves(top):
+        fcurve.select = False
+    animation.bake(top)
+    for fcurve in fcurves(top):
+        for point in fcurve.keyframe_points:
+            mark_selected(point, point.co.x == 10)
+    top.select_set(True)
+    bpy.context.view_layer.objects.active = top
+    bpy.context.scene.frame_set(40)
+    with dope_sheet():
+        bpy.ops.action.copy()
+        bpy.ops.action.paste()
+    assert {fcurve.array_index for fcurve in fcurves(top) if fcurve.range()[1] == 40} == {0, 1, 2}
 
 
 def test_a_channel_converted_to_samples_while_baked_comes_back_from_its_record(animation, ball) -> None:
