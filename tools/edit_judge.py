@@ -170,7 +170,7 @@ def compare(
 
     Where keys were `inserted` no interpolation is compared, which a new key takes from the one before it, and a
     rotation may have a whole key where a channel got one. Where an inserted key `keeps_curve` it has parameters, and
-    its twin has none.
+    its twin has those that were set since.
     """
     verdict = Verdict()
     nothing = np.empty((0, 2), dtype=np.float32)
@@ -183,7 +183,7 @@ def compare(
         for row in sorted(set(range(len(theirs))) - set(matched)):
             verdict.add("lost", f"{channel}: no key at {theirs[row, 0]:g}")
         for row in sorted(set(range(len(mine))) - set(matched.values())):
-            beside = inserted and _has_sibling(wanted.points, name, mine[row, 0])
+            beside = inserted and has_sibling(wanted.points, name, mine[row, 0])
             kind = "siblings" if beside else "appeared"
             verdict.add(kind, f"{channel}: a key at {mine[row, 0]:g}")
         for row, other in matched.items():
@@ -198,7 +198,7 @@ def compare(
     return verdict
 
 
-def _has_sibling(points: Points, name: Name, frame: float) -> bool:
+def has_sibling(points: Points, name: Name, frame: float) -> bool:
     """Whether another channel of that rotation has a key there."""
     siblings = (at for (path, _), at in points.items() if path == name[0] and "rotation" in path)
     return any(np.abs(at[:, 0] - frame).min() <= SAME_FRAME for at in siblings)
@@ -213,10 +213,10 @@ def _compare_parameters(wanted: Own, got: Own, verdict: Verdict, keeps_curve: bo
             continue
         held, others = got.parameters[path]
         for row, other in _matched(frames, held).items():
-            if keeps_curve and not numbers[row].any():
-                continue
             for column, name in enumerate(PARAMETERS):
                 a, b = numbers[row, column], others[other, column]
+                if keeps_curve and not a:
+                    continue
                 if not abs(a - b) <= SAME_PARAMETER:
                     verdict.add("parameters", f"{path}: {name} {b:g} at {frames[row]:g}, not {a:g}")
 

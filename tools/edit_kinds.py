@@ -499,8 +499,12 @@ class Edits(Selecting):
         return f"{where}: values scaled by {factor}", KEYS
 
     def graph_operator(self) -> Done:
-        """Those that make of a key what its neighbours say, and some of these are generated."""
-        where = self.columns() if self.dice.random() < 0.5 else self.all()
+        """Those that make of a key what its neighbours say, and some of these are generated.
+
+        Keys are selected curve by curve, or all: a generated key alone that gets another value is the animator's from
+        then on, and the twin of one in the column of another channel's key has none.
+        """
+        where = self.graph() if self.dice.random() < 0.5 else self.all()
         name, how = self.dice.choice(GRAPH_OPERATORS)
         scene_now().frame_set(self.dice.randint(0, 40))
         self.run_operator("FCURVES", "graph", name, how)

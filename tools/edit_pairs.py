@@ -28,12 +28,13 @@ from tools.edit_judge import (
     Verdict,
     channels,
     compare,
+    has_sibling,
     kinds_of,
     own_points,
     parameters_of,
     points_of,
 )
-from tools.edit_kinds import ALL, KEYS, NONE, Done, Edits, editor, make_keyed, rows, scene_now
+from tools.edit_kinds import ALL, KEYS, NONE, BoolArray, Done, Edits, FloatArray, editor, make_keyed, rows, scene_now
 
 operators: Any = bpy.ops
 
@@ -199,6 +200,7 @@ class Case(Edits):
         """Do the edit of that name; its kind."""
         self.dice = dice or self.dice
         self.kind, self.snaps = "", True
+        self._key_siblings()
         before = _count(self.plain)
         if before or name in ("key_pose", "paste_from_another"):
             said, _ = getattr(self, name)()
@@ -211,6 +213,27 @@ class Case(Edits):
         self.story.append(said)
         self._keep_notes()
         return self.kind or name
+
+    def _select(self, chosen: Callable[[Any, FloatArray], BoolArray | bool]) -> None:
+        self._end_edit()
+        self._key_siblings()
+        super()._select(chosen)
+
+    def _key_siblings(self) -> None:
+        """After keys were inserted let the twin's rotations be keyed whole where the live one's were.
+
+        A rotation is one value: where one channel of a baked one is keyed, the look keys all. What is done next to the
+        channel that was keyed is not done to these, and they stay.
+        """
+        if not self.inserted:
+            return
+        twin, live = channels(self.plain), channels(self.live)
+        for name in (name for name in live if "rotation" in name[0] and name in twin):
+            at = co(live[name])
+            for frame, value in at[own_points(live[name])].tolist():
+                beside = has_sibling(points_of(self.plain), name, frame)
+                if beside and _row_at(co(twin[name])[:, 0], frame) is None:
+                    twin[name].keyframe_points.insert(frame, value)
 
     def _keep_notes(self) -> None:
         """Keep what the extension has said of edits by itself."""
@@ -320,7 +343,7 @@ class Case(Edits):
             values=self.values and not passes_by,
             parameters=not (self.merged or self.reversed or self.bent),
             inserted=self.inserted,
-            keeps_curve=self.setting.output == "handles",
+            keeps_curve=self.inserted and self.setting.output == "handles",
         )
         for text in self.failures:
             verdict.add("lost", text)
@@ -537,7 +560,8 @@ class Case(Edits):
     def generated_key(self) -> tuple[str, int, float] | None:
         """Choose a generated key of a channel: its path, index and frame."""
         path, index = self.channel()
-        at = co(channels(self.live)[path, index])[:, 0]
+        held = channels(self.live)[path, index]
+        at = co(held)[~own_points(held), 0]
         free = [frame for frame in self.free_frames(path, index) if _row_at(at, frame) is not None]
         if not free:
             return None

@@ -135,6 +135,16 @@ def _differ(values: FloatArray | Float64Array, others: FloatArray | Float64Array
     return different
 
 
+def _roughness(values: Float64Array) -> float:
+    """Add up how much values differ from the mean of those beside them."""
+    return float(np.abs(np.diff(values, 2)).sum())
+
+
+def _is_within(frame: float, frames: FloatArray) -> bool:
+    """Whether a frame is in the range of others, which ascend."""
+    return len(frames) > 0 and bool(frames[0] <= frame <= frames[-1])
+
+
 @dataclass(frozen=True)
 class _Map:
     """now = factor * before + offset."""
@@ -150,29 +160,6 @@ class _Map:
 
 
 _SAME = _Map(1.0, 0.0)
-
-
-def _matched(frames: FloatArray, identities: Identities, written: Written) -> Iterator[tuple[int, int]]:
-    """Pairs of rows of `written` and keys with one identity. Copies share it: each is the one that was at its frame, or
-    else they are in the order in which they were; of keys that are more than were written, the last ones are the last
-    one's copies."""
-    keys: dict[int, list[int]] = {}
-    for key in np.flatnonzero(identities != identity.NONE).tolist():
-        keys.setdefault(int(identities[key]), []).append(key)
-    rows: dict[int, list[int]] = {}
-    for row, each in enumerate(written["identity"].tolist()):
-        if each in keys:
-            rows.setdefault(each, []).append(row)
-    for each, known in rows.items():
-        left, last = keys[each], known[-1]
-        for row in list(known) if len(known) > 1 else []:
-            stays = next((key for key in left if abs(frames[key] - written["co"][row, 0]) <= ONE_KEY), None)
-            if stays is not None:
-                known.remove(row)
-                left.remove(stays)
-                yield row, stays
-        for place, key in enumerate(left):
-            yield (known[place] if place < len(known) else last), key
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,8 +192,12 @@ class _History:
         place = np.empty(len(order), dtype=np.intp)
         place[order] = np.arange(len(order))
         source = np.full(len(keys), -1, dtype=np.intp)
-        for row, key in _matched(keys.frames, identities, own):
-            source[key] = place[row]
+        if len(own):
+            # Each identity is written once: keys that share one are copies that were made since.
+            named = np.argsort(own["identity"], kind="stable")
+            found = named[np.minimum(np.searchsorted(own["identity"][named], identities), len(own) - 1)]
+            mine = own["identity"][found] == identities
+            source[mine] = place[found[mine]]
         ours = np.flatnonzero(generated)
         if len(made) and len(ours):
             at = np.minimum(np.searchsorted(made["frame"], keys.period[ours]), len(made) - 1)
@@ -328,16 +319,13 @@ class _History:
         return [_Map(1.0, float(np.median(shifts[np.round(shifts, 4) == found[most]])))]
 
     def _smoothed(self, rows: IndexArray, inside: IndexArray, ends: list[int]) -> bool:
-        """Whether a tool smoothed the whole segment: all of it is selected, most of it has changed, and no value lies
-        outside those that were written around it."""
-        among = np.concatenate((inside, np.array(ends, dtype=np.intp)))
+        """Whether a tool smoothed the whole segment: all of it is selected, most of it has changed, it is smoother than
+        before, and no value lies outside those that were written around it."""
+        among = np.sort(np.concatenate((inside, np.array(ends, dtype=np.intp))))
         if 2 * len(rows) <= len(inside) or not self.keys.select_control_point[among].all():
             return False
         at = self.source[rows]
-        shifts = self.now[rows] - self.before[rows]
-        alike = np.ptp(shifts) <= _MAPPED * float(np.abs(self.shown).max(initial=1e-3))
-        # As much for each of them, and nothing for the own keys, is no smoothing: they were keyed.
-        if (at < 0).any() or (alike and not _differ(self.now[ends], self.before[ends]).any()):
+        if (at < 0).any() or _roughness(self.now[among]) >= _roughness(self.before[among]):
             return False
         around = np.clip(at + np.arange(-_ABOUT, _ABOUT + 1)[:, np.newaxis], 0, len(self.shown) - 1)
         low, high = self.shown[around].min(axis=0), self.shown[around].max(axis=0)
@@ -578,21 +566,24 @@ class _History:
 
     @cached_property
     def _covered_keys(self) -> dict[int, tuple[int, float, float]]:
-        """Own keys in whose places copies of generated ones stand: their own places.
+        """Own keys in whose places copies of generated ones stand, or which went because the range of these was
+        replaced and not only that of the own ones among them: their own places.
 
         Pasting over a whole range would leave the same keys, and mean that the own ones are to go: in doubt they stay.
         """
-        own = np.flatnonzero(self.own >= 0)
         if not self.generated.any() or not (self._is_doubled or self._is_all_pasted):
             return {}
-        copies = self.generated & (np.abs(self.keys.period - self.keys.frames) > ONE_KEY)
+        frames, came_from = self.keys.frames, self.frames[self.source]
+        copies = self.generated & (np.abs(self.keys.period - frames) > ONE_KEY)
+        own_copies = ~self.generated & (self.source >= 0) & (np.abs(came_from - frames) > ONE_KEY)
         result = {}
-        for which in own.tolist():
+        for which in np.flatnonzero(self.own >= 0).tolist():
             frame = self.frames[which]
-            known = self.keys.frames[self.source == which]
+            known = frames[self.source == which]
             stays = len(known) > 1 or (np.abs(known - frame) <= ONE_KEY).any()
-            there = copies & (np.abs(self.keys.frames - frame) <= ONE_KEY)
-            if not stays and (self._is_all_pasted or (there & (self.source >= 0)).any()):
+            there = copies & (self.source >= 0) & (np.abs(frames - frame) <= ONE_KEY)
+            replaced = _is_within(frame, frames[copies | own_copies]) and not _is_within(frame, frames[own_copies])
+            if not stays and (self._is_all_pasted or there.any() or replaced):
                 result[which] = (-1, float(frame), self._value_of_copy(which))
         return result
 

@@ -63,8 +63,9 @@ def recorded(
     """Give a row to each key that has none, or is otherwise than its row says: the keys with their identities, and the
     new rows of each part.
 
-    Of keys that a bake has written, those that only moved keep their rows. `numbers`: parameters to be set, of each
-    part, a number a key; NaN takes one away. `chosen`: of which keys. Default: all.
+    Of keys that a bake has written, those that only moved keep their rows. Of copies in one channel one does, and keys
+    from other channels don't: so each is known by itself from then on, also beside further copies. `numbers`:
+    parameters to be set, of each part, a number a key; NaN takes one away. `chosen`: of which keys. Default: all.
     """
     if not parts:
         return [], []
@@ -82,7 +83,8 @@ def recorded(
     if known.any():
         present = session.rows[at[known]]
         baked = joined.spread(np.array([part.baked for part in parts], dtype=np.bool_))
-        stays[known] = same = _is_recorded(rows[known], present, baked[known])
+        copied = _is_copied(joined.spread(np.arange(len(parts)))[known], rows[known], present)
+        stays[known] = same = _is_recorded(rows[known], present, baked[known]) & ~copied
         rows["identity"][known] = present["identity"]
         rows[stays] = present[same]
     if numbers is not None:
@@ -119,8 +121,9 @@ def _with_own_floats(keys: Keyframes, at: npt.NDArray[np.intp]) -> Keyframes:
 
 
 def _is_recorded(rows: Rows, present: Rows, baked: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Tell which rows are, but for where their keys are and moved to, the present ones."""
-    same: npt.NDArray[np.bool_] = (rows["chosen"] == present["chosen"]) & (rows["given"] == present["given"])
+    """Tell which rows are, but for where their keys are and moved to, the present ones, and of the same channel."""
+    same: npt.NDArray[np.bool_] = (rows["track"] == present["track"]) & (rows["index"] == present["index"])
+    same &= (rows["chosen"] == present["chosen"]) & (rows["given"] == present["given"])
     same &= (rows["numbers"] == present["numbers"]).all(axis=1)
     for name in RECORDED:
         if name not in _EXACT:
@@ -134,6 +137,17 @@ def _is_recorded(rows: Rows, present: Rows, baked: npt.NDArray[np.bool_]) -> npt
         same &= (np.abs(offset - before) <= _OFFSET * size).all(axis=1)
     result: npt.NDArray[np.bool_] = np.where(baked, same, exact)
     return result
+
+
+def _is_copied(channels: npt.NDArray[np.intp], rows: Rows, present: Rows) -> npt.NDArray[np.bool_]:
+    """Tell which keys of those channels share the present row with one before them, or with one that stands where the
+    row was made."""
+    elsewhere = rows["co"][:, 0] != present["co"][:, 0]
+    order = np.lexsort((elsewhere, present["identity"], channels))
+    in_order = present["identity"][order], channels[order]
+    copied = np.zeros(len(rows), dtype=np.bool_)
+    copied[order[1:]] = np.all([each[1:] == each[:-1] for each in in_order], axis=0)
+    return copied
 
 
 def write_identities(fcurve: bpy.types.FCurve, own: OwnKeys) -> None:
