@@ -42,7 +42,7 @@ READING = 5.0
 """Seconds for which a note stands that a person has begun to see."""
 _MOST_NOTES = 100
 """Of an action."""
-_EDITORS = ("TRANSFORM_OT_", "ANIM_OT_", "ACTION_OT_", "GRAPH_OT_", "NLA_OT_", "POSE_OT_", "TCB_OT_key_drag")
+_EDITORS = ("TRANSFORM_OT_", "ANIM_OT_", "ACTION_OT_", "GRAPH_OT_", "NLA_OT_", "POSE_OT_")
 _KEYING = ("ANIM_OT_keyframe_insert", "ACTION_OT_keyframe_insert", "GRAPH_OT_keyframe_insert")
 
 

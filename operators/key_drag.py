@@ -10,7 +10,7 @@ import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
 from .. import preferences, selection
-from ..animation.edit.selected_keys import Kept, TrackKeys, put_back, set_parameters
+from ..animation.edit.selected_keys import Kept, TrackKeys, found_again, put_back, set_parameters
 from ..animation.faults import Refusal
 from ..animation.store.parameters import LIMITS, Numbers
 from ..properties import DESCRIPTIONS, MAX, of_50
@@ -125,6 +125,8 @@ class TCB_OT_key_drag(bpy.types.Operator):
         self.absolute = typed is not None
         moved = round(self._moved / step) * step if snap else self._moved
         self.amount = moved if typed is None else typed
+        # Live has baked them since the last move of the mouse.
+        self._chosen = found_again(self._chosen)
         for keys in self._chosen:
             self._set(keys)
         self._show(context)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import bpy
@@ -10,10 +11,11 @@ from bpy.props import EnumProperty, FloatProperty, FloatVectorProperty, StringPr
 
 from .. import preferences, selection
 from ..animation import find_track
-from ..animation.edit.selected_keys import TrackKeys, key_at, set_parameters
+from ..animation.edit.selected_keys import Kept, TrackKeys, found_again, key_at, put_back, set_parameters
 from ..animation.store.parameters import velocity_size
 from ..animation.store.rows import PARAMETERS, VELOCITY, velocity_of
 from ..properties import Of50, parameter
+from ..redraw import redraw_editors
 from ..shared_number import is_mixed
 from ..words import n_, rpt_
 from .reporting import Status, finish, for_each_of, for_each_track, poll_keys, poll_selection
@@ -68,9 +70,11 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:
         if self.track:
             return self.execute(context)
-        if not selection.chosen_keys(context):
+        self._chosen = selection.chosen_keys(context)
+        if not self._chosen:
             self.report({"ERROR"}, NO_KEYS)
             return {"CANCELLED"}
+        self._kept = [Kept.of(keys) for keys in self._chosen]
         for name, numbers in selection.chosen_parameters(context).items():
             if not is_mixed(numbers):
                 setattr(self, name, numbers[0])
@@ -91,8 +95,22 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         if not self.properties.is_property_set("interpolation"):
             row.label(text="kept")
 
+    def check(self, context: bpy.types.Context) -> bool:
+        """Let the motion follow each change in the dialog."""
+        # What can't be changed is said at OK.
+        for_each_of(
+            found_again(self._chosen),
+            partial(set_parameters, given=self._given(), defaults=selection.default_parameters(context)),
+        )
+        redraw_editors()
+        return True
+
+    def cancel(self, _context: bpy.types.Context) -> None:
+        put_back(self._kept)
+        redraw_editors()
+
     def execute(self, context: bpy.types.Context) -> Status:
-        given = {name: getattr(self, name) for name in PARAMETERS if self.properties.is_property_set(name)}
+        given = self._given()
         has_velocity = self.properties.is_property_set("velocity")
         interpolation = self.interpolation if self.properties.is_property_set("interpolation") else None
         if not given and not has_velocity and interpolation is None:
@@ -119,6 +137,10 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         owners = selection.owners_of(context, self.track)
         report = for_each_track(owners, self.track, set_on, keys=1)
         return finish(self, report, rpt_("Set {:s}", report.counts))
+
+    def _given(self) -> dict[str, float]:
+        """The parameters that were set, not those that are mixed and kept."""
+        return {name: getattr(self, name) for name in PARAMETERS if self.properties.is_property_set(name)}
 
 
 NO_KEYS = n_("None of your keys is selected: generated ones have no parameters")

@@ -33,6 +33,7 @@ from ..store.rows import (
 )
 from ..store.table import Channel, read_table, remove_table, update
 from ..store.tracks import Track, find_tracks, tracks_among
+from . import restore
 from .enabling import find_track, writable
 
 _SELECTION = ("select_control_point", "select_left_handle", "select_right_handle")
@@ -63,6 +64,21 @@ class TrackKeys:
     def velocities(self) -> Numbers:
         """A row a key, a number a component; of rotations the three of an angular velocity. 0 where a key has none."""
         return read_velocities(self.track, self.own, self.frames)
+
+
+def found_again(chosen: Sequence[TrackKeys]) -> list[TrackKeys]:
+    """Return the same keys, of their tracks as these are now: since they were found, Live may have baked them, or the
+    action may have been copied. Raises Refusal where a track is gone."""
+    tracks = {
+        (datablock, track.path): track
+        for datablock in dict.fromkeys(keys.datablock for keys in chosen)
+        for track in find_tracks(datablock, channels_of(datablock))
+    }
+    found = []
+    for keys in chosen:
+        track = tracks.get((keys.datablock, keys.track.path))
+        found.append(replace(keys, track=track or find_track(keys.datablock, keys.track.path)))
+    return found
 
 
 def goes_by_velocities(track: Track) -> bool:
@@ -348,9 +364,11 @@ class Kept:
         _write(channels, track, self.keys.frames, self._numbers)
         own = read_own_keys(track)
         self._put_identities(channels, track, own)
-        if not self.enabled and not track.baked and not any((~np.isnan(each.numbers)).any() for each in own.values()):
-            for fcurve in track.channels.values():
-                remove_traces(fcurve)
+        if not self.enabled and not any((~np.isnan(each.numbers)).any() for each in own.values()):
+            # Live may have baked it since.
+            restore.put_back(channels, self.keys.datablock, track)
+            for index, each in read_own_keys(track).items():
+                remove_traces(track.channels[index], each)
             update(channels.action, removed=[track.state.identity])
             if not read_table(channels.action).places:
                 remove_table(channels.action)
@@ -388,14 +406,9 @@ class Kept:
         _put(channels, track, found, NO_ROWS)
 
 
-def put_back(kept: Iterable[Kept]) -> None:
+def put_back(kept: Sequence[Kept]) -> None:
     """Give tracks the parameters that they had."""
-    by_datablock: dict[bpy.types.ID, dict[str, Kept]] = {}
-    for each in kept:
-        by_datablock.setdefault(each.keys.datablock, {})[each.keys.track.path] = each
-    for datablock, tracks in by_datablock.items():
-        channels = channels_of(datablock)
-        for track in find_tracks(datablock, channels):
-            if track.path in tracks:
-                tracks[track.path].put_back(channels, track)
+    for each, keys in zip(kept, found_again([each.keys for each in kept]), strict=True):
+        channels = channels_of(keys.datablock)
+        each.put_back(channels, keys.track)
         channels.action.update_tag()

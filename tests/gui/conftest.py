@@ -33,6 +33,21 @@ scene.frame_set(20)
 """
 
 
+SETTLE = """
+def steps():
+    from bl_ext.user_default.tcb_animation import handlers
+    for _turn_of_blenders_loop in range(3):
+        yield 0.1
+    while handlers._state.marked or handlers._state.unsure:
+        yield 0.05
+"""
+
+
+def settle(window: Any) -> None:
+    """Wait until Blender has done what was clicked and typed, and Live has looked at all that this changed."""
+    window.run(SETTLE)
+
+
 @pytest.fixture
 def window(extension_zip: Path) -> Iterator[Any]:
     if "BLENDER" not in os.environ:

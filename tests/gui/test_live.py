@@ -4,7 +4,6 @@ pressed but the first one. What handles play is in test_live_handles.py."""
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +11,12 @@ import pytest
 
 from tools.graphical import place
 
-from .conftest import PICTURES
+from .conftest import PICTURES, settle
 from .test_main_path import CURVES
-
-SECOND_LOOK = 1.0
-"""Seconds after which all has been looked at that an edit can change."""
 
 
 def everything(window: Any) -> Any:
-    time.sleep(SECOND_LOOK)
+    settle(window)
     return window.run(f"{CURVES}\nresult = everything()")
 
 
@@ -35,7 +31,7 @@ result = [k.co.x for k in channel.keyframe_points if k.type != 'GENERATED']
 
 def is_as_baked(window: Any) -> bool:
     """Whether pressing Bake would change nothing of what is played."""
-    time.sleep(SECOND_LOOK)
+    settle(window)
     return bool(
         window.run(f"""{CURVES}
 def played():
@@ -50,10 +46,10 @@ result = played() == before
 @pytest.fixture
 def live(window: Any) -> Any:
     """The window with samples baked and Live switched on, by clicks."""
-    buttons = window.buttons("VIEW_3D")
+    buttons = window.buttons("VIEW_3D", height=120)
     window.click(place(buttons, "tcb.bake("))
-    window.click(place(window.buttons("VIEW_3D"), "tcb_live"))
-    time.sleep(SECOND_LOOK)
+    window.click(place(window.buttons("VIEW_3D", height=120), "tcb_live"))
+    settle(window)
     window.shot(PICTURES / "live_on.png")
     assert window.run("result = bpy.data.objects['Cube'].animation_data.action.tcb_live") is True
     curves = window.run(f"{CURVES}\nresult = [len(c.keyframe_points) for c in fcurves() if c.data_path == 'location']")
@@ -99,7 +95,7 @@ def test_a_dragged_key_is_followed_by_its_motion_on_release(live):
     live.shot(PICTURES / "live_before.png")
     live.click(diamond(live, 20))
     drag(live, "5")
-    time.sleep(SECOND_LOOK)
+    settle(live)
     live.shot(PICTURES / "live_after.png")
     assert own_frames(live) == [1, 25, 50]
     assert own_frames(live, "rotation_quaternion") == [1, 25, 50]
@@ -130,7 +126,7 @@ def test_a_generated_key_that_is_dragged_alone_goes_back_and_the_tab_says_so(liv
     open_dope_sheet(live)
     live.click(diamond(live, 33))
     drag(live, "3")
-    time.sleep(SECOND_LOOK)
+    settle(live)
     live.shot(PICTURES / "live_in_vain.png")
     assert own_frames(live) == [1, 20, 50]
     said = live.run("""
@@ -145,7 +141,7 @@ def test_keying_a_baked_frame_makes_a_key_there(live):
     live.run("bpy.context.scene.frame_set(33); bpy.ops.ed.undo_push(message='frame')")
     centre = live.run("a = area('VIEW_3D'); r = region(a, 'WINDOW'); result = (r.x + 300, win().height - r.y - 300)")
     live.key("i", at=centre)
-    time.sleep(SECOND_LOOK)
+    settle(live)
     live.shot(PICTURES / "live_keyed.png")
     assert own_frames(live) == [1, 20, 33, 50]
     assert is_as_baked(live)
@@ -160,7 +156,7 @@ def test_it_goes_on_after_saving_and_opening_again(live, tmp_path: Path):
     open_dope_sheet(live)
     live.click(diamond(live, 20))
     drag(live, "5")
-    time.sleep(SECOND_LOOK)
+    settle(live)
     assert own_frames(live) == [1, 25, 50]
     assert is_as_baked(live)
 

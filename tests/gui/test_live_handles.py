@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
 
 from tools.graphical import place
 
-from .conftest import PICTURES
+from .conftest import PICTURES, settle
 from .test_editors import hold_slider, open_editor, take_back
-from .test_live import SECOND_LOOK, diamond, drag, everything, open_dope_sheet, own_frames
+from .test_live import diamond, drag, everything, open_dope_sheet, own_frames
 from .test_main_path import CURVES, hermite_first_segment
 
 AT_REST = """
@@ -37,7 +36,7 @@ def value_at(window: Any, frame: float, index: int = 0) -> float:
 
 def is_as_played(window: Any) -> bool:
     """Whether handles stand where a bake of handles puts them."""
-    time.sleep(SECOND_LOOK)
+    settle(window)
     before = handles(window)
     window.run("bpy.ops.tcb.bake(output='HANDLES')")
     return bool(before == handles(window))
@@ -47,8 +46,8 @@ def is_as_played(window: Any) -> bool:
 def playing(window: Any) -> Any:
     """The window after a click on Enable TCB; of linear keys, which get no parameters."""
     window.run(f"{CURVES}{AT_REST}")
-    window.click(place(window.buttons("VIEW_3D"), "tcb.enable("))
-    time.sleep(SECOND_LOOK)
+    window.click(place(window.buttons("VIEW_3D", height=320), "tcb.enable("))
+    settle(window)
     window.shot(PICTURES / "handles_enabled.png")
     assert window.run("result = bpy.data.objects['Cube'].animation_data.action.tcb_live") is True
     counts = window.run(f"{CURVES}\nresult = [len(c.keyframe_points) for c in fcurves()]")
@@ -57,14 +56,14 @@ def playing(window: Any) -> Any:
 
 
 def test_a_tension_that_is_typed_or_dragged_moves_the_motion(playing):
-    slider = place(playing.buttons("VIEW_3D"), "tcb.tension")
+    slider = place(playing.buttons("VIEW_3D", height=440), "tcb.tension")
     playing.type_value(slider, "0.75")
-    time.sleep(SECOND_LOOK)
+    settle(playing)
     for frame in (10, 11):
         assert value_at(playing, frame) == pytest.approx(hermite_first_segment(frame), abs=1e-5)
     before, typed = everything(playing), value_at(playing, 10, index=1)
     hold_slider(playing, slider, 12)
-    time.sleep(0.5)
+    settle(playing)
     held = value_at(playing, 10, index=1)
     playing.shot(PICTURES / "handles_held.png")
     take_back(playing)
@@ -96,7 +95,7 @@ def test_keying_makes_one_key_in_each_channel_and_no_other(playing):
     about = [value_at(playing, frame) for frame in (32.9, 33, 33.1)]
     centre = playing.run("a = area('VIEW_3D'); r = region(a, 'WINDOW'); result = (r.x + 300, win().height - r.y - 300)")
     playing.key("i", at=centre)
-    time.sleep(SECOND_LOOK)
+    settle(playing)
     assert own_frames(playing) == own_frames(playing, "rotation_quaternion") == [1, 20, 33, 50]
     # Scale has a key now, too.
     counts = playing.run(f"{CURVES}\nresult = [len(c.keyframe_points) for c in fcurves() if c.data_path != 'scale']")
@@ -107,8 +106,8 @@ def test_keying_makes_one_key_in_each_channel_and_no_other(playing):
 
 
 def test_a_mirror_in_time_plays_the_motion_backwards(playing):
-    playing.type_value(place(playing.buttons("VIEW_3D"), "tcb.bias"), "0.5")
-    time.sleep(SECOND_LOOK)
+    playing.type_value(place(playing.buttons("VIEW_3D", height=440), "tcb.bias"), "0.5")
+    settle(playing)
     # The slider is of the key at the current frame, or before it.
     assert 0.5 in playing.run(f"{CURVES}\nresult = list(numbers('bias').values())")
     played = [value_at(playing, frame) for frame in range(1, 51)]
@@ -119,7 +118,7 @@ def test_a_mirror_in_time_plays_the_motion_backwards(playing):
     playing.key("ctrl+m", at=diamond(playing, 40))
     playing.shot(PICTURES / "handles_mirror_menu.png")
     playing.key("Return")
-    time.sleep(SECOND_LOOK)
+    settle(playing)
     playing.shot(PICTURES / "handles_mirrored.png")
     assert own_frames(playing) == [-10, 20, 39]
     assert -0.5 in playing.run(f"{CURVES}\nresult = list(numbers('bias').values())")
@@ -149,7 +148,7 @@ result = [(h.y - k.co.y) / (h.x - k.co.x) for h in (k.handle_left, k.handle_righ
         playing.key(name)
     lengths = playing.run(f"{CURVES}\nk = fcurves()[1].keyframe_points[1]\nresult = k.handle_right.x - k.co.x")
     playing.key("Return")
-    time.sleep(SECOND_LOOK)
+    settle(playing)
     playing.shot(PICTURES / "handles_bent.png")
     bent = everything(playing)
     assert playing.run(slopes) == pytest.approx([left, right + 1 / lengths], abs=1e-2)

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import PICTURES
-from .test_live import SECOND_LOOK
+from .conftest import PICTURES, settle
 
 HALF = (800, 1000)
 """Each window has one half of the screen."""
@@ -177,7 +176,7 @@ class Windows:
 
     def own_frames(self, item: str, path: str = "location", index: int = 0) -> list[float]:
         """Without the generated keys."""
-        time.sleep(SECOND_LOOK)
+        settle(self.gui)
         frames = self.gui.run(f"""{ACTIONS}
 found = next(c for c in channels(bpy.data.objects[{item!r}]) if (c.data_path, c.array_index) == ({path!r}, {index}))
 result = [key.co.x for key in found.keyframe_points if key.type != 'GENERATED']
@@ -186,12 +185,12 @@ result = [key.co.x for key in found.keyframe_points if key.type != 'GENERATED']
 
     def unlike_a_bake(self, item: str, scene: str) -> list[Any]:
         """The curves that a full bake with the settings of that scene would change."""
-        time.sleep(SECOND_LOOK)
+        settle(self.gui)
         found = self.gui.run(f"{ACTIONS}\nresult = differs(bpy.data.objects[{item!r}], {SETTINGS[scene]!r})")
         return list(found)
 
     def everything(self) -> Any:
-        time.sleep(SECOND_LOOK)
+        settle(self.gui)
         return self.gui.run(
             f"{ACTIONS}\nresult = [played(bpy.data.objects[name]) for name in ('Cube', 'Ball', 'Twin')]"
         )

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from tools.graphical import place
 
-from .conftest import PICTURES
+from .conftest import PICTURES, settle
 
 # All that an F-curve is, so that two states can be compared to the last bit, with the identities of keys or without;
 # and what keys of the cube's location have of a parameter: {frame: number}.
@@ -47,6 +46,7 @@ def numbers(name, index=None):
 
 
 def curves(window: Any, path: str = "location", identities: bool = True) -> list[Any]:
+    settle(window)
     code = f"{CURVES}\nresult = [c for c in everything({identities}) if c[0] == {path!r}]"
     return list(window.run(code))
 
@@ -60,15 +60,14 @@ for fcurve in fcurves():
 bpy.ops.ed.undo_push(message='linear')
 """)
     before, played = curves(window), curves(window, identities=False)
-    buttons = window.buttons("VIEW_3D")
+    buttons = window.buttons("VIEW_3D", height=440)
     window.click(place(buttons, "tcb.enable("))
     window.type_value(place(buttons, "tcb.tension"), "0.75")
     assert window.run("result = round(bpy.context.scene.tcb.tension, 4)") == 0.75
-    time.sleep(1.0)
     by_handles = curves(window)
     assert [len(curve[3]) for curve in by_handles] == [3, 3, 3]
     assert window.run("result = bpy.data.objects['Cube'].animation_data.action.tcb_live") is True
-    buttons = window.buttons("VIEW_3D")
+    buttons = window.buttons("VIEW_3D", height=320)
     window.click(place(buttons, "tcb.bake("))
     window.shot(PICTURES / "baked.png")
 
@@ -94,7 +93,7 @@ def steps():
 """)
     assert window.run("result = bpy.context.scene.frame_current") > 1
 
-    window.click(place(window.buttons("VIEW_3D"), "tcb.restore("))
+    window.click(place(window.buttons("VIEW_3D", height=120), "tcb.restore("))
     assert curves(window, identities=False) == played
     window.key("ctrl+z", at=(500, 500))
     assert curves(window) == baked

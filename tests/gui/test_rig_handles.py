@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
 
-from .conftest import PICTURES
+from .conftest import PICTURES, settle
 from .test_dope_sheet import RIG, RIG_CURVES, SHOW
-from .test_live import SECOND_LOOK, diamond
+from .test_live import diamond
 
 FRAMES = (1, 25, 40, 301, 601)
 """Wide apart: with all in view a frame has two pixels."""
@@ -25,7 +24,7 @@ def rig(window: Any, bones: int) -> None:
     made = made.replace("bpy.ops.tcb.enable()", ENABLE)
     window.run(f"bpy.data.objects.remove(bpy.data.objects['Cube'])\n{made[: made.index(LAYOUT)]}")
     window.run("bpy.context.scene.frame_set(200); bpy.ops.ed.undo_push(message='rig')")
-    time.sleep(2 * SECOND_LOOK)
+    settle(window)
     counts = window.run(f"{RIG_CURVES}\nresult = sorted({{len(curve.keyframe_points) for curve in fcurves()}})")
     assert counts == [len(FRAMES)]
     assert window.run("result = bpy.data.objects['Rig'].animation_data.action.tcb_live") is True
@@ -46,7 +45,7 @@ result = sorted({{key.co.x for curve in fcurves() for key in curve.keyframe_poin
     window.key("g", at=diamond(window, 25))
     window.key("4")
     window.key("Return")
-    time.sleep(2 * SECOND_LOOK)
+    settle(window)
     frames = window.run(f"{RIG_CURVES}\nresult = sorted({{k.co.x for c in fcurves() for k in c.keyframe_points}})")
     assert frames == [1.0, 29.0, 40.0, 301.0, 601.0]
     assert is_as_played(window)

@@ -584,6 +584,61 @@ def test_a_drag_that_is_taken_back_leaves_nothing(keyed, choose, editor, tcb_ani
     assert not cube.animation_data.action.keys()
 
 
+def live_step(tcb_animation, keys, **given):
+    """Set parameters of the keys as a drag does between two bakes of Live; the keys to go on with."""
+    selected_keys = tcb_animation.animation.edit.selected_keys
+    found = selected_keys.found_again(keys)
+    for each in found:
+        selected_keys.set_parameters(each, given)
+    bpy.context.view_layer.update()
+    tcb_animation.handlers.flush()
+    return found
+
+
+def test_a_drag_is_followed_by_live_at_each_step(keyed, choose, editor, curve, numbers, tcb_animation):
+    """The handles that Live has placed between two steps are not taken for handles that the animator has dragged."""
+    cube = keyed("Cube")
+    bpy.ops.tcb.enable(keep_look=False)
+    cube.animation_data.action.tcb_live = True
+    tcb_animation.handlers.flush()
+    choose(cube, "location", 11)
+    with editor("DOPESHEET"):
+        keys = tcb_animation.selection.chosen_keys(bpy.context)
+    for tension in (0.25, 0.5, 1.0):
+        keys = live_step(tcb_animation, keys, tension=tension)
+        assert numbers(cube, "location", "tension") == {11.0: tension}
+        # Half way, by the formulas: the tangents at 11 are (1 - tension) times those of Catmull and Rom, and at 31 by
+        # what is left of the chord.
+        leaving = (1 - tension) * 2 * 20 / 30 * (2.0 - 0.0) / 2
+        arriving = 1.5 * (2.0 - 5.0) - 0.5 * leaving
+        half = (5.0 + 2.0) / 2 + (leaving - arriving) / 8
+        assert curve(cube, "location").evaluate(21) == pytest.approx(half, abs=1e-5)
+    assert numbers(cube, "location", "bias") == numbers(cube, "location", "continuity") == {}
+
+
+def test_a_drag_that_is_taken_back_leaves_nothing_where_live_has_played_it(keyed, choose, editor, tcb_animation):
+    """On a track that was not TCB, of an action of which another one is live."""
+    selected_keys = tcb_animation.animation.edit.selected_keys
+    cube = keyed("Cube")
+    tcb_animation.animation.enable(cube, ["rotation"])
+    cube.animation_data.action.tcb_live = True
+    tcb_animation.handlers.flush()
+    choose(cube, "location", 11)
+    with editor("DOPESHEET"):
+        keys = tcb_animation.selection.chosen_keys(bpy.context)
+    before = snapshot(cube)
+    kept = [selected_keys.Kept.of(each) for each in keys]
+    for tension in (0.5, 0.75):
+        keys = live_step(tcb_animation, keys, tension=tension)
+    assert tcb_animation.animation.find_track(cube, "location").baked
+    selected_keys.put_back(kept)
+    bpy.context.view_layer.update()
+    tcb_animation.handlers.flush()
+    assert snapshot(cube) == before
+    assert not tcb_animation.animation.find_track(cube, "location").enabled
+    assert cube.animation_data.action.tcb_live
+
+
 def test_taking_a_drag_back_leaves_other_keys_what_was_set_meanwhile(keyed, choose, editor, numbers, tcb_animation):
     selected_keys = tcb_animation.animation.edit.selected_keys
     cube = keyed("Cube")
