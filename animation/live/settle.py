@@ -7,12 +7,11 @@ each is looked at when it ends; what it meant is written into the keys and the t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import bpy
 import numpy as np
-import numpy.typing as npt
 
 from ..bake.implied import with_implied
 from ..bake.pipeline import note_doubts
@@ -53,16 +52,14 @@ def settle(channels: Channels, tracks: Sequence[Track]) -> Report:
     for track, kept in zip(tracks, every, strict=True):
         if track.state is None:
             continue
-        # New rows give keys new identities; what was written has the old ones.
-        placed = {index: _placed(own, track.state.channels.get(index)) for index, own in kept.items()}
-        states.append(_settle(track, track.state, {index: (next(owns), placed[index]) for index in kept}))
+        states.append(_settle(track, track.state, {index: next(owns) for index in kept}))
         note_doubts(report, track, kept.values())
     if states:
         update(channels.action, joined(rows), states)
     return report
 
 
-def _settle(track: Track, state: State, kept: Mapping[int, tuple[OwnKeys, npt.NDArray[np.uint8]]]) -> State:
+def _settle(track: Track, state: State, kept: OwnChannels) -> State:
     channels = dict(state.channels)
     for index, fcurve in track.channels.items():
         before = channels.get(index)
@@ -71,7 +68,7 @@ def _settle(track: Track, state: State, kept: Mapping[int, tuple[OwnKeys, npt.ND
         if index not in kept:
             channels[index] = replace(before, own=np.empty(0, dtype=OWN), edited=before.rest is None)
             continue
-        channels[index] = _settle_channel(fcurve, *kept[index], before)
+        channels[index] = _settle_channel(fcurve, kept[index], before)
     settings = state.settings
     if any(_has_moved(state.channels[index], channel) for index, channel in channels.items()):
         settings = replace(settings, digest=NEVER)
@@ -84,7 +81,7 @@ def _has_moved(before: Channel, now: Channel) -> bool:
     return before.generated.tobytes() != now.generated.tobytes()
 
 
-def _settle_channel(fcurve: bpy.types.FCurve, own: OwnKeys, placed: npt.NDArray[np.uint8], before: Channel) -> Channel:
+def _settle_channel(fcurve: bpy.types.FCurve, own: OwnKeys, before: Channel) -> Channel:
     keys = read(fcurve)
     there = own.rows >= 0
     mine = np.zeros(len(keys), dtype=np.bool_)
@@ -99,7 +96,7 @@ def _settle_channel(fcurve: bpy.types.FCurve, own: OwnKeys, placed: npt.NDArray[
     )
     write(fcurve, merged(curve, generated))
     noted = np.ascontiguousarray(generated.co).view(GENERATED_KEY).ravel()
-    (written,) = as_written(vars(curve), [own], placed)
+    (written,) = as_written(vars(curve), [own], own.placed)
     return replace(before, edited=own.edited, own=written, generated=noted)
 
 
@@ -119,11 +116,3 @@ def _as_on_curve(keys: Keyframes, own: OwnKeys, before: Channel) -> Keyframes:
         # The curve shows other values than the keys' own.
         curve.co[there] = present.co
     return identity.with_identities(curve, own.identities, curve.interpolation)
-
-
-def _placed(own: OwnKeys, before: Channel | None) -> npt.NDArray[np.uint8]:
-    """Which handles the last bake placed, in the order of the own keys."""
-    if before is None:
-        return np.zeros(len(own.identities), dtype=np.uint8)
-    placed = dict(zip(before.own["identity"].tolist(), before.own["placed"].tolist(), strict=True))
-    return np.array([placed.get(each, 0) for each in own.identities.tolist()], dtype=np.uint8)

@@ -75,6 +75,8 @@ class OwnKeys:
         Their places among all keys of the F-curve; -1 for a key that a generated one has swallowed.
     chosen : array of uint8, shape (n,)
         What the animator chose after they became TCB ones: bits as `rows.CHOSEN_…` name them.
+    placed : array of uint8, shape (n,)
+        Which handles a bake has placed, by the bits above.
     edited : bool
         Keys came, went or moved since their records were made: Blender has to place automatic handles anew.
     """
@@ -84,6 +86,7 @@ class OwnKeys:
     numbers: FloatArray
     rows: IndexArray
     chosen: EnumArray
+    placed: EnumArray
     edited: bool = False
     unrecorded: FloatArray = field(default_factory=lambda: np.empty(0, dtype=np.float32))
     """Frames of keys that were made, or became the animator's, since the bake."""
@@ -110,7 +113,7 @@ class OwnKeys:
     def take(self, rows: BoolArray | IndexArray) -> OwnKeys:
         """The keys of those rows: indices, or a mask."""
         identities, numbers, places = self.identities[rows], self.numbers[rows], self.rows[rows]
-        return OwnKeys(self.keys.take(rows), identities, numbers, places, self.chosen[rows], True)
+        return OwnKeys(self.keys.take(rows), identities, numbers, places, self.chosen[rows], self.placed[rows], True)
 
 
 NO_OWN_KEYS = OwnKeys(
@@ -118,6 +121,7 @@ NO_OWN_KEYS = OwnKeys(
     np.empty(0, np.uint32),
     np.empty((0, rows_.NUMBERS), np.float32),
     np.empty(0, np.intp),
+    np.empty(0, np.uint8),
     np.empty(0, np.uint8),
 )
 
@@ -224,17 +228,18 @@ def _as_left(channels: Sequence[Channel], own: Joined, places: IndexArray) -> li
     identities = np.ascontiguousarray(written["identity"])
     rows = session.rows[session.rows.find(identities)]
     shifted = own.spread(own.sums(_is_shown_elsewhere(written)) > 0)
-    before, keys = keys, _restored(keys, rows, written, shifted)
+    before = keys
+    keys, placed = _restored(keys, rows, written, shifted)
     chosen = _chosen(before, keys, rows, written)
     moved = (before.frames != written["co"][:, 0]) | (before.values != written["value"])
     changed = own.sums(_is_retyped(keys, rows) | moved) > 0
     edited = [channel.edited or otherwise for channel, otherwise in zip(channels, changed.tolist(), strict=True)]
     standing = [None if len(channel.generated) else now for channel, now in zip(channels, own.channels, strict=True)]
-    arrays = map(own.of_channels, (identities, numbers_in(rows), places, chosen))
+    arrays = map(own.of_channels, (identities, numbers_in(rows), places, chosen, placed))
     each = zip(Joined(keys, own.counts).channels, *arrays, edited, standing, strict=True)
     return [
-        OwnKeys(kept, names, numbers, at, choices, otherwise, standing=now)
-        for kept, names, numbers, at, choices, otherwise, now in each
+        OwnKeys(kept, names, numbers, at, choices, by_bake, otherwise, standing=now)
+        for kept, names, numbers, at, choices, by_bake, otherwise, now in each
     ]
 
 
@@ -292,8 +297,10 @@ def _of_track(track: Track, channels: Mapping[int, _Part]) -> dict[int, OwnKeys]
     for index, part in channels.items():
         written = _written(track, index)
         if written is None and not part.stamped.any():
-            rows = np.arange(len(part.keys))
-            result[index] = OwnKeys(part.keys, part.identities, part.numbers, rows, part.chosen, standing=part.keys)
+            rows, placed = np.arange(len(part.keys)), np.zeros(len(part.keys), dtype=np.uint8)
+            result[index] = OwnKeys(
+                part.keys, part.identities, part.numbers, rows, part.chosen, placed, standing=part.keys
+            )
         else:
             changes[index] = classify(part.keys, part.identities, written)
     _promote_poses(track, channels, changes)
@@ -369,11 +376,11 @@ def _of_channel(part: _Part, changes: Changes, written: Channel | None) -> OwnKe
     identities, numbers = part.identities[rows], part.numbers[rows]
     fresh = own.frames[identities == identity.NONE]
     edited = written is None or written.edited or not _stand_as_written(own, identities, written.own)
-    keys = _without_bake(own, identities, written)
+    keys, placed = _without_bake(own, identities, written)
     at = session.rows.find(identities)
     edited = edited or bool(_is_retyped(keys.take(at >= 0), session.rows[at[at >= 0]]).any())
     chosen = _chosen_of(own, keys, identities, written)
-    result = OwnKeys(keys, identities, numbers, rows, chosen, edited, fresh, changes.doubtful)
+    result = OwnKeys(keys, identities, numbers, rows, chosen, placed, edited, fresh, changes.doubtful)
     return _with_returned(result, changes, part.keys)
 
 
@@ -417,8 +424,9 @@ def _with_returned(own: OwnKeys, changes: Changes, keys: Keyframes) -> OwnKeys:
     identities = identities[order]
     rows = np.concatenate((own.rows, np.full(len(back), -1, dtype=np.intp)))[order]
     chosen = np.concatenate((own.chosen, session.rows["chosen"][at]))[order]
+    placed = np.concatenate((own.placed, np.full(len(back), LEFT_PLACED | RIGHT_PLACED, dtype=np.uint8)))[order]
     every = merged(own.keys, back)
-    return OwnKeys(every, identities, numbers_of(identities), rows, chosen, True, own.unrecorded, own.doubtful)
+    return OwnKeys(every, identities, numbers_of(identities), rows, chosen, placed, True, own.unrecorded, own.doubtful)
 
 
 def _recorded(rows: Rows) -> Keyframes:
@@ -436,20 +444,19 @@ def recorded_keys(written: Written) -> Keyframes:
     return identity.with_identities(recorded, np.ascontiguousarray(written["identity"][at >= 0]))
 
 
-def _without_bake(own: Keyframes, identities: Identities, channel: Channel | None) -> Keyframes:
-    """Give the keys what they have without a bake, but for what the animator has changed since."""
+def _without_bake(own: Keyframes, identities: Identities, channel: Channel | None) -> tuple[Keyframes, EnumArray]:
+    """Give the keys what they have without a bake, but for what the animator has changed since; and tell which of their
+    handles a bake has placed."""
     at = session.rows.find(identities)
     known = at >= 0
-    result = _as_made(own, ~known)
+    result, placed = _as_made(own, ~known), np.zeros(len(own), dtype=np.uint8)
     if not known.any():
-        return result
+        return result, placed
     rows = session.rows[at[known]]
     written = _written_of(identities[known], channel)
     shifted = written is not None and bool(_is_shown_elsewhere(written).any())
-    restored = _restored(own.take(known), rows, written, shifted)
-    if known.all():
-        return restored
-    return merged(result.take(~known), restored)
+    restored, placed[known] = _restored(own.take(known), rows, written, shifted)
+    return (restored if known.all() else merged(result.take(~known), restored)), placed
 
 
 def _as_made(own: Keyframes, fresh: BoolArray) -> Keyframes:
@@ -479,9 +486,11 @@ def _written_of(identities: Identities, channel: Channel | None) -> Written | No
     return result
 
 
-def _restored(own: Keyframes, rows: Rows, written: Written | None, shifted: BoolArray | bool) -> Keyframes:
+def _restored(
+    own: Keyframes, rows: Rows, written: Written | None, shifted: BoolArray | bool
+) -> tuple[Keyframes, EnumArray]:
     """Take what the bake changed from the rows, and keep what was changed since it wrote the keys; `shifted`: in
-    channels where the bake shows other values than keys' own."""
+    channels where the bake shows other values than keys' own. And tell which of their handles a bake has placed."""
     here = np.zeros(len(own), dtype=np.bool_)
     interpolation, placed = rows["interpolation"], np.zeros(len(own), dtype=np.uint8)
     if written is not None:
@@ -492,6 +501,9 @@ def _restored(own: Keyframes, rows: Rows, written: Written | None, shifted: Bool
     # Pasted from another channel: on a curve that is all samples handles off their key are the animator's.
     stands = (own.handle_left == own.co).all(axis=1) & (own.handle_right == own.co).all(axis=1)
     placed[~here & (stands | (own.interpolation != INTERPOLATION["LINEAR"]))] = LEFT_PLACED | RIGHT_PLACED
+    mirrored = _are_mirrored(own, written) & here if written is not None else here
+    # A mirror in time has put the handle before the first key behind the last one.
+    placed[mirrored] = _SWAPPED[placed[mirrored]]
     sides: dict[str, npt.NDArray[Any]] = {}
     for side, other, bit in _SIDES:
         kind = f"{side}_type"
@@ -515,7 +527,7 @@ def _restored(own: Keyframes, rows: Rows, written: Written | None, shifted: Bool
             kinds = np.where(dragged & automatic, np.uint8(HANDLE["FREE"]), kinds)
             kinds = np.where(retyped, getattr(own, kind), kinds)
             by_bake &= ~(retyped | dragged)
-        recorded = _recorded_handle(own, rows, (side, other), written, here)
+        recorded = _recorded_handle(own, rows, (side, other), written, here, mirrored)
         handle = np.where(by_bake[:, np.newaxis], recorded, now)
         sides |= {side: handle, kind: kinds.astype(np.uint8)}
     keys = own.with_(
@@ -525,7 +537,7 @@ def _restored(own: Keyframes, rows: Rows, written: Written | None, shifted: Bool
         period=identity.without_identities(own.period, rows["period"]),
         **sides,
     )
-    return identity.with_identities(keys, np.ascontiguousarray(rows["identity"]))
+    return identity.with_identities(keys, np.ascontiguousarray(rows["identity"])), placed
 
 
 def _chosen_of(now: Keyframes, keys: Keyframes, identities: Identities, channel: Channel | None) -> EnumArray:
@@ -533,8 +545,9 @@ def _chosen_of(now: Keyframes, keys: Keyframes, identities: Identities, channel:
     chosen = np.zeros(len(keys), dtype=np.uint8)
     at = session.rows.find(identities)
     known = at >= 0
+    present = now.take(known)
     written = _written_of(identities[known], channel)
-    chosen[known] = _chosen(now.take(known), keys.take(known), session.rows[at[known]], written)
+    chosen[known] = _chosen(present, keys.take(known), session.rows[at[known]], written)
     return chosen
 
 
@@ -558,10 +571,35 @@ def _chosen(now: Keyframes, keys: Keyframes, rows: Rows, written: Written | None
 
 
 _SIDES = (("handle_left", "handle_right", LEFT_PLACED), ("handle_right", "handle_left", RIGHT_PLACED))
+_SWAPPED = np.array([0, RIGHT_PLACED, LEFT_PLACED, LEFT_PLACED | RIGHT_PLACED], dtype=np.uint8)
+"""By what is noted of a key's handles: the same of the opposite ones."""
+_MIRROR = np.array([-1.0, 1.0])
+
+
+def _room(offset: FloatArray, other: FloatArray) -> npt.NDArray[np.float64]:
+    """Return how near handles of a key are to be to where they were: moving it rounds their offsets."""
+    room: npt.NDArray[np.float64] = 1e-3 * (1.0 + np.abs(offset) + np.abs(other))
+    return room
+
+
+def _are_alike(offset: FloatArray, other: FloatArray, room: npt.NDArray[np.float64]) -> BoolArray:
+    alike: BoolArray = (np.abs(offset - other) <= room).all(axis=1)
+    return alike
+
+
+def _are_mirrored(own: Keyframes, written: Written) -> BoolArray:
+    """Tell which keys' handles have changed places, as by a mirror in time."""
+    left, right = own.handle_left - own.co, own.handle_right - own.co
+    before_left, before_right = written["handle_left"] - written["co"], written["handle_right"] - written["co"]
+    room = _room(before_left, before_right)
+    changed = ~(_are_alike(left, before_left, room) & _are_alike(right, before_right, room))
+    opposite = _are_alike(left, before_right * _MIRROR, room) & _are_alike(right, before_left * _MIRROR, room)
+    mirrored: BoolArray = changed & opposite
+    return mirrored
 
 
 def _recorded_handle(
-    own: Keyframes, rows: Rows, sides: tuple[str, str], written: Written | None, here: BoolArray
+    own: Keyframes, rows: Rows, sides: tuple[str, str], written: Written | None, here: BoolArray, mirrored: BoolArray
 ) -> FloatArray:
     """Where a handle that the bake has placed belongs: where it was recorded, as far as its key has moved since.
 
@@ -572,16 +610,14 @@ def _recorded_handle(
     offset = (rows[side] - rows["co"]).astype(np.float64)
     still = (own.co == rows["co"]).all(axis=1, keepdims=True)
     if written is not None:
-        mirror = np.array([-1.0, 1.0])
         now, beyond = getattr(own, side) - own.co, getattr(own, other) - own.co
         before, opposite = written[side] - written["co"], written[other] - written["co"]
-        room = 1e-3 * (1.0 + np.abs(before) + np.abs(opposite))
+        room = _room(before, opposite)
         # Keys that were not written into this channel have no places in `written`.
-        same = ~here | (np.abs(now - before) <= room).all(axis=1)
-        mirrored = here & ~same & (np.abs(now - opposite * mirror) <= room).all(axis=1)
+        same = ~here | (_are_alike(now, before, room) & _are_alike(beyond, opposite, room))
         ratio, ratio_beyond = _ratio(now, before), _ratio(beyond, opposite)
         scaled = here & ~same & ~mirrored & (np.abs(ratio - ratio_beyond) <= 1e-3 * (1.0 + np.abs(ratio))).all(axis=1)
-        swapped = (rows[other] - rows["co"]).astype(np.float64) * mirror
+        swapped = (rows[other] - rows["co"]).astype(np.float64) * _MIRROR
         offset = np.where(mirrored[:, np.newaxis], swapped, np.where(scaled[:, np.newaxis], offset * ratio, offset))
         still &= ~(mirrored | scaled)[:, np.newaxis]
     handle: FloatArray = np.where(still, rows[side], (own.co + offset).astype(np.float32))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an animator does to a baked action in the Dope Sheet, held against the same done to an unbaked twin."""
+"""What an animator does in the Dope Sheet to an action that is baked, or played by handles, held against the same done
+to an unbaked twin."""
 
 from __future__ import annotations
 
@@ -8,8 +9,9 @@ from collections.abc import Callable
 import bpy
 import numpy as np
 import pytest
+from mathutils import Vector
 
-from tests.animation.curves import fcurves, key, new_object, snapshot
+from tests.animation.curves import curve, fcurves, key, new_object, snapshot
 from tools.edit_judge import parameters_of
 from tools.edit_kinds import editor
 
@@ -44,13 +46,23 @@ def keyed(name: str, mode: str) -> bpy.types.Object:
     return thing
 
 
+SAMPLES: dict[str, object] = {"step": 1.0}
+FINER: list[dict[str, object]] = [{"step": 0.25}, {"step": 0.5}]
+HANDLES: dict[str, object] = {"output": "HANDLES"}
+
+
+def options_id(options: object) -> str | None:
+    return " ".join(map(str, options.values())) if isinstance(options, dict) else None
+
+
 @pytest.fixture
-def step() -> float:
-    return 1.0
+def options() -> dict[str, object]:
+    """How the first twin is baked."""
+    return SAMPLES
 
 
 @pytest.fixture(params=["QUATERNION", "XYZ"])
-def twins(request, animation, step: float) -> tuple[bpy.types.Object, bpy.types.Object]:
+def twins(request, animation, options: dict[str, object]) -> tuple[bpy.types.Object, bpy.types.Object]:
     """The same keys and parameters twice; the first one is baked."""
     things = keyed("Baked", request.param), keyed("Plain", request.param)
     for thing in things:
@@ -58,7 +70,7 @@ def twins(request, animation, step: float) -> tuple[bpy.types.Object, bpy.types.
         for path in ("location", "rotation"):
             animation.key_set(thing, path, 10, tension=0.5, bias=0.25)
             animation.key_set(thing, path, 25, continuity=-0.5, ease_to=0.4)
-    animation.bake(things[0], step=step)
+    animation.bake(things[0], **options)
     return things
 
 
@@ -214,15 +226,31 @@ REVERSED = ("turn all around", "mirror all")
 """Edits after which the motion goes the other way."""
 
 
-@pytest.mark.parametrize("name", EDITS)
-def test_baking_again_after_an_edit_is_a_fresh_bake_of_the_edited_keys(animation, twins, name: str) -> None:
+CHOSEN = ("handles otherwise", "handles to vector")
+"""Edits after which Blender plays handles where handles play: those of a type that was chosen."""
+
+
+def is_played(thing: bpy.types.Object, difference: tuple) -> bool:
+    """Whether it is no difference of the handles before the first and after the last key."""
+    path, name, *rest = difference
+    place = {"handle_left": 0, "handle_right": len(curve(thing, path).keyframe_points) - 1}.get(name)
+    return not rest or rest[0] // 2 != place
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [*((name, SAMPLES) for name in EDITS), *((name, HANDLES) for name in EDITS if name not in CHOSEN)],
+    ids=options_id,
+)
+def test_baking_again_after_an_edit_is_a_fresh_bake_of_the_edited_keys(animation, twins, name: str, options) -> None:
     select(twins, *EDITS[name][0])
     do_to_both(twins, name)
     if name in REVERSED:
         reverse_parameters(animation, twins[1])
     for thing in twins:
-        animation.bake(thing)
-    assert unlike(twins[1], twins[0], handles=False) == []
+        animation.bake(thing, **options)
+    found = unlike(twins[1], twins[0], handles=options == HANDLES)
+    assert [each for each in found if is_played(twins[0], each)] == []
 
 
 # Of samples nearer than a frame several become one, and their mean may not tell which.
@@ -230,7 +258,12 @@ FINE = [name for name in EDITS if name not in ("scale all down", "snap all to th
 
 
 @pytest.mark.parametrize(
-    ("name", "step"), [*((name, step) for name in FINE for step in (0.25, 0.5)), *((name, 1.0) for name in EDITS)]
+    ("name", "options"),
+    [
+        *((name, options) for name in FINE for options in FINER),
+        *((name, options) for name in EDITS for options in (SAMPLES, HANDLES)),
+    ],
+    ids=options_id,
 )
 def test_restore_after_an_edit_gives_the_edited_keys(animation, twins, name: str) -> None:
     select(twins, *EDITS[name][0])
@@ -239,14 +272,15 @@ def test_restore_after_an_edit_gives_the_edited_keys(animation, twins, name: str
     assert unlike(twins[1], twins[0]) == []
 
 
+@pytest.mark.parametrize("options", [SAMPLES, HANDLES], ids=options_id)
 @pytest.mark.parametrize("name", EDITS)
-def test_parameters_follow_their_keys(animation, twins, name: str) -> None:
+def test_parameters_follow_their_keys(animation, twins, name: str, options) -> None:
     select(twins, *EDITS[name][0])
     do_to_both(twins, name)
     if name in REVERSED:
         reverse_parameters(animation, twins[1])
     for thing in twins:
-        animation.bake(thing)
+        animation.bake(thing, **options)
     baked, fresh = (parameters_of(animation, thing) for thing in twins)
     assert baked.keys() == fresh.keys()
     for path, (frames, numbers) in fresh.items():
@@ -299,12 +333,14 @@ FINE_IN_TURN = [
 
 
 @pytest.mark.parametrize(
-    ("name", "step"),
-    [*((name, step) for name in FINE_IN_TURN for step in (0.25, 0.5)), *((name, 1.0) for name in IN_TURN)],
+    ("name", "options"),
+    [
+        *((name, options) for name in FINE_IN_TURN for options in FINER),
+        *((name, options) for name in IN_TURN for options in (SAMPLES, HANDLES)),
+    ],
+    ids=options_id,
 )
-def test_restore_after_two_edits_without_a_bake_between_gives_the_edited_keys(
-    animation, twins, name: str, step: float
-) -> None:
+def test_restore_after_two_edits_without_a_bake_between_gives_the_edited_keys(animation, twins, name: str) -> None:
     for frames, edit in IN_TURN[name]:
         select(twins, *frames)
         do(edit)
@@ -312,6 +348,7 @@ def test_restore_after_two_edits_without_a_bake_between_gives_the_edited_keys(
     assert unlike(twins[1], twins[0]) == []
 
 
+@pytest.mark.parametrize("options", [SAMPLES, HANDLES], ids=options_id)
 def test_two_moves_and_a_scaling_make_no_keys(animation, twins) -> None:
     for frames, edit in (([10, 25], move(-3)), ([], move(20)), ([], scale(2.0))):
         select(twins, *frames)
@@ -320,12 +357,12 @@ def test_two_moves_and_a_scaling_make_no_keys(animation, twins) -> None:
     assert unlike(twins[1], twins[0]) == []
 
 
-@pytest.mark.parametrize("step", [0.25, 0.5, 1.0])
-def test_keys_between_frames_keep_their_values_when_snapped(animation, twins, step: float) -> None:
+@pytest.mark.parametrize("options", [*FINER, SAMPLES, HANDLES], ids=options_id)
+def test_keys_between_frames_keep_their_values_when_snapped(animation, twins, options) -> None:
     animation.restore(twins[0])
     select(twins, 10, 25)
     do(move(0.3))
-    animation.bake(twins[0], step=step)
+    animation.bake(twins[0], **options)
     select(twins)
     do(snap)
     animation.restore(twins[0])
@@ -344,5 +381,36 @@ def test_a_key_outside_the_range_that_plays_by_numbers_of_its_own_can_be_moved(
     animation.bake(twins[0], frame_range=(12, 18))
     select(twins, 40)
     do(move(frames))
+    animation.restore(twins[0])
+    assert unlike(twins[1], twins[0]) == []
+
+
+COPIED = {
+    "and a key deleted": ([25], delete),
+    "and a key inserted": ([10], duplicate(7)),
+    "and all moved": ([], move(3)),
+    "and mirrored": ([], mirror),
+    "and scaled": ([], scale(1.5)),
+}
+
+
+@pytest.mark.parametrize("options", [SAMPLES, HANDLES], ids=options_id)
+@pytest.mark.parametrize("name", COPIED)
+def test_copies_of_keys_keep_handles_of_their_own_through_another_edit(animation, twins, name: str, options) -> None:
+    """They have one identity, and where handles play each its own handles, those beyond the ends the animator's."""
+    animation.restore(twins[0])
+    for thing in twins:
+        for fcurve in fcurves(thing):
+            for point in (fcurve.keyframe_points[0], fcurve.keyframe_points[-1]):
+                point.handle_left_type = point.handle_right_type = "FREE"
+                point.handle_left, point.handle_right = point.co - Vector((1.5, 0.5)), point.co + Vector((1.0, 2.0))
+    animation.bake(twins[0], **options)
+    select(twins)
+    do(duplicate(60))
+    animation.bake(twins[0], **options)
+    frames, edit = COPIED[name]
+    select(twins, *frames)
+    do(edit)
+    animation.bake(twins[0], **options)
     animation.restore(twins[0])
     assert unlike(twins[1], twins[0]) == []

@@ -389,6 +389,28 @@ def test_live_handles_are_those_of_a_fresh_bake(animation, mode: str) -> None:
         assert was["handle_left"][8:] == now["handle_left"][8:]
 
 
+def test_both_handles_of_a_key_whose_values_were_scaled_come_back_scaled(animation) -> None:
+    """Also where the bake has placed one of them nearly as high as its key."""
+    thing = new_object()
+    thing["grip"] = 0.0
+    key(thing, '["grip"]', [(0, 1.003), (10, 1.0), (20, 3.0)])
+    fcurve = curve(thing, '["grip"]')
+    middle = fcurve.keyframe_points[1]
+    middle.handle_left_type = middle.handle_right_type = "FREE"
+    middle.handle_left, middle.handle_right = (7.0, 0.5), (13.0, 1.5)
+    animation.enable(thing)
+    animation.key_set(thing, '["grip"]', 10, continuity=-1.0)
+    animation.bake(thing, output="HANDLES")
+    assert 1.0 < middle.handle_left.y < 1.0015
+    for point in fcurve.keyframe_points:
+        for place in (point.co, point.handle_left, point.handle_right):
+            place.y *= 2.0
+    animation.bake(thing, output="HANDLES")
+    animation.restore(thing)
+    assert tuple(middle.co) == (10.0, 2.0)
+    assert (*middle.handle_left, *middle.handle_right) == pytest.approx((7.0, 1.0, 13.0, 3.0), abs=1e-3)
+
+
 def b_spline(animation, thing) -> str:
     animation.enable(thing)
     animation.choose(thing, "location", method="B_SPLINE")
