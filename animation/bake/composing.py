@@ -28,7 +28,7 @@ from ..fcurves.keyframes import (
 )
 from ..fcurves.remembering import remembered
 from ..store import stamps
-from ..store.own_keys import LEFT_PLACED, RIGHT_PLACED
+from ..store.own_keys import LEFT_PLACED, RIGHT_PLACED, Standing
 from ..store.rows import CHOSEN_LEFT, CHOSEN_RIGHT
 from ..store.table import WRITTEN
 from .plan import ChannelKeys, Derivatives
@@ -82,18 +82,19 @@ class Composed:
     @property
     def channels(self) -> list[Keyframes]:
         """Each channel's; those that share an array share it here too."""
-        rows = {id(array): list(array) for array in self.arrays.values() if array.ndim > 1}
-        same = {name: array for name, array in self.arrays.items() if array.ndim == 1}
-        own = [(name, rows[id(array)]) for name, array in self.arrays.items() if array.ndim > 1]
         count = len(self.arrays["co"])
-        return [Keyframes(**same, **{name: each[channel] for name, each in own}) for channel in range(count)]
+        rows = {id(array): list(array) if array.ndim > 1 else [array] * count for array in self.arrays.values()}
+        columns = zip(*(rows[id(self.arrays[name])] for name in NAMES), strict=True)
+        return list(map(Keyframes.of_columns, columns))
 
-    def differing(self, standing: Sequence[Keyframes]) -> list[list[str]]:
+    def differing(self, standing: Sequence[Standing]) -> list[list[str]]:
         """Name for each channel the attributes in which its keys are other than as many that stand there."""
-        other = [
-            (_bits(self.arrays[name]) != _bits(_every(standing, [name])[0])).reshape(len(standing), -1).any(axis=1)
-            for name in NAMES
-        ]
+        n, shape = len(standing), self.arrays["co"].shape[:2]
+        other = []
+        for name in NAMES:
+            before = np.concatenate([each.attribute(name) for each in standing])
+            differs = _bits(self.arrays[name]) != _bits(before.reshape(*shape, *before.shape[1:]))
+            other.append(differs.reshape(n, -1).any(axis=1))
         return [list(compress(NAMES, channel)) for channel in np.array(other).T.tolist()]
 
     @property

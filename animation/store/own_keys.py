@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import compress
+from itertools import accumulate, compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,8 +55,21 @@ _HANDLE_MOVED = 1e-4
 _KEYS_AT_ONCE = 50_000
 """Some megabytes."""
 LEFT_PLACED, RIGHT_PLACED = 1, 2
+_NO_FRAMES: FloatArray = np.empty(0, dtype=np.float32)
 _AUTOMATIC = [HANDLE[name] for name in ("AUTO", "AUTO_CLAMPED", "VECTOR")]
 """Types of handles that Blender places."""
+
+
+class Standing(NamedTuple):
+    """Keys of one channel, among those of many."""
+
+    every: Keyframes
+    rows: slice
+
+    def attribute(self, name: str) -> npt.NDArray[Any]:
+        """Take one of their attributes."""
+        array: npt.NDArray[Any] = getattr(self.every, name)[self.rows]
+        return array
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,12 +101,12 @@ class OwnKeys:
     chosen: EnumArray
     placed: EnumArray
     edited: bool = False
-    unrecorded: FloatArray = field(default_factory=lambda: np.empty(0, dtype=np.float32))
+    unrecorded: FloatArray = field(default_factory=lambda: _NO_FRAMES)
     """Frames of keys that were made, or became the animator's, since the bake."""
-    doubtful: FloatArray = field(default_factory=lambda: np.empty(0, dtype=np.float32))
+    doubtful: FloatArray = field(default_factory=lambda: _NO_FRAMES)
     """Frames of generated keys that were taken for the animator's, and of own ones that are back in their places,
     though that is not sure."""
-    standing: Keyframes | None = None
+    standing: Standing | None = None
     """The keys of the F-curve as they were read, where it has no others."""
 
     @property
@@ -234,7 +247,11 @@ def _as_left(channels: Sequence[Channel], own: Joined, places: IndexArray) -> li
     moved = (before.frames != written["co"][:, 0]) | (before.values != written["value"])
     changed = own.sums(_is_retyped(keys, rows) | moved) > 0
     edited = [channel.edited or otherwise for channel, otherwise in zip(channels, changed.tolist(), strict=True)]
-    standing = [None if len(channel.generated) else now for channel, now in zip(channels, own.channels, strict=True)]
+    ends = accumulate(own.counts)
+    standing = [
+        None if len(channel.generated) else Standing(own.keys, slice(end - count, end))
+        for channel, count, end in zip(channels, own.counts, ends, strict=True)
+    ]
     arrays = map(own.of_channels, (identities, numbers_in(rows), places, chosen, placed))
     each = zip(Joined(keys, own.counts).channels, *arrays, edited, standing, strict=True)
     return [
@@ -298,8 +315,9 @@ def _of_track(track: Track, channels: Mapping[int, _Part]) -> dict[int, OwnKeys]
         written = _written(track, index)
         if written is None and not part.stamped.any():
             rows, placed = np.arange(len(part.keys)), np.zeros(len(part.keys), dtype=np.uint8)
+            standing = Standing(part.keys, slice(None))
             result[index] = OwnKeys(
-                part.keys, part.identities, part.numbers, rows, part.chosen, placed, standing=part.keys
+                part.keys, part.identities, part.numbers, rows, part.chosen, placed, standing=standing
             )
         else:
             changes[index] = classify(part.keys, part.identities, written)
