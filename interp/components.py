@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from typing import Self
 
-import numpy as np
 import numpy.typing as npt
 
 from .keys import FloatArray, Keys
-from .segments import Continuity, Curve, Cycle, Tracks, called, checked_cycle
+from .segments import Continuity, Curve, Cycle, Tracks, called, checked_cycle, checked_keys
 
 
 class ComponentSpline(ABC):
@@ -32,7 +32,7 @@ class ComponentSpline(ABC):
     reach: int | None
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE") -> None:
-        self.keys = keys
+        self.keys = checked_keys(keys)
         self.cycle = checked_cycle(cycle)
 
     def __call__(self, frames: npt.ArrayLike, nu: int = 0) -> FloatArray:
@@ -42,7 +42,7 @@ class ComponentSpline(ABC):
     @property
     def loop_gap(self) -> float:
         """The distance from the last key's value to the first's: a loop that is one has 0."""
-        return float(np.linalg.norm(self.keys.values[-1] - self.keys.values[0]))
+        return math.hypot(*(self.keys.values[-1] - self.keys.values[0]).tolist())
 
     @property
     def batch(self) -> Hashable:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys of one track: frames, values and the five parameters, checked once."""
+"""Keys of one track: frames, values and the five parameters, checked once; and what functions take for numbers."""
 
 from __future__ import annotations
 
@@ -23,6 +23,46 @@ WORDS = {
 """What to call them in a sentence."""
 LOWEST = np.array([-1.0, -1.0, -1.0, 0.0, 0.0])[:, np.newaxis]
 HIGHEST = 1.0
+FARTHEST = 1e100
+"""Frames from 0: float64 ends at 1.8e308, and some methods compute with the cubes of lengths and of their inverses."""
+_LARGEST = 1e301
+"""Of values, and of them over the square of a length: methods add up to 1e7 times as much."""
+_SHORTEST = 1e-16
+"""Of the track's length: nearer than this no two frames are but close to 0, and methods raise such ratios to the 16th
+power."""
+
+
+def numbers(name: str, data: npt.ArrayLike, components: int | None = None) -> FloatArray:
+    """Return an array of numbers, which an argument of that name is, as float64.
+
+    Raises
+    ------
+    TypeError
+        For what is no array of real numbers: strings, objects, dates, complex numbers, masked arrays.
+    ValueError
+        Where the last axis has not so many `components`.
+    """
+    try:
+        array = as_array(data)
+    except TypeError as error:
+        raise TypeError(f"{name} must be an array of numbers, not {error}") from error
+    if components is not None and array.shape[-1:] != (components,):
+        raise ValueError(f"{name} must have {components} components on its last axis, not the shape {array.shape}")
+    return array
+
+
+def as_array(data: npt.ArrayLike) -> FloatArray:
+    """Return real numbers as float64, or raise TypeError, which says what they are instead."""
+    rows = data if isinstance(data, list | tuple) else [data]
+    if any(isinstance(each, np.ma.MaskedArray) and np.ma.is_masked(each) for each in rows):
+        raise TypeError("masked")
+    try:
+        array = np.asarray(data)
+    except (TypeError, ValueError) as error:
+        raise TypeError(str(error)) from error
+    if array.dtype.kind not in "biuf":
+        raise TypeError(str(array.dtype))
+    return array.astype(np.float64, copy=False)
 
 
 class KeysError(ValueError):
@@ -125,6 +165,7 @@ class Keys:
     ) -> None:
         checked_frames = _checked_frames(frames)
         checked_values = _checked_values(values, checked_frames)
+        _check_speed(checked_frames, checked_values)
         parameters = _checked_parameters((tension, continuity, bias, ease_to, ease_from), checked_frames)
         self._set(checked_frames, checked_values, parameters)
 
@@ -158,8 +199,8 @@ class Keys:
 def _numbers(data: npt.ArrayLike, fault: str) -> FloatArray:
     """Return a float64 copy, or say what these are not."""
     try:
-        return np.array(data, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        return as_array(data).copy()
+    except TypeError as error:
         raise KeysError(Text(fault, error)) from error
 
 
@@ -173,6 +214,10 @@ def _checked_frames(data: npt.ArrayLike) -> FloatArray:
     if not finite.all():
         key = int(np.argmin(finite))
         raise KeysError(n_("the frame is not a finite number"), key, float(frames[key]))
+    far = np.abs(frames) > FARTHEST
+    if far.any():
+        key = int(np.argmax(far))
+        raise KeysError(n_("the frame is farther from 0 than {:g}", FARTHEST), key, float(frames[key]))
     rising = frames[1:] > frames[:-1]
     if not rising.all():
         key = int(np.argmin(rising)) + 1
@@ -197,14 +242,32 @@ def _checked_values(data: npt.ArrayLike, frames: FloatArray) -> FloatArray:
         key, component = (int(index) for index in np.argwhere(~finite)[0])
         fault = n_("component {:d} of the value is {!s}, not a finite number", component, values[key, component])
         raise KeysError(fault, key, float(frames[key]), component=component)
+    large = np.abs(values) > _LARGEST
+    if large.any():
+        key, component = (int(index) for index in np.argwhere(large)[0])
+        fault = n_(
+            "component {:d} of the value is {:g}, farther from 0 than {:g}", component, values[key, component], _LARGEST
+        )
+        raise KeysError(fault, key, float(frames[key]), component=component)
     return values
+
+
+def _check_speed(frames: FloatArray, values: FloatArray) -> None:
+    """Raise KeysError where keys stand so near together that float64 holds no derivatives between them."""
+    size = np.abs(values).max(axis=1)
+    least = np.maximum(np.sqrt(np.maximum(size[1:], size[:-1]) / _LARGEST), 1.0 / FARTHEST)
+    near = frames[1:] - frames[:-1] < np.maximum(least, _SHORTEST * (frames[-1] - frames[0]))
+    if near.any():
+        key = int(np.argmax(near)) + 1
+        fault = n_("stands so near to the key before it that no number says how fast the value changes")
+        raise KeysError(fault, key, float(frames[key]))
 
 
 def _checked_parameters(data: tuple[npt.ArrayLike, ...], frames: FloatArray) -> FloatArray:
     parameters = np.empty((len(PARAMETERS), len(frames)))
-    for row, (name, numbers) in enumerate(zip(PARAMETERS, data, strict=True)):
+    for row, (name, given) in enumerate(zip(PARAMETERS, data, strict=True)):
         try:
-            parameters[row] = numbers
+            parameters[row] = as_array(given)
         except (TypeError, ValueError) as error:
             fault = n_("{:s} must be one number, or one for each of {:d} keys", WORDS[name], len(frames))
             raise KeysError(fault) from error

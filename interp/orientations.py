@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import rotations, sphere
-from .keys import FloatArray, Keys, KeysError
-from .segments import Continuity, Curve, Cycle, Tracks, called, checked_choice, checked_cycle
+from .keys import FloatArray, Keys, KeysError, numbers
+from .segments import Continuity, Curve, Cycle, Tracks, called, checked_choice, checked_cycle, checked_keys
 from .words import n_
 
 Path = Literal["SHORTEST", "AS_KEYED"]
@@ -78,9 +78,12 @@ def turned_keys(
     """
     if turns.values.shape[1] != 1:
         raise KeysError(n_("angles must be one number a key, not {:d}", turns.values.shape[1]))
-    rows = Keys(turns.frames, axes).values
-    if rows.shape[1] != 3:
-        raise KeysError(n_("an axis has the components x, y, z, not {:d}", rows.shape[1]))
+    given = numbers("axes", axes)
+    if given.shape != (len(turns), 3):
+        raise KeysError(
+            n_("axes must be x, y, z, one row a key: {:d} keys, axes of shape {!s}", len(turns), given.shape)
+        )
+    rows = Keys(turns.frames, given).values
     unit, size = rotations.unit_vectors(rows)
     missing = (size == 0.0) & (turns.values[:, 0] != 0.0)
     if missing.any():
@@ -147,7 +150,7 @@ class OrientationSpline(ABC):
     reach: int | None
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", path: Path = "SHORTEST") -> None:
-        self.keys = keys.with_values(normalised(keys))
+        self.keys = checked_keys(keys).with_values(normalised(keys))
         self.cycle = checked_cycle(cycle)
         self.path = cast(Path, checked_choice("path", path, get_args(Path)))
         if self.path == "AS_KEYED":

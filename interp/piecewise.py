@@ -23,6 +23,7 @@ from .segments import (
     Tracks,
     called,
     checked_choice,
+    checked_splines,
     end_to_end,
 )
 
@@ -73,7 +74,7 @@ class PiecewiseSpline:
     ) -> None:
         checked_choice("cycle", cycle, ("SINGLE", "REPEAT"))
         self.cycle: Cycle = cycle
-        self.runs = tuple(runs)
+        self.runs = tuple(checked_splines("runs", runs))
         if not self.runs:
             raise ValueError("a piecewise spline needs at least one run of keys")
         if len({run.batch for run in self.runs}) > 1 or any(run.cycle != "SINGLE" for run in self.runs):

@@ -17,8 +17,8 @@ import numpy.typing as npt
 from numpy.polynomial import legendre
 
 from . import ease
-from .keys import FloatArray
-from .segments import BoolArray, IndexArray, Spline, checked_choice, evaluate_many
+from .keys import FloatArray, numbers
+from .segments import BoolArray, IndexArray, Spline, checked_choice, checked_splines, evaluate_many
 
 Between = Literal["ENDS", "KEYS"]
 
@@ -85,15 +85,15 @@ def retimed(
     accelerations follow the same chain rule, because they are linear in the derivatives of a turn that stays about the
     same axis while F passes (seeds/004, eq. 13.12).
     """
-    at = np.asarray(frames, dtype=np.float64)
+    at = numbers("frames", frames)
     if nu == 0:
         return evaluate_many([spline], at)[0]
-    pace = np.broadcast_to(np.asarray(rates, dtype=np.float64), at.shape)
+    pace = np.broadcast_to(numbers("rates", rates), at.shape)
     at = np.where(pace < 0.0, np.nextafter(at, -np.inf), at)
     first = evaluate_many([spline], at, 1)[0]
     if nu == 1:
         return first * pace[:, np.newaxis]
-    bend = np.broadcast_to(np.asarray(changes, dtype=np.float64), at.shape)
+    bend = np.broadcast_to(numbers("changes", changes), at.shape)
     return evaluate_many([spline], at, nu)[0] * (pace**2)[:, np.newaxis] + first * bend[:, np.newaxis]
 
 
@@ -122,7 +122,7 @@ class ArcLength:
     """
 
     def __init__(self, splines: Sequence[Spline], tolerance: float = LENGTH_TOLERANCE) -> None:
-        self._splines = list(splines)
+        self._splines = checked_splines("splines", splines)
         edges = _smooth_parts(self._splines)
         self.first, self.last = float(edges[0]), float(edges[-1])
         start, panels = self._panels(edges[:-1], edges[1:], tolerance)
@@ -135,13 +135,13 @@ class ArcLength:
 
     def speed(self, frames: npt.ArrayLike) -> FloatArray:
         """Return the length a frame, shape (m,)."""
-        rates = evaluate_many(self._splines, np.asarray(frames, dtype=np.float64), 1)
+        rates = evaluate_many(self._splines, numbers("frames", frames), 1)
         squares: FloatArray = sum((np.einsum("ij,ij->i", rate, rate) for rate in rates), np.zeros(np.shape(frames)))
         return np.sqrt(squares)
 
     def at(self, frames: npt.ArrayLike) -> FloatArray:
         """Return the length from the first key to each of the frames, shape (m,); outside the keys nothing is added."""
-        inside = np.clip(np.asarray(frames, dtype=np.float64), self.first, self.last)
+        inside = np.clip(numbers("frames", frames), self.first, self.last)
         if not self.length:
             return np.zeros_like(inside)
         panel = np.clip(np.searchsorted(self._start, inside, side="right") - 1, 0, None)
@@ -153,7 +153,7 @@ class ArcLength:
 
         Of the whole length, the first.
         """
-        wanted = np.clip(np.asarray(lengths, dtype=np.float64), 0.0, self.length)
+        wanted = np.clip(numbers("lengths", lengths), 0.0, self.length)
         moving = np.flatnonzero(np.diff(self._before) > 0.0)
         if not len(moving):
             return np.full_like(wanted, self.first)
@@ -253,7 +253,7 @@ class ConstantSpeed:
 
     def __call__(self, frames: npt.ArrayLike) -> FloatArray:
         """Return F(t), shape (m,)."""
-        at = np.asarray(frames, dtype=np.float64)
+        at = numbers("frames", frames)
         part, pace = self._part(at)
         wanted = self._lengths[part] + (at - self._marks[part]) * pace
         outside = (at < self.arc.first) | (at > self.arc.last)
@@ -261,7 +261,7 @@ class ConstantSpeed:
 
     def pace(self, frames: npt.ArrayLike) -> FloatArray:
         """Return the speed that the motion has with it, shape (m,); 0 in parts without length, and outside."""
-        at = np.asarray(frames, dtype=np.float64)
+        at = numbers("frames", frames)
         outside = (at < self.arc.first) | (at > self.arc.last)
         return np.where(outside, 0.0, self._part(at)[1])
 

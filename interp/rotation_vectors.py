@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from . import rotations, sphere
 from .exponential import acceleration_of_exp, rate_of_velocity, velocity_of_exp
-from .keys import FloatArray, Keys
+from .keys import FloatArray, Keys, numbers
 from .orientations import OrientationSpline, Path, path_signs, turned_keys
 from .segments import Cycle, IndexArray, Tracks, checked_choice
 from .windup import Windup
@@ -163,7 +163,7 @@ class TurningSpline(OrientationSpline):
         **options
             What else the method takes.
         """
-        turns = Keys(frames, angles, tension, continuity, bias, ease_to, ease_from)
+        turns = Keys(frames, numbers("angles", angles), tension, continuity, bias, ease_to, ease_from)
         keys, angle, unit = turned_keys(turns, axes, first, convention)
         spline = cls(keys, cycle, **options)
         spline.path = cast(Path, checked_choice("path", path, get_args(Path)))

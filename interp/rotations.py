@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import sphere
-from .keys import FloatArray, KeysError
+from .keys import FloatArray, KeysError, numbers
 from .words import n_
 
 Convention = Literal["BLENDER", "3DS"]
@@ -30,9 +30,9 @@ _STEP = np.pi / 8.0
 _MOST_STEPS = 200_000
 
 
-def _rows(q: npt.ArrayLike) -> FloatArray:
+def _rows(array: FloatArray) -> FloatArray:
     """Return the array with its component axis first."""
-    return np.moveaxis(np.asarray(q, dtype=np.float64), -1, 0)
+    return np.moveaxis(array, -1, 0)
 
 
 def _columns(q: FloatArray) -> FloatArray:
@@ -42,20 +42,24 @@ def _columns(q: FloatArray) -> FloatArray:
 
 def multiply(p: npt.ArrayLike, q: npt.ArrayLike) -> FloatArray:
     """Return the products p q of quaternions, shape (…, 4)."""
-    return _columns(sphere.product(_rows(p), _rows(q)))
+    return _columns(sphere.product(_rows(numbers("p", p, 4)), _rows(numbers("q", q, 4))))
 
 
 def conjugate(q: npt.ArrayLike) -> FloatArray:
     """Return the conjugates of quaternions, shape (…, 4): of unit ones, their inverses."""
-    return np.asarray(q, dtype=np.float64) * (1.0, -1.0, -1.0, -1.0)
+    return numbers("q", q, 4) * (1.0, -1.0, -1.0, -1.0)
 
 
 def normalise(q: npt.ArrayLike) -> FloatArray:
     """Return unit quaternions, shape (…, 4). Raises ValueError for one that is zero or not finite."""
-    array = np.asarray(q, dtype=np.float64)
+    return _normalised("q", q)
+
+
+def _normalised(name: str, q: npt.ArrayLike) -> FloatArray:
+    array = numbers(name, q, 4)
     largest = np.abs(array).max(axis=-1, keepdims=True)
     if not ((largest > 0.0) & (largest < np.inf)).all():
-        raise ValueError("a quaternion is zero or not finite")
+        raise ValueError(f"{name}: a quaternion is zero or not finite")
     # Scaled first: squares of what a float holds can overflow or vanish.
     scaled = array / largest
     unit: FloatArray = scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
@@ -76,28 +80,31 @@ def slerp(p: npt.ArrayLike, q: npt.ArrayLike, t: npt.ArrayLike) -> FloatArray:
     The angle is 2 atan2(|p-q|, |p+q|). The error is a few 1e-16, times 1 / (pi - angle) near antipodal ends; of exactly
     antipodal ends one of the many arcs is taken. Source: seeds/001, "Linear interpolation"; formulas.md.
     """
-    at = np.asarray(t, dtype=np.float64)
-    start, end, _ = np.broadcast_arrays(p, q, at[..., np.newaxis])
+    at = numbers("t", t)
+    start, end, _ = np.broadcast_arrays(numbers("p", p, 4), numbers("q", q, 4), at[..., np.newaxis])
     return _columns(sphere.slerp(_rows(start), _rows(end), at))
 
 
 def shorter(q: npt.ArrayLike) -> FloatArray:
     """Return the quaternions of the same orientations with w not negative: turns of at most half a turn."""
-    array = np.asarray(q, dtype=np.float64)
+    array = numbers("q", q, 4)
     return np.where(array[..., :1] < 0.0, -array, array)
 
 
 def angle_between(p: npt.ArrayLike, q: npt.ArrayLike) -> FloatArray:
     """Return the angles between orientations, 0 to pi, of unit quaternions (…, 4)."""
-    a, b = (_rows(each) for each in np.broadcast_arrays(p, q))
+    a, b = (_rows(each) for each in np.broadcast_arrays(numbers("p", p, 4), numbers("q", q, 4)))
     apart, along = sphere.length(b - a), sphere.length(b + a)
     angle: FloatArray = 4.0 * np.arctan2(np.minimum(apart, along), np.maximum(apart, along))
     return angle
 
 
 def unroll_signs(q: npt.ArrayLike) -> FloatArray:
-    """Return quaternions (…, m, 4), each of the sign nearer to the one before it; the first keeps its own."""
-    array = np.array(q, dtype=np.float64)
+    """Return quaternions (…, m, 4), each of the sign nearer to the one before it; the first keeps its own, as one does
+    by itself, (4,)."""
+    array = numbers("q", q, 4).copy()
+    if array.ndim == 1:
+        return array
     array[..., 1:, :] *= _flips(np.einsum("...i,...i->...", array[..., 1:, :], array[..., :-1, :]))[..., np.newaxis]
     return array
 
@@ -109,18 +116,18 @@ def _flips(dots: FloatArray) -> FloatArray:
 
 def from_rotation_vector(v: npt.ArrayLike) -> FloatArray:
     """Return quaternions of rotation vectors (…, 3): axis times angle. Turns above 360 degrees keep their sign."""
-    return _columns(sphere.exp(_rows(v) / 2.0))
+    return _columns(sphere.exp(_rows(numbers("v", v, 3)) / 2.0))
 
 
 def to_rotation_vector(q: npt.ArrayLike) -> FloatArray:
     """Return rotation vectors (…, 3) of unit quaternions, of length 0 to 2 pi: literal, no shorter way."""
-    return _columns(2.0 * sphere.log(_rows(q)))
+    return _columns(2.0 * sphere.log(_rows(numbers("q", q, 4))))
 
 
 def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> FloatArray:
     """Return quaternions of axes (…, 3), of any length, and angles (…). A zero axis turns nothing, as in Blender."""
-    half = np.asarray(angle, dtype=np.float64) / 2.0
-    unit, size = unit_vectors(axis)
+    half = numbers("angle", angle) / 2.0
+    unit, size = unit_vectors(numbers("axis", axis, 3))
     cosine = np.where(size > 0.0, np.cos(half), 1.0)
     return np.concatenate([cosine[..., np.newaxis], unit * np.sin(half)[..., np.newaxis]], axis=-1)
 
@@ -130,16 +137,18 @@ def to_axis_angle(q: npt.ArrayLike, default_axis: npt.ArrayLike = (0.0, 0.0, 1.0
 
     Where there is no turn the axis is `default_axis`.
     """
-    array = np.asarray(q, dtype=np.float64)
+    array = numbers("q", q, 4)
     axis, sine = unit_vectors(array[..., 1:])
-    axis = np.where(sine[..., np.newaxis] > 0.0, axis, np.asarray(default_axis, dtype=np.float64))
+    axis = np.where(sine[..., np.newaxis] > 0.0, axis, numbers("default_axis", default_axis, 3))
     angle: FloatArray = 2.0 * np.arctan2(sine, array[..., 0])
     return axis, angle
 
 
 def unit_vectors(vectors: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Return unit vectors (…, d), zero for zero, and lengths (…)."""
-    array = np.asarray(vectors, dtype=np.float64)
+    array = numbers("vectors", vectors)
+    if not array.ndim:
+        raise ValueError("vectors must have components, and is one number")
     largest = np.abs(array).max(axis=-1, keepdims=True)
     scaled = np.divide(array, largest, out=np.zeros_like(array), where=largest > 0.0)
     size = np.sqrt(np.einsum("...i,...i->...", scaled, scaled))[..., np.newaxis]
@@ -149,7 +158,7 @@ def unit_vectors(vectors: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
 
 def to_matrix(q: npt.ArrayLike) -> FloatArray:
     """Return matrices (…, 3, 3) for column vectors of unit quaternions. (The seed's matrix is the transpose.)"""
-    w, x, y, z = _rows(q)
+    w, x, y, z = _rows(numbers("q", q, 4))
     entries = [
         (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)),
         (2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)),
@@ -163,7 +172,10 @@ def from_matrix(matrix: npt.ArrayLike) -> FloatArray:
 
     Of the four ways to read it (Shepperd 1978), the one whose square root is largest, so no digits are lost anywhere.
     """
-    m = np.moveaxis(np.asarray(matrix, dtype=np.float64), (-2, -1), (0, 1))
+    array = numbers("matrix", matrix, 3)
+    if array.shape[-2:] != (3, 3):
+        raise ValueError(f"matrix must have 3 rows and 3 columns on its last axes, not the shape {array.shape}")
+    m = np.moveaxis(array, (-2, -1), (0, 1))
     trace = m[0, 0] + m[1, 1] + m[2, 2]
     # Four times the products of the quaternion's components, row by row; every row is the quaternion times one of them.
     wx, wy, wz = m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]
@@ -201,7 +213,7 @@ def from_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> FloatArray:
         Blender's: "XYZ" turns about x first, then y, then z, all the parent's axes: the matrix is Rz Ry Rx.
     """
     i, j, k, sign = _axes_of(order)
-    half = _rows(angles) / 2.0
+    half = _rows(numbers("angles", angles, 3)) / 2.0
     cosine, sine = np.cos(half), np.sin(half)
     q = np.empty((4, *half.shape[1:]))
     ci, cj, ck, si, sj, sk = cosine[i], cosine[j], cosine[k], sine[i], sine[j], sine[k]
@@ -219,9 +231,8 @@ def to_euler(q: npt.ArrayLike, order: Order = "XYZ") -> FloatArray:
     turns are one: it is split evenly. For sequences see `follow_euler`. Source: Bernardes and Viollet 2022,
     "Quaternion to Euler angles conversion: a direct, general and computationally efficient method", PLoS ONE 17(11).
     """
-    middle, half_sum, half_difference, locked_sum, locked_difference = _euler_halves(_rows(q), order)
-    half_sum[locked_sum] = 0.0
-    half_difference[locked_difference] = 0.0
+    middle, half_sum, half_difference, locked_sum, locked_difference = _euler_halves(_rows(numbers("q", q, 4)), order)
+    half_sum, half_difference = np.where(locked_sum, 0.0, half_sum), np.where(locked_difference, 0.0, half_difference)
     angles = _euler_of_halves(middle, half_sum, half_difference, order)
     return _columns(np.remainder(angles + np.pi, 2.0 * np.pi) - np.pi)
 
@@ -261,8 +272,8 @@ def follow_euler(q: npt.ArrayLike, order: Order = "XYZ", start: npt.ArrayLike = 
 
     Parameters
     ----------
-    q : array_like, shape (…, m, 4)
-        Unit quaternions of one sequence, or of several of one length.
+    q : array_like, shape (…, m, 4), or (4,)
+        Unit quaternions of one sequence, or of several of one length; or one, which follows the start.
     order : str
         Blender's, as for `from_euler`.
     start : array_like, shape (3,) or (…, 3)
@@ -270,7 +281,7 @@ def follow_euler(q: npt.ArrayLike, order: Order = "XYZ", start: npt.ArrayLike = 
 
     Returns
     -------
-    ndarray, shape (…, m, 3)
+    ndarray, shape (…, m, 3), or (3,)
         About x, y, z. Of both triples that mean an orientation, and all whole turns of each, the one with the least
         sum of changes. In gimbal lock (within 2e-7 radian) the angle that is not known stays as it was.
 
@@ -280,8 +291,10 @@ def follow_euler(q: npt.ArrayLike, order: Order = "XYZ", start: npt.ArrayLike = 
     the choices are a running parity, and no loop over samples is needed.
     """
     i, j, k, sign = _axes_of(order)
-    samples = np.asarray(q, dtype=np.float64)
-    begin = np.broadcast_to(np.asarray(start, dtype=np.float64), (*samples.shape[:-2], 3))
+    samples = numbers("q", q, 4)
+    if samples.ndim == 1:
+        return follow_euler(samples[np.newaxis], order, start).reshape(3)
+    begin = np.broadcast_to(numbers("start", start, 3), (*samples.shape[:-2], 3))
     principal, mirrored = begin.copy(), np.abs(_wrapped(begin[..., j])) > np.pi / 2.0
     principal[mirrored] = _other_euler(_rows(begin[mirrored]), j).T
     sequence = _rows(unroll_signs(np.concatenate([from_euler(principal, order)[..., np.newaxis, :], samples], axis=-2)))
@@ -326,28 +339,31 @@ def follow_axis_angle(
 
     Parameters
     ----------
-    q : array_like, shape (…, m, 4)
-        Unit quaternions of one sequence, or of several of one length.
+    q : array_like, shape (…, m, 4), or (4,)
+        Unit quaternions of one sequence, or of several of one length; or one, which follows the start.
     start_axis, start_angle : array_like, shape (3,) or (…, 3), and () or (…)
         What the first one follows; the sequence keeps its whole turns.
 
     Returns
     -------
-    axes : ndarray, shape (…, m, 3)
+    axes : ndarray, shape (…, m, 3), or (3,)
         Unit axes. Where there is no turn (within 2e-7 radian) the axis stays as it was.
-    angles : ndarray, shape (…, m)
+    angles : ndarray, shape (…, m), or ()
         Radians, of either sign and any size.
     """
-    samples = np.asarray(q, dtype=np.float64)
+    samples = numbers("q", q, 4)
+    if samples.ndim == 1:
+        axes, angles = follow_axis_angle(samples[np.newaxis], start_axis, start_angle)
+        return axes[0], angles[0]
     axis, angle = to_axis_angle(samples)
-    begin, size = unit_vectors(np.broadcast_to(np.asarray(start_axis, dtype=np.float64), (*samples.shape[:-2], 3)))
+    begin, size = unit_vectors(np.broadcast_to(numbers("start_axis", start_axis, 3), (*samples.shape[:-2], 3)))
     begin = np.where(size[..., np.newaxis] > 0.0, begin, np.array([0.0, 1.0, 0.0]))
     sine = sphere.length(_rows(samples)[1:])
     unknown = np.concatenate([np.zeros_like(sine[..., :1], dtype=np.bool_), sine < _UNKNOWN], axis=-1)
     axes = _rows(np.concatenate([begin[..., np.newaxis, :], axis], axis=-2))
     axes = np.stack([_held(row, unknown) for row in axes])
     signs = _flips(sphere.dot(axes[..., 1:], axes[..., :-1]))
-    first = np.broadcast_to(np.asarray(start_angle, dtype=np.float64), samples.shape[:-2])[..., np.newaxis]
+    first = np.broadcast_to(numbers("start_angle", start_angle), samples.shape[:-2])[..., np.newaxis]
     angles = np.unwrap(np.concatenate([first, angle * signs], axis=-1), axis=-1)[..., 1:]
     return _columns(axes[..., 1:] * signs), angles
 
@@ -369,9 +385,9 @@ def turns_to_rotations(
 
     Parameters
     ----------
-    angles : array_like, shape (n,)
+    angles : array_like, shape (n,), or a number
         Radians, of any size.
-    axes : array_like, shape (n, 3)
+    axes : array_like, shape (n, 3), or (3,)
         In the parent's frame, of any length; a zero axis is no turn.
     convention : "BLENDER" or "3DS"
         ``q[n] = exp(axis angle / 2) q[n-1]``, or with -angle, as a .3ds file stores turns.
@@ -380,15 +396,17 @@ def turns_to_rotations(
 
     Returns
     -------
-    ndarray, shape (n, 4)
+    ndarray, shape (n, 4), or (4,)
         With the signs that the products have: neighbours' arcs are the turns themselves, up to 360 degrees.
 
     Notes
     -----
     Source: formulas.md, "Relative keys", where sign and order were measured on real files.
     """
-    turns = from_axis_angle(axes, turn_sign(convention) * np.asarray(angles, dtype=np.float64))
-    w, x, y, z = normalise(first).tolist()
+    turned = turn_sign(convention) * numbers("angles", angles)
+    rows = _of_each(turned, numbers("axes", axes, 3))
+    w, x, y, z = _normalised("first", first).tolist()
+    turns = np.atleast_2d(from_axis_angle(rows, turned))
     orientations = np.empty_like(turns)
     # Plain floats: each product needs the one before, and NumPy's calls cost more than their work here.
     for row, (a, b, c, d) in enumerate(turns.tolist()):
@@ -399,7 +417,7 @@ def turns_to_rotations(
             a * z + b * y - c * x + d * w,
         )
         orientations[row] = w, x, y, z
-    return normalise(orientations)
+    return normalise(orientations[0] if rows.ndim == 1 else orientations)
 
 
 def rotations_to_turns(
@@ -409,7 +427,7 @@ def rotations_to_turns(
 
     Parameters
     ----------
-    q : array_like, shape (n, 4)
+    q : array_like, shape (n, 4), or (4,)
         Unit quaternions.
     convention : "BLENDER" or "3DS"
         As for `turns_to_rotations`.
@@ -419,14 +437,17 @@ def rotations_to_turns(
 
     Returns
     -------
-    angles : ndarray, shape (n,)
+    angles : ndarray, shape (n,), or ()
         Radians, not negative in Blender's convention and not positive in the other.
-    axes : ndarray, shape (n, 3)
+    axes : ndarray, shape (n, 3), or (3,)
         Unit axes; z where there is no turn.
     """
-    array = np.asarray(q, dtype=np.float64)
+    if path not in ("SHORTEST", "AS_KEYED"):
+        raise ValueError(f"path must be one of SHORTEST, AS_KEYED, not {path!r}")
+    array = numbers("q", q, 4)
     turns = shorter(array)
-    turns[1:] = multiply(array[1:], conjugate(array[:-1]))
+    if array.ndim > 1:
+        turns[1:] = multiply(array[1:], conjugate(array[:-1]))
     if path == "SHORTEST":
         turns = shorter(turns)
     axes, angles = to_axis_angle(turns)
@@ -438,16 +459,16 @@ def turns_of_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> tuple[FloatAr
 
     Parameters
     ----------
-    angles : array_like, shape (n, 3)
+    angles : array_like, shape (n, 3), or (3,)
         Keys about x, y, z: from 0 to 450 degrees about z is a turn and a quarter.
     order : str
         Blender's, as for `from_euler`.
 
     Returns
     -------
-    angles : ndarray, shape (n,)
+    angles : ndarray, shape (n,), or ()
         Radians. Key 0's turn is its orientation, by the shortest way.
-    axes : ndarray, shape (n, 3)
+    axes : ndarray, shape (n, 3), or (3,)
         Unit axes in the parent's frame.
 
     Raises
@@ -461,8 +482,10 @@ def turns_of_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> tuple[FloatAr
     reach the key's orientation exactly the nearest to that sum is taken. Where one channel changes it is that
     channel's turn.
     """
-    keys = np.asarray(angles, dtype=np.float64)
+    keys = numbers("angles", angles, 3)
     _check_finite(keys)
+    if keys.ndim == 1:
+        return rotations_to_turns(from_euler(keys, order))
     change = keys[1:] - keys[:-1]
     steps = _steps_for(np.abs(change).sum(axis=-1))
     pair, before, after = _steps_between(steps)
@@ -479,9 +502,9 @@ def turns_of_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> tuple[Flo
 
     Parameters
     ----------
-    angles : array_like, shape (n,)
+    angles : array_like, shape (n,), or a number
         Radians.
-    axes : array_like, shape (n, 3)
+    axes : array_like, shape (n, 3), or (3,)
         The keys' axes as their channels hold them, of any length.
 
     Returns
@@ -489,9 +512,11 @@ def turns_of_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> tuple[Flo
     angles, axes
         As `turns_of_euler` returns them, and found in the same way.
     """
-    key_angles = np.asarray(angles, dtype=np.float64)
-    key_axes = np.asarray(axes, dtype=np.float64)
-    _check_finite(np.column_stack([key_angles, key_axes]))
+    key_angles = numbers("angles", angles)
+    key_axes = _of_each(key_angles, numbers("axes", axes, 3))
+    _check_finite(np.concatenate([key_angles[..., np.newaxis], key_axes], axis=-1))
+    if not key_angles.ndim:
+        return rotations_to_turns(from_axis_angle(key_axes, key_angles))
     change, axis_change = key_angles[1:] - key_angles[:-1], key_axes[1:] - key_axes[:-1]
     unit = unit_vectors(key_axes)[0]
     swing = 2.0 * np.linalg.norm(unit[1:] - unit[:-1], axis=-1)
@@ -505,8 +530,15 @@ def turns_of_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> tuple[Flo
     return _nearest_to_walk(from_axis_angle(key_axes, key_angles), walked)
 
 
+def _of_each(angles: FloatArray, axes: FloatArray) -> FloatArray:
+    """Return the axes, if they are one for each of the angles."""
+    if axes.shape[:-1] != angles.shape or axes.ndim > 2:
+        raise ValueError(f"axes must be one for each of angles, of shape {angles.shape}, not of {axes.shape[:-1]}")
+    return axes
+
+
 def _check_finite(keys: FloatArray) -> None:
-    finite = np.isfinite(keys).all(axis=1)
+    finite = np.isfinite(keys).all(axis=-1)
     if not finite.all():
         raise KeysError(n_("the value is not finite"), int(np.argmin(finite)))
 
@@ -543,25 +575,27 @@ def _nearest_to_walk(q: FloatArray, walked: FloatArray) -> tuple[FloatArray, Flo
     return angles, axes
 
 
-def nearest_turns(angles: FloatArray, axes: FloatArray, walked: FloatArray) -> tuple[FloatArray, FloatArray]:
+def nearest_turns(angles: npt.ArrayLike, axes: npt.ArrayLike, walked: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Return turns that differ from those given by whole turns, and are the nearest to some rotation vectors.
 
     Parameters
     ----------
-    angles, axes : ndarray, shape (n,) and (n, 3)
+    angles, axes : array_like, shape (n,) and (n, 3), or a number and (3,)
         Turns in radians, about unit axes.
-    walked : ndarray, shape (n, 3)
+    walked : array_like, shape (n, 3), or (3,)
         Rotation vectors of any length.
 
     Returns
     -------
-    angles, axes : ndarray, shape (n,) and (n, 3)
+    angles, axes : ndarray, shape (n,) and (n, 3), or () and (3,)
         Where nothing but whole turns is left, the axis is that of the rotation vector.
     """
-    along, size = unit_vectors(walked)
-    left = _wrapped(angles)
+    turned, vectors = numbers("angles", angles), numbers("walked", walked, 3)
+    about = _of_each(turned, numbers("axes", axes, 3))
+    along, size = unit_vectors(vectors)
+    left = _wrapped(turned)
     bare = (np.abs(left) < _NO_TURN) & (size > np.pi)
-    axes = np.where(bare[:, np.newaxis], along, axes)
-    left[bare] = 0.0
-    projected = np.einsum("ij,ij->i", walked, axes)
-    return left + 2.0 * np.pi * np.rint((projected - left) / (2.0 * np.pi)), axes
+    about = np.where(bare[..., np.newaxis], along, about)
+    left = np.where(bare, 0.0, left)
+    projected = np.einsum("...i,...i->...", vectors, about)
+    return left + 2.0 * np.pi * np.rint((projected - left) / (2.0 * np.pi)), about

@@ -9,7 +9,7 @@ segment of no length that holds its value.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import Any, Literal, Protocol, Self, cast, get_args
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import ease
-from .keys import FloatArray, Keys
+from .keys import FARTHEST, FloatArray, Keys, numbers
 
 IndexArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
@@ -157,9 +157,26 @@ class Method:
 
 def called(spline: Spline, frames: npt.ArrayLike, nu: int) -> FloatArray:
     """Evaluate a batch of one, as the splines' own calls do."""
-    at = np.asarray(frames, dtype=np.float64)
+    at = numbers("frames", frames)
+    if at.ndim > 1:
+        raise ValueError(f"frames must have one dimension, not {at.ndim}")
     values = evaluate_many([spline], np.atleast_1d(at), nu)[0]
     return values if at.ndim else values[0]
+
+
+def checked_keys(keys: Keys) -> Keys:
+    """Return the keys if they are some."""
+    if not isinstance(keys, Keys):
+        raise TypeError(f"keys must be Keys, not {keys!r}")
+    return keys
+
+
+def checked_splines(name: str, splines: Iterable[Spline]) -> list[Spline]:
+    """Return a list of splines if they are some."""
+    several = list(splines) if isinstance(splines, Iterable) else [None]
+    if not all(hasattr(type(spline), "curve") for spline in several):
+        raise TypeError(f"{name} must be a sequence of splines, not {splines!r}")
+    return several
 
 
 def checked_cycle(cycle: str) -> Cycle:
@@ -196,16 +213,18 @@ def evaluate_many(
 
     Raises
     ------
+    TypeError
+        For what is no sequence of splines, and frames that are no numbers.
     ValueError
-        For frames that are not finite, a number of arrays that is not the number of splines, and a derivative that a
-        spline has not.
+        For frames that are not finite or beyond 1e100, a number of arrays that is not the number of splines, and a
+        derivative that a spline has not.
     """
-    splines = list(splines)
+    splines = checked_splines("splines", splines)
     shared, separate = _checked_frames(frames, len(splines))
     batches: dict[Hashable, list[int]] = {}
     for index, spline in enumerate(splines):
-        if not 0 <= nu <= spline.derivatives:
-            raise ValueError(f"{type(spline).__name__} has derivatives 0 to {spline.derivatives}, not nu={nu}")
+        if nu not in range(spline.derivatives + 1):
+            raise ValueError(f"{type(spline).__name__} has derivatives 0 to {spline.derivatives}, not nu={nu!r}")
         batches.setdefault(spline.batch, []).append(index)
     results: dict[int, FloatArray] = {}
     for indices in batches.values():
@@ -221,21 +240,23 @@ def _checked_frames(
     """Return one array for all splines, or a list of one each."""
     is_separate = frames.ndim == 2 if isinstance(frames, np.ndarray) else _holds_arrays(frames)
     if not is_separate:
-        shared = np.asarray(frames, dtype=np.float64)
-        if shared.ndim != 1:
-            raise ValueError(f"frames must have one dimension, not {shared.ndim}")
-        if not np.isfinite(shared).all():
-            raise ValueError("frames must be finite")
-        return shared, None
-    separate = [np.asarray(each, dtype=np.float64) for each in cast(Sequence[npt.ArrayLike], frames)]
-    if len(separate) != count:
-        raise ValueError(f"{len(separate)} arrays of frames for {count} splines")
-    for index, each in enumerate(separate):
-        if each.ndim != 1:
-            raise ValueError(f"frames of spline {index} must have one dimension, not {each.ndim}")
-        if not np.isfinite(each).all():
-            raise ValueError(f"frames of spline {index} must be finite")
-    return np.empty(0), separate
+        return _places("frames", frames), None
+    several = cast(Sequence[npt.ArrayLike], frames)
+    if len(several) != count:
+        raise ValueError(f"frames are {len(several)} arrays, for {count} splines")
+    return np.empty(0), [_places(f"frames[{index}]", each) for index, each in enumerate(several)]
+
+
+def _places(name: str, frames: Any) -> FloatArray:
+    """Return frames to evaluate at."""
+    places = numbers(name, frames)
+    if places.ndim != 1:
+        raise ValueError(f"{name} must have one dimension, not {places.ndim}")
+    if not np.isfinite(places).all():
+        raise ValueError(f"{name} must be finite")
+    if np.abs(places).max(initial=0.0) > FARTHEST:
+        raise ValueError(f"{name} must not be farther from 0 than {FARTHEST:g}")
+    return places
 
 
 def _holds_arrays(frames: object) -> bool:

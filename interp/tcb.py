@@ -7,6 +7,7 @@ theirs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from typing import Literal, NamedTuple, cast, get_args
 
@@ -15,9 +16,9 @@ import numpy.typing as npt
 
 from . import rotations, sphere
 from .cubics import Cubics
-from .keys import FloatArray, Keys
+from .keys import FloatArray, Keys, numbers
 from .orientations import Path, check_arcs, neighbours, normalised, path_signs, turned_keys
-from .segments import Continuity, Cycle, Method, Tracks, called, checked_choice, checked_cycle, locate
+from .segments import Continuity, Cycle, Method, Tracks, called, checked_choice, checked_cycle, checked_keys, locate
 from .sphere_curves import DeCasteljau, Rotating, Squad
 from .windup import Windup
 from .words import n_
@@ -109,7 +110,7 @@ class VectorSpline:
     is_cubic = True
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE") -> None:
-        self.keys = keys
+        self.keys = checked_keys(keys)
         self.cycle = checked_cycle(cycle)
 
     def __call__(self, frames: npt.ArrayLike, nu: int = 0) -> FloatArray:
@@ -132,7 +133,7 @@ class VectorSpline:
     @property
     def loop_gap(self) -> float:
         """The distance from the last key's value to the first's: a loop that is one has 0."""
-        return float(np.linalg.norm(self.keys.values[-1] - self.keys.values[0]))
+        return math.hypot(*(self.keys.values[-1] - self.keys.values[0]).tolist())
 
     @property
     def batch(self) -> Hashable:
@@ -216,7 +217,7 @@ class RotationSpline:
         construction: Construction = "DE_CASTELJAU",
         path: Path = "SHORTEST",
     ) -> None:
-        self.keys = keys.with_values(normalised(keys))
+        self.keys = checked_keys(keys).with_values(normalised(keys))
         self.cycle = checked_cycle(cycle)
         self.ends = cast(Ends, checked_choice("ends", ends, get_args(Ends)))
         self.construction = cast(Construction, checked_choice("construction", construction, get_args(Construction)))
@@ -273,7 +274,7 @@ class RotationSpline:
         whole turn the turn counts as whole less the rest, where the literal arc has no certain direction. Source:
         formulas.md, "Relative keys" and "Turns over half a turn".
         """
-        turns = Keys(frames, angles, tension, continuity, bias, ease_to, ease_from)
+        turns = Keys(frames, numbers("angles", angles), tension, continuity, bias, ease_to, ease_from)
         keys, angle, turned_axes = turned_keys(turns, axes, first, convention)
         spline = cls(keys, cycle, ends, construction)
         spline.path = cast(Path, checked_choice("path", path, get_args(Path)))
@@ -321,7 +322,7 @@ class RotationSpline:
         -----
         Source: seeds/001, "Debugging".
         """
-        at = np.atleast_1d(np.asarray(frames, dtype=np.float64))
+        at = np.atleast_1d(numbers("frames", frames))
         curve, segment, u = locate(self, at)
         at_key = (u == 0.0) | (segment == len(self.keys) - 1)
         key = np.where(at_key, segment - 1, segment)

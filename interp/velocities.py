@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from .keys import FloatArray, Keys, KeysError
+from .keys import FloatArray, Keys, KeysError, as_array
 from .words import n_
 
 
@@ -21,8 +21,8 @@ def checked_velocities(keys: Keys, velocities: npt.ArrayLike | None, components:
     if velocities is None:
         return np.zeros((len(keys), components))
     try:
-        rows = np.array(velocities, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        rows = as_array(velocities).copy()
+    except TypeError as error:
         raise KeysError(n_("velocities are not an array of numbers: {!s}", error)) from error
     if rows.shape != (len(keys), components):
         shape = len(keys), components

@@ -32,7 +32,7 @@ NOT_SAID = re.compile(
     r"|^time \(s\)$|^Object Transforms$|^3DS (Aim|Roll|Axes)$|^TCB (scratch|paths|Velocities)$"
 )
 """Commands to type, programs of the graphics card, headings of tables, and the names of what is made in a file."""
-OF_SCRIPTS = {"interp": ("ValueError", "__str__"), "datablocks.py": ("name_of",)}
+OF_SCRIPTS = {"interp": ("ValueError", "TypeError", "__str__"), "datablocks.py": ("name_of",)}
 """What is the same in every language: what the mathematics says of wrong calls, and names that tables have too."""
 GERMAN = {
     "frame {:g}": "Bild {:g}",

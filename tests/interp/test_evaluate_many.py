@@ -89,9 +89,9 @@ def test_nothing_gives_nothing():
     ("frames", "words"),
     [
         ([0.0, np.nan], "must be finite"),
-        ([[0.0], [np.inf]], "frames of spline 1 must be finite"),
-        ([[0.0]], "1 arrays of frames for 2 splines"),
-        ([[0.0], [[1.0]]], "frames of spline 1 must have one dimension"),
+        ([[0.0], [np.inf]], r"frames\[1\] must be finite"),
+        ([[0.0]], "frames are 1 arrays, for 2 splines"),
+        ([[0.0], [[1.0]]], r"frames\[1\] must have one dimension"),
         (3.0, "one dimension"),
     ],
 )

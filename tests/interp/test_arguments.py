@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the mathematics says of what it can't compute with: TypeError or ValueError, which name the argument."""
+
+from __future__ import annotations
+
+import datetime
+import inspect
+import warnings
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import interp
+from interp import Keys, KeysError, evaluate_many, rotations, tcb
+from interp.methods import METHODS
+from interp.piecewise import PiecewiseSpline
+from interp.retiming import ArcLength, ConstantSpeed, retimed
+
+KEYS = Keys([0, 10, 30], [1.0, 2.0, 1.0])
+TURNS = Keys([0, 10, 30], [[1, 0, 0, 0], [0.6, 0.8, 0, 0], [0.5, 0.5, 0.5, 0.5]])
+SPLINE = tcb.VectorSpline(KEYS)
+Q = [0.5, 0.5, -0.5, 0.5]
+AXIS = [1.0, 2.0, 2.0]
+
+NO_NUMBERS = {
+    "texts": ["a", "b", "c"],
+    "texts of numbers": np.array(["0", "1", "2"]),
+    "a text": "012",
+    "objects": [object(), object(), object()],
+    "decimals": [Decimal(0), Decimal(1), Decimal(2)],
+    "nothing": None,
+    "dates": np.array(["2020-01-01", "2020-01-02", "2020-01-03"], dtype="datetime64[D]"),
+    "durations": np.array([0, 1, 2], dtype="timedelta64[s]"),
+    "Python's dates": [datetime.date(2020, 1, day) for day in (1, 2, 3)],
+    "complex": np.array([0, 1, 2], dtype=np.complex128),
+    "masked": np.ma.array([0.0, 1.0, 2.0], mask=[False, True, False]),
+    "masked rows": [np.ma.array([0.0], mask=[True]), np.ma.array([1.0]), np.ma.array([2.0])],
+    "ragged": [[0.0], [1.0, 2.0], [3.0]],
+    "a dictionary": {0: 1.0},
+}
+WRONG = pytest.mark.parametrize("wrong", [pytest.param(value, id=name) for name, value in NO_NUMBERS.items()])
+CLASSES = [
+    pytest.param(cls, KEYS if kind == "values" else TURNS, id=f"{method.name}-{kind}")
+    for method in METHODS.values()
+    for kind, cls in (("values", method.values), ("rotations", method.rotations))
+    if cls is not None
+]
+
+
+def names(error, name):
+    return name.replace("_", " ") in str(error.value).replace("_", " ")
+
+
+@WRONG
+@pytest.mark.parametrize("name", ["frames", "values", "tension", "continuity", "bias", "ease_to", "ease_from"])
+def test_keys_are_of_real_numbers(name, wrong):
+    given = {"frames": [0, 1, 2], "values": [0.0, 0.1, 0.2]}
+    with pytest.raises((TypeError, ValueError)) as error:
+        Keys(**{**given, name: wrong})
+    assert names(error, name)
+
+
+@WRONG
+@pytest.mark.parametrize("name", ["frames", "angles", "axes", "tension", "ease_to", "first"])
+def test_turns_are_of_real_numbers(name, wrong):
+    given = {"frames": [0, 1, 2], "angles": [0.0, 0.1, 0.2], "axes": np.eye(3)}
+    for method in METHODS.values():
+        if hasattr(method.rotations, "from_turns"):
+            with pytest.raises((TypeError, ValueError)) as error:
+                method.rotations.from_turns(**{**given, name: wrong})
+            assert names(error, name)
+
+
+def test_an_array_that_could_be_masked_and_is_not_is_taken():
+    frames = np.ma.array([0.0, 1.0, 2.0], mask=[False, False, False])
+    assert Keys(frames, np.ma.array([3, 4, 5])).values[:, 0].tolist() == [3.0, 4.0, 5.0]
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int8, np.uint64, np.longdouble, np.bool_])
+def test_numbers_of_any_type_are_taken(dtype):
+    assert Keys(np.array([0, 1], dtype=dtype), np.array([1, 0], dtype=dtype)).values.dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("arguments", "key", "words"),
+    [
+        (([0, 1e308], [0.0, 1.0]), 1, r"the frame is farther from 0 than 1e\+100"),
+        (([-1e308, 0], [0.0, 1.0]), 0, r"the frame is farther from 0 than 1e\+100"),
+        (
+            ([0, 1], [[0.0, 1.0], [1.0, -1e308]]),
+            1,
+            r"component 1 of the value is -1e\+308, farther from 0 than 1e\+301",
+        ),
+        (([0, 5e-324], [0.0, 0.0]), 1, "so near to the key before it"),
+        (([0, 1, 1 + 1e-12], [0.0, 1e300, 0.0]), 2, "so near to the key before it"),
+        (([0, 1, 1 + 1e-12], [0.0, 0.0, 1e300]), 2, "so near to the key before it"),
+    ],
+)
+def test_what_float64_could_not_hold_is_refused_with_the_key(arguments, key, words):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(KeysError, match=words) as error:
+            Keys(*arguments)
+    assert error.value.key == key
+
+
+@pytest.mark.parametrize("name", ["angles", "axes"])
+def test_turns_that_float64_could_not_hold_are_refused(name):
+    given = {"angles": [0.0, 1.0], "axes": [[0.0, 0.0, 1.0]] * 2}
+    given[name] = np.asarray(given[name]) * 1e308
+    with pytest.raises(KeysError, match=r"key 0|key 1"):
+        tcb.RotationSpline.from_turns([0, 1], **given)
+
+
+@pytest.mark.parametrize(
+    ("frames", "size"),
+    [([0, 1, 2, 4], 1e301), ([0, 1e100, 1.1e100], 1.0), ([0, 1e-100, 2e-100, 1e-85], 1.0), ([0, 1e-16, 1], 1e268)],
+)
+@pytest.mark.parametrize(("cls", "keys"), CLASSES)
+def test_the_largest_numbers_that_keys_take_give_numbers(cls, keys, frames, size):
+    """Or a method says that it can't: a polynomial, for one."""
+    generator = np.random.default_rng(5)
+    given = np.where(generator.uniform(size=(5, len(frames))) < 0.5, -1.0, 1.0)
+    given[3:] = 0.0
+    sides = np.where(np.arange(len(frames)) % 2, -size, size)
+    values = sides if keys is KEYS else size * rotations.from_axis_angle(np.tile(AXIS, (len(frames), 1)), frames)
+    if keys is TURNS:
+        values = np.where(np.abs(values) > 1e301, 1e301, values) if size > 1.0 else values
+        values = values * 0.5
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            spline = cls(Keys(frames, values, *given))
+        except KeysError:
+            return
+        at = np.concatenate((frames, np.diff(frames) / 3 + frames[:-1], [-1e100, 1e100]))
+        for nu in range(spline.derivatives + 1):
+            assert np.isfinite(spline(at, nu)).all()
+
+
+@pytest.mark.parametrize(
+    "wrong", ["x", None, [0, 1], KEYS.values, SPLINE], ids=["text", "none", "list", "array", "spline"]
+)
+@pytest.mark.parametrize(("cls", "keys"), CLASSES)
+def test_a_spline_is_made_of_keys(cls, keys, wrong):
+    with pytest.raises(TypeError, match=r"^keys must be Keys, not "):
+        cls(wrong)
+
+
+@pytest.mark.parametrize(("cls", "keys"), CLASSES)
+def test_a_cycle_that_there_is_not_is_named(cls, keys):
+    for wrong in ("X", 5, None, ["LOOP"]):
+        with pytest.raises((TypeError, ValueError), match=r"^cycle must be one of SINGLE, REPEAT, LOOP, not "):
+            cls(keys, wrong)
+
+
+@WRONG
+@pytest.mark.parametrize(("cls", "keys"), CLASSES)
+def test_frames_to_evaluate_at_are_real_numbers(cls, keys, wrong):
+    with pytest.raises((TypeError, ValueError), match=r"^frames"):
+        cls(keys)(wrong)
+    with pytest.raises((TypeError, ValueError), match=r"^frames"):
+        evaluate_many([cls(keys)], wrong)
+
+
+@pytest.mark.parametrize("wrong", ["x", 1.5, None, -1, 3, [1]])
+def test_a_derivative_that_there_is_not_is_named(wrong):
+    with pytest.raises((TypeError, ValueError), match=r"nu="):
+        SPLINE(1.0, wrong)
+
+
+@pytest.mark.parametrize("wrong", [[[1.0, 2.0]], [1e308], [np.nan], [[1.0], [2.0]]])
+def test_frames_that_are_no_row_of_frames_are_named(wrong):
+    with pytest.raises(ValueError, match=r"^frames must"):
+        SPLINE(wrong)
+
+
+@pytest.mark.parametrize("wrong", ["x", None, 5, SPLINE, ["x"], [None], [SPLINE, KEYS]])
+def test_what_is_evaluated_are_splines(wrong):
+    with pytest.raises(TypeError, match=r"^splines must be a sequence of splines"):
+        evaluate_many(wrong, [1.0])
+
+
+@pytest.mark.parametrize("wrong", ["x", None, [KEYS], [None]])
+def test_what_is_joined_or_timed_are_splines(wrong):
+    with pytest.raises(TypeError, match=r"^runs must be "):
+        PiecewiseSpline(wrong)
+    for made in (ArcLength, ConstantSpeed):
+        with pytest.raises(TypeError, match=r"^splines must be "):
+            made(wrong)
+
+
+@WRONG
+def test_lengths_and_rates_are_real_numbers(wrong):
+    arc = ArcLength([SPLINE])
+    for name, call in (
+        ("frames", arc.at),
+        ("frames", arc.speed),
+        ("frames", ConstantSpeed([SPLINE])),
+        ("lengths", arc.frames),
+        ("frames", lambda frames: retimed(SPLINE, frames)),
+        ("rates", lambda rates: retimed(SPLINE, [0.0, 1.0, 2.0], 1, rates)),
+        ("changes", lambda changes: retimed(SPLINE, [0.0, 1.0, 2.0], 2, 1.0, changes)),
+    ):
+        with pytest.raises(TypeError, match=f"^{name} must be an array of numbers"):
+            call(wrong)
+
+
+PLAIN = {
+    "p": Q,
+    "q": Q,
+    "t": 0.3,
+    "v": AXIS,
+    "axis": AXIS,
+    "angle": 1.0,
+    "default_axis": AXIS,
+    "vectors": AXIS,
+    "matrix": np.eye(3),
+    "start": AXIS,
+    "start_axis": AXIS,
+    "start_angle": 1.0,
+    "first": Q,
+    "walked": AXIS,
+    "axes": AXIS,
+}
+CHOICES = {"order": "ZYX", "convention": "3DS", "path": "AS_KEYED"}
+FUNCTIONS = [
+    pytest.param(function, id=name)
+    for name, function in inspect.getmembers(rotations, inspect.isfunction)
+    if not name.startswith("_") and function.__module__ == rotations.__name__
+]
+
+
+def plain(function):
+    """One of each of its arguments: angles are three of Euler's, or one of a turn."""
+    several = inspect.signature(function).parameters
+    angles = AXIS if function in (rotations.from_euler, rotations.turns_of_euler) else 1.0
+    return {name: {**PLAIN, **CHOICES, "angles": angles}[name] for name in several}
+
+
+@WRONG
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_rotations_are_of_real_numbers(function, wrong):
+    given = plain(function)
+    for name in given:
+        if name not in CHOICES:
+            with pytest.raises(TypeError, match=f"^{name} must be an array of numbers"):
+                function(**{**given, name: wrong})
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_rotations_have_their_components(function):
+    given = plain(function)
+    for name, value in given.items():
+        if name not in CHOICES and np.ndim(value) and name != "vectors":
+            with pytest.raises(ValueError, match=f"^{name} must have"):
+                function(**{**given, name: np.zeros(5)})
+            with pytest.raises(ValueError, match=f"^{name} must have"):
+                function(**{**given, name: 1.0})
+        elif name in CHOICES:
+            for wrong in ("X", 5, None, ["XYZ"]):
+                with pytest.raises(ValueError, match=f"^{name} must be one of"):
+                    function(**{**given, name: wrong})
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_one_rotation_gives_what_it_gives_among_others(function):
+    given = plain(function)
+    if set(given) <= set(CHOICES):
+        return
+    shared = {"t", "default_axis", "start", "start_axis", "start_angle", "first"} | set(CHOICES)
+    several = {name: value if name in shared else np.array(value)[np.newaxis] for name, value in given.items()}
+    once, among = function(**given), function(**several)
+    once, among = (each if isinstance(each, tuple) else (each,) for each in (once, among))
+    for one, (row,) in zip(once, among, strict=True):
+        assert np.shape(one) == np.shape(row)
+        np.testing.assert_array_equal(one, row)
+
+
+def test_the_euler_angles_of_one_quaternion_are_scipys():
+    q = np.array([0.5, 0.1, -0.7, 0.2])
+    turn = Rotation.from_quat(q[[1, 2, 3, 0]])
+    expected = turn.as_euler("xyz")
+    unit = rotations.normalise(q)
+    np.testing.assert_allclose(rotations.to_euler(unit), expected, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(rotations.follow_euler(unit, start=expected + 0.1), expected, rtol=0, atol=1e-15)
+    about, angle = rotations.follow_axis_angle(unit, turn.as_rotvec())
+    np.testing.assert_allclose(about * angle, turn.as_rotvec(), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(rotations.to_euler([1.0, 0.0, 1.0, 0.0] / np.sqrt(2.0)), [0, np.pi / 2, 0], atol=1e-7)
+
+
+def test_all_that_is_public_is_tried():
+    assert set(interp.__all__) == {"Keys", "KeysError", "evaluate_many", "rotations", "tcb"}
+    known = {name for function in FUNCTIONS for name in inspect.signature(function.values[0]).parameters}
+    assert known - set(PLAIN) - set(CHOICES) == {"angles"}
