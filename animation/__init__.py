@@ -11,16 +11,18 @@
     animation.apply(datablock)
 
 `datablock` is any ID with animation of its own: an object, a camera, a material's node tree, a shape key block. No
-selection and no context is needed. Each raises `Refusal`, and then has changed nothing of what it names.
+selection and no context is needed. Each raises `Refusal`, and then has changed nothing of what it names. An argument of
+another type raises TypeError, one that makes no sense ValueError; the text names the argument.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import bpy
 
 from ..interp.fitting import ROTATION_TOLERANCE
+from .arguments import Count, FrameRange, Parameters, Positive, checked
 from .bake.pipeline import bake as bake_many
 from .conditions import Checks, Violation, check
 from .datablocks import of_file, of_object
@@ -37,7 +39,7 @@ from .from_table import TableKeys, import_table
 from .joints import Gap, joint_gap
 from .relaxing import KeepsApart, Relaxing, StaysAbove, StaysAt, TurnsWithin, relax
 from .report import Report
-from .store.options import SAMPLE_LIMIT, Options
+from .store.options import SAMPLE_LIMIT, Options, Output, Target
 from .to_table import TableContent, export_table
 from .velocities import Velocities, velocity_table, write_velocities
 
@@ -85,18 +87,19 @@ __all__ = [
 ]
 
 
+@checked
 def bake(
     datablock: bpy.types.ID,
     *,
-    output: str = "SAMPLES",
-    target: str = "IN_PLACE",
-    step: float = 1.0,
-    frame_range: tuple[float, float] | None = None,
-    sample_limit: int = SAMPLE_LIMIT,
-    defaults: Mapping[str, float] | None = None,
+    output: Output = "SAMPLES",
+    target: Target = "IN_PLACE",
+    step: Positive = 1.0,
+    frame_range: FrameRange | None = None,
+    sample_limit: Count = SAMPLE_LIMIT,
+    defaults: Parameters | None = None,
     prefixes: Iterable[str] | None = None,
-    value_tolerance: float | None = None,
-    rotation_tolerance: float = ROTATION_TOLERANCE,
+    value_tolerance: Positive | None = None,
+    rotation_tolerance: Positive = ROTATION_TOLERANCE,
 ) -> Report:
     """Bake the datablock's TCB tracks; where it has none, all of its tracks, which become TCB.
 
@@ -134,8 +137,8 @@ def bake(
     ------
     Refusal
         Nothing was baked; the text names the track, the key and the fault.
-    ValueError
-        An option makes no sense.
+    TypeError, ValueError
+        An argument is of another type, or makes no sense; the text names it.
     """
     options = Options(
         target,

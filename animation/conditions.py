@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..words import n_, rpt_
+from .arguments import FrameRange, Positive, checked
 from .datablocks import bone_path, of_object
 from .faults import Refusal
 from .playing import (
@@ -139,10 +140,11 @@ class Checks:
         return rpt_("Not checked: {:,}; {:s}", missed, said) if missed else said
 
 
+@checked
 def check(
     *datablocks: bpy.types.ID,
-    frame_range: tuple[float, float] | None = None,
-    step: float = STEP,
+    frame_range: FrameRange | None = None,
+    step: Positive = STEP,
     scene: bpy.types.Scene | None = None,
 ) -> Checks:
     """Look at what Blender plays of objects, every `step` frames and at all their keys.

@@ -8,9 +8,12 @@ from typing import Any
 
 import bpy
 
+from .arguments import checked
+
 _NODE_OWNERS = ("materials", "worlds", "lights", "scenes", "linestyles")
 
 
+@checked
 def of_object(item: bpy.types.Object) -> Iterator[bpy.types.ID]:
     """The object and what it is made of, where animated: its data, shape keys, materials, and their nodes."""
     yield from _animated(_parts(item))

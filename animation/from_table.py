@@ -15,6 +15,7 @@ import numpy.typing as npt
 from ..formats.table import Property, Table, TableError
 from ..interp import rotations
 from ..words import rpt_, told
+from .arguments import Positive, check_fields, checked
 from .bake.sampling import APART
 from .datablocks import name_of
 from .edit.restore import remove_track
@@ -50,7 +51,7 @@ class TableKeys:
 
     frame_start: float = 0.0
     """The frame that frame 0, or second 0, of the table comes to."""
-    rate: float = 24.0
+    rate: Positive = 24.0
     """Frames a second."""
     use_tcb: bool = True
     """Make the tracks TCB."""
@@ -60,6 +61,9 @@ class TableKeys:
     """Rotations in the rotation mode that the object or bone has, or the mode that the table is in."""
     known_only: bool = False
     """Leave out columns that name no float property; otherwise they are a reason to refuse."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +78,7 @@ class _Keyed:
     """The rotation mode that the owner gets; empty: it stays."""
 
 
+@checked
 def import_table(item: bpy.types.Object, table: Table, how: TableKeys, bone: str = "") -> Report:
     """Make keys of the table's rows.
 

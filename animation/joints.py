@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +10,9 @@ import bpy
 import numpy as np
 
 from ..words import rpt_
+from .arguments import FrameRange, Point, Positive, checked
 from .faults import Refusal
-from .playing import STEP, Values, all_keys, between, check_finite, keys_around, sampled_frames
+from .playing import STEP, Values, all_keys, between, keys_around, sampled_frames
 from .stepping import placed
 from .world import Frames, Matrices
 
@@ -41,14 +41,15 @@ class Gap:
         return apart + between(self.keys)
 
 
+@checked
 def joint_gap(
     item: bpy.types.Object,
     bone: str = "",
     *,
-    point: Sequence[float] = (0.0, 0.0, 0.0),
-    parent_point: Sequence[float] | None = None,
-    frame_range: tuple[float, float] | None = None,
-    step: float = STEP,
+    point: Point = (0.0, 0.0, 0.0),
+    parent_point: Point | None = None,
+    frame_range: FrameRange | None = None,
+    step: Positive = STEP,
     scene: bpy.types.Scene | None = None,
 ) -> Gap:
     """How far a joint comes apart in what Blender plays.
@@ -75,8 +76,6 @@ def joint_gap(
     ValueError
         A point or the range is not finite, the range is empty, or the step is not a positive number.
     """
-    check_finite("point", *point)
-    check_finite("parent_point", *(() if parent_point is None else parent_point))
     seen = scene or bpy.context.scene
     assert seen is not None
     child: Any = item

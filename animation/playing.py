@@ -139,15 +139,9 @@ def sampled_frames(
 ) -> Frames:
     """Frames to look at, ascending: every `step` frames of the range, and the keys of the owners in it.
 
-    Without a range that of the scene, and what keys there are before and after. Raises ValueError where there is no
-    such range or step, Refusal where there are too many frames.
+    Without a range that of the scene, and what keys there are before and after. Raises Refusal where there are too many
+    frames.
     """
-    if frame_range is not None and not all(map(math.isfinite, frame_range)):
-        raise ValueError(rpt_("the frame range {:g} to {:g} is not finite", frame_range[0], frame_range[1]))
-    if frame_range is not None and not frame_range[0] <= frame_range[1]:
-        raise ValueError(rpt_("the frame range {:g} to {:g} is empty", frame_range[0], frame_range[1]))
-    if not (math.isfinite(step) and step > 0):
-        raise ValueError(rpt_("step {:g} is not a positive number of frames", step))
     owners = list(owners)
     keys = np.concatenate([np.empty(0), *map(all_keys, owners)])
     if frame_range is None:
@@ -162,13 +156,6 @@ def sampled_frames(
     frames = np.unique(np.concatenate((steps, keys, [low, high])))
     among: Frames = frames[(frames >= low) & (frames <= high)]
     return among
-
-
-def check_finite(option: str, *numbers: float) -> None:
-    """Raise ValueError, which names the option, where one of the numbers is not finite."""
-    for number in numbers:
-        if not math.isfinite(number):
-            raise ValueError(rpt_("{:s} {:g} is not a finite number", option, number))
 
 
 def _numbers(owner: Any, path: str) -> tuple[float, ...]:

@@ -8,13 +8,14 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import bpy
 import numpy as np
 
 from ..interp import evaluate_many, relaxation, retiming, rotations
 from ..words import counted, n_, rpt_
+from .arguments import FrameRange, NotNegative, Parameters, Point, Positive, check_fields, checked
 from .bake.pipeline import rebake
 from .bake.splines import TrackSpline, quaternions_of, track_splines
 from .datablocks import bone_path
@@ -24,7 +25,7 @@ from .fcurves.channels import channels_of, users_of_channels
 from .fcurves.editable import check_editable, editable_channels
 from .fcurves.frames import SAME_FRAME, is_among
 from .fcurves.keyframes import places
-from .playing import STEP, Values, all_keys, between, check_finite, keys_around, sampled_frames
+from .playing import STEP, Values, all_keys, between, keys_around, sampled_frames
 from .stepping import Stepping
 from .store.frame_functions import function_of
 from .store.options import Options
@@ -44,7 +45,6 @@ _CUBE = math.sqrt(3.0)
 _GAUSS = 0.5 / math.sqrt(3.0)
 """Of an interval, from its middle: two places there integrate cubics exactly, and squares of linear accelerations."""
 
-Point = Sequence[float]
 Least = Literal["CHANGE", "EFFORT"]
 
 
@@ -57,7 +57,7 @@ class StaysAt:
     point: Point = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        check_finite("point", *self.point)
+        check_fields(self)
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class StaysAbove:
     height: float = 0.0
 
     def __post_init__(self) -> None:
-        check_finite("height", self.height)
+        check_fields(self)
 
 
 @dataclass(frozen=True)
@@ -76,15 +76,12 @@ class KeepsApart:
     """The point stays this far at least from a point of another object, or of a bone of it."""
 
     target: bpy.types.Object
-    distance: float
+    distance: NotNegative
     bone: str = ""
     point: Point = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        check_finite("distance", self.distance)
-        check_finite("point", *self.point)
-        if self.distance < 0.0:
-            raise ValueError(rpt_("distance {:g} is negative", self.distance))
+        check_fields(self)
 
 
 @dataclass(frozen=True)
@@ -96,11 +93,8 @@ class TurnsWithin:
     high: tuple[float | None, float | None, float | None] = (None, None, None)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         for axis, low, high in zip("XYZ", self.low, self.high, strict=True):
-            if low is not None and not math.isfinite(low):
-                raise ValueError(rpt_("low {:s} {:g} is not a finite number", axis, low))
-            if high is not None and not math.isfinite(high):
-                raise ValueError(rpt_("high {:s} {:g} is not a finite number", axis, high))
             if low is not None and high is not None and low > high:
                 raise ValueError(rpt_("low {0:s} {1:g} is above high {0:s} {2:g}", axis, low, high))
 
@@ -166,6 +160,7 @@ class Relaxing:
         return f"{errors}; {keys}; {effort}"
 
 
+@checked
 def relax(
     item: bpy.types.Object,
     wanted: Wanted,
@@ -174,12 +169,12 @@ def relax(
     bone: str = "",
     point: Point = (0.0, 0.0, 0.0),
     tracks: Iterable[str] = ("location", "rotation"),
-    tolerance: float = TOLERANCE,
-    frame_range: tuple[float, float] | None = None,
+    tolerance: Positive = TOLERANCE,
+    frame_range: FrameRange | None = None,
     keep_best: bool = False,
     least: Least = "CHANGE",
-    weights: Mapping[str, float] | None = None,
-    defaults: Mapping[str, float] | None = None,
+    weights: Mapping[str, Positive] | None = None,
+    defaults: Parameters | None = None,
     scene: bpy.types.Scene | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Relaxing:
@@ -234,15 +229,6 @@ def relax(
     The effort is that of all frames, also where a condition has to hold in a range of them. A jump of the velocity at a
     key, such as a corner's, is no part of it.
     """
-    if least not in get_args(Least):
-        raise ValueError(rpt_("least {!r} is none of {:s}", least, ", ".join(get_args(Least))))
-    for name, weight in (weights or {}).items():
-        if not (math.isfinite(weight) and weight > 0.0):
-            raise ValueError(rpt_("weight {:g} of {!r} is not a positive number", weight, name))
-    check_finite("tolerance", tolerance)
-    check_finite("point", *point)
-    if not tolerance > 0.0:
-        raise ValueError(rpt_("tolerance {:g} is not positive", tolerance))
     for owner, name in ((item, bone), *((target, _target_bone(wanted)) for target in _targets(wanted))):
         if name and (owner.pose is None or name not in owner.pose.bones):
             raise Refusal(owner.name, rpt_("it has no bone {!r}", name))

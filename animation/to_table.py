@@ -16,6 +16,7 @@ from ..formats.headings import Form, Unit
 from ..formats.table import Property, Table
 from ..interp import rotations
 from ..words import rpt_
+from .arguments import Count, FrameRange, Positive, check_fields, checked
 from .bake.splines import quaternions_of
 from .datablocks import name_of, of_object
 from .faults import Refusal
@@ -38,29 +39,21 @@ class TableContent:
 
     content: Content = "KEYS"
     """The animator's keys with their own numbers; or what the F-curves play, baked or not."""
-    step: float = 1.0
+    step: Positive = 1.0
     """Of the motion: frames from row to row; below 1 too."""
-    frame_range: tuple[float, float] | None = None
+    frame_range: FrameRange | None = None
     """Of the motion; None: from the first key to the last."""
     unit: Unit = "FRAME"
-    rate: float = 24.0
+    rate: Positive = 24.0
     """Frames a second."""
     frame_start: float = 0.0
     """The frame that becomes frame 0, or second 0, of the table."""
     rotation: Rotation = "OBJECT"
     """How rotations are said: with the numbers that their channels have, to the last bit, or in that form."""
-    sample_limit: int = SAMPLE_LIMIT
+    sample_limit: Count = SAMPLE_LIMIT
 
-    def check(self) -> None:
-        """Raises ValueError where that makes no sense."""
-        if not (math.isfinite(self.step) and self.step > 0.0):
-            raise ValueError(rpt_("the step must be above 0, not {:g}", self.step))
-        if self.frame_range is not None and not self.frame_range[0] <= self.frame_range[1]:
-            raise ValueError(
-                rpt_("the range must not end before it starts: {:g}, {:g}", self.frame_range[0], self.frame_range[1])
-            )
-        if not math.isfinite(self.frame_start):
-            raise ValueError(rpt_("the start frame {:g} is not a finite number", self.frame_start))
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def times(self, frames: FloatArray) -> npt.NDArray[np.floating]:
         """What stands in the column of the time: float32 where it is the keys' own frame."""
@@ -69,14 +62,14 @@ class TableContent:
         return frames if self.frame_start == 0.0 else frames.astype(np.float64) - self.frame_start
 
 
+@checked
 def export_table(item: bpy.types.Object, how: TableContent, bone: str = "") -> tuple[Table, Report]:
     """The tracks of the object, with its bones' and those of its data and shape keys; or of one bone, by its path.
 
     A property is called as a path from the object; the bone's own without the bone, so that another can take them.
 
-    Raises Refusal where there is no key, or too much of them is asked for; ValueError where `how` makes no sense.
+    Raises Refusal where there is no key, or too much of them is asked for.
     """
-    how.check()
     named = list(_tracks(item, bone))
     report = Report.on(list(dict.fromkeys(datablock for datablock, _, _ in named)))
     table = _keys(item, named, how) if how.content == "KEYS" else _motion(item, named, how)

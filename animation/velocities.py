@@ -22,6 +22,7 @@ from ..formats.headings import Unit
 from ..formats.table import Property, Table
 from ..interp import evaluate_many, retiming
 from ..words import n_, rpt_
+from .arguments import Count, FrameRange, Parameters, Positive, check_fields, checked
 from .bake.splines import TrackSpline, track_splines
 from .datablocks import name_of
 from .faults import Refusal
@@ -76,24 +77,15 @@ class Velocities:
     """
 
     quantities: frozenset[Quantity] = frozenset(QUANTITIES)
-    step: float = 1.0
+    step: Positive = 1.0
     unit: Unit = "FRAME"
-    rate: float = 24.0
-    frame_range: tuple[float, float] | None = None
-    defaults: Mapping[str, float] = field(default_factory=dict)
-    sample_limit: int = SAMPLE_LIMIT
+    rate: Positive = 24.0
+    frame_range: FrameRange | None = None
+    defaults: Parameters = field(default_factory=dict)
+    sample_limit: Count = SAMPLE_LIMIT
 
-    def check(self) -> None:
-        """Raises ValueError where that makes no sense."""
-        if not (np.isfinite(self.step) and self.step > 0.0):
-            raise ValueError(rpt_("the step must be above 0, not {:g}", self.step))
-        if self.frame_range is not None and not self.frame_range[0] <= self.frame_range[1]:
-            start, end = self.frame_range
-            raise ValueError(rpt_("the range must not end before it starts: {:g}, {:g}", start, end))
-        unknown = set(self.quantities) - set(QUANTITIES)
-        if unknown:
-            given, known = ", ".join(sorted(unknown)), ", ".join(QUANTITIES)
-            raise ValueError(rpt_("{:s} is none of {:s}", given, known))
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +106,7 @@ class _Moving:
         )
 
 
+@checked
 def write_velocities(
     datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, how: Velocities | None = None
 ) -> Report:
@@ -144,11 +137,8 @@ def write_velocities(
     ------
     Refusal
         Nothing was written: there is no TCB track, or one has a fault.
-    ValueError
-        `how` makes no sense.
     """
     how = how or Velocities()
-    how.check()
     if not how.quantities:
         return _take_away(datablock, prefixes)
     report = Report.on([datablock])
@@ -173,16 +163,16 @@ def write_velocities(
     return report
 
 
+@checked
 def velocity_table(
     selected: Mapping[bpy.types.ID, Iterable[str] | None], how: Velocities | None = None
 ) -> tuple[Table, Report]:
     """The velocities of TCB tracks as the columns of one table, a row a sample; of several datablocks with their names.
 
     `selected` says for each datablock how its tracks' paths start; None: all. Frames are those of the datablocks'
-    actions. Raises Refusal where none of them has a TCB track, or one has a fault; ValueError as `write_velocities`.
+    actions. Raises Refusal where none of them has a TCB track, or one has a fault.
     """
     how = how or Velocities()
-    how.check()
     report = Report()
     found: list[tuple[bpy.types.ID, _Moving]] = []
     refusals = []

@@ -8,14 +8,14 @@ import dataclasses
 import json
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..animation import SAMPLE_LIMIT, Options
 from ..animation.store.parameters import LIMITS
-from ..words import n_, rpt_, told
+from ..words import n_, rpt_
 from .check_arguments import CHECK_EXAMPLES, add_check_options, check_said
 from .exchange_arguments import (
     EXPORT_EXAMPLES,
@@ -25,6 +25,7 @@ from .exchange_arguments import (
     add_import_options,
     exchange_said,
 )
+from .numbers import at_least_one, count, frame_range, frames, number, positive, within
 from .table_arguments import (
     EXPORT_TABLE_EXAMPLES,
     IMPORT_TABLE_EXAMPLES,
@@ -167,21 +168,16 @@ def parse(arguments: Sequence[str], program: str) -> Job:
 def _options(verb: argparse.ArgumentParser, given: argparse.Namespace) -> Options:
     if given.verb != "bake":
         return Options()
-    options = Options(
+    return Options(
         target=given.target,
         step=given.step,
-        frame_range=None if given.range is None else (given.range[0], given.range[1]),
+        frame_range=frame_range(verb, given.range),
         sample_limit=given.sample_limit,
         defaults={name: value for name in LIMITS if (value := getattr(given, name)) is not None},
         output=given.output_mode,
         value_tolerance=given.value_tolerance,
         rotation_tolerance=math.radians(given.rotation_tolerance),
     )
-    try:
-        options.check()
-    except ValueError as error:
-        verb.error(told(error))
-    return options
 
 
 def _targets(
@@ -297,7 +293,7 @@ def _add_common(verb: argparse.ArgumentParser, kind: str) -> None:
     )
     verb.add_argument(
         "--jobs",
-        type=_count,
+        type=count,
         default=1,
         metavar="N",
         help=rpt_(
@@ -393,7 +389,7 @@ def _add_bake_options(bake: argparse.ArgumentParser) -> None:
     )
     how.add_argument(
         "--value-tolerance",
-        type=float,
+        type=positive,
         metavar="NUMBER",
         help=rpt_(
             "how near curves come to values, in each property's units (default: 1/10000 of the range of its keys); "
@@ -402,7 +398,7 @@ def _add_bake_options(bake: argparse.ArgumentParser) -> None:
     )
     how.add_argument(
         "--rotation-tolerance",
-        type=float,
+        type=positive,
         default=0.01,
         metavar="DEGREES",
         help=rpt_(
@@ -419,18 +415,18 @@ def _add_bake_options(bake: argparse.ArgumentParser) -> None:
         ),
     )
     how.add_argument(
-        "--step", type=float, default=1.0, metavar="FRAMES", help=rpt_("from sample to sample (default: 1)")
+        "--step", type=frames, default=1.0, metavar="FRAMES", help=rpt_("from sample to sample (default: 1)")
     )
     how.add_argument(
         "--range",
-        type=float,
+        type=number,
         nargs=2,
         metavar=("START", "END"),
         help=rpt_("the segments that these frames touch, and cycles throughout them (default: first to last key)"),
     )
     how.add_argument(
         "--sample-limit",
-        type=int,
+        type=at_least_one,
         default=SAMPLE_LIMIT,
         metavar="N",
         help=rpt_("refuse a file that would get more samples than this (default: %(default)s)"),
@@ -439,24 +435,7 @@ def _add_bake_options(bake: argparse.ArgumentParser) -> None:
     for name, (low, high) in LIMITS.items():
         parameters.add_argument(
             f"--{name.replace('_', '-')}",
-            type=_within(low, high),
+            type=within(low, high),
             metavar="NUMBER",
             help=rpt_("{:g} to {:g}", low, high),
         )
-
-
-def _count(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(rpt_("{:s} is below 0", text))
-    return value
-
-
-def _within(low: float, high: float) -> Callable[[str], float]:
-    def number(text: str) -> float:
-        value = float(text)
-        if not low <= value <= high:
-            raise argparse.ArgumentTypeError(rpt_("{:s} does not lie in {:g} to {:g}", text, low, high))
-        return value
-
-    return number

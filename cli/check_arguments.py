@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import argparse
-import math
 from typing import Any
 
 from ..words import rpt_
+from .numbers import distance, frame_range, frames, number
 
 CHECK_EXAMPLES = """\
   {program} check shots/*.blend
@@ -19,14 +19,14 @@ CHECK_EXAMPLES = """\
 def add_check_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--range",
-        type=float,
+        type=number,
         nargs=2,
         metavar=("START", "END"),
         help=rpt_("frames to look at (default: each scene's, and what keys there are before and after)"),
     )
     verb.add_argument(
         "--step",
-        type=_frames,
+        type=frames,
         default=0.25,
         metavar="FRAMES",
         help=rpt_("from sample to sample (default: %(default)s)"),
@@ -43,7 +43,7 @@ def add_check_options(verb: argparse.ArgumentParser) -> None:
     )
     verb.add_argument(
         "--joint-tolerance",
-        type=_distance,
+        type=distance,
         default=1e-4,
         metavar="NUMBER",
         help=rpt_("a joint that comes farther apart than this is an error (default: %(default)s)"),
@@ -54,27 +54,9 @@ def check_said(verb: argparse.ArgumentParser, given: argparse.Namespace) -> dict
     """How to check, as it was said; nothing for another verb. Raises SystemExit."""
     if given.verb != "check":
         return {}
-    if given.range is not None and not all(map(math.isfinite, given.range)):
-        verb.error(rpt_("the frame range {:g} to {:g} is not finite", *given.range))
-    if given.range is not None and not given.range[0] <= given.range[1]:
-        verb.error(rpt_("the frame range {:g} to {:g} is empty", *given.range))
     return {
-        "range": None if given.range is None else (given.range[0], given.range[1]),
+        "range": frame_range(verb, given.range),
         "step": given.step,
         "joint": given.joint,
         "joint_tolerance": given.joint_tolerance,
     }
-
-
-def _frames(text: str) -> float:
-    value = float(text)
-    if not (math.isfinite(value) and value > 0):
-        raise argparse.ArgumentTypeError(rpt_("{:s} is not a positive number of frames", text))
-    return value
-
-
-def _distance(text: str) -> float:
-    value = float(text)
-    if not (math.isfinite(value) and value >= 0):
-        raise argparse.ArgumentTypeError(rpt_("{:s} is not a distance from 0", text))
-    return value

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import argparse
-import math
 from typing import Any, get_args
 
 from ..exchange.exporting import SAMPLE_LIMIT as EXPORT_LIMIT
 from ..exchange.importing import SAMPLE_LIMIT
 from ..exchange.turning import BetweenKeys
 from ..words import rpt_
+from .numbers import at_least_one, number, positive
 
 RESULTS = {"import": ".blend", "export": ".3ds"}
 """How the names of results end, where they are files of another kind than what is read."""
@@ -93,13 +93,13 @@ def add_export_options(verb: argparse.ArgumentParser) -> None:
 
 
 def _add_limit(how: argparse._ArgumentGroup, limit: int, text: str) -> None:
-    how.add_argument("--sample-limit", type=_at_least_one, default=limit, metavar="N", help=text)
+    how.add_argument("--sample-limit", type=at_least_one, default=limit, metavar="N", help=text)
 
 
 def _add_timing(how: argparse._ArgumentGroup, start: str) -> None:
-    how.add_argument("--start", type=float, default=0.0, metavar="FRAME", help=start)
+    how.add_argument("--start", type=number, default=0.0, metavar="FRAME", help=start)
     how.add_argument(
-        "--rate", type=_positive, default=30.0, metavar="FPS", help=rpt_("frames a second in the file (default: 30)")
+        "--rate", type=positive, default=30.0, metavar="FPS", help=rpt_("frames a second in the file (default: 30)")
     )
     how.add_argument(
         "--keep-time",
@@ -109,7 +109,7 @@ def _add_timing(how: argparse._ArgumentGroup, start: str) -> None:
 
 
 def _add_space(how: argparse._ArgumentGroup, scale: str) -> None:
-    how.add_argument("--scale", type=_positive, default=1.0, metavar="NUMBER", help=scale)
+    how.add_argument("--scale", type=positive, default=1.0, metavar="NUMBER", help=scale)
     how.add_argument(
         "--forward",
         choices=_AXES,
@@ -119,17 +119,3 @@ def _add_space(how: argparse._ArgumentGroup, scale: str) -> None:
     how.add_argument(
         "--up", choices=_AXES, default="Z", help=rpt_("the file's axis that is Blender's Z, such as =Y (default: Z)")
     )
-
-
-def _positive(text: str) -> float:
-    value = float(text)
-    if not (math.isfinite(value) and value > 0):
-        raise argparse.ArgumentTypeError(rpt_("{:s} is not a positive number", text))
-    return value
-
-
-def _at_least_one(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(rpt_("{:s} is below 1", text))
-    return value

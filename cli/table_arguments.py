@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import argparse
-import math
 import os
 from typing import Any
 
 from ..animation.velocities import QUANTITIES
 from ..words import rpt_
+from .numbers import frame_range, frames, number
 
 IMPORT_TABLE_EXAMPLES = """\
   {program} import-table empty.blend --table run.csv --objects Ball --output ball.blend
@@ -33,10 +33,9 @@ _SAID = {
 def table_said(verb: argparse.ArgumentParser, given: argparse.Namespace) -> dict[str, Any]:
     """What was said, by name; nothing for other verbs. Raises SystemExit."""
     said = {name: getattr(given, name) for name in _SAID.get(given.verb, ())}
-    frames = said.get("range")
-    if frames is not None and not frames[0] <= frames[1]:
-        verb.error(rpt_("the frame range {:g} to {:g} is empty", *frames))
-    if given.verb == "export-table" and given.content == "KEYS" and (given.step, frames) != (None, None):
+    if "range" in said:
+        said["range"] = frame_range(verb, given.range)
+    if given.verb == "export-table" and given.content == "KEYS" and (given.step, given.range) != (None, None):
         verb.error(rpt_("--step and --range are of the motion: give --content MOTION too"))
     if "step" in said and given.step is None:
         said["step"] = 1.0
@@ -68,7 +67,7 @@ def add_import_table_options(verb: argparse.ArgumentParser) -> None:
     _add_bone(how)
     how.add_argument(
         "--start",
-        type=float,
+        type=number,
         default=0.0,
         metavar="FRAME",
         help=rpt_("where frame 0, or second 0, comes to (default: 0)"),
@@ -111,7 +110,11 @@ def add_export_table_options(verb: argparse.ArgumentParser) -> None:
     )
     how.add_argument("--seconds", action="store_true", help=rpt_("let the first column count seconds, not frames"))
     how.add_argument(
-        "--start", type=float, default=0.0, metavar="FRAME", help=rpt_("what becomes frame 0, or second 0 (default: 0)")
+        "--start",
+        type=number,
+        default=0.0,
+        metavar="FRAME",
+        help=rpt_("what becomes frame 0, or second 0 (default: 0)"),
     )
 
 
@@ -142,13 +145,6 @@ def _add_bone(how: argparse._ArgumentGroup) -> None:
     how.add_argument("--bone", default="", metavar="NAME", help=rpt_("the bone of the object that it is about"))
 
 
-def _add_frames(how: argparse._ArgumentGroup, step: str, frames: str) -> None:
-    how.add_argument("--step", type=_frames, metavar="FRAMES", help=step)
-    how.add_argument("--range", type=float, nargs=2, metavar=("START", "END"), help=frames)
-
-
-def _frames(text: str) -> float:
-    value = float(text)
-    if not (math.isfinite(value) and value > 0):
-        raise argparse.ArgumentTypeError(rpt_("{:s} is not a positive number of frames", text))
-    return value
+def _add_frames(how: argparse._ArgumentGroup, step: str, ends: str) -> None:
+    how.add_argument("--step", type=frames, metavar="FRAMES", help=step)
+    how.add_argument("--range", type=number, nargs=2, metavar=("START", "END"), help=ends)

@@ -61,7 +61,7 @@ def give_table(job: Job, number: int, outcome: Outcome) -> None:
     if item is None:
         return
     unit: Unit = "SECOND" if given["seconds"] else "FRAME"
-    frames = given["range"] and tuple(given["range"])
+    frames = given["range"]
     how = TableContent(given["content"], given["step"], frames, unit, _rate(), given["start"], given["rotation"])
     try:
         made, outcome.report = export_table(item, how, _bone(item, given["bone"]))
@@ -106,7 +106,7 @@ def _save_table(job: Job, number: int, outcome: Outcome, source: Source, made: t
 
 def _velocities(job: Job) -> Velocities:
     given = job.exchange
-    frames = given["range"] and tuple(given["range"])
+    frames = given["range"]
     return Velocities(frozenset(given["quantities"]), given["step"], given["unit"], _rate(), frames)
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import bpy
 import numpy as np
@@ -18,6 +18,7 @@ from ..animation.bake.pipeline import Progress, approximately
 from ..animation.datablocks import name_of
 from ..animation.faults import TooManySamples
 from ..animation.report import HandleError
+from ..animation.store.options import Output
 from ..formats import three_ds
 from ..words import rpt_, told
 from .applying import Applied, apply
@@ -168,7 +169,8 @@ def _baked_to_the_end(
     for cycles, frame_range in ((False, None), (True, whole)):
         some = {datablock: paths for datablock, paths in prefixes.items() if (datablock in report.cyclic) == cycles}
         if some:
-            how = Options(output=options.output, frame_range=frame_range, sample_limit=options.sample_limit)
+            output = cast(Output, options.output)
+            how = Options(output=output, frame_range=frame_range, sample_limit=options.sample_limit)
             done.add(_baked_within_limit(some, how, progress))
     return done
 

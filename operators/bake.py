@@ -68,18 +68,18 @@ class TCB_OT_bake(OnSelection, bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> Status:
         selected = selection.selected_datablocks(context, self.use_data)
-        options = Options(
-            target=self.target,
-            step=self.step,
-            frame_range=self._frame_range(context),
-            sample_limit=self.sample_limit,
-            output=self.output,
-            value_tolerance=self.value_tolerance or None,
-            rotation_tolerance=self.rotation_tolerance,
-            defaults=selection.default_parameters(context),
-        )
+        given: Any = self
         try:
-            options.check()
+            options = Options(
+                target=given.target,
+                step=self.step,
+                frame_range=self._frame_range(context),
+                sample_limit=self.sample_limit,
+                output=given.output,
+                value_tolerance=self.value_tolerance or None,
+                rotation_tolerance=self.rotation_tolerance,
+                defaults=selection.default_parameters(context),
+            )
         except ValueError as error:
             self.report({"ERROR"}, told(error))
             return {"CANCELLED"}

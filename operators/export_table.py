@@ -78,16 +78,16 @@ class EXPORT_ANIM_OT_tcb_table(bpy.types.Operator, ExportHelper):  # type: ignor
         given: Any = self
         item = context.object
         assert item is not None
-        how = TableContent(
-            given.content,
-            self.step,
-            self._range(context),
-            given.unit,
-            rate_of(context),
-            self.frame_start,
-            given.rotation,
-        )
         try:
+            how = TableContent(
+                given.content,
+                self.step,
+                self._range(context),
+                given.unit,
+                rate_of(context),
+                self.frame_start,
+                given.rotation,
+            )
             made, report = export_table(item, how, active_bone(context))
             write_file(path_of(given.filepath), table.write(made))
         except (Refusal, ValueError, OSError) as error:

@@ -69,7 +69,7 @@ class _Options:
         frame_range = {"SCENE": (float(scene.frame_start), float(scene.frame_end))}.get(given.frames)
         if given.frames == "CUSTOM":
             frame_range = given.frame_start, given.frame_end
-        how = Velocities(
+        return Velocities(
             frozenset(given.quantities),
             given.step,
             given.unit,
@@ -77,8 +77,6 @@ class _Options:
             frame_range,
             selection.default_parameters(context),
         )
-        how.check()
-        return how
 
 
 class TCB_OT_velocities_write(_Options, OnSelection, bpy.types.Operator):

@@ -16,6 +16,7 @@ from ...interp import KeysError, evaluate_many
 from ...interp.fitting import fit_many
 from ...interp.handles import KnownFits, fit_handles
 from ...words import n_, rpt_, told
+from ..arguments import checked
 from ..datablocks import name_of
 from ..faults import Refusal, TooManySamples
 from ..fcurves import scratch
@@ -81,6 +82,7 @@ class _Job:
     """Those that are new."""
 
 
+@checked
 def bake(
     datablocks: Iterable[bpy.types.ID],
     options: Options,
@@ -110,10 +112,9 @@ def bake(
 
     Raises
     ------
-    ValueError
-        An option makes no sense.
+    TypeError, ValueError
+        An argument is of another type, or makes no sense; the text names it.
     """
-    options.check()
     reason = too_near_keys(options.step)
     options = options if reason else options.as_kept()
     report = Report()

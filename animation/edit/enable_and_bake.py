@@ -8,6 +8,7 @@ from contextlib import suppress
 
 import bpy
 
+from ..arguments import checked
 from ..bake.pipeline import Progress
 from ..bake.pipeline import bake as bake_many
 from ..faults import Refusal
@@ -21,6 +22,7 @@ from .restore import remove
 _Selected = Mapping[bpy.types.ID, Iterable[str] | None]
 
 
+@checked
 def enable_and_bake(
     selected: _Selected,
     plain: _Selected,

@@ -8,6 +8,7 @@ from dataclasses import replace
 import bpy
 
 from ...words import rpt_
+from ..arguments import checked
 from ..bake.splines import made_by
 from ..datablocks import name_of
 from ..faults import Refusal
@@ -34,6 +35,7 @@ def writable(datablock: bpy.types.ID, track: Track) -> tuple[Channels, Track]:
     return channels, track
 
 
+@checked
 def find_track(datablock: bpy.types.ID, name: str) -> Track:
     """The track of that path; `rotation` is the one of the present rotation mode. Raises Refusal."""
     channels = channels_of(datablock)
@@ -45,6 +47,7 @@ def find_track(datablock: bpy.types.ID, name: str) -> Track:
     raise Refusal(name_of(datablock), rpt_("it has no track of this name; its tracks: {:s}", known), name)
 
 
+@checked
 def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
     """Set choices of a TCB track: method, cycle, ends, construction, path, angles.
 

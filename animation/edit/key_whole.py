@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
+from ..arguments import checked
 from ..bake.handles import is_keyed_whole
 from ..bake.pipeline import rebake
 from ..bake.splines import Float64Array, values_at
@@ -37,6 +38,7 @@ class _Whole:
     """Parameters and velocities, a row a key, NaN where none was set."""
 
 
+@checked
 def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
     """Key the rotations of the datablock in all channels at every frame at which any channel has a key.
 

@@ -12,6 +12,7 @@ import numpy as np
 from ...interp import evaluate_many, rotations
 from ...interp.likeness import FLOAT32, Part, fit_parameters, sample_frames
 from ...words import rpt_
+from ..arguments import Parameters, checked
 from ..bake.splines import Float64Array, TrackSpline, last_place, track_splines
 from ..datablocks import name_of
 from ..faults import Refusal
@@ -33,6 +34,7 @@ _SEEN = 0.01
 _SEEN_ANGLE = math.radians(1.0)
 
 
+@checked
 def enable(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, keep_look: bool = False) -> Report:
     """Make the datablock's tracks TCB (those under `prefixes`); their motion changes at the next bake.
 
@@ -44,10 +46,11 @@ def enable(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, keep_
     return report
 
 
+@checked
 def enable_many(
     selected: Mapping[bpy.types.ID, Iterable[str] | None],
     keep_look: bool = False,
-    defaults: Mapping[str, float] | None = None,
+    defaults: Parameters | None = None,
 ) -> Report:
     """Make tracks of the datablocks TCB: all of them, or those whose paths start with one of those given.
 

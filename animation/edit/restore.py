@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 
 from ...words import rpt_
+from ..arguments import checked
 from ..bake.pipeline import take_channel
 from ..datablocks import name_of
 from ..faults import Refusal
@@ -41,6 +42,7 @@ _Work = Callable[[Channels, bpy.types.ID, Track], _Done | None]
 """None: there was nothing to do."""
 
 
+@checked
 def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
     """Put the F-curves of the datablock's baked tracks back; edits made since the bake are kept.
 
@@ -53,6 +55,7 @@ def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> R
     return report
 
 
+@checked
 def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
     """Restore, and take the parameters and choices away too: the tracks are as if they had never been TCB.
 
@@ -65,6 +68,7 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
     return report
 
 
+@checked
 def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
     """Keep the F-curves as they play now, and take away all that TCB keeps with them: a plain animation.
 

@@ -18,6 +18,7 @@ import numpy as np
 from ...interp.fitting import handles
 from ...interp.retiming import Between, ConstantSpeed
 from ...words import rpt_
+from ..arguments import Parameters, Positive, checked
 from ..bake.splines import track_splines
 from ..datablocks import name_of
 from ..faults import Refusal
@@ -63,6 +64,7 @@ class Timing:
     speed_change: float | None = None
 
 
+@checked
 def retime(
     datablock: bpy.types.ID,
     shape: str = "AS_IT_IS",
@@ -70,10 +72,10 @@ def retime(
     track: str = "",
     by: str = "",
     of: bpy.types.ID | None = None,
-    scale: float = 2.0,
+    scale: Positive = 2.0,
     frame: float | None = None,
-    length: float = 10.0,
-    defaults: Mapping[str, float] | None = None,
+    length: Positive = 10.0,
+    defaults: Parameters | None = None,
 ) -> Timing:
     """Give a track, a datablock or a scene a frame function, in place of one that it has; bake to play it.
 
@@ -110,10 +112,6 @@ def retime(
     """
     if shape not in SHAPES:
         raise ValueError(rpt_("shape {!r} is none of {:s}", shape, ", ".join(SHAPES)))
-    if not (math.isfinite(scale) and scale > 0.0):
-        raise ValueError(rpt_("scale {:g} is not a positive number", scale))
-    if not (math.isfinite(length) and length > 0.0):
-        raise ValueError(rpt_("length {:g} is not a positive number of frames", length))
     if shape in _BETWEEN:
         if not (by or track):
             raise Refusal(name_of(datablock), rpt_("say which track is to have a constant speed"))
@@ -146,6 +144,7 @@ def retime(
     return Timing(fcurve)
 
 
+@checked
 def remove_retiming(datablock: bpy.types.ID, track: str = "") -> None:
     """Take the frame function of the datablock, or of one of its tracks, away. Raises Refusal where there is none."""
     none = Refusal(name_of(datablock), rpt_("it has no frame function"), track, nothing_to_do=True)

@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 
 from ...words import rpt_
+from ..arguments import checked
 from ..bake.splines import options_of
 from ..datablocks import users_of
 from ..faults import Refusal
@@ -281,6 +282,7 @@ def _put(channels: Channels, track: Track, keys: Mapping[int, tuple[OwnKeys, Own
     channels.action.update_tag()
 
 
+@checked
 def key_set(
     datablock: bpy.types.ID,
     track: str,
@@ -298,19 +300,18 @@ def key_set(
     track is made TCB where it isn't. Raises Refusal where there is no such track or key, or a number is out of range,
     ValueError where there is no such interpolation; then nothing is changed.
     """
+    for name in parameters:
+        if name not in PARAMETERS:
+            raise ValueError(rpt_("{!r} is none of {:s}", name, ", ".join((*PARAMETERS, VELOCITY))))
     check_editable(datablock)
     keys = key_at(datablock, find_track(datablock, track), frame)
-    given = dict(parameters) if velocity is None else {**parameters, **velocity_given(keys.track, velocity, frame)}
+    given = dict(parameters) if velocity is None else {**parameters, **_velocity_given(keys.track, velocity, frame)}
     set_parameters(keys, given, interpolation=interpolation)
 
 
-def velocity_given(track: Track, velocity: float | Sequence[float], frame: float) -> dict[str, float]:
+def _velocity_given(track: Track, velocity: float | Sequence[float], frame: float) -> dict[str, float]:
     """A velocity as parameters. Raises Refusal where it has not as many numbers as the track."""
-    size = velocity_size(track)
-    try:
-        numbers = np.atleast_1d(np.asarray(velocity, dtype=np.float64))
-    except (TypeError, ValueError) as error:
-        raise track.refusal(rpt_("a velocity is numbers, not {!r}", velocity), frame) from error
+    size, numbers = velocity_size(track), np.atleast_1d(velocity)
     if numbers.shape != (size,):
         raise track.refusal(rpt_("a velocity has {:d} numbers here, not {:d}", size, numbers.size), frame)
     return {velocity_of(component): number for component, number in enumerate(numbers.tolist())}

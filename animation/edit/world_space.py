@@ -8,7 +8,7 @@ In its parent's axes a hand with two equal keys stays still on the moving arm; i
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from ...interp import evaluate_many, rotations
 from ...words import rpt_
+from ..arguments import Parameters, Positive, checked
 from ..bake.components import followed
 from ..bake.pipeline import bake, too_many, too_near_keys
 from ..bake.sampling import Sampling
@@ -43,12 +44,13 @@ _SKEWED = 1e-4
 _STILL = (1.0, 0.0, 0.0, 0.0)
 
 
+@checked
 def bake_in_world(
     item: bpy.types.Object,
     bones: Sequence[str] = (),
     *,
-    step: float = 1.0,
-    defaults: Mapping[str, float] | None = None,
+    step: Positive = 1.0,
+    defaults: Parameters | None = None,
 ) -> Report:
     """Bake an object with a parent, or bones, into a new action, locations and rotations interpolated in the world.
 
@@ -81,7 +83,6 @@ def bake_in_world(
         The step is not a positive number.
     """
     options = Options(target="NEW_ACTION", step=step, defaults=defaults or {})
-    options.check()
     too_near = too_near_keys(step)
     if too_near:
         raise Refusal(item.name, too_near)

@@ -3,22 +3,24 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Literal, get_args
 
 import numpy as np
 
 from ...interp.fitting import ROTATION_TOLERANCE
 from ...words import rpt_
+from ..arguments import Count, FrameRange, Parameters, Positive, check_fields
 from .rows import PARAMETERS
 
 SAMPLE_LIMIT = 10_000_000
 """Samples in one bake, some 700 MB of keys: above it a bake is refused unless the limit is raised."""
 
-OUTPUTS = ("SAMPLES", "CURVES", "HANDLES")
-TARGETS = ("IN_PLACE", "NEW_ACTION")
+Output = Literal["SAMPLES", "CURVES", "HANDLES"]
+OUTPUTS: tuple[Output, ...] = get_args(Output)
+Target = Literal["IN_PLACE", "NEW_ACTION"]
 
 
 @dataclass(frozen=True)
@@ -45,37 +47,24 @@ class Options:
         How near curves come to values, in the property's units; None: 1e-4 of the range of the track's keys.
     rotation_tolerance : float
         How near curves come to rotations, radians.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An option is of another type, or makes no sense; the text names it.
     """
 
-    target: str = "IN_PLACE"
-    step: float = 1.0
-    frame_range: tuple[float, float] | None = None
-    sample_limit: int = SAMPLE_LIMIT
-    defaults: Mapping[str, float] = field(default_factory=dict)
-    output: str = "SAMPLES"
-    value_tolerance: float | None = None
-    rotation_tolerance: float = ROTATION_TOLERANCE
+    target: Target = "IN_PLACE"
+    step: Positive = 1.0
+    frame_range: FrameRange | None = None
+    sample_limit: Count = SAMPLE_LIMIT
+    defaults: Parameters = field(default_factory=dict)
+    output: Output = "SAMPLES"
+    value_tolerance: Positive | None = None
+    rotation_tolerance: Positive = ROTATION_TOLERANCE
 
-    def check(self) -> None:
-        """Raises ValueError, naming the option at fault."""
-        if self.target not in TARGETS:
-            raise ValueError(rpt_("target {!r} is neither IN_PLACE nor NEW_ACTION", self.target))
-        if self.output not in OUTPUTS:
-            raise ValueError(rpt_("output {!r} is none of {:s}", self.output, ", ".join(OUTPUTS)))
-        if self.value_tolerance is not None and not _is_positive(self.value_tolerance):
-            raise ValueError(rpt_("value tolerance {:g} is not a positive number", self.value_tolerance))
-        if not _is_positive(self.rotation_tolerance):
-            raise ValueError(rpt_("rotation tolerance {:g} is not a positive number", self.rotation_tolerance))
-        unknown = [name for name in self.defaults if name not in PARAMETERS]
-        if unknown:
-            known = ", ".join(PARAMETERS)
-            raise ValueError(rpt_("default {!r} is none of {:s}", unknown[0], known))
-        if not _is_positive(self.step):
-            raise ValueError(rpt_("step {:g} is not a positive number of frames", self.step))
-        if self.frame_range is not None:
-            start, end = self.frame_range
-            if not (math.isfinite(start) and math.isfinite(end) and start <= end):
-                raise ValueError(rpt_("the frame range {:g} to {:g} is empty", start, end))
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def as_kept(self) -> Options:
         """The same as it comes back from what is kept, so that a bake and its repetition are one."""
@@ -102,10 +91,6 @@ class Options:
         return _from_numbers(tuple(numbers))
 
 
-def _is_positive(number: float) -> bool:
-    return math.isfinite(number) and number > 0.0
-
-
 @lru_cache(maxsize=16)
 def _from_numbers(numbers: tuple[float, ...]) -> Options:
     """Most tracks are baked alike, and each is asked several times."""
@@ -113,7 +98,7 @@ def _from_numbers(numbers: tuple[float, ...]) -> Options:
     output, step, ranged, start, end, value, rotation, *defaults = (float(str(np.float32(n))) for n in numbers)
     if output not in range(len(OUTPUTS)):
         raise ValueError(rpt_("output {:g} is not known", output))
-    options = Options(
+    return Options(
         output=OUTPUTS[int(output)],
         step=step,
         frame_range=(start, end) if ranged else None,
@@ -121,8 +106,6 @@ def _from_numbers(numbers: tuple[float, ...]) -> Options:
         value_tolerance=value or None,
         rotation_tolerance=rotation,
     )
-    options.check()
-    return options
 
 
 NUMBERS = len(Options().numbers())

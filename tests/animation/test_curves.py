@@ -463,8 +463,8 @@ def test_no_rotation_is_off_by_more_than_half_a_turn(animation) -> None:
     ("options", "fault"),
     [
         ({"output": "LINES"}, "output"),
-        ({"value_tolerance": 0.0}, "value tolerance"),
-        ({"rotation_tolerance": math.nan}, "rotation tolerance"),
+        ({"value_tolerance": 0.0}, "value_tolerance"),
+        ({"rotation_tolerance": math.nan}, "rotation_tolerance"),
     ],
 )
 def test_options_that_make_no_sense_are_named(animation, options: dict, fault: str) -> None:

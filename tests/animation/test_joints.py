@@ -102,9 +102,9 @@ def test_what_has_no_parent_is_refused_by_name(animation, arm):
 
 
 def test_a_point_that_is_not_finite_is_named(animation, arm):
-    with pytest.raises(ValueError, match=r"^point nan is not a finite number"):
+    with pytest.raises(ValueError, match=r"^point\[1\] nan is not a finite number"):
         animation.joint_gap(arm, "lower", point=(0, math.nan, 0))
-    with pytest.raises(ValueError, match=r"^parent_point inf is not a finite number"):
+    with pytest.raises(ValueError, match=r"^parent_point\[0\] inf is not a finite number"):
         animation.joint_gap(arm, "lower", parent_point=(math.inf, 0, 0))
 
 

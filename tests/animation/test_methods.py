@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import bpy
@@ -220,14 +219,13 @@ def test_one_component_has_a_velocity_of_one_number(animation, scene) -> None:
     assert curve(camera, "lens").evaluate(6) == pytest.approx(35.0 + 10.0 / 8.0 * 2.5, rel=1e-6)
 
 
-@pytest.mark.parametrize("velocity", ["abc", (1.0, 2.0), (math.nan,), object()])
-def test_a_velocity_that_is_none_is_refused_with_the_track(animation, scene, velocity) -> None:
+def test_a_velocity_of_more_components_than_the_track_has_is_refused_with_the_track(animation, scene) -> None:
     camera = bpy.data.cameras.new("Camera")
     key(camera, "lens", [(1, (20.0,)), (11, (50.0,))])
     animation.enable(camera)
     before = snapshot(camera)
-    with pytest.raises(animation.Refusal, match="lens"):
-        animation.key_set(camera, "lens", 1, velocity=velocity)
+    with pytest.raises(animation.Refusal, match=r"lens.*1 numbers here, not 2"):
+        animation.key_set(camera, "lens", 1, velocity=(1.0, 2.0))
     assert differences(before, snapshot(camera)) == []
 
 

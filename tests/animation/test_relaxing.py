@@ -242,16 +242,17 @@ def test_rotation_limits_hold_between_keys(animation, scene, mode):
     ("kind", "options", "fault"),
     [
         ("StaysAbove", {"height": math.nan}, "height nan is not a finite number"),
-        ("StaysAt", {"target": None, "point": (0, math.inf, 0)}, "point inf is not a finite number"),
-        ("KeepsApart", {"target": None, "distance": -1}, "distance -1 is negative"),
-        ("KeepsApart", {"target": None, "distance": math.nan}, "distance nan is not a finite number"),
+        ("StaysAt", {"point": (0, math.inf, 0)}, r"point\[1\] inf is not a finite number"),
+        ("KeepsApart", {"distance": -1}, "distance -1 is negative"),
+        ("KeepsApart", {"distance": math.nan}, "distance nan is not a finite number"),
         ("TurnsWithin", {"low": (None, 1, None), "high": (None, 0, None)}, "low Y 1 is above high Y 0"),
-        ("TurnsWithin", {"high": (None, None, math.nan)}, "high Z nan is not a finite number"),
+        ("TurnsWithin", {"high": (None, None, math.nan)}, r"high\[2\] nan is not a finite number"),
     ],
 )
 def test_a_condition_that_nothing_can_meet_is_refused_by_the_options_name(animation, kind, options, fault):
+    target = {"target": new_object("Target")} if kind in ("StaysAt", "KeepsApart") else {}
     with pytest.raises(ValueError, match=f"^{fault}"):
-        getattr(animation, kind)(**options)
+        getattr(animation, kind)(**target, **options)
 
 
 @pytest.mark.parametrize("tolerance", [-1, math.nan, math.inf])
@@ -260,7 +261,7 @@ def test_a_tolerance_that_is_no_positive_number_is_refused(animation, foot, tole
     before = snapshot(foot)
     with pytest.raises(ValueError, match=f"^tolerance {tolerance:g} is not"):
         animation.relax(foot, animation.StaysAbove(), [20], tolerance=tolerance)
-    with pytest.raises(ValueError, match=r"^point nan is not"):
+    with pytest.raises(ValueError, match=r"^point\[0\] nan is not"):
         animation.relax(foot, animation.StaysAbove(), [20], point=(math.nan, 0, 0))
     assert differences(before, snapshot(foot)) == []
 
@@ -284,7 +285,7 @@ def test_what_can_not_be_changed_is_refused_and_stays_as_it_is(animation, foot):
         animation.relax(foot, floor, [21], tracks=("scale", "location", "delta_location"))
     with pytest.raises(animation.Refusal, match="no bone 'toe'"):
         animation.relax(foot, floor, [20], bone="toe")
-    with pytest.raises(ValueError, match="tolerance 0 is not positive"):
+    with pytest.raises(ValueError, match="tolerance 0 is not a positive number"):
         animation.relax(foot, floor, [20], tolerance=0)
     foot.constraints.new("LIMIT_LOCATION")
     with pytest.raises(animation.Refusal, match="has constraints"):

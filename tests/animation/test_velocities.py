@@ -211,7 +211,7 @@ def test_what_is_no_tcb_track_is_refused_and_nothing_written(animation, write):
         write(thing)
     curve(thing, "location").lock = False
     for bad in ({"step": 0.0}, {"frame_range": (5.0, 1.0)}, {"quantities": frozenset({"JERK"})}):
-        with pytest.raises(ValueError, match=r"must|none of"):
+        with pytest.raises(ValueError, match=f"^{next(iter(bad))}"):
             write(thing, **bad)
     with pytest.raises(animation.Refusal, match="more than the limit"):
         write(thing, step=1e-3, sample_limit=1000)

@@ -351,7 +351,7 @@ def test_the_line_on_handles_says_near_which_frame_they_are_farthest_off(tcb, wa
 def test_a_tolerance_of_nothing_is_refused(tcb, walk, tmp_path):
     ran = tcb("bake", walk, "--output", tmp_path / "curves.blend", "--rotation-tolerance", "0")
     assert ran.status == 2
-    assert "rotation tolerance" in ran.err
+    assert "--rotation-tolerance: 0 is not a positive number" in ran.err
 
 
 def test_without_json_a_line_tells_what_was_done(tcb, walk, tmp_path):

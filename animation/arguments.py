@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Check what scripts pass to the functions of `animation`, by the annotations of these.
+
+What is of another type raises TypeError, what is of no such value ValueError; both name the argument.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import reprlib
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import fields
+from numbers import Integral, Real
+from operator import index
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import bpy
+import numpy as np
+
+from ..words import n_, rpt_
+from .store.rows import PARAMETERS
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+_LARGEST = float(np.finfo(np.float32).max)
+_NAMES = {float: n_("a number"), int: n_("a whole number"), str: "str", bool: n_("True or False")}
+
+
+def _positive(name: str, number: float) -> None:
+    if not number > 0.0:
+        raise ValueError(rpt_("{:s} {:g} is not a positive number", name, number))
+
+
+def _not_negative(name: str, number: float) -> None:
+    if number < 0.0:
+        raise ValueError(rpt_("{:s} {:g} is negative", name, number))
+
+
+def _at_least_one(name: str, number: int) -> None:
+    if number < 1:
+        raise ValueError(rpt_("{:s} {:d} is below 1", name, number))
+
+
+def _ascending(name: str, ends: tuple[float, float]) -> None:
+    if not ends[0] <= ends[1]:
+        raise ValueError(rpt_("{:s} {:g} to {:g} is empty", name, *ends))
+
+
+def _three(name: str, numbers: tuple[float, ...]) -> None:
+    if len(numbers) != 3:
+        raise ValueError(rpt_("{:s} must have 3 numbers, not {:d}", name, len(numbers)))
+
+
+def _known(name: str, parameters: Mapping[str, float]) -> None:
+    for parameter in parameters:
+        if parameter not in PARAMETERS:
+            raise ValueError(rpt_("{:s}: {!r} is none of {:s}", name, parameter, ", ".join(PARAMETERS)))
+
+
+Positive = Annotated[float, _positive]
+NotNegative = Annotated[float, _not_negative]
+Count = Annotated[int, _at_least_one]
+FrameRange = Annotated[tuple[float, float], _ascending]
+Point = Annotated[tuple[float, ...], _three]
+Parameters = Annotated[Mapping[str, float], _known]
+
+
+def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Let the function check its arguments; it gets iterables as lists, and numbers as float or int."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        bound = signature.bind(*args, **kwargs)
+        wanted = _annotations(function)
+        for name, value in bound.arguments.items():
+            kind = signature.parameters[name].kind
+            if kind is inspect.Parameter.VAR_POSITIONAL:
+                bound.arguments[name] = _each(name, wanted[name], value)
+            elif kind is inspect.Parameter.VAR_KEYWORD:
+                bound.arguments[name] = {key: _fitting(key, wanted[name], each) for key, each in value.items()}
+            else:
+                bound.arguments[name] = _fitting(name, wanted[name], value)
+        return function(*bound.args, **bound.kwargs)
+
+    return call
+
+
+def check_fields(options: Any) -> None:
+    """Check the fields of a frozen dataclass as `checked` does arguments."""
+    wanted = _annotations(options.__class__)
+    for field in fields(options):
+        object.__setattr__(options, field.name, _fitting(field.name, wanted[field.name], getattr(options, field.name)))
+
+
+@functools.cache
+def _annotations(of: Any) -> dict[str, Any]:
+    # Only when they are first needed: they may name classes that are defined later.
+    return get_type_hints(of, include_extras=True)
+
+
+def _fitting(name: str, wanted: Any, value: Any) -> Any:
+    """The value as one of the wanted type. Raises TypeError, and ValueError, which name it."""
+    origin, parts = get_origin(wanted), get_args(wanted)
+    if origin is Annotated:
+        fitting = _fitting(name, parts[0], value)
+        for rule in parts[1:]:
+            rule(name, fitting)
+        return fitting
+    if origin in (Union, UnionType):
+        return _one_of(name, wanted, value)
+    if origin is Literal:
+        if isinstance(value, str) and value not in parts:
+            raise ValueError(rpt_("{:s} must be one of {:s}, not {!r}", name, ", ".join(parts), value))
+        return _instance(name, str, value)
+    if origin is tuple and parts[-1] is not Ellipsis:
+        several = _several(name, wanted, value)
+        if len(several) != len(parts):
+            raise ValueError(rpt_("{:s} must have {:d} numbers, not {:d}", name, len(parts), len(several)))
+        return tuple(_fitting(f"{name}[{n}]", *each) for n, each in enumerate(zip(parts, several, strict=True)))
+    if origin is not None and origin is not type and issubclass(origin, Mapping):
+        return {
+            _fitting(rpt_("a key of {:s}", name), parts[0], key): _fitting(f"{name}[{_shown(key)}]", parts[1], each)
+            for key, each in _instance(name, wanted, value).items()
+        }
+    if origin is not None and issubclass(origin, Iterable):
+        return (frozenset if origin is frozenset else tuple)(_each(name, parts[0], _several(name, wanted, value)))
+    if wanted is float:
+        return _number(name, value)
+    if wanted is int:
+        return _whole_number(name, value)
+    if origin is Callable:
+        if not callable(value):
+            raise _mistaken(name, wanted, value)
+        return value
+    return _instance(name, wanted, value)
+
+
+def _one_of(name: str, wanted: Any, value: Any) -> Any:
+    others = [part for part in get_args(wanted) if part is not NoneType]
+    if value is None and len(others) < len(get_args(wanted)):
+        return None
+    if len(others) == 1:
+        return _fitting(name, others[0], value)
+    for part in others:
+        try:
+            return _fitting(name, part, value)
+        except TypeError:
+            continue
+    raise _mistaken(name, wanted, value)
+
+
+def _each(name: str, wanted: Any, values: Iterable[Any]) -> list[Any]:
+    return [_fitting(f"{name}[{number}]", wanted, value) for number, value in enumerate(values)]
+
+
+def _several(name: str, wanted: Any, value: Any) -> list[Any]:
+    """What is in an iterable: a str is none here, though Python takes its letters for one, nor is a struct."""
+    if not isinstance(value, str | bytes | bpy.types.bpy_struct):
+        # Blender's vectors are no Iterable by their class.
+        with suppress(TypeError):
+            return list(iter(value))
+    raise _mistaken(name, wanted, value)
+
+
+def _instance(name: str, wanted: Any, value: Any) -> Any:
+    if not isinstance(value, get_origin(wanted) or wanted):
+        raise _mistaken(name, wanted, value)
+    if isinstance(value, bpy.types.ID):
+        try:
+            value.as_pointer()
+        except ReferenceError as error:
+            raise ValueError(rpt_("{:s} was removed from the file", name)) from error
+    return value
+
+
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise _mistaken(name, float, value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise ValueError(rpt_("{:s} {:g} is not a finite number", name, number))
+    if abs(number) > _LARGEST:
+        raise ValueError(rpt_("{:s} {:g} is more than float32 holds", name, number))
+    return number
+
+
+def _whole_number(name: str, value: Any) -> int:
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return index(value)
+    if not isinstance(value, float):
+        raise _mistaken(name, int, value)
+    if not value.is_integer():
+        raise ValueError(rpt_("{:s} {:g} is not a whole number", name, value))
+    return int(value)
+
+
+def _mistaken(name: str, wanted: Any, value: Any) -> TypeError:
+    return TypeError(rpt_("{:s} must be {:s}, not {:s}", name, _named(wanted), _shown(value)))
+
+
+def _shown(value: Any) -> str:
+    return reprlib.repr(value)
+
+
+def _named(wanted: Any) -> str:
+    """What to call a type."""
+    origin, parts = get_origin(wanted), get_args(wanted)
+    if origin is Annotated:
+        return _named(parts[0])
+    if origin in (Union, UnionType):
+        names = [_named(part) for part in parts if part is not NoneType]
+        return functools.reduce(lambda others, name: rpt_("{:s} or {:s}", others, name), names)
+    if origin is tuple and parts[-1] is not Ellipsis:
+        return rpt_("{:d} numbers", len(parts))
+    if origin is Callable:
+        return rpt_("callable")
+    if origin is Literal:
+        choices = ", ".join(parts)
+        return rpt_("one of {:s}", choices)
+    if origin is not None and issubclass(origin, Mapping):
+        return rpt_("a mapping from {:s} to {:s}", *map(_named, parts))
+    if origin is not None:
+        each = rpt_("numbers") if parts[0] is float else _named(parts[0])
+        return rpt_("a list of {:s}", each)
+    if wanted in _NAMES:
+        return rpt_(_NAMES[wanted])
+    module = "bpy.types." if issubclass(wanted, bpy.types.ID) else ""
+    return f"{module}{wanted.__name__}"

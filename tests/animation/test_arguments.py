@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What scripts get that pass something else than a function takes: TypeError or ValueError, which name the argument."""
+
+from __future__ import annotations
+
+import datetime
+import inspect
+import math
+from fractions import Fraction
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.animation.curves import key, new_object, snapshot
+
+TOO_LARGE = (math.nan, math.inf, 1e308, -1e308, 10**400)
+NO_NUMBERS = ("1", [1.0], None, True, 1j, datetime.date(2020, 1, 1), np.datetime64("2020-01-01"), object())
+NO_TEXTS = (5, None, b"location", ["location"])
+NO_LISTS = ("location", 5, [5], [None])
+NO_FLAGS = ("yes", 1, None)
+NO_CHOICES = ("X", 5, None, ["SAMPLES"])
+
+IDS = ("x", 5, None, ["x"], {}, "removed", "several")
+WRONG = {
+    "datablock": IDS,
+    "item": (*IDS, "camera"),
+    "target": (*IDS, "camera"),
+    "plane": ("x", 5, "camera", "removed"),
+    "of": ("x", 5, ["x"], "removed"),
+    "scene": ("x", 5, "camera"),
+    "datablocks": ("x", 5, None, ["x"], [None], "object", ["removed"]),
+    "*datablocks": ("x", 5, None, ["x"], "several", "removed"),
+    "selected": ("x", 5, None, ["x"], "object", "several", {"x": None}, "of a str", "of a number"),
+    "plain": ("x", 5, None, ["x"], "object", "several", {"x": None}, "of a str", "of a number"),
+    "bake_many.prefixes": ("x", ["x"], "object", {"x": ["location"]}, "of a str", "of a number"),
+    "prefixes": NO_LISTS,
+    "tracks": NO_LISTS,
+    "bones": (*NO_LISTS, None),
+    "track": NO_TEXTS,
+    "name": NO_TEXTS,
+    "bone": NO_TEXTS,
+    "by": NO_TEXTS,
+    "shape": ("X", *NO_TEXTS),
+    "**choices": ("X", *NO_TEXTS),
+    "**parameters": (*NO_NUMBERS, *TOO_LARGE),
+    "frame": (*NO_NUMBERS, *TOO_LARGE),
+    "retime.frame": ("1", [1.0], True, *TOO_LARGE),
+    "velocity": ("abc", ["1"], [None], True, object(), [math.nan], *TOO_LARGE, np.ma.masked_all(3)),
+    "frame_start": (*NO_NUMBERS, *TOO_LARGE),
+    "height": (*NO_NUMBERS, *TOO_LARGE),
+    "distance": (-1.0, *NO_NUMBERS, *TOO_LARGE),
+    "step": (0, -1.0, *NO_NUMBERS, *TOO_LARGE),
+    "scale": (0, -1.0, *NO_NUMBERS, *TOO_LARGE),
+    "length": (0, -1.0, *NO_NUMBERS, *TOO_LARGE),
+    "rate": (0, -1.0, *NO_NUMBERS, *TOO_LARGE),
+    "tolerance": (0, -1.0, *NO_NUMBERS, *TOO_LARGE),
+    "rotation_tolerance": (0, -1.0, [], *NO_NUMBERS, *TOO_LARGE),
+    "value_tolerance": (0, -1.0, [], "1", True, *TOO_LARGE),
+    "sample_limit": (0, -5, 2.5, "x", [], None, True, math.nan, math.inf),
+    "frame_range": (5, (1,), (1, 2, 3), "12", ("1", "2"), (2, 1), (1, None), (1, math.nan), (1, 1e308), {1: 2}),
+    "defaults": ("tension", 5, ["tension"], {"slack": 1.0}, {5: 1.0}, {"tension": "1"}, {"tension": math.nan}),
+    "keep_look": NO_FLAGS,
+    "keep_best": NO_FLAGS,
+    "whole": NO_FLAGS,
+    "use_tcb": NO_FLAGS,
+    "replace": NO_FLAGS,
+    "known_only": NO_FLAGS,
+    "output": NO_CHOICES,
+    "bake.target": NO_CHOICES,
+    "Options.target": NO_CHOICES,
+    "unit": NO_CHOICES,
+    "content": NO_CHOICES,
+    "rotation": NO_CHOICES,
+    "quantities": ("SPEED", 5, None, ["X"], [5]),
+    "progress": (5, "print", [print]),
+    "options": ("x", None, {}, {"step": 1.0}),
+    "how": ("x", 5, {}, {"step": 1.0}),
+    "table": ("x", None, b"frame,x", [[1, 2]]),
+    "wanted": ("x", None, 5, []),
+    "keys": (20, "20", None, [None], [math.nan], ["20"]),
+    "point": (5, "123", (1, 2), (1, 2, 3, 4), (1, 2, "3"), (1, 2, math.nan), None),
+    "parent_point": (5, "123", (1, 2), (1, 2, 3, 4), (1, 2, "3"), (1, 2, math.nan)),
+    "low": (5, None, (1, 2), (1, 2, "3"), (1, 2, math.nan)),
+    "high": (5, None, (1, 2), (1, 2, "3"), (1, 2, math.nan)),
+}
+"""By the name of the argument, where it differs with the function's, with asterisks where it stands for several."""
+STARS: dict[object, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+NO_FUNCTIONS = {"ROTATION_TOLERANCE", "SAMPLE_LIMIT", "Refusal", "Report", "Checks", "Gap", "Relaxing", "Violation"}
+"""Numbers, the error, and what functions return."""
+
+
+def arguments_of(animation, function):
+    """What the function takes, by name, so that it would do something."""
+    item, child = bpy.data.objects["Thing"], bpy.data.objects["Child"]
+    table = animation.to_table.Table("FRAME", np.array([1.0]), ())
+    return {
+        "datablock": item,
+        "item": child if function == "joint_gap" else item,
+        "target": child,
+        "*datablocks": [item],
+        "datablocks": [item],
+        "selected": {item: None},
+        "plain": {item: None},
+        "options": animation.Options(),
+        "keep_look": False,
+        "track": "location",
+        "name": "location",
+        "frame": 1.0,
+        "distance": 1.0,
+        "wanted": animation.StaysAbove(),
+        "keys": [1],
+        "table": table,
+        "how": animation.TableKeys() if function == "import_table" else animation.TableContent(),
+    }
+
+
+def parameters_of(animation):
+    """Each parameter of each public function, with what is wrong for it."""
+    for name in animation.__all__:
+        if name not in NO_FUNCTIONS:
+            for parameter in inspect.signature(getattr(animation, name)).parameters.values():
+                stars = STARS.get(parameter.kind, "")
+                yield name, stars + parameter.name, parameter
+
+
+def call(animation, name, changed, value):
+    """Call the function with one argument that is changed."""
+    function, known = getattr(animation, name), arguments_of(animation, name)
+    positional, named = [], {}
+    for parameter in inspect.signature(function).parameters.values():
+        stars = STARS.get(parameter.kind, "")
+        spelt = stars + parameter.name
+        if stars == "**":
+            named |= {"cycle" if name == "choose" else "tension": value} if spelt == changed else {}
+        elif stars == "*":
+            positional += [value] if spelt == changed else known[spelt]
+        elif spelt == changed:
+            named[spelt] = value
+        elif parameter.default is parameter.empty:
+            named[spelt] = known[spelt]
+    result = function(*positional, **named)
+    return list(result) if inspect.isgenerator(result) else result
+
+
+def made(value):
+    """A thing of the file where its name stands for it."""
+    item = bpy.data.objects["Thing"]
+    gone = bpy.data.objects.new("Gone", None)
+    bpy.data.objects.remove(gone)
+    if isinstance(value, list):
+        return [gone] if value == ["removed"] else value
+    things = {
+        "removed": gone,
+        "several": [item],
+        "object": item,
+        "camera": bpy.data.cameras["Camera"],
+        "of a str": {item: "location"},
+        "of a number": {item: 5},
+    }
+    return things[value] if isinstance(value, str) and value in things else value
+
+
+@pytest.fixture
+def thing(animation):
+    item, child = new_object("Thing"), new_object("Child")
+    child.parent = item
+    bpy.data.cameras.new("Camera")
+    for each in (item, child):
+        key(each, "location", [(1, (0, 0, 0)), (10, (1, 2, 3)), (20, (0, 1, 0))])
+    animation.enable(item)
+    animation.bake(item)
+    return item
+
+
+def test_every_parameter_of_every_public_function_is_tried(animation):
+    missing = [
+        f"{name}: {parameter}"
+        for name, parameter, _ in parameters_of(animation)
+        if parameter not in WRONG and f"{name}.{parameter}" not in WRONG
+    ]
+    assert missing == []
+
+
+def test_what_is_no_such_argument_is_named_and_nothing_is_changed(animation, thing):
+    """One test for all, since each takes less than a test's own file."""
+    before, faults, tried = snapshot(thing), [], 0
+    for name, parameter, _ in parameters_of(animation):
+        named = {"**choices": "cycle", "**parameters": "tension"}.get(parameter, parameter.lstrip("*"))
+        for value in WRONG.get(f"{name}.{parameter}", WRONG.get(parameter)):
+            tried += 1
+            try:
+                got = call(animation, name, parameter, made(value))
+            except (TypeError, ValueError) as error:
+                if named not in str(error) or isinstance(error, UnicodeError):
+                    faults.append(f"{name}({parameter}={value!r:.40}): {type(error).__name__}: {error}")
+            except Exception as error:
+                faults.append(f"{name}({parameter}={value!r:.40}): {type(error).__name__}: {error}")
+            else:
+                faults.append(f"{name}({parameter}={value!r:.40}): accepted: {got!r:.60}")
+    assert not faults, "\n".join(faults)
+    assert tried > 700
+    assert snapshot(thing) == before
+
+
+def test_the_error_says_what_it_takes_and_what_it_got(animation, thing):
+    with pytest.raises(TypeError, match=r"^step must be a number, not '1'$"):
+        animation.bake(thing, step="1")
+    with pytest.raises(TypeError, match=r"^datablock must be bpy.types.ID, not \[bpy.data.objects\['Thing'\]\]$"):
+        animation.bake([thing])
+    with pytest.raises(TypeError, match=r"^prefixes must be a list of str, not 'location'$"):
+        animation.enable(thing, prefixes="location")
+    with pytest.raises(TypeError, match=r"^frame_range must be 2 numbers, not 5$"):
+        animation.bake(thing, frame_range=5)
+    with pytest.raises(ValueError, match=r"^frame_range must have 2 numbers, not 1$"):
+        animation.bake(thing, frame_range=(1,))
+    with pytest.raises(ValueError, match=r"^step 1e\+308 is more than float32 holds$"):
+        animation.bake(thing, step=1e308)
+    with pytest.raises(ValueError, match=r"^unit must be one of FRAME, SECOND, not 'X'$"):
+        animation.Velocities(unit="X")
+    with pytest.raises(ValueError, match=r"^datablock was removed from the file$"):
+        animation.bake(made("removed"))
+
+
+def test_numbers_of_any_kind_and_iterables_of_any_kind_are_taken(animation, thing):
+    report = animation.bake(
+        thing,
+        step=np.float32(2.0),
+        frame_range=np.array([1, 20]),
+        sample_limit=np.int64(1000),
+        value_tolerance=Fraction(1, 1000),
+        prefixes=(path for path in ["location"]),
+        defaults={"tension": np.float64(0.5)},
+    )
+    assert (report.tracks, report.samples) == (1, 3 * 9)
+    assert animation.bake_many((each for each in [thing]), animation.Options(sample_limit=1e6)).tracks == 1
+    assert animation.check(thing, frame_range=[1, 2.5]).objects == 1
