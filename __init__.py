@@ -48,3 +48,13 @@ def unregister() -> None:
     """Called by Blender when the extension is disabled."""
     for module in reversed(_modules()):
         module.unregister()
+
+
+class glTF2ExportUserExtension:  # noqa: N801  the name by which Blender's exporter finds it
+    """What Blender's glTF exporter asks while it exports."""
+
+    def gather_actions_hook(self, _object: object, actions: object, _settings: object) -> None:
+        """Leave out the actions that new ones were baked from."""
+        from .exchange.gltf import leave_out_originals
+
+        leave_out_originals(actions)

@@ -24,6 +24,7 @@ from .animation import Options, Refusal, Report, bake_many, enable_many
 from .animation.datablocks import of_object, users_of
 from .animation.live.watch import Watch, is_unsure, look_on, refresh, refresh_all, standing_of
 from .animation.store.live_switch import is_live
+from .animation.store.originals import is_set_aside
 from .animation.store.recording import adopt_tracks, clear_orphans, keys_stand, play_restored
 from .animation.store.session import session
 from .animation.store.table import has_baked_tracks, read_table
@@ -173,7 +174,7 @@ def _looked_at() -> list[bpy.types.Action]:
 
 
 def _is_looked_at(action: bpy.types.Action) -> bool:
-    return is_live(action) or (not bpy.app.background and has_baked_tracks(action))
+    return is_live(action) or is_set_aside(action) or (not bpy.app.background and has_baked_tracks(action))
 
 
 def _mark_all() -> None:
@@ -364,7 +365,7 @@ def _manner_of(item: bpy.types.Object, action: bpy.types.Action) -> _Manner:
 def _look_at_once(actions: list[bpy.types.Action]) -> None:
     """Look at edits of baked tracks of actions, and say what is doubtful of them."""
     keyed = _was_keyed()
-    edited = {action.session_uid for action in actions if is_live(action) or _is_edited(action)}
+    edited = {each.session_uid for each in actions if is_live(each) or is_set_aside(each) or _is_edited(each)}
     report = _each(edited, lambda action: _look_at(action, keyed))
     for line in (*report.refused, *report.notes):
         print(f"TCB: {line}")

@@ -30,6 +30,7 @@ from .edit.enable_and_bake import enable_and_bake
 from .edit.enabling import choose, find_track
 from .edit.key_whole import key_whole
 from .edit.look import enable, enable_many
+from .edit.original import back_to_original
 from .edit.restore import apply, remove, restore
 from .edit.retime import remove_retiming, retime
 from .edit.selected_keys import key_set
@@ -61,6 +62,7 @@ __all__ = [
     "Velocities",
     "Violation",
     "apply",
+    "back_to_original",
     "bake",
     "bake_in_world",
     "bake_many",

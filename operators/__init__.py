@@ -7,6 +7,7 @@ import bpy
 
 from . import preset
 from .apply import TCB_OT_apply
+from .back_to_original import TCB_OT_back_to_original
 from .bake import TCB_OT_bake
 from .bake_in_world import TCB_OT_bake_in_world
 from .check import TCB_OT_check
@@ -53,6 +54,7 @@ _CLASSES = (
     TCB_OT_bake_in_world,
     TCB_OT_make_key,
     TCB_OT_key_whole,
+    TCB_OT_back_to_original,
     TCB_OT_sync,
     TCB_OT_restore,
     TCB_OT_apply,

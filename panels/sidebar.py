@@ -22,6 +22,7 @@ from ..animation.inspecting import has_animated_bones, state, state_text, turn_n
 from ..animation.report import one_of_each
 from ..animation.store.live_switch import is_live
 from ..animation.store.options import Options
+from ..animation.store.originals import originals
 from ..animation.store.own_keys import read_own_keys
 from ..animation.store.parameters import velocity_size
 from ..animation.store.paths import split
@@ -105,6 +106,8 @@ def draw_bake(layout: Any, context: bpy.types.Context) -> None:
         for name in BAKE_OPTIONS:
             setattr(back, name, getattr(options, name))
         back.output, back.target, back.frames = "HANDLES", "IN_PLACE", "KEYS"
+    if not originals().keys().isdisjoint(active_actions(context)):
+        layout.operator("tcb.back_to_original", icon="BACK")
     if any(_is_ragged(track) for _, track in selection.active_tracks(context)):
         layout.operator("tcb.key_whole", icon="KEY_HLT")
     ends = layout.split(factor=_WIDE, align=True)

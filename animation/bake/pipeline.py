@@ -41,6 +41,7 @@ from ..store import identity
 from ..store.frame_functions import function_of
 from ..store.live_switch import switch_off
 from ..store.options import Options
+from ..store.originals import bring_back, set_aside
 from ..store.own_keys import NO_OWN_KEYS, OwnKeys, digest, read_all_own_keys
 from ..store.paths import FRAME_FUNCTION, remove_strays, split, track_of
 from ..store.recording import Part, as_written, new_state, plain_keys, recorded, remove_traces
@@ -619,12 +620,14 @@ def _played(own: OwnKeys, group: ChannelKeys) -> Keyframes:
 def _write_new_actions(jobs: Sequence[_Job], every: Sequence[list[Baked]]) -> Report:
     """The same motion as plain keys in copies of the actions, which the datablocks then use."""
     report = Report()
-    copies: dict[int, bpy.types.Action] = {}
+    copies: dict[bpy.types.Action, bpy.types.Action] = {}
     for job, baked in zip(jobs, every, strict=True):
         original = job.channels.action
-        action = copies.get(original.as_pointer())
+        action = copies.get(original)
         if action is None:
-            action = copies[original.as_pointer()] = original.copy()
+            if original.library is None:
+                bring_back(original)
+            action = copies[original] = original.copy()
             action.name = f"{original.name}.baked"
             switch_off(action)
         copy = next(bag for bag in channels_in(action) if bag.slot_handle == job.channels.slot_handle)
@@ -634,12 +637,12 @@ def _write_new_actions(jobs: Sequence[_Job], every: Sequence[list[Baked]]) -> Re
             report.notes.append(
                 rpt_('"{:s}" now uses the action "{:s}"; "{:s}" is kept', datablock.name, action.name, original.name)
             )
-        if original.library is None and not original.users:
-            original.use_fake_user = True
-    for action in copies.values():
+    for original, action in copies.items():
         for bag in channels_in(action):
             _take_away_traces(bag)
         remove_table(action)
+        if original.library is None:
+            set_aside(original, action)
     return report
 
 

@@ -18,6 +18,8 @@ from ..fcurves.channels import Channels
 BONES = 'pose.bones["'
 FRAME_FUNCTION = "tcb_frame"
 """The path of a datablock's frame function, which is no track."""
+SET_ASIDE = '["tcb_original"]'
+"""The path of a curve that plays nothing: see originals.py."""
 
 _OWN_FRAME_FUNCTION = re.compile(r'^(?P<owner>.*\.)?tcb_tracks\["(?P<name>(?:[^"\\]|\\.)*)"\]\.frame$')
 _STRAY = re.compile(r"(^|\.)tcb_tracks\[\d+\]\.")
@@ -53,8 +55,9 @@ def track_of(data_path: str) -> str:
 
 
 def is_stray(data_path: str) -> bool:
-    """Tell whether keying what is Available made this curve, for a frame function by number instead of by name."""
-    return _STRAY.search(data_path) is not None
+    """Tell whether the curve plays nothing in an action that is used: where keying what is Available made it, for a
+    frame function by number instead of by name, or the action was set aside."""
+    return data_path == SET_ASIDE or _STRAY.search(data_path) is not None
 
 
 def remove_strays(channels: Channels) -> None:

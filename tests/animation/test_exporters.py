@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -174,19 +175,79 @@ def test_gltf_with_custom_properties_has_nothing_after_remove(animation, things,
 
 def test_gltf_with_custom_properties_has_nothing_from_a_new_action(animation, things, tmp_path) -> None:
     bring(animation, things, "new action")
-    file = gltf(tmp_path / "scene", export_extras=True, export_anim_single_armature=False)
+    file = gltf(tmp_path / "scene", export_extras=True)
     assert extras(file) == {}
     assert traces(file) == []
 
 
-def test_gltf_writes_the_action_that_a_new_one_was_made_of_where_it_writes_all_of_an_armature(
+def animations(file: Path) -> list[str]:
+    """The names of the animations of a glTF file, or of those that an FBX file has of objects' own actions."""
+    if file.suffix == ".gltf":
+        return sorted(each["name"] for each in json.loads(file.read_bytes())["animations"])
+    stacks = {stack.decode() for stack in re.findall(rb"([\w|.]+)\x00\x01AnimStack", file.read_bytes())}
+    # Blender's exporter writes each action for every object that has what it animates.
+    return sorted(
+        name.partition("|")[2] for name in stacks if name.partition("|")[2].startswith(name.partition("|")[0])
+    )
+
+
+@pytest.mark.parametrize("round_trip", [False, True])
+@pytest.mark.parametrize("export", [gltf, fbx])
+def test_only_the_new_action_is_exported(animation, things, tmp_path, export, round_trip: bool) -> None:
+    """With the exporters' own options: glTF writes all actions of an armature, and FBX all."""
+    bring(animation, things, "new action")
+    if round_trip:
+        load(save(tmp_path / "scene.blend"))
+    assert animations(export(tmp_path / "scene")) == ["BallAction.baked", "RigAction.baked"]
+
+
+def test_gltf_that_writes_every_action_for_every_object_leaves_the_original_out_too(
     animation, things, tmp_path
 ) -> None:
     bring(animation, things, "new action")
-    file = gltf(tmp_path / "scene", export_extras=True)
-    names = sorted(each["name"] for each in json.loads(file.read_bytes())["animations"])
-    assert names == ["BallAction.baked", "RigAction", "RigAction.baked"]
-    assert extras(file) == {"animations RigAction": [TABLE]}
+    file = gltf(tmp_path / "scene", export_animation_mode="BROADCAST", export_extras=True)
+    assert animations(file) == ["BallAction.baked", "RigAction.baked"]
+    assert traces(file) == []
+
+
+@pytest.mark.parametrize("export", [gltf, fbx])
+def test_after_baking_anew_only_the_present_action_is_exported(animation, things, tmp_path, export) -> None:
+    bring(animation, things, "new action")
+    for thing in things:
+        animation.back_to_original(thing)
+    assert animations(export(tmp_path / "originals")) == ["BallAction", "RigAction"]
+    for thing in things:
+        animation.bake(thing, target="NEW_ACTION", output="CURVES")
+    assert animations(export(tmp_path / "scene")) == ["BallAction.baked", "RigAction.baked"]
+
+
+EXPORT = """
+import sys
+import bpy
+
+sys.path.insert(0, sys.argv[1])
+from tests.animation.test_exporters import fbx, gltf
+from pathlib import Path
+
+bpy.ops.wm.open_mainfile(filepath=sys.argv[2])
+assert not hasattr(bpy.context.scene, "tcb")
+gltf(Path(sys.argv[2]))
+fbx(Path(sys.argv[2]))
+"""
+
+
+def test_a_blender_without_the_extension_leaves_the_original_out_of_fbx_and_not_of_gltf(
+    animation, things, tmp_path
+) -> None:
+    bring(animation, things, "new action")
+    file = save(tmp_path / "scene.blend")
+    environment = {**os.environ, "BLENDER_USER_RESOURCES": str(tmp_path / "empty"), "PYTHONPATH": ""}
+    (tmp_path / "empty").mkdir()
+    arguments = [sys.executable, "-c", EXPORT, str(tool.ROOT), str(file)]
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=120, env=environment)
+    assert file.with_suffix(".fbx").exists(), done.stderr
+    assert animations(file.with_suffix(".fbx")) == ["BallAction.baked", "RigAction.baked"]
+    assert animations(file.with_suffix(".gltf")) == ["BallAction.baked", "RigAction", "RigAction.baked"]
 
 
 def test_a_new_action_of_a_live_one_is_not_exported_as_live(animation, things, tmp_path) -> None:

@@ -37,6 +37,15 @@ def keyed(name: str = "Ball", mode: str = "QUATERNION", thing: bpy.types.Object 
     return item
 
 
+MARK = '["tcb_original"]'
+"""The path of the curve by which exporters leave an action out."""
+
+
+def animators(action: bpy.types.Action) -> list[dict]:
+    """The bits of the animator's F-curves: of all but the mark."""
+    return [state for state in action_bits(action) if state["path"] != (MARK, 0)]
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("baked_before", [False, True])
 def test_the_original_stays_as_it_is(animation, mode: str, baked_before: bool) -> None:
@@ -46,7 +55,7 @@ def test_the_original_stays_as_it_is(animation, mode: str, baked_before: bool) -
     original = item.animation_data.action
     before = action_bits(original)
     animation.bake(item, target="NEW_ACTION")
-    assert action_bits(original) == before
+    assert animators(original) == before
     assert item.animation_data.action != original
 
 
@@ -55,11 +64,124 @@ def test_the_original_is_not_lost_on_saving(animation, tmp_path, baked_before: b
     item = keyed()
     if baked_before:
         animation.bake(item)
-    name = item.animation_data.action.name
+    original = item.animation_data.action
+    name, before = original.name, action_bits(original)
     animation.bake(item, target="NEW_ACTION")
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "file.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "file.blend"))
-    assert name in bpy.data.actions
+    assert animators(bpy.data.actions[name]) == before
+    item = bpy.data.objects["Ball"]
+    animation.back_to_original(item)
+    assert item.animation_data.action == bpy.data.actions[name]
+    assert action_bits(bpy.data.actions[name]) == before
+
+
+# Back to the original
+
+
+@pytest.mark.parametrize("baked_before", [False, True])
+def test_the_original_is_brought_back_to_the_last_bit(animation, baked_before: bool) -> None:
+    item = keyed()
+    original = item.animation_data.action
+    if baked_before:
+        animation.bake(item)
+    before, properties = action_bits(original), list(original.keys())
+    slot = item.animation_data.action_slot_handle if HAS_SLOTS else 0
+    animation.bake(item, target="NEW_ACTION")
+    report = animation.back_to_original(item)
+    assert item.animation_data.action == original
+    assert (item.animation_data.action_slot_handle if HAS_SLOTS else 0) == slot
+    assert action_bits(original) == before
+    assert list(original.keys()) == properties
+    assert [action.name for action in bpy.data.actions] == [original.name]
+    assert (report.objects, report.tracks) == (1, 3)
+    assert report.notes == ['"Ball" uses the action "BallAction" again']
+    with pytest.raises(animation.Refusal, match='"BallAction" was not baked from another'):
+        animation.back_to_original(item)
+
+
+def test_all_that_share_the_new_action_go_back_with_it(animation) -> None:
+    one, two = keyed("One"), new_object("Two")
+    original = two.animation_data_create().action = one.animation_data.action
+    if HAS_SLOTS:
+        two.animation_data.action_slot = one.animation_data.action_slot
+    animation.bake_many([one, two], animation.Options(target="NEW_ACTION"))
+    animation.back_to_original(two)
+    assert one.animation_data.action == two.animation_data.action == original
+    assert len(bpy.data.actions) == 1
+
+
+def test_a_new_action_that_something_else_uses_stays_when_the_original_comes_back(animation) -> None:
+    item = keyed()
+    animation.bake(item, target="NEW_ACTION")
+    baked = item.animation_data.action
+    item.animation_data.nla_tracks.new().strips.new("Strip", 1, baked)
+    animation.back_to_original(item)
+    assert baked.name == "BallAction.baked"
+    assert [strip.action for track in item.animation_data.nla_tracks for strip in track.strips] == [baked]
+
+
+def test_an_original_that_another_object_plays_is_nobodys_to_set_aside(animation) -> None:
+    one, two = keyed("One"), new_object("Two")
+    original = two.animation_data_create().action = one.animation_data.action
+    if HAS_SLOTS:
+        two.animation_data.action_slot = one.animation_data.action_slot
+    before = action_bits(original)
+    animation.bake(one, target="NEW_ACTION")
+    assert action_bits(original) == before
+    assert not original.use_fake_user
+    animation.back_to_original(one)
+    assert one.animation_data.action == original
+
+
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_baked_again_the_new_action_takes_the_place_of_the_one_before(animation, by_hand: bool) -> None:
+    item = keyed()
+    original = item.animation_data.action
+    before = action_bits(original)
+    for value in (3.0, 4.0):
+        animation.bake(item, target="NEW_ACTION")
+        assert sorted(action.name for action in bpy.data.actions) == ["BallAction", "BallAction.baked"]
+        assert len([f for f in fcurves(item) if f.data_path == MARK]) == 0
+        if by_hand:
+            item.animation_data.action = original
+            if HAS_SLOTS:
+                item.animation_data.action_slot = original.slots[0]
+        else:
+            animation.back_to_original(item)
+        bpy.context.view_layer.update()
+        assert action_bits(original) == before
+        curve(item, "location").keyframe_points[1].co_ui.y = value
+        before = action_bits(original)
+
+
+def test_the_original_of_a_cameras_action_is_an_ordinary_one_again_when_it_is_chosen_by_hand(animation) -> None:
+    camera = bpy.data.cameras.new("Lens")
+    bpy.context.scene.collection.objects.link(bpy.data.objects.new("Camera", camera))
+    key(camera, "lens", [(1, 30), (20, 50), (40, 40)])
+    original = camera.animation_data.action
+    before = action_bits(original)
+    animation.bake(camera, target="NEW_ACTION")
+    assert animators(original) == before != action_bits(original)
+    camera.animation_data.action = original
+    if HAS_SLOTS:
+        camera.animation_data.action_slot = original.slots[0]
+    bpy.context.view_layer.update()
+    assert action_bits(original) == before
+
+
+def test_the_operator_brings_originals_back(animation) -> None:
+    items = [keyed(name) for name in ("One", "Two")]
+    before = [action_bits(item.animation_data.action) for item in items]
+    other = keyed("Other")
+    for item in (*items, other):
+        item.select_set(True)
+    assert not bpy.ops.tcb.back_to_original.poll()
+    for item in items:
+        animation.bake(item, target="NEW_ACTION")
+    assert bpy.ops.tcb.back_to_original() == {"FINISHED"}
+    assert [action_bits(item.animation_data.action) for item in items] == before
+    assert not bpy.ops.tcb.back_to_original.poll()
 
 
 @pytest.mark.parametrize("baked_before", [False, True])
@@ -115,7 +237,7 @@ def test_both_slots_of_one_action_go_into_one_new_action(animation) -> None:
     animation.bake_many([one, two], animation.Options(target="NEW_ACTION"))
     assert one.animation_data.action == two.animation_data.action != action
     assert one.animation_data.action_slot != two.animation_data.action_slot
-    assert action_bits(action) == before
+    assert animators(action) == before
     assert [len(bag.fcurves) for bag in bags_in(one.animation_data.action)] == [10, 10]
 
 

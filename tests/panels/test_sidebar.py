@@ -352,6 +352,17 @@ def test_live_says_where_options_or_defaults_are_others_than_those_of_the_bake(c
     assert not begins(drawn("TCB_PT_bake"), OTHERWISE)
 
 
+def test_back_to_original_is_offered_where_a_new_action_plays(cube, drawn):
+    button = "bpy.ops.tcb.back_to_original()"
+    original = cube.animation_data.action
+    assert button not in drawn("TCB_PT_bake")
+    bpy.ops.tcb.bake(target="NEW_ACTION")
+    assert button in drawn("TCB_PT_bake")
+    bpy.ops.tcb.back_to_original()
+    assert cube.animation_data.action == original
+    assert button not in drawn("TCB_PT_bake")
+
+
 def test_a_long_sentence_is_wrapped_and_none_of_it_lost(cube, drawn, tcb_animation):
     action = cube.animation_data.action
     bpy.ops.tcb.bake()

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The actions that bakes into new ones were made of: set aside, so that exporters leave them out.
+
+Exporters take the actions of a file that fit an object, whether anything uses them or not. An action that is set aside
+has an F-curve whose path leads nowhere, which does not fit: FBX's exporter leaves it out for that. glTF's looks at
+nothing that could be added, but lets extensions choose. The animator's F-curves stay as they are, and the action stays
+in the file by a fake user; it knows the copy, so that the way back is known.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ..fcurves.channels import channels_in
+from .paths import SET_ASIDE, remove_strays
+
+_COPY = "tcb_copy"
+"""A custom property of the original: the copy."""
+
+
+def set_aside(original: Any, copy: bpy.types.Action) -> None:
+    """Let the original of a copy be found from there, and exporters leave it out where nothing uses it any more."""
+    original[_COPY] = copy
+    if original.users > original.use_fake_user:
+        return
+    original.use_fake_user = True
+    for channels in channels_in(original):
+        mark: Any = channels.new(SET_ASIDE, 0)
+        mark.mute, mark.lock, mark.select = True, True, False
+
+
+def is_set_aside(action: Any) -> bool:
+    """Tell whether exporters are to leave the action out."""
+    return _COPY in action and any(fcurve.data_path == SET_ASIDE for bag in channels_in(action) for fcurve in bag)
+
+
+def originals() -> dict[bpy.types.Action, bpy.types.Action]:
+    """The actions that new ones were baked from, by these."""
+    actions: Any = bpy.data.actions
+    return {each[_COPY]: each for each in actions if isinstance(each.get(_COPY), bpy.types.Action)}
+
+
+def bring_back(original: Any) -> None:
+    """Make an action an ordinary one again; it forgets its copy, which goes where nothing else uses it."""
+    copy = original.pop(_COPY, None)
+    for channels in channels_in(original):
+        remove_strays(channels)
+    if isinstance(copy, bpy.types.Action) and not copy.users:
+        bpy.data.actions.remove(copy)

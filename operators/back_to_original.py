@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Play the action again that a new one was baked from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from .. import animation, selection
+from ..animation.store.originals import originals
+from ..words import n_
+from .on_selection import OnSelection
+from .reporting import poll_selection
+
+
+class TCB_OT_back_to_original(OnSelection, bpy.types.Operator):
+    """Play the action again that the present one was baked from, as it was; the baked one goes where nothing uses it"""
+
+    bl_idname = "tcb.back_to_original"
+    bl_label = "Back to Original"
+
+    work = staticmethod(animation.back_to_original)
+    done = n_("Brought back {:s}")
+    nothing = n_("Nothing that is selected plays an action that was baked from another")
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        operator: Any = cls
+        if not poll_selection(operator, context):
+            return False
+        datablocks: list[Any] = list(selection.selected_datablocks(context, use_data=True))
+        animations = [datablock.animation_data for datablock in datablocks]
+        baked = originals()
+        if any(each is not None and each.action in baked for each in animations):
+            return True
+        operator.poll_message_set(cls.nothing)
+        return False
