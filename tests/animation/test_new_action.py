@@ -11,7 +11,9 @@ from tests.animation import reference
 from tests.animation.curves import (
     HAS_SLOTS,
     MODES,
+    SET_ASIDE,
     action_bits,
+    animators_bits,
     bags_in,
     co,
     curve,
@@ -37,15 +39,6 @@ def keyed(name: str = "Ball", mode: str = "QUATERNION", thing: bpy.types.Object 
     return item
 
 
-MARK = '["tcb_original"]'
-"""The path of the curve by which exporters leave an action out."""
-
-
-def animators(action: bpy.types.Action) -> list[dict]:
-    """The bits of the animator's F-curves: of all but the mark."""
-    return [state for state in action_bits(action) if state["path"] != (MARK, 0)]
-
-
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("baked_before", [False, True])
 def test_the_original_stays_as_it_is(animation, mode: str, baked_before: bool) -> None:
@@ -55,7 +48,7 @@ def test_the_original_stays_as_it_is(animation, mode: str, baked_before: bool) -
     original = item.animation_data.action
     before = action_bits(original)
     animation.bake(item, target="NEW_ACTION")
-    assert animators(original) == before
+    assert animators_bits(original) == before
     assert item.animation_data.action != original
 
 
@@ -69,7 +62,7 @@ def test_the_original_is_not_lost_on_saving(animation, tmp_path, baked_before: b
     animation.bake(item, target="NEW_ACTION")
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "file.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "file.blend"))
-    assert animators(bpy.data.actions[name]) == before
+    assert animators_bits(bpy.data.actions[name]) == before
     item = bpy.data.objects["Ball"]
     animation.back_to_original(item)
     assert item.animation_data.action == bpy.data.actions[name]
@@ -142,7 +135,7 @@ def test_baked_again_the_new_action_takes_the_place_of_the_one_before(animation,
     for value in (3.0, 4.0):
         animation.bake(item, target="NEW_ACTION")
         assert sorted(action.name for action in bpy.data.actions) == ["BallAction", "BallAction.baked"]
-        assert len([f for f in fcurves(item) if f.data_path == MARK]) == 0
+        assert len([f for f in fcurves(item) if f.data_path == SET_ASIDE]) == 0
         if by_hand:
             item.animation_data.action = original
             if HAS_SLOTS:
@@ -162,7 +155,7 @@ def test_the_original_of_a_cameras_action_is_an_ordinary_one_again_when_it_is_ch
     original = camera.animation_data.action
     before = action_bits(original)
     animation.bake(camera, target="NEW_ACTION")
-    assert animators(original) == before != action_bits(original)
+    assert animators_bits(original) == before != action_bits(original)
     camera.animation_data.action = original
     if HAS_SLOTS:
         camera.animation_data.action_slot = original.slots[0]
@@ -237,7 +230,7 @@ def test_both_slots_of_one_action_go_into_one_new_action(animation) -> None:
     animation.bake_many([one, two], animation.Options(target="NEW_ACTION"))
     assert one.animation_data.action == two.animation_data.action != action
     assert one.animation_data.action_slot != two.animation_data.action_slot
-    assert animators(action) == before
+    assert animators_bits(action) == before
     assert [len(bag.fcurves) for bag in bags_in(one.animation_data.action)] == [10, 10]
 
 

@@ -259,7 +259,8 @@ def test_a_new_action_leaves_the_old_one_alone(keyed):
     bpy.ops.tcb.bake(target="NEW_ACTION")
     new = cube.animation_data.action
     assert new != old
-    cube.animation_data.action = old
+    bpy.ops.tcb.back_to_original()
+    assert cube.animation_data.action == old
     assert snapshot(cube) == before
 
 
