@@ -180,6 +180,9 @@ class Case(Edits):
         """Whether own keys merged, of which either one's parameters may stay."""
         self.reversed = False
         """Whether keys were reversed in time, which negates bias and swaps eases; the twin's stay."""
+        self.keying = False
+        """Whether the operator inserts keys. A generated one within 0.01 of where Blender has a key to insert gets its
+        value: then it is the animator's, as any that is keyed over."""
         self.bent = False
         """Whether a handle was dragged that plays a key's parameters; the twin's stay."""
         self.noted: list[str] = []
@@ -258,7 +261,7 @@ class Case(Edits):
 
     @contextmanager
     def between(self) -> Iterator[None]:
-        """Let the twin have what own keys are right after such an edit of the live one.
+        """Let the twin have what own keys are right after such an edit of the live one, before anybody looks at it.
 
         A key of the twin's that is not there any more was deleted by the edit.
         """
@@ -270,9 +273,10 @@ class Case(Edits):
                 if row is None or abs(at[row, 1] - value) > SAME_VALUE * (1 + abs(value)):
                     self.values = False
         self.inserted = True
-        with self._alone("Live"):
+        with _unseen(), self._alone("Live"):
             yield
         self.follow()
+        self.note()
 
     def follow(self) -> None:
         """Give the twin's keys the values of the live one's that stand there, and its new keys."""
@@ -283,7 +287,7 @@ class Case(Edits):
                 while len(points):
                     points.remove(points[0])
                 continue
-            _follow(fcurve, live[name])
+            _follow(fcurve, live[name], self.keying)
 
     def look(self) -> list[str]:
         """Bring what is baked up to date; what was said that is not said of unedited keys."""
@@ -368,6 +372,12 @@ class Case(Edits):
             points.foreach_get(field_name, numbers)
             result.append(numbers.tobytes())
         return result
+
+    def run_operator(self, ui_type: str, module: str, name: str, how: dict[str, Any]) -> None:
+        self.keying = name in ("bake_keys", "keyframe_insert")
+        super().run_operator(ui_type, module, name, how)
+        # These drag handles, which gives keys other parameters where handles play.
+        self.bent |= self.setting.output == "handles" and (name, how.get("type")) in DRAGGING
 
     # Edits that walks don't do.
 
@@ -639,6 +649,16 @@ class Case(Edits):
         return f"{path} {name} {option}", ALL
 
 
+@contextmanager
+def _unseen() -> Iterator[None]:
+    """Keep edits from being looked at when they end."""
+    handlers: Any = bpy.app.handlers.depsgraph_update_post
+    kept = list(handlers)
+    handlers.clear()
+    yield
+    handlers.extend(kept)
+
+
 def _count(obj: Any) -> int:
     return sum(len(fcurve.keyframe_points) for fcurve in channels(obj).values())
 
@@ -663,8 +683,10 @@ def _row_at(frames: Any, frame: float) -> int | None:
     return row if abs(frames[row] - frame) <= SAME_FRAME else None
 
 
-def _follow(twin: Any, live: Any) -> None:
+def _follow(twin: Any, live: Any, keying: bool) -> None:
     at, own = co(live), own_points(live)
+    if keying:
+        own |= np.array([abs(point.co.y - point.back) > KEYED * abs(point.back) for point in live.keyframe_points])
     held = co(twin)
     taken = set()
     for row in reversed(range(len(held))):
@@ -716,6 +738,10 @@ MERGING = frozenset(
 )
 """Edits after which fewer own keys of the twin's mean that some merged."""
 INSERTING = frozenset({"key_pose", "key_opposite", "key_many", "drag_generated", "retype_generated"})
+KEYED = 1e-5
+"""Of its value: a generated key that differs by more has been keyed over."""
+DRAGGING = (("equalize_handles", None), ("snap", "HORIZONTAL"), ("mirror", "XAXIS"))
+"""Operators that move handles and no keys; Mirror where the value of a key is 0."""
 PAIRED = (
     ("move", 20),
     ("scale", 8),

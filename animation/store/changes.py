@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -63,7 +64,7 @@ class Changes:
     returned: Written = field(default_factory=lambda: np.empty(0, dtype=OWN))
     """Own keys that others have swallowed, where they are now: their identities and `co`."""
     swallowed_by: IndexArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    """The rows of the generated keys that have their values in theirs; -1: one that only took the place."""
+    """The rows of the generated keys with which they became one; -1: one that came to the place took it."""
     doubtful: FloatArray = field(default_factory=lambda: np.empty(0, dtype=np.float32))
     """Frames of promoted keys of which it is not sure that an animator keyed them, and of returned ones that may have
     been meant to go."""
@@ -133,11 +134,6 @@ def values_without_bake(now: FloatArray, written: Written) -> FloatArray:
 def _differ(values: FloatArray | Float64Array, others: FloatArray | Float64Array) -> BoolArray:
     different: BoolArray = np.abs(values - others) > _ROUNDING * np.maximum(1e-3, np.abs(others))
     return different
-
-
-def _roughness(values: Float64Array) -> float:
-    """Add up how much values differ from the mean of those beside them."""
-    return float(np.abs(np.diff(values, 2)).sum())
 
 
 def _is_within(frame: float, frames: FloatArray) -> bool:
@@ -231,7 +227,6 @@ class _History:
     def keyed(self, changed: IndexArray) -> tuple[BoolArray, BoolArray]:
         """Of the changed generated keys those that are the animator's, and those of them of which that is not sure."""
         keyed = np.zeros(len(self.keys), dtype=np.bool_)
-        doubtful = keyed.copy()
         changed = changed[~self._negated[changed]]
         anchors = np.flatnonzero(~self.generated & (self.source >= 0))
         segment = np.searchsorted(anchors, changed)
@@ -246,11 +241,12 @@ class _History:
             if not len(left) or self._smoothed(left, inside, ends):
                 continue
             keyed[left] = True
-            # One or two were keyed, though not with the opposite values or elsewhere; many may be a tool's work.
-            mirrored = self.keys.select_control_point[left] & (self.now[left] == -self.before[left])
-            elsewhere = np.abs(self.keys.frames[left] - self.keys.period[left]) > ONE_KEY
-            doubtful[left] = (mirrored | elsewhere) if len(left) < _FEWEST else True
-        return keyed, doubtful
+        if keyed.sum() >= _FEWEST:
+            # They may be a tool's work.
+            return keyed, keyed
+        mirrored = self.keys.select_control_point & (self.now == -self.before)
+        elsewhere = np.abs(self.keys.frames - self.keys.period) > ONE_KEY
+        return keyed, keyed & (mirrored | elsewhere)
 
     @cached_property
     def _negated(self) -> BoolArray:
@@ -319,18 +315,25 @@ class _History:
         return [_Map(1.0, float(np.median(shifts[np.round(shifts, 4) == found[most]])))]
 
     def _smoothed(self, rows: IndexArray, inside: IndexArray, ends: list[int]) -> bool:
-        """Whether a tool smoothed the whole segment: all of it is selected, most of it has changed, it is smoother than
-        before, and no value lies outside those that were written around it."""
-        among = np.sort(np.concatenate((inside, np.array(ends, dtype=np.intp))))
+        """Whether a tool smoothed the whole segment: all of it is selected, most of it has changed, what is selected is
+        smoother than before, and no value lies outside those that were written around it."""
+        among = np.concatenate((inside, np.array(ends, dtype=np.intp)))
         if 2 * len(rows) <= len(inside) or not self.keys.select_control_point[among].all():
             return False
         at = self.source[rows]
-        if (at < 0).any() or _roughness(self.now[among]) >= _roughness(self.before[among]):
+        if (at < 0).any() or not self._is_smoother:
             return False
         around = np.clip(at + np.arange(-_ABOUT, _ABOUT + 1)[:, np.newaxis], 0, len(self.shown) - 1)
         low, high = self.shown[around].min(axis=0), self.shown[around].max(axis=0)
         room = 0.05 * (high - low) + _MAPPED * np.maximum(np.abs(low), np.abs(high))
         return bool(((self.now[rows] >= low - room) & (self.now[rows] <= high + room)).all())
+
+    @cached_property
+    def _is_smoother(self) -> bool:
+        """Whether selected keys differ less from the mean of those beside them than they did."""
+        chosen = self.keys.select_control_point & np.isfinite(self.before)
+        before, now = (np.abs(np.diff(values[chosen], 2)).sum() for values in (self.before, self.now))
+        return bool(now < before)
 
     # Keys that became one.
 
@@ -540,13 +543,14 @@ class _History:
         return False
 
     def _place_taken(self, which: int) -> tuple[int, float, float] | None:
-        """Where a generated key that was moved took the place of an own one: the own one's place."""
+        """Where a generated key that was moved took the place of an own one: the own one's place. And its row, where
+        the own one was moved with it."""
         frame = self.frames[which]
         there = np.flatnonzero(self.generated & (np.abs(self.keys.frames - frame) <= ONE_KEY) & (self.source < 0))
         if len(there):
             # Pasted from elsewhere over it.
             return -1, float(frame), float(self.written["value"][self.own[which]])
-        found: list[tuple[bool, bool, float]] = []
+        found: list[tuple[bool, bool, float, int]] = []
         for factor, offset, room in self._time_maps:
             place = factor * frame + offset
             near = np.flatnonzero(self.generated & (np.abs(self.keys.frames - place) <= room))
@@ -556,13 +560,15 @@ class _History:
             if len(near):
                 # What Blender moved is selected yet, and stays where it meets what it did not move.
                 moved = bool(self.keys.select_control_point[near].any())
-                found.append((moved, self._is_about(which, factor, offset, room), float(self.keys.frames[near[0]])))
+                about = self._is_about(which, factor, offset, room)
+                row = -1 if (factor, offset) == (1.0, 0.0) else int(near[0])
+                found.append((moved, about, float(self.keys.frames[near[0]]), row))
         if not found:
             return None
-        moved, _, place = max(found, key=lambda each: each[:2])
+        moved, _, place, row = max(found, key=itemgetter(0, 1))
         if not moved:
             self.unsure.append(place)
-        return -1, place, float(self.written["value"][self.own[which]])
+        return row, place, float(self.written["value"][self.own[which]])
 
     @cached_property
     def _covered_keys(self) -> dict[int, tuple[int, float, float]]:

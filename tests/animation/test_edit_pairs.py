@@ -17,20 +17,7 @@ from tools.edit_table import CELLS, NAMED, Row, run_row
 
 PAIRS = int(os.environ.get("TCB_PAIRS", "150"))
 SEED = 20
-MOST_LOST = 0.01
-"""Of random pairs: above all copies of generated keys that land on own ones, and keys that Blender itself takes for
-others while it moves many through each other."""
-_KEYED_OVER = ("bake_keys, all selected", "XYZ", "curves")
-"""A fitted key stands within 0.01 frame of a whole one there. Blender keys over it, so it is the animator's from then
-on: a key that the judge, which takes it for a generated one, sees appear."""
-CASES = [
-    (row, mode, cell)
-    for row in NAMED
-    if not row.known
-    for mode in row.modes
-    for cell in CELLS
-    if (row.name, mode, cell.partition(",")[0]) != _KEYED_OVER
-]
+CASES = [(row, mode, cell) for row in NAMED if not row.known for mode in row.modes for cell in CELLS]
 
 
 @pytest.mark.parametrize(("row", "mode", "cell"), CASES, ids=[f"{row.name}-{mode}-{cell}" for row, mode, cell in CASES])
@@ -50,14 +37,11 @@ def _counted(results: list[Result]) -> list[tuple[object, ...]]:
 def test_no_own_key_is_lost_through_one_edit(animation) -> None:
     stage = Stage(animation)
     results = [run_pair(stage, SEED, number, only=0) for number in range(2 * PAIRS)]
-    lost = [each for each in _counted(results) if not str(each[-1]).startswith("appeared")]
-    assert not lost
-    assert len(_counted(results)) <= 0.01 * len(results), _counted(results)
+    assert not _counted(results)
 
 
 @pytest.mark.parametrize("between", [False, True], ids=["as in a script", "as in a window"])
-def test_hardly_any_own_key_is_lost_through_two_edits(animation, between: bool) -> None:
+def test_no_own_key_is_lost_through_two_edits(animation, between: bool) -> None:
     stage = Stage(animation)
     results = [run_pair(stage, SEED, number, between=between) for number in range(PAIRS)]
-    assert not [each for each in results if each.error]
-    assert len(_counted(results)) <= MOST_LOST * PAIRS, _counted(results)
+    assert not _counted(results)
