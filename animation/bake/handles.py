@@ -96,7 +96,7 @@ class OwnHandles(Plan):
             np.zeros(0, dtype=np.bool_),
             self.baked,
             shown=shown,
-            handles=self._places(fitted, rows),
+            handles=self._places(fitted, chosen, rows),
             chosen=chosen if is_chosen else None,
             repeats=self._repeats,
         )
@@ -158,15 +158,21 @@ class OwnHandles(Plan):
         whole = bool((self.baked | self.spline.between)[:-1].all())
         return self.scope.cycle != "SINGLE" and whole and all(map(can_repeat, curves))
 
-    def _places(self, fitted: Handles | None, rows: list[int]) -> tuple[FloatArray, FloatArray]:
+    def _places(self, fitted: Handles | None, chosen: EnumArray, rows: list[int]) -> tuple[FloatArray, FloatArray]:
         """The left and right handles, shape (channels, keys, 2); NaN for those that stay."""
         if fitted is None:
             none = np.full((len(rows), len(self.baked), 2), np.nan, dtype=np.float32)
             return none, none
-        return self._side(fitted.left, fitted, rows, "left"), self._side(fitted.right, fitted, rows, "right")
+        left, right = (chosen & CHOSEN_LEFT) != 0, (chosen & CHOSEN_RIGHT) != 0
+        return (
+            self._side(fitted.left, left, fitted, rows, "left"),
+            self._side(fitted.right, right, fitted, rows, "right"),
+        )
 
-    def _side(self, fitted_side: FloatArray, fitted: Handles, rows: list[int], side: str) -> FloatArray:
-        places: FloatArray = fitted_side.transpose(1, 0, 2)[rows]
+    def _side(
+        self, fitted_side: FloatArray, chosen: BoolArray, fitted: Handles, rows: list[int], side: str
+    ) -> FloatArray:
+        places: FloatArray = np.where(chosen[..., np.newaxis], np.nan, fitted_side.transpose(1, 0, 2)[rows])
         negated = fitted.signs < 0
         if negated.any():
             own = [self.scope.own[self.spline.components[row]].keys for row in rows]

@@ -62,6 +62,10 @@ _KEYS_AT_ONCE = 20_000
 
 Progress = Callable[[int, int], None]
 
+_SIDES = ("handle_left", "handle_right")
+_ROUNDED = 1e-6
+"""Relative: what Blender rounds in placing handles."""
+
 _LIVE_FITS = KnownFits()
 """What Live fitted: of a long track an edit reaches few segments."""
 
@@ -601,10 +605,15 @@ def _write_alike(members: Sequence[tuple[TrackPlan, State, ChannelKeys, dict[int
 
 
 def _let_blender_place(fcurve: bpy.types.FCurve, written: Written) -> None:
-    """Let Blender place handles of automatic types, and note where."""
+    """Let Blender place handles of types that the animator chose, and note where."""
     fcurve.update()
-    keys = read_joined([fcurve], ("handle_left", "handle_right")).keys
-    written["handle_left"], written["handle_right"] = keys.handle_left, keys.handle_right
+    keys = read_joined([fcurve], _SIDES).keys
+    for side in _SIDES:
+        places, before = getattr(keys, side), written[side]
+        # Aligning what is aligned rounds it: a bake has to leave the same bits as the one before.
+        moved = (np.abs(places - before) > _ROUNDED * (1.0 + np.abs(before))).any(axis=1)
+        written[side][moved] = places[moved]
+        fcurve.keyframe_points.foreach_set(side, written[side].ravel())
 
 
 def _played(own: OwnKeys, group: ChannelKeys) -> Keyframes:

@@ -415,6 +415,13 @@ def _is_shown_elsewhere(written: Written) -> BoolArray:
     return elsewhere
 
 
+def _is_negated(written: Written) -> BoolArray:
+    """Tell which keys of a quaternion handles play negated: the curve has their values, and their handles, so."""
+    shown, own = written["co"][:, 1], written["value"]
+    negated: BoolArray = (shown == -own) & (np.signbit(shown) != np.signbit(own))
+    return negated
+
+
 def _stand_as_written(own: Keyframes, identities: Identities, written: Written) -> bool:
     """Tell whether the keys are those that were written, where they were written."""
     if identities.tobytes() != written["identity"].tobytes():
@@ -532,7 +539,7 @@ def _restored(
             retyped = here & (getattr(own, kind) != written[kind])
             offset, before = now - own.co, written[side] - written["co"]
             size = 1e-3 + np.abs(own.co) + np.abs(written["co"]) + np.abs(before)
-            dragged = here & (np.abs(offset - before) > _HANDLE_MOVED * size).any(axis=1)
+            dragged = here & ~mirrored & (np.abs(offset - before) > _HANDLE_MOVED * size).any(axis=1)
             # One that was put on its key can but have been pulled off it; values of merged keys change without it.
             dragged &= np.where(before.any(axis=1), ~by_bake, np.abs(offset[:, 0]) > _PUSHED)
             # Where the bake shows other values handles went there and back, which rounds them.
@@ -545,6 +552,8 @@ def _restored(
             kinds = np.where(dragged & automatic, np.uint8(HANDLE["FREE"]), kinds)
             kinds = np.where(retyped, getattr(own, kind), kinds)
             by_bake &= ~(retyped | dragged)
+        if written is not None:
+            now = np.where((here & _is_negated(written))[:, np.newaxis], own.co + (now - own.co) * _NEGATED, now)
         recorded = _recorded_handle(own, rows, (side, other), written, here, mirrored)
         handle = np.where(by_bake[:, np.newaxis], recorded, now)
         sides |= {side: handle, kind: kinds.astype(np.uint8)}
@@ -592,6 +601,7 @@ _SIDES = (("handle_left", "handle_right", LEFT_PLACED), ("handle_right", "handle
 _SWAPPED = np.array([0, RIGHT_PLACED, LEFT_PLACED, LEFT_PLACED | RIGHT_PLACED], dtype=np.uint8)
 """By what is noted of a key's handles: the same of the opposite ones."""
 _MIRROR = np.array([-1.0, 1.0])
+_NEGATED = np.array([1.0, -1.0], dtype=np.float32)
 
 
 def _room(offset: FloatArray, other: FloatArray) -> npt.NDArray[np.float64]:

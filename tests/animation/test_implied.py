@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
+from mathutils import Vector
 from scipy.spatial.transform import Rotation
 
 from tests.animation.curves import co, curve, differences, key, new_object, snapshot
@@ -401,6 +402,41 @@ def test_a_handle_type_that_is_chosen_is_blender_s_until_it_is_free_again(animat
     point.handle_left_type = point.handle_right_type = "FREE"
     let_time_pass(animation)
     assert np.allclose([handle_state(ball, row) for row in range(4)], before, atol=1e-5)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_aligned_handles_stay_where_the_animator_puts_them(animation, sign: float) -> None:
+    """Also those of a quaternion's key that handles play with the other sign: there the curve has them negated."""
+    obj, path = new_object("Turned", "QUATERNION"), "rotation_quaternion"
+    turns = np.roll(Rotation.from_rotvec([(0, 0, 0), (0.6, 0.2, 0), (0.9, -0.3, 0.4), (0.2, 0.1, 0.9)]).as_quat(), 1, 1)
+    turns[1] *= sign
+    key(obj, path, list(zip((0, 10, 25, 40), turns, strict=True)))
+    animation.enable(obj)
+    obj.animation_data.action.tcb_live = True
+    let_time_pass(animation)
+    for index in range(4):
+        point: Any = curve(obj, path, index).keyframe_points[1]
+        point.handle_left_type = point.handle_right_type = "ALIGNED"
+        point.handle_right = point.co + Vector((4.0, 0.3 * index - 0.4))
+        curve(obj, path, index).update()
+    put = [aligned(obj, path, index) for index in range(4)]
+    for _ in range(3):
+        let_time_pass(animation)
+        assert [aligned(obj, path, index) for index in range(4)] == put
+        animation.bake(obj, output="HANDLES")
+        curve(obj, path, 0).keyframe_points[3].co_ui.y += 0.1
+    animation.restore(obj)
+    for index, (_, *handles) in enumerate(put):
+        shown, *restored = aligned(obj, path, index)
+        assert shown == pytest.approx(turns[1][index])
+        wanted = [(frame, turns[1][index] + sign * (value - sign * turns[1][index])) for frame, value in handles]
+        np.testing.assert_allclose(restored, wanted, atol=1e-6)
+
+
+def aligned(obj: bpy.types.Object, path: str, index: int) -> tuple[float, tuple[float, ...], tuple[float, ...]]:
+    """Value and handles of the second key."""
+    point = curve(obj, path, index).keyframe_points[1]
+    return float(point.co.y), tuple(point.handle_left), tuple(point.handle_right)
 
 
 def test_a_chosen_handle_type_is_kept_by_restore_and_told_by_a_bake(animation, ball) -> None:
