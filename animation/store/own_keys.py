@@ -526,7 +526,7 @@ def _restored(
     # Pasted from another channel: on a curve that is all samples handles off their key are the animator's.
     stands = (own.handle_left == own.co).all(axis=1) & (own.handle_right == own.co).all(axis=1)
     placed[~here & (stands | (own.interpolation != INTERPOLATION["LINEAR"]))] = LEFT_PLACED | RIGHT_PLACED
-    mirrored = _are_mirrored(own, written) & here if written is not None else here
+    same, mirrored = (~here, here) if written is None else _same_and_mirrored(own, written, here)
     # A mirror in time has put the handle before the first key behind the last one.
     placed[mirrored] = _SWAPPED[placed[mirrored]]
     sides: dict[str, npt.NDArray[Any]] = {}
@@ -554,7 +554,7 @@ def _restored(
             by_bake &= ~(retyped | dragged)
         if written is not None:
             now = np.where((here & _is_negated(written))[:, np.newaxis], own.co + (now - own.co) * _NEGATED, now)
-        recorded = _recorded_handle(own, rows, (side, other), written, here, mirrored)
+        recorded = _recorded_handle(own, rows, (side, other), written, same, mirrored)
         handle = np.where(by_bake[:, np.newaxis], recorded, now)
         sides |= {side: handle, kind: kinds.astype(np.uint8)}
     keys = own.with_(
@@ -600,34 +600,31 @@ def _chosen(now: Keyframes, keys: Keyframes, rows: Rows, written: Written | None
 _SIDES = (("handle_left", "handle_right", LEFT_PLACED), ("handle_right", "handle_left", RIGHT_PLACED))
 _SWAPPED = np.array([0, RIGHT_PLACED, LEFT_PLACED, LEFT_PLACED | RIGHT_PLACED], dtype=np.uint8)
 """By what is noted of a key's handles: the same of the opposite ones."""
-_MIRROR = np.array([-1.0, 1.0])
+_MIRROR = np.array([-1.0, 1.0], dtype=np.float32)
 _NEGATED = np.array([1.0, -1.0], dtype=np.float32)
 
 
-def _room(offset: FloatArray, other: FloatArray) -> npt.NDArray[np.float64]:
-    """Return how near handles of a key are to be to where they were: moving it rounds their offsets."""
-    room: npt.NDArray[np.float64] = 1e-3 * (1.0 + np.abs(offset) + np.abs(other))
-    return room
-
-
-def _are_alike(offset: FloatArray, other: FloatArray, room: npt.NDArray[np.float64]) -> BoolArray:
-    alike: BoolArray = (np.abs(offset - other) <= room).all(axis=1)
-    return alike
-
-
-def _are_mirrored(own: Keyframes, written: Written) -> BoolArray:
-    """Tell which keys' handles have changed places, as by a mirror in time."""
+def _same_and_mirrored(own: Keyframes, written: Written, here: BoolArray) -> tuple[BoolArray, BoolArray]:
+    """Tell which keys have both handles where they were beside them, and of which these have changed places, as by a
+    mirror in time. Keys that were not written into this channel count among the first."""
     left, right = own.handle_left - own.co, own.handle_right - own.co
     before_left, before_right = written["handle_left"] - written["co"], written["handle_right"] - written["co"]
-    room = _room(before_left, before_right)
-    changed = ~(_are_alike(left, before_left, room) & _are_alike(right, before_right, room))
-    opposite = _are_alike(left, before_right * _MIRROR, room) & _are_alike(right, before_left * _MIRROR, room)
-    mirrored: BoolArray = changed & opposite
-    return mirrored
+    # Moving a key rounds the offsets of its handles.
+    room = 1e-3 * (1.0 + np.abs(before_left) + np.abs(before_right))
+
+    def are(one: FloatArray, other: FloatArray) -> BoolArray:
+        """Tell of which keys handles have these offsets."""
+        alike: BoolArray = ((np.abs(left - one) <= room) & (np.abs(right - other) <= room)).all(axis=1)
+        return alike
+
+    same = ~here | are(before_left, before_right)
+    if same.all():
+        return same, np.zeros_like(same)
+    return same, ~same & are(before_right * _MIRROR, before_left * _MIRROR)
 
 
 def _recorded_handle(
-    own: Keyframes, rows: Rows, sides: tuple[str, str], written: Written | None, here: BoolArray, mirrored: BoolArray
+    own: Keyframes, rows: Rows, sides: tuple[str, str], written: Written | None, same: BoolArray, mirrored: BoolArray
 ) -> FloatArray:
     """Where a handle that the bake has placed belongs: where it was recorded, as far as its key has moved since.
 
@@ -637,14 +634,11 @@ def _recorded_handle(
     side, other = sides
     offset = (rows[side] - rows["co"]).astype(np.float64)
     still = (own.co == rows["co"]).all(axis=1, keepdims=True)
-    if written is not None:
-        now, beyond = getattr(own, side) - own.co, getattr(own, other) - own.co
-        before, opposite = written[side] - written["co"], written[other] - written["co"]
-        room = _room(before, opposite)
-        # Keys that were not written into this channel have no places in `written`.
-        same = ~here | (_are_alike(now, before, room) & _are_alike(beyond, opposite, room))
-        ratio, ratio_beyond = _ratio(now, before), _ratio(beyond, opposite)
-        scaled = here & ~same & ~mirrored & (np.abs(ratio - ratio_beyond) <= 1e-3 * (1.0 + np.abs(ratio))).all(axis=1)
+    if written is not None and not same.all():
+        ratio, ratio_beyond = (
+            _ratio(getattr(own, each) - own.co, written[each] - written["co"]) for each in (side, other)
+        )
+        scaled = ~same & ~mirrored & (np.abs(ratio - ratio_beyond) <= 1e-3 * (1.0 + np.abs(ratio))).all(axis=1)
         swapped = (rows[other] - rows["co"]).astype(np.float64) * _MIRROR
         offset = np.where(mirrored[:, np.newaxis], swapped, np.where(scaled[:, np.newaxis], offset * ratio, offset))
         still &= ~(mirrored | scaled)[:, np.newaxis]
