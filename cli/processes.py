@@ -162,6 +162,11 @@ class _Workers:
 
     def _start_as_worth(self) -> None:
         while not self.ended.wait(max(self.start / 10, _SHORTEST_WAIT)):
+            if not self.files.waiting:
+                for worker in self.workers:
+                    if not worker.is_ready:
+                        worker.process.terminate()
+                return
             busy = sum(worker.thread.is_alive() for worker in self.workers)
             fault = next((worker.fault for worker in self.workers if worker.fault), "")
             try:
@@ -197,8 +202,9 @@ class _Worker:
         self.job = job
         self.files = files
         self.done = done
+        self.is_ready = False
         self.fault = ""
-        """Why it never began."""
+        """Why it never was ready."""
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -217,6 +223,7 @@ class _Worker:
             text = n_("a process that was to help ended with status {:d} while it started: {:s}")
             self.fault = rpt_(text, status, command)
         else:
+            self.is_ready = True
             while (number := self.files.take()) is not None:
                 start = time.perf_counter()
                 answer = self._ask(number)

@@ -19,9 +19,18 @@ import pytest
 
 from tests.cli.helped import let_a_worker_help
 from tests.cli.scenes import load, names_in, save, state
-from tests.cli.tool import HELPED, TOOL, children_of, is_alive, large, run, wait_until, writers, writing_began
-
-needs_proc = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks at processes through /proc")
+from tests.cli.tool import (
+    HELPED,
+    TOOL,
+    children_of,
+    is_alive,
+    large,
+    needs_proc,
+    run,
+    wait_until,
+    writers,
+    writing_began,
+)
 
 
 def copies(walk: Path, count: int) -> list[Path]:

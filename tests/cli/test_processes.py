@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.tool import wait_until
+from tests.cli.tool import children_of, needs_proc, wait_until
 
 WORKER = """
 import json, pathlib, sys
@@ -19,6 +20,11 @@ pathlib.Path({started!r}).touch()
 print("\\x1e{{}}", flush=True)
 for line in sys.stdin:
     print("\\x1e" + {answer!r}, flush=True)
+"""
+NEVER_READY = """
+import pathlib, time
+pathlib.Path({started!r}).touch()
+time.sleep(600)
 """
 START = 0.2
 """Processor seconds that a process is said to take to start."""
@@ -59,12 +65,18 @@ def clock(monkeypatch) -> Clock:
 
 
 @pytest.fixture
-def done_here(cli, clock, tmp_path, monkeypatch) -> Callable[..., tuple[list[int], bool]]:
-    """Do files that take so many seconds, with --jobs 2: which of them this process does, and whether a worker starts.
+def started(tmp_path) -> Path:
+    """There once a worker was started."""
+    return tmp_path / "started"
 
-    With `wait`, it is started before this process ends the file of that number.
+
+@pytest.fixture
+def done_here(cli, clock, started, monkeypatch) -> Callable[..., list[int]]:
+    """Do files that take so many seconds, with --jobs 2; return the numbers of those that this process does.
+
+    `until`: conditions by the number of the file that is not done before them. The others are not done before it was
+    looked whether a worker is worth its start.
     """
-    started = tmp_path / "started"
     looks: list[bool] = []
     is_worth = cli.processes.is_worth_a_start
 
@@ -74,7 +86,7 @@ def done_here(cli, clock, tmp_path, monkeypatch) -> Callable[..., tuple[list[int
 
     monkeypatch.setattr(cli.processes, "is_worth_a_start", look)
 
-    def run(*seconds: float, wait: int | None = None) -> tuple[list[int], bool]:
+    def run(*seconds: float, until: dict[int, Callable[[], object]], worker: str = WORKER) -> list[int]:
         files = [f"{number}.blend" for number in range(len(seconds))]
         job = cli.parse(["info", *files, "--jobs", "2"], "tcb")
         answer = json.dumps(cli.Outcome(Path("any.blend")).packed())
@@ -84,31 +96,38 @@ def done_here(cli, clock, tmp_path, monkeypatch) -> Callable[..., tuple[list[int
             here.append(number)
             clock.now += seconds[number]
             before = len(looks)
-            wait_until(started.exists if wait == number else lambda: len(looks) > before + 1 or started.exists())
+            is_last = number == len(seconds) - 1
+            wait_until(until.get(number, lambda: is_last or started.exists() or len(looks) > before + 1))
             return cli.Outcome(job.files[number])
 
-        command = [sys.executable, "-c", WORKER.format(started=str(started), answer=answer)]
+        command = [sys.executable, "-c", worker.format(started=str(started), answer=answer)]
         outcomes = cli.processes.do_all(job, range(len(files)), do, command, START, cli.Stop())
         assert sorted(str(outcome.file) for outcome in outcomes) == files
-        return here, started.exists()
+        return here
 
     return run
 
 
-def test_small_files_are_done_in_one_process(done_here):
-    assert done_here(*[0.1 * START] * 8) == (list(range(8)), False)
+def test_small_files_are_done_in_one_process(done_here, started):
+    assert done_here(*[0.1 * START] * 8, until={}) == list(range(8))
+    assert not started.exists()
 
 
 @pytest.mark.parametrize("seconds", [[0.5 * START] * 9, [50 * START, 0.0, 0.0], [50 * START] * 2])
-def test_a_worker_is_started_while_the_first_file_is_at_work_where_much_more_is_left(done_here, seconds):
-    here, started = done_here(*seconds, wait=0)
-    assert (here[0], started) == (0, True)
+def test_a_worker_is_started_while_the_first_file_is_at_work_where_much_more_is_left(done_here, started, seconds):
+    assert done_here(*seconds, until={0: started.exists})[0] == 0
 
 
-def test_a_worker_is_started_where_files_turn_out_to_be_longer(done_here):
-    here, started = done_here(0.0, 0.0, 50 * START, 0.0, 0.0, wait=2)
-    assert (here[:3], started) == ([0, 1, 2], True)
+def test_a_worker_is_started_where_files_turn_out_to_be_longer(done_here, started):
+    assert done_here(0.0, 0.0, 50 * START, 0.0, 0.0, until={2: started.exists})[:3] == [0, 1, 2]
 
 
-def test_nothing_is_started_for_the_last_file(done_here):
-    assert done_here(0.0, 50 * START) == ([0, 1], False)
+def test_nothing_is_started_for_the_last_file(done_here, started):
+    assert done_here(0.0, 50 * START, until={}) == [0, 1]
+    assert not started.exists()
+
+
+@needs_proc
+def test_a_worker_that_is_not_ready_when_the_last_file_is_taken_is_ended(done_here, started):
+    until = {0: started.exists, 1: lambda: not children_of(os.getpid())}
+    assert done_here(50 * START, 0.0, until=until, worker=NEVER_READY) == [0, 1]

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import bpy
+import pytest
 
 from tests.cli.scenes import load, save
 
@@ -18,6 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 TOOL = [sys.executable, str(ROOT / "tools" / "tcb.py")]
 HELPED = [sys.executable, str(ROOT / "tests" / "cli" / "helped.py")]
 """With --jobs 2, the first two files are done at once."""
+
+needs_proc = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks at processes through /proc")
 
 
 def run(*arguments: object, tool: list[str] = TOOL, **options) -> subprocess.CompletedProcess[str]:
