@@ -12,6 +12,7 @@ from ...interp import evaluate_many, rotations
 from ...words import rpt_
 from ..fcurves.keyframes import FloatArray
 from ..store.tracks import Track
+from .plan import Scope
 from .splines import TrackSpline
 
 Float64Array = npt.NDArray[np.float64]
@@ -89,6 +90,21 @@ def _own_numbers(track: Track, raw: Float64Array) -> Float64Array:
         return raw
     length = float(np.linalg.norm(raw[1:]))
     return np.concatenate((raw[:1], raw[1:] / length)) if length else raw
+
+
+def signs_through(jumps: npt.NDArray[np.bool_], baked: npt.NDArray[np.bool_], scope: Scope) -> Float64Array | None:
+    """The signs that let a quaternion's keys go on from each other in a new action; None where they do, or not all is
+    `baked`.
+
+    `jumps`: the keys to which the motion comes with other numbers than theirs, of a quaternion the opposite ones. In
+    place the animator's keys keep their own signs: one that he edits is to be what he makes it.
+    """
+    if scope.options.target != "NEW_ACTION" or scope.track.kind != "QUATERNION":
+        return None
+    if not jumps.any() or not baked[:-1].all():
+        return None
+    signs: Float64Array = np.multiply.accumulate(np.where(jumps, -1.0, 1.0))
+    return signs
 
 
 def other_turns(track: Track, frames: FloatArray) -> list[str]:

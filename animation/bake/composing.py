@@ -105,12 +105,16 @@ class Composed:
         return {name: array[rows] if array.ndim == 1 else array[:, rows] for name, array in arrays.items()}
 
 
-def baked_keys(own: Sequence[Keyframes], generated: ChannelKeys) -> Composed:
+def baked_keys(own: Sequence[Keyframes], generated: ChannelKeys, ends: BoolArray) -> Composed:
     """For each channel the animator's keys, at the same frames in all, among the generated ones, which are stamped:
-    linear or Bezier where baked, with handles that stay put."""
+    linear or Bezier where baked, with handles that stay put.
+
+    `ends`: whose last key keeps its interpolation, which the animator chose.
+    """
     layout = _layout_of(own, generated)
     placed = _placed(own, layout, generated)
     arrays = _composed(own, generated, layout, placed, "GENERATED")
+    _end_as_played(arrays, layout, ~ends)
     values = arrays["co"][:, :, 1]
     stamp: Arrays = {
         "amplitude": np.full(values.shape, stamps.GENERATED, dtype=np.float32),
@@ -126,9 +130,7 @@ def plain_keys(own: Sequence[Keyframes], generated: ChannelKeys) -> list[Keyfram
     layout = _layout_of(own, generated)
     placed = _placed(own, layout, generated)
     arrays = _composed(own, generated, layout, placed, "KEYFRAME")
-    if len(layout.baked) > 1 and layout.baked[-2]:
-        # The last key begins no segment, but glTF's exporter resamples a curve of mixed interpolation.
-        arrays["interpolation"][:, -1] = layout.played
+    _end_as_played(arrays, layout, np.ones(len(own), dtype=np.bool_))
     defaults = {"back": DEFAULT_BACK, "amplitude": DEFAULT_AMPLITUDE, "period": DEFAULT_PERIOD}
     unused = {name: np.full(arrays["type"].shape, default, dtype=np.float32) for name, default in defaults.items()}
     _put_own(unused, own, layout.rows)
@@ -219,6 +221,13 @@ def _composed(
             types[name] = np.repeat(free[np.newaxis], len(own), axis=0)
             types[name][:, rows] = np.where(generated.chosen & bit, _every(own, [name])[0], HANDLE["FREE"])
     return {"co": co} | arrays | types
+
+
+def _end_as_played(arrays: Arrays, layout: _Layout, channels: BoolArray) -> None:
+    """Give the last keys of channels the interpolation of the baked segment before them: they begin no segment, but
+    glTF's exporter resamples a curve of mixed interpolation."""
+    if len(layout.baked) > 1 and layout.baked[-2]:
+        arrays["interpolation"][channels, layout.rows[-1]] = layout.played
 
 
 def _put_own(arrays: Arrays, own: Sequence[Keyframes], rows: IndexArray) -> None:

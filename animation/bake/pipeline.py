@@ -56,6 +56,7 @@ from .plan import Baked, ChannelKeys, OwnChannels, Results, TrackPlan
 from .planning import plan_track, sampling_of
 from .retimed import sample_count
 from .sampling import APART
+from .uniting import united
 
 _KEYS_AT_ONCE = 20_000
 """Keys that are composed together: some megabytes."""
@@ -581,7 +582,8 @@ def _write_alike(members: Sequence[tuple[TrackPlan, State, ChannelKeys, dict[int
     places = [(plan, state, index, found) for plan, state, each, found in members for index in each.components]
     own = [plan.own.get(index, NO_OWN_KEYS) for plan, _, index, _ in places]
     extrapolation: Extrapolation | None = "CONSTANT" if keys.baked[:-1].all() and keys.handles is None else None
-    composed = baked_keys([_played(each, keys) for each in own], keys)
+    is_ended = np.array([each.is_ended for each in own])
+    composed = baked_keys([_played(each, keys) for each in own], keys, is_ended)
     standing = [each.standing for each in own if each.standing is not None]
     names: Sequence[Sequence[str]] = [NAMES] * len(own)
     if len(standing) == len(own) and not len(keys.frames):
@@ -665,24 +667,35 @@ def _write_plain(job: _Job, copy: Channels, every: Sequence[Baked]) -> Report:
 
     with selecting(copy.action) as keys:
         for plan, baked in zip(job.plans, every, strict=True):
-            for group in baked.channels:
-                _write_plain_group(plan, group, partial(fcurve_of, plan.track), keys.write)
+            report.curve_keys += _write_plain_track(plan, baked, partial(fcurve_of, plan.track), keys.write)
             _count(report, plan, baked)
             _note_of_one_bake(report, plan, baked)
             note_doubts(report, plan.track, plan.own.values())
     return report
 
 
-def _write_plain_group(
-    plan: TrackPlan, group: ChannelKeys, fcurve_of: Callable[[int], bpy.types.FCurve], write: Write
-) -> None:
-    own = [plain_keys(plan.own[i]) if i in plan.own else NO_KEYS for i in group.components]
-    for index, keys in zip(group.components, composed_plain_keys(own, group), strict=True):
+def _write_plain_track(
+    plan: TrackPlan, baked: Baked, fcurve_of: Callable[[int], bpy.types.FCurve], write: Write
+) -> int:
+    """Write the keys of a track's channels; returns how many more than the bake has made were put on the curves."""
+    channels: dict[int, Keyframes] = {}
+    groups: dict[int, ChannelKeys] = {}
+    for group in baked.channels:
+        own = [plain_keys(plan.own[i]) if i in plan.own else NO_KEYS for i in group.components]
+        channels |= zip(group.components, composed_plain_keys(own, group), strict=True)
+        groups |= dict.fromkeys(group.components, group)
+    goes_on = {index: group.handles is not None for index, group in groups.items()}
+    outside = {index: plan.track.extrapolation(index) if on else "CONSTANT" for index, on in goes_on.items()}
+    written: Mapping[int, Keyframes] = channels
+    if not plan.track.is_rotation and not any(group.repeats for group in groups.values()):
+        written = united(channels, {index: each == "LINEAR" for index, each in outside.items()})
+    for index, keys in written.items():
         fcurve = fcurve_of(index)
-        extrapolate(fcurve, "CONSTANT" if group.handles is None else plan.track.extrapolation(index))
+        extrapolate(fcurve, outside[index])
         write(fcurve, keys, NAMES)
-        repeat(fcurve, group.repeats)
+        repeat(fcurve, groups[index].repeats)
         give_away(fcurve)
+    return sum(map(len, written.values())) - sum(map(len, channels.values()))
 
 
 def _take_away_traces(channels: Channels) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..fcurves.keyframes import BoolArray, FloatArray, IndexArray
 from ..fcurves.remembering import remembered
-from .components import FOLLOWED, followed, other_turns
+from .components import FOLLOWED, followed, other_turns, signs_through
 from .plan import Baked, ChannelKeys, Evaluation, Plan, PoseKeys, Results, Scope
 from .sampling import PICKED
 from .splines import TrackSpline
@@ -75,6 +75,14 @@ class RotationSamples(Plan):
         # The keys between which the channels of others have segments keep the numbers that these say.
         numbers[self.at_keys] = self.spline.values
         jumps[1:] &= self.baked[:-1]
+        signs = signs_through(jumps, self.baked, self.scope)
+        if signs is not None:
+            key = np.searchsorted(self.at_keys, np.arange(len(numbers)), side="right") - 1
+            numbers *= signs[np.maximum(key, 0), np.newaxis]
+            keys = PoseKeys(
+                self.frames[self.generated], numbers[self.generated].T, np.zeros(len(self.generated), dtype=np.bool_)
+            )
+            return Baked(self.scope.channel_keys(self.spline, keys, self.baked, shown=True))
         rows, held = self.generated, np.zeros(len(self.generated), dtype=np.bool_)
         if jumps.any():
             before = np.searchsorted(self.frames, self.guards[jumps[1:]])

@@ -6,10 +6,12 @@ Source: Blender's fcurve.cc, `fcurve_eval_keyframes_interpolate`. It computes in
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
-from .keyframes import INTERPOLATION, BoolArray, IndexArray, Keyframes
+from .keyframes import INTERPOLATION, BoolArray, FloatArray, IndexArray, Keyframes, made_like, merged
 
 Float64Array = npt.NDArray[np.float64]
 
@@ -39,34 +41,95 @@ def evaluate(keys: Keyframes, begin: IndexArray, frames: npt.ArrayLike, nu: int 
     used = np.zeros(len(keys), dtype=np.bool_)
     used[begin] = True
     first, inverse = np.flatnonzero(used), (np.cumsum(used) - 1)[begin]
-    start, end = keys.co[first].astype(np.float64), keys.co[first + 1].astype(np.float64)
-    chord = end - start
-    leaving, arriving = keys.handle_right[first] - start, end - keys.handle_left[first + 1]
-    # Blender shortens a handle that is longer than the segment.
-    for handle in (leaving, arriving):
-        handle *= (chord[:, 0] / np.maximum(chord[:, 0], handle[:, 0]))[:, np.newaxis]
-    # Powers of the parameter: in frames, of the segment's length, and in values.
-    cubic = np.stack(
-        [3.0 * leaving, 3.0 * (chord - arriving - 2.0 * leaving), 3.0 * (leaving + arriving) - 2.0 * chord]
-    )
-    cubic[..., 0] /= chord[:, 0]
-    powers = cubic.reshape(3, -1, 2).transpose(0, 2, 1).reshape(6, -1).take(inverse, axis=1)
-    u = (np.asarray(frames, dtype=np.float64) - start[inverse, 0]) / chord[inverse, 0]
-    t = _parameter(powers[::2], u)
-    linear, square, cube = powers[1::2]
+    segments = _Segments.of(keys, first)
+    t, paces, values = segments.parameters(inverse, frames)
+    linear, square, cube = values
     if nu == 0:
-        values: Float64Array = ((cube * t + square) * t + linear) * t + start[inverse, 1]
-        return values
+        evaluated: Float64Array = ((cube * t + square) * t + linear) * t + segments.start[inverse, 1]
+        return evaluated
     (pace, quickening), (rate, bend) = (
         ((3.0 * cube * t + 2.0 * square) * t + linear, 6.0 * cube * t + 2.0 * square)
-        for linear, square, cube in (powers[::2], powers[1::2])
+        for linear, square, cube in (paces, values)
     )
     # Where a handle stands upright the curve does.
     pace = np.maximum(pace, _UPRIGHT)
     slope = rate / pace
     derivative = slope if nu == 1 else (bend - slope * quickening) / pace**2
-    per_frame: Float64Array = derivative / chord[inverse, 0] ** nu
+    per_frame: Float64Array = derivative / segments.chord[inverse, 0] ** nu
     return per_frame
+
+
+def cut(keys: Keyframes, frames: FloatArray) -> Keyframes:
+    """Put keys at frames, ascending, each in a plain segment: de Casteljau's construction leaves the curve as it is."""
+    begin = np.searchsorted(keys.frames, frames, side="right") - 1
+    first, inverse = np.unique(begin, return_inverse=True)
+    segments = _Segments.of(keys, first)
+    t, _, _ = segments.parameters(inverse, frames)
+    co = _polar(segments.points[:, inverse], t, t, t)
+    co[:, 0] = frames
+    result = merged(keys, made_like(keys.take(begin), co, co, co))
+    # Where each key of the result stands in its segment, and where the next one does.
+    places = np.searchsorted(result.frames, frames)
+    here, there = np.zeros(len(result)), np.ones(len(result))
+    here[places], there[places - 1] = t, t
+    segment = np.searchsorted(keys.frames, result.frames, side="right") - 1
+    rows = np.flatnonzero(np.isin(segment, first))
+    points = segments.points[:, np.searchsorted(first, segment[rows])]
+    result.handle_right[rows] = _polar(points, here[rows], here[rows], there[rows])
+    result.handle_left[rows + 1] = _polar(points, here[rows], there[rows], there[rows])
+    return result
+
+
+class _Segments(NamedTuple):
+    """Bezier segments as Blender plays them, vectors of frame and value, shape (n, 2) each."""
+
+    start: Float64Array
+    chord: Float64Array
+    leaving: Float64Array
+    """From the start to the first handle."""
+    arriving: Float64Array
+    """From the second handle to the end."""
+
+    @classmethod
+    def of(cls, keys: Keyframes, first: IndexArray) -> _Segments:
+        """Those that begin at these keys."""
+        start, end = keys.co[first].astype(np.float64), keys.co[first + 1].astype(np.float64)
+        chord = end - start
+        leaving, arriving = keys.handle_right[first] - start, end - keys.handle_left[first + 1]
+        # Blender shortens a handle that is longer than the segment.
+        for handle in (leaving, arriving):
+            handle *= (chord[:, 0] / np.maximum(chord[:, 0], handle[:, 0]))[:, np.newaxis]
+        return cls(start, chord, leaving, arriving)
+
+    @property
+    def points(self) -> Float64Array:
+        """The control points, shape (4, n, 2)."""
+        end = self.start + self.chord
+        return np.stack([self.start, self.start + self.leaving, end - self.arriving, end])
+
+    def parameters(self, inverse: IndexArray, frames: npt.ArrayLike) -> tuple[Float64Array, Float64Array, Float64Array]:
+        """Return the parameters at frames, each in the segment of that number, and the coefficients of their powers: of
+        the frames, in segments' lengths, and of the values."""
+        _, chord, leaving, arriving = self
+        # Powers of the parameter: in frames, of the segment's length, and in values.
+        cubic = np.stack(
+            [3.0 * leaving, 3.0 * (chord - arriving - 2.0 * leaving), 3.0 * (leaving + arriving) - 2.0 * chord]
+        )
+        cubic[..., 0] /= chord[:, 0]
+        powers = cubic.reshape(3, -1, 2).transpose(0, 2, 1).reshape(6, -1).take(inverse, axis=1)
+        u = (np.asarray(frames, dtype=np.float64) - self.start[inverse, 0]) / chord[inverse, 0]
+        return _parameter(powers[::2], u), powers[::2], powers[1::2]
+
+
+def _polar(points: Float64Array, a: Float64Array, b: Float64Array, c: Float64Array) -> Float64Array:
+    """Return the polar form of cubics with these control points, shape (n, 2).
+
+    At (a, a, b) it is the first handle of the part from a to b, at (a, b, b) the second one.
+    """
+    x, y, z = 1.0 - a, 1.0 - b, 1.0 - c
+    weights = np.stack([x * y * z, a * y * z + x * b * z + x * y * c, a * b * z + a * y * c + x * b * c, a * b * c])
+    found: Float64Array = np.einsum("in,inj->nj", weights, points)
+    return found
 
 
 def _parameter(powers: Float64Array, u: Float64Array) -> Float64Array:

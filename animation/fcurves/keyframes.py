@@ -154,6 +154,17 @@ def merged(first: Keyframes, second: Keyframes) -> Keyframes:
     return both.take(np.argsort(both.frames, kind="stable"))
 
 
+def made_like(keys: Keyframes, co: npt.ArrayLike, left: npt.ArrayLike, right: npt.ArrayLike) -> Keyframes:
+    """Keys at these places, with these handles, that have all else of others, but are not selected."""
+    pairs = {"co": co, "handle_left": left, "handle_right": right}
+    defaults = {"back": DEFAULT_BACK, "amplitude": DEFAULT_AMPLITUDE, "period": DEFAULT_PERIOD}
+    return keys.with_(
+        **{name: np.array(pair, dtype=np.float32) for name, pair in pairs.items()},
+        **{name: np.full(len(keys), default, dtype=np.float32) for name, default in defaults.items()},
+        **{name: np.zeros(len(keys), dtype=np.bool_) for name in FLAGS},
+    )
+
+
 def end_to_end(channels: Sequence[Keyframes]) -> Keyframes:
     return Keyframes(**{name: np.concatenate([getattr(keys, name) for keys in channels]) for name in NAMES})
 

@@ -58,6 +58,7 @@ LEFT_PLACED, RIGHT_PLACED = 1, 2
 _NO_FRAMES: FloatArray = np.empty(0, dtype=np.float32)
 _AUTOMATIC = [HANDLE[name] for name in ("AUTO", "AUTO_CLAMPED", "VECTOR")]
 """Types of handles that Blender places."""
+_STEPPED = bytes([INTERPOLATION["CONSTANT"]])
 
 
 class Standing(NamedTuple):
@@ -122,6 +123,12 @@ class OwnKeys:
         """
         ends: BoolArray = self.keys.stepped | ((self.chosen & rows_.CHOSEN_INTERPOLATION) != 0)
         return ends
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether the last key has an interpolation that counts, though nothing is played by it."""
+        last = self.chosen[-1:] & rows_.CHOSEN_INTERPOLATION
+        return bool(last.any() or self.keys.interpolation[-1:].tobytes() == _STEPPED)
 
     def take(self, rows: BoolArray | IndexArray) -> OwnKeys:
         """The keys of those rows: indices, or a mask."""

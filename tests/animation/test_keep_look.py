@@ -46,7 +46,8 @@ def as_plain_curves(animation, thing, path):
     animation.enable(thing)
     for frame, numbers in SET.items():
         animation.key_set(thing, path, frame, **numbers)
-    animation.bake(thing, output="CURVES", target="NEW_ACTION")
+    animation.bake(thing, output="CURVES")
+    animation.apply(thing)
     assert not parameters(animation, thing, path)
 
 
