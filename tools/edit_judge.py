@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -119,21 +120,23 @@ class Verdict:
     def add(self, kind: str, text: str) -> None:
         self.differences.setdefault(kind, []).append(text)
 
-    def told(self, refused: Collection[str]) -> None:
+    def told(self, refused: Collection[str], before: Sequence[str] = ()) -> None:
         """Count what the look has told as that: tracks that were refused as they are, which an animator can mend, and,
-        where a note says that keys are doubtful, those that appeared, or stand elsewhere."""
-        doubts = [note for note in self.notes if DOUBT in note]
+        where a note says that keys are doubtful, those that appeared, or stand elsewhere. `before`: notes of looks
+        before the last edit."""
+        doubted, early = _doubted(self.notes), _doubted(before)
         for kind in ("lost", "appeared"):
             for text in self.differences.pop(kind, ()):
                 channel, _, difference = text.partition(": ")
                 path = channel.rpartition("[")[0]
                 elsewhere = difference.startswith("no key") and channel not in self.fewer
-                doubtful = (kind == "appeared" or elsewhere) and any(f", {path}: " in note for note in doubts)
+                doubtful = (kind == "appeared" or elsewhere) and path in doubted
                 self.add("refused" if path in refused else "doubtful" if doubtful else kind, text)
-        self._tell_parameters()
+        self._tell_parameters(early)
 
-    def _tell_parameters(self) -> None:
-        """Count as doubtful the parameters of keys that are: what is kept in doubt has none."""
+    def _tell_parameters(self, doubted: Collection[str]) -> None:
+        """Count as doubtful the parameters of keys that are: what is kept in doubt has none, or its own. In channels of
+        which that was said before the last edit such keys stand among the others."""
         doubtful = {
             (channel.rpartition("[")[0], difference.rpartition(" ")[2])
             for channel, _, difference in (text.partition(": ") for text in self.differences.get("doubtful", ()))
@@ -141,7 +144,8 @@ class Verdict:
         for text in self.differences.pop("parameters", ()):
             path, _, difference = text.partition(": ")
             frame = difference.partition(" at ")[2].partition(",")[0]
-            self.add("doubtful" if (path, frame) in doubtful else "parameters", text)
+            in_doubt = (path, frame) in doubtful or path in doubted
+            self.add("doubtful" if in_doubt else "parameters", text)
 
     @property
     def worst(self) -> str:
@@ -155,6 +159,12 @@ class Verdict:
     @property
     def texts(self) -> list[str]:
         return [f"{kind}: {text}" for kind in KINDS for text in self.differences.get(kind, ())]
+
+
+def _doubted(notes: Sequence[str]) -> set[str]:
+    """The tracks of which a note says that their keys can't be told; also by the paths of their deltas."""
+    paths = {match[1] for note in notes if DOUBT in note for match in [re.match('".*?", (.+?): ', note)] if match}
+    return paths | {f"delta_{path}" for path in paths}
 
 
 def compare(

@@ -178,6 +178,8 @@ class Case(Edits):
         """Whether there are new keys: they take their interpolation from what stands before them."""
         self.merged = False
         """Whether own keys merged, of which either one's parameters may stay."""
+        self.averaged: Points = {}
+        """The twin's keys before some of them merged."""
         self.reversed = False
         """Whether keys were reversed in time, which negates bias and swaps eases; the twin's stay."""
         self.keying = False
@@ -204,13 +206,14 @@ class Case(Edits):
         self.dice = dice or self.dice
         self.kind, self.snaps = "", True
         self._key_siblings()
-        before = _count(self.plain)
+        before, points = _count(self.plain), points_of(self.plain)
         if before or name in ("key_pose", "paste_from_another"):
             said, _ = getattr(self, name)()
         else:
             said = "nothing"
         self.inserted |= name in INSERTING
-        self.merged |= name in MERGING and _count(self.plain) < before
+        if name in MERGING and _count(self.plain) < before:
+            self.merged, self.averaged = True, points
         # Over the axis of times values are negated.
         self.reversed |= ("mirror" in said and "XAXIS" not in said) or "scaled by -" in said
         self.story.append(said)
@@ -341,6 +344,7 @@ class Case(Edits):
         wanted = Own.of(self.animation, self.plain)
         if self.setting.output == "handles":
             _take_signs(wanted, got, shown)
+        _take_last(wanted, got, self.averaged)
         verdict = compare(
             wanted,
             got,
@@ -354,7 +358,7 @@ class Case(Edits):
         for path, index in touched:
             verdict.add("lost", f"{path}[{index}]: not TCB, and changed")
         verdict.notes = [*notes, *self.noted]
-        verdict.told(refused)
+        verdict.told(refused, self.noted)
         for path, index in changed:
             verdict.add("error", f"{path}[{index}]: refused, and changed")
         return verdict
@@ -674,6 +678,24 @@ def _take_signs(wanted: Own, got: Own, shown: Points) -> None:
                 value = got.points[name][mine, 1]
                 if abs(abs(value) - abs(shown[name][seen, 1])) <= SAME_VALUE * (1 + abs(value)):
                     row[1] = value
+
+
+def _take_last(wanted: Own, got: Own, before: Points) -> None:
+    """Want of keys that merged the value of one of them, where that is what is seen.
+
+    Blender gives keys that land on one frame their mean, but not where it moved them past others on the way there, as
+    generated ones: then the last one stays with its value.
+    """
+    for name, points in before.items():
+        for row in wanted.points.get(name, ()):
+            mine = None if name not in got.points else _row_at(got.points[name][:, 0], row[0])
+            if mine is not None and not _is_among(row[1], points[:, 1]):
+                value = got.points[name][mine, 1]
+                row[1] = value if _is_among(value, points[:, 1]) else row[1]
+
+
+def _is_among(value: float, values: FloatArray) -> bool:
+    return bool((np.abs(values - value) <= SAME_VALUE * (1 + abs(value))).any())
 
 
 def _row_at(frames: Any, frame: float) -> int | None:

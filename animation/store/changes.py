@@ -136,6 +136,13 @@ def _differ(values: FloatArray | Float64Array, others: FloatArray | Float64Array
     return different
 
 
+def _can_be_snapped(before: Float64Array | float, now: FloatArray | float) -> BoolArray:
+    """Which frames Blender may have snapped to those: by whole frames while it moves keys, or to whole frames."""
+    shifts, frames = np.subtract(now, before), np.asarray(now)
+    can_be: BoolArray = np.minimum(np.abs(shifts - np.round(shifts)), np.abs(frames - np.round(frames))) <= ONE_KEY
+    return can_be
+
+
 def _is_within(frame: float, frames: FloatArray) -> bool:
     """Whether a frame is in the range of others, which ascend."""
     return len(frames) > 0 and bool(frames[0] <= frame <= frames[-1])
@@ -241,7 +248,7 @@ class _History:
             if not len(left) or self._smoothed(left, inside, ends):
                 continue
             keyed[left] = True
-        if keyed.sum() >= _FEWEST:
+        if len(changed) >= _FEWEST:
             # They may be a tool's work.
             return keyed, keyed
         mirrored = self.keys.select_control_point & (self.now == -self.before)
@@ -315,25 +322,24 @@ class _History:
         return [_Map(1.0, float(np.median(shifts[np.round(shifts, 4) == found[most]])))]
 
     def _smoothed(self, rows: IndexArray, inside: IndexArray, ends: list[int]) -> bool:
-        """Whether a tool smoothed the whole segment: all of it is selected, most of it has changed, what is selected is
-        smoother than before, and no value lies outside those that were written around it."""
+        """Whether a tool smoothed the whole segment: all of it is selected, most of it has changed, and no value lies
+        outside those that were written around it."""
         among = np.concatenate((inside, np.array(ends, dtype=np.intp)))
-        if 2 * len(rows) <= len(inside) or not self.keys.select_control_point[among].all():
+        selected, segment = self.keys.select_control_point, slice(among.min(), among.max() + 1)
+        if 2 * len(rows) <= len(inside) or not selected[among].all() or (self.source[segment] < 0).any():
             return False
-        at = self.source[rows]
-        if (at < 0).any() or not self._is_smoother:
+        # An own key with selected ones on both sides was smoothed, too.
+        within = [end for end in ends if 0 < end < len(selected) - 1 and selected[end - 1] and selected[end + 1]]
+        shifts = self.now[rows] - self.before[rows]
+        alike = np.abs(shifts - np.median(shifts)) <= _MAPPED * float(np.abs(self.shown).max(initial=1e-3))
+        # As much for most of them, and nothing for the own keys, is no smoothing: they were keyed.
+        changed = _differ(self.now, self.before)
+        if not changed[within].all() or (2 * alike.sum() > len(rows) and not changed[ends].any()):
             return False
-        around = np.clip(at + np.arange(-_ABOUT, _ABOUT + 1)[:, np.newaxis], 0, len(self.shown) - 1)
+        around = np.clip(self.source[rows] + np.arange(-_ABOUT, _ABOUT + 1)[:, np.newaxis], 0, len(self.shown) - 1)
         low, high = self.shown[around].min(axis=0), self.shown[around].max(axis=0)
         room = 0.05 * (high - low) + _MAPPED * np.maximum(np.abs(low), np.abs(high))
         return bool(((self.now[rows] >= low - room) & (self.now[rows] <= high + room)).all())
-
-    @cached_property
-    def _is_smoother(self) -> bool:
-        """Whether selected keys differ less from the mean of those beside them than they did."""
-        chosen = self.keys.select_control_point & np.isfinite(self.before)
-        before, now = (np.abs(np.diff(values[chosen], 2)).sum() for values in (self.before, self.now))
-        return bool(now < before)
 
     # Keys that became one.
 
@@ -421,9 +427,9 @@ class _History:
         shifts = self.now[own_rows] - self.shown[self.source[own_rows]]
         elsewhere = (now != shown) & ((now != -shown) | (written["value"] == shown))
         for row, shift, before in zip(own_rows[elsewhere].tolist(), shifts[elsewhere], shown[elsewhere], strict=True):
-            # Those that moved by as much as others did not become one with any.
+            # One that moved by as much as another did not become one with any.
             alike = np.abs(shifts - shift) <= _MAPPED * max(1.0, abs(before))
-            merged = self._merged_value(row) if alike.sum() < _FEWEST else None
+            merged = self._merged_value(row) if alike.sum() == 1 else None
             if merged is not None:
                 values[row], became_one[row] = merged, True
         return values, became_one
@@ -499,10 +505,11 @@ class _History:
     def _off(self, places: IndexArray, frame: float) -> float:
         """How far from the frame the keys are now, by what others underwent; up to 1 is there."""
         result = 2.0
+        snapped = _can_be_snapped(self.frames[places], frame)
         for factor, offset, room in self._time_maps:
             # What did not move was not snapped.
-            room = room if (factor, offset) == (1.0, 0.0) else max(room, _SNAP)
-            result = min(result, float(np.abs(factor * self.frames[places] + offset - frame).max()) / room)
+            rooms = room if (factor, offset) == (1.0, 0.0) else np.where(snapped, max(room, _SNAP), ONE_KEY)
+            result = min(result, float((np.abs(factor * self.frames[places] + offset - frame) / rooms).max()))
         return result
 
     def _near_gone(self, rows: IndexArray) -> IndexArray:
@@ -552,14 +559,18 @@ class _History:
             return -1, float(frame), float(self.written["value"][self.own[which]])
         found: list[tuple[bool, bool, float, int]] = []
         for factor, offset, room in self._time_maps:
-            place = factor * frame + offset
-            near = np.flatnonzero(self.generated & (np.abs(self.keys.frames - place) <= room))
+            place, snapped = factor * frame + offset, _can_be_snapped(frame, self.keys.frames)
+            off = np.abs(self.keys.frames - place)
+            near = np.flatnonzero(self.generated & (off <= np.where(snapped, room, ONE_KEY)))
+            near = near[np.argsort(~snapped[near], kind="stable")]
             before = np.where(self.source[near] >= 0, self.frames[self.source[near]], self.keys.period[near])
             # One that came there with the own one has become one with it, or was beside it.
-            near = near[np.abs(factor * before + offset - place) > max(room, ONE_KEY)]
+            elsewhere = near[np.abs(factor * before + offset - place) > max(room, ONE_KEY)]
+            # What Blender moved is selected yet, and stays where it meets what it did not move.
+            moved = bool(self.keys.select_control_point[elsewhere].any())
+            # But not every key among many that become one gets their mean.
+            near = elsewhere if len(elsewhere) or not self._is_packed(factor) else near
             if len(near):
-                # What Blender moved is selected yet, and stays where it meets what it did not move.
-                moved = bool(self.keys.select_control_point[near].any())
                 about = self._is_about(which, factor, offset, room)
                 row = -1 if (factor, offset) == (1.0, 0.0) else int(near[0])
                 found.append((moved, about, float(self.keys.frames[near[0]]), row))
@@ -569,6 +580,10 @@ class _History:
         if not moved:
             self.unsure.append(place)
         return row, place, float(self.written["value"][self.own[which]])
+
+    def _is_packed(self, factor: float) -> bool:
+        """Whether keys were scaled so that many of them became one."""
+        return 0.0 < factor < 1.0 and float(self.left.mean()) > (1.0 - factor) / 2.0
 
     @cached_property
     def _covered_keys(self) -> dict[int, tuple[int, float, float]]:
@@ -654,10 +669,15 @@ class _History:
             apart = before[left][half:] - before[left][:-half]
             factor = float(np.median((now[left][half:] - now[left][:-half]) / np.where(apart == 0, 1e-6, apart)))
             offset = float(np.median(now[left] - factor * before[left]))
-            # Of keys that became one, the one stays that was snapped furthest: what is left is not around the middle.
-            moved = now - factor * before
-            around = moved[np.abs(moved - offset) <= _SNAP * max(1.0, abs(factor))]
-            offset = float(around.min() + around.max()) / 2.0 if len(around) else offset
+            alike = left & (np.abs(factor * before + offset - now) <= _SNAP * max(1.0, abs(factor)))
+            if alike.sum() >= _FEWEST:
+                factor = float(np.polyfit(before[alike], now[alike], 1)[0])
+            moved = now[alike] - factor * before[alike]
+            low, high = (float(moved.min()), float(moved.max())) if len(moved) else (offset, offset)
+            # Blender rounds by how many frames each moved. Of keys that became one the first stays: the one that was
+            # rounded up furthest.
+            packed = high - low > ONE_KEY and self._is_packed(factor)
+            offset = high - 0.5 if packed else (low + high) / 2.0
             shift, scaling = (
                 (1.0, float(shifts[np.argmax(counts)]), ONE_KEY),
                 (factor, offset, _SNAP * max(1.0, abs(factor))),
