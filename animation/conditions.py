@@ -2,8 +2,8 @@
 """Conditions that a motion has to meet at every moment, not only at its keys.
 
 Of a camera: clip start before clip end, a lens and a sensor that there can be, a focus beyond the clip start; of what a
-constraint keeps turned to a target: that it never looks along the axis that it keeps upright (seeds/004, 13.2 and
-eq. 13.11); of every object and bone: no scale that passes through zero.
+constraint keeps turned to a target: that it never looks along the axis that it keeps upright; of every object and bone:
+no scale that passes through zero. Source: docs/formulas.md, "Conditions of cameras".
 """
 
 from __future__ import annotations

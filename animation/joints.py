@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a joint holds: how far a child's point gets from its parent's that it hangs on (seeds/004, 13.6)."""
+"""Measure joints: how far a child's point gets from the parent's point that it hangs on.
+
+Source: docs/formulas.md, "Hierarchies".
+"""
 
 from __future__ import annotations
 

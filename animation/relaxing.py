@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Relaxation: chosen keys change as little as possible, or to the motion of least effort, until a condition holds at
-every frame and between (seeds/004, 13.6.1)."""
+"""Relax keys: change chosen ones as little as possible, or to the motion of least effort, until a condition holds at
+every frame and between. Source: docs/formulas.md, "Relaxation" and "Least effort"."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 """A picture of every way to interpolate, through the same keys: `make demo` saves it, tools/methods.py puts it in docs.
 
 The curves are of values, the balls show what the tip of an object's x axis sweeps; dots are as many frames apart on all
-of them, so that they show how fast it goes. Below is the example of seeds/004, 13.5: an object turned about the
+of them, so that they show how fast it goes. Below is the example of docs/methods.md: an object turned about the
 diagonal [1, 1, 1] by 0, 120 and 240 degrees.
 """
 
@@ -57,7 +57,7 @@ def rotation_keys() -> Keys:
 
 
 def diagonal_keys() -> Keys:
-    """The example of seeds/004."""
+    """Return the textbook's example: turns about the diagonal."""
     return Keys(DIAGONAL_FRAMES, rotations.from_axis_angle(DIAGONAL, np.radians([0.0, 120.0, 240.0])))
 
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From the units, axes and frames of a 3D Studio file to those of the scene."""
+"""Convert the units, axes and frames of a 3D Studio file to those of the scene, and back.
+
+Source: docs/formulas.md, "Numbers of 3D Studio files".
+"""
 
 from __future__ import annotations
 

@@ -7,8 +7,7 @@ key and ends at the last without a bend, and what controls it needs beyond them 
 of the keys, or, which comes to the same, the keys and knots mirrored at the end. So it keeps to the convex hull there
 too. A loop is periodic.
 
-Source: seeds/004, section 13.4, eq. 13.23 to 13.26. Rotations: M.-J. Kim, M.-S. Kim and S. Y. Shin, "A General
-Construction Scheme for Unit Quaternion Curves with Simple High Order Derivatives", SIGGRAPH 1995, sections 3 and 4.
+Source: docs/formulas.md, "B-splines", "B-splines of rotations" and "B-splines through keys".
 """
 
 from __future__ import annotations
@@ -107,7 +106,7 @@ class VectorSpline(ComponentSpline):
     At every frame it is a mean of the two keys around it and the next one on each side, with weights that are not
     negative: it stays in their convex hull. What a segment depends on reaches one key further, whose frame is a knot.
     The error is below 1e-15 times the track's largest value; of derivatives below 1e-14 times that over the shortest
-    segment's length to their order. Source: seeds/004, eq. 13.23 to 13.25.
+    segment's length to their order. Source: docs/formulas.md, "B-splines".
     """
 
     continuity: Continuity = "C2"
@@ -146,8 +145,8 @@ class RotationSpline(TurningSpline):
     The cumulative B-spline: from each control on, the turns to the following ones come in one after the other, as far
     as the cumulative B-splines have grown. About one axis it is the B-spline of the angle, whole turns included.
     The error is below 1e-13; of angular velocities below 1e-13 times the largest turn over the shortest segment's
-    length, of angular accelerations below 1e-12 times the turn's square over that length's. Source: Kim, Kim and Shin,
-    eq. 10 and section 4.
+    length, of angular accelerations below 1e-12 times the turn's square over that length's. Source:
+    docs/formulas.md, "B-splines of rotations".
     """
 
     continuity: Continuity = "C2"
@@ -187,7 +186,7 @@ class ThroughRotationSpline(SolvedSpline):
     Notes
     -----
     Keys are met to 1e-12 radian, and errors are those of `RotationSpline` else. About one axis it is the natural cubic
-    spline of the angle. Source: seeds/004, eq. 13.26; the equations are not linear here, and solved by Newton's method.
+    spline of the angle. Source: docs/formulas.md, "B-splines through keys".
     """
 
     continuity: Continuity = "C2"

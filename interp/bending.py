@@ -67,7 +67,7 @@ def bend(
 
     Notes
     -----
-    Source: seeds/001, "Parameters", solved for the parameters by least squares.
+    Source: docs/formulas.md, "Fitting parameters to tangents".
     """
     size = np.linalg.norm(before, axis=1) + np.linalg.norm(after, axis=1)
     # On a plateau parameters change nothing.

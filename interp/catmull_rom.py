@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Catmull and Rom's splines: each key's velocity is the central difference of its neighbours.
 
-Source: seeds/002, "Catmull-Rom Cubic Interpolation" and "Quaternion Catmull-Rom Cubic Interpolation", for keys that
-are evenly spaced. For others it is Barry and Goldman 1988, "A recursive evaluation algorithm for a class of
-Catmull-Rom splines", SIGGRAPH: the velocity that the parabola through a key and its neighbours has there. A quick way
-next to a slow one counts most in it, and overshoots: the plain difference over both intervals, ``(p[n+1] - p[n-1]) /
-(F[n+1] - F[n-1])``, is calmer, and is what `tcb` does where all parameters are 0.
+Source: docs/formulas.md, "Catmull-Rom" and "Cubics of rotation vectors". For uneven spacing it is Barry and Goldman's:
+the velocity that the parabola through a key and its neighbours has there. A quick way next to a slow one counts most in
+it, and overshoots: the plain difference over both intervals, ``(p[n+1] - p[n-1]) / (F[n+1] - F[n-1])``, is calmer, and
+is what `tcb` does where all parameters are 0.
 """
 
 from __future__ import annotations
@@ -82,8 +81,8 @@ class RotationSpline(TurningSpline):
 
     Notes
     -----
-    The chords of the central differences are the rotation vectors from key to key, in the parent's frame. Unlike the
-    seed's, which takes each segment's end velocity for the derivative of its rotation vector, a segment really ends
+    The chords of the central differences are the rotation vectors from key to key, in the parent's frame. Unlike
+    Holden's, which takes each segment's end velocity for the derivative of its rotation vector, a segment really ends
     with the velocity that the next begins with, so that the motion is C1. About one axis both are the vector spline of
     the angle. The error of a sample is below 1e-12, that of angular velocities and accelerations below 1e-11 radian a
     segment's length or its square, each times the largest velocity, in half turns a segment's length, if that is above

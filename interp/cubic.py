@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The C2 cubic spline: clamped, with given velocities at its ends, or natural, without bends there. A loop is periodic.
 
-Source: seeds/004, section 13.4, eq. 13.19 to 13.22.
+Source: docs/formulas.md, "C2 cubics" and "C2 rotations".
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class NaturalVectorSpline(ComponentSpline):
     -----
     Ease makes it C1 at the keys that have one. The error of a value is below 1e-13 times the largest value, slope times
     segment length or second derivative times length squared of the track; of a derivative the same, over the shortest
-    segment's length to its order. Source: seeds/004, eq. 13.20 and 13.21.
+    segment's length to its order. Source: docs/formulas.md, "C2 cubics".
     """
 
     continuity: Continuity = "C2"
@@ -62,7 +62,7 @@ class ClampedVectorSpline(ComponentSpline):
     keys, cycle
         As for `NaturalVectorSpline`; in a loop velocities count for nothing.
     velocities : array_like, shape (n, d), a frame, or None
-        Of these the first and the last count. None: at rest, as seeds/004 expects of a motion's start and end.
+        Of these the first and the last count. None: at rest, as a motion starts and ends.
 
     Raises
     ------
@@ -71,7 +71,7 @@ class ClampedVectorSpline(ComponentSpline):
 
     Notes
     -----
-    Errors are bounded as those of `NaturalVectorSpline`. Source: seeds/004, eq. 13.20 to 13.22.
+    Errors are bounded as those of `NaturalVectorSpline`. Source: docs/formulas.md, "C2 cubics".
     """
 
     continuity: Continuity = "C2"
@@ -111,8 +111,7 @@ class NaturalRotationSpline(SolvedSpline):
     and segments of which none is ten times as long as another: next to the equations solved at 50 digits the worst was
     3e-15. Next to scipy's RotationSpline it is 1e-11, even where that is left to settle, which by itself stops at 1e-9:
     scipy's closed forms lose digits at turns of less than some hundredths of a radian.
-    About one axis it is the spline of the angle, whole turns included. Source: seeds/004, eq. 13.21, on unrolled
-    rotation vectors with exact angular velocities, as scipy's RotationSpline has them.
+    About one axis it is the spline of the angle, whole turns included. Source: docs/formulas.md, "C2 rotations".
     """
 
     continuity: Continuity = "C2"

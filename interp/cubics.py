@@ -12,7 +12,7 @@ from .segments import IndexArray, Tracks
 
 
 class Cubics:
-    """Cubic segments, as polynomials in the local parameter: the seed's Hermite form, multiplied out."""
+    """Cubic segments, as polynomials in the local parameter. Source: docs/formulas.md, "Hermite cubics"."""
 
     def __init__(self, start: FloatArray, end: FloatArray, outgoing: FloatArray, incoming: FloatArray) -> None:
         chord = end - start

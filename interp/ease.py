@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ease to and ease from: how a segment's local parameter runs.
+"""Evaluate ease to and ease from: how a segment's local parameter runs.
 
-Source: seeds/001, "Ease", with the misprint of its last branch put right (formulas.md, "Ease").
+Source: docs/formulas.md, "Ease".
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def ease(u: FloatArray, ease_from: FloatArray, ease_to: FloatArray, nu: int = 0)
     -----
     C1, from 0 to 1, exact at both. The error is below 4e-16.
     """
-    # k is the seed's, written as its inverse so that u = 1 gives exactly 1. With k / a taken first a tiny ease would
-    # overflow; u / a is at most 1 where it is used.
+    # k is written as its inverse so that u = 1 gives exactly 1. With k / a taken first a tiny ease would overflow;
+    # u / a is at most 1 where it is used.
     inverse_k = 2.0 - ease_from - ease_to
     rest = 1.0 - u
     starting = u < ease_from

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How the orientations of rotation vectors turn: the left Jacobian of SO(3). Arrays have the component axis first.
+"""Turn rates of rotation vectors into angular velocities: the left Jacobian of SO(3).
 
-A rotation vector t(u) means the orientation ``sphere.exp(t / 2)``, and its derivative is no angular velocity unless
-the axis stays: the Jacobian makes it one.
+Arrays have the component axis first. A rotation vector t(u) means the orientation ``sphere.exp(t / 2)``, and its
+derivative is no angular velocity unless the axis stays: the Jacobian makes it one. Source: docs/formulas.md, "Left
+Jacobian".
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ Between two keys a channel plays a cubic in time if its handles stand at a third
 and derivatives at both keys that cubic is Hermite's. A vector segment without ease is such a cubic already. The others,
 eased segments and rotations, are divided by knots; each piece is proved on the spline itself, with handles rounded as
 Blender stores them. Of quaternions, whose length means nothing, knots may get another length where that saves one.
+Source: docs/formulas.md, "Fitting curves".
 """
 
 from __future__ import annotations

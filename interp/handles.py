@@ -5,7 +5,7 @@ Between two keys Blender plays each channel as a cubic in frame and value. A han
 segment, and each channel has frames of its own. A segment of numbers without ease is such a cubic already, with handles
 at thirds. The others are fitted: the derivatives at the keys are the spline's, and how far each handle reaches, and how
 the length of a quaternion runs, which Blender's normalising forgives, are found by damped Gauss-Newton steps
-(Levenberg-Marquardt) for all segments of all tracks at once.
+(Levenberg-Marquardt) for all segments of all tracks at once. Source: docs/formulas.md, "Fitting handles".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Hermite's splines: cubics through keys with given velocities.
 
-Source: seeds/002, "Hermite Curve Interpolation" and `quat_hermite`.
+Source: docs/formulas.md, "Hermite with given velocities" and "Cubics of rotation vectors".
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class RotationSpline(TurningSpline):
 
     Notes
     -----
-    At the keys the motion has these angular velocities. The seed's takes that of a segment's end for the derivative of
+    At the keys the motion has these angular velocities. Holden's takes that of a segment's end for the derivative of
     its rotation vector, which it is about one axis only. Errors as those of `catmull_rom.RotationSpline`.
     """
 

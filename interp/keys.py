@@ -141,7 +141,7 @@ class Keys:
 
     Notes
     -----
-    All arrays are float64 copies and read-only. Ranges as in the .3ds file (formulas.md, first paragraph).
+    All arrays are float64 copies and read-only. Ranges as in .3ds files.
     """
 
     frames: FloatArray

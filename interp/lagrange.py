@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Lagrange's interpolation: one polynomial through all keys.
 
-It is here to be compared: between many keys it swings far beyond them, as seeds/004 says. Source: seeds/004, section
-13.4, eq. 13.14 to 13.16, in the first barycentric form. The second, though better known, is stable only where the
-polynomial does not swing: N. J. Higham, "The numerical stability of barycentric Lagrange interpolation", IMA Journal of
-Numerical Analysis 24 (2004). Derivatives: C. Schneider and W. Werner, "Some New Aspects of Rational Interpolation",
-Mathematics of Computation 47 (1986), propositions 11 and 12.
+It is here to be compared: between many keys it swings far beyond them. Source: docs/formulas.md, "Lagrange".
 """
 
 from __future__ import annotations

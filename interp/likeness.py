@@ -7,8 +7,8 @@ those of the splines. Their derivatives are those of Hermite's curve through the
 rotation vectors from key to key: exact about one axis, and else near enough to lead down; with whole turns they are
 difference quotients. Levenberg and Marquardt's damping is each track's own. The descent goes from the simplest
 explanation to the fullest, and takes the next one only where it pays. With all five parameters the bounds hold many
-poor minima: there it first keeps inside them (Coleman and Li 1996, "An interior trust region approach for nonlinear
-minimization subject to bounds", SIAM J. Optim. 6), and goes onto them only at last.
+poor minima: there it first keeps inside them (Coleman and Li), and goes onto them only at last. Source:
+docs/formulas.md, "Fitting parameters to a motion".
 """
 
 from __future__ import annotations
@@ -52,8 +52,7 @@ _KEYS_AT_A_TIME = 5000
 _FINISHED = 0.2
 """Part of the tracks: where as many need no more steps, the others go on without them."""
 _SOLVED = 0.05
-"""Of a step: how near it is solved for, and nearer where the steps before led far down (Eisenstat and Walker 1996,
-"Choosing the forcing terms in an inexact Newton method", SIAM J. Sci. Comput. 17)."""
+"""Of a step: how near it is solved for, and nearer where the steps before led far down (Eisenstat and Walker)."""
 _CONJUGATE_STEPS = 30
 """Neighbouring keys are coupled loosely: most steps need 6."""
 _EASE_TO, _EASE_FROM = 3, 4

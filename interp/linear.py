@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Straight from key to key: values in lines, rotations along great arcs (slerp), both at a constant speed.
 
-Sources: seeds/003, "Linear Interpolation of the Position" and "of the Rotation"; seeds/004, eq. 13.47.
+Source: docs/formulas.md, "Linear".
 """
 
 from __future__ import annotations

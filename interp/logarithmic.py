@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Factors in even steps: values that have one sign go along Catmull and Rom's spline of their logarithms.
 
-From 1 to 4 by way of 2, as scales and focal lengths are felt. Source: seeds/002, "Appendix: Cubic Interpolation of
-Scales"; uneven spacing and ends as `catmull_rom` has them.
+From 1 to 4 by way of 2, as scales and focal lengths are felt. Source: docs/formulas.md, "Logarithmic"; uneven
+spacing and ends as `catmull_rom` has them.
 """
 
 from __future__ import annotations

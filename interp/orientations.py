@@ -116,7 +116,7 @@ def path_signs(paths: Sequence[Path], tracks: Tracks) -> FloatArray:
 
 
 def neighbours(tracks: Tracks, q: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the quaternions before and after each key (formulas.md, "Signs in a loop")."""
+    """Return the quaternions before and after each key (docs/formulas.md, "Signs in a loop")."""
     before, after = q[:, tracks.previous], q[:, tracks.following]
     start, end = tracks.first[tracks.looped], tracks.last[tracks.looped]
     seam = np.where(sphere.dot(q[:, start], q[:, end]) < 0.0, -1.0, 1.0)

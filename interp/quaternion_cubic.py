@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Catmull and Rom's spline of the four components of quaternions, normalised: to slerp what nlerp is.
 
-Source: seeds/002, "Raw Quaternion Cubic Interpolation"; uneven spacing and ends as `catmull_rom` has them.
+Source: docs/formulas.md, "Quaternion components"; uneven spacing and ends as `catmull_rom` has them.
 """
 
 from __future__ import annotations

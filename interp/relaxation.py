@@ -2,10 +2,9 @@
 """Relaxation: the least change of some numbers, or the least effort, that makes errors vanish which depend on all of
 them.
 
-The seed (seeds/004, 13.6.1) changes one knot after the other, goes on where the error falls and turns round where it
-rises, with random steps against standing still. Here every round instead takes the errors as linear in the numbers and
-solves for the least change that brings all of them down at once, so that nothing is left to chance. Source of that:
-Lawson and Hanson, Solving Least Squares Problems, chapter 23, "NNLS" and "LDP".
+Every round takes the errors as linear in the numbers and solves for the least change that brings all of them down at
+once, so that nothing is left to chance. Source: docs/formulas.md, "Relaxation" and "Least effort", with what the
+published technique does otherwise.
 """
 
 from __future__ import annotations

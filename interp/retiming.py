@@ -2,8 +2,7 @@
 """Timing apart from shape: a motion p played at the frames F(t) that a frame function gives, and the frame function
 with which it goes at one speed.
 
-Source: seeds/004, 13.3, where p(F(t)) separates the geometry of an animation from its kinematics; its eq. 13.12 is the
-chain rule.
+Source: docs/formulas.md, "Frame functions", "Arc length" and "Constant speed".
 """
 
 from __future__ import annotations
@@ -83,7 +82,7 @@ def retimed(
     -----
     Where p has a derivative on both sides of a key, it is of the side that F runs to. Angular velocities and
     accelerations follow the same chain rule, because they are linear in the derivatives of a turn that stays about the
-    same axis while F passes (seeds/004, eq. 13.12).
+    same axis while F passes (docs/formulas.md, "Frame functions").
     """
     at = numbers("frames", frames)
     if nu == 0:

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Roll, pitch and yaw as three numbers, each by a method of values: what quaternions are there to do better.
 
-Source: seeds/004, eq. 13.4 and 13.5, and what 13.5 says against it. Its roll alpha turns about z, pitch beta about y
-and yaw gamma about x. Their product by eq. 13.56, as eq. 13.34 applies it, turns by gamma first and by alpha last:
-Blender's Euler order XYZ, with gamma, beta, alpha as its x, y and z. (The matrix of eq. 13.5, for row vectors, has them
-the other way round: Blender's ZYX.)
+Source: docs/formulas.md, "Roll pitch and yaw". Roll turns about z, pitch about y and yaw about x: Blender's Euler order
+XYZ.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ class RotationSpline(OrientationSpline):
     angles : Method
         One that is for values: `linear.METHOD` and others.
     order : str
-        Blender's Euler order. "XYZ": by yaw, pitch, roll as eq. 13.56; "ZYX": as eq. 13.5.
+        Blender's Euler order. "XYZ": by yaw, pitch, roll.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Rotation tracks whose segments are polynomials of rotation vectors: ``q(u) = exp(h(u) / 2) q[n]``.
 
-Methods that treat rotations as seeds/002 does, "Quaternion Catmull-Rom Cubic Interpolation", differ in h alone. It is
-a rotation vector (the seed's scaled angle-axis) in the parent's frame, from 0 at a key to the turn to the next one.
+Methods of this kind differ in h alone. It is a rotation vector in the parent's frame, from 0 at a key to the turn to
+the next one. Source: docs/formulas.md, "Cubics of rotation vectors".
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def slerp(p: npt.ArrayLike, q: npt.ArrayLike, t: npt.ArrayLike) -> FloatArray:
     Notes
     -----
     The angle is 2 atan2(|p-q|, |p+q|). The error is a few 1e-16, times 1 / (pi - angle) near antipodal ends; of exactly
-    antipodal ends one of the many arcs is taken. Source: seeds/001, "Linear interpolation"; formulas.md.
+    antipodal ends one of the many arcs is taken. Source: docs/formulas.md, "Slerp".
     """
     at = numbers("t", t)
     start, end, _ = np.broadcast_arrays(numbers("p", p, 4), numbers("q", q, 4), at[..., np.newaxis])
@@ -157,7 +157,8 @@ def unit_vectors(vectors: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
 
 
 def to_matrix(q: npt.ArrayLike) -> FloatArray:
-    """Return matrices (…, 3, 3) for column vectors of unit quaternions. (The seed's matrix is the transpose.)"""
+    """Return matrices (…, 3, 3) for column vectors of unit quaternions. Source: docs/formulas.md,
+    "Conventions of quaternions"."""
     w, x, y, z = _rows(numbers("q", q, 4))
     entries = [
         (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)),
@@ -228,8 +229,8 @@ def to_euler(q: npt.ArrayLike, order: Order = "XYZ") -> FloatArray:
     """Return Euler angles (…, 3) of unit quaternions, each by itself, the middle one in [-pi/2, pi/2].
 
     Of the two triples that mean the orientation the other has the middle angle pi - a. In gimbal lock the two outer
-    turns are one: it is split evenly. For sequences see `follow_euler`. Source: Bernardes and Viollet 2022,
-    "Quaternion to Euler angles conversion: a direct, general and computationally efficient method", PLoS ONE 17(11).
+    turns are one: it is split evenly. For sequences see `follow_euler`. Source: docs/formulas.md,
+    "Euler angles".
     """
     middle, half_sum, half_difference, locked_sum, locked_difference = _euler_halves(_rows(numbers("q", q, 4)), order)
     half_sum, half_difference = np.where(locked_sum, 0.0, half_sum), np.where(locked_difference, 0.0, half_difference)
@@ -401,7 +402,7 @@ def turns_to_rotations(
 
     Notes
     -----
-    Source: formulas.md, "Relative keys", where sign and order were measured on real files.
+    Source: docs/formulas.md, "Relative keys", where sign and order were measured on real files.
     """
     turned = turn_sign(convention) * numbers("angles", angles)
     rows = _of_each(turned, numbers("axes", axes, 3))

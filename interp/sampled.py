@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Few Bezier keys for a motion of which only samples are known: such as one that a frame function plays, whose rate
-no formula tells."""
+"""Fit few Bezier keys to a motion of which only samples are known: such as one that a frame function plays, whose rate
+no formula tells. Source: docs/formulas.md, "Fitting samples"."""
 
 from __future__ import annotations
 

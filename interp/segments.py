@@ -280,7 +280,7 @@ def end_to_end(splines: Sequence[Spline]) -> Tracks:
     frames = np.concatenate([each.frames for each in keys])
     stop = np.cumsum(counts)
     first, last = stop - counts, stop - 1
-    # A loop of two keys is a two-key track (formulas.md, "Track modes").
+    # A loop of two keys is a two-key track (docs/formulas.md, "Cycles").
     looped = np.array([spline.cycle == "LOOP" for spline in splines]) & (counts > 2)
 
     key = np.arange(len(frames))

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Shoemake's curves of 1985 through quaternions, from mirrored and bisected controls.
 
-Sources: seeds/004, eq. 13.52 and 13.53 and the text between them; Shoemake 1985, "Animating rotation with quaternion
-curves", SIGGRAPH 19(3).
+Source: docs/formulas.md, "Shoemake 1985".
 
 At each key the one before it is mirrored in it, and the arc from there to the one after is bisected: that is the
 control towards which the curve leaves the key, and mirrored in the key it is the one from which the curve comes. The
-seed asks for even timing. For uneven spacing both neighbours are taken here at the distance in frames of the nearer
-one, on their arcs, and the arc is divided as the lengths are; so the motion is C1 in frames whatever the spacing. About
-one axis it is the Catmull-Rom spline of the angle.
+publications ask for even timing. For uneven spacing both neighbours are taken here at the distance in frames of the
+nearer one, on their arcs, and the arc is divided as the lengths are; so the motion is C1 in frames whatever the
+spacing. About one axis it is the Catmull-Rom spline of the angle.
 """
 
 from __future__ import annotations
@@ -73,10 +72,10 @@ class BlendSpline(OrientationSpline):
 
     Notes
     -----
-    Eq. 13.53 blends the segments on both sides of one key, by slerp, as the text has it on the sphere. A segment
+    The published blend (Szirmay-Kalos, eq. 13.53) is of the segments on both sides of one key, here by slerp. A segment
     between two inner keys gets two such curves, of which the first has the right velocity at its start and the second
-    at its end; they are blended likewise. The first and the last segment of a track have one, as the seed prints it.
-    What comes out is C1, not C2 as the seed has it: the arcs go on at a key, but their weights do not. Errors and the
+    at its end; they are blended likewise. The first and the last segment of a track have one, as published.
+    What comes out is C1, not C2 as published: the arcs go on at a key, but their weights do not. Errors and the
     motion about one axis are those of `RotationSpline`.
     """
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The slopes at keys that make a spline of cubics C2 (seeds/004, eq. 13.21 and 13.22), and the same for turns."""
+"""Find the slopes at keys that make a spline of cubics C2, and the same for turns.
+
+Source: docs/formulas.md, "C2 cubics" and "C2 rotations".
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ def segments_beside(tracks: Tracks) -> tuple[IndexArray, IndexArray]:
 def equations(tracks: Tracks, ends: SlopeEnds) -> tuple[FloatArray, BoolArray]:
     """Return what weighs the segment before each key in its equation, and which keys have one.
 
-    Seeds/004, eq. 13.21, divided by the frames on both sides of the key: each side counts by the other's share of them.
+    Each side counts by the other's share of the frames on both sides (docs/formulas.md, "C2 cubics").
     Without a second derivative at an end, its equation is the same with all the weight on the one side that there is.
     """
     around = tracks.before + tracks.after

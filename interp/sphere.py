@@ -99,7 +99,7 @@ def arc(p: FloatArray, q: FloatArray) -> Arc:
 
 
 def slerp(p: FloatArray, q: FloatArray, t: FloatArray | float) -> FloatArray:
-    """Return slerp(p, q, t), literal: no change of sign, any real t (formulas.md, "Rotation tracks")."""
+    """Return slerp(p, q, t), literal: no change of sign, any real t (docs/formulas.md, "Slerp")."""
     return arc(p, q).at(t)
 
 

@@ -71,7 +71,7 @@ def _blend(controls: FloatArray, weights: tuple[FloatArray, FloatArray, FloatArr
 
 
 class DeCasteljau:
-    """Segments of the de Casteljau construction (seeds/001, "Interpolation").
+    """Segments of the de Casteljau construction (docs/formulas.md, "De Casteljau on the sphere").
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class DeCasteljau:
 
 
 class Squad:
-    """Segments of the squad construction (formulas.md, "squad"; Shoemake 1987).
+    """Segments of the squad construction (docs/formulas.md, "Squad").
 
     Parameters
     ----------

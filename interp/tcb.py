@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Tension, continuity and bias, as 3D Studio 4 evaluates them: vector tracks and rotation tracks.
 
-Sources: seeds/001 ("Splines and Quaternions") and formulas.md, which restores its lost lines; section names below are
-theirs.
+Source: docs/formulas.md, "Values" and "Rotations by TCB".
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class Adjust(NamedTuple):
 
 
 def adjust(tracks: Tracks) -> Adjust:
-    """Return the adjust values (seeds/001, "Parameters"): a side's share of the frames, levelled by |C|."""
+    """Return the adjust values (docs/formulas.md, "TCB tangents"): a side's share of the frames, levelled by |C|."""
     around = tracks.before + tracks.after
     share = np.divide(tracks.before, around, out=np.full_like(around, 0.5), where=around > 0.0)
     level = 1.0 - np.abs(tracks.parameters[1])
@@ -62,7 +61,7 @@ def tangents(tracks: Tracks, before: FloatArray, after: FloatArray, ends: Ends) 
     Returns
     -------
     incoming, outgoing : ndarray, shape (d, K)
-        a[n] and b[n] of formulas.md, "Vector and scalar tracks".
+        a[n] and b[n] of docs/formulas.md, "TCB tangents".
     """
     tension, continuity, bias = tracks.parameters[:3]
     slack = 1.0 - tension
@@ -100,7 +99,7 @@ class VectorSpline:
     Notes
     -----
     The error is below 1e-13 times the track's largest value or tangent; key values are met exactly. Source:
-    seeds/001, "The Hermite Spline" to "Two key tracks"; formulas.md, "Vector and scalar tracks".
+    docs/formulas.md, "TCB tangents" and "Ends of TCB tracks".
     """
 
     derivatives = 2
@@ -182,7 +181,7 @@ class RotationSpline:
     ends : "3DS" or "TANGENT"
         At the first and last key what 3D Studio 4 does, or what vector tracks do.
     construction : "DE_CASTELJAU" or "SQUAD"
-        The seed's construction, or that of 3D Studio R3 and 3ds Max. They agree at keys and about one axis.
+        That of 3D Studio 4, or of 3D Studio R3 and 3ds Max. They agree at keys and about one axis.
     path : "SHORTEST" or "AS_KEYED"
         From key to key by the shorter way, or by the arc between the quaternions as they are, up to 360 degrees; squad
         then negates no neighbour.
@@ -200,7 +199,7 @@ class RotationSpline:
     1e-11 radian a segment's length squared, times that factor cubed and divided by the segment's shorter ease. About
     one axis the motion is the vector spline of the angle as long as every arc of the construction is below 360 degrees
     of rotation: with no negative tension, for steps up to 130 degrees, and 78 by squad, whatever the other parameters.
-    Source: seeds/001, "Rotation track"; formulas.md, "Rotation tracks".
+    Source: docs/formulas.md, "Rotations by TCB".
     """
 
     derivatives = 2
@@ -272,7 +271,7 @@ class RotationSpline:
         off, towards zero, and their motion, the vector spline through the chords 2 pi k axis, is laid over the spline
         of what is left. About one axis the two add up to the vector spline of the angle. Within 0.12 degrees below a
         whole turn the turn counts as whole less the rest, where the literal arc has no certain direction. Source:
-        formulas.md, "Relative keys" and "Turns over half a turn".
+        docs/formulas.md, "Relative keys" and "Whole turns".
         """
         turns = Keys(frames, numbers("angles", angles), tension, continuity, bias, ease_to, ease_from)
         keys, angle, turned_axes = turned_keys(turns, axes, first, convention)
@@ -320,7 +319,7 @@ class RotationSpline:
 
         Notes
         -----
-        Source: seeds/001, "Debugging".
+        Source: docs/formulas.md, "Key info".
         """
         at = np.atleast_1d(numbers("frames", frames))
         curve, segment, u = locate(self, at)
@@ -402,7 +401,7 @@ def _segment_controls(tracks: Tracks, q: FloatArray, outgoing: FloatArray, incom
 
 
 def _controls(tracks: Tracks, q: FloatArray, before: FloatArray, after: FloatArray, ends: Ends) -> FloatArray:
-    """Return the control quaternions of de Casteljau segments (formulas.md, "the seed's construction")."""
+    """Return the control quaternions of de Casteljau segments (docs/formulas.md, "De Casteljau on the sphere")."""
     tension, continuity, bias = tracks.parameters[:3]
     slack = 1.0 - tension
     incoming_factor, outgoing_factor = adjust(tracks)
@@ -438,7 +437,7 @@ def _tangent_ends(
 
 
 def _squad_controls(tracks: Tracks, q: FloatArray, before: FloatArray, after: FloatArray, ends: Ends) -> FloatArray:
-    """Return the control quaternions of squad segments (formulas.md, "squad").
+    """Return the control quaternions of squad segments (docs/formulas.md, "Squad").
 
     Its ksm, ksp, kdm, kdp are the factors of `tangents`, taken here of the logarithms of turns.
     """

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Systems of equations in which each key has a word with its two neighbours, of all tracks at once.
+"""Solve block tridiagonal systems of equations, a row a key, of all tracks at once.
 
 Elimination from key to key would be one step of Python a key. Cyclic reduction in parallel lets every row eliminate its
 neighbours in each step, which doubles the distance to those that remain; rows of cubic splines are dominated by their
 own key, and what remains shrinks with each step squared. So a few steps do, as many for a thousand keys as for ten, and
 a loop is no other case. Each number is made of its own track's alone, whichever tracks are solved together.
+Source: docs/formulas.md, "Tridiagonal systems".
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whole turns, laid over a curve on the sphere, which can't hold them (formulas.md, "Turns over half a turn").
+"""Lay whole turns over a curve on the sphere, which can't hold them. Source: docs/formulas.md, "Whole turns".
 
 Each segment's whole turns are a chord, 2 pi times their number along their axis; the chords of a track have tangents
 like any vector track. Along the segment's own axis the turn runs from 0 to all of them, across it from 0 back to 0,
@@ -42,7 +42,7 @@ class Windup:
         axis, outgoing, incoming = self._axis[:, segment], self._outgoing[:, segment], self._incoming[:, segment]
         leaving, arriving = sphere.dot(axis, outgoing), sphere.dot(axis, incoming)
         v = 1.0 - u
-        # Hermite's basis and its derivatives (seeds/001, "The Hermite Spline").
+        # Hermite's basis and its derivatives (docs/formulas.md, "Hermite cubics").
         rise, rise_rate = u * u * (3.0 - 2.0 * u), 6.0 * u * v
         leave, leave_rate = u * v * v, v * (1.0 - 3.0 * u)
         arrive, arrive_rate = -u * u * v, u * (3.0 * u - 2.0)

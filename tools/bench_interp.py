@@ -46,7 +46,7 @@ Timed = tuple[Row, Callable[[], object]]
 
 
 def naive_slerp(p: FloatArray, q: FloatArray, t: FloatArray) -> FloatArray:
-    """Return slerp, as the seed prints it."""
+    """Return slerp by its two sines (docs/formulas.md, "Slerp")."""
     angle = np.arccos(np.clip((p * q).sum(axis=-1), -1.0, 1.0))
     sine = np.sin(angle)
     near = sine < 1e-6

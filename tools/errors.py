@@ -210,7 +210,7 @@ def keyed(item: Any, track: three_ds.Track) -> Track:
 
 
 def orientations(turns: FloatArray) -> FloatArray:
-    """Turns from key to key, angle and axis, added up (formulas.md, "Relative keys")."""
+    """Add up turns from key to key, angle and axis (docs/formulas.md, "Relative keys")."""
     q, result = np.array([1.0, 0.0, 0.0, 0.0]), []
     for angle, *axis in turns:
         if any(axis):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Interpolation in the world of what hangs on a parent: from the poses that its keys make in the world, along splines
-there, and back into the parent's axes at every sample (seeds/004, 13.6: eq. 13.58, and its inverse).
+"""Interpolate in the world what hangs on a parent: from the poses that its keys make in the world, along splines there,
+and back into the parent's axes at every sample. Source: docs/formulas.md, "Hierarchies".
 
 In its parent's axes a hand with two equal keys stays still on the moving arm; in the world it stays where it is.
 """

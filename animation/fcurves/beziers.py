@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Bezier segments of F-curves play, as Blender evaluates them, many at once.
+"""Evaluate Bezier segments of F-curves as Blender does, many at once.
 
-Source: Blender's fcurve.cc, `fcurve_eval_keyframes_interpolate`. It computes in float32, here it is float64.
+Source: docs/formulas.md, "Bezier segments of F-curves". Blender (fcurve.cc, `fcurve_eval_keyframes_interpolate`)
+computes in float32, here it is float64.
 """
 
 from __future__ import annotations

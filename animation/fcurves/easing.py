@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blender's interpolation types but for Bezier in closed form: how far a segment has come, and the derivatives of that.
+"""Evaluate Blender's interpolation types but for Bezier in closed form: how far a segment has come, with derivatives.
 
 Each easing type is a function of the part of the segment's time that is over, from 0 at its start to 1 at its end, as
 it eases in; out it is the same backwards, in and out one half of each. Penner's equations, in float64, with what
 Blender does to exponentials and elastic ones, whose amplitude and period are in units of the value and in frames.
+Source: docs/formulas.md, "Easing types of F-curves".
 """
 
 from __future__ import annotations

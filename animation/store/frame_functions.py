@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Frame functions: timing apart from shape (seeds/004, 13.3).
+"""Find and evaluate frame functions: timing apart from shape. Source: docs/formulas.md, "Frame functions".
 
 A track, a datablock and a scene can each have one: an animated property of its own, "Frame Function", whose F-curve
 says for each frame t which frame F(t) of the motion is played then. It is there where that F-curve is, and off where
