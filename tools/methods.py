@@ -105,7 +105,7 @@ def rows() -> list[list[str]]:
                     "yes" if spline.meets_keys else "no",
                     str(spline.derivatives),
                     f"{costs[kind][name]:.1f}",
-                    source,
+                    f"[{source}](formulas.md#{source.lower().replace(' ', '-')})",
                     reference.name,
                     f"{largest_difference(made, reference):.0e}",
                 ]

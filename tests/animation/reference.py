@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""formulas.md once more, plain and slow, in doubles, one sample at a time: what the add-on is held against."""
+"""The TCB formulas of docs/formulas.md once more, plain and slow, in doubles: what the add-on is held against."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def unit(q) -> np.ndarray:
 
 
 def rotation(keys: list[Key], frame: float, cycle: str = "SINGLE", shortest: bool = True) -> np.ndarray:
-    """A track of quaternions: the seed's construction, ends as in 3D Studio 4."""
+    """Evaluate a track of quaternions: de Casteljau's construction, ends as in 3D Studio 4."""
     quaternions = [unit(key.value) for key in keys]
     if shortest:
         for n in range(1, len(keys)):

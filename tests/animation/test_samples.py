@@ -108,7 +108,7 @@ def test_a_parameter_reaches_only_the_channels_keyed_at_its_frame(animation) -> 
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_few_keys_play_as_the_seed_says(animation, count: int) -> None:
+def test_few_keys_play_as_the_formulas_say(animation, count: int) -> None:
     thing = new_object()
     parameters = {"tension": [0.5, -0.25][:count], "ease_from": [0.3, 0.0][:count], "ease_to": [0.1, 0.4][:count]}
     rows = keyed(thing, animation, FRAMES[:count], VALUES[:count], **parameters)

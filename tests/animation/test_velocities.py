@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Velocities as custom properties and as tables, against formulas.md at 50 digits and against what Blender plays."""
+"""Velocities as custom properties and as tables, against the formulas at 50 digits and against what Blender plays."""
 
 from __future__ import annotations
 

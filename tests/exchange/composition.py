@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where a file's own tracks, pivots and mesh matrices put its nodes: formulas.md and field-notes.md in plain NumPy.
+"""Compose a file's own tracks, pivots and mesh matrices in plain NumPy (docs/formulas.md, "3D Studio files").
 
 Matrices are 4 x 4, for column vectors. Nothing of the importer is used.
 """
@@ -41,7 +41,7 @@ def numbers(track: three_ds.Track, frame: float) -> np.ndarray:
 
 
 def orientations(track: three_ds.Track) -> list[np.ndarray]:
-    """Key 0 is absolute, the others turn from the key before, in the opposite sense (formulas.md, "Relative keys")."""
+    """Return the orientations of keys that turn from the key before (docs/formulas.md, "Relative keys")."""
     q, result = np.array([1.0, 0.0, 0.0, 0.0]), []
     for angle, *axis in track.values.astype(float):
         if any(axis):

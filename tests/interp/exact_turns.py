@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Rotations whose segments are cubics of rotation vectors, at 50 digits and of any spacing, by the shortest way.
 
-seeds/002's construction with the end velocity that it asks for; what the velocities at the keys are tells the methods
-apart: central differences, given ones, or those that make it C2 (seeds/004, eq. 13.21).
+The construction of docs/formulas.md, "Cubics of rotation vectors"; what the velocities at the keys are tells the
+methods apart: central differences, given ones, or those that make it C2 ("C2 rotations").
 """
 
 from __future__ import annotations

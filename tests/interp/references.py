@@ -148,7 +148,7 @@ def clamped(frames: Array, keys: Array, velocities: Array) -> Curve:
 
 
 def in_fractions(frames: Array, keys: Array) -> Curve:
-    """The polynomial through all keys, by seeds/004's eq. 13.15 and 13.16 in fractions."""
+    """Evaluate the polynomial through all keys, by Lagrange's sums as published, in fractions."""
     nodes = [Fraction(frame) for frame in frames]
 
     def evaluate(at: float) -> list[float]:
@@ -238,50 +238,53 @@ FIFTY = "the formulas at 50 digits"
 
 REFERENCES: dict[str, tuple[str, dict[str, Reference]]] = {
     "TCB": (
-        "001",
+        "TCB tangents",
         {"values": Reference(FIFTY, tcb_values), "rotations": Reference(FIFTY, tcb_rotations)},
     ),
     "LINEAR": (
-        "003; 004 eq. 13.47",
+        "Linear",
         {
             "values": Reference("numpy.interp", values(linear_values)),
             "rotations": Reference("scipy Slerp", turning(slerp)),
         },
     ),
     "CATMULL_ROM": (
-        "002",
+        "Catmull-Rom",
         {
             "values": Reference("scipy CubicHermiteSpline, numpy.gradient", values(central)),
             "rotations": Reference(FIFTY, turning(catmull_rom)),
         },
     ),
     "HERMITE": (
-        "002",
+        "Hermite with given velocities",
         {
             "values": Reference("scipy CubicHermiteSpline", moving_values(CubicHermiteSpline)),
             "rotations": Reference(FIFTY, given_velocities(exact_turns.Hermite)),
         },
     ),
-    "RAW_CUBIC": ("002", {"rotations": Reference("scipy CubicHermiteSpline, normalised", turning(raw_cubic))}),
+    "RAW_CUBIC": (
+        "Quaternion components",
+        {"rotations": Reference("scipy CubicHermiteSpline, normalised", turning(raw_cubic))},
+    ),
     "LOGARITHMIC": (
-        "002, appendix",
+        "Logarithmic",
         {"values": Reference("the exponential of scipy CubicHermiteSpline", values(logarithmic))},
     ),
-    "SHOEMAKE": ("004, 13.5", {"rotations": Reference(FIFTY, shoemake("DE_CASTELJAU"))}),
-    "SHOEMAKE_BLEND": ("004 eq. 13.53", {"rotations": Reference(FIFTY, shoemake("BLEND"))}),
+    "SHOEMAKE": ("Shoemake 1985", {"rotations": Reference(FIFTY, shoemake("DE_CASTELJAU"))}),
+    "SHOEMAKE_BLEND": ("Shoemake 1985", {"rotations": Reference(FIFTY, shoemake("BLEND"))}),
     "ROLL_PITCH_YAW": (
-        "004, 13.1",
+        "Roll pitch and yaw",
         {"rotations": Reference("scipy Euler angles, each at 50 digits", euler_angles)},
     ),
     "CUBIC_CLAMPED": (
-        "004 eq. 13.19 to 13.22",
+        "C2 cubics",
         {
             "values": Reference("scipy CubicSpline", moving_values(clamped)),
             "rotations": Reference(FIFTY, given_velocities(exact_turns.SecondOrder)),
         },
     ),
     "CUBIC_NATURAL": (
-        "004 eq. 13.19 to 13.21",
+        "C2 cubics",
         {
             "values": Reference(
                 "scipy CubicSpline", values(lambda frames, keys: CubicSpline(frames, keys, bc_type="natural"))
@@ -289,16 +292,16 @@ REFERENCES: dict[str, tuple[str, dict[str, Reference]]] = {
             "rotations": Reference(FIFTY, turning(natural_rotations)),
         },
     ),
-    "LAGRANGE": ("004 eq. 13.14 to 13.16", {"values": Reference("the formulas in fractions", values(in_fractions))}),
+    "LAGRANGE": ("Lagrange", {"values": Reference("the formulas in fractions", values(in_fractions))}),
     "B_SPLINE": (
-        "004 eq. 13.23 to 13.25",
+        "B-splines",
         {
             "values": Reference("scipy BSpline", values(test_b_spline.scipys)),
             "rotations": Reference("the products of scipy's Rotation and BSpline", turning(cumulative)),
         },
     ),
     "B_SPLINE_THROUGH": (
-        "004 eq. 13.26",
+        "B-splines through keys",
         {
             "values": Reference(
                 "scipy make_interp_spline",
@@ -308,4 +311,4 @@ REFERENCES: dict[str, tuple[str, dict[str, Reference]]] = {
         },
     ),
 }
-"""Of each method the source, and the reference of its values and of its rotations."""
+"""Of each method the heading in docs/formulas.md, and the reference of its values and of its rotations."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""seeds/002's code written down once more: what the methods that come from it are measured against.
+"""Holden's article "Cubic Interpolation of Quaternions" once more: what its methods are measured against.
 
-Rotations are at 50 digits. As printed, `quat_hermite` takes a segment's end velocity for the derivative of its scaled
-angle-axis; `true_velocities` puts the derivative there that gives that velocity: the inverse of the left Jacobian,
-from its power series.
+The names are the article's. Rotations are at 50 digits. As printed, `quat_hermite` takes a segment's end velocity for
+the derivative of its scaled angle-axis; `true_velocities` puts the derivative there that gives that velocity: the
+inverse of the left Jacobian, from its power series.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def scaled_angle_axis(q, r):
     return [2 * x for x in exact.log(turn)[1:]]
 
 
-class Seed:
+class Article:
     """`quat_catmull_rom`, or `quat_hermite` of given velocities, through evenly spaced keys."""
 
     def __init__(self, q, velocities=None, true_velocities=False):

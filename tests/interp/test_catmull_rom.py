@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Catmull-Rom tracks against scipy on NumPy's gradients, Barry and Goldman's pyramid, and seeds/002 at 50 digits."""
+"""Catmull-Rom tracks against scipy on NumPy's gradients, Barry and Goldman's pyramid, and Holden's article."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from splines import CatmullRom
 
 from interp import Keys, catmull_rom, rotations
 from tests.interp import exact, exact_turns
-from tests.interp.seed_002 import Seed, catmull_rom_values, left_jacobian
+from tests.interp.seed_002 import Article, catmull_rom_values, left_jacobian
 from tests.interp.test_angular_acceleration import angular_acceleration
 from tests.interp.test_rotation_spline import CYCLES, off, random_rotations
 
@@ -67,7 +67,7 @@ def test_inner_segments_are_barry_and_goldman_s(seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_evenly_spaced_values_are_the_seed_s(seed):
+def test_evenly_spaced_values_are_the_article_s(seed):
     generator = np.random.default_rng(seed)
     values = generator.normal(size=(6, 3))
     spline = catmull_rom.VectorSpline(Keys(3.0 + np.arange(6.0), values))
@@ -90,31 +90,31 @@ def test_parabolas_are_met_at_the_ends_too(lengths, slope, bend):
 
 @pytest.mark.parametrize("nu", [0, 1])
 @pytest.mark.parametrize("step", [1e-6, 0.1, 0.5, 1.5, 2.9])
-def test_evenly_spaced_rotations_are_the_seed_s_with_the_end_velocity_it_asks_for(step, nu):
+def test_evenly_spaced_rotations_are_the_article_s_with_the_end_velocity_it_asks_for(step, nu):
     generator = np.random.default_rng(3)
     q = random_rotations(generator, 6, step)
     spline = catmull_rom.RotationSpline(Keys(np.arange(6.0), q))
-    seed = Seed(q, true_velocities=True)
+    article = Article(q, true_velocities=True)
     for n in range(1, 4):
         for x in (0.0, 0.31, 0.77):
             found = spline(n + x, nu)
             if nu:
-                expected = seed.velocity(n, x)
+                expected = article.velocity(n, x)
                 np.testing.assert_allclose(found, [float(v) for v in expected], rtol=0, atol=1e-12)
             else:
-                expected = np.array([float(v) for v in seed.rotation(n, mp.mpf(x))])
+                expected = np.array([float(v) for v in article.rotation(n, mp.mpf(x))])
                 assert rotations.angle_between(found, expected) < 1e-13
 
 
-def test_the_seed_as_printed_is_the_same_about_one_axis_and_jumps_in_velocity_about_several():
+def test_the_article_as_printed_is_the_same_about_one_axis_and_jumps_in_velocity_about_several():
     generator = np.random.default_rng(5)
     about_one = rotations.from_rotation_vector(np.cumsum(generator.uniform(-1.5, 1.5, 6))[:, np.newaxis] * AXIS)
-    spline, seed = catmull_rom.RotationSpline(Keys(np.arange(6.0), about_one)), Seed(about_one)
-    printed = exact.rows([seed.rotation(n, mp.mpf(x)) for n in range(1, 4) for x in (0.0, 0.4, 0.9)])
+    spline, article = catmull_rom.RotationSpline(Keys(np.arange(6.0), about_one)), Article(about_one)
+    printed = exact.rows([article.rotation(n, mp.mpf(x)) for n in range(1, 4) for x in (0.0, 0.4, 0.9)])
     found = spline([n + x for n in range(1, 4) for x in (0.0, 0.4, 0.9)])
     assert rotations.angle_between(found, printed).max() < 1e-14
-    seed = Seed(random_rotations(generator, 6, 1.0))
-    jumps = [seed.velocity(n, 1.0)[i] - seed.velocity(n + 1, 0.0)[i] for n in range(1, 3) for i in range(3)]
+    article = Article(random_rotations(generator, 6, 1.0))
+    jumps = [article.velocity(n, 1.0)[i] - article.velocity(n + 1, 0.0)[i] for n in range(1, 3) for i in range(3)]
     assert max(abs(float(x)) for x in jumps) > 0.01
 
 
@@ -140,7 +140,7 @@ def test_rotations_of_any_spacing_agree_with_50_digits(cycle, keys, step):
 
 
 @pytest.mark.parametrize("size", [0.0, 1e-3, 2.0])
-def test_the_seed_s_jacobian_that_tests_go_by_is_that_of_the_exponential(size):
+def test_the_article_s_jacobian_that_tests_go_by_is_that_of_the_exponential(size):
     generator = np.random.default_rng(1)
     turn, rate = ([mp.mpf(float(x)) for x in row] for row in generator.normal(size=(2, 3)) * [[size], [1.0]])
 
@@ -196,7 +196,7 @@ def test_rotations_of_any_spacing_have_the_parabola_s_velocity_on_both_sides_of_
         np.testing.assert_allclose(spline(frames[0], 1), spline(frames[-1], 1), rtol=0, atol=1e-12)
 
 
-def test_the_seed_s_object_turns_evenly_about_its_diagonal():
+def test_the_textbook_s_object_turns_evenly_about_its_diagonal():
     q = rotations.from_axis_angle([[1, 1, 1]] * 3, np.radians([0, 120, 240]))
     spline = catmull_rom.RotationSpline(Keys([0, 10, 20], q))
     at = np.linspace(0.0, 20.0, 41)

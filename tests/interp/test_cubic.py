@@ -107,7 +107,7 @@ def test_a_natural_spline_is_that_of_the_equations_in_fractions():
     frames, values = [Fraction(n) for n in (0, 1, 4, 6, 13)], [Fraction(n) for n in (3, -1, 5, 5, 2)]
     lengths = [b - a for a, b in itertools.pairwise(frames)]
     mean = [(b - a) / h for a, b, h in zip(values, values[1:], lengths, strict=False)]
-    # Seeds/004, eq. 13.21, with no second derivative at the ends, eliminated from above.
+    # Szirmay-Kalos, eq. 13.21, with no second derivative at the ends, eliminated from above.
     zero, one, two = (Fraction(n) for n in (0, 1, 2))
     rows = [[zero, two, one, 3 * mean[0]]]
     for (a, b), (m, k) in zip(itertools.pairwise(lengths), itertools.pairwise(mean), strict=True):

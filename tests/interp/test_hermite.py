@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hermite tracks against scipy's CubicHermiteSpline, and seeds/002 at 50 digits."""
+"""Hermite tracks against scipy's CubicHermiteSpline, and Holden's article at 50 digits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.interpolate import CubicHermiteSpline
 
 from interp import Keys, KeysError, hermite, rotations
-from tests.interp.seed_002 import Seed, hermite_values
+from tests.interp.seed_002 import Article, hermite_values
 from tests.interp.test_rotation_spline import CYCLES, off, random_rotations
 
 AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
@@ -31,7 +31,7 @@ def test_values_are_scipy_s_whatever_the_spacing_and_the_cycle(seed, keys, cycle
         np.testing.assert_allclose(spline(at, nu), expected, rtol=0, atol=2e-13 * (1.0 + np.abs(expected).max()))
 
 
-def test_a_segment_is_the_seed_s():
+def test_a_segment_is_the_article_s():
     generator = np.random.default_rng(2)
     p0, p1, v0, v1 = generator.normal(size=(4, 3))
     spline = hermite.VectorSpline(Keys([0, 1], [p0, p1]), velocities=[v0, v1])
@@ -53,23 +53,23 @@ def test_without_velocities_it_comes_to_rest_at_each_key():
 
 
 @pytest.mark.parametrize("step", [1e-6, 0.5, 1.5, 3.0])
-def test_rotations_are_the_seed_s_with_the_end_velocity_it_asks_for(step):
+def test_rotations_are_the_article_s_with_the_end_velocity_it_asks_for(step):
     generator = np.random.default_rng(7)
     q, velocities = random_rotations(generator, 4, step), generator.normal(size=(4, 3))
     spline = hermite.RotationSpline(Keys(np.arange(4.0), q), velocities=velocities)
-    seed = Seed(q, velocities, true_velocities=True)
+    article = Article(q, velocities, true_velocities=True)
     for n in range(3):
         for x in (0.0, 0.31, 0.77):
-            expected = np.array([float(v) for v in seed.rotation(n, mp.mpf(x))])
+            expected = np.array([float(v) for v in article.rotation(n, mp.mpf(x))])
             assert rotations.angle_between(spline(n + x), expected) < 1e-13
             found = spline(n + x, 1)
-            np.testing.assert_allclose(found, [float(v) for v in seed.velocity(n, x)], rtol=0, atol=1e-12)
+            np.testing.assert_allclose(found, [float(v) for v in article.velocity(n, x)], rtol=0, atol=1e-12)
 
 
-def test_as_printed_the_seed_does_not_end_with_the_velocity_that_is_given():
+def test_as_printed_the_article_does_not_end_with_the_velocity_that_is_given():
     generator = np.random.default_rng(7)
     q, velocities = random_rotations(generator, 2, 1.5), generator.normal(size=(2, 3))
-    printed = [float(v) for v in Seed(q, velocities).velocity(0, 1.0)]
+    printed = [float(v) for v in Article(q, velocities).velocity(0, 1.0)]
     assert np.abs(printed - velocities[1]).max() > 0.1
 
 

@@ -19,7 +19,7 @@ AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
 
 
 class ExactSlerp(exact.Track):
-    """seeds/004, eq. 13.47, from key to key."""
+    """Evaluate slerp by its two sines (docs/formulas.md, "Slerp"), from key to key."""
 
     def rotation(self, frame):
         n, t = self.at(frame)
@@ -108,7 +108,7 @@ def test_angular_velocities_are_constant_within_a_segment_and_accelerations_noth
     assert (spline([-1.0, 15.0], 1) == 0.0).all()
 
 
-def test_the_seed_s_object_turns_evenly_about_its_diagonal():
+def test_the_textbook_s_object_turns_evenly_about_its_diagonal():
     q = rotations.from_axis_angle([[1, 1, 1]] * 3, np.radians([0, 120, 240]))
     spline = linear.RotationSpline(Keys([0, 10, 20], q))
     at = np.linspace(0.0, 20.0, 41)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Logarithmic tracks against scipy's splines of logarithms, and the appendix of seeds/002."""
+"""Logarithmic tracks against scipy's splines of logarithms, and the appendix of Holden's article."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from interp import Keys, KeysError, logarithmic
 
 
 def scale_catmull_rom(x, s0, s1, s2, s3):
-    """seeds/002, "Appendix: Cubic Interpolation of Scales", with its `scale_hermite`."""
+    """Evaluate Holden's "Appendix: Cubic Interpolation of Scales", with its `scale_hermite`."""
     s1_sub_s0, s2_sub_s1, s3_sub_s2 = np.log(s1 / s0), np.log(s2 / s1), np.log(s3 / s2)
     v1, v2 = (s1_sub_s0 + s2_sub_s1) / 2, (s2_sub_s1 + s3_sub_s2) / 2
     w1, w2, w3 = 3 * x * x - 2 * x * x * x, x * x * x - 2 * x * x + x, x * x * x - x * x
@@ -22,7 +22,7 @@ def scale_catmull_rom(x, s0, s1, s2, s3):
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_evenly_spaced_values_are_the_seed_s(sign):
+def test_evenly_spaced_values_are_the_article_s(sign):
     generator = np.random.default_rng(0)
     values = sign * 10.0 ** generator.uniform(-2.0, 2.0, (6, 3))
     spline = logarithmic.VectorSpline(Keys(np.arange(6.0), values))
@@ -30,7 +30,7 @@ def test_evenly_spaced_values_are_the_seed_s(sign):
         for x in (0.0, 0.2, 0.7, 0.99):
             scale, velocity = scale_catmull_rom(x, *values[n - 1 : n + 3])
             np.testing.assert_allclose(spline(n + x), scale, rtol=1e-13)
-            # The seed's velocity is that of the logarithm.
+            # The article's velocity is that of the logarithm.
             np.testing.assert_allclose(spline(n + x, 1) / spline(n + x), velocity, rtol=0, atol=1e-12)
 
 

@@ -255,7 +255,7 @@ def test_turning_the_parent_turns_the_motion(cls, kind):
 
 @pytest.mark.parametrize(("cls", "kind"), ROTATIONS)
 def test_about_a_diagonal_all_go_round_the_circle_but_roll_pitch_and_yaw(cls, kind):
-    """The example of seeds/004, 13.5."""
+    """The example of Szirmay-Kalos, section 13.5."""
     diagonal = np.ones(3) / np.sqrt(3.0)
     turns = Rotation.from_rotvec(np.outer(np.radians([0.0, 120.0, 240.0]), diagonal))
     spline = cls(Keys([0.0, 30.0, 60.0], np.roll(turns.as_quat(), 1, axis=1)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Raw cubics of quaternions against scipy's spline of the components, and seeds/002."""
+"""Raw cubics of quaternions against scipy's spline of the components, and Holden's article."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.interp.test_rotation_spline import off, random_rotations
 
 
 @pytest.mark.parametrize("step", [1e-6, 0.5, 2.0])
-def test_evenly_spaced_rotations_are_the_seed_s(step):
+def test_evenly_spaced_rotations_are_the_article_s(step):
     generator = np.random.default_rng(0)
     q = rotations.unroll_signs(random_rotations(generator, 6, step))
     spline = quaternion_cubic.RotationSpline(Keys(np.arange(6.0), q))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Roll, pitch and yaw against scipy's Euler angles and seeds/004, eq. 13.5 and 13.56."""
+"""Roll, pitch and yaw against scipy's Euler angles and Szirmay-Kalos, eq. 13.5 and 13.56."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.interp.test_rotation_spline import random_rotations
 ORDERS = ["XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"]
 
 
-def seed_matrix(alpha, beta, gamma):
+def textbook_matrix(alpha, beta, gamma):
     """Eq. 13.5, for row vectors."""
     a, b, c = np.cos([alpha, beta, gamma])
     d, e, f = np.sin([alpha, beta, gamma])
@@ -26,7 +26,7 @@ def seed_matrix(alpha, beta, gamma):
     return roll @ pitch @ yaw
 
 
-def seed_quaternion(alpha, beta, gamma):
+def textbook_quaternion(alpha, beta, gamma):
     """Eq. 13.56."""
     a, b, c = np.cos([alpha / 2, beta / 2, gamma / 2])
     d, e, f = np.sin([alpha / 2, beta / 2, gamma / 2])
@@ -39,16 +39,16 @@ def small_angles(generator, keys):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_angles_are_the_seed_s_roll_pitch_and_yaw(seed):
+def test_the_angles_are_the_textbook_s_roll_pitch_and_yaw(seed):
     generator = np.random.default_rng(seed)
     angles = small_angles(generator, 4)
     at = np.linspace(0.0, 30.0, 31)
     # x is yaw, y pitch and z roll.
     yaw, pitch, roll = catmull_rom.VectorSpline(Keys([0, 10, 20, 30], angles))(at).T
-    by_quaternions = [seed_quaternion(*row) for row in np.stack([roll, pitch, yaw], axis=1)]
+    by_quaternions = [textbook_quaternion(*row) for row in np.stack([roll, pitch, yaw], axis=1)]
     spline = roll_pitch_yaw.RotationSpline.from_angles(Keys([0, 10, 20, 30], angles), angles=catmull_rom.METHOD)
     assert rotations.angle_between(spline(at), by_quaternions).max() < 1e-14
-    by_matrices = [seed_matrix(*row).T for row in np.stack([roll, pitch, yaw], axis=1)]
+    by_matrices = [textbook_matrix(*row).T for row in np.stack([roll, pitch, yaw], axis=1)]
     spline = roll_pitch_yaw.RotationSpline.from_angles(
         Keys([0, 10, 20, 30], angles), "SINGLE", catmull_rom.METHOD, "ZYX"
     )
@@ -101,7 +101,7 @@ def test_turning_about_one_of_the_axes_is_the_spline_of_the_angle_to_the_last_di
         np.testing.assert_allclose(spline(at, nu), np.outer(reference(at, nu), [1, 0, 0]), rtol=0, atol=1e-14)
 
 
-def test_the_seed_s_object_goes_wrong_about_its_diagonal():
+def test_the_textbook_s_object_goes_wrong_about_its_diagonal():
     q = rotations.from_axis_angle([[1, 1, 1]] * 3, np.radians([0, 120, 240]))
     at = np.linspace(0.0, 20.0, 81)
     even = rotations.from_axis_angle([[1, 1, 1]] * 81, np.radians(12.0 * at))

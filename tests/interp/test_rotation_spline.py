@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rotation tracks against formulas.md at 50 digits, scipy, vector tracks and symmetries."""
+"""Rotation tracks against the formulas at 50 digits, scipy, vector tracks and symmetries."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def exact_rotation_track(frames, q, parameters, **options):
 @pytest.mark.parametrize("seed", range(4))
 def test_samples_agree_with_the_formulas_at_50_digits(construction, cycle, keys, seed):
     generator = np.random.default_rng([seed, keys])
-    # Squad in formulas.md turns each neighbour to the shorter way by itself; as keyed is de Casteljau's.
+    # Squad as published turns each neighbour to the shorter way by itself; as keyed is de Casteljau's.
     path = "AS_KEYED" if seed % 2 and construction == "DE_CASTELJAU" else "SHORTEST"
     ends = "TANGENT" if seed > 1 and construction == "DE_CASTELJAU" else "3DS"
     options = {"cycle": cycle, "construction": construction, "path": path, "ends": ends}
@@ -273,7 +273,7 @@ def test_without_continuity_the_velocity_does_not_jump_at_inner_keys(constructio
 @pytest.mark.parametrize("construction", CONSTRUCTIONS)
 @pytest.mark.parametrize("path", PATHS)
 def test_a_loop_whose_signs_do_not_close_is_smooth_across_its_seam(construction, path):
-    # formulas.md, "Signs in a loop": 0 to 360 degrees ends at -q0.
+    # docs/formulas.md, "Signs in a loop": 0 to 360 degrees ends at -q0.
     q = one_axis(np.radians([0, 90, 180, 270, 360]), [0, 0, 1])
     spline = tcb.RotationSpline(Keys([0, 10, 20, 30, 40], q), "LOOP", construction=construction, path=path)
     at = np.linspace(0.0, 40.0, 81)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Shoemake's curves against seeds/004, 13.5, at 50 digits, and against Catmull-Rom tracks about one axis."""
+"""Shoemake's curves against Szirmay-Kalos, section 13.5, at 50 digits, and Catmull-Rom tracks about one axis."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KINDS = {"DE_CASTELJAU": shoemake.RotationSpline, "BLEND": shoemake.BlendSpline}
 
 
 class ExactShoemake(exact.Track):
-    """seeds/004, "Interpolation with quaternions", by its words: mirrored, bisected, blended.
+    """Szirmay-Kalos, section 13.5, by its words: mirrored, bisected, blended.
 
     Neighbours at the nearer one's distance, and an arc divided as the lengths are, make it fit for any spacing; evenly
     spaced they are the neighbours themselves, and the arc is bisected.
@@ -83,7 +83,7 @@ def exact_track(frames, q, parameters, construction, cycle="SINGLE", path="SHORT
 @pytest.mark.parametrize("cycle", CYCLES)
 @pytest.mark.parametrize("keys", [1, 2, 3, 6])
 @pytest.mark.parametrize("spacing", ["even", "uneven"])
-def test_samples_agree_with_the_seed_at_50_digits(construction, cycle, keys, spacing):
+def test_samples_agree_with_the_formulas_at_50_digits(construction, cycle, keys, spacing):
     generator = np.random.default_rng(keys)
     frames = np.arange(keys) * 7.0 if spacing == "even" else np.cumsum(generator.uniform(2.0, 9.0, keys))
     q, parameters = random_rotations(generator, keys, 1.2), np.zeros((5, keys))
@@ -151,7 +151,7 @@ def test_velocities_go_on_at_keys_of_any_spacing_and_across_a_seam(construction,
 
 
 @pytest.mark.parametrize("construction", KINDS)
-def test_the_seed_s_object_turns_evenly_about_its_diagonal(construction):
+def test_the_textbook_s_object_turns_evenly_about_its_diagonal(construction):
     q = rotations.from_axis_angle([[1, 1, 1]] * 3, np.radians([0, 120, 240]))
     spline = KINDS[construction](Keys([0, 10, 20], q))
     at = np.linspace(0.0, 20.0, 41)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Vector tracks against formulas.md at 50 digits, scipy and closed forms."""
+"""Vector tracks against the formulas at 50 digits, scipy and closed forms."""
 
 from __future__ import annotations
 
@@ -271,7 +271,7 @@ def test_a_track_played_backwards_swaps_bias_and_eases(track):
 
 
 def test_the_printed_misprint_of_ease_is_not_repeated():
-    # formulas.md: as printed, ease(1; 0, 0.5) = 0.667.
+    # docs/formulas.md, "Ease": as printed, ease(1; 0, 0.5) = 0.667.
     spline = tcb.VectorSpline(Keys([0, 1], [0.0, 1.0], ease_to=[0, 0.5]))
     assert spline(np.nextafter(1.0, 0.0))[0] == pytest.approx(1.0, abs=1e-12)
     assert float(exact.ease(mp.mpf(1), mp.mpf(0), mp.mpf("0.5"))) == 1.0

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is cited is in the repository: headings of docs/formulas.md, and the publications that it lists."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+FORMULAS = (ROOT / "docs" / "formulas.md").read_text(encoding="utf-8")
+HEADINGS = re.findall(r"^#+ (.*)$", FORMULAS, re.MULTILINE)
+PUBLICATIONS = set(re.findall(r"\"([^\"]+)\"", FORMULAS.split("## Sources")[1].split("## Notation")[0]))
+"""The titles in its list of sources."""
+
+NOT_PRODUCT = {"tests", "tools", "examples"}
+BUILT = {"build", "dist"}
+TEXTS = {".py", ".md", ".toml", ".sh", ".js", ".txt", ""}
+NAME = re.compile(r"\"([^\"]+)\"")
+CITED = re.compile(r"docs/formulas\.md, (\"[^\"]+\"(?:,? (?:and )?\"[^\"]+\")*)")
+"""Headings, as in: docs/formulas.md, "One", "Another" and "A third"."""
+
+
+def texts() -> list[Path]:
+    """Return the files of the repository that hold text."""
+    folders = [path for path in ROOT.iterdir() if path.is_dir() and path.name[0] != "." and path.name not in BUILT]
+    files = [*ROOT.iterdir(), *(path for folder in folders for path in folder.rglob("*"))]
+    return sorted(path for path in files if path.suffix in TEXTS and path.is_file())
+
+
+def read(file: Path) -> str:
+    return file.read_text(encoding="utf-8", errors="replace")
+
+
+def sources() -> Iterator[tuple[str, str]]:
+    """Yield each file of the product with what its docstrings say after "Source:", up to the end of the paragraph."""
+    for file in texts():
+        place = file.relative_to(ROOT)
+        if file.suffix == ".py" and place.parts[0] not in NOT_PRODUCT:
+            for node in ast.walk(ast.parse(read(file))):
+                if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                    for paragraph in re.split(r"\n\s*\n", ast.get_docstring(node) or ""):
+                        for source in re.split(r"\bSources?:", " ".join(paragraph.split()))[1:]:
+                            yield str(place), source
+
+
+def test_a_source_names_a_heading_or_a_publication():
+    found = [(place, source, NAME.findall(source)) for place, source in sources()]
+    assert [each for each in found if not each[2] or not {*each[2]} <= {*HEADINGS} | PUBLICATIONS] == []
+    assert len(found) > 40
+
+
+def test_a_heading_that_is_cited_anywhere_is_there():
+    for file in texts():
+        text = re.sub(r"\s*\n\s*(?:# )?", " ", read(file))
+        names = {name for cited in CITED.findall(text) for name in NAME.findall(cited)}
+        assert file == Path(__file__).resolve() or names <= {*HEADINGS}, file
+
+
+def test_headings_of_the_formulas_are_told_apart_by_their_names():
+    assert sorted(HEADINGS) == sorted(set(HEADINGS))
+
+
+def test_no_file_cites_the_folder_of_sources_outside_the_repository():
+    assert [str(file) for file in texts() if "seeds" + "/" in read(file)] == []
