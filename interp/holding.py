@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How animation channels hold a rotation: as a quaternion, as Euler angles, as an axis and an angle.
+"""Convert rotations to what animation channels hold, and back: a quaternion, Euler angles, an axis and an angle.
 
 A way of holding knows the channels' numbers of an orientation and their rates, and which numbers mean the same
 orientation. Arrays here have the component axis first; the last axis runs over spans, pieces of one motion between two
 frames. Numbers are "local" where any of those that mean the same orientation would do, and are brought onto a chain
-that begins at a key's own numbers afterwards, by `onto`.
+that begins at a key's own numbers afterwards, by `onto`. Source: docs/formulas.md, "Euler angles" and "Axis and angle".
 """
 
 from __future__ import annotations
