@@ -380,8 +380,16 @@ class Case(Edits):
     def run_operator(self, ui_type: str, module: str, name: str, how: dict[str, Any]) -> None:
         self.keying = name in ("bake_keys", "keyframe_insert")
         super().run_operator(ui_type, module, name, how)
-        # These drag handles, which gives keys other parameters where handles play.
-        self.bent |= self.setting.output == "handles" and (name, how.get("type")) in DRAGGING
+        self._bend((name, how.get("type")) in DRAGGING)
+
+    def scale_values(self) -> Done:
+        # Of a key with the value 0 only the handles.
+        self._bend(True)
+        return super().scale_values()
+
+    def _bend(self, dragged: bool) -> None:
+        """Take note that handles were dragged, which gives keys other parameters where handles play."""
+        self.bent |= dragged and self.setting.output == "handles"
 
     # Edits that walks don't do.
 
@@ -567,8 +575,7 @@ class Case(Edits):
                 point.handle_right = (point.co.x + 1.0, point.co.y + 2.0)
 
         self.on_both(work)
-        # Where handles play, it gives the key other parameters.
-        self.bent |= self.setting.output == "handles"
+        self._bend(True)
         return f"{path}[{index}] at {at:g}: handle dragged", KEYS
 
     def generated_key(self) -> tuple[str, int, float] | None:

@@ -29,7 +29,7 @@ from ..store import identity
 from ..store import rows as rows_
 from ..store.frame_functions import function_of
 from ..store.identity import Identities
-from ..store.own_keys import LEFT_PLACED, RIGHT_PLACED, OwnKeys
+from ..store.own_keys import LEFT_PLACED, PUSHED, RIGHT_PLACED, OwnKeys
 from ..store.rows import PARAMETERS, column_of
 from ..store.table import OWN, Written
 from ..store.tracks import Track
@@ -102,7 +102,8 @@ def may_imply(tracks: Sequence[Track], every: Sequence[OwnChannels]) -> list[boo
         joined = Joined.of([own.keys for own in owns])
         before, identities = rows_.joined(written, OWN), np.concatenate([own.identities for own in owns])
         implies = identities != before["identity"]
-        meant, flags = _meant(joined.keys, before, joined.spread(joined.sums(~_stands(joined.keys, before)) == 0))
+        stand = _stands(joined.keys, before)
+        meant, flags = _meant(joined.keys, stand, joined.spread(joined.sums(~stand) == 0))
         implies |= meant & (flags[0] | flags[1])
         for row in np.flatnonzero(joined.sums(implies)).tolist():
             result[places[row]] = True
@@ -121,7 +122,7 @@ def with_implied(track: Track, own: OwnChannels, defaults: Mapping[str, float]) 
     bends = bends_by_parameters(track, track.settings) and function_of(track) is None
     for components in _played_together(track, result):
         part = {index: result[index] for index in components}
-        goals = _dragged(track, part) | (_inserted(track, part) if bends else {})
+        goals = _dragged(track, part, result) | (_inserted(track, part) if bends else {})
         if goals and bends:
             result |= _bent(track, part, goals, defaults, notes)
         elif goals:
@@ -183,9 +184,11 @@ def _played_together(track: Track, own: OwnChannels) -> list[list[int]]:
     return [list(own)] if is_keyed_whole(track, own) else []
 
 
-def _dragged(track: Track, own: OwnChannels) -> _Goals:
-    """Where the curves go at handles that were dragged."""
-    sides = {index: _sides_dragged(track, index, each) for index, each in own.items()}
+def _dragged(track: Track, own: OwnChannels, every: OwnChannels) -> _Goals:
+    """Where the curves go at handles that were dragged; `every`: all channels of the track."""
+    stand = {index: _stand(track, index, each) for index, each in every.items()}
+    moved = not all(each.all() for each in stand.values())
+    sides = {index: _sides_dragged(track, index, each, stand[index], moved) for index, each in own.items()}
     if not any(rows.any() for each in sides.values() for rows in each):
         return {}
     keys = {index: read(track.channels[index]) for index in own}
@@ -198,13 +201,24 @@ def _dragged(track: Track, own: OwnChannels) -> _Goals:
     return goals
 
 
-def _sides_dragged(track: Track, index: int, own: OwnKeys) -> tuple[BoolArray, BoolArray]:
-    """Of which keys of a channel the left handle was dragged, and of which the right one."""
+def _stand(track: Track, index: int, own: OwnKeys) -> BoolArray:
+    """Tell which keys of a channel stand as they were written; none where there are others."""
+    written = _written(track, index)
+    if written is None or own.identities.tobytes() != written["identity"].tobytes():
+        return np.zeros(len(own.keys), dtype=np.bool_)
+    return _stands(own.keys, written)
+
+
+def _sides_dragged(
+    track: Track, index: int, own: OwnKeys, stand: BoolArray, moved: bool
+) -> tuple[BoolArray, BoolArray]:
+    """Of which keys of a channel the left handle was dragged, and of which the right one; `moved`: some key of the
+    track does not stand as it was written."""
     written, fcurve = _written(track, index), track.channels[index]
     none = np.zeros(len(own.keys), dtype=np.bool_)
-    if written is None or own.identities.tobytes() != written["identity"].tobytes():
+    if written is None or not stand.any():
         return none, none
-    meant, flags = _meant(own.keys, written, _stands(own.keys, written).all())
+    meant, flags = _meant(own.keys, stand, np.bool_(not moved))
     if not (meant & (flags[0] | flags[1])).any() or len(fcurve.keyframe_points) != len(written):
         return none, none
     now = read_joined([fcurve], (*_SIDES, *(f"{side}_type" for side in _SIDES))).keys
@@ -222,12 +236,12 @@ def _stands(keys: Keyframes, written: Written) -> BoolArray:
 
 
 def _meant(
-    keys: Keyframes, written: Written, all_stand: BoolArray | np.bool_
+    keys: Keyframes, stand: BoolArray, all_stand: BoolArray | np.bool_
 ) -> tuple[BoolArray, tuple[BoolArray, BoolArray]]:
-    """Of which keys, those that were written, a handle may have been dragged, and of which the left and the right one
-    is selected; `all_stand`: all keys of the channel stand where they were written."""
+    """Of which keys a handle may have been dragged, and of which the left and the right one is selected; `stand`: they
+    are where they were written; `all_stand`: so are all others."""
     # Scaling values leaves keys of 0 where they are, but not their handles.
-    meant = _stands(keys, written) & (all_stand | ~keys.select_control_point)
+    meant = stand & (all_stand | ~keys.select_control_point)
     return meant, (
         keys.select_left_handle | keys.select_control_point,
         keys.select_right_handle | keys.select_control_point,
@@ -236,7 +250,11 @@ def _meant(
 
 def _is_moved(keys: Keyframes, written: Written, name: str, placed: int) -> BoolArray:
     by_bake = ((written["placed"] & placed) != 0) & (getattr(keys, f"{name}_type") == written[f"{name}_type"])
-    moved: BoolArray = by_bake & (getattr(keys, name) != written[name]).any(axis=1)
+    now, before = getattr(keys, name), written[name]
+    # Blender itself pushes one off that was put on its key.
+    on_key = (before == written["co"]).all(axis=1)
+    moved: BoolArray = np.where(on_key, np.abs(now - before)[:, 0] > PUSHED, (now != before).any(axis=1))
+    moved &= by_bake
     return moved
 
 

@@ -48,7 +48,7 @@ from .stamps import is_generated, is_stamped, unstamped
 from .table import OWN, Channel, Written
 from .tracks import Track
 
-_PUSHED = 0.01
+PUSHED = 0.01
 """Frames. Blender pushes handles off their keys by 0.001 when it snaps these."""
 _HANDLE_MOVED = 1e-4
 """Relative. Moving a key rounds its handles' offsets; only a larger change is an edit of the handle."""
@@ -548,7 +548,7 @@ def _restored(
             size = 1e-3 + np.abs(own.co) + np.abs(written["co"]) + np.abs(before)
             dragged = here & ~mirrored & (np.abs(offset - before) > _HANDLE_MOVED * size).any(axis=1)
             # One that was put on its key can but have been pulled off it; values of merged keys change without it.
-            dragged &= np.where(before.any(axis=1), ~by_bake, np.abs(offset[:, 0]) > _PUSHED)
+            dragged &= np.where(before.any(axis=1), ~by_bake, np.abs(offset[:, 0]) > PUSHED)
             # Where the bake shows other values handles went there and back, which rounds them.
             by_bake |= here & ~dragged & shifted
             # Blender itself places the handles of types that the animator chose.
