@@ -45,3 +45,17 @@ def test_no_own_key_is_lost_through_two_edits(animation, between: bool) -> None:
     stage = Stage(animation)
     results = [run_pair(stage, SEED, number, between=between) for number in range(PAIRS)]
     assert not _counted(results)
+
+
+# A seed and a number each; with what happens in a window between the edits, or without.
+ONCE_LOST = [
+    *(("1001/327", False), ("1001/1355", False), ("1002/2243", True), ("2001/2945", False), ("2002/2368", True)),
+    *(("3001/429", False), ("3001/2571", False), ("3002/2888", True), ("3003/553", True), ("3004/1686", False)),
+    *(("7001/492", False), ("7003/377", True), ("7003/585", True), ("20131/337", False)),
+]
+
+
+@pytest.mark.parametrize(("case", "between"), ONCE_LOST)
+def test_pairs_that_lost_keys_once_lose_none(animation, case: str, between: bool) -> None:
+    seed, number = map(int, case.split("/"))
+    assert not _counted([run_pair(Stage(animation), seed, number, between=between)])

@@ -4,14 +4,15 @@ to an unbaked twin."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import bpy
 import numpy as np
 import pytest
 from mathutils import Vector
 
-from tests.animation.curves import curve, fcurves, key, new_object, snapshot
+from tests.animation.curves import co, curve, differences, fcurves, key, new_object, snapshot
 from tools.edit_judge import parameters_of
 from tools.edit_kinds import editor
 
@@ -94,11 +95,21 @@ def do_to_both(twins, name: str, edit: Edit | None = None) -> None:
     if "paste" not in name:
         do(edit)
         return
+    for thing in twins:
+        with alone(thing):
+            do(edit)
+
+
+@contextmanager
+def alone(thing: bpy.types.Object) -> Iterator[None]:
+    """Let the editors show this object only."""
     collection = bpy.context.scene.collection.objects
-    for thing, other in (twins, reversed(twins)):
+    others = [other for other in collection if other != thing]
+    for other in others:
         collection.unlink(other)
-        bpy.context.view_layer.objects.active = thing
-        do(edit)
+    bpy.context.view_layer.objects.active = thing
+    yield
+    for other in others:
         collection.link(other)
         other.select_set(True)
 
@@ -261,6 +272,27 @@ def test_restore_after_an_edit_gives_the_edited_keys(animation, twins, name: str
     do_to_both(twins, name)
     animation.restore(twins[0])
     assert unlike(twins[1], twins[0]) == []
+
+
+@pytest.mark.parametrize("options", [*FINER, SAMPLES], ids=options_id)
+def test_keys_that_pasting_may_be_meant_to_replace_stay_and_are_told(animation, twins, capsys) -> None:
+    """Pasting all keys leaves the same ones, whether it is told to replace the range or not."""
+    baked, mixed = twins[0], twins[0].copy()
+    mixed.animation_data.action = baked.animation_data.action.copy()
+    bpy.context.scene.collection.objects.link(mixed)
+    mixed.select_set(True)
+    for thing, merge in ((mixed, "MIX"), (baked, "OVER_RANGE_ALL")):
+        select([thing])
+        with alone(thing):
+            do(paste(20, merge=merge))
+    assert differences(snapshot(mixed), snapshot(baked)) == []
+    assert "all that may be yours are kept: 25, 40, 44" in capsys.readouterr().out
+    animation.restore(baked)
+    for fcurve in fcurves(twins[1]):
+        values = dict(co(fcurve).tolist())
+        pasted = {frame + 20: value for frame, value in values.items()}
+        kept = co(curve(baked, fcurve.data_path, fcurve.array_index)).tolist()
+        assert kept == [[frame, value] for frame, value in sorted((values | pasted).items())]
 
 
 @pytest.mark.parametrize("options", [SAMPLES, HANDLES], ids=options_id)
