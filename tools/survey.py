@@ -1,0 +1,397 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Run a folder of .blend and .3ds files through all that the extension does, and say per file what differs.
+
+    python tools/survey.py FOLDER [--seconds 120] [--page docs/survey.md]
+
+Of a .blend file everything that has keys is enabled, keeping its look; baked as samples, as curves and as handles, each
+time restored; removed; and the scene, baked, is exported as .3ds and imported again. Every F-curve of the file is
+compared to the last bit, and what it plays. A .3ds file is imported, played by samples and by handles, exported, and
+imported again. Each file has a process of its own, and so many seconds. `sources.csv` in the folder says where its
+subfolders come from: folder, repository, commit, license. With --page the tables go into that page.
+Needs Blender as a Python module.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import csv
+import importlib
+import json
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tools import tcb
+from tools.bench_report import filled, number, table
+
+Float64Array = npt.NDArray[np.float64]
+Row = dict[str, Any]
+
+PLACES = 41
+"""Frames at which what is played is compared, of a curve and of a scene."""
+BLEND_HEADS = {
+    "file": "file",
+    "curves": "F-curves",
+    "keys": "keys",
+    "tracks": "tracks baked",
+    "refused": "left or refused",
+    "looks": "looks changed",
+    "restored": "other after restore",
+    "played": "played otherwise",
+    "removed": "other after remove",
+    "exported": "objects exported, compared",
+    "degrees": "off, degrees",
+    "off": "of the size",
+    "faults": "what differs",
+}
+THREE_DS_HEADS = {
+    "file": "file",
+    "nodes": "nodes",
+    "tracks": "tracks",
+    "keys": "keys",
+    "handles_degrees": "handles off, degrees",
+    "handles_place": "of the size",
+    "rewritten": "tracks written otherwise",
+    "degrees": "again off, degrees",
+    "off": "of the size",
+    "faults": "what differs",
+}
+SOURCE_HEADS = ("folder", "repository", "commit", "license")
+
+
+def module(name: str) -> Any:
+    return importlib.import_module(f"{tcb.PACKAGE}.{name}")
+
+
+# One file
+
+
+def survey(path: Path) -> Row:
+    """Return the row of a file."""
+    tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
+    row: Row = {"faults": []}
+    of_file = of_blend if path.suffix.lower() == ".blend" else of_three_ds
+    try:
+        of_file(path.absolute(), row)
+    except Exception as error:
+        traceback.print_exc()
+        row["faults"].append(f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error) else ''}")
+    return row
+
+
+class Curves:
+    """All F-curves of the open file's own actions, to the last bit, and what they play."""
+
+    def __init__(self) -> None:
+        import bpy
+
+        from tests.animation.curves import bags_in, bits
+
+        self.states: dict[tuple[Any, ...], dict[str, Any]] = {}
+        self.played: dict[tuple[Any, ...], Float64Array] = {}
+        for action in bpy.data.actions:
+            if action.library is not None:
+                continue
+            for slot, bag in enumerate(bags_in(action)):
+                for fcurve in bag.fcurves:
+                    # A file may have two curves of one channel.
+                    name = (action.name, slot, fcurve.data_path, fcurve.array_index)
+                    name = (*name, sum(other[:4] == name for other in self.states))
+                    self.states[name] = bits(fcurve)
+                    self.played[name] = played(fcurve)
+
+    @property
+    def keys(self) -> int:
+        return sum(state["keys"] for state in self.states.values())
+
+    def differing(self, other: Curves, identities: bool = True) -> list[str]:
+        """Return the names of curves that are not the same in both, and of what differs in them."""
+        from tests.animation.curves import without_identities
+
+        found = [f"{name}: in one only" for name in self.states.keys() ^ other.states.keys()]
+        for name in self.states.keys() & other.states.keys():
+            old, new = self.states[name], other.states[name]
+            if not identities:
+                old, new = without_identities([old, new])
+            if old != new:
+                found.append(f"{name}: {', '.join(part for part in old if old[part] != new[part])}")
+        return sorted(found)
+
+    def played_otherwise(self, other: Curves) -> int:
+        return sum(
+            name not in other.played or not np.array_equal(values, other.played[name], equal_nan=True)
+            for name, values in self.played.items()
+        )
+
+
+def played(fcurve: Any) -> Float64Array:
+    start, end = fcurve.range()
+    return np.array([fcurve.evaluate(frame) for frame in np.linspace(start - 1.0, end + 1.0, PLACES).tolist()])
+
+
+def of_blend(path: Path, row: Row) -> None:
+    import bpy
+
+    animation = module("animation")
+    bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False, use_scripts=False)
+    faults: list[str] = row["faults"]
+    before = Curves()
+    row |= {"curves": len(before.states), "keys": before.keys}
+    datablocks = [datablock for datablock in animation.of_file() if datablock.library is None]
+
+    enabled = animation.enable_many(dict.fromkeys(datablocks), keep_look=True)
+    row["looks"] = f"{enabled.looks_changed} of {enabled.looks_kept}"
+    refused = Counter(str(refusal) for refusal in enabled.refusals)
+    after = Curves()
+    told(faults, "enable", before.differing(after, identities=False))
+    tracks_of = module("cli.choosing").tracks_of
+    datablocks = [each for each in datablocks if any(track.enabled for track in tracks_of(each))]
+    restored: list[str] = []
+    otherwise = before.played_otherwise(after)
+    for output in ("SAMPLES", "CURVES", "HANDLES"):
+        report = animation.bake_many(datablocks, animation.Options(output=output), whole=False)
+        row["tracks"] = report.tracks
+        refused |= Counter(str(refusal) for refusal in report.refusals)
+        if output == "SAMPLES":
+            given = exported(row)
+        for datablock in datablocks:
+            with contextlib.suppress(animation.Refusal):
+                animation.restore(datablock)
+        after = Curves()
+        found = before.differing(after, identities=False)
+        told(faults, f"restore of {output.lower()}", found)
+        restored += found
+        otherwise = max(otherwise, before.played_otherwise(after))
+    for datablock in datablocks:
+        with contextlib.suppress(animation.Refusal):
+            animation.remove(datablock)
+    after = Curves()
+    removed = before.differing(after)
+    told(faults, "remove", removed)
+    actions: Any = bpy.data.actions
+    removed += [f"{action.name}: table" for action in actions if "tcb_animation" in action]
+    otherwise = max(otherwise, before.played_otherwise(after))
+    row |= {"refused": len(refused), "refusals": sorted(refused), "played": otherwise}
+    row |= {"restored": len(set(restored)), "removed": len(removed)}
+    if given:
+        content, shown, frames = given
+        again = matrices(imported(content, "SAMPLES")[0], frames)
+        # The file cuts names to ten letters; only objects whose name is whole are looked at.
+        pairs = [(shown[name], again[name]) for name in shown.keys() & again.keys()]
+        place, degrees = off(pairs)
+        row |= {"exported": f"{len(pairs)} of {row['nodes']}", "off": number(place), "degrees": number(degrees)}
+
+
+def told(faults: list[str], step: str, differing: Sequence[str]) -> None:
+    """Note how many differ after a step, and the first of them."""
+    if differing:
+        faults.append(f"{step}: {len(differing)} differ, such as {differing[0]}")
+
+
+def exported(row: Row) -> tuple[bytes, dict[str, Float64Array], list[float]] | None:
+    """Export the open scene; return the content of the file, and where objects are at some frames."""
+    import bpy
+
+    exporting, three_ds = module("exchange.exporting"), module("formats.three_ds")
+    scene: Any = bpy.context.scene
+    frames = places(scene.frame_start, scene.frame_end)
+    try:
+        written, report = exporting.export_scene(scene.objects, scene, exporting.ExportOptions())
+        content = three_ds.write(written)
+    except (module("animation").Refusal, three_ds.ThreeDSError) as error:
+        row["faults"].append(f"export: {error}")
+        return None
+    row |= {"nodes": len(written.nodes), "left": report.notes}
+    return content, matrices(scene, frames), frames
+
+
+def imported(content: bytes, output: str) -> tuple[Any, Any]:
+    """Import into an empty file; return its scene and what is said of it."""
+    import bpy
+
+    importing, three_ds = module("exchange.importing"), module("formats.three_ds")
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    scene: Any = bpy.context.scene
+    read = three_ds.read(content)
+    options = importing.ImportOptions(output=output)
+    report = importing.import_files({"": read}, scene, scene.collection, options)
+    importing.set_range(scene, [read], importing.Conversion(), None)
+    return scene, report
+
+
+# Scenes
+
+
+def places(start: float, end: float) -> list[float]:
+    """Return whole frames, as many as there are or `PLACES` of them."""
+    return [float(frame) for frame in np.unique(np.rint(np.linspace(start, max(start, end), PLACES)))]
+
+
+def matrices(scene: Any, frames: Sequence[float]) -> dict[str, Float64Array]:
+    """Return the world matrices of the scene's objects, shape (frames, 4, 4), by name.
+
+    Of lights a .3ds file has a direction only where they are spotlights, so the others are left out.
+    """
+    items = [item for item in scene.objects if item.type != "LIGHT" or item.data.type == "SPOT"]
+    found: dict[str, list[Any]] = {item.name: [] for item in items}
+    for frame in frames:
+        scene.frame_set(int(frame))
+        for item in items:
+            found[item.name].append(np.array(item.matrix_world))
+    return {name: np.array(each) for name, each in found.items()}
+
+
+def off(pairs: Sequence[tuple[Float64Array, Float64Array]]) -> tuple[float, float]:
+    """Return how far origins are apart, over the size of all, and how far axes are turned, in degrees: the largest."""
+    if not pairs:
+        return 0.0, 0.0
+    origins = np.concatenate([one[:, :3, 3] for one, _ in pairs])
+    size = max(float(np.ptp(origins, axis=0).max()), float(np.abs(origins).max()), 1e-6)
+    apart = max(float(np.linalg.norm(one[:, :3, 3] - two[:, :3, 3], axis=1).max()) for one, two in pairs)
+    turned = max(float(turns(one, two).max()) for one, two in pairs)
+    return apart / size, turned
+
+
+def turns(one: Float64Array, two: Float64Array) -> Float64Array:
+    """Return the angles between the rotations of matrices, in degrees; 0 where one has no three axes."""
+    left, right = unscaled(one), unscaled(two)
+    turn = left @ right.transpose(0, 2, 1)
+    skew = np.stack([turn[:, 2, 1] - turn[:, 1, 2], turn[:, 0, 2] - turn[:, 2, 0], turn[:, 1, 0] - turn[:, 0, 1]])
+    angles = np.degrees(np.arctan2(np.linalg.norm(skew, axis=0), np.trace(turn, axis1=1, axis2=2) - 1.0))
+    flat = np.minimum(*(np.abs(np.linalg.det(each[:, :3, :3])) for each in (one, two))) < 1e-9
+    return np.asarray(np.where(flat, 0.0, angles), dtype=np.float64)
+
+
+def unscaled(several: Float64Array) -> Float64Array:
+    """Return the nearest rotations of matrices, mirrors taken away, shape (n, 3, 3)."""
+    left, _, right = np.linalg.svd(several[:, :3, :3])
+    turn = left @ right
+    return np.asarray(turn * np.sign(np.linalg.det(turn))[:, None, None], dtype=np.float64)
+
+
+# Files of 3D Studio
+
+
+def of_three_ds(path: Path, row: Row) -> None:
+    three_ds = module("formats.three_ds")
+    content = path.read_bytes()
+    read = three_ds.read(content)
+    tracks = [track for node in read.nodes for track in node.tracks]
+    row |= {"tracks": len(tracks), "keys": sum(len(track.frames) for track in tracks)}
+    scene, _ = imported(content, "HANDLES")
+    by_handles = matrices(scene, places(scene.frame_start, scene.frame_end))
+    _, report = imported(content, "SAMPLES")
+    given = exported(row)
+    row["read"] = report.notes
+    if given is None:
+        return
+    written, shown, frames = given
+    place, degrees = off([(shown[name], matrix) for name, matrix in by_handles.items()])
+    row |= {"handles_place": number(place), "handles_degrees": number(degrees)}
+    otherwise = rewritten(read, three_ds.read(written))
+    row |= {"rewritten": len(otherwise), "rewritten_tracks": otherwise}
+
+    again = matrices(imported(written, "SAMPLES")[0], frames)
+    told(row["faults"], "objects of the file and of what was exported", sorted(shown.keys() ^ again.keys()))
+    place, degrees = off([(matrix, again[name]) for name, matrix in shown.items() if name in again])
+    row |= {"off": number(place), "degrees": number(degrees)}
+
+
+def rewritten(read: Any, written: Any) -> list[str]:
+    """Return the tracks of the file that were not written as they were, bit for bit."""
+    before, after = (
+        {
+            # A camera and its target have one name.
+            (node.kind, node.name.decode("latin-1"), track.kind): [
+                array.tobytes() for array in (track.frames, track.values, track.parameters)
+            ]
+            for node in scene.nodes
+            for track in node.tracks
+        }
+        for scene in (read, written)
+    )
+    return [" ".join(name) for name, bits in before.items() if after.get(name) != bits]
+
+
+# All files
+
+
+def rows_of(folder: Path, seconds: float) -> list[Row]:
+    """Survey each file of the folder in a process of its own."""
+    kinds = (".blend", ".3ds")
+    found = []
+    with tempfile.TemporaryDirectory() as temporary:
+        answer = Path(temporary) / "row.json"
+        for path in sorted(each for each in folder.rglob("*") if each.suffix.lower() in kinds):
+            answer.unlink(missing_ok=True)
+            command = [sys.executable, __file__, str(path), "--row", str(answer)]
+            row: Row = {"faults": []}
+            try:
+                status = subprocess.run(command, stdout=sys.stderr, timeout=seconds).returncode
+                row = json.loads(answer.read_text()) if answer.exists() else row
+                if status:
+                    row["faults"].append(f"the process ended with status {status}")
+            except subprocess.TimeoutExpired:
+                row["faults"].append(f"not done within {seconds:g} s")
+            found.append({**row, "file": path.relative_to(folder).as_posix()})
+    return found
+
+
+def tables(folder: Path, rows: Sequence[Row]) -> dict[str, str]:
+    """Return the Markdown of the tables by name."""
+    made = {}
+    listed = folder / "sources.csv"
+    if listed.exists():
+        with listed.open(encoding="utf-8", newline="") as stream:
+            made["sources"] = table(
+                SOURCE_HEADS, [[one[head] for head in SOURCE_HEADS] for one in csv.DictReader(stream)]
+            )
+    for name, heads, kind in (("blend", BLEND_HEADS, ".blend"), ("3ds", THREE_DS_HEADS, ".3ds")):
+        of_kind = [row for row in rows if row["file"].lower().endswith(kind)]
+        cells = [[cell(row.get(head)) for head in heads] for row in of_kind]
+        made[name] = table(list(heads.values()), cells)
+    return made
+
+
+def cell(content: object) -> object:
+    """Return what a cell shows: faults in one line, in which a bar would end it."""
+    return "; ".join(map(str, content)).replace("|", "\\|") if isinstance(content, list) else content
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    parser.add_argument("--seconds", type=float, default=120.0, help="for each file (default: 120)")
+    parser.add_argument("--page", type=Path, help="where the tables go, in place of standard output")
+    parser.add_argument("--json", type=Path, help="where all that was found goes, with refusals and notes")
+    parser.add_argument("--row", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.row:
+        given.row.write_text(json.dumps(survey(given.folder)))
+        tcb.end_process(0)
+    rows = rows_of(given.folder, given.seconds)
+    if given.json:
+        given.json.write_text(json.dumps(rows, indent=1))
+    text = given.page.read_text(encoding="utf-8") if given.page else ""
+    for name, content in tables(given.folder, rows).items():
+        if given.page:
+            text = filled(text, name, content)
+        else:
+            print(f"{content}\n")
+    if given.page:
+        given.page.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
