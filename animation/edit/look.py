@@ -100,7 +100,7 @@ def _find_plain(
     channels = channels_of(datablock)
     tracks = find_tracks(datablock, channels, prefixes)
     wanted = set()
-    notes = []
+    left_alone = []
     enabled = False
     for track in tracks:
         if track.enabled or (*channels.identity, track.path) in made:
@@ -108,15 +108,14 @@ def _find_plain(
             continue
         reason = why_not(track)
         if reason:
-            notes.append(str(track.refusal(reason)))
+            left_alone.append(track.refusal(reason))
         else:
             wanted.add(track.path)
     if not wanted and not enabled:
-        reasons = "; ".join(notes)
-        raise Refusal(
-            name_of(datablock), reasons or rpt_("it has no animated float property"), nothing_to_do=not reasons
-        )
-    report.notes += notes
+        if left_alone:
+            raise Refusal.of_all(left_alone)
+        raise Refusal(name_of(datablock), rpt_("it has no animated float property"), nothing_to_do=True)
+    report.notes += map(str, left_alone)
     channels = editable_channels(datablock)
     remove_strays(channels)
     found = [track for track in find_tracks(datablock, channels, prefixes) if track.path in wanted]

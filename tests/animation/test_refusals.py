@@ -116,6 +116,16 @@ def test_a_locked_group(animation) -> None:
     refused(animation, item, "Ball", "location", "locked")
 
 
+def test_what_can_not_be_enabled_is_named_once(animation, thing) -> None:
+    key(thing, "scale", KEYS)
+    for fcurve in fcurves(thing):
+        fcurve.lock = True
+    with pytest.raises(animation.Refusal) as refusal:
+        animation.enable(thing)
+    reason = "locked; unlock its channels first"
+    assert str(refusal.value) == f'"Ball", location: {reason}; "Ball", scale: {reason}'
+
+
 def test_a_muted_channel(animation, thing) -> None:
     curve(thing, "location", 1).mute = True
     refused(animation, thing, "Ball", "location", "muted")
