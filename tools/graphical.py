@@ -10,8 +10,11 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
+
+_screens = count()
 
 
 @contextmanager
@@ -21,7 +24,8 @@ def started(size: tuple[int, int] = (1600, 1000)) -> Iterator[Any]:
     sys.path.insert(0, str(blender.parent))
     import drive
 
-    with drive.GuiBlender(blender=blender, display=f":{90 + os.getpid() % 900}", size=size) as gui:
+    screen = f":{100 + os.getpid() % 900}{next(_screens)}"
+    with drive.GuiBlender(blender=blender, display=screen, size=size) as gui:
         yield gui
 
 

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A graphical Blender with the extension installed from its zip, driven by real clicks and keys.
 
-`window`: it, with an animated cube and the sidebar's tab open. Screenshots go to build/gui.
+`window`: it, with a new file, an animated cube and the sidebar's tab open. `own_window`: the same of a Blender that no
+other test uses, for those that change its preferences or windows, or read what it has printed. Screenshots go to
+build/gui.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +36,12 @@ scene.frame_set(20)
 """
 
 
+NEW_FILE = """
+def steps():
+    bpy.ops.wm.read_homefile(use_factory_startup=True)
+    yield 0.5
+"""
+
 SETTLE = """
 def steps():
     from bl_ext.user_default.tcb_animation import handlers
@@ -48,12 +57,69 @@ def settle(window: Any) -> None:
     window.run(SETTLE)
 
 
+@pytest.fixture(scope="session")
+def shared(extension_zip: Path) -> Iterator[SharedBlender]:
+    _check_there_is_one()
+    blender = SharedBlender(extension_zip)
+    yield blender
+    blender.close()
+
+
+class SharedBlender:
+    """One that is started when it is wanted, and left open from test to test, as starting takes longest."""
+
+    def __init__(self, extension_zip: Path) -> None:
+        self._zip = extension_zip
+        self._open = ExitStack()
+        self._gui: Any = None
+
+    def gui(self) -> Any:
+        """It, with a new file."""
+        if self._gui is not None:
+            self._gui.run(NEW_FILE)
+        else:
+            self._gui = self._open.enter_context(installed(self._zip))
+        return self._gui
+
+    def close(self) -> None:
+        self._gui = None
+        self._open.close()
+
+
 @pytest.fixture
-def window(extension_zip: Path) -> Iterator[Any]:
+def window(shared: SharedBlender, request: pytest.FixtureRequest) -> Any:
+    if request.config.stash.get(FAILED, False):
+        # It may hold a key down, or wait for an answer, or be gone.
+        shared.close()
+        request.config.stash[FAILED] = False
+    return _with_a_cube(shared.gui())
+
+
+@pytest.fixture
+def own_window(extension_zip: Path) -> Iterator[Any]:
+    _check_there_is_one()
+    with installed(extension_zip) as gui:
+        yield _with_a_cube(gui)
+
+
+def _check_there_is_one() -> None:
     if "BLENDER" not in os.environ:
         pytest.skip("BLENDER names no graphical Blender; make test-gui does")
     PICTURES.mkdir(parents=True, exist_ok=True)
-    with installed(extension_zip) as gui:
-        gui.run(ANIMATED_CUBE)
-        gui.open_sidebar("VIEW_3D", "TCB")
-        yield gui
+
+
+def _with_a_cube(gui: Any) -> Any:
+    gui.run(ANIMATED_CUBE)
+    gui.open_sidebar("VIEW_3D", "TCB")
+    return gui
+
+
+FAILED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.failed:
+        item.config.stash[FAILED] = True
+    return report

@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from formats import three_ds
 from tests.exchange.files import box, save, scene, track
 
@@ -56,6 +58,11 @@ def wait_for(window: Any, code: str, expected: object) -> None:
             return
         time.sleep(0.5)
     assert window.run(code) == expected
+
+
+@pytest.fixture
+def window(own_window: Any) -> Any:
+    return own_window
 
 
 def test_files_go_in_by_the_dialog_and_by_dropping_and_out_by_the_dialog(window: Any, tmp_path: Path) -> None:

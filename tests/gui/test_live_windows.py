@@ -203,8 +203,8 @@ result = [key.co.x for key in found.keyframe_points if key.type != 'GENERATED']
 
 
 @pytest.fixture
-def windows(window: Any) -> Windows:
-    return Windows(window)
+def windows(own_window: Any) -> Windows:
+    return Windows(own_window)
 
 
 def as_baked(windows: Windows) -> dict[str, list[Any]]:

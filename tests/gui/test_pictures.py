@@ -35,6 +35,11 @@ def steps():
 """
 
 
+@pytest.fixture
+def window(own_window: Any) -> Any:
+    return own_window
+
+
 def screen(window: Any, name: str) -> Any:
     """What is on the screen, shape (height, width, 3); kept as a picture too."""
     file = PICTURES / name
