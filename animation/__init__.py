@@ -105,6 +105,10 @@ def bake(
 ) -> Report:
     """Bake the datablock's TCB tracks; where it has none, all of its tracks, which become TCB.
 
+    Those that become TCB get parameters 0 (or the `defaults`), so their look is not kept: `enable(datablock,
+    keep_look=True)` before it keeps it. By default `keep_look` is False in `enable`, `enable_many` and
+    `bpy.ops.tcb.bake()`, True in `bpy.ops.tcb.enable()` and the command; `enable_and_bake` has no default.
+
     Parameters
     ----------
     datablock : bpy.types.ID

@@ -279,7 +279,9 @@ def _controls(tracks: Tracks, keys: FloatArray, onward: FloatArray, weights: _We
         from_before = times(matrices(velocity_of_exp, back), matrices(rate_of_velocity, into))
         before = first * times(matrices(turned, -on), from_before)
         after = middle * times(matrices(velocity_of_exp, -on), matrices(rate_of_velocity, -out_of))
-        step = solve(before, own, after, missing[:, np.newaxis], tracks.previous, tracks.following)[:, 0]
+        # Where no number solves it there is no solution, which is said below.
+        with np.errstate(all="ignore"):
+            step = solve(before, own, after, missing[:, np.newaxis], tracks.previous, tracks.following)[:, 0]
         # A track that is solved stays as it is while others are not, so that it is the same alone.
         going = np.repeat(unsolved, counts)
         moved = np.maximum.reduceat(np.abs(step).max(axis=0), tracks.first)

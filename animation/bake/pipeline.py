@@ -98,6 +98,9 @@ def bake(
 ) -> Report:
     """Bake the TCB tracks of the datablocks; of one that has none, all of its tracks, which become TCB.
 
+    Those that become TCB get parameters 0 (or the options' defaults), so their look is not kept: `enable_and_bake` can
+    keep it, which has no default for that, and `enable_many` before it, where `keep_look` is False by default.
+
     Parameters
     ----------
     datablocks

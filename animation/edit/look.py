@@ -38,7 +38,8 @@ _SEEN_ANGLE = math.radians(1.0)
 def enable(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, keep_look: bool = False) -> Report:
     """Make the datablock's tracks TCB (those under `prefixes`); their motion changes at the next bake.
 
-    `keep_look`: see `enable_many`. Raises Refusal where there is nothing that can be.
+    `keep_look`: see `enable_many`; False by default, so keys have parameters 0. Raises Refusal where there is nothing
+    that can be.
     """
     report = enable_many({datablock: prefixes}, keep_look)
     if report.refusals:

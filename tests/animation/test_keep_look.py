@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import inspect
+
+import bpy
 import numpy as np
 import pytest
 
@@ -250,3 +253,25 @@ def test_an_action_that_two_objects_share_is_fitted_once(animation) -> None:
         other.animation_data.action_slot = thing.animation_data.action_slot
     report = animation.enable_many({thing: None, other: None}, keep_look=True)
     assert (report.tracks, report.looks_kept, report.datablocks) == (2, 2, 1)
+
+
+def test_the_docstrings_of_the_bakes_say_that_the_look_is_not_kept_and_by_whom_it_is(animation) -> None:
+    """And what they say of the defaults is so."""
+    said = {name: " ".join(getattr(animation, name).__doc__.split()) for name in ("bake", "bake_many")}
+    assert all("their look is not kept" in text and "parameters 0" in text for text in said.values())
+    assert (
+        "`keep_look` is False in `enable`, `enable_many` and `bpy.ops.tcb.bake()`, True in `bpy.ops.tcb.enable()`"
+        in (said["bake"])
+    )
+    defaults = {
+        name: inspect.signature(getattr(animation, name)).parameters["keep_look"].default
+        for name in ("enable", "enable_many", "enable_and_bake")
+    }
+    assert defaults == {"enable": False, "enable_many": False, "enable_and_bake": inspect.Parameter.empty}
+    options = {name: getattr(bpy.ops.tcb, name).get_rna_type().properties["keep_look"] for name in ("bake", "enable")}
+    assert {name: option.default for name, option in options.items()} == {"bake": False, "enable": True}
+    for thing in (keyed(), keyed()):
+        (animation.bake if thing.name == "Thing" else lambda each: animation.bake_many([each], animation.Options()))(
+            thing
+        )
+        assert parameters(animation, thing, "location") == {}
