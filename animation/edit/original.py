@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import bpy
 
 from ...words import rpt_
+from ..arguments import checked
 from ..datablocks import name_of, users_of
 from ..faults import Refusal
 from ..fcurves.channels import assign, channels_in, channels_of
@@ -17,11 +18,12 @@ from ..store.originals import bring_back, originals
 from ..store.tracks import find_tracks
 
 
-def back_to_original(datablock: bpy.types.ID, _prefixes: Iterable[str] | None = None) -> Report:
+@checked
+def back_to_original(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
     """Let the datablock play the action again that its present one was baked from, and so all that share this one.
 
-    The original is as it was, to the last bit. The baked action goes, where nothing else uses it. Raises Refusal where
-    it was not baked from another, or can't be exchanged.
+    The original is as it was, to the last bit, whatever tracks are meant: an action is exchanged whole. The baked
+    action goes, where nothing else uses it. Raises Refusal where it was not baked from another, or can't be exchanged.
     """
     check_editable(datablock)
     baked = channels_of(datablock).action
