@@ -120,7 +120,8 @@ class Watch:
             self.names = names
         changed = []
         for track, as_baked in zip(told, are_up_to_date(told), strict=True):
-            if as_baked:
+            # Of one that was renamed, or moved with its slot, the table gets the new place.
+            if as_baked and track.is_at_home:
                 self.refused.pop(track.path, None)
             else:
                 changed.append(track)

@@ -267,6 +267,12 @@ class Table:
     def rows_checksum(self) -> int:
         return zlib.crc32(self.rows.view(np.uint8).data)
 
+    @property
+    def stamp(self) -> int:
+        """The checksum of rows, tracks and paths: an integer of 32 bits, with sign."""
+        crc = zlib.crc32(self.arrays["tracks"].view(np.uint8).data, self.rows_checksum)
+        return zlib.crc32(self.paths.encode(), crc) - (1 << 31)
+
     def _of_channels(self, name: str, kept: npt.NDArray[np.bool_]) -> Written:
         """Take the own or generated keys of some of the channels."""
         return self.arrays[name][np.repeat(kept, self.arrays["channels"][name])]
@@ -336,6 +342,9 @@ def _read(stored: Any, before: Table | None) -> Table:
     # Copies: Blender's memory goes when the property does.
     table = Table({name: each.copy().view(_ARRAYS[name]) for name, each in words.items()}, paths)
     _check(table)
+    if stored["stamp"] != table.stamp:
+        # Rows are missing, or somebody else has changed some.
+        raise ValueError("stamp")
     return table
 
 
@@ -429,11 +438,8 @@ def write(action: Any, before: Table, table: Table, fresh: Rows = NO_ROWS) -> No
     if table.rows is before.rows:
         # They are many, and mostly stay.
         vars(table)["rows_checksum"] = before.rows_checksum
-    crc = zlib.crc32(table.arrays["tracks"].view(np.uint8).data, table.rows_checksum)
-    crc = zlib.crc32(table.paths.encode(), crc)
     stored["baked"] = int(table.arrays["tracks"]["baked"].any())
-    # Integers of 32 bits, with sign.
-    stored["stamp"] = crc - (1 << 31)
+    stored["stamp"] = table.stamp
     session.remember(action.session_uid, table, fresh)
     session.written.add(action.session_uid)
 

@@ -82,6 +82,11 @@ class Track:
         return self.state is not None and bool(self.state.channels)
 
     @property
+    def is_at_home(self) -> bool:
+        """Whether the table has it at its slot and path: not where it was renamed since, or moved with its slot."""
+        return (self.slot, self.path) in self.table.places
+
+    @property
     def locked(self) -> bool:
         return any(fcurve.lock or (fcurve.group is not None and fcurve.group.lock) for fcurve in self.channels.values())
 
@@ -148,7 +153,7 @@ def find_tracks(datablock: bpy.types.ID, channels: Channels, prefixes: Iterable[
     paths = (*starts, FRAME_FUNCTION)
     near = [fcurve for fcurve in channels if (path := fcurve.data_path).startswith(paths) or "tcb_tracks" in path]
     tracks = _tracks_among(datablock, channels, near)
-    if any(track.enabled and (track.slot, track.path) not in track.table.places for track in tracks):
+    if any(track.enabled and not track.is_at_home for track in tracks):
         # Another one may have more of the keys that were followed.
         tracks = _tracks_among(datablock, channels, channels)
     return [track for track in tracks if track.path.startswith(starts)]

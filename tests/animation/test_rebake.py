@@ -228,6 +228,32 @@ def test_a_baked_rotation_is_restored_after_its_mode_was_changed(animation) -> N
     assert differences(before, snapshot(thing), identities=False) == []
 
 
+@pytest.mark.parametrize("output", ["SAMPLES", "CURVES"])
+def test_a_baked_rotation_whose_mode_was_changed_is_baked_as_in_that_mode(animation, output: str) -> None:
+    thing, twin = mixed("XYZ"), mixed("XYZ")
+    before = snapshot(thing)
+    animation.bake(thing, output=output)
+    for each in (thing, twin):
+        each.rotation_mode = "ZYX"
+        animation.bake(each, output=output)
+    assert differences(snapshot(twin, False), snapshot(thing, False)) == []
+    animation.restore(thing)
+    assert differences(before, snapshot(thing), identities=False) == []
+
+
+def test_a_baked_rotation_that_is_not_in_use_is_refused_and_goes_on_as_before(animation) -> None:
+    thing = mixed("XYZ")
+    animation.bake(thing)
+    baked = snapshot(thing)
+    thing.rotation_mode = "QUATERNION"
+    with pytest.raises(animation.Refusal, match="not in use"):
+        animation.bake(thing, prefixes=["rotation_euler"])
+    assert differences(baked, snapshot(thing)) == []
+    thing.rotation_mode = "XYZ"
+    animation.bake(thing)
+    assert differences(baked, snapshot(thing)) == []
+
+
 @pytest.mark.parametrize("edit", ["moved", "scaled"])
 def test_a_long_bake_that_went_along_is_read_in_no_time(animation, edit: str) -> None:
     """Ten thousand samples of three channels: one pass over them each, not one for each of them."""

@@ -27,7 +27,7 @@ from tests.animation.curves import (
 )
 from tests.animation.test_actions import load, push_down, share, tweak
 from tests.animation.test_properties import RENAMES, custom, keys_of, rig
-from tools.edit_kinds import editor
+from tools.edit_kinds import editor, mark_selected
 
 KEYS = [(0, (0, 0, 0)), (10, (5, 2, 3)), (25, (-1, 0, 2)), (40, (0, 4, -2))]
 with_slots = pytest.mark.skipif(not HAS_SLOTS, reason="this Blender has no slots")
@@ -498,6 +498,40 @@ def test_keys_pasted_onto_another_bone_leave_it_plain(animation) -> None:
     assert state(animation, item, left) == ([(10, 0.5)], [], "SINGLE")
 
 
+@pytest.mark.parametrize("bake_first", [False, True])
+def test_keys_pasted_flipped_onto_another_bone_leave_it_plain(animation, bake_first: bool) -> None:
+    item = rig()
+    left, right = (f'pose.bones["Arm.{side}"].location' for side in "LR")
+    key(item, left, KEYS)
+    animation.key_set(item, left, 10, tension=0.5)
+    key(item, right, KEYS[:1])
+    if bake_first:
+        animation.bake(item)
+    activate(item)
+    bpy.ops.object.mode_set(mode="POSE")
+    for bone in item.pose.bones:
+        (bone if hasattr(bone, "select") else bone.bone).select = True
+    select_all(item, ())
+    for index in range(3):
+        for point in curve(item, left, index).keyframe_points:
+            mark_selected(point, point.co.x in (10, 25))
+    for fcurve in fcurves(item):
+        fcurve.select = False
+    with editor("DOPESHEET"):
+        bpy.ops.action.copy()
+        bpy.context.scene.frame_set(60)
+        assert bpy.ops.action.paste(flipped=True) == {"FINISHED"}
+    # The x of a mirrored location is negated.
+    assert co(curve(item, right, 0)).tolist() == [[0, 0], [60, -5], [75, 1]]
+    assert co(curve(item, right, 1)).tolist() == [[0, 0], [60, 2], [75, 0]]
+    assert not animation.find_track(item, right).enabled
+    assert state(animation, item, left) == ([(10, 0.5)], [], "SINGLE")
+    before = [each for each in snapshot(item) if each["path"][0] == right]
+    animation.bake(item)
+    animation.restore(item)
+    assert [each for each in snapshot(item) if each["path"][0] == right] == before
+
+
 @pytest.mark.parametrize("save", [False, True])
 def test_keys_pasted_onto_another_tcb_object_bring_their_parameters(animation, ball, tmp_path, save: bool) -> None:
     other = keyed("Other")
@@ -518,56 +552,6 @@ def test_keys_pasted_into_another_file_bring_their_parameters(animation, ball) -
     animation.enable(other)
     paste(other, 60)
     assert state(animation, other) == ([(60, 0.5)], [(75, -0.25)], "SINGLE")
-
-
-# Undo
-
-
-def stop(item_name: str) -> tuple[Any, ...]:
-    item = bpy.data.objects[item_name]
-    action = item.animation_data.action
-    table = action.get("tcb_animation")
-    return repr(table.to_dict() if table is not None else None), snapshot(item)
-
-
-def test_undo_and_redo_take_keys_and_table_back_together(animation) -> None:
-    keyed()
-    steps = [
-        lambda item: animation.enable(item),
-        lambda item: animation.key_set(item, "location", 10, tension=0.5),
-        lambda item: animation.bake(item),
-        lambda item: animation.key_set(item, "location", 25, bias=0.25),
-        lambda item: animation.bake(item, output="CURVES"),
-        lambda item: animation.restore(item),
-        lambda item: animation.remove(item),
-    ]
-    bpy.ops.ed.undo_push(message="start")
-    stops = [stop("Ball")]
-    for number, step in enumerate(steps):
-        step(bpy.data.objects["Ball"])
-        bpy.ops.ed.undo_push(message=str(number))
-        stops.append(stop("Ball"))
-    for expected in stops[-2::-1]:
-        assert bpy.ops.ed.undo() == {"FINISHED"}
-        assert stop("Ball") == expected
-        assert not animation.find_track(bpy.data.objects["Ball"], "location").table.fault
-    for expected in stops[1:]:
-        assert bpy.ops.ed.redo() == {"FINISHED"}
-        assert stop("Ball") == expected
-
-
-def test_parameters_are_those_of_the_step_that_undo_goes_back_to(animation) -> None:
-    keyed()
-    animation.enable(bpy.data.objects["Ball"])
-    bpy.ops.ed.undo_push(message="start")
-    for tension in (0.25, 0.5, 0.75):
-        animation.key_set(bpy.data.objects["Ball"], "location", 10, tension=tension)
-        bpy.ops.ed.undo_push(message="set")
-    found = []
-    for _ in range(3):
-        bpy.ops.ed.undo()
-        found.append(given(animation, bpy.data.objects["Ball"], "location", "tension"))
-    assert found == [[(10, 0.5)], [(10, 0.25)], []]
 
 
 # Orphans
@@ -684,7 +668,28 @@ def without(name: str) -> Any:
     return lambda table: table.__delitem__(name)
 
 
+def fewer_rows(table: Any) -> None:
+    """Take rows out of a table, and leave nothing that does not fit."""
+    words("rows", lambda numbers: numbers[: 2 * ROW_WORDS])(table)
+    table["lengths"] = [2, *list(table["lengths"])[1:]]
+
+
+def no_rows(table: Any) -> None:
+    del table["rows"]
+    table["lengths"] = [0, *list(table["lengths"])[1:]]
+
+
 DAMAGE = {
+    "rows are missing": fewer_rows,
+    "all rows are missing": no_rows,
+    "a row's number is another": row("numbers", 0.125),
+    "a row is another track's": row("track", 7),
+    "a digest is another": track("digest", 7),
+    "another path": put("paths", "scale"),
+    "no stamp": without("stamp"),
+    "another stamp": put("stamp", 5),
+    "the stamp a string": put("stamp", "5"),
+    "the stamp an array": put("stamp", [1, 2]),
     "no schema": without("schema"),
     "schema a string": put("schema", "1"),
     "schema a float": put("schema", 1.5),
@@ -810,6 +815,9 @@ def test_one_damaged_track_leaves_the_others_tcb(animation, ball, bake_first: bo
     assert len(tracks) == 2
     scale = action["tcb_animation"]["paths"].split("\n").index("scale")
     tracks["choices"][scale] = 200
+    # As another version may have written it.
+    arrays = {"rows": rows_of(animation, ball), "tracks": tracks}
+    action["tcb_animation"]["stamp"] = animation.store.table.Table(arrays, action["tcb_animation"]["paths"]).stamp
     action["tcb_animation"]["tracks"] = numbers
     assert "damaged" in refusal_of(animation, lambda: animation.restore(ball, ["scale"]))
     assert animation.remove(ball, ["scale"]).tracks == 1
