@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -16,20 +16,21 @@ from ..formats.table import Property, Table, TableError
 from ..interp import rotations
 from ..words import rpt_, told
 from .arguments import Positive, check_fields, checked
+from .bake.pipeline import Progress
 from .bake.sampling import APART
 from .datablocks import name_of
-from .edit.restore import remove_track
+from .edit.restore import remove_tracks
 from .faults import Refusal
 from .fcurves.channels import ensured_channels, is_without_curves
 from .fcurves.editable import check_editable, editable_channels
 from .fcurves.frames import union
 from .fcurves.keyframes import BoolArray, FloatArray
 from .fcurves.keying import key_curve
-from .playing import is_driven
+from .playing import driven_components
 from .report import Report
 from .store.paths import split
 from .store.recording import enable_tracks
-from .store.tracks import EULER_ORDERS, NOT_IN_USE, Track, track_at, why_not
+from .store.tracks import EULER_ORDERS, NOT_IN_USE, Properties, Track, find_tracks, why_not
 
 Float64Array = npt.NDArray[np.float64]
 
@@ -79,7 +80,9 @@ class _Keyed:
 
 
 @checked
-def import_table(item: bpy.types.Object, table: Table, how: TableKeys, bone: str = "") -> Report:
+def import_table(
+    item: bpy.types.Object, table: Table, how: TableKeys, bone: str = "", progress: Progress | None = None
+) -> Report:
     """Make keys of the table's rows.
 
     Parameters
@@ -93,6 +96,8 @@ def import_table(item: bpy.types.Object, table: Table, how: TableKeys, bone: str
         Options.
     bone
         The path of a bone of the object, `pose.bones["Arm"]`: properties without an owner are the bone's.
+    progress
+        Called with the number of steps done and in all: two for each property.
 
     Raises
     ------
@@ -100,38 +105,55 @@ def import_table(item: bpy.types.Object, table: Table, how: TableKeys, bone: str
         Nothing was changed; the text names the property, and the line where a row is at fault.
     """
     report = Report()
-    keyed: list[tuple[bpy.types.ID, _Keyed]] = []
+    keyed: dict[bpy.types.ID, list[_Keyed]] = {}
+    owners: dict[bpy.types.ID, Properties] = {}
     known = False
-    for one in table.properties:
+    count = len(table.properties)
+    for number, one in enumerate(table.properties):
         datablock, path = _place(item, one.path, bone)
+        if datablock not in owners:
+            owners[datablock] = Properties(datablock)
         try:
-            keyed += [(datablock, each) for each in _keyed(datablock, path, one, table, how, report)]
+            found = list(_keyed(owners[datablock], path, one, table, how, report))
             known = True
         except _UnknownError as unknown:
             if not how.known_only:
                 raise
             report.notes.append(rpt_("left out: {:s}", str(unknown)))
-    said: set[tuple[bpy.types.ID, str, int]] = set()
-    for datablock, each in keyed:
-        places = {(datablock, each.track.path, index) for index in each.components}
+            continue
+        if found:
+            keyed.setdefault(datablock, []).extend(found)
+        if progress is not None:
+            progress(number + 1, 2 * count)
+    for each in keyed.values():
+        _check_said_once(each)
+    if not keyed:
+        if known:
+            raise Refusal(name_of(item), rpt_("there are no values in the columns"), nothing_to_do=True)
+        raise Refusal(name_of(item), rpt_("none of the columns names a float property of it"), nothing_to_do=True)
+    for datablock in keyed:
+        _check(datablock)
+    for datablock, each in keyed.items():
+        driven = driven_components(datablock)
+        for one_keyed in each:
+            _check_track(one_keyed, driven, how)
+    steps = iter(range(count + 1, 2 * count))
+    tell = None if progress is None else lambda: progress(next(steps, 2 * count), 2 * count)
+    for datablock, each in keyed.items():
+        _write(datablock, each, how, report, tell)
+    report.add(Report.on(list(keyed)))
+    return report
+
+
+def _check_said_once(keyed: list[_Keyed]) -> None:
+    said: set[tuple[str, int]] = set()
+    for each in keyed:
+        places = {(each.track.path, index) for index in each.components}
         if places & said:
             raise each.track.refusal(
                 rpt_("the table tells it twice: in columns of its own, and by a matrix that scales")
             )
         said |= places
-    if not keyed:
-        if known:
-            raise Refusal(name_of(item), rpt_("there are no values in the columns"), nothing_to_do=True)
-        raise Refusal(name_of(item), rpt_("none of the columns names a float property of it"), nothing_to_do=True)
-    owners = list(dict.fromkeys(datablock for datablock, _ in keyed))
-    for datablock in owners:
-        _check(datablock)
-    for datablock, each in keyed:
-        _check_track(datablock, each, how)
-    for datablock in owners:
-        _write(datablock, [each for owner, each in keyed if owner == datablock], how, report)
-    report.add(Report.on(owners))
-    return report
 
 
 class _UnknownError(Refusal):
@@ -152,11 +174,12 @@ def _place(item: bpy.types.Object, path: str, bone: str) -> tuple[bpy.types.ID, 
 
 
 def _keyed(
-    datablock: bpy.types.ID, path: str, one: Property, table: Table, how: TableKeys, report: Report
+    owned: Properties, path: str, one: Property, table: Table, how: TableKeys, report: Report
 ) -> Iterator[_Keyed]:
     """What there is to key of one property. Raises Refusal."""
+    datablock = owned.datablock
     if one.form == "VALUE":
-        yield from _values(_known(datablock, path), one, table, how)
+        yield from _values(_known(owned, path), one, table, how)
         return
     there = ~np.isnan(one.values).any(axis=1)
     if not there.any():
@@ -167,25 +190,23 @@ def _keyed(
     _check_size(datablock, path, table, rows, values)
     owner = path[: len(path) - len("matrix" if one.form == "MATRIX" else "rotation")]
     if one.form == "MATRIX":
-        yield from _matrices(datablock, owner, values, frames, table, rows, how)
+        yield from _matrices(owned, owner, values, frames, table, rows, how)
     elif one.form == "QUATERNION":
         zero = ~values.any(axis=1)
         if zero.any():
             raise _at(datablock, path, table, rows, zero, rpt_("the quaternion is zero, which is no rotation"))
-        yield _rotation(datablock, owner, rotations.unroll_signs(values), frames, how, "QUATERNION")
+        yield _rotation(owned, owner, rotations.unroll_signs(values), frames, how, "QUATERNION")
     else:
         mode = _mode(datablock, owner)
         order: Any = one.order or (mode if mode in EULER_ORDERS else "XYZ")
         if how.rotation == "TABLE" or mode == order:
-            yield _turned(datablock, owner, order, values, frames, mode)
+            yield _turned(owned, owner, order, values, frames, mode)
             return
         if np.abs(np.diff(values, axis=0)).max(initial=0.0) > np.pi:
             report.notes.append(
                 rpt_("{:s}: turns of more than half a turn are taken the shorter way in mode {:s}", path, mode)
             )
-        yield _rotation(
-            datablock, owner, rotations.unroll_signs(rotations.from_euler(values, order)), frames, how, order
-        )
+        yield _rotation(owned, owner, rotations.unroll_signs(rotations.from_euler(values, order)), frames, how, order)
 
 
 def _values(track: Track, one: Property, table: Table, how: TableKeys) -> Iterator[_Keyed]:
@@ -217,13 +238,24 @@ def _check_size(
         raise _at(named, path, table, rows, large, rpt_("the value is more than float32 holds"))
 
 
-def _known(datablock: bpy.types.ID, path: str) -> Track:
-    track = track_at(datablock, path)
+def _known(owned: Properties, path: str) -> Track:
+    track = owned.track(path)
     if track is None:
-        raise _UnknownError(name_of(datablock), rpt_("it has no float property of this name"), path)
-    if not _is_own(datablock, path):
-        raise _UnknownError(name_of(datablock), rpt_("it is no property of its own that can be animated"), path)
+        raise _UnknownError(owned.name, _why_unknown(owned.datablock, path), path)
+    if not _is_own(owned.datablock, path):
+        raise _UnknownError(owned.name, rpt_("it is no property of its own that can be animated"), path)
     return track
+
+
+def _why_unknown(datablock: bpy.types.ID, path: str) -> str:
+    owner = split(path)[0].removesuffix(".")
+    try:
+        is_empty = bool(owner) and datablock.path_resolve(owner) is None
+    except ValueError:
+        is_empty = False
+    if is_empty:
+        return rpt_("its {:s} is empty, so there is no such property", owner)
+    return rpt_("it has no float property of this name")
 
 
 def _is_own(datablock: bpy.types.ID, path: str) -> bool:
@@ -279,30 +311,28 @@ def _mode(datablock: bpy.types.ID, owner: str) -> str:
 
 
 def _rotation(
-    datablock: bpy.types.ID, owner: str, quaternions: Float64Array, frames: FloatArray, how: TableKeys, form: str
+    owned: Properties, owner: str, quaternions: Float64Array, frames: FloatArray, how: TableKeys, form: str
 ) -> _Keyed:
     """Orientations in the numbers of a rotation mode; quaternions are taken as they are."""
-    mode = _mode(datablock, owner)
+    mode = _mode(owned.datablock, owner)
     target = form if how.rotation == "TABLE" else mode
     if target == "QUATERNION":
-        return _turned(datablock, owner, target, quaternions, frames, mode)
+        return _turned(owned, owner, target, quaternions, frames, mode)
     unit = rotations.normalise(quaternions)
     if target == "AXIS_ANGLE":
         axes, angles = rotations.follow_axis_angle(unit)
-        return _turned(datablock, owner, target, np.column_stack((angles, axes)), frames, mode)
+        return _turned(owned, owner, target, np.column_stack((angles, axes)), frames, mode)
     order: Any = target
-    return _turned(datablock, owner, target, rotations.follow_euler(unit, order), frames, mode)
+    return _turned(owned, owner, target, rotations.follow_euler(unit, order), frames, mode)
 
 
-def _turned(
-    datablock: bpy.types.ID, owner: str, target: str, values: Float64Array, frames: FloatArray, mode: str
-) -> _Keyed:
-    track = _known(datablock, owner + _ROTATION_PATHS.get(target, "rotation_euler"))
+def _turned(owned: Properties, owner: str, target: str, values: Float64Array, frames: FloatArray, mode: str) -> _Keyed:
+    track = _known(owned, owner + _ROTATION_PATHS.get(target, "rotation_euler"))
     return _Keyed(track, tuple(range(values.shape[1])), frames, values, target if target != mode else "")
 
 
 def _matrices(
-    datablock: bpy.types.ID,
+    owned: Properties,
     owner: str,
     values: Float64Array,
     frames: FloatArray,
@@ -319,13 +349,13 @@ def _matrices(
     path = f"{owner}matrix"
     if flat.any():
         raise _at(
-            datablock, path, table, rows, flat, rpt_("the matrix has an axis of length 0, so it says no rotation")
+            owned.datablock, path, table, rows, flat, rpt_("the matrix has an axis of length 0, so it says no rotation")
         )
     unit = axes / scale[:, np.newaxis, :]
     sheared = np.abs(np.einsum("nij,nik->njk", unit, unit) - np.eye(3)).max(axis=(1, 2)) > _SHEARED
     if sheared.any():
         raise _at(
-            datablock,
+            owned.datablock,
             path,
             table,
             rows,
@@ -336,10 +366,10 @@ def _matrices(
     quaternions = rotations.unroll_signs(rotations.from_matrix(unit * sign[:, np.newaxis, np.newaxis]))
     scale = scale * sign[:, np.newaxis]
     if size == 4:
-        yield _Keyed(_known(datablock, f"{owner}location"), (0, 1, 2), frames, matrices[:, :3, 3])
-    yield _rotation(datablock, owner, quaternions, frames, how, "QUATERNION")
+        yield _Keyed(_known(owned, f"{owner}location"), (0, 1, 2), frames, matrices[:, :3, 3])
+    yield _rotation(owned, owner, quaternions, frames, how, "QUATERNION")
     if np.abs(scale - 1.0).max() > _UNSCALED:
-        yield _Keyed(_known(datablock, f"{owner}scale"), (0, 1, 2), frames, scale)
+        yield _Keyed(_known(owned, f"{owner}scale"), (0, 1, 2), frames, scale)
 
 
 def _check(datablock: bpy.types.ID) -> None:
@@ -349,50 +379,56 @@ def _check(datablock: bpy.types.ID) -> None:
     check_editable(datablock)
 
 
-def _check_track(datablock: bpy.types.ID, keyed: _Keyed, how: TableKeys) -> None:
+def _check_track(keyed: _Keyed, driven: Set[tuple[str, int]], how: TableKeys) -> None:
     track = keyed.track
     # What is not in use now may be locked or driven as well.
     reason = why_not(replace(track, in_use=True), without_keys=True)
     if reason:
         raise track.refusal(reason)
     for index in keyed.components:
-        if is_driven(datablock, track.path, index):
+        if (track.path, index) in driven:
             raise track.refusal(rpt_("a driver decides its component {:d}, which keys would not move", index))
     has = [
         index for index in keyed.components if index in track.channels and len(track.channels[index].keyframe_points)
     ]
     if has and not how.replace:
-        raise track.refusal(rpt_("it has keys already, which Replace Keys would take away"))
+        raise track.refusal(rpt_("it has keys already, which the option replace (Replace Keys) would take away"))
 
 
-def _write(datablock: bpy.types.ID, keyed: list[_Keyed], how: TableKeys, report: Report) -> None:
-    for path in {each.track.path for each in keyed if each.track.enabled}:
-        report.notes += remove_track(datablock, path).notes
-        said = Refusal(name_of(datablock), rpt_("its TCB parameters were those of keys that are gone"), path)
-        report.notes.append(str(said))
+def _write(
+    datablock: bpy.types.ID, keyed: list[_Keyed], how: TableKeys, report: Report, tell: Callable[[], None] | None
+) -> None:
+    """`tell`: that one more property is written."""
+    by_path: dict[str, list[_Keyed]] = {}
+    for each in keyed:
+        by_path.setdefault(each.track.path, []).append(each)
+    enabled = {path for path, (first, *_) in by_path.items() if first.track.enabled}
+    if enabled:
+        report.notes += remove_tracks(datablock, enabled).notes
+        gone = rpt_("its TCB parameters were those of keys that are gone")
+        report.notes += [str(Refusal(name_of(datablock), gone, path)) for path in by_path if path in enabled]
     channels = ensured_channels(datablock)
     if channels.action.library is not None:
         channels = editable_channels(datablock)
-    for each in keyed:
-        if each.mode:
-            owner = each.track.path.rpartition(".")[0]
-            thing: Any = datablock.path_resolve(owner) if owner else datablock
-            thing.rotation_mode = each.mode
-            report.notes.append(str(each.track.refusal(rpt_("it rotates in mode {:s} now", each.mode))))
-        for index, values in zip(each.components, each.values.T, strict=True):
-            fcurve = next((c for c in channels if (c.data_path, c.array_index) == (each.track.path, index)), None)
-            if fcurve is None:
-                fcurve = channels.new(each.track.path, index, _group_of(each.track.path))
-            key_curve(fcurve, each.frames, values)
-    for path in dict.fromkeys(each.track.path for each in keyed):
-        track = track_at(datablock, path)
-        assert track is not None
-        if not track.in_use:
-            report.notes.append(str(track.refusal(rpt_(NOT_IN_USE))))
-        if how.use_tcb:
-            enable_tracks(channels, [track])
+    fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in channels}
+    for path, parts in by_path.items():
+        for each in parts:
+            if each.mode:
+                owner = path.rpartition(".")[0]
+                thing: Any = datablock.path_resolve(owner) if owner else datablock
+                thing.rotation_mode = each.mode
+                report.notes.append(str(each.track.refusal(rpt_("it rotates in mode {:s} now", each.mode))))
+            for index, values in zip(each.components, each.values.T, strict=True):
+                fcurve = fcurves.get((path, index)) or channels.new(path, index, _group_of(path))
+                key_curve(fcurve, each.frames, values)
         report.tracks += 1
-        report.keys += len(union([each.frames for each in keyed if each.track.path == path]))
+        report.keys += len(union([each.frames for each in parts]))
+        if tell is not None:
+            tell()
+    tracks = [track for track in find_tracks(datablock, channels) if track.path in by_path]
+    report.notes += [str(track.refusal(rpt_(NOT_IN_USE))) for track in tracks if not track.in_use]
+    if how.use_tcb:
+        enable_tracks(channels, tracks)
     channels.action.update_tag()
 
 

@@ -93,12 +93,15 @@ def has_strips(owner: Any) -> bool:
     return animation is not None and any(len(track.strips) for track in animation.nla_tracks)
 
 
-def is_driven(owner: Any, path: str, component: int | None = None) -> bool:
-    """Whether a driver decides the property, or that component of it."""
+def is_driven(owner: Any, path: str) -> bool:
+    """Whether a driver decides the property, or a component of it."""
+    return any(driven == path for driven, _ in driven_components(owner))
+
+
+def driven_components(owner: Any) -> set[tuple[str, int]]:
+    """What drivers decide: paths and components."""
     animation = owner.animation_data
-    return animation is not None and any(
-        not each.mute and each.data_path == path and component in (None, each.array_index) for each in animation.drivers
-    )
+    return set() if animation is None else {(d.data_path, d.array_index) for d in animation.drivers if not d.mute}
 
 
 def keys_on(owner: Any, paths: Iterable[str]) -> Values:

@@ -16,12 +16,12 @@ from ..animation.to_table import TableContent, export_table
 from ..animation.velocities import Velocities, velocity_table, write_velocities
 from ..formats import table
 from ..formats.headings import Unit
-from ..words import rpt_, told
+from ..words import n_, rpt_, told
 from .arguments import Job
 from .blend_files import Source, UnusableError, check_no_library, check_target, open_file, save
 from .choosing import choose, named
 from .log import write_result
-from .outcome import Outcome
+from .outcome import Outcome, Ticker
 
 
 def bring_table(job: Job, number: int, outcome: Outcome) -> None:
@@ -44,7 +44,8 @@ def bring_table(job: Job, number: int, outcome: Outcome) -> None:
         given["start"], _rate(), not given["plain"], given["replace"], given["rotation"], given["known_only"]
     )
     try:
-        outcome.report = import_table(item, read, how, _bone(item, given["bone"]))
+        ticker = Ticker(outcome.file, n_("{:,} of {:,} steps of the import done"))
+        outcome.report = import_table(item, read, how, _bone(item, given["bone"]), ticker)
     except Refusal as refusal:
         raise UnusableError(str(refusal)) from refusal
     outcome.notes += outcome.report.notes

@@ -296,13 +296,16 @@ def _check_times(
 def _grouped(headings: dict[int, Heading], rows: _Rows) -> dict[tuple[str, Form], dict[int, Heading]]:
     """The columns of each property."""
     groups: dict[tuple[str, Form], dict[int, Heading]] = {}
+    taken: dict[tuple[str, Form, int], int] = {}
     for column, heading in headings.items():
         group = groups.setdefault((heading.path, heading.form), {})
-        for other, same in group.items():
-            if same.index == heading.index:
-                raise rows.error(n_("column {:d} holds the same", other + 1), rows.header_line, column)
-            if (same.order, same.degrees, same.is_single) != (heading.order, heading.degrees, heading.is_single):
-                raise rows.error(n_("it does not go with column {:d}", other + 1), rows.header_line, column)
+        other = taken.setdefault((heading.path, heading.form, heading.index), column)
+        if other != column:
+            raise rows.error(n_("column {:d} holds the same", other + 1), rows.header_line, column)
+        first = next(iter(group), column)
+        same = group.get(first, heading)
+        if (same.order, same.degrees, same.is_single) != (heading.order, heading.degrees, heading.is_single):
+            raise rows.error(n_("it does not go with column {:d}", first + 1), rows.header_line, column)
         group[column] = heading
     return groups
 

@@ -13,7 +13,8 @@ from ..animation import Refusal
 from ..animation.datablocks import bone_path
 from ..animation.from_table import TableKeys, import_table
 from ..formats import table
-from ..words import rpt_, told
+from ..words import n_, rpt_, told
+from .bake import Progress
 from .files import path_of, read_file
 from .reporting import Status, finish
 
@@ -65,11 +66,14 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
         how = TableKeys(
             self.frame_start, rate_of(context), self.use_tcb, self.use_replace, given.rotation, self.use_known_only
         )
+        progress = Progress(context.window_manager, n_("{:d} of {:d} steps of the import done"))
         try:
-            report = import_table(item, read, how, active_bone(context))
+            report = import_table(item, read, how, active_bone(context), progress)
         except Refusal as refusal:
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}
+        finally:
+            progress.end()
         return finish(self, report, rpt_("Imported {:s}", report.counts))
 
 

@@ -354,7 +354,7 @@ def _check_turns(track: Track, settings: Settings, frames: FloatArray, turns: Fl
         raise track.refusal(
             rpt_(
                 "it turns {turn:.4g} degrees from the key before it; of more than {most:g} {method:s} keeps none:"
-                " set keys between, or choose Turns: Shortest",
+                " set keys between, or choose Turns: Shortest (path SHORTEST)",
                 turn=np.degrees(turns[key]),
                 most=np.degrees(most),
                 method=told(METHODS[settings.method].label),

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import bpy
@@ -82,19 +82,19 @@ def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Rep
     return report
 
 
-def remove_track(datablock: bpy.types.ID, path: str) -> Report:
-    """The same of one track that gets other keys: not of others whose paths start like its own, as size_y does like
-    size. Its frame function stays, which is not of its keys."""
+def remove_tracks(datablock: bpy.types.ID, paths: Collection[str]) -> Report:
+    """The same of tracks that get other keys: not of others whose paths start like theirs, as size_y does like size.
+    Their frame functions stay, which are not of their keys."""
 
     def work(channels: Channels, owner: bpy.types.ID, track: Track) -> _Done | None:
         curve, track.frame_curve = track.frame_curve, None
         done = _remove_track(channels, owner, track)
         track.frame_curve = curve
         if curve is not None:
-            give_name(owner, path)
+            give_name(owner, track.path)
         return done
 
-    report = _take_away(datablock, [path], work, lambda track: track.path == path, strip=_strip)
+    report = _take_away(datablock, None, work, lambda track: track.path in paths, strip=_strip)
     report.notes += _function_left(datablock)
     return report
 
@@ -106,7 +106,14 @@ def _function_left(datablock: bpy.types.ID) -> list[str]:
     """
     if curve_of(datablock) is None or any(track.enabled for track in find_tracks(datablock, channels_of(datablock))):
         return []
-    return [str(Refusal(name_of(datablock), rpt_("its frame function stays; the cross in Timing takes it away")))]
+    return [
+        str(
+            Refusal(
+                name_of(datablock),
+                rpt_("its frame function stays; the cross in Timing (remove_retiming) takes it away"),
+            )
+        )
+    ]
 
 
 def _take_away(

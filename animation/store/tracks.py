@@ -166,16 +166,22 @@ def refreshed(datablock: bpy.types.ID, channels: Channels, tracks: Sequence[Trac
     return _tracks_among(datablock, channels, [*own, *(fcurve for fcurve in timing if fcurve is not None)])
 
 
-def track_at(datablock: bpy.types.ID, path: str) -> Track | None:
-    """The property at the path as a track, with the F-curves that there are; None where it leads to no float
-    property."""
-    try:
-        channels = channels_of(datablock)
-    except Refusal:
-        return _track(datablock, name_of(datablock), path)
-    own = [fcurve for fcurve in channels if path in (fcurve.data_path, track_of(fcurve.data_path))]
-    found = next(iter(_tracks_among(datablock, channels, own)), None) if own else None
-    return found or _track(datablock, name_of(datablock), path)
+class Properties:
+    """The float properties of a datablock as tracks, with the F-curves that there are: all of these are looked at
+    once."""
+
+    def __init__(self, datablock: bpy.types.ID) -> None:
+        self.datablock = datablock
+        self.name = name_of(datablock)
+        try:
+            found = find_tracks(datablock, channels_of(datablock))
+        except Refusal:
+            found = []
+        self._tracks = {track.path: track for track in found}
+
+    def track(self, path: str) -> Track | None:
+        """The property at the path; None where that leads to no float property."""
+        return self._tracks.get(path) or _track(self.datablock, self.name, path)
 
 
 DERIVED = ("velocity", "acceleration", "angular_velocity", "angular_acceleration", "speed")
@@ -326,7 +332,8 @@ def _track(datablock: bpy.types.ID, title: str, path: str) -> Track | None:
     try:
         owner: Any = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
         rest = _components(owner, name)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
+        # A path may lead to nothing, such as the parent of what has none, or to a number.
         return None
     if rest is None:
         return None

@@ -261,7 +261,7 @@ def test_the_docstrings_of_the_bakes_say_that_the_look_is_not_kept_and_by_whom_i
     assert all("their look is not kept" in text and "parameters 0" in text for text in said.values())
     assert (
         "`keep_look` is False in `enable`, `enable_many` and `bpy.ops.tcb.bake()`, True in `bpy.ops.tcb.enable()`"
-        in (said["bake"])
+        in said["bake"]
     )
     defaults = {
         name: inspect.signature(getattr(animation, name)).parameters["keep_look"].default
@@ -270,8 +270,7 @@ def test_the_docstrings_of_the_bakes_say_that_the_look_is_not_kept_and_by_whom_i
     assert defaults == {"enable": False, "enable_many": False, "enable_and_bake": inspect.Parameter.empty}
     options = {name: getattr(bpy.ops.tcb, name).get_rna_type().properties["keep_look"] for name in ("bake", "enable")}
     assert {name: option.default for name, option in options.items()} == {"bake": False, "enable": True}
-    for thing in (keyed(), keyed()):
-        (animation.bake if thing.name == "Thing" else lambda each: animation.bake_many([each], animation.Options()))(
-            thing
-        )
-        assert parameters(animation, thing, "location") == {}
+    one, two = keyed(), keyed()
+    animation.bake(one)
+    animation.bake_many([two], animation.Options())
+    assert [parameters(animation, thing, "location") for thing in (one, two)] == [{}, {}]

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import bpy
 import numpy as np
 import pytest
@@ -531,3 +533,105 @@ def test_an_action_without_curves_takes_the_keys(bring):
     bring(thing, "frame,x\n1,0\n5,1")
     assert thing.animation_data.action == action
     assert co(curve(thing, "location")).tolist() == [[1, 0], [5, 1]]
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        ("parent.location.x", '"Ball", parent.location: its parent is empty'),
+        ("data.lens", '"Ball", data.lens: its data is empty'),
+        ("active_material.diffuse_color.r", '"Ball", active_material.diffuse_color: its active_material is empty'),
+        ("parent.parent.location.x", '"Ball", parent.parent.location: it has no float property'),
+        ("parent.rotation_axis_angle.w", '"Ball", parent.rotation_axis_angle: its parent is empty'),
+        ("parent.quaternion", '"Ball", parent.rotation: there is nothing of this name that rotates'),
+        ("name.location.x", '"Ball", name.location: it has no float property'),
+        ("location[0].x", r'"Ball", location\[0\]: it has no float property'),
+        ('parent["grip"]', '"Ball", parent\\["grip"\\]: its parent is empty'),
+    ],
+)
+def test_a_column_that_leads_to_nothing_is_named_with_the_object(bring, animation, column, words):
+    ball = new_object("Ball")
+    text = 'frame,"' + column.replace('"', '""') + '"\n1,7'
+    if column.endswith("quaternion"):
+        text = "frame," + ",".join(f"{column}.{letter}" for letter in "wxyz") + "\n1,1,0,0,0\n9,0,1,0,0"
+    with pytest.raises(animation.Refusal, match=words):
+        bring(ball, text)
+    assert ball.animation_data is None
+    with pytest.raises(animation.Refusal, match="none of the columns names a float property"):
+        bring(ball, text, known_only=True)
+
+
+def test_columns_that_lead_to_nothing_can_be_left_out(bring):
+    ball = new_object("Ball")
+    report = bring(ball, "frame,x,parent.location.x,data.lens\n1,2,3,4\n9,5,6,7", known_only=True)
+    assert report.notes == [
+        'left out: "Ball", parent.location: its parent is empty, so there is no such property',
+        'left out: "Ball", data.lens: its data is empty, so there is no such property',
+    ]
+    assert co(curve(ball, "location")).tolist() == [[1, 2], [9, 5]]
+
+
+def lines_run(work):
+    """How many lines of the package's code run."""
+    count = 0
+
+    def trace(frame, event, _argument):
+        nonlocal count
+        if "tcb_animation" not in frame.f_code.co_filename:
+            return None
+        count += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.parametrize("columns", ["components", "properties", "keyed", "TCB"])
+def test_twice_as_many_columns_are_twice_the_work(bring, columns):
+    counts = []
+    for number in (40, 80, 160):
+        thing = new_object()
+        if columns == "components":
+            names = [f"location[{index}]" for index in range(number)]
+        else:
+            names = [f'["p{index}"]' for index in range(number)]
+            for index in range(number):
+                thing[f"p{index}"] = 0.5
+        text = rows("frame," + ",".join(names), np.arange(number + 1.0), np.arange(number + 1.0) + 1.0)
+        if columns in ("keyed", "TCB"):
+            bring(thing, text, use_tcb=columns == "TCB")
+
+        def work(thing=thing, text=text):
+            try:
+                report = bring(thing, text, replace=True)
+            except Exception as error:
+                assert "it has 3 components" in str(error)  # noqa: PT017  of a location
+            else:
+                assert report.tracks == len(fcurves(thing))
+
+        counts.append(lines_run(work))
+    more = np.diff(counts)
+    assert more[0] > 1000
+    assert more[1] < 2.2 * more[0]
+
+
+def test_an_import_tells_how_far_it_is(bring, animation, scene):
+    import importlib
+
+    package = animation.__name__.rpartition(".")[0]
+    tables, from_table = (
+        importlib.import_module(f"{package}.{name}") for name in ("formats.table", "animation.from_table")
+    )
+    told = []
+    read = tables.read(b"frame,x,scale.x,energy,qw,qx,qy,qz\n1,2,1,3,1,0,0,0\n5,4,2,3,0,1,0,0")
+    how = from_table.TableKeys(known_only=True)
+    from_table.import_table(new_object(), read, how, progress=lambda done, total: told.append((done, total)))
+    assert [total for _, total in told] == [8] * len(told)
+    done = [number for number, _ in told]
+    assert done == sorted(done)
+    assert len(done) == 6
