@@ -123,7 +123,7 @@ class Verdict:
     def told(self, refused: Collection[str], before: Sequence[str] = ()) -> None:
         """Count what the look has told as that: tracks that were refused as they are, which an animator can mend, and,
         where a note says that keys are doubtful, those that appeared, or stand elsewhere. `before`: notes of looks
-        before the last edit."""
+        before the last one."""
         doubted, early = _doubted(self.notes), _doubted(before)
         for kind in ("lost", "appeared"):
             for text in self.differences.pop(kind, ()):
@@ -136,7 +136,7 @@ class Verdict:
 
     def _tell_parameters(self, doubted: Collection[str]) -> None:
         """Count as doubtful the parameters of keys that are: what is kept in doubt has none, or its own. In channels of
-        which that was said before the last edit such keys stand among the others."""
+        which that was said before the last look such keys stand among the others."""
         doubtful = {
             (channel.rpartition("[")[0], difference.rpartition(" ")[2])
             for channel, _, difference in (text.partition(": ") for text in self.differences.get("doubtful", ()))
@@ -193,7 +193,9 @@ def compare(
         for row in sorted(set(range(len(theirs))) - set(matched)):
             verdict.add("lost", f"{channel}: no key at {theirs[row, 0]:g}")
         for row in sorted(set(range(len(mine))) - set(matched.values())):
-            beside = inserted and has_sibling(wanted.points, name, mine[row, 0])
+            # A channel that a bake has made takes what is pasted into the rotation; the twin has none to paste into.
+            is_made = name not in wanted.points
+            beside = (inserted or is_made) and has_sibling(wanted.points, name, mine[row, 0])
             kind = "siblings" if beside else "appeared"
             verdict.add(kind, f"{channel}: a key at {mine[row, 0]:g}")
         for row, other in matched.items():

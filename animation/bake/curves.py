@@ -206,29 +206,31 @@ def _pieces(fit: Fit, spline: TrackSpline, channels: list[int]) -> _Pieces:
     segment = np.searchsorted(keys, starts, side="right") - 1
     last = np.append(segment[1:] != segment[:-1], True)[: len(segment)]
     into = segment[last] + 1
-
-    def both(key_start: Float64Array, knot: Float64Array, key_end: Float64Array) -> Float64Array:
-        first = np.concatenate((key_start[:-1].T, knot), axis=1)[:, order]
-        second = np.concatenate((first[:, 1:], first[:, :1]), axis=1)
-        second[:, last] = key_end[into].T
-        return np.stack((first, second))
-
     ends = np.concatenate((starts[1:], starts[:1]))
     ends[last] = keys[into]
+    values, derivatives = (
+        np.stack([getattr(fit.knots[channel], name) for channel in channels]) for name in ("values", "derivatives")
+    )
     return _Pieces(
         segment,
         np.stack((starts, ends)),
-        both(
-            spline.values,
-            np.stack([fit.knots[channel].values for channel in channels]),
-            fit.arriving[:, channels],
+        _starts_and_ends(
+            np.concatenate((spline.values[:-1].T, values), axis=1)[:, order], last, fit.arriving[:, channels][into].T
         ),
-        both(
-            fit.outgoing[:, channels],
-            np.stack([fit.knots[channel].derivatives for channel in channels]),
-            fit.incoming[:, channels],
+        _starts_and_ends(
+            np.concatenate((fit.outgoing[:, channels][:-1].T, derivatives), axis=1)[:, order],
+            last,
+            fit.incoming[:, channels][into].T,
         ),
     )
+
+
+def _starts_and_ends(starts: Float64Array, last: BoolArray, arriving: Float64Array) -> Float64Array:
+    """What pieces start and end with, shape (2, c, m): each with what the next one starts with, but for the `last` ones
+    before keys, which end with what arrives there."""
+    ends = np.concatenate((starts[:, 1:], starts[:, :1]), axis=1)
+    ends[:, last] = arriving
+    return np.stack((starts, ends))
 
 
 @dataclass(frozen=True)
@@ -282,15 +284,16 @@ def _cycles(pieces: _Pieces, count: int, held: str | None, end: int) -> _Pieces:
     # The cycle that is farthest before the pieces comes first.
     order = slice(None) if end == 0 else slice(None, None, -1)
 
-    def of_all(each: Float64Array) -> Float64Array:
-        flat: Float64Array = each[..., order, :].reshape(*each.shape[:-2], count * size)
-        return flat
-
     copies = _Pieces(
         np.tile(pieces.segment, count),
-        of_all((pieces.frames[:, np.newaxis] + moves).astype(np.float32).astype(np.float64)),
-        of_all(pieces.values[:, :, np.newaxis] * factors + terms),
-        of_all(pieces.derivatives[:, :, np.newaxis] * factors),
+        *(
+            each[..., order, :].reshape(*each.shape[:-2], count * size)
+            for each in (
+                (pieces.frames[:, np.newaxis] + moves).astype(np.float32).astype(np.float64),
+                pieces.values[:, :, np.newaxis] * factors + terms,
+                pieces.derivatives[:, :, np.newaxis] * factors,
+            )
+        ),
     )
     rows = np.arange(count) * size if end == 0 else np.arange(1, count + 1) * size - 1
     beside = copies.values[1 - end][:, rows - 1 if end == 0 else (rows + 1) % max(1, count * size)]

@@ -316,7 +316,9 @@ def _bent(
     """The own keys of channels with one spline, with the parameters that bring it nearest to the goals."""
     count = max(len(each.keys) for each in own.values())
     # The first and the last key's tangents go by those of their neighbours.
-    for row, sides in sorted(goals.items(), key=lambda goal: goal[0] in (0, count - 1)):
+    ends = [row for row in goals if row in (0, count - 1)]
+    for row in [*(row for row in goals if row not in ends), *ends]:
+        sides = goals[row]
         key = _Key.of(track, own, row, defaults)
         found = key.bent(sides)
         if any(goal.dragged for goal in sides.values()) and (found is None or not found.is_near):

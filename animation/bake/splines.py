@@ -50,30 +50,31 @@ class TrackSpline:
     values: Float64Array
     """The keys' as the channels hold them, shape (n, components)."""
     spline: Spline
+    parts: Sequence[Spline]
+    """Those that `spline` consists of: the splines of runs of keys, between which segments are none of theirs."""
     turns: Float64Array | None = None
     """How far a rotation turns from key to key where its numbers say how often, radians, shape (n - 1,)."""
 
     @property
     def between(self) -> BoolArray:
-        """The keys that begin segments which are none of the spline's, shape (n,); the last key counts for nothing."""
-        if isinstance(self.spline, PiecewiseSpline):
-            return self.spline.between
-        return np.zeros(len(self.frames), dtype=np.bool_)
+        """The keys that begin segments which are none of the spline's, shape (n,)."""
+        between = np.zeros(len(self.frames), dtype=np.bool_)
+        between[np.cumsum([len(part.keys) for part in self.parts])[:-1] - 1] = True
+        return between
 
     @property
     def runs(self) -> list[TrackSpline]:
         """The splines between segments of Blender's, by themselves."""
-        if not isinstance(self.spline, PiecewiseSpline):
-            return [self]
         return [
             TrackSpline(
                 self.components,
                 self.frames[own],
                 self.values[own],
-                spline,
+                part,
+                [part],
                 None if self.turns is None else self.turns[own.start : own.stop - 1],
             )
-            for own, spline in zip(_runs(self.between), self.spline.runs, strict=True)
+            for own, part in zip(_runs(self.between), self.parts, strict=True)
         ]
 
 
@@ -150,7 +151,7 @@ def _vector(
         spline = PiecewiseSpline(splines, _between(own, frames, values, runs), cycle=_cycle_of_runs(settings))
     if settings.method != Settings.method:
         _check_range(track, spline, frames)
-    return TrackSpline(components, frames, values, spline)
+    return TrackSpline(components, frames, values, spline, splines)
 
 
 def _check_range(track: Track, spline: Spline, frames: FloatArray) -> None:
@@ -234,15 +235,17 @@ def _rotation(
     runs = _runs(between)
     if len(runs) == 1:
         spline, turns = _rotation_spline(track, settings, originals, frames, values, defaults)
-        return TrackSpline(components, frames, values, spline, turns)
+        return TrackSpline(components, frames, values, spline, [spline], turns)
     single = replace(settings, cycle="SINGLE")
     every = [_rotation_spline(track, single, originals, frames[run], values[run], defaults) for run in runs]
     held = track.order if track.kind == "EULER" else track.kind
     curve = _between({index: originals.get(index) for index in components}, frames, values, runs)
-    spline = PiecewiseSpline([spline for spline, _ in every], curve, held, _cycle_of_runs(settings))
+    parts = [spline for spline, _ in every]
+    spline = PiecewiseSpline(parts, curve, held, _cycle_of_runs(settings))
     # What turns between two runs is none of the spline's.
     turned = [np.append(turns, 0.0) for _, turns in every if turns is not None]
-    return TrackSpline(components, frames, values, spline, np.concatenate(turned)[:-1] if turned else None)
+    turns = np.concatenate(turned)[:-1] if turned else None
+    return TrackSpline(components, frames, values, spline, parts, turns)
 
 
 def _cycle_of_runs(settings: Settings) -> Literal["SINGLE", "REPEAT"]:
