@@ -166,8 +166,8 @@ def check(animation, walk: Walk, alike: Alike) -> bool:
     kept = own_keys(animation, walk.live)
     if any(DOUBT in line for line in handlers_of(animation).said_of(walk.live.animation_data.action)):
         # What may be the animator's is kept, too.
-        wanted = keys_of(walk.plain) if alike == ALL else {}
-        assert all(at in kept[name] for name, every in wanted.items() for at in every), said
+        keyed = wanted(keys_of(walk.plain), kept) if alike == ALL else {}
+        assert all(at in kept[name] for name, every in keyed.items() for at in every), said
         alike = NONE
     animation.restore(whole)
     twins = keys_of(walk.plain if alike != NONE else whole)
