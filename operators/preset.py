@@ -13,8 +13,10 @@ from bpy.props import StringProperty
 from .. import selection
 from ..animation.edit.selected_keys import set_parameters
 from ..animation.store.rows import PARAMETERS
+from ..formats import preset
 from ..shared_number import is_mixed
-from ..words import rpt_
+from ..words import rpt_, told
+from .files import path_of, read_file
 from .key_set import NO_KEYS
 from .reporting import Status, finish, for_each_of, poll_keys
 
@@ -50,18 +52,28 @@ class TCB_OT_preset_apply(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> Status:
         presets = _presets()
         wanted = _plain(self.preset)
-        path = self.filepath or next((str(file) for name, file in presets.items() if _plain(name) == wanted), "")
-        if not path:
+        filepath: Any = self.filepath
+        path = (
+            path_of(filepath)
+            if filepath
+            else next((file for name, file in presets.items() if _plain(name) == wanted), None)
+        )
+        if path is None:
             names = ", ".join(presets)
             self.report({"ERROR"}, rpt_('no preset "{:s}"; there are {:s}', self.preset, names))
             return {"CANCELLED"}
-        bpy.utils.execfile(path)
-        preset: Any = getattr(context.window_manager, "tcb_preset")  # noqa: B009  ours
-        given = {name: getattr(preset, name) for name in PARAMETERS}
+        try:
+            given = preset.read(read_file(path), PARAMETERS)
+        except OSError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        except preset.PresetError as error:
+            self.report({"ERROR"}, rpt_("{}: {:s}", path, told(error)))
+            return {"CANCELLED"}
         defaults = selection.default_parameters(context)
         chosen = selection.chosen_keys(context)
         report = for_each_of(chosen, lambda keys: set_parameters(keys, given, defaults))
-        done = rpt_("Applied {:s} to {:s}", bpy.path.display_name(path), report.counts)
+        done = rpt_("Applied {:s} to {:s}", bpy.path.display_name(path.name), report.counts)
         return finish(self, report, done, NO_KEYS)
 
 
@@ -91,12 +103,12 @@ class TCB_OT_preset_add(AddPresetBase, bpy.types.Operator):  # type: ignore[misc
         options: Any = self
         if not (options.remove_name or options.remove_active):
             # What is written are the numbers of this group.
-            preset: Any = getattr(context.window_manager, "tcb_preset")  # noqa: B009  ours
+            written: Any = getattr(context.window_manager, "tcb_preset")  # noqa: B009  ours
             for name, numbers in selection.chosen_parameters(context).items():
                 if not len(numbers) or is_mixed(numbers):
                     self.report({"ERROR"}, "Select keys that have the same parameters")
                     return {"CANCELLED"}
-                setattr(preset, name, numbers[0])
+                setattr(written, name, numbers[0])
         status: Any = super().execute(context)
         return set(status)
 

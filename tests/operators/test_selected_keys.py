@@ -428,6 +428,35 @@ def test_a_person_adds_a_preset_and_removes_it(keyed, choose, editor, numbers):
         bpy.ops.tcb.preset_apply(preset="stop")
 
 
+def test_a_preset_runs_nothing_of_its_file(keyed, choose, editor, tmp_path):
+    cube, mark = keyed("Cube"), tmp_path / "run"
+    choose(cube, "location", 11)
+    hostile = tmp_path / "hostile.py"
+    before = snapshot(cube)
+    for line, fault in (
+        (f"open({str(mark)!r}, 'w').close()", "line 4: a preset has only lines like key.tension"),
+        (f"key.tension = len({str(mark)!r}) and open({str(mark)!r}, 'w') and 0.5", "line 4: what it gives key.tension"),
+        ("import os", "line 4: a preset has only"),
+    ):
+        hostile.write_text(f"import bpy\nkey = bpy.context.window_manager.tcb_preset\nkey.bias = 0.5\n{line}\n")
+        with editor("DOPESHEET"), pytest.raises(RuntimeError, match=f"hostile.py: {fault}"):
+            bpy.ops.tcb.preset_apply(filepath=str(hostile))
+    assert not mark.exists()
+    assert snapshot(cube) == before
+    with editor("DOPESHEET"), pytest.raises(RuntimeError, match=r"gone.py can't be read"):
+        bpy.ops.tcb.preset_apply(filepath=str(tmp_path / "gone.py"))
+
+
+def test_a_preset_sets_only_what_it_names(keyed, choose, editor, numbers, tmp_path):
+    cube, file = keyed("Cube"), tmp_path / "bias.py"
+    choose(cube, "location", 11)
+    file.write_text("key.bias = -0.25\n")
+    with editor("DOPESHEET"):
+        bpy.ops.tcb.key_set(tension=0.5)
+        bpy.ops.tcb.preset_apply(filepath=str(file))
+    assert (numbers(cube, "location", "tension"), numbers(cube, "location", "bias")) == ({11.0: 0.5}, {11.0: -0.25})
+
+
 def test_without_an_animation_editor_a_preset_goes_to_the_key_in_the_sidebar(keyed, numbers, scene):
     cube = keyed("Cube")
     bpy.context.window_manager.tcb_track = "Object/Cube/location"

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Presets of parameters: the lines that Blender's preset system writes, read as data. Nothing of a file is run.
+
+import bpy
+key = bpy.context.window_manager.tcb_preset
+
+key.tension = 0.5
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Collection, Iterator
+
+from .words import Text, n_
+
+_HEADER = ("import bpy", "key = bpy.context.window_manager.tcb_preset")
+_MOST_BYTES = 65_536
+"""Blender writes 200."""
+
+
+class PresetError(ValueError):
+    """Why a file is no preset, with the line, counted from 1."""
+
+    def __init__(self, fault: Text, line: int | None = None) -> None:
+        said = fault if line is None else n_("line {:d}: {:s}", line, fault)
+        super().__init__(str(said))
+        self.text, self.values = said.text, said.values
+        self.line = line
+
+
+def read(content: bytes, parameters: Collection[str]) -> dict[str, float]:
+    """Return the numbers that a preset gives to some of the parameters. Raises PresetError."""
+    if len(content) > _MOST_BYTES:
+        raise PresetError(n_("it has more than {:,} bytes, which no preset has", _MOST_BYTES))
+    try:
+        text = content.decode("utf-8-sig")
+        statements = ast.parse(text).body
+    except SyntaxError as error:
+        raise PresetError(n_("it is no Python"), error.lineno) from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise PresetError(n_("it is no Python")) from error
+    given = dict(_numbers(statements, text.splitlines(), parameters))
+    if not given:
+        raise PresetError(n_("it sets no parameter"))
+    return given
+
+
+def _numbers(
+    statements: list[ast.stmt], lines: list[str], parameters: Collection[str]
+) -> Iterator[tuple[str, float]]:
+    for statement in statements:
+        number = statement.lineno
+        if lines[number - 1].strip() in _HEADER:
+            continue
+        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+            raise PresetError(n_("a preset has only lines like key.{:s} = 0.5", next(iter(parameters))), number)
+        target = statement.targets[0]
+        name = ""
+        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "key":
+            name = target.attr
+        if name not in parameters:
+            known = ", ".join(f"key.{each}" for each in parameters)
+            raise PresetError(n_("it sets something else than {:s}", known), number)
+        value = _number(statement.value)
+        if value is None:
+            raise PresetError(n_("what it gives key.{:s} is not a number", name), number)
+        yield name, value
+
+
+def _number(value: ast.expr) -> float | None:
+    sign = 1.0
+    if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
+        sign, value = -1.0, value.operand
+    number = value.value if isinstance(value, ast.Constant) else None
+    if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) <= sys.float_info.max:
+        return None
+    return sign * float(number)
