@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator
 
 from .words import Text, n_
 
-_HEADER = ("import bpy", "key = bpy.context.window_manager.tcb_preset")
+_KEY = "key = bpy.context.window_manager.tcb_preset"
 _MOST_BYTES = 65_536
 """Blender writes 200."""
 
@@ -47,12 +47,11 @@ def read(content: bytes, parameters: Collection[str]) -> dict[str, float]:
     return given
 
 
-def _numbers(
-    statements: list[ast.stmt], lines: list[str], parameters: Collection[str]
-) -> Iterator[tuple[str, float]]:
+def _numbers(statements: list[ast.stmt], lines: list[str], parameters: Collection[str]) -> Iterator[tuple[str, float]]:
     for statement in statements:
         number = statement.lineno
-        if lines[number - 1].strip() in _HEADER:
+        imports_blender = isinstance(statement, ast.Import) and [each.name for each in statement.names] == ["bpy"]
+        if imports_blender or lines[number - 1].strip() == _KEY:
             continue
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             raise PresetError(n_("a preset has only lines like key.{:s} = 0.5", next(iter(parameters))), number)
