@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How long Enable takes that keeps the look of many keys, beside the bare write of the same keys.
+"""How long Enable takes that keeps the look of many keys, beside the bare write of the same keys; and the table.
 
     python tools/bench_enable.py [--objects 100] [--frames 1000] [--rounds 5]
 
@@ -7,7 +7,8 @@ Each object has Bezier keys on its location, rotation and scale, 10 channels, ab
 reading is the keys, evaluation is splines and what the F-curves play, fit is the search for parameters, writing is
 making the tracks TCB with these, and the rest is finding tracks and comparing. The bare write puts all that keys are,
 in bulk, into the F-curves of the same file. All is processor time of one thread, each round on a freshly opened file,
-the ratios in each round: what else the machine does counts little.
+the ratios in each round: what else the machine does counts little. At the end the table of 10 000 keys is read as after
+an undo, and written with a row more.
 """
 
 from __future__ import annotations
@@ -31,10 +32,12 @@ from tools import tcb
 from tools.bench_scene import Size, animated, fcurves, make
 
 package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
-animation, look, keyframes = (
-    importlib.import_module(f"{package.__name__}.{name}")
-    for name in ("animation", "animation.edit.look", "animation.fcurves.keyframes")
+animation, look, keyframes, tables = (
+    importlib.import_module(f"{package.__name__}.animation{name}")
+    for name in ("", ".edit.look", ".fcurves.keyframes", ".store.table")
 )
+KEYS = 10_000
+"""Of the table that is read and written."""
 
 STAGES = {
     "reading": ("read_all_own_keys",),
@@ -95,6 +98,35 @@ def measure(path: Path) -> dict[str, float]:
     return seconds | {"bare write": bare, "keys": keys, "tracks": report.tracks}
 
 
+def measure_table(rounds: int) -> dict[str, float]:
+    """Seconds to read the table of one action with 10 000 keys, and to write it with another row."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    thing: Any = bpy.data.objects.new("Keyed", None)
+    for path in ("location", "scale"):
+        thing.keyframe_insert(path, frame=0)
+    curves = fcurves(thing)
+    for curve in curves:
+        count = -(-KEYS // len(curves))
+        curve.keyframe_points.clear()
+        curve.keyframe_points.add(count)
+        curve.keyframe_points.foreach_set("co", [each for n in range(count) for each in (n, n % 7)])
+        curve.update()
+    animation.enable(thing)
+    action = thing.animation_data.action
+    fresh = tables.read_table(action).rows[:1].copy()
+    reads, writes = [], []
+    for _ in range(rounds):
+        tables.session.forget_actions()
+        start = time.thread_time()
+        tables.read_table(action)
+        reads.append(time.thread_time() - start)
+        fresh["identity"] += 1
+        start = time.thread_time()
+        tables.update(action, fresh)
+        writes.append(time.thread_time() - start)
+    return {"read": median(reads), "write": median(writes), "keys": sum(len(c.keyframe_points) for c in curves)}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--objects", type=int, default=100)
@@ -110,6 +142,8 @@ def main() -> None:
     for name in ("bare write", *STAGES, "rest", "all"):
         ratio = median(each[name] / each["bare write"] for each in rounds)
         print(f"{name:12}{1e3 * median(each[name] for each in rounds):8.0f}{ratio:14.1f}")
+    table = measure_table(3 * options.rounds)
+    print(f"table of {table['keys']} keys: read {1e3 * table['read']:.1f} ms, written {1e3 * table['write']:.1f} ms")
     tcb.end_process(0)
 
 

@@ -89,8 +89,7 @@ class Curves(Plan):
             components=[self.spline.components[channel] for channel in channels],
             values=self.spline.values[:, channels],
         )
-        # A twin of what follows: without it a bake of 1,000 channels in 100 frames takes 1.13 times as long of objects,
-        # and 1.27 times of an armature.
+        # A fast form of what follows: tools/bench_fast_forms.py shows what it buys.
         if not (self.around.any or fit.jumps.any() or shown) and _are_keyed_alike(self.scope, spline):
             return [_between_own(fit, channels, spline, self.baked)]
         pieces = _all_pieces(_pieces(fit, spline, channels), self.baked, self.around, self.request.held)
