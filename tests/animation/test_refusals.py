@@ -248,11 +248,14 @@ def test_many_cycles_of_few_frames_count_as_samples(animation) -> None:
 def test_a_parameter_of_the_table_out_of_range(animation, thing, name: str, value: float) -> None:
     """Nobody but another program writes such a row; each key names its own, so which are meant is clear."""
     animation.key_set(thing, "location", 10, **{name: 0.5})
-    rows = animation.store.table.read_table(thing.animation_data.action).rows.copy()
+    table = animation.store.table.read_table(thing.animation_data.action)
+    rows = table.rows.copy()
     own = animation.edit.selected_keys.key_at(thing, animation.find_track(thing, "location"), 10).own
     named = [channel.identities[1] for channel in own.values()]
     rows["numbers"][np.isin(rows["identity"], named), animation.store.rows.column_of(name)] = value
-    thing.animation_data.action["tcb_animation"]["rows"] = rows.view(np.int32)
+    stored = thing.animation_data.action["tcb_animation"]
+    stored["rows"] = rows.view(np.int32)
+    stored["stamp"] = type(table)({**table.arrays, "rows": rows}, table.paths).stamp
     animation.store.session.session.__init__()
     refused(animation, thing, "Ball", "location", "frame 10", name.replace("_", " "))
 

@@ -97,11 +97,17 @@ def test_the_list_says_of_each_track_that_handles_play_how_far_off_these_are_and
 
 
 def test_the_list_has_whole_frames_however_late_they_are(cube, drawn, tcb_animation):
+    # So wide a turn with eases handles play less near than their tolerance, far beyond rounding.
+    cube.rotation_quaternion = (math.cos(math.pi * 0.45), 0.0, 0.0, math.sin(math.pi * 0.45))
+    cube.keyframe_insert("rotation_quaternion", frame=11)
     for fcurve in tcb_animation.animation.fcurves.channels.channels_of(cube):
         for point in fcurve.keyframe_points:
             point.co_ui.x += 123456.0
         fcurve.update()
-    report = tcb_animation.animation.bake(cube, output="HANDLES", rotation_tolerance=1e-7)
+    animation = tcb_animation.animation
+    animation.enable(cube, keep_look=False)
+    animation.key_set(cube, "rotation", 123467, ease_to=1.0, ease_from=1.0)
+    report = animation.bake(cube, output="HANDLES")
     (turn,) = [each for each in report.handles if each["rotation"]]
     (shown,) = [text for text in drawn("TCB_PT_tracks") if "°" in text]
     assert abs(float(shown.rpartition(" ")[2]) - turn["frame"]) <= 0.5
