@@ -62,6 +62,7 @@ def main(folder: Path) -> None:
     print(f"Blender {bpy.app.version_string}")
     for cells in (HEADS, ["---"] * len(HEADS), *rows):
         print("| " + " | ".join(cells) + " |")
+    tcb.end_process(0)
 
 
 if __name__ == "__main__":
