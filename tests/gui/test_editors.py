@@ -10,7 +10,7 @@ import pytest
 
 from tools.graphical import place
 
-from .conftest import PICTURES
+from .conftest import PICTURES, settle
 from .test_main_path import CURVES
 
 ONLY_LOCATION = """
@@ -170,6 +170,7 @@ def take_back(window: Any) -> None:
     window.key("Escape")
     window.xdotool("mouseup", 1)
     time.sleep(0.3)
+    settle(window)
 
 
 def test_the_menu_its_presets_and_dragging_in_the_dope_sheet(window):
