@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Presets of parameters: the lines that Blender's preset system writes, read as data. Nothing of a file is run.
+"""Presets of parameters, read as data: nothing of a file is run.
 
-import bpy
-key = bpy.context.window_manager.tcb_preset
-
-key.tension = 0.5
+Blender's preset system writes Python: a line that imports it, a line that names the preset `key`, and a line like
+``key.tension = 0.5`` for each parameter.
 """
 
 from __future__ import annotations
