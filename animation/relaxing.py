@@ -45,6 +45,9 @@ _CUBE = math.sqrt(3.0)
 _GAUSS = 0.5 / math.sqrt(3.0)
 """Of an interval, from its middle: two places there integrate cubics exactly, and squares of linear accelerations."""
 
+_MOST_SPANS = 20_000
+"""Of the frames over which an effort is added up: of longer motions they are wider."""
+
 Least = Literal["CHANGE", "EFFORT"]
 
 
@@ -226,8 +229,8 @@ def relax(
 
     Notes
     -----
-    The effort is that of all frames, also where a condition has to hold in a range of them. A jump of the velocity at a
-    key, such as a corner's, is no part of it.
+    The effort is that of all frames from the first key to the last, also where a condition has to hold in a range of
+    them. A jump of the velocity at a key, such as a corner's, is no part of it.
     """
     for owner, name in ((item, bone), *((target, _target_bone(wanted)) for target in _targets(wanted))):
         if name and (owner.pose is None or name not in owner.pose.bones):
@@ -275,7 +278,9 @@ def _relax(
     progress: Callable[[int, int], None] | None,
 ) -> Relaxing:
     owners = list(owners)
-    throughout = sampled_frames(scene, owners, None, STEP)
+    moved = np.concatenate([all_keys(mover.datablock) for mover in movers])
+    ends = float(moved.min()), float(moved.max())
+    throughout = sampled_frames(scene, owners, ends, max(STEP, (ends[1] - ends[0]) / _MOST_SPANS))
     finer = sampled_frames(scene, owners, frame_range, STEP / _FINER)
     judge = _Motion(part, wanted, movers, scene, finer, throughout)
     start = np.concatenate([mover.start for mover in movers])
@@ -298,7 +303,7 @@ def _relax(
                 break
     after = judge.errors(numbers)
     worst, last = int(np.argmax(before)), int(np.argmax(after))
-    keys = np.unique(np.concatenate([all_keys(mover.datablock) for mover in movers]))
+    keys = np.unique(moved)
     result = Relaxing(
         part.name,
         sum(len(mover.keys) > 0 for mover in movers),

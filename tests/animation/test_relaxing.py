@@ -543,6 +543,17 @@ def test_a_bone_with_a_weight_turns_less_for_it(animation, leg):
     assert turns[20.0] < 0.9 * turns[1.0]
 
 
+def test_a_range_is_relaxed_however_long_the_scene_is(animation, scene, foot):
+    scene.frame_end = 1_048_574
+    animation.bake(foot, step=0.25)
+    for least in ("CHANGE", "EFFORT"):
+        result = animation.relax(
+            foot, animation.StaysAbove(), [20, 30], tracks=["location"], frame_range=(15, 35), least=least
+        )
+        assert result.reached
+    assert points(foot, frames=np.arange(15, 35.25, 0.25))[:, 2].min() >= -1e-3
+
+
 def test_a_weight_or_a_goal_that_is_none_is_refused(animation, foot):
     animation.enable(foot)
     floor = animation.StaysAbove()
