@@ -9,22 +9,11 @@ from types import ModuleType
 
 def _modules() -> tuple[ModuleType, ...]:
     """The modules that register something, in that order."""
-    from . import (
-        cli,
-        findings,
-        handlers,
-        keymaps,
-        last_event,
-        operators,
-        panels,
-        preferences,
-        properties,
-        redraw,
-        relaxation_settings,
-    )
+    from . import cli, operators, panels
+    from .ui import findings, handlers, keymaps, modifier_keys, preferences, properties, redraw, relaxation_settings
 
     return (
-        last_event,
+        modifier_keys,
         properties,
         findings,
         relaxation_settings,

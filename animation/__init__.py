@@ -21,28 +21,28 @@ from collections.abc import Iterable
 
 import bpy
 
-from ..interp.fitting import ROTATION_TOLERANCE
+from ..interp.fitting.curves import ROTATION_TOLERANCE
 from .arguments import Count, FrameRange, Parameters, Positive, checked
 from .bake.pipeline import bake as bake_many
-from .conditions import Checks, Violation, check
+from .checks.conditions import Checks, Violation, check
+from .checks.joints import Gap, joint_gap
+from .checks.relaxation import KeepsApart, Relaxing, StaysAbove, StaysAt, TurnsWithin, relax
 from .datablocks import of_file, of_object
+from .edit.back_to_original import back_to_original
+from .edit.bake_in_world import bake_in_world
+from .edit.choose import choose, find_track
+from .edit.enable import enable, enable_many
 from .edit.enable_and_bake import enable_and_bake
-from .edit.enabling import choose, find_track
 from .edit.key_whole import key_whole
-from .edit.look import enable, enable_many
-from .edit.original import back_to_original
 from .edit.restore import apply, remove, restore
 from .edit.retime import remove_retiming, retime
 from .edit.selected_keys import key_set
-from .edit.world_space import bake_in_world
-from .faults import Refusal
-from .from_table import TableKeys, import_table
-from .joints import Gap, joint_gap
-from .relaxing import KeepsApart, Relaxing, StaysAbove, StaysAt, TurnsWithin, relax
+from .errors import Refusal
 from .report import Report
-from .store.options import SAMPLE_LIMIT, Options, Output, Target
-from .to_table import TableContent, export_table
-from .velocities import Velocities, velocity_table, write_velocities
+from .store.table.options import SAMPLE_LIMIT, Options, Output, Target
+from .tables.export_table import TableContent, export_table
+from .tables.import_table import TableKeys, import_table
+from .tables.velocities import Velocities, velocity_table, write_velocities
 
 __all__ = [
     "ROTATION_TOLERANCE",

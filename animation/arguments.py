@@ -21,8 +21,8 @@ from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args,
 import bpy
 import numpy as np
 
-from ..words import n_, rpt_
-from .store.rows import PARAMETERS
+from .store.table.rows import PARAMETERS
+from .translation import n_, rpt_
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

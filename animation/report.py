@@ -11,8 +11,8 @@ from typing import TypedDict
 
 import bpy
 
-from ..words import counted, n_, rpt_
-from .faults import Refusal
+from .errors import Refusal
+from .translation import counted, n_, rpt_
 
 _PLACE = re.compile(r'^"[^"]*"(, ([^":]|"[^"]*")*)?: ')
 """Of what a note is: an object, and perhaps a track and a frame of it."""

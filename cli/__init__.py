@@ -18,22 +18,22 @@ from typing import Any
 import bpy
 
 from .. import animation
-from ..animation.edit.look import plain_among
+from ..animation.edit.enable import plain_among
 from ..animation.fcurves.channels import channels_of
 from ..animation.store.tracks import why_not
-from ..words import n_, rpt_
-from .arguments import Job, parse
+from ..animation.translation import n_, rpt_
+from .arguments.parser import Job, parse
 from .blend_files import UnusableError, check_no_library, check_target, open_file, save
-from .checking import look
 from .choosing import choose, has_keys, nothing_to_do, tracks_of
-from .exporting import give
-from .importing import bring
-from .info import inform
 from .log import done_before, write_outcome, write_result, write_skipped
 from .outcome import Outcome, Ticker, Total, announce, say, tell
 from .processes import do_all, serve
 from .streams import Stop, only_results_on_standard_output, stopped_by_interrupt, terminated_like_interrupted
-from .tables import bring_table, give_table, give_velocities, write_each
+from .verbs.check import look
+from .verbs.export import give
+from .verbs.import_files import bring
+from .verbs.info import inform
+from .verbs.tables import bring_table, give_table, give_velocities, write_each
 
 PROGRAM = "blender --command tcb"
 

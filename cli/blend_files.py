@@ -17,7 +17,7 @@ from pathlib import Path
 
 import bpy
 
-from ..words import rpt_
+from ..animation.translation import rpt_
 from .streams import signals_held_back
 
 _COMPRESSED = {b"BLENDER": False, b"\x28\xb5\x2f\xfd": True, b"\x1f\x8b": True}

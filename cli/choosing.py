@@ -13,11 +13,11 @@ import bpy
 from .. import animation
 from ..animation.datablocks import name_of
 from ..animation.fcurves.channels import HAS_SLOTS, channels_of
-from ..animation.store.stamps import has_stamps
+from ..animation.store.table.stamps import has_stamps
 from ..animation.store.tracks import Track, find_tracks
-from ..animation.velocities import has_velocities
-from ..words import n_, rpt_
-from .arguments import Job
+from ..animation.tables.velocities import has_velocities
+from ..animation.translation import n_, rpt_
+from .arguments.parser import Job
 from .outcome import Outcome
 
 _NOTHING_TO_DO = {

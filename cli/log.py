@@ -13,8 +13,8 @@ from typing import Any
 
 import bpy
 
-from ..words import rpt_
-from .arguments import Job
+from ..animation.translation import rpt_
+from .arguments.parser import Job
 from .blend_files import Source, UnusableError, Version, version_of
 from .outcome import Outcome, say_note
 

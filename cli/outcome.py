@@ -15,9 +15,9 @@ from typing import Any, Literal, TextIO, get_args
 
 from ..animation import Report
 from ..animation.report import one_of_each
+from ..animation.translation import iface_, n_, rpt_
 from ..interp.keys import WORDS
-from ..words import iface_, n_, rpt_
-from .arguments import Job
+from .arguments.parser import Job
 
 _PROGRESS_PERIOD = 1.0
 """Seconds between two lines on the progress of one file."""

@@ -22,8 +22,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TextIO
 
-from ..words import n_, rpt_
-from .arguments import Job
+from ..animation.translation import n_, rpt_
+from .arguments.parser import Job
 from .blend_files import remove_leftovers
 from .log import write_outcome
 from .outcome import Outcome, announce

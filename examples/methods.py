@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from interp import Keys, rotations
-from interp.methods import METHODS
-from interp.segments import Method
+from interp.batch import Method
+from interp.splines.methods import METHODS
 
 mpl.use("Agg")
 

@@ -14,8 +14,9 @@ import matplotlib as mpl
 import numpy as np
 import numpy.typing as npt
 
-from interp import Keys, tcb
+from interp import Keys
 from interp.retiming import ConstantSpeed, retimed
+from interp.splines import tcb
 
 mpl.use("Agg")
 

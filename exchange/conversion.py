@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from bpy_extras.io_utils import axis_conversion
 
+from ..animation.translation import rpt_
 from ..interp import rotations
-from ..words import rpt_
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -11,8 +11,8 @@ from typing import Any
 import bpy
 
 from ..animation import Report
+from ..animation.translation import counted, n_, rpt_
 from ..formats import three_ds
-from ..words import counted, n_, rpt_
 
 _IN_WORDS = {
     "object": (n_("{:,} object"), n_("{:,} objects")),

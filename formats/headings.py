@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from .words import n_
+from .messages import n_
 
 Unit = Literal["FRAME", "SECOND"]
 Form = Literal["VALUE", "QUATERNION", "EULER", "MATRIX"]

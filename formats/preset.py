@@ -11,7 +11,7 @@ import ast
 import sys
 from collections.abc import Collection, Iterator
 
-from .words import Text, n_
+from .messages import Text, n_
 
 _KEY = "key = bpy.context.window_manager.tcb_preset"
 _MOST_BYTES = 65_536

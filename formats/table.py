@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .headings import Form, Heading, HeadingError, Unit, heading_of, names_of, time_of
-from .words import Text, n_
+from .messages import Text, n_
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -7,8 +7,9 @@
 (3, 1)
 """
 
-from . import rotations, tcb
+from . import rotations
+from .batch import evaluate_many
 from .keys import Keys, KeysError
-from .segments import evaluate_many
+from .splines import tcb
 
 __all__ = ["Keys", "KeysError", "evaluate_many", "rotations", "tcb"]

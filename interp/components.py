@@ -10,8 +10,8 @@ from typing import Self
 
 import numpy.typing as npt
 
+from .batch import Continuity, Curve, Cycle, Tracks, called, checked_cycle, checked_keys
 from .keys import FloatArray, Keys
-from .segments import Continuity, Curve, Cycle, Tracks, called, checked_cycle, checked_keys
 
 
 class ComponentSpline(ABC):

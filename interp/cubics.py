@@ -7,8 +7,8 @@ from typing import Self
 
 import numpy as np
 
+from .batch import IndexArray, Tracks
 from .keys import FloatArray
-from .segments import IndexArray, Tracks
 
 
 class Cubics:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .words import Text, n_
+from .messages import Text, n_
 
 FloatArray = npt.NDArray[np.float64]
 

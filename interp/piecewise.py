@@ -10,10 +10,7 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from . import sphere
-from .holding import Holding, holding, turning
-from .keys import PARAMETERS, FloatArray, Keys
-from .segments import (
+from .batch import (
     BoolArray,
     Continuity,
     Curve,
@@ -26,6 +23,9 @@ from .segments import (
     checked_splines,
     end_to_end,
 )
+from .keys import PARAMETERS, FloatArray, Keys
+from .rotations import sphere
+from .rotations.representations import Holding, holding, turning
 
 EASE_TO, EASE_FROM = PARAMETERS.index("ease_to"), PARAMETERS.index("ease_from")
 _NO_LENGTH = np.array([[0.0], [1.0], [0.0], [0.0]])

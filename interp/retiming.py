@@ -16,8 +16,8 @@ import numpy.typing as npt
 from numpy.polynomial import legendre
 
 from . import ease
+from .batch import BoolArray, IndexArray, Spline, checked_choice, checked_splines, evaluate_many
 from .keys import FloatArray, numbers
-from .segments import BoolArray, IndexArray, Spline, checked_choice, checked_splines, evaluate_many
 
 Between = Literal["ENDS", "KEYS"]
 

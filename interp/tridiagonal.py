@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .exponential import cross
+from .batch import IndexArray
 from .keys import FloatArray
-from .segments import IndexArray
+from .rotations.exponential import cross
 
 # A row's share outside its own key is at most 1/2 after the first step, and squared by each: 2^-64 after seven.
 _STEPS = 7

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .keys import FloatArray, Keys, KeysError, as_array
-from .words import n_
+from .messages import n_
 
 
 def checked_velocities(keys: Keys, velocities: npt.ArrayLike | None, components: int) -> FloatArray:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from .. import animation
-from ..words import n_
+from ..animation.translation import n_
 from .on_selection import OnSelection
 
 

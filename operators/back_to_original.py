@@ -7,11 +7,12 @@ from typing import Any
 
 import bpy
 
-from .. import animation, selection
-from ..animation.store.originals import originals
-from ..words import n_
+from .. import animation
+from ..animation.store.original_actions import originals
+from ..animation.translation import n_
+from ..ui import selection
+from ..ui.reporting import poll_selection
 from .on_selection import OnSelection
-from .reporting import poll_selection
 
 
 class TCB_OT_back_to_original(OnSelection, bpy.types.Operator):

@@ -9,14 +9,14 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
-from .. import selection
 from ..animation import SAMPLE_LIMIT, Options, enable_and_bake
-from ..animation.edit.look import plain_among
-from ..properties import OUTPUT_ITEMS, RANGE_ITEMS, TARGET_ITEMS, rotation_tolerance, value_tolerance
-from ..words import n_, rpt_, told
+from ..animation.edit.enable import plain_among
+from ..animation.translation import n_, rpt_, told
+from ..ui import selection
+from ..ui.properties import OUTPUT_ITEMS, RANGE_ITEMS, TARGET_ITEMS, rotation_tolerance, value_tolerance
+from ..ui.reporting import Status, finish
 from .enable import warn_of_looks
 from .on_selection import OnSelection
-from .reporting import Status, finish
 
 _SECONDS_BETWEEN_LINES = 2.0
 

@@ -8,10 +8,10 @@ from typing import Any
 import bpy
 from bpy.props import FloatProperty
 
-from .. import selection
 from ..animation import Refusal, Report, bake_in_world
-from ..words import rpt_, told
-from .reporting import Status, finish, poll_selection
+from ..animation.translation import rpt_, told
+from ..ui import selection
+from ..ui.reporting import Status, finish, poll_selection
 
 
 class TCB_OT_bake_in_world(bpy.types.Operator):

@@ -8,11 +8,11 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, FloatProperty
 
-from .. import findings
 from ..animation import check
-from ..redraw import redraw_editors
-from ..words import rpt_, told
-from .reporting import SHOWN_NOTES, Status, tell_notes
+from ..animation.translation import rpt_, told
+from ..ui import findings
+from ..ui.redraw import redraw_editors
+from ..ui.reporting import SHOWN_NOTES, Status, tell_notes
 
 
 class TCB_OT_check(bpy.types.Operator):

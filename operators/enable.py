@@ -6,11 +6,12 @@ from __future__ import annotations
 import bpy
 from bpy.props import BoolProperty
 
-from .. import animation, handlers, selection
+from .. import animation
 from ..animation import Report
-from ..words import n_, rpt_
+from ..animation.translation import n_, rpt_
+from ..ui import handlers, selection
+from ..ui.reporting import Status, finish
 from .on_selection import OnSelection
-from .reporting import Status, finish
 
 
 class TCB_OT_enable(OnSelection, bpy.types.Operator):

@@ -12,14 +12,14 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, St
 from bpy_extras.io_utils import ExportHelper, orientation_helper
 
 from ..animation import Refusal
+from ..animation.translation import iface_, rpt_, told
 from ..exchange.conversion import Conversion, axes_of, stretch_of
-from ..exchange.exporting import EXPORT_STEPS, SAMPLE_LIMIT, ExportOptions, export_steps
+from ..exchange.exporting.exporter import EXPORT_STEPS, SAMPLE_LIMIT, ExportOptions, export_steps
 from ..formats import three_ds
-from ..words import iface_, rpt_, told
+from ..ui.files import path_of, write_file
+from ..ui.reporting import Status
 from .bake import Progress
-from .files import path_of, write_file
 from .import_3ds import TIMING_ITEMS, draw_options, tell_of
-from .reporting import Status
 
 _AT_ONCE = 1.0
 """Seconds that an export by hand takes before it lets Blender go on and looks for Esc."""

@@ -10,13 +10,13 @@ from bpy.props import EnumProperty, FloatProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper
 
 from ..animation import Refusal
-from ..animation.to_table import TableContent, export_table
+from ..animation.tables.export_table import TableContent, export_table
+from ..animation.translation import rpt_, told
 from ..formats import table
-from ..properties import RANGE_ITEMS
-from ..words import rpt_, told
-from .files import path_of, write_file
+from ..ui.files import path_of, write_file
+from ..ui.properties import RANGE_ITEMS
+from ..ui.reporting import Status, finish
 from .import_table import active_bone, poll_active, rate_of
-from .reporting import Status, finish
 
 CONTENT_ITEMS = (
     ("KEYS", "Keys", "A row at each frame with keys of yours, with their own numbers"),

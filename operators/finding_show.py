@@ -8,8 +8,8 @@ from typing import Any
 import bpy
 from bpy.props import IntProperty
 
-from ..words import rpt_
-from .reporting import Status
+from ..animation.translation import rpt_
+from ..ui.reporting import Status
 
 
 class TCB_OT_finding_show(bpy.types.Operator):

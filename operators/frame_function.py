@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import bpy
 from bpy.props import EnumProperty, FloatProperty
 
-from .. import selection
 from ..animation import Refusal, remove_retiming, retime
-from ..redraw import redraw_editors
-from ..words import n_, rpt_, told
-from .reporting import Status
+from ..animation.translation import n_, rpt_, told
+from ..ui import selection
+from ..ui.redraw import redraw_editors
+from ..ui.reporting import Status
 
 LEVEL_ITEMS = (
     ("TRACK", "Track", "The track that the sidebar shows"),

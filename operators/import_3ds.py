@@ -13,16 +13,16 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatPrope
 from bpy_extras.io_utils import ImportHelper, orientation_helper
 
 from ..animation import Refusal
+from ..animation.translation import n_, rpt_, told
 from ..exchange.conversion import Conversion, axes_of, stretch_of
-from ..exchange.importing import SAMPLE_LIMIT, ImportOptions, import_files, set_range
+from ..exchange.importing.importer import SAMPLE_LIMIT, ImportOptions, import_files, set_range
 from ..exchange.report import Exchanged
-from ..exchange.turning import Choices
+from ..exchange.rotation_keys import Choices
 from ..formats import three_ds
-from ..redraw import redraw_editors
-from ..words import n_, rpt_, told
+from ..ui.files import path_of, read_file
+from ..ui.redraw import redraw_editors
+from ..ui.reporting import Status, tell_notes
 from .bake import Progress
-from .files import path_of, read_file
-from .reporting import Status, tell_notes
 
 TARGET_ITEMS = (
     ("CREATE", "New Objects", "Make the file's scene: meshes, cameras, lights and what hangs from what"),

@@ -11,12 +11,12 @@ from bpy_extras.io_utils import ImportHelper
 
 from ..animation import Refusal
 from ..animation.datablocks import bone_path
-from ..animation.from_table import TableKeys, import_table
+from ..animation.tables.import_table import TableKeys, import_table
+from ..animation.translation import n_, rpt_, told
 from ..formats import table
-from ..words import n_, rpt_, told
+from ..ui.files import path_of, read_file
+from ..ui.reporting import Status, finish
 from .bake import Progress
-from .files import path_of, read_file
-from .reporting import Status, finish
 
 ROTATION_ITEMS = (
     ("OBJECT", "As the Object Rotates", "In the rotation mode that the object or bone has"),

@@ -8,11 +8,11 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty
 
-from .. import findings
 from ..animation import Refusal, joint_gap
-from ..redraw import redraw_editors
-from ..words import rpt_, told
-from .reporting import Status
+from ..animation.translation import rpt_, told
+from ..ui import findings
+from ..ui.redraw import redraw_editors
+from ..ui.reporting import Status
 
 
 class TCB_OT_joint_check(bpy.types.Operator):

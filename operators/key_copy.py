@@ -9,14 +9,14 @@ from itertools import islice
 import bpy
 import numpy as np
 
-from .. import selection
 from ..animation.edit.selected_keys import TrackKeys, goes_by_velocities, set_parameters
-from ..animation.faults import Refusal
+from ..animation.errors import Refusal
 from ..animation.store.parameters import Numbers
-from ..animation.store.rows import PARAMETERS, velocity_of
-from ..words import rpt_
+from ..animation.store.table.rows import PARAMETERS, velocity_of
+from ..animation.translation import rpt_
+from ..ui import selection
+from ..ui.reporting import Status, finish, for_each_of, poll_keys
 from .key_set import NO_KEYS
-from .reporting import Status, finish, for_each_of, poll_keys
 
 
 @dataclass(frozen=True)

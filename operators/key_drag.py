@@ -9,16 +9,16 @@ import bpy
 import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
-from .. import preferences, selection
 from ..animation.edit.selected_keys import Kept, TrackKeys, found_again, put_back, set_parameters
-from ..animation.faults import Refusal
+from ..animation.errors import Refusal
 from ..animation.store.parameters import LIMITS, Numbers
-from ..properties import DESCRIPTIONS, MAX, of_50
-from ..redraw import redraw_editors
-from ..words import iface_, rpt_
+from ..animation.translation import iface_, rpt_
+from ..ui import preferences, selection
+from ..ui.properties import DESCRIPTIONS, MAX, of_50
+from ..ui.redraw import redraw_editors
+from ..ui.reporting import Status, finish, for_each_of, poll_keys
 from .key_select import PARAMETER_ITEMS
 from .key_set import NO_KEYS
-from .reporting import Status, finish, for_each_of, poll_keys
 
 _PIXELS = 400.0
 """How far the mouse moves, at a resolution scale of 1, for the whole range of a tension."""

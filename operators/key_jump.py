@@ -8,9 +8,9 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty
 
-from .. import selection
-from ..animation.inspecting import neighbour
-from .reporting import Status
+from ..animation.checks.key_info import neighbour
+from ..ui import selection
+from ..ui.reporting import Status
 
 
 class TCB_OT_key_jump(bpy.types.Operator):

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import bpy
 
-from .. import selection
 from ..animation.edit.selected_keys import reset
-from ..words import rpt_
+from ..animation.translation import rpt_
+from ..ui import selection
+from ..ui.reporting import Status, finish, for_each_of, poll_keys
 from .key_set import NO_KEYS
-from .reporting import Status, finish, for_each_of, poll_keys
 
 
 class TCB_OT_key_reset(bpy.types.Operator):

@@ -10,15 +10,15 @@ import bpy
 import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
-from .. import preferences, selection
 from ..animation.edit.selected_keys import TrackKeys, deselect, goes_by_velocities, select
-from ..animation.faults import Refusal
+from ..animation.errors import Refusal
 from ..animation.store.parameters import Numbers
-from ..animation.store.rows import PARAMETERS, VELOCITY
-from ..properties import DESCRIPTIONS, MAX, from_50, of_50
-from ..redraw import redraw_editors
-from ..words import rpt_
-from .reporting import Status
+from ..animation.store.table.rows import PARAMETERS, VELOCITY
+from ..animation.translation import rpt_
+from ..ui import preferences, selection
+from ..ui.properties import DESCRIPTIONS, MAX, from_50, of_50
+from ..ui.redraw import redraw_editors
+from ..ui.reporting import Status
 
 PARAMETER_ITEMS = [(name, *DESCRIPTIONS[name]) for name in PARAMETERS]
 _ITEMS = [*PARAMETER_ITEMS, (VELOCITY, "Velocity", "How large the velocity is, where the method goes by it")]

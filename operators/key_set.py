@@ -9,16 +9,16 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty, FloatProperty, FloatVectorProperty, StringProperty
 
-from .. import preferences, selection
 from ..animation import find_track
 from ..animation.edit.selected_keys import Kept, TrackKeys, found_again, key_at, put_back, set_parameters
 from ..animation.store.parameters import velocity_size
-from ..animation.store.rows import PARAMETERS, VELOCITY, velocity_of
-from ..properties import Of50, parameter
-from ..redraw import redraw_editors
-from ..shared_number import is_mixed
-from ..words import n_, rpt_
-from .reporting import Status, finish, for_each_of, for_each_track, poll_keys, poll_selection
+from ..animation.store.table.rows import PARAMETERS, VELOCITY, velocity_of
+from ..animation.translation import n_, rpt_
+from ..ui import preferences, selection
+from ..ui.properties import Of50, parameter
+from ..ui.redraw import redraw_editors
+from ..ui.reporting import Status, finish, for_each_of, for_each_track, poll_keys, poll_selection
+from ..ui.shared_number import is_mixed
 
 
 class TCB_OT_key_set(Of50, bpy.types.Operator):

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import bpy
 
-from .. import selection
 from ..animation import Refusal, Report
 from ..animation.edit.make_key import make_key
-from ..words import rpt_
-from .reporting import Status, finish
+from ..animation.translation import rpt_
+from ..ui import selection
+from ..ui.reporting import Status, finish
 
 
 class TCB_OT_make_key(bpy.types.Operator):

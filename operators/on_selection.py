@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import bpy
 from bpy.props import BoolProperty
 
-from .. import selection
-from ..words import rpt_
-from .reporting import Status, finish, for_each, poll_selection
+from ..animation.translation import rpt_
+from ..ui import selection
+from ..ui.reporting import Status, finish, for_each, poll_selection
 
 
 class OnSelection:

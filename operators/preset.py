@@ -10,15 +10,15 @@ import bpy
 from bl_operators.presets import AddPresetBase
 from bpy.props import StringProperty
 
-from .. import selection
 from ..animation.edit.selected_keys import set_parameters
-from ..animation.store.rows import PARAMETERS
+from ..animation.store.table.rows import PARAMETERS
+from ..animation.translation import rpt_, told
 from ..formats import preset
-from ..shared_number import is_mixed
-from ..words import rpt_, told
-from .files import path_of, read_file
+from ..ui import selection
+from ..ui.files import path_of, read_file
+from ..ui.reporting import Status, finish, for_each_of, poll_keys
+from ..ui.shared_number import is_mixed
 from .key_set import NO_KEYS
-from .reporting import Status, finish, for_each_of, poll_keys
 
 SUBFOLDER = "tcb_animation/key"
 

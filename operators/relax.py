@@ -8,19 +8,19 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, FloatProperty, StringProperty
 
-from .. import selection
 from ..animation import KeepsApart, Refusal, StaysAbove, StaysAt, TurnsWithin, relax
+from ..animation.checks.relaxation import Wanted
 from ..animation.edit.selected_keys import TrackKeys, keys_of
 from ..animation.fcurves.channels import channels_of
-from ..animation.relaxing import Wanted
 from ..animation.store.paths import BONES
 from ..animation.store.tracks import find_tracks
-from ..redraw import redraw_editors
-from ..relaxation_settings import Relaxation, draw_condition
-from ..words import n_, rpt_, told
+from ..animation.translation import n_, rpt_, told
+from ..ui import selection
+from ..ui.redraw import redraw_editors
+from ..ui.relaxation_settings import Relaxation, draw_condition
+from ..ui.reporting import Status, tell_notes
 from .bake import Progress
 from .joint_check import active_part
-from .reporting import Status, tell_notes
 
 
 class TCB_OT_relax(Relaxation, bpy.types.Operator):

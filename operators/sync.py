@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import bpy
 
-from .. import handlers
-from ..words import n_, rpt_
-from .reporting import Status, finish
+from ..animation.translation import n_, rpt_
+from ..ui import handlers
+from ..ui.reporting import Status, finish
 
 
 class TCB_OT_sync(bpy.types.Operator):

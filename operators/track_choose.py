@@ -6,12 +6,12 @@ from __future__ import annotations
 import bpy
 from bpy.props import StringProperty
 
-from .. import selection
 from ..animation import choose
-from ..animation.store.settings import CHOICES
-from ..properties import choice
-from ..words import rpt_
-from .reporting import Status, finish, for_each_track, poll_selection
+from ..animation.store.table.settings import CHOICES
+from ..animation.translation import rpt_
+from ..ui import selection
+from ..ui.properties import choice
+from ..ui.reporting import Status, finish, for_each_track, poll_selection
 
 
 class TCB_OT_track_choose(bpy.types.Operator):

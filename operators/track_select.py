@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 from bpy.props import StringProperty
 
-from .reporting import Status
+from ..ui.reporting import Status
 
 
 class TCB_OT_track_select(bpy.types.Operator):

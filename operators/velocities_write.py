@@ -9,16 +9,16 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper
 
-from .. import selection
 from ..animation import Refusal
-from ..animation.velocities import Velocities, has_velocities, velocity_table, write_velocities
+from ..animation.tables.velocities import Velocities, has_velocities, velocity_table, write_velocities
+from ..animation.translation import n_, rpt_, told
 from ..formats import table
-from ..properties import RANGE_ITEMS
-from ..words import n_, rpt_, told
-from .files import path_of, write_file
+from ..ui import selection
+from ..ui.files import path_of, write_file
+from ..ui.properties import RANGE_ITEMS
+from ..ui.reporting import Status, finish, for_each, poll_selection
 from .import_table import rate_of
 from .on_selection import OnSelection
-from .reporting import Status, finish, for_each, poll_selection
 
 QUANTITY_ITEMS = (
     ("VELOCITY", "Velocity", "How fast and where to, by component; of rotations radians about the parent's axes"),

@@ -8,8 +8,8 @@ from typing import Any
 
 import bpy
 
-from ..relaxation_settings import COMMON, draw_condition
-from ..words import iface_
+from ..animation.translation import iface_
+from ..ui.relaxation_settings import COMMON, draw_condition
 
 _LETTER = 7.5
 """Pixels, about, of a letter of Blender's font at its usual size; where the panel's margins go, there is room left."""

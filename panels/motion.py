@@ -8,11 +8,11 @@ from typing import Any
 
 import bpy
 
-from .. import redraw, selection
 from ..animation import Refusal
-from ..animation.smoothness import Smoothness, smoothness
-from ..interp.jumps import Jump
-from ..words import iface_, n_
+from ..animation.checks.smoothness import Smoothness, smoothness
+from ..animation.translation import iface_, n_
+from ..interp.continuity import Jump
+from ..ui import redraw, selection
 
 _DERIVATIVES = (n_("Value"), n_("Velocity"), n_("Acceleration"))
 

@@ -8,12 +8,12 @@ from typing import Any
 import bpy
 import numpy as np
 
-from .. import preferences, redraw, selection
 from ..animation.datablocks import name_of
 from ..animation.edit.selected_keys import TrackKeys
-from ..properties import SLIDERS_OF_VELOCITY, of_50, velocity_component
-from ..shared_number import is_mixed
-from ..words import iface_
+from ..animation.translation import iface_
+from ..ui import preferences, redraw, selection
+from ..ui.properties import SLIDERS_OF_VELOCITY, of_50, velocity_component
+from ..ui.shared_number import is_mixed
 from .pictures.diagram import draw_diagram
 from .sidebar import (
     draw_bake,

@@ -11,25 +11,25 @@ from typing import Any
 
 import bpy
 
-from .. import handlers, preferences, redraw, selection
 from ..animation import Refusal, of_object
-from ..animation.bake.handles import is_keyed_whole
-from ..animation.bake.splines import bends_by_parameters, options_of
+from ..animation.bake.plans.handles import is_keyed_whole
+from ..animation.bake.plans.splines import bends_by_parameters, options_of
+from ..animation.checks.key_info import has_animated_bones, state, state_text, turn_now, values_now
 from ..animation.datablocks import name_of
 from ..animation.edit.selected_keys import goes_by_velocities
 from ..animation.fcurves.editable import check_editable
-from ..animation.inspecting import has_animated_bones, state, state_text, turn_now, values_now
 from ..animation.report import one_of_each
 from ..animation.store.live_switch import is_live
-from ..animation.store.options import Options
-from ..animation.store.originals import originals
+from ..animation.store.original_actions import originals
 from ..animation.store.own_keys import read_own_keys
 from ..animation.store.parameters import velocity_size
 from ..animation.store.paths import split
+from ..animation.store.table.options import Options
 from ..animation.store.tracks import Track, why_not
-from ..interp.methods import METHODS
-from ..properties import SLIDERS_OF_VELOCITY
-from ..words import iface_, n_
+from ..animation.translation import iface_, n_
+from ..interp.splines.methods import METHODS
+from ..ui import handlers, preferences, redraw, selection
+from ..ui.properties import SLIDERS_OF_VELOCITY
 
 _LETTER = 6.4
 """Pixels at a resolution scale of 1, on the average."""

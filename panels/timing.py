@@ -7,9 +7,9 @@ from typing import Any
 
 import bpy
 
-from .. import redraw, selection
 from ..animation.store.frame_functions import curve_of, function_of
-from ..words import iface_, n_
+from ..animation.translation import iface_, n_
+from ..ui import redraw, selection
 
 
 class TCB_PT_timing(bpy.types.Panel):

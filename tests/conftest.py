@@ -127,17 +127,17 @@ def numbers(tcb_animation: ModuleType) -> Callable[..., dict[float, float]]:
 
     def read(datablock: bpy.types.ID, path: str, name: str, component: int = 0) -> dict[float, float]:
         channels = animation.fcurves.channels.channels_of(datablock)
-        table = store.table.read_table(channels.action)
+        table = store.table.custom_property.read_table(channels.action)
         assert not table.fault
         state = table.state(channels.slot_handle, path)
         found: dict[float, float] = {}
         of_one = name == "velocity" and "rotation_" not in path
-        column = store.rows.column_of(f"velocity[{0 if of_one else component}]" if name == "velocity" else name)
+        column = store.table.rows.column_of(f"velocity[{0 if of_one else component}]" if name == "velocity" else name)
         for fcurve in (fcurve for fcurve in channels if fcurve.data_path == path):
             if state is None or (of_one and fcurve.array_index != component):
                 continue
             keys = animation.fcurves.keyframes.read(fcurve)
-            at = table.find(store.identity.spelled(keys.amplitude, keys.period))
+            at = table.find(store.table.identity.spelled(keys.amplitude, keys.period))
             for frame, row in zip(keys.frames[at >= 0].tolist(), table.rows[at[at >= 0]], strict=True):
                 number = float(row["numbers"][column]) if row["given"] & np.uint32(1 << column) else None
                 assert found.setdefault(frame, number) == number

@@ -34,7 +34,7 @@ from tools.bench_scene import Size, animated, fcurves, make
 package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
 animation, look, keyframes, tables = (
     importlib.import_module(f"{package.__name__}.animation{name}")
-    for name in ("", ".edit.look", ".fcurves.keyframes", ".store.table")
+    for name in ("", ".edit.enable", ".fcurves.keyframes", ".store.table.custom_property")
 )
 KEYS = 10_000
 """Of the table that is read and written."""

@@ -30,7 +30,8 @@ from tools.bench_scene import Size, animated, make
 
 package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
 animation, own_keys, curves = (
-    importlib.import_module(f"{package.__name__}.animation{name}") for name in ("", ".store.own_keys", ".bake.curves")
+    importlib.import_module(f"{package.__name__}.animation{name}")
+    for name in ("", ".store.own_keys", ".bake.plans.curves")
 )
 
 FORMS: dict[str, tuple[Any, str, Callable[..., Any], str]] = {

@@ -52,8 +52,8 @@ def main() -> None:
     given = parser.parse_args()
     tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
     three_ds = importlib.import_module(f"{tcb.PACKAGE}.formats.three_ds")
-    importing = importlib.import_module(f"{tcb.PACKAGE}.exchange.importing")
-    exporting = importlib.import_module(f"{tcb.PACKAGE}.exchange.exporting")
+    importing = importlib.import_module(f"{tcb.PACKAGE}.exchange.importing.importer")
+    exporting = importlib.import_module(f"{tcb.PACKAGE}.exchange.exporting.exporter")
     data = three_ds.write(make_scene(three_ds, given.nodes, given.keys, given.every, given.parameters))
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     context: Any = bpy.context

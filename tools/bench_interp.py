@@ -22,7 +22,8 @@ import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from interp import Keys, evaluate_many, rotations, tcb
+from interp import Keys, evaluate_many, rotations
+from interp.splines import tcb
 
 FloatArray = npt.NDArray[np.float64]
 Track = tuple[FloatArray, FloatArray]

@@ -39,7 +39,7 @@ from tools.bench_scene import RIG, Size, fcurves, make
 package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
 animation, baking, live = (
     importlib.import_module(f"{package.__name__}.{name}")
-    for name in ("animation", "animation.bake.pipeline", "animation.live.watch")
+    for name in ("animation", "animation.bake.pipeline", "animation.live.update")
 )
 
 CHARACTER = Size("armature", 1000, 250)

@@ -22,9 +22,11 @@ import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from interp import Keys, evaluate_many, handles, rotations, tcb
-from interp.handles import Handles, Request, fit_handles
-from interp.holding import holding
+from interp import Keys, evaluate_many, rotations
+from interp.fitting import handles
+from interp.fitting.handles import Handles, Request, fit_handles
+from interp.rotations.representations import holding
+from interp.splines import tcb
 from tools.bench_report import filled, number, table
 
 FloatArray = npt.NDArray[np.float64]

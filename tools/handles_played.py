@@ -97,7 +97,7 @@ class Compared:
     @property
     def in_tolerances(self) -> float:
         """The largest error, in the tolerances that a bake has by default."""
-        fitting: Any = importlib.import_module(f"{tcb.PACKAGE}.interp.fitting")
+        fitting: Any = importlib.import_module(f"{tcb.PACKAGE}.interp.fitting.curves")
         tolerance = math.degrees(fitting.ROTATION_TOLERANCE) if self.is_rotation else fitting.VALUE_TOLERANCE
         return float(self.error.max()) / float(tolerance)
 
@@ -106,8 +106,8 @@ def compare(path: Path, every: int) -> tuple[tuple[str, ...], list[Compared]]:
     """Return a row of the table, and the file's tracks."""
     load(path, every)
     animation: Any = importlib.import_module(f"{tcb.PACKAGE}.animation")
-    splines: Any = importlib.import_module(f"{tcb.PACKAGE}.animation.bake.splines")
-    rotations: Any = importlib.import_module(f"{tcb.PACKAGE}.interp.rotations")
+    splines: Any = importlib.import_module(f"{tcb.PACKAGE}.animation.bake.plans.splines")
+    rotations: Any = importlib.import_module(f"{tcb.PACKAGE}.interp.rotations.quaternions")
     own_keys: Any = importlib.import_module(f"{tcb.PACKAGE}.animation.store.own_keys")
     datablocks = [*bpy.data.objects, *bpy.data.cameras, *bpy.data.lights, *bpy.data.materials, *bpy.data.worlds]
     animated = [

@@ -23,9 +23,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from examples.methods import DIAGONAL, DIAGONAL_FRAMES, diagonal_keys, picture
 from interp import Keys, evaluate_many, rotations
-from interp.methods import METHODS
-from interp.orientations import OrientationSpline
-from interp.segments import Method
+from interp.batch import Method
+from interp.rotations.orientations import OrientationSpline
+from interp.splines.methods import METHODS
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT, PICTURE = ROOT / "docs" / "methods.md", ROOT / "docs" / "methods.png"

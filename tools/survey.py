@@ -203,7 +203,7 @@ def exported(row: Row) -> tuple[bytes, dict[str, Float64Array], list[float]] | N
     """Export the open scene; return the content of the file, and where objects are at some frames."""
     import bpy
 
-    exporting, three_ds = module("exchange.exporting"), module("formats.three_ds")
+    exporting, three_ds = module("exchange.exporting.exporter"), module("formats.three_ds")
     scene: Any = bpy.context.scene
     frames = places(scene.frame_start, scene.frame_end)
     try:
@@ -220,7 +220,7 @@ def imported(content: bytes, output: str) -> tuple[Any, Any]:
     """Import into an empty file; return its scene and what is said of it."""
     import bpy
 
-    importing, three_ds = module("exchange.importing"), module("formats.three_ds")
+    importing, three_ds = module("exchange.importing.importer"), module("formats.three_ds")
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     scene: Any = bpy.context.scene
     read = three_ds.read(content)

@@ -13,13 +13,12 @@ import bpy
 import numpy as np
 
 from ...interp import KeysError, evaluate_many
-from ...interp.fitting import fit_many
-from ...interp.handles import KnownFits, fit_handles
-from ...words import n_, rpt_, told
+from ...interp.fitting.curves import fit_many
+from ...interp.fitting.handles import KnownFits, fit_handles
 from ..arguments import checked
 from ..datablocks import name_of
-from ..faults import Refusal, TooManySamples
-from ..fcurves import scratch
+from ..errors import Refusal, TooManySamples
+from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, assign, channels_in, channels_of, users_of_channels
 from ..fcurves.cycles import give_away, repeat
 from ..fcurves.editable import check_editable, check_not_tweaked, editable_channels
@@ -35,28 +34,29 @@ from ..fcurves.keyframes import (
     read_joined,
     write,
 )
-from ..fcurves.selecting import selecting
+from ..fcurves.selection_flags import selecting
 from ..report import HandleError, Report
-from ..store import identity
 from ..store.frame_functions import function_of
 from ..store.live_switch import switch_off
-from ..store.options import Options
-from ..store.originals import bring_back, set_aside
+from ..store.original_actions import bring_back, set_aside
 from ..store.own_keys import NO_OWN_KEYS, OwnKeys, digest, read_all_own_keys
 from ..store.paths import FRAME_FUNCTION, remove_strays, split, track_of
 from ..store.recording import Part, as_written, new_state, plain_keys, recorded, remove_traces
-from ..store.rows import NO_ROWS, Rows, joined
-from ..store.table import GENERATED, Channel, Error, Extrapolation, State, Written, remove_table, update
+from ..store.table import identity
+from ..store.table.custom_property import GENERATED, Channel, Error, Extrapolation, State, Written, remove_table, update
+from ..store.table.options import Options
+from ..store.table.rows import NO_ROWS, Rows, joined
 from ..store.tracks import Track, find_tracks, played_otherwise, why_not
-from .composing import baked_keys
-from .composing import plain_keys as composed_plain_keys
-from .handles import approximate
-from .implied import may_imply, with_implied
-from .plan import Baked, ChannelKeys, OwnChannels, Results, TrackPlan
-from .planning import plan_track, sampling_of
-from .retimed import sample_count
-from .sampling import APART
-from .uniting import united
+from ..translation import n_, rpt_, told
+from .compose import baked_keys
+from .compose import plain_keys as composed_plain_keys
+from .implied_parameters import may_imply, with_implied
+from .plans.handles import approximate
+from .plans.plan_track import plan_track, sampling_of
+from .plans.protocol import Baked, ChannelKeys, OwnChannels, Results, TrackPlan
+from .plans.retimed import sample_count
+from .plans.sample_frames import APART
+from .united_frames import united
 
 _KEYS_AT_ONCE = 20_000
 """Keys that are composed together: some megabytes."""
@@ -136,7 +136,7 @@ def bake(
         reason = too_many(asked, options.sample_limit)
         report.refusals += [TooManySamples(name_of(job.datablocks[0]), reason, asked) for job in jobs]
         return report
-    with scratch.kept():
+    with scratch_curves.kept():
         jobs = [job for job in jobs if _plan(job, report, whole)]
     jobs, every = _evaluated(jobs, report, whole)
     total, done = sum(len(job.plans) for job in jobs), 0
@@ -178,7 +178,7 @@ def rebake(
             jobs.append(job)
         except Refusal as refusal:
             report.refusals.append(refusal)
-    with scratch.kept():
+    with scratch_curves.kept():
         jobs = [job for job in jobs if _plan(job, report, whole=True)]
     jobs, every = _evaluated(jobs, report, whole=True, known=_LIVE_FITS)
     if jobs:

@@ -11,12 +11,12 @@ import bpy
 from ..arguments import checked
 from ..bake.pipeline import Progress
 from ..bake.pipeline import bake as bake_many
-from ..faults import Refusal
+from ..errors import Refusal
 from ..fcurves.channels import channels_of
 from ..report import Report
-from ..store.options import Options
+from ..store.table.options import Options
 from ..store.tracks import Track, find_tracks
-from .look import enable_many
+from .enable import enable_many
 from .restore import remove
 
 _Selected = Mapping[bpy.types.ID, Iterable[str] | None]

@@ -10,18 +10,18 @@ import bpy
 import numpy as np
 
 from ..arguments import checked
-from ..bake.handles import is_keyed_whole
 from ..bake.pipeline import rebake
-from ..bake.splines import Float64Array, values_at
+from ..bake.plans.handles import is_keyed_whole
+from ..bake.plans.splines import Float64Array, values_at
 from ..fcurves.channels import Channels
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import is_among, union
 from ..fcurves.keyframes import FLAGS, FloatArray
 from ..report import Report
-from ..store.options import Options
 from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.parameters import given_numbers, velocity_size
-from ..store.rows import PARAMETERS, column_of, velocity_of
+from ..store.table.options import Options
+from ..store.table.rows import PARAMETERS, column_of, velocity_of
 from ..store.tracks import Track, find_tracks, why_not
 from .restore import put_back
 from .selected_keys import TrackKeys, set_parameters

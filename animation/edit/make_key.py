@@ -6,11 +6,11 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ...words import rpt_
 from ..fcurves.frames import SAME_FRAME, is_among
 from ..store.own_keys import key_frames
 from ..store.tracks import Track
-from .enabling import writable
+from ..translation import rpt_
+from .choose import writable
 
 
 def make_key(datablock: bpy.types.ID, track: Track, frame: float) -> None:

@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 import bpy
 import numpy as np
 
-from ...words import rpt_
 from ..arguments import checked
 from ..bake.pipeline import take_channel
 from ..datablocks import name_of
-from ..faults import Refusal
+from ..errors import Refusal
 from ..fcurves.channels import Channels, channels_of
 from ..fcurves.cycles import give_away, repeat
 from ..fcurves.editable import check_editable
@@ -25,9 +24,10 @@ from ..store.live_switch import switch_off
 from ..store.own_keys import RESTORED, OwnKeys, key_frames, read_own_keys, recorded_keys
 from ..store.paths import give_name, remove_strays, take_name
 from ..store.recording import remove_traces
-from ..store.stamps import has_stamps, is_generated
-from ..store.table import Channel, has_baked_tracks, read_table, remove_table, update
+from ..store.table.custom_property import Channel, has_baked_tracks, read_table, remove_table, update
+from ..store.table.stamps import has_stamps, is_generated
 from ..store.tracks import Track, find_tracks
+from ..translation import rpt_
 
 
 @dataclass(frozen=True)

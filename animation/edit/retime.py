@@ -15,22 +15,22 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...interp.fitting import handles
+from ...interp.fitting.curves import handles
 from ...interp.retiming import Between, ConstantSpeed
-from ...words import rpt_
 from ..arguments import Parameters, Positive, checked
-from ..bake.splines import track_splines
+from ..bake.plans.splines import track_splines
 from ..datablocks import name_of
-from ..faults import Refusal
+from ..errors import Refusal
 from ..fcurves.channels import Channels, channels_of, ensured_channels, is_without_curves, new_action
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import union
 from ..fcurves.keying import key_curve
-from ..playing import is_driven
+from ..sampling.properties import is_driven
 from ..store.own_keys import key_frames, read_own_keys
 from ..store.paths import FRAME_FUNCTION, frame_function_path, give_name
 from ..store.tracks import Track, find_tracks
-from .enabling import find_track
+from ..translation import rpt_
+from .choose import find_track
 
 SHAPES = (
     "AS_IT_IS",

@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 import bpy
 import numpy as np
 
-from ...words import rpt_
 from ..arguments import checked
-from ..bake.splines import options_of
+from ..bake.plans.splines import options_of
 from ..datablocks import users_of
-from ..faults import Refusal
+from ..errors import Refusal
 from ..fcurves.channels import HAS_SLOTS, Channels, channels_of
 from ..fcurves.editable import check_editable
 from ..fcurves.frames import SAME_FRAME, is_among, union
@@ -21,7 +20,8 @@ from ..fcurves.keyframes import INTERPOLATION, BoolArray, FloatArray, IndexArray
 from ..store.own_keys import OwnKeys, read_all_own_keys, read_own_keys
 from ..store.parameters import Numbers, check_parameter, read_parameters, read_velocities, velocity_size
 from ..store.recording import Part, enable_tracks, recorded, remove_traces, write_identities
-from ..store.rows import (
+from ..store.table.custom_property import Channel, read_table, remove_table, update
+from ..store.table.rows import (
     CHOSEN_INTERPOLATION,
     NO_ROWS,
     NUMBERS,
@@ -32,10 +32,10 @@ from ..store.rows import (
     joined,
     velocity_of,
 )
-from ..store.table import Channel, read_table, remove_table, update
 from ..store.tracks import Track, find_tracks, tracks_among
+from ..translation import rpt_
 from . import restore
-from .enabling import find_track, writable
+from .choose import find_track, writable
 
 _SELECTION = ("select_control_point", "select_left_handle", "select_right_handle")
 

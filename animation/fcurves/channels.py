@@ -13,9 +13,9 @@ from typing import Any
 
 import bpy
 
-from ...words import rpt_
 from ..datablocks import name_of, users_of_each
-from ..faults import Refusal
+from ..errors import Refusal
+from ..translation import rpt_
 
 HAS_SLOTS = bpy.app.version >= (4, 4, 0)
 

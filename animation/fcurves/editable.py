@@ -7,9 +7,9 @@ from typing import Any
 
 import bpy
 
-from ...words import rpt_
 from ..datablocks import name_of
-from ..faults import Refusal
+from ..errors import Refusal
+from ..translation import rpt_
 from .channels import Channels, assign, channels_of
 
 

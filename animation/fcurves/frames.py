@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from .keyframes import BoolArray, FloatArray, IndexArray
-from .remembering import remembered
+from .memoize import remembered
 
 SAME_FRAME = 1e-3
 """Frames. Keys nearer than this are at one frame: far above the float32 error of moving a key, and a tenth of the

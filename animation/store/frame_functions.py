@@ -19,10 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..datablocks import of_object
-from ..faults import Refusal
+from ..errors import Refusal
 from ..fcurves.channels import channels_of
 from ..fcurves.keyframes import INTERPOLATION, places, places_of, read, read_unplaced
-from ..fcurves.remembering import remembered
+from ..fcurves.memoize import remembered
 from .paths import FRAME_FUNCTION
 from .tracks import Track
 

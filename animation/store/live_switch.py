@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from ...words import rpt_
+from ..translation import rpt_
 
 
 def is_live(action: bpy.types.Action) -> bool:

@@ -36,16 +36,16 @@ from ..fcurves.keyframes import (
     read_joined,
     read_rest,
 )
-from . import identity
-from . import rows as rows_
-from .changes import Changes, classify, values_without_bake
+from .classify_edits import Changes, classify, values_without_bake
 from .frame_functions import function_of
-from .identity import Identities
-from .rows import Rows
-from .session import session
-from .settings import Settings
-from .stamps import is_generated, is_stamped, unstamped
-from .table import OWN, Channel, Written
+from .table import identity
+from .table import rows as rows_
+from .table.custom_property import OWN, Channel, Written
+from .table.identity import Identities
+from .table.rows import Rows
+from .table.session import session
+from .table.settings import Settings
+from .table.stamps import is_generated, is_stamped, unstamped
 from .tracks import Track
 
 PUSHED = 0.01

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ...interp.keys import WORDS
-from ...words import rpt_, told
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import FloatArray
+from ..translation import rpt_, told
 from .own_keys import OwnKeys
-from .rows import PARAMETERS, VELOCITY, column_of, velocity_of
+from .table.rows import PARAMETERS, VELOCITY, column_of, velocity_of
 from .tracks import Track
 
 LIMITS = {

@@ -14,19 +14,19 @@ import numpy as np
 import numpy.typing as npt
 
 from ..datablocks import users_of
-from ..faults import Refusal
+from ..errors import Refusal
 from ..fcurves.channels import Channels, channels_in, channels_of
 from ..fcurves.keyframes import BoolArray, FloatArray, Joined, Keyframes, places, read, read_floats, write
-from . import identity
-from . import rows as rows_
-from .identity import Identities
 from .own_keys import RESTORED, OwnKeys, digest, identities_of, numbers_in, read_all_own_keys
-from .rows import NO_ROWS, RECORDED, Rows
-from .session import session
-from .settings import Settings
-from .stamps import is_stamped, unstamped
-from .table import OWN, WRITTEN, Channel, State, Table, Written, read_table, update
-from .table import write as write_table
+from .table import identity
+from .table import rows as rows_
+from .table.custom_property import OWN, WRITTEN, Channel, State, Table, Written, read_table, update
+from .table.custom_property import write as write_table
+from .table.identity import Identities
+from .table.rows import NO_ROWS, RECORDED, Rows
+from .table.session import session
+from .table.settings import Settings
+from .table.stamps import is_stamped, unstamped
 from .tracks import Track, default_settings, find_tracks
 
 _EXACT = ("co", "handle_left", "handle_right")

@@ -14,19 +14,19 @@ import numpy as np
 import numpy.typing as npt
 
 from ...interp import rotations
-from ...interp.orientations import Path
-from ...interp.segments import Cycle
-from ...words import n_, rpt_
+from ...interp.batch import Cycle
+from ...interp.rotations.orientations import Path
 from ..datablocks import name_of
-from ..faults import Refusal
+from ..errors import Refusal
 from ..fcurves.channels import Channels, channels_in, channels_of
 from ..fcurves.cycles import repeats
 from ..fcurves.keyframes import read_floats
-from . import identity
+from ..translation import n_, rpt_
 from .paths import BONES, FRAME_FUNCTION, is_stray, split, track_of
-from .session import session
-from .settings import Settings
-from .table import State, Table, read_table
+from .table import identity
+from .table.custom_property import State, Table, read_table
+from .table.session import session
+from .table.settings import Settings
 
 EULER_ORDERS: tuple[rotations.Order, ...] = get_args(rotations.Order)
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..words import Text, n_
+from ..messages import Text, n_
 
 HEADER = struct.Struct("<HI")
 WORD = struct.Struct("<H")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..words import n_
+from ..messages import n_
 
 
 def find_parents(

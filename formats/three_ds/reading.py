@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..words import Text, n_
+from ..messages import Text, n_
 from . import idents
 from .chunks import (
     FLOAT,

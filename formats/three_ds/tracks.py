@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..words import Text, n_
+from ..messages import Text, n_
 from .chunks import Damage, Fault, ThreeDSError, check_array, packed
 from .scene import COMPONENTS, FloatArray, FrameArray, Track, WordArray
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ..words import Text, n_
+from ..messages import Text, n_
 from . import idents
 from .chunks import (
     FLOAT,
@@ -26,19 +26,7 @@ from .chunks import (
     check_array,
     packed,
 )
-from .scene import (
-    NODE_KINDS,
-    TRACK_KINDS,
-    Camera,
-    Editor,
-    Keyframer,
-    Light,
-    Mesh,
-    Node,
-    Object,
-    Scene,
-    Spotlight,
-)
+from .scene import NODE_KINDS, TRACK_KINDS, Camera, Editor, Keyframer, Light, Mesh, Node, Object, Scene, Spotlight
 from .tracks import track_bytes
 
 _A_TRACK, _A_NODE, _AN_OBJECT = n_("{:s} track"), n_("node {!r}"), n_("object {!r}")

@@ -14,14 +14,15 @@ import bpy.utils.previews
 import numpy as np
 import numpy.typing as npt
 
-from ... import selection
+from ...animation.checks.key_info import Sides
 from ...animation.fcurves import easing
 from ...animation.fcurves.keyframes import INTERPOLATION
-from ...animation.inspecting import Sides
-from ...animation.store.rows import PARAMETERS
-from ...interp import Keys, tcb
+from ...animation.store.table.rows import PARAMETERS
+from ...interp import Keys
+from ...interp.batch import IndexArray
 from ...interp.piecewise import PiecewiseSpline
-from ...interp.segments import IndexArray
+from ...interp.splines import tcb
+from ...ui import selection
 from ..sidebar import without_bending
 from .bitmap import Bitmap, Colour, Points
 

@@ -18,10 +18,10 @@ import bpy
 import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
 
-from ... import handlers
-from ...animation.stepping import Stepping, Thing
-from ...animation.world import UnknownMotionError, World
-from ...words import iface_
+from ...animation.sampling.depsgraph import Stepping, Thing
+from ...animation.sampling.transforms import UnknownMotionError, World
+from ...animation.translation import iface_
+from ...ui import handlers
 from .drawing import Picture, draw
 from .paths import Path, Plan, Trace, path, plan
 

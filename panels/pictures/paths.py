@@ -13,9 +13,9 @@ from ...animation import Refusal
 from ...animation.datablocks import bone_path
 from ...animation.fcurves.channels import channels_of
 from ...animation.fcurves.frames import union
+from ...animation.sampling.transforms import Frames, Matrices
 from ...animation.store.own_keys import key_frames
 from ...animation.store.tracks import tracks_shown
-from ...animation.world import Frames, Matrices
 
 Points = npt.NDArray[np.float32]
 

@@ -96,7 +96,7 @@ NO_FUNCTIONS = {"ROTATION_TOLERANCE", "SAMPLE_LIMIT", "Refusal", "Report", "Chec
 def arguments_of(animation, function):
     """What the function takes, by name, so that it would do something."""
     item, child = bpy.data.objects["Thing"], bpy.data.objects["Child"]
-    table = animation.to_table.Table("FRAME", np.array([1.0]), ())
+    table = animation.tables.export_table.Table("FRAME", np.array([1.0]), ())
     return {
         "datablock": item,
         "item": child if function == "joint_gap" else item,

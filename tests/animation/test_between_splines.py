@@ -27,12 +27,12 @@ ROUNDING = 4e-6
 
 @pytest.fixture
 def velocities(animation):
-    return importlib.import_module(f"{animation.__name__}.velocities")
+    return importlib.import_module(f"{animation.__name__}.tables.velocities")
 
 
 @pytest.fixture
 def smoothness(animation):
-    return importlib.import_module(f"{animation.__name__}.smoothness").smoothness
+    return importlib.import_module(f"{animation.__name__}.checks.smoothness").smoothness
 
 
 def twins(animation, kind: str, output: str = "HANDLES") -> tuple[bpy.types.Object, bpy.types.Object]:
@@ -85,7 +85,7 @@ def slope(at, frames, step: float = 0.25) -> np.ndarray:
 def test_the_value_now_is_the_one_that_is_played(animation, kind: str, output: str) -> None:
     thing, plain = twins(animation, kind, output)
     for frame in BETWEEN:
-        now = animation.inspecting.values_now(animation.find_track(thing, "location"), frame, {})
+        now = animation.checks.key_info.values_now(animation.find_track(thing, "location"), frame, {})
         assert list(now.values()) == pytest.approx(places(plain, [frame])[0].tolist(), abs=ROUNDING)
 
 
@@ -93,7 +93,7 @@ def test_the_value_now_is_the_one_that_is_played(animation, kind: str, output: s
 def test_the_value_now_is_there_before_a_bake_too(animation, kind: str) -> None:
     thing, plain = twins(animation, kind)
     animation.restore(thing)
-    now = animation.inspecting.values_now(animation.find_track(thing, "location"), 11.0, {})
+    now = animation.checks.key_info.values_now(animation.find_track(thing, "location"), 11.0, {})
     assert list(now.values()) == pytest.approx(places(plain, [11.0])[0].tolist(), abs=ROUNDING)
 
 
@@ -102,7 +102,7 @@ def test_the_value_now_is_there_before_a_bake_too(animation, kind: str) -> None:
 def test_the_turn_now_is_the_one_that_is_played(animation, mode: str, kind: str) -> None:
     thing, plain = turned_twins(animation, mode, ["BEZIER", kind, kind])
     for frame in BETWEEN:
-        angle, axis = animation.inspecting.turn_now(animation.find_track(thing, rotation_path(mode)), frame, {})
+        angle, axis = animation.checks.key_info.turn_now(animation.find_track(thing, rotation_path(mode)), frame, {})
         before, there = orientations(plain, [FRAMES[1]])[0], orientations(plain, [frame])[0]
         assert (Rotation.from_rotvec(angle * np.array(axis)).inv() * there * before.inv()).magnitude() < ROUNDING
 
@@ -184,12 +184,12 @@ def test_components_with_other_interpolations_are_one_spline_still(animation) ->
         fcurve.keyframe_points[1].interpolation = kind
     plain = {index: [fcurve.evaluate(frame) for frame in BETWEEN] for index, fcurve in enumerate(fcurves(thing))}
     for row, frame in enumerate(BETWEEN):
-        now = animation.inspecting.values_now(animation.find_track(thing, "location"), frame, {})
+        now = animation.checks.key_info.values_now(animation.find_track(thing, "location"), frame, {})
         assert now == pytest.approx({index: values[row] for index, values in plain.items()}, abs=ROUNDING)
 
 
 def test_handles_in_a_rotation_s_segment_go_along_with_keys_that_relaxation_moves(animation) -> None:
-    relaxing = importlib.import_module(f"{animation.__name__}.relaxing")
+    relaxing = importlib.import_module(f"{animation.__name__}.checks.relaxation")
     thing, plain = turned_twins(animation, "XYZ", ["BEZIER", "LINEAR", "LINEAR"])
     (keys,) = relaxing._keys_at(thing, "", ["rotation"], [FRAMES[1]])
     mover = relaxing._Mover(keys, {})

@@ -155,7 +155,9 @@ def test_channels_keyed_alike_get_what_the_way_for_all_gives(animation, monkeypa
         with monkeypatch.context() as patch:
             if not alike:
                 patch.setattr(
-                    importlib.import_module(f"{animation.__name__}.bake.curves"), "_are_keyed_alike", lambda *_: False
+                    importlib.import_module(f"{animation.__name__}.bake.plans.curves"),
+                    "_are_keyed_alike",
+                    lambda *_: False,
                 )
             report = animation.bake(thing, output="CURVES", frame_range=frame_range)
         assert report.curve_keys > 0

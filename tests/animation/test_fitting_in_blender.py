@@ -7,8 +7,9 @@ import bpy
 import numpy as np
 import pytest
 
-from interp import Keys, rotations, tcb
-from interp.fitting import ROTATION_TOLERANCE, Request, fit_many, handles
+from interp import Keys, rotations
+from interp.fitting.curves import ROTATION_TOLERANCE, Request, fit_many, handles
+from interp.splines import tcb
 
 
 def curve_of(frames, values, incoming, outgoing):

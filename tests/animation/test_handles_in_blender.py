@@ -7,8 +7,9 @@ import bpy
 import numpy as np
 import pytest
 
-from interp import Keys, rotations, tcb
-from interp.handles import Request, fit_handles
+from interp import Keys, rotations
+from interp.fitting.handles import Request, fit_handles
+from interp.splines import tcb
 
 FLOAT32 = 2.0**-23
 

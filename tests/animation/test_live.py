@@ -227,14 +227,14 @@ def is_as_baked(animation, thing: bpy.types.Object) -> bool:
 def bakes(animation, monkeypatch) -> list[str]:
     """The tracks that were baked again."""
     done: list[str] = []
-    original = animation.live.watch.rebake
+    original = animation.live.update.rebake
 
     def rebake(datablocks, channels, tracks, otherwise):
         tracks = list(tracks)
         done.extend(track.path for track in tracks)
         return original(datablocks, channels, tracks, otherwise)
 
-    monkeypatch.setattr(animation.live.watch, "rebake", rebake)
+    monkeypatch.setattr(animation.live.update, "rebake", rebake)
     return done
 
 

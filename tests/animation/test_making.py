@@ -67,7 +67,7 @@ def test_keying_an_unchanged_pose_while_live_makes_a_key(animation, tcb_animatio
         # With its value as it is: one that is replaced would be off by Blender's rounding.
         point = next((point for point in fcurve.keyframe_points if abs(point.co.x - frame) < 0.01), None)
         mark_selected(point or fcurve.keyframe_points.insert(frame, value), True)
-    live = tcb_animation.animation.live.watch
+    live = tcb_animation.animation.live.update
     report = live.refresh_all({}, thing.animation_data.action, keyed=[frame])
     assert report.tracks
     assert own_frames(animation, thing, "location") == [0, 10, frame, 25, 40]
@@ -81,5 +81,5 @@ def test_a_column_that_is_selected_on_a_keyed_frame_of_another_track_makes_no_ke
     for fcurve in fcurves(thing):
         for point in fcurve.keyframe_points:
             mark_selected(point, fcurve.array_index == 0 and abs(point.co.x - 15) < 0.01)
-    animation.live.watch.refresh_all({}, thing.animation_data.action, keyed=[15.0])
+    animation.live.update.refresh_all({}, thing.animation_data.action, keyed=[15.0])
     assert own_frames(animation, thing, "location") == [0, 10, 25, 40]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from interp import Keys
-from interp.methods import METHODS
+from interp.splines.methods import METHODS
 from tests.animation import reference
 from tests.animation.curves import (
     action_bits,

@@ -248,11 +248,11 @@ def test_many_cycles_of_few_frames_count_as_samples(animation) -> None:
 def test_a_parameter_of_the_table_out_of_range(animation, thing, name: str, value: float) -> None:
     """Nobody but another program writes such a row; each key names its own, so which are meant is clear."""
     animation.key_set(thing, "location", 10, **{name: 0.5})
-    table = animation.store.table.read_table(thing.animation_data.action)
+    table = animation.store.table.custom_property.read_table(thing.animation_data.action)
     rows = table.rows.copy()
     own = animation.edit.selected_keys.key_at(thing, animation.find_track(thing, "location"), 10).own
     named = [channel.identities[1] for channel in own.values()]
-    rows["numbers"][np.isin(rows["identity"], named), animation.store.rows.column_of(name)] = value
+    rows["numbers"][np.isin(rows["identity"], named), animation.store.table.rows.column_of(name)] = value
     stored = thing.animation_data.action["tcb_animation"]
     stored["rows"] = rows.view(np.int32)
     stored["stamp"] = type(table)({**table.arrays, "rows": rows}, table.paths).stamp

@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 import pytest
 
-from interp.methods import METHODS
+from interp.splines.methods import METHODS
 from tests.animation import reference
 from tests.animation.curves import (
     MODES,
@@ -378,9 +378,9 @@ def test_a_function_that_leads_too_far_is_refused_and_nothing_changes(animation)
 def test_the_value_that_the_sidebar_shows_is_what_is_played(animation):
     item = keyed()
     fcurve = function(item, FUNCTIONS["reversed"])
-    values = animation.inspecting.values_now(animation.find_track(item, "location"), 7.0, {})
+    values = animation.checks.key_info.values_now(animation.find_track(item, "location"), 7.0, {})
     np.testing.assert_allclose([values[axis] for axis in range(3)], location(fcurve.evaluate(7.0)), atol=1e-5)
-    angle, _ = animation.inspecting.turn_now(animation.find_track(item, "rotation"), 41.0 - 25.0, {})
+    angle, _ = animation.checks.key_info.turn_now(animation.find_track(item, "rotation"), 41.0 - 25.0, {})
     assert angle == pytest.approx(reference.apart(np.array(TURNS[1]), np.array(TURNS[2])), abs=1e-5)
 
 

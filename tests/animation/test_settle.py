@@ -26,7 +26,7 @@ def thing(request, animation) -> bpy.types.Object:
 
 
 def look(animation, thing: bpy.types.Object, watches: dict) -> list[str]:
-    return animation.live.watch.refresh_all(watches, thing.animation_data.action, is_live=False).notes
+    return animation.live.update.refresh_all(watches, thing.animation_data.action, is_live=False).notes
 
 
 def move(thing: bpy.types.Object, frame: float, amount: float) -> None:

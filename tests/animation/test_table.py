@@ -61,7 +61,7 @@ TCB = ([(10, 0.5)], [(25, -0.25)], "REPEAT")
 
 
 def rows_of(animation, item: bpy.types.ID) -> np.ndarray:
-    return animation.store.table.read_table(item.animation_data.action).rows
+    return animation.store.table.custom_property.read_table(item.animation_data.action).rows
 
 
 def select_all(item: bpy.types.ID, frames: tuple[float, ...] | None = None) -> None:
@@ -128,18 +128,18 @@ def test_ten_thousand_keys_are_read_and_written_in_no_time(animation) -> None:
             fcurve.update()
     animation.enable(item)
     action, store = item.animation_data.action, animation.store
-    table = store.table.read_table(action)
+    table = store.table.custom_property.read_table(action)
     assert len(table.rows) == 6 * 1667
     fresh = table.rows[:1].copy()
 
     def read() -> None:
         """As after an undo: nothing of the action is remembered."""
         store.session.session.forget_actions()
-        store.table.read_table(action)
+        store.table.custom_property.read_table(action)
 
     def write() -> None:
         fresh["identity"] += 1
-        store.table.update(action, fresh)
+        store.table.custom_property.update(action, fresh)
 
     seconds = {}
     for name, work in {"read": read, "write": write}.items():
@@ -210,7 +210,7 @@ def test_keys_moved_one_by_one_and_by_rows_keep_their_parameters(animation, ball
     assert state(animation, ball) == ([(14, 0.5)], [(25, -0.25)], "REPEAT")
     curve(ball, "location", 1).keyframe_points[2].co_ui.x = 30
     own = animation.store.own_keys.read_own_keys(animation.find_track(ball, "location"))
-    column = animation.store.rows.column_of("bias")
+    column = animation.store.table.rows.column_of("bias")
     biases = {index: each.numbers[:, column].tolist()[2] for index, each in own.items()}
     assert biases == {0: -0.25, 1: -0.25, 2: -0.25}
 
@@ -635,7 +635,7 @@ def row(name: str, value: Any, where: int = 1) -> Any:
     """Change a field of a row."""
 
     def change(numbers: np.ndarray) -> np.ndarray:
-        from bl_ext.user_default.tcb_animation.animation.store.rows import ROW
+        from bl_ext.user_default.tcb_animation.animation.store.table.rows import ROW
 
         rows = numbers.view(ROW)
         rows[name][where] = value
@@ -646,7 +646,7 @@ def row(name: str, value: Any, where: int = 1) -> Any:
 
 def track(name: str, value: Any) -> Any:
     def change(numbers: np.ndarray) -> np.ndarray:
-        from bl_ext.user_default.tcb_animation.animation.store.table import _TRACK
+        from bl_ext.user_default.tcb_animation.animation.store.table.custom_property import _TRACK
 
         tracks = numbers.view(_TRACK)
         tracks[name] = value
@@ -811,13 +811,15 @@ def test_one_damaged_track_leaves_the_others_tcb(animation, ball, bake_first: bo
         animation.bake(ball)
     action: Any = ball.animation_data.action
     numbers = np.array(action["tcb_animation"]["tracks"], dtype=np.int32)
-    tracks = numbers.view(animation.store.table._TRACK)
+    tracks = numbers.view(animation.store.table.custom_property._TRACK)
     assert len(tracks) == 2
     scale = action["tcb_animation"]["paths"].split("\n").index("scale")
     tracks["choices"][scale] = 200
     # As another version may have written it.
     arrays = {"rows": rows_of(animation, ball), "tracks": tracks}
-    action["tcb_animation"]["stamp"] = animation.store.table.Table(arrays, action["tcb_animation"]["paths"]).stamp
+    action["tcb_animation"]["stamp"] = animation.store.table.custom_property.Table(
+        arrays, action["tcb_animation"]["paths"]
+    ).stamp
     action["tcb_animation"]["tracks"] = numbers
     assert "damaged" in refusal_of(animation, lambda: animation.restore(ball, ["scale"]))
     assert animation.remove(ball, ["scale"]).tracks == 1

@@ -32,7 +32,7 @@ def bring(animation):
 
     package = animation.__name__.rpartition(".")[0]
     tables = importlib.import_module(f"{package}.formats.table")
-    from_table = importlib.import_module(f"{package}.animation.from_table")
+    from_table = importlib.import_module(f"{package}.animation.tables.import_table")
 
     def do(item, content, bone="", **how):
         content = content if isinstance(content, bytes) else content.encode()
@@ -48,7 +48,7 @@ def give(animation):
 
     package = animation.__name__.rpartition(".")[0]
     tables = importlib.import_module(f"{package}.formats.table")
-    to_table = importlib.import_module(f"{package}.animation.to_table")
+    to_table = importlib.import_module(f"{package}.animation.tables.export_table")
 
     def do(item, bone="", **how):
         return tables.write(to_table.export_table(item, to_table.TableContent(**how), bone)[0])
@@ -625,7 +625,7 @@ def test_an_import_tells_how_far_it_is(bring, animation, scene):
 
     package = animation.__name__.rpartition(".")[0]
     tables, from_table = (
-        importlib.import_module(f"{package}.{name}") for name in ("formats.table", "animation.from_table")
+        importlib.import_module(f"{package}.{name}") for name in ("formats.table", "animation.tables.import_table")
     )
     told = []
     read = tables.read(b"frame,x,scale.x,energy,qw,qx,qy,qz\n1,2,1,3,1,0,0,0\n5,4,2,3,0,1,0,0")

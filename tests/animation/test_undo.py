@@ -44,7 +44,7 @@ def everything() -> dict[str, Any]:
 
 def look(animation) -> None:
     """Let edits be looked at, as they are in a window when nothing else happens."""
-    handlers = importlib.import_module(f"{animation.__name__.removesuffix('.animation')}.handlers")
+    handlers = importlib.import_module(f"{animation.__name__.removesuffix('.animation')}.ui.handlers")
     for action in bpy.data.actions:
         handlers.mark(action)
     handlers.flush()
@@ -68,7 +68,7 @@ def check(animation, *steps: Step) -> None:
         assert bpy.ops.ed.undo() == {"FINISHED"}
         look(animation)
         assert everything() == expected
-        assert not any(animation.store.table.read_table(action).fault for action in bpy.data.actions)
+        assert not any(animation.store.table.custom_property.read_table(action).fault for action in bpy.data.actions)
     for expected in stops[1:]:
         assert bpy.ops.ed.redo() == {"FINISHED"}
         look(animation)

@@ -26,7 +26,7 @@ def package(animation):
 
 @pytest.fixture
 def velocities(package):
-    return importlib.import_module(f"{package}.animation.velocities")
+    return importlib.import_module(f"{package}.animation.tables.velocities")
 
 
 @pytest.fixture

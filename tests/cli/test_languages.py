@@ -12,7 +12,7 @@ import pytest
 @pytest.fixture
 def speak(cli, monkeypatch):
     """Let a made-up language be spoken from here on: every sentence stands in marks, those that it quotes too."""
-    words = importlib.import_module(f"{cli.__package__.rpartition('.')[0]}.words")
+    words = importlib.import_module(f"{cli.__package__.rpartition('.')[0]}.animation.translation")
 
     def marked(text: str) -> str:
         return f"«{text}»"

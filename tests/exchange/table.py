@@ -26,7 +26,7 @@ def row(path: Path) -> tuple[str, ...]:
     """What the file has, and the worst differences: of matrices as `apart` has them, of vertices over their size."""
     exchange, planning, package = (
         importlib.import_module(f"{tcb.PACKAGE}.{name}")
-        for name in ("exchange.importing", "exchange.planning", "formats.three_ds")
+        for name in ("exchange.importing.importer", "exchange.importing.plan_objects", "formats.three_ds")
     )
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     context: Any = bpy.context

@@ -222,7 +222,7 @@ def test_the_limit_of_samples_can_be_raised(give: Export, animation) -> None:
 
 
 def test_an_export_tells_how_far_it_is_and_leaves_all_as_it_was_where_it_is_ended(scene, animation) -> None:
-    exporting = importlib.import_module(f"{animation.__name__.rpartition('.')[0]}.exchange.exporting")
+    exporting = importlib.import_module(f"{animation.__name__.rpartition('.')[0]}.exchange.exporting.exporter")
     led()
     scene.frame_start, scene.frame_end = 0, 30
     scene.frame_set(7, subframe=0.5)

@@ -568,7 +568,7 @@ def test_of_an_import_that_fails_nothing_is_left(scene, tcb_animation, tmp_path:
     def fail(*_args, **_options) -> None:
         raise MemoryError
 
-    importing = importlib.import_module(f"{tcb_animation.__name__}.exchange.importing")
+    importing = importlib.import_module(f"{tcb_animation.__name__}.exchange.importing.importer")
     monkeypatch.setattr(importing, "bake_many", fail)
     before = everything()
     eye = scene_with_everything()
@@ -649,7 +649,7 @@ UNSTABLE |= {"cycles", "cycles_custom", "tcb_tracks", "last_slot_identifier"}
 
 
 def test_of_a_match_that_fails_nothing_is_changed(scene, tcb_animation, tmp_path: Path, monkeypatch) -> None:
-    importing = importlib.import_module(f"{tcb_animation.__name__}.exchange.importing")
+    importing = importlib.import_module(f"{tcb_animation.__name__}.exchange.importing.importer")
     whole = importing.bake_many
 
     def fail_after_the_bake(*args, **options) -> None:

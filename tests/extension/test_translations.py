@@ -147,7 +147,7 @@ def test_what_is_marked_is_found_in_the_context_in_which_it_is_looked_up(module,
 @pytest.fixture
 def in_german(tcb_animation, monkeypatch):
     """The wheels' Blender has one language only: this stands in for what it would look up."""
-    words = importlib.import_module(f"{tcb_animation.__name__}.words")
+    words = importlib.import_module(f"{tcb_animation.__name__}.animation.translation")
 
     def translated(text: str) -> str:
         return GERMAN.get(text, text)
@@ -174,8 +174,8 @@ def test_a_reason_of_the_mathematics_is_told_with_its_values_and_the_tracks_comp
 
 def test_what_quotes_what_was_said_is_told_in_one_language(in_german):
     interp = importlib.import_module(f"{in_german.__package__}.interp")
-    roll_pitch_yaw = importlib.import_module(f"{in_german.__package__}.interp.roll_pitch_yaw")
-    logarithmic = importlib.import_module(f"{in_german.__package__}.interp.logarithmic")
+    roll_pitch_yaw = importlib.import_module(f"{in_german.__package__}.interp.splines.roll_pitch_yaw")
+    logarithmic = importlib.import_module(f"{in_german.__package__}.interp.splines.logarithmic")
     keys = interp.Keys([0, 10], [[0.0, 1.0, 1.0], [1.0, 1.0, 1.0]])
     with pytest.raises(interp.KeysError) as error:
         roll_pitch_yaw.RotationSpline.from_angles(keys, angles=logarithmic.METHOD)

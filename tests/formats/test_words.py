@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from formats import table, three_ds
-from formats.words import Text, n_
+from formats.messages import Text, n_
 
 
 def made_again(what):

@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interp import Keys, evaluate_many, rotations, sphere, tcb
+from interp import Keys, evaluate_many, rotations
+from interp.rotations import sphere
+from interp.splines import tcb
 from tests.interp import exact
 from tests.interp.test_rotation_spline import (
     CONSTRUCTIONS,

@@ -13,7 +13,8 @@ from scipy.interpolate import BSpline, CubicSpline, make_interp_spline
 from scipy.optimize import root
 from scipy.spatial.transform import Rotation
 
-from interp import Keys, KeysError, b_spline, evaluate_many, rotations
+from interp import Keys, KeysError, evaluate_many, rotations
+from interp.splines import b_spline
 from tests.interp.test_cubic_rotations import AXIS, random_turns
 from tests.interp.test_vector_spline import random_frames
 

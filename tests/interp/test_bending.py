@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parameters for given tangents, against scipy's bounded least squares and the tangents of `interp.tcb`."""
+"""Parameters for given tangents, against scipy's bounded least squares and the tangents of `interp.splines.tcb`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from scipy.optimize import least_squares
 
-from interp import Keys, tcb
-from interp.bending import bend, tangents_of
+from interp import Keys
+from interp.fitting.tangents import bend, tangents_of
+from interp.splines import tcb
 
 NEAR = 1e-3
 COUNT = 25

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from scipy.interpolate import CubicHermiteSpline
 from splines import CatmullRom
 
-from interp import Keys, catmull_rom, rotations
+from interp import Keys, rotations
+from interp.splines import catmull_rom
 from tests.interp import exact, exact_turns
 from tests.interp.seed_002 import Article, catmull_rom_values, left_jacobian
 from tests.interp.test_angular_acceleration import angular_acceleration

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
-from interp import Keys, KeysError, cubic, evaluate_many
+from interp import Keys, KeysError, evaluate_many
+from interp.splines import cubic
 from tests.interp.test_vector_spline import random_frames
 
 VALUE_CLASSES = [cubic.NaturalVectorSpline, cubic.ClampedVectorSpline]

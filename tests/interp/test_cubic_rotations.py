@@ -13,7 +13,8 @@ from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 from scipy.spatial.transform import RotationSpline as ScipySpline
 
-from interp import Keys, KeysError, cubic, evaluate_many, rotations
+from interp import Keys, KeysError, evaluate_many, rotations
+from interp.splines import cubic
 from tests.interp import exact, exact_turns
 from tests.interp.test_angular_acceleration import angular_acceleration
 from tests.interp.test_vector_spline import random_frames

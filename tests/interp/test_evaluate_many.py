@@ -6,7 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from interp import Keys, evaluate_many, rotations, tcb
+from interp import Keys, evaluate_many, rotations
+from interp.splines import tcb
 
 
 def mixture(count=24):

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
 
-from interp import Keys, rotations, tcb
-from interp.fitting import ROTATION_TOLERANCE, Request, fit_many, handles
+from interp import Keys, rotations
+from interp.fitting.curves import ROTATION_TOLERANCE, Request, fit_many, handles
+from interp.splines import tcb
 
 HELD = ["QUATERNION", "AXIS_ANGLE", "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"]
 AMONG_PIECES = 24

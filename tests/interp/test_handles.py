@@ -11,10 +11,11 @@ import pytest
 from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
 
-from interp import Keys, rotations, tcb
-from interp.handles import KnownFits, Request, fit_handles
-from interp.holding import holding
-from interp.methods import METHODS
+from interp import Keys, rotations
+from interp.fitting.handles import KnownFits, Request, fit_handles
+from interp.rotations.representations import holding
+from interp.splines import tcb
+from interp.splines.methods import METHODS
 
 PLACES = np.linspace(0.0, 1.0, 150)[1:-1]
 FLOAT32 = 2.0**-24

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import CubicHermiteSpline
 
-from interp import Keys, KeysError, hermite, rotations
+from interp import Keys, KeysError, rotations
+from interp.splines import hermite
 from tests.interp.seed_002 import Article, hermite_values
 from tests.interp.test_rotation_spline import CYCLES, off, random_rotations
 

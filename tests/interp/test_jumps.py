@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
-from interp import Keys, cubic, linear, rotations, tcb
-from interp.jumps import continuity, jumps
+from interp import Keys, rotations
+from interp.continuity import continuity, jumps
+from interp.splines import cubic, linear, tcb
 
 FRAMES = np.array([0.0, 4.0, 5.0, 12.0, 20.0])
 VALUES = np.array([[0.0, 1.0], [3.0, -1.0], [2.0, 5.0], [7.0, 2.0], [0.5, 0.5]])

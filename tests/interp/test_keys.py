@@ -9,7 +9,8 @@ import pickle
 import numpy as np
 import pytest
 
-from interp import Keys, KeysError, tcb
+from interp import Keys, KeysError
+from interp.splines import tcb
 
 
 def test_a_scalar_parameter_serves_every_key_and_an_array_one_each():

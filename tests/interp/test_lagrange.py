@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import barycentric_interpolate
 
-from interp import Keys, KeysError, evaluate_many, lagrange
+from interp import Keys, KeysError, evaluate_many
+from interp.splines import lagrange
 from tests.interp.test_vector_spline import random_frames
 
 # As VectorSpline's docstring states them.

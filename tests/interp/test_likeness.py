@@ -8,8 +8,9 @@ import pytest
 from scipy.interpolate import CubicHermiteSpline
 from scipy.optimize import least_squares
 
-from interp import Keys, rotations, tcb
-from interp.likeness import Part, fit_parameters, sample_frames
+from interp import Keys, rotations
+from interp.fitting.tcb_parameters import Part, fit_parameters, sample_frames
+from interp.splines import tcb
 
 LOWEST = np.array([-1.0, -1.0, -1.0, 0.0, 0.0])
 RANDOM = {"vector": tcb.VectorSpline, "rotation": tcb.RotationSpline}

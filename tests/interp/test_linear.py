@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation, Slerp
 
-from interp import Keys, KeysError, evaluate_many, linear, rotations
+from interp import Keys, KeysError, evaluate_many, rotations
+from interp.splines import linear
 from tests.interp import exact
 from tests.interp.test_rotation_spline import CYCLES, PATHS, exact_rotation_track, off, random_rotations
 

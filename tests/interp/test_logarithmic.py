@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import CubicHermiteSpline
 
-from interp import Keys, KeysError, logarithmic
+from interp import Keys, KeysError
+from interp.splines import logarithmic
 
 
 def scale_catmull_rom(x, s0, s1, s2, s3):

@@ -8,8 +8,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from interp import Keys, ease, evaluate_many, rotations
-from interp.fitting import ROTATION_TOLERANCE, Request, fit_many
-from interp.methods import METHODS
+from interp.fitting.curves import ROTATION_TOLERANCE, Request, fit_many
+from interp.splines.methods import METHODS
 from tests.interp.references import REFERENCES
 from tests.interp.test_fitting import largest_difference, numbers_of
 

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import CubicHermiteSpline
 
-from interp import Keys, KeysError, catmull_rom, quaternion_cubic, rotations
+from interp import Keys, KeysError, rotations
+from interp.splines import catmull_rom, quaternion_cubic
 from tests.interp import exact
 from tests.interp.seed_002 import catmull_rom_values
 from tests.interp.test_angular_acceleration import angular_acceleration

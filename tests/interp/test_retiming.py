@@ -10,9 +10,10 @@ import pytest
 from scipy.integrate import fixed_quad
 from scipy.interpolate import CubicHermiteSpline
 
-from interp import Keys, rotations, tcb
-from interp.fitting import handles
+from interp import Keys, rotations
+from interp.fitting.curves import handles
 from interp.retiming import LENGTH_TOLERANCE, SPEED_TOLERANCE, WAY_TOLERANCE, ArcLength, ConstantSpeed, retimed
+from interp.splines import tcb
 
 AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
 BETWEEN = ("ENDS", "KEYS")

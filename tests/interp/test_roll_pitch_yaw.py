@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from scipy.interpolate import CubicHermiteSpline
 from scipy.spatial.transform import Rotation
 
-from interp import Keys, KeysError, catmull_rom, linear, logarithmic, roll_pitch_yaw, rotations, shoemake, tcb
+from interp import Keys, KeysError, rotations
+from interp.splines import catmull_rom, linear, logarithmic, roll_pitch_yaw, shoemake, tcb
 from tests.interp.test_rotation_spline import random_rotations
 
 ORDERS = ["XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"]

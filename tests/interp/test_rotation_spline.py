@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation, RotationSpline, Slerp
 
-from interp import Keys, evaluate_many, rotations, tcb
+from interp import Keys, evaluate_many, rotations
+from interp.splines import tcb
 from tests.interp import exact
 
 CYCLES = ["SINGLE", "REPEAT", "LOOP"]

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.interpolate import CubicHermiteSpline
 
-from interp.rotation_vectors import RotationVectors, Turns
-from interp.sphere import exp, product
+from interp.rotations.rotation_vectors import RotationVectors, Turns
+from interp.rotations.sphere import exp, product
 from tests.interp import exact
 from tests.interp.test_angular_acceleration import angular_acceleration
 

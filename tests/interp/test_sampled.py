@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
 
-from interp.sampled import SampledFit, fit_samples
+from interp.fitting.samples import SampledFit, fit_samples
 
 FRAMES = np.arange(0.0, 40.0 + 1 / 16, 1 / 8)
 

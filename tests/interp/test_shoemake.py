@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interp import Keys, catmull_rom, rotations, shoemake
+from interp import Keys, rotations
+from interp.splines import catmull_rom, shoemake
 from tests.interp import exact
 from tests.interp.test_angular_acceleration import angular_acceleration
 from tests.interp.test_rotation_spline import CYCLES, off, random_rotations

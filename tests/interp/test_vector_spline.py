@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import BPoly, CubicHermiteSpline
 
-from interp import Keys, tcb
+from interp import Keys
+from interp.splines import tcb
 from tests.interp import exact
 
 CYCLES = ["SINGLE", "REPEAT", "LOOP"]

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from interp import Keys, KeysError, evaluate_many, rotations, tcb
+from interp import Keys, KeysError, evaluate_many, rotations
+from interp.splines import tcb
 
 AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
 ENDS = ["3DS", "TANGENT"]

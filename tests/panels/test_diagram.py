@@ -51,7 +51,7 @@ def played(animation, scene):
                 setattr(point, name, number)
         animation.bake(thing, output="HANDLES")
         fcurve = curve(thing, "location", 0)
-        return animation.inspecting.key_near(animation.find_track(thing, "location"), 0.0, {}).sides, fcurve
+        return animation.checks.key_info.key_near(animation.find_track(thing, "location"), 0.0, {}).sides, fcurve
 
     return make
 
@@ -137,7 +137,7 @@ def test_elastic_swings_are_drawn_to_the_scale_of_the_way(diagram, played, anima
     animation.enable(thing)
     point = curve(thing, "location", 0).keyframe_points[1]
     point.interpolation, point.amplitude, point.period = "ELASTIC", 4.0, 0.75
-    found = animation.inspecting.key_near(animation.find_track(thing, "location"), 5.0, {}).sides
+    found = animation.checks.key_info.key_near(animation.find_track(thing, "location"), 5.0, {}).sides
     assert found[1].amplitude == pytest.approx(sides[1].amplitude)
     assert found[1].period == pytest.approx(sides[1].period)
 
@@ -148,11 +148,11 @@ def test_a_rotation_s_side_is_that_of_the_channel_that_is_blender_s(animation, s
     animation.enable(thing)
     curve(thing, "rotation_euler", 1).keyframe_points[1].interpolation = "SINE"
     track = animation.find_track(thing, "rotation_euler")
-    assert animation.inspecting.key_near(track, 0.0, {}).sides == (None, None)
-    before, after = animation.inspecting.key_near(track, 10.0, {}).sides
+    assert animation.checks.key_info.key_near(track, 0.0, {}).sides == (None, None)
+    before, after = animation.checks.key_info.key_near(track, 10.0, {}).sides
     assert before is None
     assert after.interpolation == animation.fcurves.keyframes.INTERPOLATION["SINE"]
-    assert animation.inspecting.key_near(track, 20.0, {}).sides == (after, None)
+    assert animation.checks.key_info.key_near(track, 20.0, {}).sides == (after, None)
 
 
 def test_values_show_the_first_channel_that_has_the_key(animation, scene):
@@ -164,8 +164,8 @@ def test_values_show_the_first_channel_that_has_the_key(animation, scene):
     curve(thing, "location", 1).keyframe_points[1].interpolation = "LINEAR"
     curve(thing, "location", 2).keyframe_points[1].interpolation = "BACK"
     track, kinds = animation.find_track(thing, "location"), animation.fcurves.keyframes.INTERPOLATION
-    assert animation.inspecting.key_near(track, 0.0, {}).sides[1].interpolation == kinds["SINE"]
-    before, after = animation.inspecting.key_near(track, 10.0, {}).sides
+    assert animation.checks.key_info.key_near(track, 0.0, {}).sides[1].interpolation == kinds["SINE"]
+    before, after = animation.checks.key_info.key_near(track, 10.0, {}).sides
     assert (before, after.interpolation) == (None, kinds["LINEAR"])
 
 

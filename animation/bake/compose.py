@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The keys of a baked curve: the animator's and the generated ones, in order, as they are generated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import compress
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...interp.fitting.curves import handles
+from ..fcurves.keyframes import (
+    DEFAULT_AMPLITUDE,
+    DEFAULT_BACK,
+    DEFAULT_PERIOD,
+    FLAGS,
+    HANDLE,
+    INTERPOLATION,
+    KEY_TYPE,
+    NAMES,
+    BoolArray,
+    FloatArray,
+    IndexArray,
+    Keyframes,
+)
+from ..fcurves.memoize import remembered
+from ..store.own_keys import LEFT_PLACED, RIGHT_PLACED, Standing
+from ..store.table import stamps
+from ..store.table.custom_property import WRITTEN
+from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
+from .plans.protocol import ChannelKeys, Derivatives
+
+_BYTES = ("interpolation", "easing", "type", *FLAGS)
+"""The attributes of a key that take a byte each, and that a bake leaves to the animator's keys."""
+
+_SIDES = ("handle_left", "handle_right")
+_TYPES = ("handle_left_type", "handle_right_type")
+_AUTOMATIC = np.zeros(256, dtype=np.bool_)
+"""By the type of a handle: whether Blender places it."""
+_AUTOMATIC[[HANDLE[name] for name in ("AUTO", "AUTO_CLAMPED", "VECTOR")]] = True
+
+Arrays = dict[str, npt.NDArray[Any]]
+"""The keys' attributes, shape (channels, n) or (channels, n, 2); without the first axis where all channels agree."""
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where keys stand, and what is the same for all channels whose keys stand so."""
+
+    frames: FloatArray
+    """Of all keys, ascending, shape (n,)."""
+    rows: IndexArray
+    """Of the animator's keys."""
+    generated: BoolArray
+    """Which keys are the others."""
+    order: IndexArray
+    """Where each key is among the animator's ones and, after these, the others."""
+    baked: BoolArray
+    """Which of the animator's keys a baked segment follows."""
+    before: BoolArray
+    """To which of the animator's keys a baked segment comes, not a held key or a segment of their own."""
+    placed: npt.NDArray[np.uint8]
+    """Which handles of the animator's keys are beside baked segments, as the table notes it."""
+    played: np.uint8
+    """The interpolation of baked segments."""
+    interpolation: npt.NDArray[np.uint8]
+    """Of generated keys, with anything for the others."""
+
+
+@dataclass(frozen=True)
+class Composed:
+    """The keys of channels whose own keys stand at the same frames."""
+
+    arrays: Arrays
+    layout: _Layout
+    placed: npt.NDArray[np.uint8]
+    """Which handles of the animator's keys the bake has placed, as the table notes it, shape (channels, n)."""
+
+    @property
+    def channels(self) -> list[Keyframes]:
+        """Each channel's; those that share an array share it here too."""
+        count = len(self.arrays["co"])
+        rows = {id(array): list(array) if array.ndim > 1 else [array] * count for array in self.arrays.values()}
+        columns = zip(*(rows[id(self.arrays[name])] for name in NAMES), strict=True)
+        return list(map(Keyframes.of_columns, columns))
+
+    def differing(self, standing: Sequence[Standing]) -> list[list[str]]:
+        """Name for each channel the attributes in which its keys are other than as many that stand there."""
+        n, shape = len(standing), self.arrays["co"].shape[:2]
+        other = []
+        for name in NAMES:
+            before = np.concatenate([each.attribute(name) for each in standing])
+            differs = _bits(self.arrays[name]) != _bits(before.reshape(*shape, *before.shape[1:]))
+            other.append(differs.reshape(n, -1).any(axis=1))
+        return [list(compress(NAMES, channel)) for channel in np.array(other).T.tolist()]
+
+    @property
+    def own(self) -> Arrays:
+        """What the table notes of the animator's keys."""
+        rows = self.layout.rows
+        arrays = {name: self.arrays[name] for name in WRITTEN}
+        return {name: array[rows] if array.ndim == 1 else array[:, rows] for name, array in arrays.items()}
+
+
+def baked_keys(own: Sequence[Keyframes], generated: ChannelKeys, ends: BoolArray) -> Composed:
+    """For each channel the animator's keys, at the same frames in all, among the generated ones, which are stamped:
+    linear or Bezier where baked, with handles that stay put.
+
+    `ends`: whose last key keeps its interpolation, which the animator chose.
+    """
+    layout = _layout_of(own, generated)
+    placed = _placed(own, layout, generated)
+    arrays = _composed(own, generated, layout, placed, "GENERATED")
+    _end_as_played(arrays, layout, ~ends)
+    values = arrays["co"][:, :, 1]
+    stamp: Arrays = {
+        "amplitude": np.full(values.shape, stamps.GENERATED, dtype=np.float32),
+        "period": np.broadcast_to(layout.frames, values.shape).copy(),
+        "back": values.copy(),
+    }
+    _put_own(stamp, own, layout.rows)
+    return Composed(arrays | stamp, layout, placed)
+
+
+def plain_keys(own: Sequence[Keyframes], generated: ChannelKeys) -> list[Keyframes]:
+    """The same motion as keys that nothing tells from others."""
+    layout = _layout_of(own, generated)
+    placed = _placed(own, layout, generated)
+    arrays = _composed(own, generated, layout, placed, "KEYFRAME")
+    _end_as_played(arrays, layout, np.ones(len(own), dtype=np.bool_))
+    defaults = {"back": DEFAULT_BACK, "amplitude": DEFAULT_AMPLITUDE, "period": DEFAULT_PERIOD}
+    unused = {name: np.full(arrays["type"].shape, default, dtype=np.float32) for name, default in defaults.items()}
+    _put_own(unused, own, layout.rows)
+    return Composed(arrays | unused, layout, placed).channels
+
+
+def _layout_of(own: Sequence[Keyframes], generated: ChannelKeys) -> _Layout:
+    linear = generated.derivatives is None and generated.handles is None
+    return _layout(own[0].frames, generated.frames, generated.baked, generated.held, linear)
+
+
+@remembered
+def _layout(own: FloatArray, frames: FloatArray, baked_before: BoolArray, held: BoolArray, linear: bool) -> _Layout:
+    """Of the animator's keys at the frames `own` among generated ones at `frames`."""
+    baked = baked_before.copy()
+    n = len(own) + len(frames)
+    rows = np.searchsorted(frames, own) + np.arange(len(own))
+    generated = np.ones(n, dtype=np.bool_)
+    generated[rows] = False
+    order = np.empty(n, dtype=np.intp)
+    order[rows], order[generated] = np.arange(len(own)), np.arange(len(own), n)
+    every = np.concatenate((own, frames)).take(order)
+    # Where a cycle goes on after the last key, the first sample of that follows it.
+    baked[-1:] |= rows[-1:] < n - 1
+    begins = generated.copy()
+    begins[generated] = ~held
+    begins[rows] = baked
+    before = (rows > 0) & begins[rows - 1]
+    placed = (before * LEFT_PLACED + baked * RIGHT_PLACED).astype(np.uint8)
+    played = np.uint8(INTERPOLATION["LINEAR" if linear else "BEZIER"])
+    interpolation = np.full(n, played)
+    interpolation[np.flatnonzero(generated)[held]] = INTERPOLATION["CONSTANT"]
+    return _Layout(every, rows, generated, order, baked, before, placed, played, interpolation)
+
+
+def _placed(own: Sequence[Keyframes], layout: _Layout, generated: ChannelKeys) -> npt.NDArray[np.uint8]:
+    """Which handles beside baked segments the bake places, shape (channels, n) or (n,).
+
+    Beside samples these are the ones that Blender places anew after any edit: they go onto their keys, since to write
+    those of all keys would take half of a bake's writing.
+    """
+    if generated.chosen is not None:
+        left, right = (generated.chosen & CHOSEN_LEFT) != 0, (generated.chosen & CHOSEN_RIGHT) != 0
+        theirs = left * np.uint8(LEFT_PLACED) | right * np.uint8(RIGHT_PLACED)
+        kept: npt.NDArray[np.uint8] = layout.placed & ~theirs
+        return kept
+    if layout.played != INTERPOLATION["LINEAR"]:
+        return np.broadcast_to(layout.placed, (len(own), len(layout.placed)))
+    left, right = _every(own, ["handle_left_type", "handle_right_type"])
+    return np.where(_AUTOMATIC[left] & _AUTOMATIC[right], layout.placed, np.uint8(0))
+
+
+def _composed(
+    own: Sequence[Keyframes], generated: ChannelKeys, layout: _Layout, placed: npt.NDArray[np.uint8], key_type: str
+) -> Arrays:
+    """All attributes but those that a stamp may take; `placed`: handles of the animator's keys that go onto these
+    where samples play."""
+    shape, rows = (len(own), len(layout.frames)), layout.rows
+    co = np.empty((*shape, 2), dtype=np.float32)
+    co[:, :, 0] = layout.frames
+    shown = _every(own, ["values"])[0] if generated.shown is None else generated.shown
+    co[:, :, 1] = np.concatenate((shown, generated.values), axis=1).take(layout.order, axis=1)
+    free = np.full(len(layout.frames), HANDLE["FREE"], dtype=np.uint8)
+    # One array for all of a byte, so that the animator's keys are put into it at once.
+    every = np.zeros((len(_BYTES), *shape), dtype=np.uint8)
+    every[_BYTES.index("interpolation")] = layout.interpolation
+    every[_BYTES.index("type")] = KEY_TYPE[key_type]
+    every[:, :, rows] = _every(own, _BYTES)
+    arrays: Arrays = {
+        name: array.view(np.bool_) if name in FLAGS else array for name, array in zip(_BYTES, every, strict=True)
+    }
+    for side, bit, places in zip(_SIDES, (LEFT_PLACED, RIGHT_PLACED), _every(own, _SIDES), strict=True):
+        if generated.shown is not None:
+            places[..., 1] += generated.shown - _every(own, ["values"])[0]
+        if layout.played == INTERPOLATION["LINEAR"]:
+            places = np.where((placed & bit).astype(np.bool_)[..., np.newaxis], co[:, rows], places)
+        arrays[side] = co.copy()
+        arrays[side][:, rows] = places
+    arrays["interpolation"][:, rows[layout.baked]] = layout.played
+    if generated.derivatives is not None:
+        _place_handles(arrays, co, generated.derivatives, layout)
+    if generated.handles is not None:
+        for side, places in zip(_SIDES, generated.handles, strict=True):
+            arrays[side][:, rows] = np.where(np.isnan(places), arrays[side][:, rows], places)
+    types: Arrays = dict.fromkeys(_TYPES, free)
+    if generated.chosen is not None:
+        for name, bit in zip(_TYPES, (CHOSEN_LEFT, CHOSEN_RIGHT), strict=True):
+            types[name] = np.repeat(free[np.newaxis], len(own), axis=0)
+            types[name][:, rows] = np.where(generated.chosen & bit, _every(own, [name])[0], HANDLE["FREE"])
+    return {"co": co} | arrays | types
+
+
+def _end_as_played(arrays: Arrays, layout: _Layout, channels: BoolArray) -> None:
+    """Give the last keys of channels the interpolation of the baked segment before them: they begin no segment, but
+    glTF's exporter resamples a curve of mixed interpolation."""
+    if len(layout.baked) > 1 and layout.baked[-2]:
+        arrays["interpolation"][channels, layout.rows[-1]] = layout.played
+
+
+def _put_own(arrays: Arrays, own: Sequence[Keyframes], rows: IndexArray) -> None:
+    """Give the animator's keys, which stand in those rows, the attributes that they have."""
+    for name, array in arrays.items():
+        array[:, rows] = _every(own, [name])[0]
+
+
+def _bits(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Numbers that are other ones wherever a bit is, also of zeros and of what is no number."""
+    return array.view(np.uint32) if array.dtype == np.float32 else array
+
+
+def _every(own: Sequence[Keyframes], names: Sequence[str]) -> npt.NDArray[Any]:
+    """Attributes of the animator's keys, shape (names, channels, n, ...)."""
+    arrays = [getattr(keys, name) for name in names for keys in own]
+    return np.concatenate(arrays).reshape(len(names), len(own), *arrays[0].shape)
+
+
+def _place_handles(arrays: Arrays, co: FloatArray, derivatives: Derivatives, layout: _Layout) -> None:
+    """Give the handles of baked segments their places; the others of the animator's keys stay."""
+    values = co[:, :, 1]
+    incoming, outgoing = np.empty(values.shape), np.empty(values.shape)
+    incoming[:, layout.generated], outgoing[:, layout.generated] = derivatives.incoming, derivatives.outgoing
+    incoming[:, layout.rows], outgoing[:, layout.rows] = derivatives.own_incoming, derivatives.own_outgoing
+    left, right = handles(layout.frames, values, incoming, outgoing)
+    placed = layout.generated.copy()
+    placed[layout.rows] = layout.before
+    arrays["handle_left"][:, placed] = left[:, placed]
+    placed[layout.rows] = layout.baked
+    arrays["handle_right"][:, placed] = right[:, placed]

@@ -1,0 +1,467 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Parameters that edits of keys imply: what was done to keys since they were written says what they mean now.
+
+A mirror in time negates bias and swaps eases. Where handles play, a key that Blender inserted on the curve keeps the
+curve, and a handle that was dragged by hand bends it: the key gets the tension, continuity and bias that come nearest.
+All of that follows from the keys and the table alone, so it comes out the same after every undo.
+
+A drag is told from what Blender does to handles by itself: the channel has the keys that were written, of one that has
+not moved a handle that the bake has placed stands elsewhere, and it is selected without its key, or no key has moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from ...interp import rotations
+from ...interp.batch import Spline, end_to_end
+from ...interp.fitting.tangents import bend
+from ...interp.rotations.representations import holding
+from ..fcurves import beziers
+from ..fcurves.frames import ONE_KEY
+from ..fcurves.keyframes import NO_KEYS, BoolArray, IndexArray, Joined, Keyframes, read, read_joined
+from ..store.frame_functions import function_of
+from ..store.own_keys import LEFT_PLACED, PUSHED, RIGHT_PLACED, OwnKeys
+from ..store.table import identity
+from ..store.table import rows as rows_
+from ..store.table.custom_property import OWN, Written
+from ..store.table.identity import Identities
+from ..store.table.rows import PARAMETERS, column_of
+from ..store.tracks import Track
+from ..translation import n_, rpt_
+from .plans.handles import is_keyed_whole
+from .plans.protocol import OwnChannels
+from .plans.splines import TrackSpline, bends_by_parameters, track_splines
+
+Float64Array = npt.NDArray[np.float64]
+
+_SHORTEST = 1e-3
+"""Frames. A handle above or below its key has no slope."""
+_STEP = 1e-3
+"""Frames. Slopes of curves are differences over as much on both sides."""
+_ON_CURVE = 1e-4
+"""Of the values' range: what Blender keys on a curve is rounded."""
+_STAYS = 10.0
+"""How much the handle on the other side counts beside the one that was dragged."""
+_STEEPEST = 4.0
+"""Of both chords: more than parameters can do."""
+_NEAR = 0.02
+"""Of both chords: tangents that far off are where the handle is."""
+_TURN = 1e-6
+"""Radians. Angular velocities are differences over as much on both sides."""
+_SNAPPED = 1.02
+"""Frames. Blender snaps each moved key by itself to a whole frame."""
+_PARAMETERS = len(PARAMETERS)
+_BENDING = [column_of(name) for name in ("tension", "continuity", "bias")]
+_EASE_TO, _EASE_FROM = column_of("ease_to"), column_of("ease_from")
+_REVERSED = [column_of(name) for name in ("tension", "continuity", "bias", "ease_from", "ease_to")]
+_SIGNS = [1.0, 1.0, -1.0, 1.0, 1.0]
+"""What the parameters of the reversed motion are: those of the columns, times these."""
+_FIXED = n_("this handle follows the keys and their parameters: it is back")
+_NEAREST = n_("the handle is as near as tension, continuity and bias can bring it")
+_SIDES = ("handle_left", "handle_right")
+
+
+@dataclass(frozen=True, eq=False)
+class _Goal:
+    """How a key's channels should move on one side of it."""
+
+    numbers: Float64Array
+    """The channels' values at the key, shape (c,)."""
+    slopes: Float64Array
+    """A frame, shape (c,)."""
+    dragged: bool
+    """A hand has put a handle there."""
+
+
+_Goals = dict[int, dict[str, _Goal]]
+"""By the key's row, and by side."""
+
+
+def may_imply(tracks: Sequence[Track], every: Sequence[OwnChannels]) -> list[bool]:
+    """Tell for each track whether edits can imply parameters of its own keys: not where these are the ones that were
+    written, and nothing is selected of those that stand."""
+    places, owns, written = [], [], []
+    result = [False] * len(tracks)
+    for number, (track, channels) in enumerate(zip(tracks, every, strict=True)):
+        if track.state is None or not track.state.channels:
+            continue
+        for index, own in channels.items():
+            before = _written(track, index)
+            if before is None or len(before) != len(own.keys):
+                result[number] = True
+            elif not result[number]:
+                places.append(number)
+                owns.append(own)
+                written.append(before)
+    if places:
+        joined = Joined.of([own.keys for own in owns])
+        before, identities = rows_.joined(written, OWN), np.concatenate([own.identities for own in owns])
+        implies = identities != before["identity"]
+        stand = _stands(joined.keys, before)
+        meant, flags = _meant(joined.keys, stand, joined.spread(joined.sums(~stand) == 0))
+        implies |= meant & (flags[0] | flags[1])
+        for row in np.flatnonzero(joined.sums(implies)).tolist():
+            result[places[row]] = True
+    return result
+
+
+def with_implied(track: Track, own: OwnChannels, defaults: Mapping[str, float]) -> tuple[OwnChannels, list[str]]:
+    """Give own keys of a track the parameters that edits since the last bake imply; what these can't do is said.
+
+    `defaults` are the parameters of keys that have none of their own.
+    """
+    if track.state is None or not track.state.channels:
+        return own, []
+    result = {index: _mirrored(track, index, each, defaults) for index, each in own.items()}
+    notes: list[str] = []
+    bends = bends_by_parameters(track, track.settings) and function_of(track) is None
+    for components in _played_together(track, result):
+        part = {index: result[index] for index in components}
+        goals = _dragged(track, part, result) | (_inserted(track, part) if bends else {})
+        if goals and bends:
+            result |= _bent(track, part, goals, defaults, notes)
+        elif goals:
+            notes += [_said(track, part, row, _FIXED) for row in goals]
+    return result, notes
+
+
+def _mirrored(track: Track, index: int, own: OwnKeys, defaults: Mapping[str, float]) -> OwnKeys:
+    """Negate bias and swap eases of keys whose order is reversed, as by a mirror or a negative scale in time."""
+    written = _written(track, index)
+    if written is None or own.identities.tobytes() == written["identity"].tobytes():
+        return own
+    rows, places = _same(own.identities, written["identity"])
+    before = written["co"][places, 0].astype(np.float64)
+    now = own.keys.frames[rows].astype(np.float64)
+    moved = np.abs(now - before) > ONE_KEY
+    order = np.argsort(before[moved], kind="stable")
+    old, new = before[moved][order], now[moved][order]
+    if len(old) < 2 or not (np.diff(new) < 0.0).all():
+        return own
+    factor = (new[-1] - new[0]) / (old[-1] - old[0])
+    expected = new[0] + factor * (before - old[0])
+    if (np.abs(expected - now)[moved] > _SNAPPED).any():
+        return own
+    # One about which it was mirrored has not moved.
+    mirrored = rows[moved | (own.keys.select_control_point[rows] & (np.abs(expected - now) <= ONE_KEY))]
+    numbers = own.numbers.copy()
+    filled = np.where(
+        np.isnan(numbers[:, :_PARAMETERS]), [defaults.get(name, 0.0) for name in PARAMETERS], numbers[:, :_PARAMETERS]
+    )
+    reversed_ = filled[:, _REVERSED] * _SIGNS
+    numbers[mirrored, :_PARAMETERS] = np.where(reversed_ == filled, numbers[:, :_PARAMETERS], reversed_)[mirrored]
+    numbers[mirrored, _PARAMETERS:] *= -1.0
+    return replace(own, numbers=numbers)
+
+
+def _same(names: Identities, others: Identities) -> tuple[IndexArray, IndexArray]:
+    """Where each identity that both have, once each, stands in both."""
+    (ours, at, counts), (theirs, theirs_at, their_counts) = (
+        np.unique(each, return_index=True, return_counts=True) for each in (names, others)
+    )
+    _, one, other = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)
+    single = (counts[one] == 1) & (their_counts[other] == 1) & (ours[one] != identity.NONE)
+    return at[one[single]], theirs_at[other[single]]
+
+
+def _written(track: Track, index: int) -> Written | None:
+    channel = track.state.channels.get(index) if track.state is not None else None
+    return None if channel is None else channel.own
+
+
+def _played_together(track: Track, own: OwnChannels) -> list[list[int]]:
+    """The channels that have one spline, of a track that handles play."""
+    options = track.settings.options
+    if options is None or options.output != "HANDLES" or not own:
+        return []
+    if not track.is_rotation:
+        return [[index] for index in own]
+    return [list(own)] if is_keyed_whole(track, own) else []
+
+
+def _dragged(track: Track, own: OwnChannels, every: OwnChannels) -> _Goals:
+    """Where the curves go at handles that were dragged; `every`: all channels of the track."""
+    stand = {index: _stand(track, index, each) for index, each in every.items()}
+    moved = not all(each.all() for each in stand.values())
+    sides = {index: _sides_dragged(track, index, each, stand[index], moved) for index, each in own.items()}
+    if not any(rows.any() for each in sides.values() for rows in each):
+        return {}
+    keys = {index: read(track.channels[index]) for index in own}
+    goals: _Goals = {}
+    for place, side in enumerate(_SIDES):
+        for row in np.flatnonzero(np.any([each[place] for each in sides.values()], axis=0)).tolist():
+            numbers = {index: float(each.values[row]) for index, each in keys.items()}
+            slopes = {index: _slope(each, row, side) for index, each in keys.items()}
+            goals.setdefault(row, {})[side] = _goal(track, numbers, slopes, dragged=True)
+    return goals
+
+
+def _stand(track: Track, index: int, own: OwnKeys) -> BoolArray:
+    """Tell which keys of a channel stand as they were written; none where there are others."""
+    written = _written(track, index)
+    if written is None or own.identities.tobytes() != written["identity"].tobytes():
+        return np.zeros(len(own.keys), dtype=np.bool_)
+    return _stands(own.keys, written)
+
+
+def _sides_dragged(
+    track: Track, index: int, own: OwnKeys, stand: BoolArray, moved: bool
+) -> tuple[BoolArray, BoolArray]:
+    """Of which keys of a channel the left handle was dragged, and of which the right one; `moved`: some key of the
+    track does not stand as it was written."""
+    written, fcurve = _written(track, index), track.channels[index]
+    none = np.zeros(len(own.keys), dtype=np.bool_)
+    if written is None or not stand.any():
+        return none, none
+    meant, flags = _meant(own.keys, stand, np.bool_(not moved))
+    if not (meant & (flags[0] | flags[1])).any() or len(fcurve.keyframe_points) != len(written):
+        return none, none
+    now = read_joined([fcurve], (*_SIDES, *(f"{side}_type" for side in _SIDES))).keys
+    left, right = (
+        meant & selected & _is_moved(now, written, name, placed)
+        for name, selected, placed in zip(_SIDES, flags, (LEFT_PLACED, RIGHT_PLACED), strict=True)
+    )
+    return left, right
+
+
+def _stands(keys: Keyframes, written: Written) -> BoolArray:
+    """Which keys are where they were written."""
+    stands: BoolArray = (keys.frames == written["co"][:, 0]) & (keys.values == written["value"])
+    return stands
+
+
+def _meant(
+    keys: Keyframes, stand: BoolArray, all_stand: BoolArray | np.bool_
+) -> tuple[BoolArray, tuple[BoolArray, BoolArray]]:
+    """Of which keys a handle may have been dragged, and of which the left and the right one is selected; `stand`: they
+    are where they were written; `all_stand`: so are all others."""
+    # Scaling values leaves keys of 0 where they are, but not their handles.
+    meant = stand & (all_stand | ~keys.select_control_point)
+    return meant, (
+        keys.select_left_handle | keys.select_control_point,
+        keys.select_right_handle | keys.select_control_point,
+    )
+
+
+def _is_moved(keys: Keyframes, written: Written, name: str, placed: int) -> BoolArray:
+    by_bake = ((written["placed"] & placed) != 0) & (getattr(keys, f"{name}_type") == written[f"{name}_type"])
+    now, before = getattr(keys, name), written[name]
+    # Blender itself pushes one off that was put on its key.
+    on_key = (before == written["co"]).all(axis=1)
+    moved: BoolArray = np.where(on_key, np.abs(now - before)[:, 0] > PUSHED, (now != before).any(axis=1))
+    moved &= by_bake
+    return moved
+
+
+def _slope(keys: Keyframes, key: int, side: str) -> float:
+    """The slope, a frame, of a handle as it stands."""
+    frames, values = (getattr(keys, side)[key] - keys.co[key]).astype(np.float64)
+    away = max(abs(frames), _SHORTEST)
+    return float(values / (away if side == "handle_right" else -away))
+
+
+def _inserted(track: Track, own: OwnChannels) -> _Goals:
+    """Where the curves went at keys that were inserted on them since they were written."""
+    fresh = np.all([each.identities == identity.NONE for each in own.values()], axis=0)
+    if not fresh.any():
+        return {}
+    goals: _Goals = {}
+    curves = {index: _curve(written) for index in own if (written := _written(track, index)) is not None}
+    for row in np.flatnonzero(fresh).tolist():
+        numbers, slopes = {}, {}
+        for index, curve in curves.items():
+            frame, value = own[index].keys.co[row].astype(np.float64)
+            found = _course(curve, frame)
+            size = np.ptp(curve.values.astype(np.float64)) + abs(value)
+            if found is not None and abs(found[0] - value) <= _ON_CURVE * size:
+                numbers[index], slopes[index] = found
+        if len(numbers) == len(own):
+            goals[row] = {side: _goal(track, numbers, slopes, dragged=False) for side in _SIDES}
+    return goals
+
+
+def _curve(written: Written) -> Keyframes:
+    """The curve as it was written."""
+    names = ("co", *_SIDES, "interpolation")
+    return NO_KEYS.with_(**{name: np.ascontiguousarray(written[name]) for name in names})
+
+
+def _course(curve: Keyframes, frame: float) -> tuple[float, float] | None:
+    """Value and slope of a curve inside a Bezier segment."""
+    begin = int(np.searchsorted(curve.frames, frame)) - 1
+    if not 0 <= begin < len(curve) - 1 or not beziers.is_plain(curve)[begin]:
+        return None
+    about = frame + _STEP * np.array([0.0, -1.0, 1.0])
+    value, before, after = beziers.evaluate(curve, np.full(3, begin), about).tolist()
+    return value, (after - before) / (2.0 * _STEP)
+
+
+def _goal(track: Track, numbers: Mapping[int, float], slopes: Mapping[int, float], dragged: bool) -> _Goal:
+    """Channels of a rotation without a curve stay where they are."""
+    if not track.is_rotation:
+        return _Goal(np.array(list(numbers.values())), np.array(list(slopes.values())), dragged)
+    every = range(len(track.rest))
+    held = np.array([numbers.get(index, track.component(index)) for index in every])
+    return _Goal(held, np.array([slopes.get(index, 0.0) for index in every]), dragged)
+
+
+def _bent(
+    track: Track, own: OwnChannels, goals: _Goals, defaults: Mapping[str, float], notes: list[str]
+) -> OwnChannels:
+    """The own keys of channels with one spline, with the parameters that bring it nearest to the goals."""
+    count = max(len(each.keys) for each in own.values())
+    # The first and the last key's tangents go by those of their neighbours.
+    ends = [row for row in goals if row in (0, count - 1)]
+    for row in [*(row for row in goals if row not in ends), *ends]:
+        sides = goals[row]
+        key = _Key.of(track, own, row, defaults)
+        found = key.bent(sides)
+        if any(goal.dragged for goal in sides.values()) and (found is None or not found.is_near):
+            notes.append(_said(track, own, row, _FIXED if found is None else _NEAREST))
+        if found is not None:
+            own = key.with_bending(found.parameters)
+    return own
+
+
+def _said(track: Track, own: OwnChannels, row: int, reason: str) -> str:
+    frame = float(next(iter(own.values())).keys.frames[row])
+    return str(track.refusal(rpt_(reason), frame))
+
+
+@dataclass(frozen=True, eq=False)
+class _Bent:
+    parameters: Float64Array
+    """Tension, continuity and bias."""
+    is_near: bool
+    """The spline goes where it should."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Key:
+    """A key of a spline, whose parameters are looked for."""
+
+    track: Track
+    own: OwnChannels
+    row: int
+    defaults: Mapping[str, float]
+    run: TrackSpline
+    """The spline that the key is in."""
+    place: int
+    """The key's, in that."""
+
+    @classmethod
+    def of(cls, track: Track, own: OwnChannels, row: int, defaults: Mapping[str, float]) -> _Key:
+        return cls(track, own, row, defaults, *_run_of(track, own, row, defaults))
+
+    def with_bending(self, parameters: Float64Array) -> OwnChannels:
+        """The own keys with these parameters of this key."""
+        result = {}
+        for index, each in self.own.items():
+            numbers = each.numbers.copy()
+            numbers[self.row, _BENDING] = parameters
+            result[index] = replace(each, numbers=numbers)
+        return result
+
+    def bent(self, sides: Mapping[str, _Goal]) -> _Bent | None:
+        """The nearest parameters; None where they don't place the handle: beside an ease, and at the end of a loop."""
+        present = self.run.spline.keys.parameters[:, self.place]
+        eases = self.run.spline.keys.parameters[[_EASE_FROM, _EASE_TO]]
+        for side in sides:
+            start = self.place - (side == "handle_left")
+            if 0 <= start < len(self.run.frames) - 1 and (eases[0, start] or eases[1, start + 1]):
+                return None
+        now = self._tangents(present[_BENDING])
+        goals = {side: self._tangent(side, goal) for side, goal in sides.items() if side in now}
+        if len(goals) < len(sides):
+            return None
+        if len(now) < 2:
+            return None if self.run.spline.cycle == "LOOP" else self._bent_end(goals, present)
+        return self._bent_inside(now, goals, present)
+
+    def _bent_inside(
+        self, now: Mapping[str, Float64Array], goals: Mapping[str, Float64Array], present: Float64Array
+    ) -> _Bent:
+        widths = np.diff(self.run.frames[self.place - 1 : self.place + 2].astype(np.float64))
+        shares = widths / widths.sum()
+        # With bias 1 and -1 tangents are twice a chord's share.
+        before, after = (
+            sum(tangents[side] / share for side, share in zip(_SIDES, shares, strict=True)) / 4.0
+            for tangents in (self._tangents(np.array([0.0, 0.0, bias])) for bias in (1.0, -1.0))
+        )
+        size = float(np.linalg.norm(before) + np.linalg.norm(after))
+        incoming, outgoing = (
+            (_shortened(goals[side], _STEEPEST * size) if side in goals else now[side])[np.newaxis] for side in _SIDES
+        )
+        weights = np.array([[1.0 if side in goals else _STAYS for side in _SIDES]])
+        found = bend(
+            before[np.newaxis],
+            after[np.newaxis],
+            shares[:1],
+            incoming,
+            outgoing,
+            present[_BENDING, np.newaxis],
+            weights,
+        )
+        reached = self._tangents(found.parameters[:, 0])
+        off = max(float(np.linalg.norm(goal - reached[side])) for side, goal in goals.items())
+        return _Bent(found.parameters[:, 0], off <= _NEAR * size)
+
+    def _bent_end(self, goals: Mapping[str, Float64Array], present: Float64Array) -> _Bent:
+        """The same of the first or the last key, whose tangent goes by its tension."""
+        ((side, goal),) = goals.items()
+        _, continuity, bias = present[_BENDING].tolist()
+        slack, tense = (self._tangents(np.array([tension, continuity, bias]))[side] for tension in (0.0, 1.0))
+        change = tense - slack
+        size = float(change @ change)
+        if size == 0.0:
+            return _Bent(present[_BENDING], bool(np.abs(goal - slack).max() == 0.0))
+        tension = float(np.clip((goal - slack) @ change / size, -1.0, 1.0))
+        off = np.linalg.norm(slack + tension * change - goal)
+        return _Bent(np.array([tension, continuity, bias]), bool(off <= _NEAR * np.sqrt(size)))
+
+    def _tangents(self, parameters: Float64Array) -> dict[str, Float64Array]:
+        """The tangents of the spline with these parameters of the key, each by its own segment's local parameter."""
+        run, place = _run_of(self.track, self.with_bending(parameters), self.row, self.defaults)
+        spline: Spline = run.spline
+        curve = type(spline).curve([spline], end_to_end([spline]))
+        ends = {"handle_left": (place - 1, 1.0), "handle_right": (place, 0.0)}
+        return {
+            side: curve.evaluate(np.array([segment]), np.array([share]), 1)[:, 0]
+            for side, (segment, share) in ends.items()
+            if 0 <= segment < len(run.frames) - 1
+        }
+
+    def _tangent(self, side: str, goal: _Goal) -> Float64Array:
+        """The tangent that belongs to slopes of channels."""
+        start = self.place - (side == "handle_left")
+        width = float(self.run.frames[start + 1]) - float(self.run.frames[start])
+        if not self.track.is_rotation:
+            return goal.slopes * width
+        held = holding(self.track.order if self.track.kind == "EULER" else self.track.kind)
+        tiny = _TURN / max(float(np.abs(goal.slopes).max()), _TURN)
+        around = goal.numbers + np.outer([tiny, -tiny], goal.slopes)
+        ahead, behind = rotations.normalise(held.orientation(around.T).T)
+        # Of a small turn the vector part of the quaternion is half the rotation vector.
+        turned = rotations.multiply(ahead, behind * [1.0, -1.0, -1.0, -1.0])
+        velocity: Float64Array = 2.0 * turned[1:] * np.sign(turned[0]) / (2.0 * tiny)
+        return velocity * width
+
+
+def _shortened(tangent: Float64Array, most: float) -> Float64Array:
+    length = float(np.linalg.norm(tangent))
+    return tangent if length <= most else tangent * (most / length)
+
+
+def _run_of(track: Track, own: OwnChannels, row: int, defaults: Mapping[str, float]) -> tuple[TrackSpline, int]:
+    """The spline that a key of the channels is in, and its place there."""
+    (whole,) = track_splines(track, track.settings, own, defaults)
+    for run in whole.runs:
+        if row < len(run.frames):
+            return run, row
+        row -= len(run.frames)
+    raise IndexError(row)

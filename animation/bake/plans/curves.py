@@ -1,0 +1,394 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Curves: the fewest Bezier keys that play the splines within a tolerance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from ....interp.fitting.curves import VALUE_TOLERANCE, Fit, Request
+from ....interp.rotations.representations import holding
+from ...fcurves.keyframes import BoolArray, FloatArray, IndexArray
+from ...store.tracks import Track
+from ...translation import rpt_
+from .protocol import Baked, ChannelKeys, Derivatives, Float64Array, Plan, PoseKeys, Results, Scope
+from .rotation_channels import other_turns, signs_through
+from .sample_frames import GUARD, Sampling
+from .splines import TrackSpline
+
+_ARRIVES = 1e-3
+"""Of a rotation's channels: one that comes to a key farther off than this jumps there."""
+_FOLLOWED = 5
+"""Cycles of a rotation that are followed one by one: two of each kind after the first."""
+_LEAST_RANGE = 1e-5
+"""Of a track's largest value: float32 tells no smaller differences apart than a hundredth of this."""
+
+
+def plan_curves(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
+    """The plans of a track's splines, whose values are those that the channels are to have at the keys."""
+    return [_plan(scope, spline, tolerance_of(scope, splines)) for spline in splines]
+
+
+def tolerance_of(scope: Scope, splines: Sequence[TrackSpline]) -> float:
+    """How near curves come to the track: in the property's units, or radians."""
+    if scope.track.is_rotation:
+        return scope.options.rotation_tolerance
+    if scope.options.value_tolerance is not None:
+        return scope.options.value_tolerance
+    values = [spline.spline.keys.values for spline in splines]
+    spread = max(float(np.ptp(each, axis=0).max()) for each in values)
+    size = max(float(np.abs(each).max()) for each in values)
+    return VALUE_TOLERANCE * max(spread, _LEAST_RANGE * size, 1e-30)
+
+
+@dataclass(frozen=True)
+class Curves(Plan):
+    """Cubics fitted to a spline."""
+
+    scope: Scope
+    spline: TrackSpline
+    baked: BoolArray
+    around: _Around
+    request: Request
+
+    @property
+    def requests(self) -> Sequence[Request]:
+        return [self.request]
+
+    def compose(self, results: Results) -> Baked:
+        track, fit = self.scope.track, next(results.fits)
+        notes = [] if fit.reached else [_missed(track, fit, self.spline)]
+        notes += other_turns(track, self.spline.frames[fit.jumps & np.concatenate(([False], self.baked[:-1]))])
+        signs = signs_through(fit.jumps, self.baked, self.scope)
+        if signs is None:
+            keys = [each for channels in self._together(fit) for each in self._channels(fit, channels)]
+            return Baked(keys, notes, fit.error)
+        spline = replace(self.spline, values=self.spline.values * signs[:, np.newaxis])
+        fit = _with_signs(fit, self.spline, signs)
+        keys = replace(self, spline=spline)._channels(fit, self._together(fit)[0], shown=True)
+        return Baked(keys, notes, fit.error)
+
+    def _together(self, fit: Fit) -> list[list[int]]:
+        """The channels that get keys at the same frames: often all, of which none has any but the animator's."""
+        if self.scope.track.is_rotation:
+            return [list(range(len(fit.knots)))]
+        if self.around.any:
+            # Where a cycle goes on from other numbers is each channel's own.
+            return [[channel] for channel in range(len(fit.knots))]
+        alike: dict[bytes, list[int]] = {}
+        for channel, knots in enumerate(fit.knots):
+            alike.setdefault(knots.frames.tobytes(), []).append(channel)
+        return list(alike.values())
+
+    def _channels(self, fit: Fit, channels: list[int], shown: bool | None = None) -> list[ChannelKeys]:
+        spline = replace(
+            self.spline,
+            components=[self.spline.components[channel] for channel in channels],
+            values=self.spline.values[:, channels],
+        )
+        # A fast form of what follows: tools/bench_fast_forms.py shows what it buys.
+        if not (self.around.any or fit.jumps.any() or shown) and _are_keyed_alike(self.scope, spline):
+            return [_between_own(fit, channels, spline, self.baked)]
+        pieces = _all_pieces(_pieces(fit, spline, channels), self.baked, self.around, self.request.held)
+        keys = _keys(pieces, spline, may_jump=self.scope.track.is_rotation)
+        return self.scope.channel_keys(spline, keys, self.baked, shown)
+
+
+def _plan(scope: Scope, spline: TrackSpline, tolerance: float) -> Curves:
+    track, baked = scope.track, scope.segments(spline)
+    around = _Around.of(spline.frames, scope.sampling, scope.cycle)
+    held = {"VECTOR": None, "EULER": track.order}.get(track.kind, track.kind)
+    # A new action is for others too: glTF's exporter normalises each key and handle by itself.
+    stretched = scope.options.target != "NEW_ACTION"
+    segments = None if around.any else baked
+    others = scope.key_frames.astype(np.float64) if len(scope.key_frames) > len(spline.frames) else None
+    request = Request(spline.spline, tolerance, held, spline.values, segments, stretched, others)
+    return Curves(scope, spline, baked, around, request)
+
+
+def _are_keyed_alike(scope: Scope, spline: TrackSpline) -> bool:
+    """All channels have all of the spline's keys."""
+    frames = spline.frames.tobytes()
+    return all(scope.own_frames(component).tobytes() == frames for component in spline.components)
+
+
+def _between_own(fit: Fit, channels: list[int], spline: TrackSpline, baked: BoolArray) -> ChannelKeys:
+    """The knots, where all channels have all of the spline's keys."""
+    knots = [fit.knots[channel] for channel in channels]
+    frames = knots[0].frames.astype(np.float32)
+    derivatives = np.array([each.derivatives for each in knots])
+    return ChannelKeys(
+        spline.components,
+        frames,
+        np.array([each.values for each in knots], dtype=np.float32),
+        np.zeros(len(frames), dtype=np.bool_),
+        baked,
+        Derivatives(derivatives, derivatives, fit.incoming[:, channels].T, fit.outgoing[:, channels].T),
+        None if spline.spline.meets_keys else spline.values.T.astype(np.float32),
+    )
+
+
+def _with_signs(fit: Fit, spline: TrackSpline, signs: Float64Array) -> Fit:
+    """The fit of a quaternion whose keys have those signs, so that the motion comes to each with its numbers."""
+    leaving = signs[:, np.newaxis]
+    arriving = np.concatenate((leaving[:1], leaving[:-1]))
+    knots = []
+    for each in fit.knots:
+        own = signs[np.searchsorted(spline.frames, each.frames, side="right") - 1]
+        knots.append(replace(each, values=each.values * own, derivatives=each.derivatives * own))
+    return replace(
+        fit,
+        knots=tuple(knots),
+        outgoing=fit.outgoing * leaving,
+        incoming=fit.incoming * arriving,
+        arriving=fit.arriving * arriving,
+        jumps=np.zeros_like(fit.jumps),
+    )
+
+
+def _missed(track: Track, fit: Fit, spline: TrackSpline) -> str:
+    """The note of the segment that is farthest off."""
+    key = int(np.argmax(fit.misses.max(axis=1)))
+    error = float(fit.errors[key].max())
+    size = rpt_("{:.3g} degrees", math.degrees(error)) if track.is_rotation else f"{error:.3g}"
+    return rpt_(
+        "off by up to {:s} after frame {:g}: keys can't stand near enough there for the tolerance",
+        size,
+        float(spline.frames[key]),
+    )
+
+
+@dataclass(frozen=True)
+class _Pieces:
+    """Cubic pieces of `c` channels, `m` of them in order of frame."""
+
+    segment: IndexArray
+    """After which of the spline's keys, shape (m,)."""
+    frames: Float64Array
+    """Start and end, shape (2, m)."""
+    values: Float64Array
+    """Shape (2, c, m)."""
+    derivatives: Float64Array
+    """Derivatives a frame, shape (2, c, m)."""
+
+    def take(self, rows: BoolArray) -> _Pieces:
+        return _Pieces(**{each.name: getattr(self, each.name)[..., rows] for each in fields(self)})
+
+    def cut(self, rows: IndexArray, frames: Float64Array) -> tuple[Float64Array, Float64Array]:
+        """Values and derivatives, shape (c, n), of n pieces at a frame in each."""
+        start, end = self.frames[:, rows]
+        length = end - start
+        t = (frames - start) / length
+        s = 1.0 - t
+        (a, b), (leave, arrive) = self.values[..., rows], self.derivatives[..., rows] * length
+        value = s * s * (1 + 2 * t) * a + t * t * (3 - 2 * t) * b + t * s * s * leave - t * t * s * arrive
+        derivative = 6 * t * s * (b - a) + s * (1 - 3 * t) * leave + t * (3 * t - 2) * arrive
+        return value, derivative / length
+
+
+def _joined(parts: list[_Pieces]) -> _Pieces:
+    return _Pieces(
+        **{each.name: np.concatenate([getattr(part, each.name) for part in parts], axis=-1) for each in fields(_Pieces)}
+    )
+
+
+def _pieces(fit: Fit, spline: TrackSpline, channels: list[int]) -> _Pieces:
+    """All pieces of the spline's segments; those of segments that were not fitted are flat, and left out later."""
+    keys = spline.frames.astype(np.float64)
+    knots = fit.knots[channels[0]].frames
+    starts = np.concatenate((keys[:-1], knots))
+    order = np.argsort(starts, kind="stable")
+    starts = starts[order]
+    segment = np.searchsorted(keys, starts, side="right") - 1
+    last = np.append(segment[1:] != segment[:-1], True)[: len(segment)]
+    into = segment[last] + 1
+    ends = np.concatenate((starts[1:], starts[:1]))
+    ends[last] = keys[into]
+    values, derivatives = (
+        np.stack([getattr(fit.knots[channel], name) for channel in channels]) for name in ("values", "derivatives")
+    )
+    return _Pieces(
+        segment,
+        np.stack((starts, ends)),
+        _starts_and_ends(
+            np.concatenate((spline.values[:-1].T, values), axis=1)[:, order], last, fit.arriving[:, channels][into].T
+        ),
+        _starts_and_ends(
+            np.concatenate((fit.outgoing[:, channels][:-1].T, derivatives), axis=1)[:, order],
+            last,
+            fit.incoming[:, channels][into].T,
+        ),
+    )
+
+
+def _starts_and_ends(starts: Float64Array, last: BoolArray, arriving: Float64Array) -> Float64Array:
+    """What pieces start and end with, shape (2, c, m): each with what the next one starts with, but for the `last` ones
+    before keys, which end with what arrives there."""
+    ends = np.concatenate((starts[:, 1:], starts[:, :1]), axis=1)
+    ends[:, last] = arriving
+    return np.stack((starts, ends))
+
+
+@dataclass(frozen=True)
+class _Around:
+    """How far a cycle goes on outside the keys: whole periods before and after, and the frames where it ends."""
+
+    before: int = 0
+    after: int = 0
+    low: float = 0.0
+    high: float = 0.0
+
+    @property
+    def any(self) -> bool:
+        return self.before > 0 or self.after > 0
+
+    @classmethod
+    def of(cls, keys: FloatArray, sampling: Sampling, cycle: str) -> _Around:
+        if cycle == "SINGLE" or len(keys) < 2:
+            return cls()
+        first, last = float(keys[0]), float(keys[-1])
+        low, high = sampling.bounds(first, last)
+        period = last - first
+        before, after = max(0, math.ceil((first - low) / period)), max(0, math.ceil((high - last) / period))
+        return cls(before, after, low, high)
+
+
+def _all_pieces(pieces: _Pieces, baked: BoolArray, around: _Around, held: str | None) -> _Pieces:
+    """The baked pieces, and those of the cycles outside."""
+    inside = pieces.take(baked[pieces.segment]) if len(pieces.segment) else pieces
+    if not around.any or not len(pieces.segment):
+        return inside
+    after = _cycles(pieces, around.after, held, end=0)
+    before = _cycles(pieces, around.before, held, end=1)
+    every = _joined([before, inside, after])
+    outside = (every.frames[1] <= pieces.frames[0, 0]) | (every.frames[0] >= pieces.frames[1, -1])
+    return every.take(~outside | ((every.frames[1] > around.low) & (every.frames[0] < around.high)))
+
+
+def _cycles(pieces: _Pieces, count: int, held: str | None, end: int) -> _Pieces:
+    """So many cycles after the pieces, joined to them by their starts (`end` 0), or before them by their ends (1).
+
+    There are as many as the frames are long for the period, so all are made at once.
+    """
+    size, turns = len(pieces.segment), np.arange(1.0, count + 1.0)
+    period = pieces.frames[1, -1] - pieces.frames[0, 0]
+    moves = turns[:, np.newaxis] * (period if end == 0 else -period)
+    joins, leaves = (0, -1) if end == 0 else (-1, 0)
+    own, last = pieces.values[end][:, joins], pieces.values[1 - end][:, leaves]
+    factors, terms = _continuing(own, last, count, held)
+    factors, terms = factors[..., np.newaxis], terms[..., np.newaxis]
+    # The cycle that is farthest before the pieces comes first.
+    order = slice(None) if end == 0 else slice(None, None, -1)
+
+    copies = _Pieces(
+        np.tile(pieces.segment, count),
+        *(
+            each[..., order, :].reshape(*each.shape[:-2], count * size)
+            for each in (
+                (pieces.frames[:, np.newaxis] + moves).astype(np.float32).astype(np.float64),
+                pieces.values[:, :, np.newaxis] * factors + terms,
+                pieces.derivatives[:, :, np.newaxis] * factors,
+            )
+        ),
+    )
+    rows = np.arange(count) * size if end == 0 else np.arange(1, count + 1) * size - 1
+    beside = copies.values[1 - end][:, rows - 1 if end == 0 else (rows + 1) % max(1, count * size)]
+    if count:
+        beside[:, joins] = last
+    return _ramped(copies, rows, end, beside)
+
+
+def _continuing(
+    own: Float64Array, last: Float64Array, count: int, held: str | None
+) -> tuple[Float64Array, Float64Array]:
+    """Factors and terms, shape (c, count), of the maps that keep a rotation and let each of its cycles, which comes in
+    with the numbers `own` and goes out with `last`, go on from those of the cycle before."""
+    factors, terms = np.ones((len(own), count)), np.zeros((len(own), count))
+    if held is None:
+        return factors, terms
+    going = last
+    for turn in range(min(count, _FOLLOWED)):
+        factor, term = holding(held).onto(own[:, np.newaxis], going[:, np.newaxis])
+        factors[:, turn], terms[:, turn] = factor[:, 0], term[:, 0]
+        going = factors[:, turn] * last + terms[:, turn]
+    # An orientation has two sets of numbers, but for whole turns, so that cycles go on alike from the second on: all in
+    # one set, or in both by turns.
+    for first in range(_FOLLOWED - 2, min(count, _FOLLOWED)):
+        more = np.arange(first, count, 2)
+        factors[:, more] = factors[:, [first]]
+        terms[:, more] = terms[:, [first]] + (terms[:, [first]] - terms[:, [first - 2]]) * ((more - first) // 2)
+    return factors, terms
+
+
+def _ramped(pieces: _Pieces, rows: IndexArray, end: int, numbers: Float64Array) -> _Pieces:
+    """The pieces, with straight lines of a guard's length from or to other numbers, shape (c, n), at the starts or the
+    ends (`end` 0 or 1) of those n where they are other ones."""
+    off = np.abs(pieces.values[end][:, rows] - numbers).max(axis=0, initial=0.0)
+    jumps = off > _ARRIVES * np.abs(numbers).max(axis=0, initial=1.0)
+    rows, numbers = rows[jumps], numbers[:, jumps]
+    frames, others = pieces.frames[end, rows], pieces.frames[1 - end, rows]
+    way = np.clip((others - frames) / 2, -GUARD, GUARD)
+    middles = (frames + way).astype(np.float32)
+    # Beyond frame 524288 float32 has no frames as near as a guard.
+    same = middles == frames
+    middles[same] = np.nextafter(frames[same].astype(np.float32), others[same].astype(np.float32))
+    middle = middles.astype(np.float64)
+    values, derivatives = pieces.cut(rows, middle)
+    lines = (values - numbers) / (middle - frames)
+    cut = _Pieces(*(getattr(pieces, each.name).copy() for each in fields(_Pieces)))
+    cut.frames[end, rows], cut.values[end][:, rows], cut.derivatives[end][:, rows] = middle, values, derivatives
+    order = slice(None) if end == 0 else slice(None, None, -1)
+    ramps = _Pieces(
+        pieces.segment[rows],
+        np.stack([frames, middle][order]),
+        np.stack([numbers, values][order]),
+        np.stack((lines, lines)),
+    )
+    return _Pieces(
+        *(
+            np.insert(getattr(cut, each.name), rows + end, getattr(ramps, each.name), axis=-1)
+            for each in fields(_Pieces)
+        )
+    )
+
+
+def _keys(pieces: _Pieces, spline: TrackSpline, may_jump: bool) -> PoseKeys:
+    """The keys between pieces; and where numbers of a rotation may jump, held ones close before those that have other
+    numbers than the piece before ends with."""
+    count = len(pieces.segment)
+    meets = np.zeros(count, dtype=np.bool_)
+    meets[1:] = pieces.frames[0, 1:] == pieces.frames[1, :-1]
+    closes = np.append(~meets[1:], True)[:count]
+    last = pieces.values[1][:, closes]
+    # The spline's own keys keep their own numbers.
+    row = np.clip(np.searchsorted(spline.frames, pieces.frames[1, closes]), 0, len(spline.frames) - 1)
+    own = spline.frames[row] == pieces.frames[1, closes]
+    last[:, own] = spline.values[row[own]].T
+    following = np.concatenate((pieces.values[0][:, 1:], pieces.values[0][:, :1]), axis=1)
+    following[:, closes] = last
+    off = np.abs(following - pieces.values[1]).max(axis=0)
+    jumps = np.flatnonzero((off > _ARRIVES) & may_jump)
+    incoming = pieces.derivatives[0].copy()
+    incoming[:, meets] = pieces.derivatives[1][:, np.flatnonzero(meets) - 1]
+    frames = [pieces.frames[0], pieces.frames[1, closes]]
+    values = [pieces.values[0], last]
+    arriving, leaving = (
+        [incoming, pieces.derivatives[1][:, closes]],
+        [pieces.derivatives[0], pieces.derivatives[1][:, closes]],
+    )
+    if len(jumps):
+        start, end = pieces.frames[:, jumps]
+        guards = np.maximum(end - GUARD, (start + end) / 2).astype(np.float32).astype(np.float64)
+        value, derivative = pieces.cut(jumps, guards)
+        frames.append(guards)
+        values.append(value)
+        arriving.append(derivative)
+        leaving.append(derivative)
+    held = np.arange(sum(map(len, frames))) >= count + np.count_nonzero(closes)
+    every = np.concatenate(frames)
+    order = np.argsort(every, kind="stable")
+    numbers, before, after = (np.concatenate(each, axis=1)[:, order] for each in (values, arriving, leaving))
+    return PoseKeys(every[order].astype(np.float32), numbers, held[order], before, after)

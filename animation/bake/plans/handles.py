@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Handles: the animator's own keys play the splines as near as they can, without any key added."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ....interp.fitting.handles import Handles, Request
+from ...fcurves.cycles import can_repeat
+from ...fcurves.keyframes import BoolArray, EnumArray, FloatArray
+from ...store.table.rows import CHOSEN_HANDLES, CHOSEN_LEFT, CHOSEN_RIGHT
+from ...store.tracks import Track
+from ...translation import n_, rpt_
+from .curves import tolerance_of
+from .protocol import STILL, Baked, ChannelKeys, OwnChannels, Plan, Results, Scope
+from .rotation_channels import other_turns
+from .splines import Float64Array, TrackSpline, last_place
+
+RETIMED = n_("handles can't play it as its frame function times it; bake samples or curves")
+_LEAVES = n_("its motion leaves its keys, which handles can't play; bake samples or curves")
+_RAGGED = n_(
+    "its channels are keyed at different frames, which handles can't play; key whole rotations, or bake samples"
+)
+_CYCLES = n_("it cycles: handles play it between its keys alone, beside other modifiers or in a part of its frames")
+
+
+def plan_handles(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
+    """The plans of a track's splines, whose values are those that the channels are to have at the keys.
+
+    Raises Refusal where handles can't play the track.
+    """
+    tolerance = tolerance_of(scope, splines)
+    return [_plan(scope, spline, tolerance) for spline in splines]
+
+
+def _plan(scope: Scope, spline: TrackSpline, tolerance: float) -> OwnHandles:
+    if not spline.spline.meets_keys:
+        raise scope.track.refusal(rpt_(_LEAVES))
+    if scope.track.is_rotation and not is_keyed_whole(scope.track, scope.own):
+        raise scope.track.refusal(rpt_(_RAGGED))
+    return OwnHandles(scope, spline, scope.segments(spline), tolerance)
+
+
+def is_keyed_whole(track: Track, own: OwnChannels) -> bool:
+    """Whether all channels of a rotation have their keys at the same frames.
+
+    An Euler angle alone needs no others that don't move.
+    """
+    together = len({each.keys.frames.tobytes() for each in own.values()}) == 1
+    others = [track.component(index) for index in range(len(track.rest)) if index not in own]
+    alone = track.kind == "EULER" and len(own) == 1 and max(map(abs, others), default=0.0) <= STILL
+    return together and (not others or alone)
+
+
+@dataclass(frozen=True)
+class OwnHandles(Plan):
+    """The handles of a spline's keys."""
+
+    scope: Scope
+    spline: TrackSpline
+    baked: BoolArray
+    tolerance: float
+
+    @property
+    def handles(self) -> Sequence[Request]:
+        if not self._plays:
+            return []
+        track = self.scope.track
+        held = {"VECTOR": None, "EULER": track.order}.get(track.kind, track.kind)
+        return [Request(self.spline.spline, held, self.spline.values if held else None, self.baked)]
+
+    @property
+    def _plays(self) -> bool:
+        """Whether there are segments to play."""
+        return bool(self.baked[:-1].any())
+
+    def compose(self, results: Results) -> Baked:
+        values = self.spline.values
+        fitted = next(results.handles) if self._plays else None
+        rows = [row for row, component in enumerate(self.spline.components) if component in self.scope.own]
+        shown = None
+        if fitted is not None and (fitted.signs < 0).any():
+            shown = (values * fitted.signs[:, np.newaxis]).T.astype(np.float32)[rows]
+        chosen = np.array(
+            [self.scope.own[self.spline.components[row]].chosen & np.uint8(CHOSEN_HANDLES) for row in rows]
+        )
+        is_chosen = bool(chosen.any())
+        keys = ChannelKeys(
+            [self.spline.components[row] for row in rows],
+            self.spline.frames[:0],
+            np.empty((len(rows), 0), dtype=np.float32),
+            np.zeros(0, dtype=np.bool_),
+            self.baked,
+            shown=shown,
+            handles=self._places(fitted, chosen, rows),
+            chosen=chosen if is_chosen else None,
+            repeats=self._repeats,
+        )
+        notes = [rpt_(_CYCLES)] if self.scope.cycle != "SINGLE" and not self._repeats else []
+        if fitted is None:
+            return Baked([keys], notes)
+        notes += other_turns(self.scope.track, self.spline.frames[fitted.jumps])
+        errors = np.where(self._is_blenders(fitted, chosen, rows), 0.0, fitted.errors) if is_chosen else fitted.errors
+        far = errors > self.tolerance
+        if far.any():
+            far &= ~(errors <= self._rounding(fitted))
+        told = np.where(far, errors, 0.0) if far.any() else errors
+        key, channel = divmod(int(told.argmax()), told.shape[1])
+        error, frame = float(errors[key, channel]), float(fitted.frames[key, channel])
+        return Baked([keys], notes, error, frame, is_approximate=bool(far.any()))
+
+    def _rounding(self, fitted: Handles) -> Float64Array:
+        """What float32 leaves of errors in the segment that begins at each key, shape (keys, channels).
+
+        Two of four control points are rounded, with weights of three quarters at most, to half of their last place, in
+        frame and in value.
+        """
+        values = self.spline.values * fitted.signs[:, np.newaxis]
+        keys = np.stack(np.broadcast_arrays(self.spline.frames[:, np.newaxis].astype(np.float64), values), axis=-1)
+        points = np.stack([keys[:-1], fitted.right[:-1], fitted.left[1:], keys[1:]])
+        frame, value = last_place(np.abs(points).max(axis=0)).transpose(2, 0, 1)
+        ahead, rise = np.abs(np.diff(points, axis=0)).transpose(3, 0, 1, 2)
+        speed = (rise / np.maximum(ahead, frame)).max(axis=0)
+        rounding = np.full(values.shape, np.nan)
+        rounding[:-1] = 0.5 * (value + frame * speed)
+        if self.scope.track.is_rotation:
+            rounding[:-1] = (rounding[:-1] * self._angles(values)).sum(axis=1, keepdims=True)
+        return rounding
+
+    def _angles(self, values: Float64Array) -> Float64Array:
+        """About the angle by which a unit of each channel turns, of segments, shape (keys - 1, channels)."""
+        angles = np.ones_like(values[1:])
+        if self.scope.track.kind != "EULER":
+            directions = slice(1 if self.scope.track.kind == "AXIS_ANGLE" else 0, None)
+            lengths = np.linalg.norm(values[:, directions], axis=1, keepdims=True)
+            length = np.maximum(lengths[:-1], lengths[1:])
+            angles[:, directions] = np.divide(2.0, length, out=np.zeros_like(length), where=length > 0.0)
+        return angles
+
+    def _is_blenders(self, fitted: Handles, chosen: EnumArray, rows: list[int]) -> BoolArray:
+        """Which segments Blender plays by a handle whose type the animator chose, shape (keys, channels)."""
+        theirs = np.zeros(fitted.errors.shape, dtype=np.bool_)
+        beside = (chosen & CHOSEN_RIGHT) != 0
+        beside[:, :-1] |= (chosen[:, 1:] & CHOSEN_LEFT) != 0
+        theirs[:, rows] = beside.T
+        if self.scope.track.is_rotation:
+            theirs |= theirs.any(axis=1, keepdims=True)
+        return theirs
+
+    @property
+    def _repeats(self) -> bool:
+        """Whether Cycles modifiers can play the track beyond its keys."""
+        curves = self.scope.track.channels.values()
+        whole = bool((self.baked | self.spline.between)[:-1].all())
+        return self.scope.cycle != "SINGLE" and whole and all(map(can_repeat, curves))
+
+    def _places(self, fitted: Handles | None, chosen: EnumArray, rows: list[int]) -> tuple[FloatArray, FloatArray]:
+        """The left and right handles, shape (channels, keys, 2); NaN for those that stay."""
+        if fitted is None:
+            none = np.full((len(rows), len(self.baked), 2), np.nan, dtype=np.float32)
+            return none, none
+        left, right = (chosen & CHOSEN_LEFT) != 0, (chosen & CHOSEN_RIGHT) != 0
+        return (
+            self._side(fitted.left, left, fitted, rows, "left"),
+            self._side(fitted.right, right, fitted, rows, "right"),
+        )
+
+    def _side(
+        self, fitted_side: FloatArray, chosen: BoolArray, fitted: Handles, rows: list[int], side: str
+    ) -> FloatArray:
+        places: FloatArray = np.where(chosen[..., np.newaxis], np.nan, fitted_side.transpose(1, 0, 2)[rows])
+        negated = fitted.signs < 0
+        if negated.any():
+            own = [self.scope.own[self.spline.components[row]].keys for row in rows]
+            others = np.array([getattr(keys, f"handle_{side}") for keys in own]) * np.array([1.0, -1.0], np.float32)
+            places = np.where(np.isnan(places) & negated[:, np.newaxis], others, places)
+        return places
+
+
+def approximate(track: Track, error: float, frame: float) -> str:
+    """Say how far handles are off."""
+    size = rpt_("{:.2g} degrees", math.degrees(error)) if track.is_rotation else f"{error:.2g}"
+    return rpt_("approximate: off by up to {:s} near frame {:g}; samples are exact", size, round(frame, 2))

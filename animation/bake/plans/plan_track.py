@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From the animator's keys of a track to the plan of its bake."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from ...fcurves.cycles import repeats
+from ...fcurves.frames import union
+from ...store.frame_functions import function_of
+from ...store.table.options import Options
+from ...store.table.rows import CHOSEN_HANDLES
+from ...store.table.settings import Settings
+from ...store.tracks import Track
+from ...translation import n_, rpt_, told
+from .curves import plan_curves
+from .handles import RETIMED, plan_handles
+from .protocol import OwnChannels, Plan, Scope, TrackPlan
+from .retimed import plan_retimed
+from .rotation_channels import as_shown
+from .sample_frames import Sampling
+from .samples import plan_samples
+from .splines import TrackSpline, track_splines
+
+UNTOUCHED = n_("the frame range touches none of its segments: nothing of it is baked")
+_CHOSEN = n_("handle types that you chose count where handles play; this bake plays TCB there")
+_LOOPS = n_("it loops, and Blender plays some of its segments: it repeats, with a corner where its end meets its start")
+LOOP_GAP = 1e-4
+"""In the track's units, or radians: above it the last key of a loop is another pose than the first."""
+
+_OUTPUTS: dict[str, Callable[[Scope, Sequence[TrackSpline]], list[Plan]]] = {
+    "SAMPLES": plan_samples,
+    "CURVES": plan_curves,
+    "HANDLES": plan_handles,
+}
+
+
+def plan_track(track: Track, settings: Settings, own: OwnChannels, options: Options) -> TrackPlan:
+    """The plan of a track.
+
+    Raises Refusal where the keys or their parameters make no spline, and KeysError, which does not name the track,
+    where a look at the motion is what finds the fault.
+    """
+    splines = track_splines(track, settings, own, options.defaults)
+    frames = union([spline.frames for spline in splines])
+    by_handles = options.output == "HANDLES"
+    broken = any(spline.between.any() for spline in splines)
+    # A Cycles modifier repeats Blender's own segments, too; generated keys do not.
+    cycle = "SINGLE" if broken and not by_handles else _cycle_beyond(track, settings)
+    scope = Scope(track, own, options, sampling_of(own, options), cycle, frames)
+    notes = [told(note) for spline in splines for note in getattr(spline.spline, "notes", ())]
+    function = function_of(track)
+    if function is not None and by_handles:
+        raise track.refusal(rpt_(RETIMED))
+    if function is not None:
+        plans = plan_retimed(scope, splines, function)
+        return TrackPlan(track, settings, own, frames, plans, notes, shown=True)
+    if not any(len(spline.frames) == 1 or scope.sampling.touches(spline.frames, scope.cycle) for spline in splines):
+        return TrackPlan(track, settings, own, frames, [], [rpt_(UNTOUCHED)])
+    if settings.cycle == "LOOP" and any(spline.spline.loop_gap > LOOP_GAP for spline in splines):
+        notes.append(rpt_("its last key is not the same pose as its first: the loop jumps there"))
+    if options.frame_range is None and scope.cycle != "SINGLE" and not by_handles:
+        notes.append(rpt_("it cycles: give a frame range to bake its repeats beyond the keys"))
+    if broken and settings.cycle != "SINGLE" and not by_handles:
+        notes.append(rpt_("it cycles, and Blender plays some of its segments: no repeats beyond its keys are baked"))
+    if broken and settings.cycle == "LOOP" and by_handles:
+        notes.append(rpt_(_LOOPS))
+    if not by_handles and any((each.chosen & CHOSEN_HANDLES).any() for each in own.values()):
+        notes.append(rpt_(_CHOSEN))
+    shown = not all(spline.spline.meets_keys for spline in splines)
+    plans = _OUTPUTS[options.output](scope, [as_shown(track, spline) for spline in splines])
+    return TrackPlan(track, settings, own, frames, plans, notes, shown)
+
+
+def sampling_of(own: OwnChannels, options: Options) -> Sampling:
+    """Samples are counted from the start of the range, or from the whole frame at or before the track's first key."""
+    if options.frame_range is not None:
+        start, end = options.frame_range
+        return Sampling(options.step, start, start, end)
+    first = min(float(channel.keys.co[0, 0]) for channel in own.values())
+    return Sampling(options.step, math.floor(first) if math.isfinite(first) else 0.0)
+
+
+def _cycle_beyond(track: Track, settings: Settings) -> str:
+    """How the track goes on outside its keys."""
+    # A Cycles modifier repeats what the curve holds: generated keys beyond the keys would become part of that.
+    return "SINGLE" if any(repeats(fcurve) for fcurve in track.channels.values()) else settings.cycle

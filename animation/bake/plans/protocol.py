@@ -1,0 +1,410 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plans: what a bake evaluates and fits for a track, and the keys that its channels get of that.
+
+Every output is one class of `Plan`, made for one spline of a track; the pipeline evaluates and fits for all plans at
+once, and hands each its own results.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from ....interp import rotations
+from ....interp.batch import Spline
+from ....interp.fitting.curves import Fit, Request
+from ....interp.fitting.handles import Handles
+from ....interp.fitting.handles import Request as HandlesRequest
+from ...fcurves.frames import is_among, rows_of
+from ...fcurves.keyframes import BoolArray, EnumArray, FloatArray
+from ...store.own_keys import OwnKeys
+from ...store.table.options import Options
+from ...store.table.settings import Settings
+from ...store.tracks import Track
+from .sample_frames import Sampling
+from .splines import TrackSpline, quaternions_of
+
+Float64Array = npt.NDArray[np.float64]
+
+OwnChannels = Mapping[int, OwnKeys]
+"""The animator's keys of each channel that has any."""
+Evaluation = tuple[Spline, FloatArray | Float64Array]
+"""A spline, and the frames to evaluate it at."""
+
+STILL = 1e-6
+"""A component that no F-curve moves gets one only where the motion needs it, above float32 rounding."""
+_ONE_ORIENTATION = 1e-6
+"""Radians: what float32 leaves of one orientation in numbers of other lengths."""
+
+
+@dataclass(frozen=True)
+class Derivatives:
+    """Derivatives a frame on both sides of keys, shape (components, n) for generated ones and for the animator's."""
+
+    incoming: Float64Array
+    outgoing: Float64Array
+    own_incoming: Float64Array
+    own_outgoing: Float64Array
+
+    def take(self, rows: BoolArray) -> Derivatives:
+        """Those of some of the components."""
+        return Derivatives(**{each.name: getattr(self, each.name)[rows] for each in fields(self)})
+
+    @classmethod
+    def joined(cls, every: Sequence[Derivatives]) -> Derivatives:
+        """Put those of several components together."""
+        return cls(*(np.concatenate([getattr(one, each.name) for one in every]) for each in fields(cls)))
+
+    @property
+    def largest(self) -> Float64Array:
+        """The largest of all, shape (components,)."""
+        every = [np.abs(getattr(self, each.name)).max(axis=1, initial=0.0) for each in fields(self)]
+        largest: Float64Array = np.max(every, axis=0)
+        return largest
+
+
+@dataclass(frozen=True)
+class ChannelKeys:
+    """The generated keys of channels whose own keys stand at the same frames, and the segments that they fill."""
+
+    components: list[int]
+    frames: FloatArray
+    """The generated keys', shape (n,), ascending."""
+    values: FloatArray
+    """Shape (components, n)."""
+    held: BoolArray
+    """Which of them are held up to the next key: close before a jump."""
+    baked: BoolArray
+    """For each of the animator's keys: the segment after it is baked."""
+    derivatives: Derivatives | None = None
+    """Of Bezier keys; None: the keys are linear."""
+    shown: FloatArray | None = None
+    """What the animator's keys have on the baked curves, shape (components, keys); None: their own values."""
+    handles: tuple[FloatArray, FloatArray] | None = None
+    """Left and right handles of the animator's keys, where no generated keys play the baked segments: shape
+    (components, keys, 2), NaN for those that stay."""
+    chosen: EnumArray | None = None
+    """Of which handles of the animator's keys he chose the type, which Blender plays: bits as `rows.CHOSEN_…` name
+    them, shape (components, keys). None: of none."""
+    repeats: bool = False
+    """A Cycles modifier repeats them before the first key and after the last."""
+
+    @property
+    def layout(self) -> tuple[Hashable, ...]:
+        """What is the same of keys that can be composed together, where the animator's stand at the same frames."""
+        optional = (self.derivatives, self.shown, self.handles, self.chosen)
+        arrays = (self.frames, self.held, self.baked)
+        return *(each.tobytes() for each in arrays), *(each is None for each in optional), self.repeats
+
+    @classmethod
+    def joined(cls, every: Sequence[ChannelKeys]) -> ChannelKeys:
+        """Put the components of keys with one layout together."""
+        first = every[0]
+        if len(every) == 1:
+            return first
+        handles, derivatives = [each.handles for each in every if each.handles is not None], None
+        if first.derivatives is not None:
+            derivatives = Derivatives.joined([each.derivatives for each in every if each.derivatives is not None])
+        return replace(
+            first,
+            components=[component for each in every for component in each.components],
+            values=np.concatenate([each.values for each in every]),
+            derivatives=derivatives,
+            shown=None if first.shown is None else np.concatenate([each.shown for each in every]),
+            handles=(np.concatenate([left for left, _ in handles]), np.concatenate([right for _, right in handles]))
+            if handles
+            else None,
+            chosen=None if first.chosen is None else np.concatenate([each.chosen for each in every]),
+        )
+
+    def take(self, rows: BoolArray) -> ChannelKeys:
+        """The keys of some of the components."""
+        return replace(
+            self,
+            components=[component for component, chosen in zip(self.components, rows, strict=True) if chosen],
+            values=self.values[rows],
+            derivatives=None if self.derivatives is None else self.derivatives.take(rows),
+            shown=None if self.shown is None else self.shown[rows],
+            handles=None if self.handles is None else (self.handles[0][rows], self.handles[1][rows]),
+            chosen=None if self.chosen is None else self.chosen[rows],
+        )
+
+    def without_generated(self) -> ChannelKeys:
+        """No generated keys in the same segments."""
+        none = self.frames[:0]
+        derivatives = self.derivatives and replace(
+            self.derivatives, incoming=self.derivatives.incoming[:, :0], outgoing=self.derivatives.outgoing[:, :0]
+        )
+        return replace(self, frames=none, values=self.values[:, :0], held=self.held[:0], derivatives=derivatives)
+
+
+@dataclass(frozen=True)
+class Baked:
+    """What the channels of a spline, or of a whole track, get."""
+
+    channels: list[ChannelKeys]
+    notes: list[str] = field(default_factory=list)
+    error: float = 0.0
+    """The largest difference of curves or handles from the splines: of values, or an angle in radians."""
+    error_frame: float = math.nan
+    """Where handles have it."""
+    is_approximate: bool = False
+    """Handles are farther off than the tolerance."""
+
+    @property
+    def is_by_handles(self) -> bool:
+        """Whether the handles of the animator's keys play it."""
+        return any(keys.handles is not None for keys in self.channels)
+
+    @property
+    def samples(self) -> int:
+        """The number of generated linear keys, all channels together."""
+        return sum(keys.values.size for keys in self.channels if keys.derivatives is None)
+
+    @property
+    def curve_keys(self) -> int:
+        """The number of generated Bezier keys, all channels together."""
+        return sum(keys.values.size for keys in self.channels if keys.derivatives is not None)
+
+
+@dataclass(frozen=True)
+class Results:
+    """What was evaluated and fitted for plans: each takes what it asked for, in the order of the plans."""
+
+    values: Iterator[Float64Array]
+    fits: Iterator[Fit]
+    handles: Iterator[Handles]
+
+
+class Plan(ABC):
+    """How the channels of one spline are baked."""
+
+    @property
+    def evaluations(self) -> Sequence[Evaluation]:
+        """The splines to evaluate."""
+        return ()
+
+    @property
+    def requests(self) -> Sequence[Request]:
+        """The splines to fit."""
+        return ()
+
+    @property
+    def handles(self) -> Sequence[HandlesRequest]:
+        """The splines that handles are to play."""
+        return ()
+
+    @abstractmethod
+    def compose(self, results: Results) -> Baked:
+        """The channels' keys, from the values at the frames of `evaluations`, the fits of `requests`, and `handles`."""
+
+
+@dataclass(frozen=True)
+class TrackPlan(Plan):
+    """How a track is baked: a plan for each of its splines, none where the range touches nothing of the track."""
+
+    track: Track
+    settings: Settings
+    own: OwnChannels
+    key_frames: FloatArray
+    """Those of the animator's keys, all channels together."""
+    plans: Sequence[Plan]
+    notes: Sequence[str] = ()
+    shown: bool = False
+    """The motion does not meet the keys: on the baked curves they have its values."""
+
+    @property
+    def evaluations(self) -> Sequence[Evaluation]:
+        return [evaluation for plan in self.plans for evaluation in plan.evaluations]
+
+    @property
+    def requests(self) -> Sequence[Request]:
+        return [request for plan in self.plans for request in plan.requests]
+
+    @property
+    def handles(self) -> Sequence[HandlesRequest]:
+        return [request for plan in self.plans for request in plan.handles]
+
+    def compose(self, results: Results) -> Baked:
+        every = [plan.compose(results) for plan in self.plans]
+        channels = self._without_needless([keys for baked in every for keys in baked.channels])
+        notes = [*self.notes, *(note for baked in every for note in baked.notes)]
+        worst = max(every, key=lambda baked: baked.error, default=Baked([]))
+        approximate = any(baked.is_approximate for baked in every)
+        return Baked(channels, notes, worst.error, worst.error_frame, approximate)
+
+    def _without_needless(self, channels: list[ChannelKeys]) -> list[ChannelKeys]:
+        """The keys, without generated ones where a channel, or a rotation as a whole, never leaves one value."""
+        if all(keys.handles is not None for keys in channels):
+            return channels
+        own = [self._own_values(keys) for keys in channels]
+        together = list(zip(channels, own, strict=True))
+        if self.track.is_rotation:
+            # Own keys are few, and mostly tell.
+            each = (
+                self._is_constant(keys, values).all() and self._is_constant(keys, keys.values, values).all()
+                for keys, values in together
+            )
+            if not all(each) or not self._is_one_orientation(together):
+                return channels
+            return [keys.without_generated() for keys in channels if keys.components[0] in self.own]
+        constants = [self._is_constant_throughout(keys, values) for keys, values in together]
+        options = self.settings.options
+        if options is not None and options.target == "NEW_ACTION" and not all(constant.all() for constant in constants):
+            # glTF's exporter resamples a vector whose channels have not all the same keys.
+            return channels
+        result = []
+        for keys, constant in zip(channels, constants, strict=True):
+            parts = [keys.take(~constant), keys.take(constant).without_generated()] if constant.any() else [keys]
+            result += [part for part in parts if part.components]
+        return result
+
+    def _own_values(self, keys: ChannelKeys) -> FloatArray:
+        """What the animator's keys around baked segments have, shape (components, k)."""
+        if keys.components[0] not in self.own:
+            return np.empty((len(keys.components), 0), dtype=np.float32)
+        values = np.array([self.own[component].keys.values for component in keys.components])
+        around = keys.baked | keys.baked[:-1].all()
+        around[1:] |= keys.baked[:-1]
+        return (values if keys.shown is None else keys.shown)[:, around]
+
+    def _is_constant_throughout(self, keys: ChannelKeys, own: FloatArray) -> BoolArray:
+        """Which of the channels have one value, in the animator's keys, which mostly tell, and in all."""
+        constant = self._is_constant(keys, own)
+        return self._is_constant(keys, np.concatenate((keys.values, own), axis=1)) if constant.any() else constant
+
+    def _is_constant(self, keys: ChannelKeys, *parts: FloatArray) -> BoolArray:
+        """Which of the channels have one value in each part, to float32 rounding, and nothing that leads from it."""
+        none = np.zeros(len(keys.components), dtype=np.bool_)
+        # Numbers of a rotation are as exact as the largest of them.
+        size = np.maximum.reduce([np.abs(part).max(axis=1, initial=float(self.track.is_rotation)) for part in parts])
+        rounding = np.spacing(size.astype(np.float32))
+        constant = ~none
+        for part in parts:
+            constant &= part.max(axis=1, initial=-np.inf) - part.min(axis=1, initial=np.inf) <= rounding
+        if not constant.any() or not len(keys.frames):
+            return constant
+        frames = self.own[keys.components[0]].keys.frames if keys.components[0] in self.own else keys.frames
+        if not keys.baked[:-1].all() and (keys.frames[0] < frames[0] or keys.frames[-1] > frames[-1]):
+            # The animator's own curve would go on there.
+            return none
+        if keys.derivatives is not None:
+            length = max(frames[-1], keys.frames[-1]) - min(frames[0], keys.frames[0])
+            constant &= keys.derivatives.largest * length <= rounding
+        return constant
+
+    def _is_one_orientation(self, channels: list[tuple[ChannelKeys, FloatArray]]) -> bool:
+        """The animator's keys of a rotation say the same orientation as the generated ones."""
+        rows = np.array([[self.track.component(index) for index in range(len(self.track.rest))]] * 2)
+        for keys, own in channels:
+            for row, values in enumerate((own, keys.values)):
+                if values.shape[1]:
+                    rows[row:, keys.components] = values[:, 0]
+        own, generated = rotations.normalise(quaternions_of(self.track, rows))
+        return float(rotations.angle_between(own, generated)) <= _ONE_ORIENTATION
+
+
+@dataclass(frozen=True)
+class PoseKeys:
+    """Keys of all c components of a spline at n frames, the animator's among them."""
+
+    frames: FloatArray
+    values: Float64Array
+    """Shape (c, n)."""
+    held: BoolArray
+    incoming: Float64Array | None = None
+    """Derivatives a frame, shape (c, n); None: the keys are linear."""
+    outgoing: Float64Array | None = None
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What the plans of a track have in common."""
+
+    track: Track
+    own: OwnChannels
+    options: Options
+    sampling: Sampling
+    cycle: str
+    """How the track goes on outside its keys."""
+    key_frames: FloatArray
+    """Where the animator's keys stand, all channels together."""
+
+    def own_frames(self, component: int) -> FloatArray:
+        """Where the animator's keys of a component stand."""
+        return self.own[component].keys.frames if component in self.own else np.empty(0, dtype=np.float32)
+
+    def segments(self, spline: TrackSpline) -> BoolArray:
+        """Of the segments that start at each of the spline's keys those to bake: Blender itself plays others than the
+        spline's."""
+        return self._touched(spline) & ~spline.between
+
+    def _touched(self, spline: TrackSpline) -> BoolArray:
+        baked = self.sampling.segments(spline.frames)
+        if not spline.spline.meets_keys:
+            # A key can be shown at one place only, so the segments on both of its sides have to come there.
+            return np.arange(len(baked)) < len(baked) - 1
+        while self.track.is_rotation and not baked[:-1].all():
+            # All segments of the channels are baked whole.
+            wider = baked.copy()
+            for component in self.own:
+                for left, right in pairwise(rows_of(self.own_frames(component), spline.frames)):
+                    wider[left:right] |= baked[left:right].any()
+            if (wider == baked).all():
+                break
+            baked = wider
+        return baked
+
+    def channel_keys(
+        self, spline: TrackSpline, keys: PoseKeys, baked: BoolArray, shown: bool | None = None
+    ) -> list[ChannelKeys]:
+        """The keys of each component that has own ones, or that leaves the value it has without.
+
+        `baked`: the segments after the spline's keys; `shown`: the own keys have the values among `keys`.
+        """
+        alike: dict[bytes, list[int]] = {}
+        for row, component in enumerate(spline.components):
+            own = self.own_frames(component)
+            if len(own) or self._moves(component, row, keys):
+                alike.setdefault(own.tobytes(), []).append(row)
+        shown = not spline.spline.meets_keys if shown is None else shown
+        return [self._without_own(spline, keys, rows, baked, shown) for rows in alike.values()]
+
+    def _moves(self, component: int, row: int, keys: PoseKeys) -> bool:
+        """A component without own keys has to leave its value."""
+        away = np.abs(keys.values[row] - self.track.component(component))
+        if keys.incoming is not None and keys.outgoing is not None and len(keys.frames) > 1:
+            length = np.gradient(keys.frames.astype(np.float64))
+            away = away + np.maximum(np.abs(keys.incoming[row]), np.abs(keys.outgoing[row])) * length
+        return bool(away.max(initial=0.0) > STILL)
+
+    def _without_own(
+        self, spline: TrackSpline, keys: PoseKeys, rows: list[int], baked: BoolArray, shown: bool
+    ) -> ChannelKeys:
+        """The keys of components whose own keys stand at the same frames, without these."""
+        components = [spline.components[row] for row in rows]
+        own = self.own_frames(components[0])
+        mine = is_among(keys.frames, own)
+        place = rows_of(keys.frames[mine], own)
+        derivatives = None
+        if keys.incoming is not None and keys.outgoing is not None:
+            sides = keys.incoming[rows], keys.outgoing[rows]
+            at_own = np.zeros((2, len(rows), len(own)))
+            at_own[:, :, place] = [side[:, mine] for side in sides]
+            derivatives = Derivatives(*(side[:, ~mine] for side in sides), *at_own)
+        values = keys.values[rows].astype(np.float32)
+        return ChannelKeys(
+            components,
+            keys.frames[~mine],
+            values[:, ~mine],
+            keys.held[~mine],
+            baked[rows_of(own, spline.frames)],
+            derivatives,
+            values[:, mine] if shown else None,
+        )

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From a track's splines and its frame function to the keys of the retimed motion, p(F(t)): samples, or curves through
+close samples, because only Blender knows what an F-curve with its modifiers plays.
+
+The whole of the track is retimed: its keys show what is played at their frames, and keep their own values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import bpy
+import numpy as np
+
+from ....interp import evaluate_many, rotations
+from ....interp.fitting.samples import fit_samples
+from ...fcurves.frames import is_among, union
+from ...fcurves.keyframes import BoolArray, FloatArray, IndexArray
+from ...store.frame_functions import FrameFunction
+from ...store.tracks import Track
+from ...translation import rpt_
+from .curves import tolerance_of
+from .protocol import Baked, ChannelKeys, Evaluation, Float64Array, OwnChannels, Plan, PoseKeys, Results, Scope
+from .rotation_channels import FOLLOWED, followed
+from .sample_frames import Sampling, away_from, is_near
+from .splines import TrackSpline
+
+_JUMP = 1 / 64
+"""Frames. What a frame function does within as short a time is a jump: samples stand close on both sides of it."""
+_LEAST_JUMP = 0.25
+"""Frames of the motion. Less than this may happen in a frame's time at any speed."""
+_FINEST = 1 / 64
+_MOST_ORIENTATIONS = 2_000_000
+"""So many a rotation is followed through to know its turns."""
+_CLOSE = 1 / 8
+"""Frames from sample to sample of what curves are put through."""
+
+
+def plan_retimed(scope: Scope, splines: Sequence[TrackSpline], function: FrameFunction) -> list[Plan]:
+    """The plans of a track's splines, for the frames of the scene.
+
+    Raises Refusal where the function leads too far.
+    """
+    curves, keys = scope.options.output == "CURVES", scope.key_frames
+    sampling = replace(scope.sampling, step=_CLOSE) if curves else scope.sampling
+    low, high = _bounds(keys, sampling, function)
+    ends = np.array([low, high], dtype=np.float32)
+    grid = sampling.samples(ends, np.array([True, False]), "SINGLE") if high > low else ends[:0]
+    grid = np.union1d(grid, ends)
+    before, after = _jumps(function, grid)
+    passed = _passages(function, grid, keys) if curves else grid[:0]
+    frames = np.union1d(keys, away_from(np.unique(np.concatenate((grid, before, after, passed))), keys))
+    held = np.isin(frames, before)
+    played = function(frames)
+    if not np.isfinite(played).all():
+        raise scope.track.refusal(
+            rpt_("its frame function is not a finite number"), float(frames[np.argmin(np.isfinite(played))])
+        )
+    if not curves:
+        return [RetimedSamples(scope, spline, *_places(scope, spline, frames, held, played)) for spline in splines]
+    near = tolerance_of(scope, splines)
+    return [RetimedCurves(scope, spline, *_places(scope, spline, frames, held, played), near) for spline in splines]
+
+
+@dataclass(frozen=True)
+class RetimedSamples(Plan):
+    """Samples of a spline as its frame function plays it."""
+
+    scope: Scope
+    spline: TrackSpline
+    frames: FloatArray
+    """Of the scene: where samples can stand."""
+    held: BoolArray
+    """Which of them are held up to the next: close before a jump of the function."""
+    at: Float64Array
+    """Of the spline: what is played, and what a rotation is followed through."""
+    rows: IndexArray
+    """Which of these is played at each of `frames`."""
+
+    @property
+    def evaluations(self) -> Sequence[Evaluation]:
+        return [(self.spline.spline, self.at)]
+
+    def compose(self, results: Results) -> Baked:
+        return self._baked(self._numbers(next(results.values)).T)
+
+    def _numbers(self, values: Float64Array) -> Float64Array:
+        """What the channels have at each of `frames`."""
+        if self.scope.track.is_rotation:
+            # The numbers of the motion as it is without the function: so whole turns come back where it runs back.
+            key = np.searchsorted(self.at, self.spline.frames[:1].astype(np.float64))
+            values, _ = followed(self.scope.track, values, self.spline.values[:1], key)
+        return values[self.rows]
+
+    def _baked(self, numbers: Float64Array) -> Baked:
+        return Baked(self._channels(self.spline, PoseKeys(self.frames, numbers, self.held)))
+
+    def _channels(self, spline: TrackSpline, keys: PoseKeys) -> list[ChannelKeys]:
+        """All segments are baked, and the own keys show what is played at their frames."""
+        baked = np.arange(len(spline.frames)) < len(spline.frames) - 1
+        return self.scope.channel_keys(spline, keys, baked, shown=True)
+
+
+@dataclass(frozen=True)
+class RetimedCurves(RetimedSamples):
+    """Curves through close samples of a spline as its frame function plays it."""
+
+    tolerance: float
+
+    def _baked(self, numbers: Float64Array) -> Baked:
+        spline = self.spline
+        if self.scope.track.is_rotation:
+            parts = [(spline, numbers)]
+        else:
+            # Each component gets the keys that it needs.
+            parts = [
+                (replace(spline, components=[component]), numbers[[row]])
+                for row, component in enumerate(spline.components)
+            ]
+        breaks = is_among(self.frames, spline.frames) | self.held
+        breaks[1:] |= self.held[:-1]
+        breaks[[0, -1]] = True
+        near = is_near(self.frames, self.scope.key_frames)
+        size = _SIZES[self.scope.track.kind]
+        channels: list[ChannelKeys] = []
+        error = 0.0
+        for part, own in parts:
+            fit = fit_samples(self.frames, own.T, np.flatnonzero(breaks), size, self.tolerance, near)
+            error = max(error, fit.error)
+            rows = fit.rows
+            keys = PoseKeys(self.frames[rows], own[:, rows], self.held[rows], fit.incoming.T, fit.outgoing.T)
+            channels += self._channels(part, keys)
+        # Orientations are nowhere farther apart than half a turn.
+        return Baked(channels, error=min(error, np.pi) if self.scope.track.is_rotation else error)
+
+
+def sample_count(own: OwnChannels, sampling: Sampling, function: FrameFunction, output: str) -> float:
+    """About how many samples the retimed track comes to; curves are put through some too."""
+    keys = union([channel.keys.frames for channel in own.values()])
+    if not np.isfinite(keys).all():
+        return 0.0
+    low, high = _bounds(keys, sampling, function)
+    return len(own) * (high - low) / (_CLOSE if output == "CURVES" else sampling.step)
+
+
+def _bounds(keys: FloatArray, sampling: Sampling, function: FrameFunction) -> tuple[float, float]:
+    """From where to where the motion is retimed: over all keys and the range; where none is given, as far as the
+    function has keys, and one that goes on outside them throughout the scene."""
+    places = [float(keys[0]), float(keys[-1])]
+    if sampling.start is not None and sampling.end is not None:
+        places += [sampling.start, sampling.end]
+    else:
+        places += function.bounds
+        scene = bpy.context.scene
+        if function.goes_on and scene is not None:
+            places += [scene.frame_start, scene.frame_end]
+    return min(places), max(places)
+
+
+def _jumps(function: FrameFunction, grid: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The frames close before and after each jump of the function."""
+    start, end = grid[:-1].astype(np.float64), grid[1:].astype(np.float64)
+    first, last = function(start), function(end)
+    whole = np.abs(last - first)
+    fast = whole > np.maximum(_LEAST_JUMP, 2.0 * (end - start))
+    start, end, first, last, whole = start[fast], end[fast], first[fast], last[fast], whole[fast]
+    while len(start) and (end - start).max() > _JUMP:
+        middle = (start + end) / 2.0
+        between = function(middle)
+        later = np.abs(last - between) > np.abs(between - first)
+        start, first = np.where(later, middle, start), np.where(later, between, first)
+        end, last = np.where(later, end, middle), np.where(later, last, between)
+        jumps = np.abs(last - first) > whole / 2.0
+        start, end, first, last, whole = start[jumps], end[jumps], first[jumps], last[jumps], whole[jumps]
+    return start.astype(np.float32), end.astype(np.float32)
+
+
+def _passages(function: FrameFunction, grid: FloatArray, keys: FloatArray) -> FloatArray:
+    """About when the function passes keys of the motion, where that may bend; not near to the grid."""
+    played = function(grid)
+    low, high = np.minimum(played[:-1], played[1:]), np.maximum(played[:-1], played[1:])
+    first = np.searchsorted(keys, low, side="right")
+    count = np.maximum(np.searchsorted(keys, high) - first, 0)
+    piece = np.repeat(np.arange(len(first)), count)
+    key = np.arange(len(piece)) - np.repeat(np.cumsum(count) - count - first, count)
+    share = (keys[key] - played[piece]) / (played[piece + 1] - played[piece])
+    found: FloatArray = (grid[piece] + share * (grid[piece + 1] - grid[piece])).astype(np.float32)
+    return away_from(np.unique(found), grid)
+
+
+def _places(
+    scope: Scope, spline: TrackSpline, frames: FloatArray, held: BoolArray, played: Float64Array
+) -> tuple[FloatArray, BoolArray, Float64Array, IndexArray]:
+    """`frames`, `held`, `at` and `rows` of `RetimedSamples`; `played`: F at the frames."""
+    if spline.spline.cycle == "SINGLE":
+        played = np.clip(played, float(spline.frames[0]), float(spline.frames[-1]))
+    needed = _needed(frames, played, spline.frames)
+    frames, held, played = frames[needed], held[needed], played[needed]
+    if not scope.track.is_rotation:
+        return frames, held, played, np.arange(len(played))
+    at = _followable(scope.track, spline, played)
+    return frames, held, at, np.searchsorted(at, played)
+
+
+def _needed(frames: FloatArray, played: Float64Array, keys: FloatArray) -> BoolArray:
+    """Which frames are needed: not those before and after, outside the keys, over which one frame is held."""
+    changes = np.flatnonzero(np.diff(played))
+    start, end = (changes[0], changes[-1] + 1) if len(changes) else (0, 0)
+    needed = np.arange(len(frames))
+    wanted: BoolArray = (needed >= start) & (needed <= end)
+    wanted |= (frames >= keys[0]) & (frames <= keys[-1])
+    return wanted
+
+
+def _followable(track: Track, spline: TrackSpline, played: Float64Array) -> Float64Array:
+    """All frames of a rotation's motion from the first key to what is played, so near that its angles can be followed.
+
+    Raises Refusal where that leads too far.
+    """
+    first = float(spline.frames[0])
+    low, high = min(first, float(played.min())), max(first, float(played.max()))
+    step = 1.0
+    while True:
+        if (high - low) / step > _MOST_ORIENTATIONS:
+            raise track.refusal(
+                rpt_("its frame function leads from frame {:g} to {:g} of it: too far to follow", low, high)
+            )
+        grid = np.arange(low, high + step, step)
+        at = np.unique(np.concatenate((played, spline.frames[:1], np.minimum(grid, high))))
+        if step <= _FINEST or _is_followable(spline, at):
+            return at
+        step /= 2.0
+
+
+def _is_followable(spline: TrackSpline, at: Float64Array) -> bool:
+    quaternions = evaluate_many([spline.spline], at)[0]
+    return float(rotations.angle_between(quaternions[1:], quaternions[:-1]).max(initial=0.0)) <= FOLLOWED
+
+
+def _largest(change: Float64Array) -> Float64Array:
+    size: Float64Array = np.abs(change).max(axis=1)
+    return size
+
+
+def _between_quaternions(change: Float64Array) -> Float64Array:
+    size: Float64Array = 2.0 * np.linalg.norm(change, axis=1)
+    return size
+
+
+def _between_angles(change: Float64Array) -> Float64Array:
+    size: Float64Array = np.abs(change).sum(axis=1)
+    return size
+
+
+def _between_axes(change: Float64Array) -> Float64Array:
+    size: Float64Array = np.abs(change[:, 0]) + 2.0 * np.linalg.norm(change[:, 1:], axis=1)
+    return size
+
+
+_SIZES = {
+    "VECTOR": _largest,
+    "QUATERNION": _between_quaternions,
+    "EULER": _between_angles,
+    "AXIS_ANGLE": _between_axes,
+}
+"""Of rotations no less than the angle between."""

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a track's channels hold: a rotation's samples in their numbers, and what they have at the animator's keys."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from ....interp import evaluate_many, rotations
+from ...fcurves.keyframes import FloatArray
+from ...store.tracks import Track
+from ...translation import rpt_
+from .protocol import Scope
+from .splines import TrackSpline
+
+Float64Array = npt.NDArray[np.float64]
+
+_ARRIVES = 1e-3
+"""Radians, or the same part of a unit quaternion. A channel that comes to a key farther off than this jumps there."""
+FOLLOWED = np.pi / 3
+"""Radians. Euler angles are followed safely over turns of half a turn about one axis, of less about several."""
+_FEWEST_PARTS, _MOST_PARTS = 16, 1024
+"""Into which the way from key to key is cut to be followed."""
+
+
+def as_shown(track: Track, spline: TrackSpline) -> TrackSpline:
+    """The spline with the values that the channels have to have at the keys: those of the motion there, where it does
+    not meet the keys' own."""
+    if spline.spline.meets_keys:
+        return spline
+    if not track.is_rotation:
+        return replace(spline, values=evaluate_many([spline.spline], spline.frames)[0])
+    parts = _FEWEST_PARTS
+    quaternions, rows = _in_parts(spline, parts)
+    while parts < _MOST_PARTS and rotations.angle_between(quaternions[1:], quaternions[:-1]).max(initial=0) > FOLLOWED:
+        parts *= 2
+        quaternions, rows = _in_parts(spline, parts)
+    numbers, _ = followed(track, quaternions, spline.values[:1], rows[:1])
+    return replace(spline, values=numbers[rows])
+
+
+def _in_parts(spline: TrackSpline, parts: int) -> tuple[Float64Array, npt.NDArray[np.intp]]:
+    """The orientations at the keys and on the way between them, and the rows of the keys among these."""
+    keys = spline.frames.astype(np.float64)
+    way = np.arange(parts) / parts
+    frames = np.append(keys[:-1, np.newaxis] + np.diff(keys)[:, np.newaxis] * way, keys[-1])
+    return evaluate_many([spline.spline], frames)[0], np.arange(len(keys)) * parts
+
+
+def followed(
+    track: Track, quaternions: Float64Array, raw: Float64Array, key_rows: npt.NDArray[np.intp]
+) -> tuple[Float64Array, npt.NDArray[np.bool_]]:
+    """The samples in the track's own components, going on from each key's own numbers without a jump; and for each
+    key whether they arrive there with other numbers than the key's."""
+    jumps = np.zeros(len(raw), dtype=np.bool_)
+    if track.kind == "QUATERNION":
+        chain = rotations.unroll_signs(quaternions)
+        signs = np.where(np.einsum("ij,ij->i", chain[key_rows], raw) < 0, -1.0, 1.0)
+        jumps[1:] = signs[1:] != signs[:-1]
+        if not jumps.any():
+            return chain * signs[0], jumps
+        segment = np.clip(np.searchsorted(key_rows, np.arange(len(chain)), side="right") - 1, 0, None)
+        return chain * signs[segment, np.newaxis], jumps
+    chain = np.empty((len(quaternions), raw.shape[1]))
+    start = 0
+    if key_rows[0]:
+        chain[key_rows[0] :: -1] = _follow(track, quaternions[key_rows[0] :: -1], raw[0])
+        start = int(key_rows[0])
+    chain[start:] = _follow(track, quaternions[start:], raw[0])
+    for key in range(1, len(raw)):
+        row = int(key_rows[key])
+        jumps[key] = np.abs(chain[row] - _own_numbers(track, raw[key])).max() > _ARRIVES
+        if jumps[key]:
+            chain[row:] = _follow(track, quaternions[row:], raw[key])
+    return chain, jumps
+
+
+def _follow(track: Track, quaternions: Float64Array, start: Float64Array) -> Float64Array:
+    if track.kind == "EULER":
+        return rotations.follow_euler(quaternions, track.order, start)
+    axes, angles = rotations.follow_axis_angle(quaternions, start[1:], start[0])
+    return np.concatenate((angles[:, np.newaxis], axes), axis=1)
+
+
+def _own_numbers(track: Track, raw: Float64Array) -> Float64Array:
+    """An axis may have any length; samples have unit axes."""
+    if track.kind != "AXIS_ANGLE":
+        return raw
+    length = float(np.linalg.norm(raw[1:]))
+    return np.concatenate((raw[:1], raw[1:] / length)) if length else raw
+
+
+def signs_through(jumps: npt.NDArray[np.bool_], baked: npt.NDArray[np.bool_], scope: Scope) -> Float64Array | None:
+    """The signs that let a quaternion's keys go on from each other in a new action; None where they do, or not all is
+    `baked`.
+
+    `jumps`: the keys to which the motion comes with other numbers than theirs, of a quaternion the opposite ones. In
+    place the animator's keys keep their own signs: one that he edits is to be what he makes it.
+    """
+    if scope.options.target != "NEW_ACTION" or scope.track.kind != "QUATERNION":
+        return None
+    if not jumps.any() or not baked[:-1].all():
+        return None
+    signs: Float64Array = np.multiply.accumulate(np.where(jumps, -1.0, 1.0))
+    return signs
+
+
+def other_turns(track: Track, frames: FloatArray) -> list[str]:
+    """The note of keys at which the channels jump; of signs and axes nobody needs one."""
+    if track.kind != "EULER" or not len(frames):
+        return []
+    first = ", ".join(f"{frame:g}" for frame in frames[:3])
+    return [rpt_("its Euler angles name another way round than the rotation takes to frame {:s}", first)]

@@ -1,0 +1,404 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From the animator's keys of a track to its splines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import compress, pairwise
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ....interp import Keys, KeysError, evaluate_many, rotations
+from ....interp.batch import Spline
+from ....interp.piecewise import PiecewiseSpline
+from ....interp.splines.methods import METHODS
+from ...errors import Refusal
+from ...fcurves import scratch_curves
+from ...fcurves.frames import SAME_FRAME, are_apart, union
+from ...fcurves.keyframes import INTERPOLATION, BoolArray, FloatArray, Keyframes, end_to_end
+from ...fcurves.segments import ChannelSegments
+from ...store.own_keys import OwnKeys
+from ...store.parameters import read_parameters, read_velocities
+from ...store.recording import plain_keys
+from ...store.table.settings import Settings
+from ...store.tracks import Track
+from ...translation import rpt_, told
+
+Float64Array = npt.NDArray[np.float64]
+
+_LARGEST = 1e37
+"""TCB overshoots its keys by less than ten times their size, and float32 ends at 3.4e38."""
+_FARTHEST = 1e38
+_FASTEST = 1000.0
+"""Radians a frame, more than a hundred turns: what is faster could not be followed in any way."""
+_LOOKS = np.arange(1, 8) / 8
+"""Where in each segment it is looked at how far other methods go."""
+_ROUNDED = 1e-5
+"""Radians. Turns that are as much longer than half a turn, or a whole one, are so by rounding."""
+
+
+@dataclass(frozen=True)
+class TrackSpline:
+    """One spline of a track: a rotation's only one, or that of the components keyed at the same frames."""
+
+    components: list[int]
+    frames: FloatArray
+    """The keys', shape (n,)."""
+    values: Float64Array
+    """The keys' as the channels hold them, shape (n, components)."""
+    spline: Spline
+    parts: Sequence[Spline]
+    """Those that `spline` consists of: the splines of runs of keys, between which segments are none of theirs."""
+    turns: Float64Array | None = None
+    """How far a rotation turns from key to key where its numbers say how often, radians, shape (n - 1,)."""
+
+    @property
+    def between(self) -> BoolArray:
+        """The keys that begin segments which are none of the spline's, shape (n,)."""
+        between = np.zeros(len(self.frames), dtype=np.bool_)
+        between[np.cumsum([len(part.keys) for part in self.parts])[:-1] - 1] = True
+        return between
+
+    @property
+    def runs(self) -> list[TrackSpline]:
+        """The splines between segments of Blender's, by themselves."""
+        return [
+            TrackSpline(
+                self.components,
+                self.frames[own],
+                self.values[own],
+                part,
+                [part],
+                None if self.turns is None else self.turns[own.start : own.stop - 1],
+            )
+            for own, part in zip(_runs(self.between), self.parts, strict=True)
+        ]
+
+
+def last_place(numbers: npt.NDArray[Any]) -> Float64Array:
+    """The difference of these numbers from the next ones that float32 has."""
+    steps: Float64Array = np.spacing(np.abs(numbers).astype(np.float32)).astype(np.float64)
+    return steps
+
+
+def track_splines(
+    track: Track, settings: Settings, originals: Mapping[int, OwnKeys], defaults: Mapping[str, float]
+) -> list[TrackSpline]:
+    """The splines of the track; `defaults` are the parameters of keys that have none of their own.
+
+    Raises Refusal, naming the key, where the keys or their parameters make no spline.
+    """
+    for keys in {original.keys.frames.tobytes(): original.keys for original in originals.values()}.values():
+        _check_frames(track, keys)
+    if track.is_rotation:
+        return [_rotation(track, settings, originals, defaults)]
+    alike: dict[bytes, list[int]] = {}
+    for index, own in originals.items():
+        like = own.keys.frames.tobytes() + own.parameters.tobytes() + own.ends_spline.tobytes()
+        alike.setdefault(like, []).append(index)
+    return [_vector(track, settings, originals, components, defaults) for components in alike.values()]
+
+
+def _runs(between: BoolArray) -> list[slice]:
+    """Return the runs of keys that make splines, by the keys which begin segments of none."""
+    bounds = [0, *(np.flatnonzero(between[:-1]) + 1).tolist(), len(between)]
+    return [slice(*ends) for ends in pairwise(bounds)]
+
+
+def _check_frames(track: Track, keys: Keyframes) -> None:
+    if are_apart(keys.frames):
+        return
+    if not np.isfinite(keys.frames).all():
+        raise track.refusal(rpt_("a key stands at a frame that is not a finite number"))
+    same = np.flatnonzero(np.diff(keys.frames) <= SAME_FRAME)
+    if len(same):
+        raise track.refusal(rpt_("two keys at one frame; delete or move one of them"), float(keys.frames[same[0]]))
+
+
+def _vector(
+    track: Track,
+    settings: Settings,
+    originals: Mapping[int, OwnKeys],
+    components: list[int],
+    defaults: Mapping[str, float],
+) -> TrackSpline:
+    frames = originals[components[0]].keys.frames
+    values = np.stack([originals[index].keys.values for index in components], axis=1).astype(np.float64)
+    # Infinite and undefined values are named by the keys themselves.
+    large = np.isfinite(values).all(axis=1) & (np.abs(values).max(axis=1) > _LARGEST)
+    if large.any():
+        raise track.refusal(
+            rpt_("its value is so large that the motion could leave float32"), float(frames[np.argmax(large)])
+        )
+    made = made_by(track, settings)
+    own = {index: originals[index] for index in components}
+    first = own[components[0]]
+    runs = _runs(first.ends_spline)
+    splines = []
+    for run in runs:
+        options = _options(track, settings, own, frames[run])
+        try:
+            parameters = read_parameters(track, own, frames[run], defaults)
+            keys = Keys(frames[run].astype(np.float64), values[run], **parameters)
+            splines.append(made(keys, settings.cycle if len(runs) == 1 else "SINGLE", **options))
+        except KeysError as error:
+            raise _refusal(track, error, frames[run], components) from error
+    spline: Spline = splines[0]
+    if len(runs) > 1:
+        spline = PiecewiseSpline(splines, _between(own, frames, values, runs), cycle=_cycle_of_runs(settings))
+    if settings.method != Settings.method:
+        _check_range(track, spline, frames)
+    return TrackSpline(components, frames, values, spline, splines)
+
+
+def _check_range(track: Track, spline: Spline, frames: FloatArray) -> None:
+    """Raises Refusal where a motion leaves float32: velocities of keys, and polynomials, can lead anywhere."""
+    keys = frames.astype(np.float64)
+    places = keys[:-1, np.newaxis] + np.diff(keys)[:, np.newaxis] * _LOOKS
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = np.abs(evaluate_many([spline], places.ravel())[0]).max(axis=1, initial=0.0)
+    far = ~(size.reshape(places.shape) < _FARTHEST).all(axis=1)
+    if far.any():
+        raise track.refusal(
+            rpt_("its motion after this key goes so far that float32 can't hold it"), float(keys[np.argmax(far)])
+        )
+
+
+def made_by(track: Track, settings: Settings) -> type[Any]:
+    """The class of the track's splines. Raises Refusal where its method has none of the kind."""
+    method = METHODS[settings.method]
+    made = method.rotations if track.is_rotation else method.values
+    if made is None:
+        label = told(method.label)
+        if track.is_rotation:
+            raise track.refusal(rpt_("{:s} is for values only", label))
+        raise track.refusal(rpt_("{:s} is for rotations only", label))
+    return made
+
+
+def options_of(track: Track, settings: Settings) -> tuple[str, ...]:
+    """What else the method goes by, as `Method` names it."""
+    method = METHODS[settings.method]
+    return method.rotation_options if track.is_rotation else method.value_options
+
+
+def bends_by_parameters(track: Track, settings: Settings) -> bool:
+    """Whether tension, continuity and bias of the keys matter; ease always does."""
+    by_angles = "angles" in options_of(track, settings)
+    return (settings.angles if by_angles else settings.method) == Settings.method
+
+
+def _options(track: Track, settings: Settings, own: Mapping[int, OwnKeys], frames: FloatArray) -> dict[str, Any]:
+    """What else the method's class takes, by name."""
+    options = {name: getattr(settings, name) for name in options_of(track, settings) if name != "velocities"}
+    if "velocities" in options_of(track, settings):
+        options["velocities"] = _velocities(track, own, frames)
+    if "angles" in options:
+        options["angles"] = METHODS[settings.angles]
+    return options
+
+
+def _velocities(track: Track, own: Mapping[int, OwnKeys], frames: FloatArray) -> Float64Array:
+    """Those of the keys. Raises Refusal where one is an angular velocity that nobody can see."""
+    velocities = read_velocities(track, own, frames)
+    if not track.is_rotation:
+        velocities = velocities[:, list(own)]
+    fast = np.abs(velocities).max(axis=1, initial=0.0) > _FASTEST
+    if track.is_rotation and fast.any():
+        raise track.refusal(
+            rpt_("its angular velocity is above {:g} radians a frame", _FASTEST), float(frames[np.argmax(fast)])
+        )
+    return velocities
+
+
+def _refusal(track: Track, error: KeysError, frames: FloatArray, components: Sequence[int] = ()) -> Refusal:
+    """The error with the frame that the key has in Blender, and of the spline's `components` with the track's."""
+    if components and error.component is not None:
+        error = error.on_component(components[error.component])
+    return track.refusal(told(error.fault), error.frame if error.key is None else float(frames[error.key]))
+
+
+def _rotation(
+    track: Track, settings: Settings, originals: Mapping[int, OwnKeys], defaults: Mapping[str, float]
+) -> TrackSpline:
+    """A rotation's keys stand at the union of its channels' frames."""
+    frames = union([original.keys.frames for original in originals.values()])
+    components = list(range(len(track.rest)))
+    values = np.empty((len(frames), len(components)))
+    for index in components:
+        original = originals.get(index)
+        values[:, index] = track.component(index) if original is None else values_at(track, index, original, frames)
+    between = _widened(originals, frames, [own.ends_spline for own in originals.values()])
+    runs = _runs(between)
+    if len(runs) == 1:
+        spline, turns = _rotation_spline(track, settings, originals, frames, values, defaults)
+        return TrackSpline(components, frames, values, spline, [spline], turns)
+    single = replace(settings, cycle="SINGLE")
+    every = [_rotation_spline(track, single, originals, frames[run], values[run], defaults) for run in runs]
+    held = track.order if track.kind == "EULER" else track.kind
+    curve = _between({index: originals.get(index) for index in components}, frames, values, runs)
+    parts = [spline for spline, _ in every]
+    spline = PiecewiseSpline(parts, curve, held, _cycle_of_runs(settings))
+    # What turns between two runs is none of the spline's.
+    turned = [np.append(turns, 0.0) for _, turns in every if turns is not None]
+    turns = np.concatenate(turned)[:-1] if turned else None
+    return TrackSpline(components, frames, values, spline, parts, turns)
+
+
+def _cycle_of_runs(settings: Settings) -> Literal["SINGLE", "REPEAT"]:
+    """Return how splines of several runs go on outside their keys: a loop has ends here, those of runs."""
+    return "SINGLE" if settings.cycle == "SINGLE" else "REPEAT"
+
+
+def _between(
+    own: Mapping[int, OwnKeys | None], frames: FloatArray, values: Float64Array, runs: Sequence[slice]
+) -> ChannelSegments:
+    """Return what Blender plays of the components after each run but the last, by the components' own keys.
+
+    Handles are where those keys have them. Where a component has no segment, it goes from value to value.
+    """
+    rows = np.array([run.stop - 1 for run in runs[:-1]])
+    pattern = next(each.keys for each in own.values() if each is not None)
+    ends = np.stack((rows, rows + 1), axis=1).ravel()
+    channels = []
+    for each, column in zip(own.values(), values.T, strict=True):
+        straight = pattern.take(np.zeros(len(ends), dtype=np.intp)).with_(
+            co=np.stack((frames[ends], column[ends]), axis=1),
+            interpolation=np.full(len(ends), INTERPOLATION["LINEAR"], dtype=np.uint8),
+        )
+        keys = pattern if each is None else plain_keys(each)
+        begin = np.searchsorted(keys.frames, frames[rows] + np.float32(SAME_FRAME), side="right") - 1
+        inside = (begin >= 0) & (begin < len(keys) - 1) & (each is not None)
+        pairs = keys.take(np.clip(np.stack((begin, begin + 1), axis=1).ravel(), 0, len(keys) - 1))
+        either = np.arange(len(ends)) + np.where(np.repeat(inside, 2), 0, len(ends))
+        channels.append(end_to_end([pairs, straight]).take(either))
+    return ChannelSegments.between(frames, rows, channels)
+
+
+def _widened(own: Mapping[int, OwnKeys], frames: FloatArray, begins: Sequence[BoolArray]) -> BoolArray:
+    """Tell which of a rotation's segments have to do with those of its channels that begin at their keys `begins`: as
+    far as the channels' segments reach, since a segment of a channel is one thing."""
+    wide = np.zeros(len(frames), dtype=np.bool_)
+    chosen = np.concatenate([each[:-1] for each in begins])
+    if not chosen.any():
+        return wide
+    rows = [np.searchsorted(frames, channel.keys.frames - np.float32(SAME_FRAME)) for channel in own.values()]
+    segments = [each for own_rows in rows for each in pairwise(own_rows.tolist())]
+    for start, end in compress(segments, chosen.tolist()):
+        wide[start:end] = True
+    while wide.any():
+        before = wide.copy()
+        for start, end in segments:
+            wide[start:end] |= wide[start:end].any()
+        if (wide == before).all():
+            break
+    return wide
+
+
+def _rotation_spline(
+    track: Track,
+    settings: Settings,
+    own: Mapping[int, OwnKeys],
+    frames: FloatArray,
+    raw: Float64Array,
+    defaults: Mapping[str, float],
+) -> tuple[Spline, Float64Array | None]:
+    """The spline, and how far it turns from key to key where the keys' numbers say how often."""
+    finite = np.isfinite(raw).all(axis=1)
+    if not finite.all():
+        raise track.refusal(rpt_("its value is not a finite number"), float(frames[np.argmin(finite)]))
+    made = made_by(track, settings)
+    options = _options(track, settings, own, frames)
+    parameters = read_parameters(track, own, frames, defaults)
+    at = frames.astype(np.float64)
+    if track.kind == "EULER" and hasattr(made, "from_angles"):
+        options["order"] = track.order
+    try:
+        if track.kind == "QUATERNION" or settings.path == "SHORTEST":
+            keys = Keys(at, quaternions_of(track, raw), **parameters)
+            spline = made(keys, settings.cycle, **options)
+            if settings.path == "AS_KEYED" and "path" not in options:
+                _check_turns(track, settings, frames, _arcs(keys.values), np.pi)
+            return spline, None
+        if track.kind == "EULER":
+            angles, axes = rotations.turns_of_euler(raw, track.order)
+        else:
+            angles, axes = rotations.turns_of_axis_angle(raw[:, 0], raw[:, 1:])
+        if "order" in options:
+            return made.from_angles(Keys(at, raw, **parameters), settings.cycle, **options), np.abs(angles[1:])
+        if hasattr(made, "from_turns"):
+            spline = made.from_turns(at, angles, axes, **parameters, cycle=settings.cycle, **options)
+            return spline, np.abs(angles[1:])
+        turns = np.abs(angles[1:])
+        _check_turns(track, settings, frames, turns, 2 * np.pi if "path" in options else np.pi)
+        # Of either sign the one that is on the way which the keys' numbers say.
+        keys = Keys(at, rotations.turns_to_rotations(angles, axes), **parameters)
+        return made(keys, settings.cycle, **options), turns
+    except KeysError as error:
+        raise _refusal(track, error, frames) from error
+
+
+def _arcs(quaternions: Float64Array) -> Float64Array:
+    """How far quaternions say that it turns from each to the next, up to a whole turn, radians, shape (n - 1,)."""
+    unit = rotations.normalise(quaternions)
+    apart, joined = (np.linalg.norm(unit[1:] + sign * unit[:-1], axis=1) for sign in (-1.0, 1.0))
+    arcs: Float64Array = 4.0 * np.arctan2(apart, joined)
+    return arcs
+
+
+def _check_turns(track: Track, settings: Settings, frames: FloatArray, turns: Float64Array, most: float) -> None:
+    """Raises Refusal, naming the key, where keys turn further than the method can keep."""
+    far = turns > most + _ROUNDED
+    if far.any():
+        key = int(np.argmax(far))
+        raise track.refusal(
+            rpt_(
+                "it turns {turn:.4g} degrees from the key before it; of more than {most:g} {method:s} keeps none:"
+                " set keys between, or choose Turns: Shortest (path SHORTEST)",
+                turn=np.degrees(turns[key]),
+                most=np.degrees(most),
+                method=told(METHODS[settings.method].label),
+            ),
+            float(frames[key + 1]),
+        )
+
+
+def quaternions_of(track: Track, raw: Float64Array) -> Float64Array:
+    """A rotation's numbers as its channels hold them, as quaternions, which need not be unit ones."""
+    if track.kind == "EULER":
+        return rotations.from_euler(raw, track.order)
+    if track.kind == "AXIS_ANGLE":
+        return rotations.from_axis_angle(raw[:, 1:], raw[:, 0])
+    return raw
+
+
+def values_at(track: Track, index: int, original: OwnKeys, frames: FloatArray) -> Float64Array:
+    """The channel's value at each frame: its key's, or what the animator's own curve plays there."""
+    own = original.keys.frames
+    if len(own) == len(frames):
+        # The union holds them all, so they are the same.
+        return original.keys.values.astype(np.float64)
+    values = np.empty(len(frames))
+    row = np.clip(np.searchsorted(own, frames - np.float32(SAME_FRAME)), 0, len(own) - 1)
+    hit = np.abs(own[row] - frames) <= SAME_FRAME
+    values[hit] = original.keys.values[row[hit]]
+    if not hit.all():
+        values[~hit] = own_motion(track, index, original, frames[~hit])
+    return values
+
+
+def own_motion(track: Track, index: int, original: OwnKeys, frames: FloatArray) -> Float64Array:
+    """What the animator's own curve of a channel plays, by Blender's evaluation."""
+    channel = track.channels[index]
+    if plays_its_own_keys(track, index) and not original.edited:
+        return np.array([channel.evaluate(frame) for frame in frames.tolist()], dtype=np.float64)
+    return scratch_curves.evaluate(original.keys, original.edited, track.extrapolation(index), frames)
+
+
+def plays_its_own_keys(track: Track, index: int) -> bool:
+    """Whether what the channel's F-curve plays is the animator's keys alone: no bake, no modifiers."""
+    baked = track.state is not None and index in track.state.channels
+    return not baked and not len(track.channels[index].modifiers)

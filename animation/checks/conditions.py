@@ -1,0 +1,483 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Conditions that a motion has to meet at every moment, not only at its keys.
+
+Of a camera: clip start before clip end, a lens and a sensor that there can be, a focus beyond the clip start; of what a
+constraint keeps turned to a target: that it never looks along the axis that it keeps upright; of every object and bone:
+no scale that passes through zero. Source: docs/formulas.md, "Conditions of cameras".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from ..arguments import FrameRange, Positive, checked
+from ..datablocks import bone_path, of_object
+from ..errors import Refusal
+from ..sampling.depsgraph import placed
+from ..sampling.properties import (
+    STEP,
+    Playing,
+    Values,
+    all_keys,
+    between,
+    curves_of,
+    has_strips,
+    keys_around,
+    keys_on,
+    sampled_frames,
+)
+from ..sampling.transforms import Frames, Matrices, UnknownMotionError, World
+from ..translation import n_, rpt_
+
+PARALLEL = math.radians(1.0)
+"""Nearer than this to the axis that is kept upright, the view rolls over within a frame or two."""
+_ZERO = 1e-6
+_REFINED = 1e-3
+"""Frames: how near the place of a passage through zero is found."""
+_JUMP = 0.5
+"""Of a change of sign: a curve that still jumps by so much of it there is held, and never is zero."""
+
+_LEAST = {
+    "PERSP": ("lens", "sensor_width", "sensor_height"),
+    "ORTHO": ("ortho_scale",),
+    "PANO": ("sensor_width",),
+}
+"""Of each type of camera what must be above 0, besides the clips."""
+_CLIPS = ("clip_start", "clip_end")
+_NAMES = {
+    "lens": n_("lens"),
+    "sensor_width": n_("sensor width"),
+    "sensor_height": n_("sensor height"),
+    "ortho_scale": n_("ortho scale"),
+    "clip_start": n_("clip start"),
+    "clip_end": n_("clip end"),
+}
+_FOCUS = ("dof.use_dof", "dof.focus_distance")
+_AXES = {"X": 0, "Y": 1, "Z": 2}
+_TRACKING = ("TRACK_TO", "LOCKED_TRACK", "DAMPED_TRACK")
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A stretch of frames in which a condition does not hold."""
+
+    name: str
+    """Of the object."""
+    track: str
+    """The path of the property, or of the constraint."""
+    condition: str
+    """CLIP, LENS, FOCUS, VIEW or SCALE."""
+    start: float
+    end: float
+    worst: float
+    """The frame at which it is farthest from holding."""
+    fault: str
+    """In words."""
+    keys: tuple[float | None, float | None] = (None, None)
+    """Frames of the animator's keys at or before the worst frame, and at or after it; None: there is none."""
+
+    def __str__(self) -> str:
+        return f'"{self.name}", {self.track}, {self.place}: {self.fault}{between(self.keys)}'
+
+    @property
+    def place(self) -> str:
+        if self.end - self.start < _REFINED:
+            return rpt_("frame {:.6g}", self.start)
+        return rpt_("frames {:.6g} to {:.6g}", self.start, self.end)
+
+
+@dataclass
+class Checks:
+    """What was looked at, and what does not hold."""
+
+    objects: int = 0
+    """That were looked at."""
+    samples: int = 0
+    violations: list[Violation] = field(default_factory=list)
+    """In order of objects, then of frames."""
+    refusals: list[str] = field(default_factory=list)
+    """What was to be looked at and was not, and why."""
+    notes: list[str] = field(default_factory=list)
+    """Single conditions that could not be looked at, and why."""
+    joints_apart: int = 0
+    """Of the joints that were measured besides."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything was looked at, and nothing is wrong."""
+        return not (self.violations or self.refusals or self.notes or self.joints_apart)
+
+    @property
+    def summary(self) -> str:
+        """In one line; that everything holds it says only where everything was looked at."""
+        if self.objects == 1:
+            looked = rpt_("{:,} object, {:,} samples", self.objects, self.samples)
+        else:
+            looked = rpt_("{:,} objects, {:,} samples", self.objects, self.samples)
+        if self.holds and not self.objects:
+            return rpt_("Nothing to check: no object")
+        if self.holds:
+            return rpt_("All conditions hold: {:s}", looked)
+        missed = len(self.refusals) + len(self.notes)
+        if missed and not self.objects:
+            return rpt_("Not checked: {:,} of {:,}", missed, missed)
+        found = [rpt_("{:d} violated", len(self.violations))] if self.violations else []
+        if self.joints_apart == 1:
+            found.append(rpt_("{:,} joint apart", self.joints_apart))
+        elif self.joints_apart:
+            found.append(rpt_("{:,} joints apart", self.joints_apart))
+        said = f"{', '.join(found) or rpt_('what was checked holds')}: {looked}"
+        return rpt_("Not checked: {:,}; {:s}", missed, said) if missed else said
+
+
+@checked
+def check(
+    *datablocks: bpy.types.ID,
+    frame_range: FrameRange | None = None,
+    step: Positive = STEP,
+    scene: bpy.types.Scene | None = None,
+) -> Checks:
+    """Look at what Blender plays of objects, every `step` frames and at all their keys.
+
+    Parameters
+    ----------
+    datablocks
+        Objects, camera objects with their camera data; of other data the objects that show it.
+    frame_range
+        Frames to look at. Default: the scene's, and what keys there are before and after.
+    step
+        Frames from sample to sample.
+    scene
+        Whose frames count. Default: the one that is open.
+
+    Raises
+    ------
+    ValueError
+        The range is empty or not finite, or the step is not a positive number.
+
+    Notes
+    -----
+    Objects with too many frames to look at are left out, and conditions on what is not a finite number; the result's
+    refusals name them.
+    """
+    seen = scene or bpy.context.scene
+    assert seen is not None
+    result = Checks()
+    for item in dict.fromkeys(item for datablock in datablocks for item in _objects_of(datablock)):
+        try:
+            frames = sampled_frames(seen, of_object(item), frame_range, step)
+        except Refusal as refusal:
+            result.refusals.append(rpt_("not checked: {:s}", str(refusal)))
+            continue
+        result.objects += 1
+        look = _Look(seen, item, frames, result.notes)
+        result.samples += len(look.frames)
+        for condition in (look.camera, look.views, look.scales):
+            try:
+                result.violations += sorted(condition(), key=lambda violation: violation.start)
+            except Refusal as refusal:
+                result.refusals.append(rpt_("not checked: {:s}", str(refusal)))
+    return result
+
+
+def _objects_of(datablock: bpy.types.ID) -> list[bpy.types.Object]:
+    if isinstance(datablock, bpy.types.Object):
+        return [datablock]
+    return [item for item in bpy.data.objects if item.data == datablock]
+
+
+class _Look:
+    """At one object."""
+
+    def __init__(self, scene: bpy.types.Scene, item: bpy.types.Object, frames: Frames, notes: list[str]) -> None:
+        self.scene = scene
+        self.item: Any = item
+        self.frames = frames
+        self.notes = notes
+        self.playing = Playing(scene, item, frames)
+
+    def camera(self) -> Iterator[Violation]:
+        """Of a camera's own properties."""
+        if not isinstance(self.item.data, bpy.types.Camera):
+            return
+        camera: Any = self.item.data
+        least = _LEAST.get(camera.type, ())
+        values = {
+            path: numbers[:, 0] for path, numbers in self.playing.values(camera, (*least, *_CLIPS, *_FOCUS)).items()
+        }
+        for path in (*least, *_CLIPS):
+            limit = camera.bl_rna.properties[path].hard_min
+            below = values[path] < limit if limit > 0.0 else values[path] <= limit
+            condition = "CLIP" if path in _CLIPS else "LENS"
+            fault = partial(_too_small, path, values[path], limit)
+            yield from self._stretches(camera, [path], condition, below, limit - values[path], fault)
+        start, end = (np.maximum(values[path], camera.bl_rna.properties[path].hard_min) for path in _CLIPS)
+        yield from self._stretches(
+            camera,
+            _CLIPS,
+            "CLIP",
+            start >= end,
+            start - end,
+            lambda row: rpt_("clip start {:.5g} is not below clip end {:.5g}", start[row], end[row]),
+        )
+        if camera.dof.focus_object is None:
+            used, distance = (values[path] for path in _FOCUS)
+            yield from self._stretches(
+                camera,
+                ["dof.focus_distance"],
+                "FOCUS",
+                (used >= 0.5) & (distance <= start),
+                start - distance,
+                lambda row: rpt_("focus distance {:.5g} is not beyond clip start {:.5g}", distance[row], start[row]),
+            )
+
+    def scales(self) -> Iterator[Violation]:
+        """Of the object's scale and its bones'."""
+        curves = curves_of(self.item)
+        paths = {path for path, _ in curves if path.endswith("scale") and self._resolves(path)}
+        animation = self.item.animation_data
+        if animation is not None:
+            paths |= {
+                driver.data_path
+                for driver in animation.drivers
+                if driver.data_path.endswith("scale") and self._resolves(driver.data_path)
+            }
+        if has_strips(self.item):
+            bones = self.item.pose.bones if self.item.pose else ()
+            paths |= {"scale", *(f"{bone_path(bone)}.scale" for bone in bones)}
+        for path, values in self.playing.values(self.item, sorted(paths)).items():
+            yield from self._through_zero(path, values)
+
+    def _resolves(self, path: str) -> bool:
+        """Whether it is a scale of the object or of a bone, and the bone is there."""
+        if path in ("scale", "delta_scale"):
+            return True
+        try:
+            bone = self.item.path_resolve(path.removesuffix(".scale"))
+        except ValueError:
+            return False
+        return isinstance(bone, bpy.types.PoseBone)
+
+    def _through_zero(self, path: str, values: Values) -> Iterator[Violation]:
+        crossed: dict[float, list[int]] = {}
+        zero = np.abs(values) <= _ZERO
+        for component in range(values.shape[1]):
+            for frame in self._passages(path, component, values[:, component], zero[:, component]):
+                near = next((each for each in crossed if abs(each - frame) < 2 * _REFINED), frame)
+                crossed.setdefault(near, []).append(component)
+        for frame, components in sorted(crossed.items()):
+            fault = rpt_("scale {:s} passes through zero: it turns inside out", _letters(components))
+            keys = keys_around(keys_on(self.item, [path]), frame)
+            yield Violation(self.item.name, path, "SCALE", frame, frame, frame, fault, keys)
+        some: BoolArray = np.asarray(zero.any(axis=1))
+        for first, last in _runs(some):
+            letters = _letters(np.flatnonzero(zero[first : last + 1].any(axis=0)))
+            yield self._violation(
+                self.item,
+                [path],
+                "SCALE",
+                (first, last),
+                first,
+                rpt_("scale {:s} is zero: nothing of it is left", letters),
+            )
+
+    def _passages(self, path: str, component: int, values: Values, zero: BoolArray) -> Iterator[float]:
+        """Frames at which the values change sign; samples that meet zero there don't count as zeros any more."""
+        met = np.flatnonzero(zero[1:-1] & (values[:-2] * values[2:] < 0.0)) + 1
+        zero[met] = False
+        yield from map(float, self.frames[met])
+        fcurve = None if has_strips(self.item) else curves_of(self.item).get((path, component))
+        signs = np.where(np.abs(values) <= _ZERO, 0.0, np.sign(values))
+        for row in np.flatnonzero(signs[:-1] * signs[1:] < 0.0).tolist():
+            at = _passage(fcurve, (float(self.frames[row]), float(self.frames[row + 1])), values[row : row + 2])
+            if at is not None:
+                yield at
+
+    def views(self) -> Iterator[Violation]:
+        """Of constraints that turn the object to a target: whether it looks along the axis that is kept upright."""
+        active = [each for each in self.item.constraints if not each.mute]
+        for constraint in active:
+            if constraint.type not in _TRACKING or constraint.target is None:
+                continue
+            path = f'constraints["{bpy.utils.escape_identifier(constraint.name)}"]'
+            try:
+                towards, poles, word = self._towards(constraint, alone=len(active) == 1)
+            except UnknownMotionError as unknown:
+                place = f'"{self.item.name}", {path}'
+                self.notes.append(rpt_("{:s}: not checked: {:s}", place, str(unknown)))
+                continue
+            influence = self.playing.values(self.item, [f"{path}.influence"])[f"{path}.influence"][:, 0]
+            angle, part = _nearest(towards, poles)
+            bad: BoolArray = (angle <= PARALLEL) & (np.maximum(influence[:-1], influence[1:]) > 0.0)
+            for first, last in _runs(bad):
+                worst = first + int(np.argmin(angle[first : last + 1]))
+                ends = float(self.frames[worst]), float(self.frames[worst + 1])
+                frame = ends[0] + part[worst] * (ends[1] - ends[0])
+                keys = [all_keys(owner) for owner in (self.item, constraint.target)]
+                fault = rpt_(
+                    "its view comes within {:.2g} degrees of {:s}, and turns round there",
+                    math.degrees(angle[worst]),
+                    word,
+                )
+                yield Violation(
+                    self.item.name,
+                    path,
+                    "VIEW",
+                    float(self.frames[first]),
+                    float(self.frames[last + 1]),
+                    frame,
+                    fault,
+                    keys_around(np.unique(np.concatenate(keys)), frame),
+                )
+
+    def _towards(self, constraint: Any, alone: bool) -> tuple[Values, Sequence[Sequence[float]], str]:
+        """From the object to the target, shape (frames, 3), in a space in which the directions not to take stand still;
+        these, and what to call them. Raises UnknownMotionError."""
+        if constraint.owner_space != "WORLD" or constraint.target_space != "WORLD":
+            raise UnknownMotionError(rpt_("it does not work in world space"))
+        if constraint.type == "DAMPED_TRACK" and not alone:
+            raise UnknownMotionError(rpt_("other constraints act on it too"))
+        own = self._own(constraint, alone)
+        target, point = self._target(constraint)
+        way = point - own[:, :3, 3]
+        if not np.isfinite(way).all():
+            raise UnknownMotionError(rpt_("a place is not a finite number"))
+        if constraint.type == "TRACK_TO":
+            up = ((0.0, 0.0, 1.0), (0.0, 0.0, -1.0))
+            if not constraint.use_target_z:
+                return way, up, rpt_("the world's Z axis, its up axis")
+            return _in(target, way), up, rpt_("the target's Z axis, its up axis")
+        if constraint.type == "LOCKED_TRACK":
+            # It turns about this axis only, so the axis is the same before and after.
+            axis = np.zeros(3)
+            axis[_AXES[constraint.lock_axis[-1]]] = 1.0
+            return _in(own, way), (axis.tolist(), (-axis).tolist()), rpt_("the axis that is locked")
+        axis = np.zeros(3)
+        axis[_AXES[constraint.track_axis[-1]]] = 1.0 if "NEGATIVE" in constraint.track_axis else -1.0
+        return _in(own, way), (axis.tolist(),), rpt_("straight behind it")
+
+    def _target(self, constraint: Any) -> tuple[Matrices, Values]:
+        """Where the target is, and its point that is looked at."""
+        target, bone = constraint.target, constraint.subtarget
+        if not bone:
+            matrices = self._matrices(target, "")
+            return matrices, matrices[:, :3, 3]
+        if target.type != "ARMATURE" or bone not in target.pose.bones:
+            raise UnknownMotionError(rpt_("its target {:s} is no bone", bone))
+        matrices = self._matrices(target, bone)
+        along = constraint.head_tail * target.pose.bones[bone].bone.length
+        return matrices, matrices[:, :3, 3] + along * matrices[:, :3, 1]
+
+    def _own(self, constraint: Any, alone: bool) -> Matrices:
+        """The object as the constraint finds it, or where that does not matter, as it leaves it."""
+        if alone:
+            try:
+                return World(self.frames).before_constraints(self.item)
+            except UnknownMotionError:
+                if constraint.type == "DAMPED_TRACK":
+                    raise
+        return self._matrices(self.item, "")
+
+    def _matrices(self, item: Any, bone: str) -> Matrices:
+        return placed(self.scene, item, bone, self.frames)
+
+    def _stretches(
+        self,
+        owner: Any,
+        paths: Sequence[str],
+        condition: str,
+        bad: BoolArray,
+        excess: Values,
+        fault: Callable[[int], str],
+    ) -> Iterator[Violation]:
+        """A violation for each run of bad samples; `excess` tells the worst of them."""
+        for first, last in _runs(bad):
+            worst = first + int(np.argmax(excess[first : last + 1]))
+            yield self._violation(owner, paths, condition, (first, last), worst, fault(worst))
+
+    def _violation(
+        self, owner: Any, paths: Sequence[str], condition: str, rows: tuple[int, int], worst: int, fault: str
+    ) -> Violation:
+        start, end, at = (float(self.frames[row]) for row in (*rows, worst))
+        keys = keys_around(keys_on(owner, paths), at)
+        return Violation(self.item.name, _both(paths), condition, start, end, at, fault, keys)
+
+
+def _runs(bad: BoolArray) -> Iterator[tuple[int, int]]:
+    """First and last row of each stretch that is true."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], bad, [False])).astype(np.int8)))
+    yield from ((int(first), int(end) - 1) for first, end in edges.reshape(-1, 2))
+
+
+def _passage(fcurve: bpy.types.FCurve | None, ends: tuple[float, float], values: Values) -> float | None:
+    """Where between two frames the values change sign; None where the curve jumps there, and never is zero."""
+    (low, high), (before, after) = ends, values.tolist()
+    if fcurve is None:
+        return float(low + (high - low) * before / (before - after))
+    change = abs(after - before)
+    while high - low > _REFINED:
+        middle = (low + high) / 2
+        value = fcurve.evaluate(middle)
+        if value * before > 0.0:
+            low, before = middle, value
+        else:
+            high, after = middle, value
+    return None if abs(after - before) > _JUMP * change else (low + high) / 2
+
+
+def _in(matrices: Matrices, way: Values) -> Values:
+    """A direction of the world in the axes of something in it, whose scale does not count."""
+    axes = matrices[:, :3, :3]
+    length = np.linalg.norm(axes, axis=1, keepdims=True)
+    inside: Values = np.einsum("nij,ni->nj", axes / np.where(length > 0.0, length, 1.0), way)
+    return inside
+
+
+def _nearest(way: Values, poles: Iterable[Sequence[float]]) -> tuple[Values, Values]:
+    """How near the direction comes to one of the poles between each two samples: angle, and where, 0 to 1."""
+    least = np.full(len(way) - 1, np.inf)
+    where = np.zeros(len(way) - 1)
+    for pole in np.array(list(poles), dtype=np.float64):
+        along = way @ pole
+        across = way - along[:, np.newaxis] * pole
+        step = across[1:] - across[:-1]
+        size = np.einsum("ni,ni->n", step, step)
+        # The foot of the perpendicular from the pole's line to the way from sample to sample.
+        part = -np.einsum("ni,ni->n", across[:-1], step) / np.where(size > 0.0, size, 1.0)
+        for at in (np.clip(part, 0.0, 1.0), np.zeros_like(part), np.ones_like(part)):
+            off = np.linalg.norm(across[:-1] + at[:, np.newaxis] * step, axis=1)
+            angle = np.arctan2(off, along[:-1] + at * (along[1:] - along[:-1]))
+            nearer = angle < least
+            least[nearer], where[nearer] = angle[nearer], at[nearer]
+    return least, where
+
+
+def _too_small(path: str, values: Values, limit: float, row: int) -> str:
+    name = rpt_(_NAMES[path])
+    if limit <= 0.0:
+        return rpt_("{:s} {:.5g}, which is not above 0", name, values[row])
+    return rpt_(
+        "{name:s} {value:.5g}, where the least that Blender plays is {limit:.3g}",
+        name=name,
+        value=values[row],
+        limit=limit,
+    )
+
+
+def _both(paths: Sequence[str]) -> str:
+    """One path, or two."""
+    return paths[0] if len(paths) == 1 else rpt_("{:s} and {:s}", *paths)
+
+
+def _letters(components: Iterable[int]) -> str:
+    return ", ".join("xyz"[index] for index in components)

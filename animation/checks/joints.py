@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Measure joints: how far a child's point gets from the parent's point that it hangs on.
+
+Source: docs/formulas.md, "Hierarchies".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..arguments import FrameRange, Point, Positive, checked
+from ..errors import Refusal
+from ..sampling.depsgraph import placed
+from ..sampling.properties import STEP, Values, all_keys, between, keys_around, sampled_frames
+from ..sampling.transforms import Frames, Matrices
+from ..translation import rpt_
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The largest distance between the two points of a joint over a range of frames."""
+
+    name: str
+    """Of the child: the object, or its bone."""
+    parent: str
+    distance: float
+    """In the world's units."""
+    frame: float
+    """At which it is largest."""
+    mean: float
+    samples: int
+    keys: tuple[float | None, float | None] = (None, None)
+    """Frames of the animator's keys at or before that frame, and at or after it."""
+
+    def __str__(self) -> str:
+        where = rpt_('"{:s}" on "{:s}"', self.name, self.parent)
+        if self.distance == 0.0:
+            return rpt_("{:s}: the joint holds exactly, {:,} samples", where, self.samples)
+        apart = rpt_("{:s}: up to {:.4g} apart, at frame {:g}", where, self.distance, self.frame)
+        return apart + between(self.keys)
+
+
+@checked
+def joint_gap(
+    item: bpy.types.Object,
+    bone: str = "",
+    *,
+    point: Point = (0.0, 0.0, 0.0),
+    parent_point: Point | None = None,
+    frame_range: FrameRange | None = None,
+    step: Positive = STEP,
+    scene: bpy.types.Scene | None = None,
+) -> Gap:
+    """How far a joint comes apart in what Blender plays.
+
+    Parameters
+    ----------
+    item : bpy.types.Object
+        The child, or the armature that it is a bone of.
+    bone : str
+        The child bone.
+    point : sequence of 3 floats
+        The child's point, in its own axes: its origin, or the bone's head.
+    parent_point : sequence of 3 floats, optional
+        The parent's point, in the parent's axes; a bone's begin at its head, with y along it. Default: where the
+        child's point is in its parent with the bones at rest, which is at the parent's tail for most; for objects, at
+        the first frame.
+    frame_range, step, scene
+        As for `check`.
+
+    Raises
+    ------
+    Refusal
+        There is no such bone, or no parent, or a place is not a finite number.
+    ValueError
+        A point or the range is not finite, the range is empty, or the step is not a positive number.
+    """
+    seen = scene or bpy.context.scene
+    assert seen is not None
+    child: Any = item
+    bones: Any = child.pose.bones if child.pose else {}
+    if bone and bone not in bones:
+        raise Refusal(item.name, rpt_("it has no bone {!r}", bone))
+    parent = bones[bone].parent if bone else child.parent
+    if parent is None:
+        fault = rpt_("its bone {!r} has no parent", bone) if bone else rpt_("it has no parent")
+        raise Refusal(item.name, fault)
+    frames = sampled_frames(seen, [item] if bone else _with_parents(item), frame_range, step)
+    own = placed(seen, item, bone, frames)
+    owner, held_by = (item, parent.name) if bone else (parent, _parent_bone(child))
+    theirs = placed(seen, owner, held_by, frames)
+    at = _at(own, np.array(point, dtype=np.float64))
+    if parent_point is not None:
+        joint = np.array(parent_point, dtype=np.float64)
+    elif bone:
+        rest = np.linalg.inv(np.array(parent.bone.matrix_local)) @ np.array(bones[bone].bone.matrix_local)
+        joint = rest[:3, :3] @ np.array(point, dtype=np.float64) + rest[:3, 3]
+    else:
+        if abs(np.linalg.det(theirs[0, :3, :3])) < np.finfo(np.float32).tiny:
+            raise Refusal(
+                item.name, rpt_("its parent's scale is zero at frame {:g}: name the point on the parent", frames[0])
+            )
+        joint = np.linalg.solve(theirs[0, :3, :3], at[0] - theirs[0, :3, 3])
+    distance = np.linalg.norm(at - _at(theirs, joint), axis=1)
+    finite = np.isfinite(distance)
+    if not finite.all():
+        raise Refusal(
+            bone or item.name, rpt_("where it is is not a finite number"), frame=float(frames[np.argmin(finite)])
+        )
+    distance[distance < _rounding(at)] = 0.0
+    worst = int(np.argmax(distance))
+    keys = [all_keys(each) for each in ([item] if bone else _with_parents(item))]
+    return Gap(
+        name=bone or item.name,
+        parent=parent.name,
+        distance=float(distance[worst]),
+        frame=float(frames[worst]),
+        mean=float(distance.mean()),
+        samples=len(frames),
+        keys=keys_around(np.unique(np.concatenate(keys)), float(frames[worst])),
+    )
+
+
+def _parent_bone(child: Any) -> str:
+    """The bone that the object hangs on; none where that is gone: then it hangs on the armature."""
+    pose = child.parent.pose
+    return child.parent_bone if child.parent_type == "BONE" and pose and child.parent_bone in pose.bones else ""
+
+
+def _with_parents(item: Any) -> list[bpy.types.ID]:
+    parent = item.parent
+    return [item] if parent is None else [item, *_with_parents(parent)]
+
+
+def _at(matrices: Matrices, point: Values) -> Values:
+    """The point of what the matrices place, in the world, shape (frames, 3)."""
+    placed_point: Values = matrices[:, :3, :3] @ point + matrices[:, :3, 3]
+    return placed_point
+
+
+def _rounding(at: Frames) -> float:
+    """What float32 matrices of this size make of nothing."""
+    return 8.0 * float(np.spacing(np.float32(np.abs(at).max(initial=1.0))))

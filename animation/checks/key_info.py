@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a person asks of a track: its keys and their parameters, its state, its value now."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from ...interp import evaluate_many, rotations
+from ...interp.splines import tcb
+from ..bake.plans.splines import TrackSpline, plays_its_own_keys, track_splines
+from ..errors import Refusal
+from ..fcurves.channels import channels_of
+from ..fcurves.frames import SAME_FRAME, union
+from ..fcurves.keyframes import INTERPOLATION, FloatArray, IndexArray
+from ..store.frame_functions import function_of
+from ..store.own_keys import OwnKeys, read_own_keys
+from ..store.parameters import read_parameters, read_velocities
+from ..store.paths import BONES
+from ..store.recording import is_up_to_date, plain_keys
+from ..store.table.rows import PARAMETERS
+from ..store.tracks import Track, tracks_shown
+from ..translation import iface_, n_, rpt_
+
+_AT = 0.02
+"""Frames: near enough to the current frame to be meant by it."""
+
+STATES = {
+    "PLAIN": n_("not TCB"),
+    "TCB": n_("TCB"),
+    "HANDLES": n_("handles"),
+    "BAKED": n_("baked"),
+    "OUT_OF_DATE": n_("out of date"),
+}
+
+
+class Segment(NamedTuple):
+    """A segment between two keys that Blender plays, as it is for a value and a length of 1."""
+
+    interpolation: int
+    easing: int
+    back: float
+    amplitude: float
+    period: float
+
+
+Sides = tuple[Segment | None, Segment | None]
+"""What Blender plays before a key and after it; None: it is the spline."""
+_SEGMENT = np.dtype([("interpolation", "u1"), ("easing", "u1"), ("back", "f8"), ("amplitude", "f8"), ("period", "f8")])
+_SPLINE = np.array((INTERPOLATION["BEZIER"], 0, 0.0, 0.0, 0.0), dtype=_SEGMENT)
+
+
+@dataclass(frozen=True)
+class KeyInfo:
+    """One key of a track: `number` counts from 1, `where` tells how it lies to the frame that was asked for."""
+
+    frame: float
+    number: int
+    count: int
+    where: str
+    """AT, BEFORE or AFTER."""
+    parameters: dict[str, float]
+    velocity: tuple[float, ...]
+    sides: Sides
+
+
+def tracks_of(datablock: bpy.types.ID, bone: str = "") -> list[Track]:
+    """The tracks of one bone (its path), or of the datablock without its bones; none where nothing animates it."""
+    try:
+        return tracks_shown(datablock, channels_of(datablock), bone)
+    except Refusal:
+        return []
+
+
+def has_animated_bones(datablock: bpy.types.ID) -> bool:
+    try:
+        return any(fcurve.data_path.startswith(BONES) for fcurve in channels_of(datablock))
+    except Refusal:
+        return False
+
+
+def state(track: Track) -> str:
+    """PLAIN, TCB, BAKED, HANDLES where these play it, or OUT_OF_DATE where keys or choices changed since."""
+    if not track.enabled:
+        return "PLAIN"
+    if not track.baked:
+        return "TCB"
+    if not is_up_to_date(track):
+        return "OUT_OF_DATE"
+    options = track.settings.options
+    return "HANDLES" if options is not None and options.output == "HANDLES" else "BAKED"
+
+
+def state_text(track: Track, current: str) -> str:
+    """Say the state, and of handles how far they are off at most, and at which frame; marked where that is more than
+    the tolerance."""
+    error = track.state.error if track.state is not None else None
+    if current != "HANDLES" or error is None or not math.isfinite(error.frame):
+        return iface_(STATES[current])
+    size = rpt_("{:.2g}°", math.degrees(error.size)) if track.is_rotation else f"{error.size:.2g}"
+    text = n_("≈ {:s} off at {:g}") if error.is_approximate else n_("handles, {:s} at {:g}")
+    return rpt_(text, size, round(error.frame, 1))
+
+
+def key_near(track: Track, frame: float, defaults: Mapping[str, float]) -> KeyInfo | None:
+    """The key at `frame`, or else the last one before it, or else the first one after; `defaults` are the parameters of
+    keys that have none of their own."""
+    own = read_own_keys(track)
+    frames = union([channel.keys.frames for channel in own.values()])
+    if not len(frames):
+        return None
+    row = max(0, int(np.searchsorted(frames, frame + _AT)) - 1)
+    found = float(frames[row])
+    where = "AT" if abs(found - frame) <= _AT else "BEFORE" if found < frame else "AFTER"
+    try:
+        numbers = read_parameters(track, own, frames[row : row + 1], defaults)
+        parameters = {name: float(number[0]) for name, number in numbers.items()}
+    except Refusal:
+        parameters = dict.fromkeys(PARAMETERS, math.nan)
+    velocity = read_velocities(track, own, frames[row : row + 1])[0]
+    sides = sides_in_common(segments_beside(track, own, frames[row : row + 1]))
+    return KeyInfo(found, row + 1, len(frames), where, parameters, tuple(velocity.tolist()), sides or (None, None))
+
+
+def segments_beside(track: Track, own: Mapping[int, OwnKeys], frames: FloatArray) -> npt.NDArray[np.void]:
+    """Return what is played before and after the keys at the frames, shape (n, 2), in the fields of `Segment`: of
+    values by the first channel that has such a key, of rotations by the first whose segment is Blender's.
+
+    Of the spline's segments the interpolation is Bezier. What a type does not go by is 0.
+    """
+    result = np.full((len(frames), 2), _SPLINE)
+    for index in sorted(own, reverse=True):
+        channel = own[index]
+        before = np.searchsorted(channel.keys.frames, frames - np.float32(SAME_FRAME)) - 1
+        after = np.searchsorted(channel.keys.frames, frames + np.float32(SAME_FRAME), side="right") - 1
+        for side, begin in enumerate((before, after)):
+            ends = (begin >= 0) & (begin < len(channel.keys) - 1)
+            ends[ends] = channel.ends_spline[begin[ends]]
+            if not track.is_rotation:
+                # A key of a channel that comes later does not count.
+                result[before < after, side] = _SPLINE
+                ends &= before < after
+            result[ends, side] = _segments(channel, begin[ends])
+    return result
+
+
+def _segments(own: OwnKeys, begin: IndexArray) -> npt.NDArray[np.void]:
+    """Describe the segments that begin at keys, none of them the last."""
+    keys = plain_keys(own)
+    result = np.zeros(len(begin), dtype=_SEGMENT)
+    kinds = result["interpolation"] = keys.interpolation[begin]
+    eases = ~np.isin(kinds, [INTERPOLATION[name] for name in ("CONSTANT", "LINEAR", "BEZIER")])
+    result["easing"] = np.where(eases, keys.easing[begin], 0)
+    length, change = np.abs(keys.co[begin + 1].astype(np.float64) - keys.co[begin]).T
+    result["back"] = np.where(kinds == INTERPOLATION["BACK"], keys.back[begin], 0.0)
+    elastic = kinds == INTERPOLATION["ELASTIC"]
+    np.divide(keys.amplitude[begin], change, out=result["amplitude"], where=elastic & (change > 0.0))
+    np.divide(keys.period[begin], length, out=result["period"], where=elastic)
+    return result
+
+
+def sides_in_common(segments: npt.NDArray[np.void]) -> Sides | None:
+    """Return what is played beside all of the keys; None where they differ, or there is none."""
+    if not len(segments) or (segments != segments[0]).any():
+        return None
+    before, after = (Segment(*each) for each in segments[0].tolist())
+    bezier = INTERPOLATION["BEZIER"]
+    return None if before.interpolation == bezier else before, None if after.interpolation == bezier else after
+
+
+def neighbour(frames: FloatArray, frame: float, direction: int) -> float | None:
+    """The next of the frames (`direction` 1) or the previous one (-1)."""
+    there = frames[frames > frame + _AT] if direction > 0 else frames[frames < frame - _AT]
+    return float(there[0 if direction > 0 else -1]) if len(there) else None
+
+
+def values_now(track: Track, frame: float, defaults: Mapping[str, float]) -> dict[int, float]:
+    """The splines' value at `frame` of each component of a value track, as its frame functions play it. Raises Refusal
+    where the keys make none."""
+    result: dict[int, float] = {}
+    frame = _played(track, frame)
+    for spline in _splines(track, defaults):
+        values = evaluate_many([spline.spline], [frame])[0]
+        result |= zip(spline.components, map(float, values[0]), strict=True)
+    return dict(sorted(result.items()))
+
+
+def turn_now(track: Track, frame: float, defaults: Mapping[str, float]) -> tuple[float, tuple[float, float, float]]:
+    """Of a rotation track at `frame`, as its frame functions play it, the turn from the key before it: angle in
+    radians, and axis. Raises Refusal."""
+    frame = _played(track, frame)
+    check_can_be_drawn(track, read_own_keys(track))
+    (spline,) = _splines(track, defaults)
+    if isinstance(spline.spline, tcb.RotationSpline):
+        angles, axes = spline.spline.turn_from_key([frame])
+    else:
+        before = spline.frames[spline.frames < frame - _AT][-1:]
+        turns = evaluate_many([spline.spline], [frame])[0]
+        if len(before):
+            start = evaluate_many([spline.spline], before)[0]
+            turns = rotations.multiply(turns, rotations.conjugate(start))
+        axes, angles = rotations.to_axis_angle(rotations.shorter(turns))
+    return float(angles[0]), (float(axes[0, 0]), float(axes[0, 1]), float(axes[0, 2]))
+
+
+def _played(track: Track, frame: float) -> float:
+    """Which frame of the motion is played then."""
+    function = function_of(track)
+    return frame if function is None else float(function([frame])[0])
+
+
+def check_can_be_drawn(track: Track, originals: Mapping[int, OwnKeys]) -> None:
+    """Raises Refusal for a rotation whose missing values take a curve to evaluate: drawing can make none."""
+    frames = {original.keys.frames.tobytes() for original in originals.values()}
+    if track.is_rotation and len(frames) > 1 and not all(plays_its_own_keys(track, index) for index in track.channels):
+        raise track.refusal(rpt_("its channels are keyed at different frames: shown while it is not baked"))
+
+
+def _splines(track: Track, defaults: Mapping[str, float]) -> list[TrackSpline]:
+    return track_splines(track, track.settings, read_own_keys(track), defaults)

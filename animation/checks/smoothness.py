@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How smooth a track's motion is at its keys, as measured on its splines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ...interp.continuity import Jump, continuity, jumps
+from ..bake.plans.splines import track_splines
+from ..store.own_keys import read_own_keys
+from ..store.tracks import Track
+from ..translation import rpt_
+from .key_info import check_can_be_drawn
+
+MOST_KEYS = 2000
+"""Of more keys a rotation would take longer to measure than a redraw may."""
+
+
+@dataclass(frozen=True)
+class Smoothness:
+    """Of all splines of a track."""
+
+    continuity: str
+    """C0, C1 or C2, of the least smooth one; empty where its value jumps, as the seam of a cycle may."""
+    jumps: list[Jump]
+    """The largest of the value and of its derivatives, as far as all splines have them."""
+
+
+def smoothness(track: Track, defaults: Mapping[str, float]) -> Smoothness:
+    """Measure the track; `defaults` are the parameters of keys that have none of their own.
+
+    Raises Refusal where the keys make no spline, or what is asked for can't be found while drawing.
+    """
+    originals = read_own_keys(track)
+    if not originals:
+        raise track.refusal(rpt_("it has no keys"))
+    if max(len(original.keys) for original in originals.values()) > MOST_KEYS:
+        raise track.refusal(rpt_("more than {:d} keys: not measured", MOST_KEYS))
+    check_can_be_drawn(track, originals)
+    splines = track_splines(track, track.settings, originals, defaults)
+    measured = [jumps(spline.spline, track.is_rotation) for spline in splines]
+    orders = zip(*measured, strict=False)
+    return Smoothness(
+        min((continuity(found) for found in measured), key=_rank),
+        [max(of_order, key=lambda jump: (jump.is_seen, jump.size)) for of_order in orders],
+    )
+
+
+def _rank(found: str) -> int:
+    return int(found[1:]) if found else -1

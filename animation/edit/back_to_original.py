@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Back from a bake into a new action to the action that it was made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import bpy
+
+from ..arguments import checked
+from ..datablocks import name_of, users_of
+from ..errors import Refusal
+from ..fcurves.channels import assign, channels_in, channels_of
+from ..fcurves.editable import check_editable, check_not_tweaked
+from ..report import Report
+from ..store.original_actions import bring_back, originals
+from ..store.tracks import find_tracks
+from ..translation import rpt_
+
+
+@checked
+def back_to_original(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
+    """Let the datablock play the action again that its present one was baked from, and so all that share this one.
+
+    The original is as it was, to the last bit, whatever tracks are meant: an action is exchanged whole. The baked
+    action goes, where nothing else uses it. Raises Refusal where it was not baked from another, or can't be exchanged.
+    """
+    check_editable(datablock)
+    baked = channels_of(datablock).action
+    original = originals().get(baked)
+    if original is None:
+        raise Refusal(
+            name_of(datablock), rpt_('its action "{:s}" was not baked from another', baked.name), nothing_to_do=True
+        )
+    places = {user: channels_of(user).slot_handle for user in users_of(baked)}
+    slots = {channels.slot_handle for channels in channels_in(original)}
+    for user, slot in places.items():
+        check_not_tweaked(user)
+        if slot not in slots:
+            raise Refusal(name_of(user), rpt_('the action "{:s}" has no F-curves for it any more', original.name))
+    bring_back(original)
+    report = Report.on(list(places))
+    for user, slot in places.items():
+        assign(user, original, slot)
+        report.tracks += len(find_tracks(user, channels_of(user)))
+        report.notes.append(rpt_('"{:s}" uses the action "{:s}" again', name_of(user), original.name))
+    if not baked.users:
+        bpy.data.actions.remove(baked)
+    return report

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Making a track TCB, and setting its choices. Enable itself is in look.py."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import bpy
+
+from ..arguments import checked
+from ..bake.plans.splines import made_by
+from ..datablocks import name_of
+from ..errors import Refusal
+from ..fcurves.channels import Channels, channels_of
+from ..fcurves.editable import check_editable, editable_channels
+from ..store.table.custom_property import update
+from ..store.table.settings import chosen
+from ..store.tracks import Track, find_tracks, why_not
+from ..translation import rpt_
+
+
+def writable(datablock: bpy.types.ID, track: Track) -> tuple[Channels, Track]:
+    """The channels to write to, and the track there, which is another where the action had to be copied.
+
+    Raises Refusal where the track can't be changed.
+    """
+    check_editable(datablock)
+    reason = why_not(track)
+    if reason:
+        raise track.refusal(reason)
+    before = channels_of(datablock).identity
+    channels = editable_channels(datablock)
+    if channels.identity != before:
+        track = next(found for found in find_tracks(datablock, channels) if found.path == track.path)
+    return channels, track
+
+
+@checked
+def find_track(datablock: bpy.types.ID, name: str) -> Track:
+    """The track of that path; `rotation` is the one of the present rotation mode. Raises Refusal."""
+    channels = channels_of(datablock)
+    is_rotation = name.rpartition(".")[2] == "rotation"
+    for track in find_tracks(datablock, channels, [name]):
+        if track.path == name or (is_rotation and track.is_rotation and track.in_use):
+            return track
+    known = ", ".join(track.path for track in find_tracks(datablock, channels)) or rpt_("none")
+    raise Refusal(name_of(datablock), rpt_("it has no track of this name; its tracks: {:s}", known), name)
+
+
+@checked
+def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
+    """Set choices of a TCB track: method, cycle, ends, construction, path, angles.
+
+    Raises Refusal where there is no such TCB track, or the method is not for its kind, ValueError where there is no
+    such choice.
+    """
+    check_editable(datablock)
+    found = find_track(datablock, track)
+    if not found.enabled:
+        raise found.refusal(found.table.fault or rpt_("not a TCB track; enable it first"))
+    settings = found.settings
+    for choice, option in choices.items():
+        settings = chosen(settings, choice, option)
+    made_by(found, settings)
+    channels = editable_channels(datablock)
+    state = find_track(datablock, found.path).state
+    assert state is not None
+    update(channels.action, states=[replace(state, settings=settings)])
+    channels.action.update_tag()

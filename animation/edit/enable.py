@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Enable: making tracks TCB, with the look that their Bezier keys have."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+import bpy
+import numpy as np
+
+from ...interp import evaluate_many, rotations
+from ...interp.fitting.tcb_parameters import FLOAT32, Part, fit_parameters, sample_frames
+from ..arguments import Parameters, checked
+from ..bake.plans.splines import Float64Array, TrackSpline, last_place, track_splines
+from ..datablocks import name_of
+from ..errors import Refusal
+from ..fcurves import scratch_curves
+from ..fcurves.channels import Channels, channels_of
+from ..fcurves.editable import check_editable, editable_channels
+from ..fcurves.frames import SAME_FRAME, union
+from ..report import Report
+from ..sampling.fcurves import has_bezier_segments, played_parts
+from ..store.own_keys import OwnKeys, read_all_own_keys
+from ..store.paths import remove_strays
+from ..store.recording import Numbers, enable_read
+from ..store.table.rows import PARAMETERS
+from ..store.tracks import Track, find_tracks, why_not
+from ..translation import rpt_
+
+_Prefixes = Iterable[str] | None
+_SEEN = 0.01
+"""Of a track's range: a change that a person may see."""
+_SEEN_ANGLE = math.radians(1.0)
+
+
+@checked
+def enable(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, keep_look: bool = False) -> Report:
+    """Make the datablock's tracks TCB (those under `prefixes`); their motion changes at the next bake.
+
+    `keep_look`: see `enable_many`; False by default, so keys have parameters 0. Raises Refusal where there is nothing
+    that can be.
+    """
+    report = enable_many({datablock: prefixes}, keep_look)
+    if report.refusals:
+        raise report.refusals[0]
+    return report
+
+
+@checked
+def enable_many(
+    selected: Mapping[bpy.types.ID, Iterable[str] | None],
+    keep_look: bool = False,
+    defaults: Parameters | None = None,
+) -> Report:
+    """Make tracks of the datablocks TCB: all of them, or those whose paths start with one of those given.
+
+    With `keep_look` the keys of a track with Bezier segments get the parameters with which it plays most as it does
+    now; the report says how much it changes. Without, and in other tracks, they have the defaults: of 3D Studio, or
+    those given, with which they will be baked.
+    """
+    report = Report()
+    made: dict[tuple[int, int, str], tuple[Channels, Track]] = {}
+    for datablock, prefixes in selected.items():
+        try:
+            _find_plain(datablock, prefixes, made, report)
+        except Refusal as refusal:
+            report.refusals.append(refusal)
+    originals = read_all_own_keys([track for _, track in made.values()])
+    report.keys += sum(len(union([own.keys.frames for own in each.values()])) for each in originals)
+    numbers = None
+    if keep_look:
+        with scratch_curves.kept():
+            numbers = _keep_look([track for _, track in made.values()], originals, defaults or {}, report)
+    enable_read(list(made.values()), originals, numbers=numbers)
+    return report
+
+
+def plain_among(selected: Mapping[bpy.types.ID, _Prefixes]) -> dict[bpy.types.ID, _Prefixes]:
+    """Those of the datablocks that have tracks and none that is TCB: a bake makes all of theirs so."""
+    return {datablock: prefixes for datablock, prefixes in selected.items() if _is_plain(datablock, prefixes)}
+
+
+def _is_plain(datablock: bpy.types.ID, prefixes: _Prefixes) -> bool:
+    try:
+        check_editable(datablock)
+        tracks = find_tracks(datablock, channels_of(datablock), prefixes)
+    except Refusal:
+        return False
+    return bool(tracks) and not any(track.enabled for track in tracks)
+
+
+def _find_plain(
+    datablock: bpy.types.ID,
+    prefixes: Iterable[str] | None,
+    made: dict[tuple[int, int, str], tuple[Channels, Track]],
+    report: Report,
+) -> None:
+    """Put the tracks that are to be made TCB among those that are; a track of several users once. Raises Refusal."""
+    check_editable(datablock)
+    channels = channels_of(datablock)
+    tracks = find_tracks(datablock, channels, prefixes)
+    wanted = set()
+    left_alone = []
+    enabled = False
+    for track in tracks:
+        if track.enabled or (*channels.identity, track.path) in made:
+            enabled = True
+            continue
+        reason = why_not(track)
+        if reason:
+            left_alone.append(track.refusal(reason))
+        else:
+            wanted.add(track.path)
+    if not wanted and not enabled:
+        if left_alone:
+            raise Refusal.of_all(left_alone)
+        raise Refusal(name_of(datablock), rpt_("it has no animated float property"), nothing_to_do=True)
+    report.notes += map(str, left_alone)
+    channels = editable_channels(datablock)
+    remove_strays(channels)
+    found = [track for track in find_tracks(datablock, channels, prefixes) if track.path in wanted]
+    made |= {(*channels.identity, track.path): (channels, track) for track in found}
+    report.tracks += len(found)
+    if found:
+        report.add(Report.on([datablock]))
+
+
+def _keep_look(
+    tracks: Sequence[Track],
+    originals: Sequence[Mapping[int, OwnKeys]],
+    defaults: Mapping[str, float],
+    report: Report,
+) -> list[dict[int, Numbers]]:
+    """Fit parameters to what is played: of each track's channels, by index, a number a key."""
+    splines = [_splines(track, own) for track, own in zip(tracks, originals, strict=True)]
+    shaped = [place for place, each in enumerate(splines) if each]
+    parts = played_parts([(tracks[place], originals[place], splines[place]) for place in shaped])
+    looks = {place: own for place, own in zip(shaped, parts, strict=True) if own}
+    # As they will be read.
+    found = [each.astype(np.float32).astype(np.float64) for each in fit_parameters(list(looks.values()))]
+    numbers: list[dict[int, Numbers]] = [{} for _ in tracks]
+    for place, parameters in zip(looks, found, strict=True):
+        numbers[place] = _of_channels(originals[place], parameters, defaults)
+    every = [part.with_parameters(each) for own, each in zip(looks.values(), found, strict=True) for part in own]
+    frames = [sample_frames(spline.keys.frames).ravel() for spline in every]
+    samples = iter(zip(frames, evaluate_many(every, frames), strict=True))
+    for place, own in looks.items():
+        report.add(_compared(tracks[place], [(part, *next(samples)) for part in own]))
+    return numbers
+
+
+def _of_channels(
+    originals: Mapping[int, OwnKeys], parameters: Float64Array, defaults: Mapping[str, float]
+) -> dict[int, Numbers]:
+    """Give each channel its part of a track's parameters, shape (5, keys); none where a 0 is the default anyway."""
+    frames = union([own.keys.frames for own in originals.values()])
+    # Keys at the end may be of channels that have only one, which nothing shapes.
+    every = np.zeros((len(PARAMETERS), len(frames)))
+    every[:, : parameters.shape[1]] = parameters
+    given = [
+        values if defaults.get(name, 0.0) else np.where(values == 0.0, np.nan, values)
+        for name, values in zip(PARAMETERS, every, strict=True)
+    ]
+    rows = {
+        index: np.searchsorted(frames, own.keys.frames - np.float32(SAME_FRAME)) for index, own in originals.items()
+    }
+    return {
+        index: {name: values[at] for name, values in zip(PARAMETERS, given, strict=True)} for index, at in rows.items()
+    }
+
+
+def _splines(track: Track, originals: Mapping[int, OwnKeys]) -> list[TrackSpline]:
+    """Those with segments; none where the track is to have the defaults: it is not of Bezier segments, has parameters,
+    or can't be baked."""
+    if any((~np.isnan(own.numbers)).any() for own in originals.values()) or not has_bezier_segments(originals):
+        return []
+    try:
+        splines = track_splines(track, track.settings, originals, {})
+    except Refusal:
+        return []
+    return [run for spline in splines for run in spline.runs if len(run.frames) > 1]
+
+
+def _rounding(track: Track, part: Part, frames: Float64Array) -> Float64Array:
+    """What float32 leaves of differences at the frames: of the size of the numbers, and of the frames of keys, handles
+    and samples where these change."""
+    ahead = np.diff(frames.reshape(len(part.played), -1), axis=1)
+    steps = np.diff(part.played, axis=1)
+    # A quaternion's chord is half the rotation's.
+    size = 2.0 if track.is_rotation else 1.0
+    steps = size * (np.linalg.norm(steps, axis=2) if track.is_rotation else np.abs(steps).max(axis=2))
+    speed = np.repeat((steps / ahead).max(axis=1), part.played.shape[1])
+    # A fit is done where it is as near on the average.
+    rounding: Float64Array = 2.0 * FLOAT32 * size * np.abs(part.played).max() + last_place(frames) * speed
+    return rounding
+
+
+def _compared(track: Track, samples: Iterable[tuple[Part, Float64Array, Float64Array]]) -> Report:
+    """How much a track's splines, sampled at frames, differ from what was played."""
+    change, at, spread = 0.0, 0.0, 0.0
+    for part, frames, values in samples:
+        played = part.played.reshape(values.shape)
+        if track.is_rotation:
+            difference = rotations.angle_between(values, played)
+        else:
+            difference = np.abs(values - played).max(axis=1)
+            spread = max(spread, float(np.ptp(np.concatenate([part.spline.keys.values, played]), axis=0).max()))
+        difference = np.where(difference > _rounding(track, part, frames), difference, 0.0)
+        worst = int(np.argmax(difference))
+        if difference[worst] >= change:
+            change, at = float(difference[worst]), round(float(frames[worst]), 1)
+    report = Report(looks_kept=1)
+    place = f"{track.name}: {track.path}: {rpt_('frame {:g}', at)}"
+    if track.is_rotation:
+        report.rotation_change, report.rotation_change_at = change, place
+        visible, words = change > _SEEN_ANGLE, rpt_("{:.2g} degrees", math.degrees(change))
+    else:
+        report.value_change, report.value_change_at = change, place
+        visible, words = change > _SEEN * spread, f"{change:.2g}"
+    if visible:
+        report.looks_changed = 1
+        report.notes.append(
+            str(track.refusal(rpt_("its motion changes by up to {:s}, which no parameters avoid", words), at))
+        )
+    return report

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Why something can't be done, in words that name the object, the track, the key and the fault."""
+
+from __future__ import annotations
+
+from .translation import rpt_
+
+
+class Refusal(Exception):  # noqa: N818  it names what happened, and to the user it is no error of the program's
+    """A datablock, or one track of it, is left as it is; the text says which and why."""
+
+    def __init__(
+        self, name: str, reason: str, track: str = "", frame: float | None = None, nothing_to_do: bool = False
+    ) -> None:
+        self.name = name
+        self.track = track
+        self.frame = frame
+        self.reason = reason
+        self.nothing_to_do = nothing_to_do
+        """An error only where nothing else was done either: of several objects some have nothing to work on."""
+        place = [f'"{name}"']
+        if track:
+            place.append(track)
+        if frame is not None:
+            place.append(rpt_("frame {:g}", frame))
+        super().__init__(f"{', '.join(place)}: {reason}")
+
+    @classmethod
+    def of_all(cls, refusals: list[Refusal]) -> Refusal:
+        """One refusal that says all of these, each of which names its track by itself."""
+        whole = cls(refusals[0].name, "; ".join(refusal.reason for refusal in refusals))
+        whole.args = ("; ".join(map(str, refusals)),)
+        return whole
+
+
+class TooManySamples(Refusal):
+    """More samples than the limit, `asked` of them, were asked for: of all that was to be baked together."""
+
+    def __init__(self, name: str, reason: str, asked: float) -> None:
+        super().__init__(name, reason)
+        self.asked = asked

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Taking note of edits of baked tracks that are not baked again at once.
+
+Two edits can hide each other: what a look after each of them tells apart, one look after both may not. So in a window
+each is looked at when it ends; what it meant is written into the keys and the table, and the next look starts there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import bpy
+import numpy as np
+
+from ..bake.implied_parameters import with_implied
+from ..bake.pipeline import note_doubts
+from ..bake.plans.protocol import OwnChannels
+from ..fcurves.channels import Channels
+from ..fcurves.frames import is_among
+from ..fcurves.keyframes import Keyframes, merged, read, write
+from ..report import Report
+from ..store.own_keys import NEVER, OwnKeys, read_all_own_keys
+from ..store.recording import Part, as_written, recorded
+from ..store.table import identity
+from ..store.table.custom_property import GENERATED as GENERATED_KEY
+from ..store.table.custom_property import OWN, Channel, State, update
+from ..store.table.rows import joined
+from ..store.table.stamps import GENERATED, unstamped
+from ..store.tracks import Track
+
+
+def settle(channels: Channels, tracks: Sequence[Track]) -> Report:
+    """Note what edits did to baked tracks: keys that became the animator's are, and own keys that generated ones have
+    swallowed are back. The motion is not computed anew."""
+    report = Report()
+    every: list[OwnChannels] = []
+    for track, read_keys in zip(tracks, read_all_own_keys(tracks), strict=True):
+        options = track.settings.options
+        own, notes = with_implied(track, read_keys, {} if options is None else options.defaults)
+        every.append(own)
+        report.notes += notes
+    parts = [
+        Part(track.state.identity, index, own, index in track.state.channels)
+        for track, kept in zip(tracks, every, strict=True)
+        if track.state is not None
+        for index, own in kept.items()
+    ]
+    named, rows = recorded(parts)
+    owns = iter(named)
+    states = []
+    for track, kept in zip(tracks, every, strict=True):
+        if track.state is None:
+            continue
+        states.append(_settle(track, track.state, {index: next(owns) for index in kept}))
+        note_doubts(report, track, kept.values())
+    if states:
+        update(channels.action, joined(rows), states)
+    return report
+
+
+def _settle(track: Track, state: State, kept: OwnChannels) -> State:
+    channels = dict(state.channels)
+    for index, fcurve in track.channels.items():
+        before = channels.get(index)
+        if before is None:
+            continue
+        if index not in kept:
+            channels[index] = replace(before, own=np.empty(0, dtype=OWN), edited=before.rest is None)
+            continue
+        channels[index] = _settle_channel(fcurve, kept[index], before)
+    settings = state.settings
+    if any(_has_moved(state.channels[index], channel) for index, channel in channels.items()):
+        settings = replace(settings, digest=NEVER)
+    track.state = replace(state, slot=track.slot, path=track.path, settings=settings, channels=channels)
+    return track.state
+
+
+def _has_moved(before: Channel, now: Channel) -> bool:
+    """Whether the generated keys are other ones than the bake has left."""
+    return before.generated.tobytes() != now.generated.tobytes()
+
+
+def _settle_channel(fcurve: bpy.types.FCurve, own: OwnKeys, before: Channel) -> Channel:
+    keys = read(fcurve)
+    there = own.rows >= 0
+    mine = np.zeros(len(keys), dtype=np.bool_)
+    mine[own.rows[there]] = True
+    curve = _as_on_curve(keys, own, before)
+    # One that stands in the place of an own key goes.
+    generated = keys.take(~mine & ~is_among(keys.frames, curve.frames))
+    generated = generated.with_(
+        period=generated.frames.copy(),
+        back=generated.values.copy(),
+        amplitude=np.full(len(generated), GENERATED, dtype=np.float32),
+    )
+    write(fcurve, merged(curve, generated))
+    noted = np.ascontiguousarray(generated.co).view(GENERATED_KEY).ravel()
+    (written,) = as_written(vars(curve), [own], own.placed)
+    return replace(before, edited=own.edited, own=written, generated=noted)
+
+
+def _as_on_curve(keys: Keyframes, own: OwnKeys, before: Channel) -> Keyframes:
+    """The own keys as they stand on the baked curve, with their identities; those that were swallowed among them."""
+    there = own.rows >= 0
+    curve = own.keys.copy()
+    present = unstamped(keys.take(own.rows[there]))
+    for name in ("interpolation", "handle_left_type", "handle_right_type", "type", "back", "amplitude", "period"):
+        getattr(curve, name)[there] = getattr(present, name)
+    curve.interpolation[~there] = keys.interpolation[0]
+    for side in ("handle_left", "handle_right"):
+        # Of keys that became one Blender changes the values alone.
+        getattr(curve, side)[there] = getattr(present, side)
+        getattr(curve, f"{side}_type")[~there] = keys.handle_left_type[0]
+    if (before.own["value"] != before.own["co"][:, 1]).any():
+        # The curve shows other values than the keys' own.
+        curve.co[there] = present.co
+    return identity.with_identities(curve, own.identities, curve.interpolation)

@@ -1,0 +1,398 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Live: what was edited is looked at, and of tracks that are live baked again.
+
+Blender says that an action changed, not which key. But the keys of each channel as they were when they were last looked
+at are remembered, so the tracks whose channels are otherwise now are those that were edited. A look depends on the keys
+and the table alone, so it does not matter how often it is done, or what undo brings back.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, chain, pairwise
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..bake.pipeline import rebake
+from ..datablocks import action_time
+from ..fcurves.channels import Channels, animates, channels_in, users_of_channels
+from ..fcurves.frames import SAME_FRAME
+from ..fcurves.keyframes import MARKS, UNPLACED, places, read_attribute, read_floats
+from ..report import Report
+from ..store.frame_functions import function_of
+from ..store.own_keys import RESTORED, shape_of
+from ..store.paths import remove_strays
+from ..store.recording import are_up_to_date
+from ..store.table.custom_property import table_stamp
+from ..store.table.options import Options
+from ..store.table.stamps import GENERATED
+from ..store.tracks import NOT_IN_USE, Track, find_tracks, played_otherwise, refreshed, why_not
+from ..translation import rpt_
+from .note_edits import settle
+
+Otherwise = Callable[[list[bpy.types.ID]], Options]
+
+
+@dataclass
+class Watch:
+    """The TCB tracks of one slot of one action, as they were when they were last looked at."""
+
+    users: list[bpy.types.ID] = field(default_factory=list)
+    pointers: list[int] = field(default_factory=list)
+    """Of all F-curves: while these are the same, `tracks` can be used."""
+    tracks: dict[str, Track] = field(default_factory=dict)
+    points: dict[str, list[Any]] = field(default_factory=dict)
+    """The keys of each track's channels, as Blender's own collections: to get hold of one takes longer than to read
+    it."""
+    marks: dict[str, bytes] = field(default_factory=dict)
+    """Frames and values of each baked track's keys when they were last looked at."""
+    names: dict[str, tuple[object, ...]] = field(default_factory=dict)
+    """What else tells of each baked track whether it is up to date: identities of keys, choices, timing."""
+    table: int = 0
+    """The stamp of the table then."""
+    refused: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """The digests of tracks that could not be baked again as they are, and why."""
+    standing: dict[str, list[str]] = field(default_factory=dict)
+    """What the last bake of a track said that holds until the track is otherwise."""
+    modes: list[str] = field(default_factory=list)
+    """What there is to say of rotations that are played in another mode than they are baked in, or not at all."""
+    news: list[str] = field(default_factory=list)
+    """What of `modes` was not reported yet."""
+    rest: dict[str, tuple[object, ...]] = field(default_factory=dict)
+    """Of each track all that an edit of its F-curves can change but the places of their keys."""
+    unsure: list[str] = field(default_factory=list)
+    """Tracks of which only the places of keys have been looked at."""
+
+    def forget(self) -> None:
+        """Let go of everything that undo or loading a file has made invalid."""
+        self.users, self.pointers, self.tracks, self.points, self.marks, self.names = [], [], {}, {}, {}, {}
+        self.table = 0
+
+    def find(self, channels: Channels, anew: bool) -> bool:
+        """Find the tracks where F-curves came or went, or where told to; False where nothing uses the channels."""
+        if anew or not self._uses(channels):
+            (self.users,) = users_of_channels([channels])
+            # Tracks know their datablock.
+            anew = True
+        if not self.users:
+            return False
+        table = table_stamp(channels.action)
+        if anew or table != self.table or _pointers(channels) != self.pointers:
+            remove_strays(channels)
+            self.pointers, self.table = _pointers(channels), table
+            self.tracks = {track.path: track for track in find_tracks(self.users[0], channels) if track.enabled}
+            self.points = {path: _points(track) for path, track in self.tracks.items()}
+            self._look_at_modes()
+        return True
+
+    def _look_at_modes(self) -> None:
+        played = [track for track in self.tracks.values() if track.settings.digest != RESTORED]
+        unused = [str(track.refusal(rpt_(NOT_IN_USE))) for track in played if not track.in_use]
+        modes = [*unused, *played_otherwise(played, self.users[1:])]
+        self.news += [line for line in modes if line not in self.modes]
+        self.modes = modes
+
+    def _uses(self, channels: Channels) -> bool:
+        try:
+            return bool(self.users) and all(animates(channels, user) for user in self.users)
+        except ReferenceError:
+            return False
+
+    @property
+    def baked(self) -> list[Track]:
+        return [track for track in self.tracks.values() if track.baked]
+
+    def edited_soon(self) -> list[Track]:
+        """The tracks with keys that moved, came, went or have other values since they were last looked at."""
+        baked = self.baked
+        marks = dict(zip([track.path for track in baked], _marks(self._points_of(baked)), strict=True))
+        told = [self.tracks[path] for path, mark in marks.items() if self.marks.get(path) != mark]
+        self.marks, self.unsure = marks, list(marks)
+        if not told:
+            names = dict(zip(marks, _names(baked, self._points_of(baked)), strict=True))
+            told = [self.tracks[path] for path, name in names.items() if self.names.get(path) != name]
+            self.names = names
+        changed = []
+        for track, as_baked in zip(told, are_up_to_date(told), strict=True):
+            # Of one that was renamed, or moved with its slot, the table gets the new place.
+            if as_baked and track.is_at_home:
+                self.refused.pop(track.path, None)
+            else:
+                changed.append(track)
+        return self._tried(changed)
+
+    def _points_of(self, tracks: Iterable[Track]) -> list[list[Any]]:
+        return [self.points[track.path] for track in tracks]
+
+    def not_played(self) -> list[Track]:
+        """The tracks that are not baked, and can be; none that was restored."""
+        waiting = [track for track in self.tracks.values() if not track.baked and track.settings.digest != RESTORED]
+        return self._tried([track for track in waiting if track.in_use])
+
+    def _tried(self, tracks: list[Track]) -> list[Track]:
+        """Those that were not refused as they are."""
+        result = []
+        for track in tracks:
+            number, _ = self.refused.get(track.path, (0, ""))
+            if number and number == _state_mark(track, self.points[track.path]):
+                continue
+            self.refused.pop(track.path, None)
+            result.append(track)
+        return result
+
+    def edited(self, seconds: float) -> list[Track]:
+        """Of the tracks that are `unsure`, those that were edited in any way; for as long as there is time."""
+        start = time.perf_counter()
+        edited = []
+        while self.unsure and time.perf_counter() - start < seconds:
+            track = self.tracks.get(self.unsure.pop())
+            if track is None or not track.baked:
+                continue
+            (rest,) = _rest([track], self._points_of([track]))
+            if self.rest.setdefault(track.path, rest) != rest:
+                edited.append(track)
+            self.rest[track.path] = rest
+        return edited
+
+    def take(self, channels: Channels, tracks: Iterable[Track], report: Report) -> None:
+        """Keep what the tracks look like now that they were looked at, and what the report says of them."""
+        self.table = table_stamp(channels.action)
+        taken = {track.path: track for track in tracks}
+        self.tracks |= taken
+        self.points |= {path: _points(track) for path, track in taken.items()}
+        points = self._points_of(taken.values())
+        self.marks |= zip(taken, _marks(points), strict=True)
+        self.names |= zip(taken, _names(taken.values(), points), strict=True)
+        self.rest |= zip(taken, _rest(taken.values(), points), strict=True)
+        for path in taken:
+            self.refused.pop(path, None)
+            self.standing[path] = []
+        for note in report.standing:
+            self.standing.setdefault(note.track, []).append(str(note))
+        for refusal in report.refusals:
+            path = refusal.track
+            if path in self.tracks:
+                self.refused[path] = _state_mark(self.tracks[path], self.points[path]), str(refusal)
+
+
+def refresh(
+    watches: dict[tuple[int, int], Watch],
+    action: bpy.types.Action,
+    otherwise: Otherwise | None = None,
+    keyed: Sequence[float] = (),
+    is_live: bool = True,
+) -> Report:
+    """Look at what was edited of the action's baked tracks since they were last looked at, as far as that is soon
+    known; `look_on` finds the rest.
+
+    Parameters
+    ----------
+    watches
+        By action and slot; what was looked at before, and from now on.
+    action
+        Editable. Slots that nothing uses are left alone.
+    otherwise
+        How TCB tracks are baked that are not baked, of the datablocks that use them; None: they are left alone.
+    keyed
+        The frames, of scenes, at which keys were inserted just now: where all channels of a track are selected there,
+        the generated keys become the animator's, though nothing else of them has changed.
+    is_live
+        Bake again what was edited; else only take note of it, so that the next bake finds each edit by itself.
+
+    Returns
+    -------
+    Report
+        Tracks that can't be baked stand in `refused`, and stay as they are.
+    """
+    report = Report()
+    for channels, watch in _watched(watches, action, anew=False):
+        report.notes, watch.news = [*report.notes, *watch.news], []
+        for frame in keyed:
+            for track in watch.tracks.values():
+                _make_keyed(track, action_time(watch.users[0], frame))
+        report.add(_look_at(watch, channels, watch.edited_soon(), otherwise, is_live))
+    return report
+
+
+def look_on(
+    watches: dict[tuple[int, int], Watch],
+    action: bpy.types.Action,
+    otherwise: Otherwise | None = None,
+    seconds: float = math.inf,
+    is_live: bool = True,
+) -> Report:
+    """Look also at what was edited otherwise: handles, interpolation, choices.
+
+    That takes longer to know: where there is no time left, `is_unsure` tells that there is more to look at.
+    """
+    report = Report()
+    for channels, watch in _watched(watches, action, anew=False):
+        report.add(_look_at(watch, channels, watch.edited(seconds), otherwise, is_live))
+    return report
+
+
+def standing_of(watches: dict[tuple[int, int], Watch], action: bpy.types.Action) -> list[str]:
+    """What there is to say of tracks of the action as they are, such as why they could not be baked again."""
+    lines = []
+    for watch in [watch for (number, _), watch in watches.items() if number == action.session_uid]:
+        lines += [*(why for _, why in watch.refused.values()), *watch.modes]
+        lines += [line for track in watch.baked for line in watch.standing.get(track.path, ())]
+    return lines
+
+
+def is_unsure(watches: dict[tuple[int, int], Watch], action: bpy.types.Action) -> bool:
+    """Whether not all was looked at."""
+    return any(watch.unsure for (number, _), watch in watches.items() if number == action.session_uid)
+
+
+def refresh_all(
+    watches: dict[tuple[int, int], Watch],
+    action: bpy.types.Action,
+    otherwise: Otherwise | None = None,
+    keyed: Sequence[float] = (),
+    is_live: bool = True,
+) -> Report:
+    """Look at all that was edited, and look at everything for that; say all there is to say of rotation modes."""
+    for watch in [watch for (number, _), watch in watches.items() if number == action.session_uid]:
+        watch.modes, watch.news = [], []
+    for _, watch in _watched(watches, action, anew=True):
+        watch.marks, watch.names, watch.refused = {}, {}, {}
+    report = refresh(watches, action, otherwise, keyed, is_live)
+    report.add(look_on(watches, action, otherwise, is_live=is_live))
+    return report
+
+
+def _watched(
+    watches: dict[tuple[int, int], Watch], action: bpy.types.Action, anew: bool
+) -> Iterator[tuple[Channels, Watch]]:
+    for channels in channels_in(action):
+        watch = watches.setdefault((action.session_uid, channels.slot_handle), Watch())
+        if watch.find(channels, anew):
+            yield channels, watch
+
+
+def _look_at(
+    watch: Watch, channels: Channels, tracks: list[Track], otherwise: Otherwise | None, is_live: bool
+) -> Report:
+    """Bake tracks again; where they are not live, only take note of what was edited."""
+    if otherwise is not None:
+        tracks = [*tracks, *watch.not_played()]
+    if not tracks:
+        return Report()
+    present = refreshed(watch.users[0], channels, tracks)
+    if not is_live:
+        report = settle(channels, [track for track in present if track.baked and not why_not(track)])
+        watch.take(channels, present, report)
+        return report
+    in_vain = all(_only_generated_moved(track) for track in present)
+    first = not all(track.baked for track in present)
+    options = otherwise(watch.users) if otherwise is not None and first else Options()
+    report = rebake(watch.users, channels, [track for track in present if track.in_use], options)
+    refused = {refusal.track for refusal in report.refusals}
+    if in_vain and not refused:
+        report.notes += [
+            str(track.refusal(rpt_("only generated keys were moved: they are back"))) for track in present[:1]
+        ]
+    watch.take(channels, [track for track in present if track.path not in refused], report)
+    return report
+
+
+def _pointers(channels: Channels) -> list[int]:
+    return list(map(bpy.types.FCurve.as_pointer, channels))
+
+
+def _points(track: Track) -> list[Any]:
+    return [fcurve.keyframe_points for fcurve in track.channels.values()]
+
+
+def _marks(tracks: Sequence[list[Any]]) -> list[bytes]:
+    """Read frames and values of all keys of each track."""
+    return [places for (places,) in _read(tracks, ("co",))]
+
+
+def _read(tracks: Sequence[list[Any]], names: Sequence[str]) -> list[tuple[bytes, ...]]:
+    """Read attributes of all keys of each track, given as its channels' keys."""
+    lengths = [list(map(len, every)) for every in tracks]
+    points, counts = list(chain(*tracks)), list(chain(*lengths))
+    ends = list(accumulate(map(sum, lengths), initial=0))
+    columns = []
+    for name in names:
+        array = read_attribute(points, counts, name)
+        size = array.nbytes // max(1, ends[-1])
+        raw = array.tobytes()
+        columns.append([raw[size * start : size * end] for start, end in pairwise(ends)])
+    return list(zip(*columns, strict=True))
+
+
+def _names(tracks: Iterable[Track], points: Sequence[list[Any]]) -> list[tuple[object, ...]]:
+    """What tells whose each key of the tracks is, and what else a bake is made from."""
+    result: list[tuple[object, ...]] = []
+    marks = _read(points, [name for name in MARKS if name != "co"])
+    for track, mark in zip(tracks, marks, strict=True):
+        settings, function = track.settings, function_of(track)
+        result.append((shape_of(track, settings), settings, function.checksum if function is not None else 0, mark))
+    return result
+
+
+def _state_mark(track: Track, every: list[Any]) -> int:
+    """A checksum of where keys are, of what is chosen, and of what keeps the track from being baked."""
+    function = function_of(track)
+    chosen = (track.settings, track.order, function.checksum if function is not None else 0, why_not(track))
+    return zlib.crc32(_marks([every])[0], zlib.crc32(repr(chosen).encode())) or 1
+
+
+def _only_generated_moved(track: Track) -> bool:
+    """Whether of the track's keys only generated ones stand at other frames than the bake has left them at."""
+    moved = False
+    for index, fcurve in track.channels.items():
+        written = track.state.channels.get(index) if track.state is not None else None
+        if written is None:
+            return False
+        frames, values = places(fcurve).reshape(-1, 2).T
+        generated = read_floats(fcurve, "amplitude") == np.float32(GENERATED)
+        if not np.array_equal(np.stack((frames[~generated], values[~generated]), axis=1), written.own["co"]):
+            return False
+        if (values[generated] != read_floats(fcurve, "back")[generated]).any():
+            return False
+        moved |= bool((frames[generated] != read_floats(fcurve, "period")[generated]).any())
+    return moved
+
+
+def _make_keyed(track: Track, frame: float) -> None:
+    """Make generated keys at the frame the animator's, where keying left those of all channels selected; not where
+    others beside them are too, which a selection of many took along."""
+    rows = {}
+    for index, fcurve in track.channels.items():
+        points = fcurve.keyframe_points
+        frames = places(fcurve)[::2]
+        row = int(np.searchsorted(frames, np.float32(frame - SAME_FRAME)))
+        if row == len(frames) or abs(frames[row] - frame) > SAME_FRAME or not points[row].select_control_point:
+            return
+        beside = [points[near] for near in (row - 1, row + 1) if 0 <= near < len(frames)]
+        if any(point.type == "GENERATED" and point.select_control_point for point in beside):
+            return
+        rows[index] = points[row]
+    for point in rows.values():
+        if point.type == "GENERATED" and point.amplitude == GENERATED:
+            point.type = "KEYFRAME"
+
+
+def _rest(tracks: Iterable[Track], points: Sequence[list[Any]]) -> list[tuple[object, ...]]:
+    """All of each track that an edit can change but the places of its keys, and what `_names` reads.
+
+    Easings play nothing of a bake; but an edit of all keys gives them to generated ones, too.
+    """
+    result: list[tuple[object, ...]] = []
+    for track, arrays in zip(tracks, _read(points, (*UNPLACED, "easing")), strict=True):
+        states = (
+            (fcurve.extrapolation, fcurve.mute, fcurve.lock, *(modifier.type for modifier in fcurve.modifiers))
+            for fcurve in track.channels.values()
+        )
+        result.append((*states, *map(zlib.crc32, arrays)))
+    return result

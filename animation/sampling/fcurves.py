@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the F-curves of a track play between its keys, to be compared with what its splines do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...interp import rotations
+from ...interp.fitting.tcb_parameters import SAMPLES, Part, sample_frames
+from ...interp.splines import tcb
+from ..bake.plans.splines import Float64Array, TrackSpline, own_motion, quaternions_of
+from ..fcurves import beziers
+from ..fcurves.frames import SAME_FRAME, union
+from ..fcurves.keyframes import INTERPOLATION, FloatArray, IndexArray, Joined
+from ..store.own_keys import OwnKeys
+from ..store.tracks import Track
+
+
+def has_bezier_segments(originals: Mapping[int, OwnKeys]) -> bool:
+    return any((own.keys.interpolation[:-1] == INTERPOLATION["BEZIER"]).any() for own in originals.values())
+
+
+_Splines = tuple[Track, Mapping[int, OwnKeys], Sequence[TrackSpline]]
+"""A track with the animator's keys, and its splines of two keys or more, none of which is stepped."""
+
+
+def played_parts(tracks: Sequence[_Splines]) -> list[list[Part]]:
+    """Each track's splines, with what its F-curves play.
+
+    A track has none where that is not a finite number, or no rotation.
+    """
+    raw = iter(_raw(tracks))
+    return [_parts(track, originals, splines, [next(raw) for _ in splines]) for track, originals, splines in tracks]
+
+
+def _parts(
+    track: Track, originals: Mapping[int, OwnKeys], splines: Sequence[TrackSpline], raw: Sequence[Float64Array]
+) -> list[Part]:
+    frames = union([original.keys.frames for original in originals.values()])
+    parts = []
+    for spline, channels in zip(splines, raw, strict=True):
+        played = _played(track, channels)
+        if played is None:
+            return []
+        played = played.reshape(len(spline.frames) - 1, SAMPLES, -1)
+        rows = np.searchsorted(frames, spline.frames - np.float32(SAME_FRAME))
+        # Others have no parameters to fit.
+        assert isinstance(spline.spline, (tcb.VectorSpline, tcb.RotationSpline))
+        parts.append(Part(spline.spline, rows, played))
+    return parts
+
+
+def _played(track: Track, raw: Float64Array) -> Float64Array | None:
+    """What the numbers of channels are: the same, or unit quaternions; None where they are neither."""
+    if track.is_rotation:
+        raw = quaternions_of(track, raw)
+        if not raw.any(axis=1).all():
+            return None
+        raw = rotations.normalise(raw) if np.isfinite(raw).all() else raw
+    return raw if np.isfinite(raw).all() else None
+
+
+@dataclass(frozen=True, eq=False)
+class _Channel:
+    """A channel at the sample frames of a spline, and where its values go."""
+
+    track: Track
+    index: int
+    original: OwnKeys
+    frames: FloatArray
+    values: Float64Array
+
+    @property
+    def begins(self) -> IndexArray:
+        """The keys before the frames, -1 before the first."""
+        return np.searchsorted(self.original.keys.frames, self.frames, side="right") - 1
+
+
+def _raw(tracks: Sequence[_Splines]) -> list[Float64Array]:
+    """What the channels of each spline of each track play at its sample frames, shape (samples, components)."""
+    result, channels = [], []
+    for track, originals, splines in tracks:
+        for spline in splines:
+            frames = sample_frames(spline.frames.astype(np.float64)).ravel().astype(np.float32)
+            raw = np.empty((len(frames), len(spline.components)))
+            for values, index in zip(raw.T, spline.components, strict=True):
+                original = originals.get(index)
+                if original is None:
+                    values[:] = track.component(index)
+                else:
+                    channels.append(_Channel(track, index, original, frames, values))
+            result.append(raw)
+    _evaluate(channels)
+    return result
+
+
+def _evaluate(channels: Sequence[_Channel]) -> None:
+    """Fill in the channels' values: of plain Bezier segments all at once, of others by Blender's evaluation."""
+    if not channels:
+        return
+    keys = Joined.of([channel.original.keys for channel in channels])
+    plain = beziers.is_plain(keys.keys)
+    # Of edited keys Blender places the handles.
+    plain &= np.repeat([not channel.original.edited for channel in channels], keys.counts)
+    plain[keys.starts + keys.counts - 1] = False
+    begins = [channel.begins for channel in channels]
+    begin = np.concatenate([start + np.maximum(own, 0) for start, own in zip(keys.starts, begins, strict=True)])
+    here = plain[begin] & (np.concatenate(begins) >= 0)
+    frames = np.concatenate([channel.frames for channel in channels])
+    values = np.empty(len(frames))
+    values[here] = beziers.evaluate(keys.keys, begin[here], frames[here])
+    end = 0
+    for channel in channels:
+        start, end = end, end + len(channel.frames)
+        channel.values[:] = values[start:end]
+        rest = ~here[start:end]
+        if rest.any():
+            channel.values[rest] = own_motion(channel.track, channel.index, channel.original, channel.frames[rest])

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What Blender plays of any property at many frames: what its F-curves say, or where drivers or NLA strips decide too,
+what Blender finds when it steps through the frames."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from ..datablocks import name_of
+from ..errors import Refusal
+from ..fcurves.channels import channels_of
+from ..fcurves.frames import SAME_FRAME, union
+from ..store.own_keys import key_frames
+from ..store.tracks import find_tracks
+from ..translation import n_, rpt_
+from .depsgraph import stepped
+from .transforms import Frames, plays
+
+Values = npt.NDArray[np.float64]
+
+STEP = 0.25
+"""Frames from sample to sample: motion blur sees between frames too."""
+_MOST = 1_000_000
+"""Samples: beyond these it would take minutes, and more memory than is worth it."""
+
+
+class Playing:
+    """Properties of one object, and of what it shows, at `frames`, ascending."""
+
+    def __init__(self, scene: bpy.types.Scene, item: bpy.types.Object, frames: Frames) -> None:
+        self.scene = scene
+        self.item = item
+        self.frames = frames
+
+    def values(self, owner: Any, paths: Iterable[str]) -> dict[str, Values]:
+        """Of each property of `owner`, the object or its data, shape (frames, components).
+
+        Raises Refusal where one is not a finite number.
+
+        They are the F-curves' own, which Blender cuts off at the property's limits; where it had to step, what it cut.
+        """
+        curves = curves_of(owner)
+        result: dict[str, Values] = {}
+        decided_otherwise = []
+        for path in dict.fromkeys(paths):
+            if has_strips(owner) or is_driven(owner, path):
+                decided_otherwise.append(path)
+                continue
+            still = _numbers(owner, path)
+            result[path] = np.tile(np.array(still, dtype=np.float64), (len(self.frames), 1))
+            for index in range(len(still)):
+                fcurve = curves.get((path, index))
+                if fcurve is not None:
+                    result[path][:, index] = [fcurve.evaluate(frame) for frame in self.frames.tolist()]
+        result |= self._stepped(owner, decided_otherwise)
+        for path, values in result.items():
+            finite = np.isfinite(values).all(axis=1)
+            if not finite.all():
+                frame = float(self.frames[np.argmin(finite)])
+                raise Refusal(name_of(owner), rpt_("what it plays is not a finite number"), path, frame)
+        return result
+
+    def _stepped(self, owner: Any, paths: Sequence[str]) -> dict[str, Values]:
+        if not paths:
+            return {}
+        sizes = [len(_numbers(owner, path)) for path in paths]
+
+        def read(item: Any) -> list[float]:
+            evaluated = item if owner == self.item else item.data
+            return [number for path in paths for number in _numbers(evaluated, path)]
+
+        rows = stepped(self.scene, self.item, self.frames, read)
+        return dict(zip(paths, np.split(rows, np.cumsum(sizes)[:-1], axis=1), strict=True))
+
+
+def curves_of(owner: Any) -> dict[tuple[str, int], bpy.types.FCurve]:
+    """The F-curves that move something of the datablock, by path and component."""
+    try:
+        return {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in channels_of(owner) if plays(fcurve)}
+    except Refusal:
+        return {}
+
+
+def has_strips(owner: Any) -> bool:
+    """Whether NLA strips have a say in what the datablock plays."""
+    animation = owner.animation_data
+    return animation is not None and any(len(track.strips) for track in animation.nla_tracks)
+
+
+def is_driven(owner: Any, path: str) -> bool:
+    """Whether a driver decides the property, or a component of it."""
+    return any(driven == path for driven, _ in driven_components(owner))
+
+
+def driven_components(owner: Any) -> set[tuple[str, int]]:
+    """What drivers decide: paths and components."""
+    animation = owner.animation_data
+    return set() if animation is None else {(d.data_path, d.array_index) for d in animation.drivers if not d.mute}
+
+
+def keys_on(owner: Any, paths: Iterable[str]) -> Values:
+    """Frames of the animator's keys on those properties, ascending."""
+    wanted = set(paths)
+    try:
+        found = [key_frames(track) for track in find_tracks(owner, channels_of(owner)) if track.path in wanted]
+    except Refusal:
+        found = []
+    frames = union(found).astype(np.float64)
+    return frames[np.isfinite(frames)]
+
+
+def all_keys(owner: Any) -> Values:
+    """Frames of all keys of the animator's on the datablock, ascending."""
+    return keys_on(owner, {path for path, _ in curves_of(owner)})
+
+
+def keys_around(keys: Values, frame: float) -> tuple[float | None, float | None]:
+    """The keys at or before the frame, and at or after it."""
+    before, after = keys[keys <= frame + SAME_FRAME], keys[keys >= frame - SAME_FRAME]
+    return (float(before[-1]) if len(before) else None), (float(after[0]) if len(after) else None)
+
+
+def between(keys: tuple[float | None, float | None]) -> str:
+    """What to say of a place between these keys; nothing where there are none."""
+    before, after = keys
+    if before is None or after is None:
+        near = after if before is None else before
+        return "" if near is None else f" ({rpt_('its nearest key: {:g}', near)})"
+    if before == after:
+        return f" ({rpt_('at the key {:g}', before)})"
+    return f" ({rpt_('between the keys {:g} and {:g}', before, after)})"
+
+
+def sampled_frames(
+    scene: bpy.types.Scene, owners: Iterable[bpy.types.ID], frame_range: tuple[float, float] | None, step: float
+) -> Frames:
+    """Frames to look at, ascending: every `step` frames of the range, and the keys of the owners in it.
+
+    Without a range that of the scene, and what keys there are before and after. Raises Refusal where there are too many
+    frames.
+    """
+    owners = list(owners)
+    keys = np.concatenate([np.empty(0), *map(all_keys, owners)])
+    if frame_range is None:
+        low, high = min([float(scene.frame_start), *keys]), max([float(scene.frame_end), *keys])
+    else:
+        low, high = frame_range
+    if (high - low) / step > _MOST:
+        text = n_("{:,.0f} samples from frame {:g} to {:g} are too many: give a shorter range")
+        reason = rpt_(text, (high - low) / step, low, high)
+        raise Refusal(name_of(owners[0]) if owners else scene.name, reason)
+    steps = np.arange(math.floor(low / step), math.ceil(high / step) + 1) * step
+    frames = np.unique(np.concatenate((steps, keys, [low, high])))
+    among: Frames = frames[(frames >= low) & (frames <= high)]
+    return among
+
+
+def _numbers(owner: Any, path: str) -> tuple[float, ...]:
+    value = owner.path_resolve(path)
+    return tuple(map(float, value)) if hasattr(value, "__len__") else (float(value),)

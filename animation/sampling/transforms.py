@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where objects and bones are at many frames at once: from their F-curves, as Blender places them.
+
+What more than F-curves and parents move (constraints, drivers, NLA strips, physics) is not known here: see stepping.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from ...interp import rotations
+from ..datablocks import bone_path
+from ..errors import Refusal
+from ..fcurves.channels import channels_of
+from ..store.tracks import EULER_ORDERS
+from ..translation import rpt_
+
+Frames = npt.NDArray[np.float64]
+Matrices = npt.NDArray[np.float64]
+"""Shape (frames, 4, 4), for column vectors."""
+
+Moved = Mapping[tuple[int, str], npt.NDArray[np.float64]]
+_Curves = dict[tuple[str, int], bpy.types.FCurve]
+_Name = tuple[int, str | None] | tuple[int, str, str]
+"""Of what is placed: an object, a bone in the world, a bone in its armature's space."""
+_IK = {"IK", "SPLINE_IK"}
+
+
+class UnknownMotionError(Exception):
+    """What moves something else than F-curves and parents; the text is for a person."""
+
+
+class World:
+    """Where things are at `frames`, ascending. For one occasion: what was read is kept, and references to it.
+
+    `moved` are values that stand in for what F-curves say, by the object's `session_uid` and the property's path: of
+    locations shape (frames, 3), of rotations, whose path ends with `rotation` whatever their mode, unit quaternions.
+    """
+
+    def __init__(self, frames: Frames, moved: Moved | None = None) -> None:
+        self.frames = frames
+        self._moved = moved or {}
+        self._read: dict[tuple[int, str], npt.NDArray[np.float64]] = {}
+        self._times: list[float] = frames.tolist()
+        self._placed: dict[_Name, tuple[Matrices, set[int]]] = {}
+        self._reading: set[int] = set()
+        self._curves: dict[int, _Curves] = {}
+
+    def with_moved(self, moved: Moved) -> World:
+        """The same with other values in place of F-curves; these are read once for all."""
+        other = World(self.frames, moved)
+        other._curves, other._read = self._curves, self._read
+        return other
+
+    def matrices(self, item: Any, bone: str = "") -> Matrices:
+        """Of the object, or of a bone of it. Raises UnknownMotionError."""
+        if not bone:
+            return self._once((item.session_uid, None), lambda: self._object(item))
+        return self._once((item.session_uid, bone), lambda: self._bone(item, item.pose.bones[bone]))
+
+    def rotation(self, item: Any, bone: str = "") -> npt.NDArray[np.float64]:
+        """The rotation that the object or bone has of its own, as quaternions, shape (frames, 4)."""
+        owner = item.pose.bones[bone] if bone else item
+        path = f"{bone_path(owner)}." if bone else ""
+        return rotations.from_matrix(self._rotation(owner, self._curves_of(item, path), "", path))
+
+    def before_constraints(self, item: Any) -> Matrices:
+        """Of the object, where its own constraints find it. Raises UnknownMotionError."""
+        return self._once((item.session_uid, "", "before"), lambda: self._unconstrained(item))
+
+    def read(self, item: Any, bone: str = "") -> set[int]:
+        """The `session_uid` of all that was looked at for it: while none of these changes, its matrices stay right."""
+        return self._placed[(item.session_uid, bone or None)][1]
+
+    def _once(self, name: _Name, place: Callable[[], Matrices]) -> Matrices:
+        if name not in self._placed:
+            outside, self._reading = self._reading, set()
+            try:
+                self._placed[name] = place(), self._reading
+            finally:
+                self._reading = outside
+        matrices, read = self._placed[name]
+        self._reading |= read
+        return matrices
+
+    def _object(self, item: Any) -> Matrices:
+        _check(item.constraints, item)
+        return self.before_constraints(item)
+
+    def _unconstrained(self, item: Any) -> Matrices:
+        self._reading.add(item.session_uid)
+        if item.rigid_body is not None:
+            raise UnknownMotionError(rpt_("{:s} is a rigid body", item.name))
+        curves = self._curves_of(item, "")
+        rotation = self._rotation(item, curves, "")
+        if item.rotation_mode != "AXIS_ANGLE":
+            rotation = self._rotation(item, curves, "delta_") @ rotation
+        placed = _composed(
+            self._values(item, curves, "location") + self._values(item, curves, "delta_location"),
+            rotation,
+            self._values(item, curves, "scale") * self._values(item, curves, "delta_scale"),
+        )
+        if item.parent is None:
+            return placed
+        moved: Matrices = self._parent(item) @ np.array(item.matrix_parent_inverse) @ placed
+        return moved
+
+    def _parent(self, item: Any) -> Matrices:
+        parent, kind = item.parent, item.parent_type
+        if kind == "OBJECT" and not (parent.type == "CURVE" and parent.data.use_path):
+            return self.matrices(parent)
+        if kind != "BONE" or parent.type != "ARMATURE":
+            raise UnknownMotionError(rpt_("{:s} is parented by {:s}", item.name, kind.lower()))
+        bone = parent.pose.bones.get(item.parent_bone)
+        if bone is None:
+            return self.matrices(parent)
+        if bone.bone.use_relative_parent:
+            raise UnknownMotionError(rpt_("{:s} is parented relative to {:s}", item.name, bone.name))
+        at_the_tail = np.eye(4)
+        at_the_tail[1, 3] = bone.bone.length
+        moved: Matrices = self.matrices(parent, bone.name) @ at_the_tail
+        return moved
+
+    def _bone(self, item: Any, bone: Any) -> Matrices:
+        self._reading.add(item.data.session_uid)
+        placed: Matrices = self.matrices(item) @ self._posed(item, bone)
+        return placed
+
+    def _posed(self, item: Any, bone: Any) -> Matrices:
+        """In the armature's space."""
+        return self._once((item.session_uid, bone.name, "posed"), lambda: self._pose(item, bone))
+
+    def _pose(self, item: Any, bone: Any) -> Matrices:
+        rest = np.array(bone.bone.matrix_local)
+        if item.data.pose_position == "REST":
+            return np.broadcast_to(rest, (len(self.frames), 4, 4))
+        _check(bone.constraints, bone)
+        if any(
+            not constraint.mute and constraint.type in _IK
+            for each in item.pose.bones
+            for constraint in each.constraints
+        ):
+            raise UnknownMotionError(rpt_("{:s} has inverse kinematics", item.name))
+        path = f"{bone_path(bone)}."
+        curves = self._curves_of(item, path)
+        at = self._values(bone, curves, "location", path)
+        if bone.bone.use_connect and bone.parent is not None:
+            at = np.zeros_like(at)
+        channel = _composed(at, self._rotation(bone, curves, "", path), self._values(bone, curves, "scale", path))
+        if bone.parent is None:
+            posed: Matrices = rest @ channel
+            return posed
+        settings = bone.bone
+        if not settings.use_inherit_rotation or settings.inherit_scale != "FULL" or not settings.use_local_location:
+            raise UnknownMotionError(rpt_("{:s} inherits only a part of its parent's transform", bone.name))
+        offset = np.linalg.inv(np.array(bone.parent.bone.matrix_local)) @ rest
+        moved: Matrices = self._posed(item, bone.parent) @ offset @ channel
+        return moved
+
+    def _curves_of(self, item: Any, path: str) -> _Curves:
+        """The F-curves that move the object, or the bone whose path is given."""
+        animation = item.animation_data
+        if animation is None:
+            return {}
+        if len(animation.nla_tracks):
+            raise UnknownMotionError(rpt_("{:s} has NLA tracks", item.name))
+        for driver in animation.drivers:
+            if not driver.mute and (driver.data_path.startswith(path) if path else _is_transform(driver.data_path)):
+                raise UnknownMotionError(rpt_("{:s} has drivers", item.name))
+        try:
+            channels = channels_of(item)
+        except Refusal:
+            return {}
+        self._reading.add(channels.action.session_uid)
+        if item.session_uid not in self._curves:
+            self._curves[item.session_uid] = {
+                (fcurve.data_path, fcurve.array_index): fcurve for fcurve in channels if plays(fcurve)
+            }
+        return self._curves[item.session_uid]
+
+    def _values(self, owner: Any, curves: _Curves, name: str, path: str = "") -> npt.NDArray[np.float64]:
+        """The property at all frames, shape (frames, components)."""
+        key = owner.id_data.session_uid, path + name
+        if key in self._moved:
+            return self._moved[key]
+        if key not in self._read:
+            self._read[key] = self._played(owner, curves, name, path)
+        return self._read[key]
+
+    def _played(self, owner: Any, curves: _Curves, name: str, path: str) -> npt.NDArray[np.float64]:
+        values = np.empty((len(self.frames), len(still := getattr(owner, name))))
+        for index, value in enumerate(still):
+            fcurve = curves.get((path + name, index))
+            values[:, index] = value if fcurve is None else [fcurve.evaluate(at) for at in self._times]
+        return values
+
+    def _rotation(self, owner: Any, curves: _Curves, delta: str, path: str = "") -> Matrices:
+        """Shape (frames, 3, 3)."""
+        key = owner.id_data.session_uid, f"{path}{delta}rotation"
+        if key in self._moved:
+            return rotations.to_matrix(self._moved[key])
+        mode = owner.rotation_mode
+        if mode in EULER_ORDERS:
+            turned = rotations.from_euler(self._values(owner, curves, f"{delta}rotation_euler", path), mode)
+        elif mode == "AXIS_ANGLE":
+            values = self._values(owner, curves, "rotation_axis_angle", path)
+            turned = rotations.from_axis_angle(values[:, 1:], values[:, 0])
+        else:
+            values = self._values(owner, curves, f"{delta}rotation_quaternion", path)
+            length = np.linalg.norm(values, axis=1, keepdims=True)
+            turned = np.where(length > 0.0, values / np.where(length > 0.0, length, 1.0), (1.0, 0.0, 0.0, 0.0))
+        return rotations.to_matrix(turned)
+
+
+def _composed(location: npt.NDArray[np.float64], rotation: Matrices, scale: npt.NDArray[np.float64]) -> Matrices:
+    matrices = np.zeros((len(location), 4, 4))
+    matrices[:, :3, :3] = rotation * scale[:, np.newaxis, :]
+    matrices[:, :3, 3] = location
+    matrices[:, 3, 3] = 1.0
+    return matrices
+
+
+def _check(constraints: Iterable[bpy.types.Constraint], owner: Any) -> None:
+    if any(not constraint.mute for constraint in constraints):
+        raise UnknownMotionError(rpt_("{:s} has constraints", owner.name))
+
+
+def plays(fcurve: bpy.types.FCurve) -> bool:
+    """Whether the curve moves anything."""
+    muted = fcurve.mute or (fcurve.group is not None and fcurve.group.mute)
+    return not muted and not fcurve.is_empty
+
+
+def _is_transform(path: str) -> bool:
+    return path.removeprefix("delta_").startswith(("location", "rotation", "scale"))

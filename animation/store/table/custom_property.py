@@ -1,0 +1,464 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The table: a custom property of an action, with the rows of its keys, its TCB tracks, and what was last written.
+
+It is saved, undone, copied, appended and linked with the action. All of it are arrays of 32-bit words, which Blender
+copies as they are, and one string for the paths. A table that can't be understood is left alone; whoever reads it is
+told why.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import compress
+from typing import Any, Literal
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from ...translation import n_, rpt_
+from . import rows as rows_
+from .identity import Identities
+from .options import NUMBERS, Options
+from .rows import NO_ROWS, ROW, Rows
+from .session import session
+from .settings import CHOICES, Settings
+
+PROPERTY = "tcb_animation"
+SCHEMA = 1
+"""A table of a newer schema is refused, never half read."""
+
+_TRACK = np.dtype(
+    [
+        ("identity", "<u4"),
+        ("slot", "<i4"),
+        ("choices", "u1", (8,)),
+        ("digest", "<u4"),
+        ("baked", "<i4"),
+        ("options", "<f4", (NUMBERS,)),
+        ("error", "<f4"),
+        ("error_frame", "<f4"),
+    ]
+)
+"""`baked`: 0, 1, or 2 where handles come less near than the tolerances."""
+_CHANNEL = np.dtype(
+    [
+        ("track", "<u4"),
+        ("index", "<i4"),
+        ("extrapolation", "<i4"),
+        ("flags", "<i4"),
+        ("rest", "<f8"),
+        ("own", "<i4"),
+        ("generated", "<i4"),
+    ],
+    align=False,
+)
+OWN = np.dtype(
+    [
+        ("identity", "<u4"),
+        ("co", "<f4", (2,)),
+        ("value", "<f4"),
+        ("handle_left", "<f4", (2,)),
+        ("handle_right", "<f4", (2,)),
+        ("interpolation", "u1"),
+        ("handle_left_type", "u1"),
+        ("handle_right_type", "u1"),
+        ("placed", "u1"),
+    ]
+)
+"""An own key as it was written: `value` is its own, `co` what the baked curve shows, which may be another; `placed`:
+which handles the bake placed, 1 the left, 2 the right one."""
+WRITTEN = ("co", "handle_left", "handle_right", "interpolation", "handle_left_type", "handle_right_type")
+"""What stands there of the key as it is on the curve."""
+GENERATED = np.dtype([("frame", "<f4"), ("value", "<f4")])
+_ARRAYS = {"rows": ROW, "tracks": _TRACK, "channels": _CHANNEL, "own": OWN, "generated": GENERATED}
+_NO_ARRAYS = {name: np.empty(0, dtype=dtype) for name, dtype in _ARRAYS.items()}
+
+Extrapolation = Literal["CONSTANT", "LINEAR"]
+Written = npt.NDArray[Any]
+"""Of dtype OWN or GENERATED, in order of frame."""
+
+
+@dataclass(frozen=True, eq=False)
+class Channel:
+    """What the last update wrote into a channel."""
+
+    extrapolation: Extrapolation
+    """The animator's."""
+    rest: float | None
+    """The property's value before, where the F-curve was made by a bake; None: the curve is the animator's."""
+    edited: bool
+    """Keys came, went or moved since their records were made: Blender has to place automatic handles anew."""
+    own: Written
+    generated: Written
+
+
+@dataclass(frozen=True)
+class Error:
+    """How far what plays a track is from its motion at most."""
+
+    size: float
+    """In the property's units; of rotations an angle in radians."""
+    frame: float
+    """Where; NaN where there was nothing to play."""
+    is_approximate: bool
+    """It is more than the tolerance."""
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """A TCB track: what is chosen for it, and what the last update wrote into its channels, by index."""
+
+    identity: int
+    slot: int
+    path: str
+    settings: Settings = field(default_factory=Settings)
+    channels: Mapping[int, Channel] = field(default_factory=dict)
+    """Empty where it is not baked."""
+    error: Error | None = None
+    """How far handles are off at most; None where others than these play it, or it is not baked."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """What an action's table holds; `fault` says why it can't be understood."""
+
+    arrays: Mapping[str, npt.NDArray[Any]] = field(default_factory=lambda: _NO_ARRAYS)
+    """By the names under which they are stored."""
+    paths: str = ""
+    """Of the tracks, one a line."""
+    fault: str = ""
+    newer: bool = False
+    """The fault is that a newer extension saved it."""
+
+    @property
+    def rows(self) -> Rows:
+        return self.arrays["rows"]
+
+    @cached_property
+    def identities(self) -> frozenset[int]:
+        """Of the tracks."""
+        return frozenset(self.arrays["tracks"]["identity"].tolist())
+
+    @cached_property
+    def places(self) -> Mapping[tuple[int, str], int]:
+        """Of the tracks, by slot and path."""
+        slots = self.arrays["tracks"]["slot"].tolist()
+        return dict(zip(zip(slots, self.lines, strict=True), range(len(slots)), strict=True))
+
+    @property
+    def lines(self) -> list[str]:
+        """The path of each track."""
+        return self.paths.split("\n") if len(self.arrays["tracks"]) else []
+
+    @cached_property
+    def _channels(self) -> tuple[Identities, npt.NDArray[np.intp]]:
+        """Tracks' identities, a channel each, in order, and where their channels stand."""
+        order = np.argsort(self.arrays["channels"]["track"], kind="stable")
+        return self.arrays["channels"]["track"][order], order
+
+    @cached_property
+    def _starts(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """From where on each channel's own and generated keys stand."""
+        channels = self.arrays["channels"]
+        own, generated = (np.cumsum(channels[name], dtype=np.intp) - channels[name] for name in ("own", "generated"))
+        return own, generated
+
+    @property
+    def approximate(self) -> list[str]:
+        """The paths of tracks that handles play farther off than a bake would."""
+        return list(compress(self.lines, self.arrays["tracks"]["baked"] == _APPROXIMATE))
+
+    def state(self, slot: int, path: str) -> State | None:
+        """Read the track of that slot and path. Raise ValueError where it is damaged."""
+        place = self.places.get((slot, path))
+        return None if place is None else self._state(place, slot, path)
+
+    def identity_at(self, slot: int, path: str) -> int | None:
+        """Read the identity of the track of that slot and path, be it damaged or not."""
+        place = self.places.get((slot, path))
+        return None if place is None else int(self.arrays["tracks"]["identity"][place])
+
+    def has_tracks(self, slot: int, starts: str | tuple[str, ...], only_baked: bool) -> bool:
+        """Whether a slot has tracks whose paths start so."""
+        return any(
+            own == slot and path.startswith(starts) and (not only_baked or self.arrays["tracks"]["baked"][place])
+            for (own, path), place in self.places.items()
+        )
+
+    def find_state(self, identity: int) -> list[tuple[tuple[int, str], State]]:
+        """Read the track of that identity, with its slot and path; none where there is none, or it is damaged."""
+        for key, place in self.places.items():
+            if self.arrays["tracks"]["identity"][place] == identity:
+                try:
+                    return [(key, self._state(place, *key))]
+                except ValueError:
+                    return []
+        return []
+
+    def _state(self, place: int, slot: int, path: str) -> State:
+        track = self.arrays["tracks"][place]
+        try:
+            settings = replace(Settings.from_codes(track["choices"].tolist()), digest=int(track["digest"]))
+        except IndexError as error:
+            raise ValueError(rpt_(_DAMAGED, "choices")) from error
+        identity = int(track["identity"])
+        if not track["baked"]:
+            return State(identity, slot, path, settings)
+        try:
+            options = Options.from_numbers(track["options"].tolist())
+        except (ValueError, OverflowError) as error:
+            raise ValueError(rpt_(_DAMAGED, "options")) from error
+        settings = replace(settings, options=options)
+        off = None
+        if options.output == "HANDLES":
+            off = Error(float(track["error"]), float(track["error_frame"]), int(track["baked"]) == _APPROXIMATE)
+        return State(identity, slot, path, settings, dict(self._channels_of(identity)), off)
+
+    def _channels_of(self, track: int) -> Iterator[tuple[int, Channel]]:
+        tracks, places = self._channels
+        first, end = np.searchsorted(tracks, np.array([track, track + 1], dtype=np.uint64)).tolist()
+        at = places[first:end]
+        starts = zip(*(each[at].tolist() for each in self._starts), strict=True)
+        for (own, generated), channel in zip(starts, self.arrays["channels"][at].tolist(), strict=True):
+            _, index, extrapolation, flags, rest, owns, generates = channel
+            yield (
+                index,
+                Channel(
+                    _EXTRAPOLATIONS[extrapolation],
+                    rest if flags & _MADE else None,
+                    bool(flags & _EDITED),
+                    self.arrays["own"][own : own + owns],
+                    self.arrays["generated"][generated : generated + generates],
+                ),
+            )
+
+    def with_rows(self, rows: Rows) -> Table:
+        """The same tracks, and these rows."""
+        return Table({**self.arrays, "rows": rows}, self.paths)
+
+    def with_tracks(self, added: Sequence[State], removed: Iterable[int]) -> Table:
+        """Put tracks in, and take others out, by their identities."""
+        gone = {*removed, *(state.identity for state in added)}
+        kept = [identity not in gone for identity in self.arrays["tracks"]["identity"].tolist()]
+        kept_channels = np.array([track not in gone for track in self.arrays["channels"]["track"].tolist()], np.bool_)
+        channels = [(state.identity, index, each) for state in added for index, each in state.channels.items()]
+        parts = {
+            "tracks": [self.arrays["tracks"][kept], np.array([_track(state) for state in added], dtype=_TRACK)],
+            "channels": [
+                self.arrays["channels"][kept_channels],
+                np.array([_channel(*each) for each in channels], dtype=_CHANNEL),
+            ],
+            "own": [self._of_channels("own", kept_channels), *(channel.own for _, _, channel in channels)],
+            "generated": [
+                self._of_channels("generated", kept_channels),
+                *(channel.generated for _, _, channel in channels),
+            ],
+        }
+        paths = [*compress(self.lines, kept), *(state.path for state in added)]
+        arrays = {name: rows_.joined(each, _ARRAYS[name]) for name, each in parts.items()}
+        return Table({"rows": self.rows, **arrays}, "\n".join(paths))
+
+    @cached_property
+    def rows_checksum(self) -> int:
+        return zlib.crc32(self.rows.view(np.uint8).data)
+
+    @property
+    def stamp(self) -> int:
+        """The checksum of rows, tracks and paths: an integer of 32 bits, with sign."""
+        crc = zlib.crc32(self.arrays["tracks"].view(np.uint8).data, self.rows_checksum)
+        return zlib.crc32(self.paths.encode(), crc) - (1 << 31)
+
+    def _of_channels(self, name: str, kept: npt.NDArray[np.bool_]) -> Written:
+        """Take the own or generated keys of some of the channels."""
+        return self.arrays[name][np.repeat(kept, self.arrays["channels"][name])]
+
+    def find(self, identities: Identities) -> npt.NDArray[np.intp]:
+        """Find the rows of the identities, -1 where there is none."""
+        return rows_.find(self.rows, identities)
+
+
+_EXTRAPOLATIONS: tuple[Extrapolation, ...] = ("CONSTANT", "LINEAR")
+_MADE, _EDITED = 1, 2
+_BAKED, _APPROXIMATE = 1, 2
+_DAMAGED = n_("its TCB table is damaged ({:s}); Remove TCB takes it away")
+
+
+def table_stamp(action: Any) -> int:
+    """Read a number that changes with the action's rows and tracks; 0 where it has no table."""
+    stored = action.get(PROPERTY)
+    stamp = stored.get("stamp", 0) if hasattr(stored, "get") else 0
+    return stamp if isinstance(stamp, int) else 0
+
+
+def has_baked_tracks(action: Any) -> bool:
+    """Tell whether the action has baked tracks, without reading its table."""
+    stored = action.get(PROPERTY)
+    return bool(hasattr(stored, "get") and stored.get("baked", 0))
+
+
+def read_table(action: Any) -> Table:
+    """Read the action's table; one that can't be understood has a `fault`."""
+    if PROPERTY not in action:
+        return Table()
+    before = session.tables.get(action.session_uid)
+    try:
+        table = _read(action[PROPERTY], before)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        return Table(fault=rpt_(_DAMAGED, str(error)))
+    if table is not before:
+        session.remember(action.session_uid, table, table.rows)
+    return table
+
+
+def _read(stored: Any, before: Table | None) -> Table:
+    """Read what is stored; where that is what was there before, it needs no check."""
+    schema = stored["schema"]
+    if not isinstance(schema, int) or schema < 1:
+        raise TypeError("schema")
+    if schema > SCHEMA:
+        reason = rpt_("saved by a newer TCB Animation (schema {:d}); this one reads {:d}", schema, SCHEMA)
+        return Table(fault=reason, newer=True)
+    words = {name: _words(stored, name, dtype) for name, dtype in _ARRAYS.items()}
+    lengths = [4 * len(each) // dtype.itemsize for each, dtype in zip(words.values(), _ARRAYS.values(), strict=True)]
+    if list(stored["lengths"]) != lengths:
+        raise ValueError("lengths")
+    paths = stored["paths"]
+    if not isinstance(paths, str):
+        raise TypeError("paths")
+    if (
+        before is not None
+        and paths == before.paths
+        and all(
+            len(each) == len(known := before.arrays[name].view(np.int32)) and (each == known).all()
+            for name, each in words.items()
+        )
+    ):
+        return before
+    # Copies: Blender's memory goes when the property does.
+    table = Table({name: each.copy().view(_ARRAYS[name]) for name, each in words.items()}, paths)
+    _check(table)
+    if stored["stamp"] != table.stamp:
+        # Rows are missing, or somebody else has changed some.
+        raise ValueError("stamp")
+    return table
+
+
+def _words(stored: Any, name: str, dtype: np.dtype[Any]) -> npt.NDArray[np.int32]:
+    """Find the words of an array, in Blender's memory."""
+    if name not in stored:
+        return np.empty(0, dtype=np.int32)
+    words = stored[name]
+    if getattr(words, "typecode", "") != "i" or len(words) * 4 % dtype.itemsize:
+        raise TypeError(name)
+    return np.frombuffer(words, dtype=np.int32)
+
+
+def _check(table: Table) -> None:
+    """Raise ValueError where a table is not what this schema writes."""
+    _check_rows(table.rows)
+    tracks, channels = table.arrays["tracks"], table.arrays["channels"]
+    if len(table.lines) != len(tracks) or not all(table.lines):
+        raise ValueError("paths")
+    for name in ("own", "generated"):
+        counts = channels[name]
+        if (counts < 0).any() or int(counts.sum(dtype=np.int64)) != len(table.arrays[name]):
+            raise ValueError(name)
+    kinds = channels["extrapolation"]
+    if (kinds < 0).any() or (kinds >= len(_EXTRAPOLATIONS)).any() or (channels["index"] < 0).any():
+        raise ValueError("channels")
+    if len(table.places) != len(tracks) or len(table.identities) != len(tracks):
+        raise ValueError("tracks")
+
+
+def _check_rows(rows: Rows) -> None:
+    """Raise ValueError where rows are not what this schema writes."""
+    words = rows.view(np.uint32).reshape(len(rows), ROW.itemsize // 4)
+    floats, kinds = words.view(np.float32), rows.view(np.uint8).reshape(len(rows), ROW.itemsize)
+    if (words[1:, 0] <= words[:-1, 0]).any() or not all(np.isfinite(floats[:, part]).all() for part in _FLOATS):
+        raise ValueError("rows")
+    if (kinds[:, _KINDS] >= _KIND_COUNTS).any():
+        raise ValueError("rows")
+
+
+def _part_of_row(first: str, last: str, size: int) -> slice:
+    """Where fields that stand side by side are among the numbers of that many bytes that a row consists of."""
+    assert ROW.fields is not None
+    end, start = ROW.fields[last], ROW.fields[first][1]
+    return slice(start // size, (end[1] + end[0].itemsize) // size)
+
+
+_FLOATS = (_part_of_row("numbers", "numbers", 4), _part_of_row("co", "period", 4))
+_KINDS = _part_of_row("interpolation", "type", 1)
+_KIND_COUNTS = np.array([16, 4, 5, 5, 8], dtype=np.uint8)
+"""How many kinds there are of interpolation, easing, both handles and keys."""
+
+
+def update(
+    action: bpy.types.Action,
+    rows: Rows = NO_ROWS,
+    states: Iterable[State] = (),
+    removed: Iterable[int] = (),
+) -> None:
+    """Add rows to the action's table, put tracks into it, and take others out, by their identities.
+
+    The action is editable, and its table not at fault.
+    """
+    before = read_table(action)
+    table, added, gone = before.with_rows(rows_.merge(before.rows, rows)), list(states), list(removed)
+    write(action, before, table.with_tracks(added, gone) if added or gone else table, rows)
+
+
+def write(action: Any, before: Table, table: Table, fresh: Rows = NO_ROWS) -> None:
+    """Write what is not as before, as `read_table` gave it; a table without rows and tracks is none.
+
+    `fresh`: rows of it that the session may not know.
+    """
+    if not table.paths and not len(table.rows):
+        remove_table(action)
+        return
+    if PROPERTY not in action:
+        action[PROPERTY] = {"schema": SCHEMA, "paths": ""}
+    stored = action[PROPERTY]
+    stored["paths"] = table.paths
+    for name, array in table.arrays.items():
+        if array is before.arrays[name]:
+            continue
+        # Blender crashes where a larger array takes the place of a smaller one (4.2 and 5.2).
+        if name in stored:
+            del stored[name]
+        if len(array):
+            # In one piece: what stands in a dictionary is converted number by number.
+            stored[name] = array.view(np.int32)
+    stored["lengths"] = [len(table.arrays[name]) for name in _ARRAYS]
+    if table.rows is before.rows:
+        # They are many, and mostly stay.
+        vars(table)["rows_checksum"] = before.rows_checksum
+    stored["baked"] = int(table.arrays["tracks"]["baked"].any())
+    stored["stamp"] = table.stamp
+    session.remember(action.session_uid, table, fresh)
+    session.written.add(action.session_uid)
+
+
+def _track(state: State) -> tuple[Any, ...]:
+    settings = state.settings
+    codes = [*settings.codes(), *[0] * (8 - len(CHOICES))]
+    options = settings.options.numbers() if settings.options else [0.0] * NUMBERS
+    error = (state.error if settings.options is not None else None) or Error(0.0, math.nan, False)
+    baked = 0 if settings.options is None else _APPROXIMATE if error.is_approximate else _BAKED
+    return state.identity, state.slot, codes, settings.digest, baked, options, error.size, error.frame
+
+
+def _channel(track: int, index: int, channel: Channel) -> tuple[Any, ...]:
+    flags = (_MADE if channel.rest is not None else 0) | (_EDITED if channel.edited else 0)
+    extrapolation = _EXTRAPOLATIONS.index(channel.extrapolation)
+    return track, index, extrapolation, flags, channel.rest or 0.0, len(channel.own), len(channel.generated)
+
+
+def remove_table(action: Any) -> None:
+    if PROPERTY in action:
+        del action[PROPERTY]

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Identities of keys, in the low bits of their `back`, `amplitude` and `period`.
+
+Blender carries these three floats along wherever a key goes, and only Back and Elastic keys play them. An identity has
+32 bits: the low halves of `amplitude` and `period` hold it, and that of `back` a code of 16 bits that tells the key
+among those of its track. So a float that a key plays is left as it is: a Back key is known by `amplitude` and
+`period`, an Elastic key by `back`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ...fcurves.keyframes import (
+    DEFAULT_AMPLITUDE,
+    DEFAULT_BACK,
+    DEFAULT_PERIOD,
+    INTERPOLATION,
+    EnumArray,
+    FloatArray,
+    Keyframes,
+)
+
+Identities = npt.NDArray[np.uint32]
+
+NONE = 0
+"""The identity of no key."""
+_LOW = np.uint32(0xFFFF)
+_HIGH = np.uint32(0xFFFF0000)
+
+
+def _bits(floats: FloatArray) -> npt.NDArray[np.uint32]:
+    return np.ascontiguousarray(floats, dtype=np.float32).view(np.uint32)
+
+
+def spelled(amplitude: FloatArray, period: FloatArray) -> Identities:
+    """Read the identities that amplitudes and periods spell, whether there are such keys or not."""
+    result: Identities = (_bits(amplitude) << np.uint32(16)) | (_bits(period) & _LOW)
+    return result
+
+
+def codes(identities: Identities) -> npt.NDArray[np.uint32]:
+    """Compute the codes that `back` has for the identities."""
+    # The multiplier of Knuth's hash: neighbours in value get codes far apart.
+    mixed: npt.NDArray[np.uint32] = (identities * np.uint32(2654435761)) >> np.uint32(16)
+    return mixed
+
+
+def spells_code(codes: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
+    """Tell which codes some identity may have: not those of zeros and of Blender's default."""
+    may: npt.NDArray[np.bool_] = (codes != 0) & (codes != _DEFAULT_CODE)
+    return may
+
+
+def codes_of(back: FloatArray) -> npt.NDArray[np.uint32]:
+    """Read the codes that `back` spells."""
+    return _bits(back) & _LOW
+
+
+_DEFAULT = spelled(np.array([DEFAULT_AMPLITUDE], np.float32), np.array([DEFAULT_PERIOD], np.float32))[0]
+_DEFAULT_CODE = codes_of(np.array([DEFAULT_BACK], np.float32))[0]
+
+
+def is_free(identities: Identities) -> npt.NDArray[np.bool_]:
+    """Tell which identities no plain key has: not those of zeros and of Blender's defaults, nor their codes."""
+    free: npt.NDArray[np.bool_] = (identities != NONE) & (identities != _DEFAULT) & spells_code(codes(identities))
+    return free
+
+
+def with_identities(keys: Keyframes, identities: Identities, interpolation: EnumArray | None = None) -> Keyframes:
+    """Give keys their identities; those of 0 stay as they are, and so do floats that keys play.
+
+    `interpolation`: with which the keys will play. Default: their own.
+    """
+    plays = keys.interpolation if interpolation is None else interpolation
+    given = identities != NONE
+    shared = given & (plays != INTERPOLATION["ELASTIC"])
+    own = given & (plays != INTERPOLATION["BACK"])
+    return keys.with_(
+        amplitude=np.where(shared, _spell(keys.amplitude, identities >> np.uint32(16)), keys.amplitude),
+        period=np.where(shared, _spell(keys.period, identities & _LOW), keys.period),
+        back=np.where(own, _spell(keys.back, codes(identities)), keys.back),
+    )
+
+
+def _spell(floats: FloatArray, low: npt.NDArray[np.uint32]) -> FloatArray:
+    spelt: FloatArray = ((_bits(floats) & _HIGH) | low).view(np.float32)
+    return spelt
+
+
+def without_identities(now: FloatArray, recorded: FloatArray) -> FloatArray:
+    """Give floats back the low bits that were recorded; those that were typed since keep their numbers."""
+    same = (_bits(now) & _HIGH) == (_bits(recorded) & _HIGH)
+    result: FloatArray = np.where(same, recorded, now)
+    return result
+
+
+def derive(words: npt.NDArray[np.uint32], serials: npt.NDArray[np.uint32]) -> Identities:
+    """Hash rows of words, shape (n, k), and serials, shape (n,), to identities (MurmurHash3, 32 bits)."""
+    state = serials.astype(np.uint32) * np.uint32(0x9E3779B1)
+    mixed = np.ascontiguousarray(words.T) * np.uint32(0xCC9E2D51)
+    mixed = ((mixed << np.uint32(15)) | (mixed >> np.uint32(17))) * np.uint32(0x1B873593)
+    for word in mixed:
+        state = state ^ word
+        state = (state << np.uint32(13)) | (state >> np.uint32(19))
+        state = state * np.uint32(5) + np.uint32(0xE6546B64)
+    state = (state ^ (state >> np.uint32(16))) * np.uint32(0x85EBCA6B)
+    state = (state ^ (state >> np.uint32(13))) * np.uint32(0xC2B2AE35)
+    result: Identities = state ^ (state >> np.uint32(16))
+    return result

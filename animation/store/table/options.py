@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How to bake: what is asked for, and what is kept with a track so that it can be baked the same way again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Literal, get_args
+
+import numpy as np
+
+from ....interp.fitting.curves import ROTATION_TOLERANCE
+from ...arguments import Count, FrameRange, Parameters, Positive, check_fields
+from ...translation import rpt_
+from .rows import PARAMETERS
+
+SAMPLE_LIMIT = 10_000_000
+"""Samples in one bake, some 700 MB of keys: above it a bake is refused unless the limit is raised."""
+
+Output = Literal["SAMPLES", "CURVES", "HANDLES"]
+OUTPUTS: tuple[Output, ...] = get_args(Output)
+Target = Literal["IN_PLACE", "NEW_ACTION"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to bake.
+
+    Attributes
+    ----------
+    target : "IN_PLACE" or "NEW_ACTION"
+        Beside the animator's keys, or as plain keys into a copy of the action, which the object then uses.
+    output : "SAMPLES", "CURVES" or "HANDLES"
+        Linear keys every `step` frames, or the fewest Bezier keys that come within the tolerances; or no generated
+        keys, and the handles of the animator's own with which they come as near as they can.
+    step : float
+        Frames from sample to sample; below 1 too.
+    frame_range : (float, float) or None
+        The segments that this range touches; None: those between the first and the last key. Cycles go on as far as
+        the range does.
+    sample_limit : int
+        More samples than this are refused.
+    defaults : mapping of parameter name to float
+        For keys that have no parameters of their own.
+    value_tolerance : float or None
+        How near curves come to values, in the property's units; None: 1e-4 of the range of the track's keys.
+    rotation_tolerance : float
+        How near curves come to rotations, radians.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An option is of another type, or makes no sense; the text names it.
+    """
+
+    target: Target = "IN_PLACE"
+    step: Positive = 1.0
+    frame_range: FrameRange | None = None
+    sample_limit: Count = SAMPLE_LIMIT
+    defaults: Parameters = field(default_factory=dict)
+    output: Output = "SAMPLES"
+    value_tolerance: Positive | None = None
+    rotation_tolerance: Positive = ROTATION_TOLERANCE
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def as_kept(self) -> Options:
+        """The same as it comes back from what is kept, so that a bake and its repetition are one."""
+        kept = Options.from_numbers(self.numbers())
+        return replace(kept, target=self.target, sample_limit=self.sample_limit)
+
+    def numbers(self) -> list[float]:
+        """What is kept with a baked track, in float32."""
+        start, end = self.frame_range or (0.0, 0.0)
+        return [
+            OUTPUTS.index(self.output),
+            self.step,
+            self.frame_range is not None,
+            start,
+            end,
+            self.value_tolerance or 0.0,
+            self.rotation_tolerance,
+            *(self.defaults.get(name, 0.0) for name in PARAMETERS),
+        ]
+
+    @classmethod
+    def from_numbers(cls, numbers: Sequence[float]) -> Options:
+        """Raises ValueError where these are not what `numbers` gives."""
+        return _from_numbers(tuple(numbers))
+
+
+@lru_cache(maxsize=16)
+def _from_numbers(numbers: tuple[float, ...]) -> Options:
+    """Most tracks are baked alike, and each is asked several times."""
+    # The shortest decimal: 0.1 comes back as 0.1, not as the float32 next to it.
+    output, step, ranged, start, end, value, rotation, *defaults = (float(str(np.float32(n))) for n in numbers)
+    if output not in range(len(OUTPUTS)):
+        raise ValueError(rpt_("output {:g} is not known", output))
+    return Options(
+        output=OUTPUTS[int(output)],
+        step=step,
+        frame_range=(start, end) if ranged else None,
+        defaults={name: number for name, number in zip(PARAMETERS, defaults, strict=True) if number},
+        value_tolerance=value or None,
+        rotation_tolerance=rotation,
+    )
+
+
+NUMBERS = len(Options().numbers())

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rows: what belongs to a key and does not stand in it.
+
+A row is written once and never changes: a key whose parameters are set gets a new row and its identity. So a copy, a
+pasted key and one that undo brings back mean what they meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ...fcurves.keyframes import Keyframes
+from . import identity
+from .identity import Identities
+
+PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
+VELOCITY = "velocity"
+"""A number a component; of rotations the angular velocity, x, y and z."""
+_COMPONENTS = 3
+"""Of a velocity in one row: a channel of a value has one, those of a rotation each have all three."""
+
+NUMBERS = len(PARAMETERS) + _COMPONENTS
+
+ROW = np.dtype(
+    [
+        ("identity", "<u4"),
+        ("track", "<u4"),
+        ("index", "<i4"),
+        ("given", "<u4"),
+        ("numbers", "<f4", (NUMBERS,)),
+        ("interpolation", "u1"),
+        ("easing", "u1"),
+        ("handle_left_type", "u1"),
+        ("handle_right_type", "u1"),
+        ("type", "u1"),
+        ("chosen", "u1"),
+        ("unused", "u1", (2,)),
+        ("co", "<f4", (2,)),
+        ("handle_left", "<f4", (2,)),
+        ("handle_right", "<f4", (2,)),
+        ("back", "<f4"),
+        ("amplitude", "<f4"),
+        ("period", "<f4"),
+    ]
+)
+"""`track` and `index`: for which channel it was made. `given`: which of the numbers were set, a bit each; the others
+are defaults. `chosen`: what the animator chose after the key became TCB, by the bits below. The rest is the key without
+a bake, as Restore gives it back."""
+CHOSEN_INTERPOLATION, CHOSEN_LEFT, CHOSEN_RIGHT = 1, 2, 4
+"""Another interpolation than Bezier; another type than FREE of the left and of the right handle."""
+CHOSEN_HANDLES = CHOSEN_LEFT | CHOSEN_RIGHT
+
+RECORDED = (
+    "interpolation",
+    "easing",
+    "handle_left_type",
+    "handle_right_type",
+    "type",
+    "co",
+    "handle_left",
+    "handle_right",
+    "back",
+    "amplitude",
+    "period",
+)
+Rows = npt.NDArray[Any]
+"""Of dtype ROW. A table's are in order of identity."""
+
+_WHOLE = np.dtype(("V", ROW.itemsize))
+
+NO_ROWS = np.empty(0, dtype=ROW)
+
+
+def velocity_of(component: int) -> str:
+    """Name a component of a velocity among a key's parameters."""
+    return f"{VELOCITY}[{component}]"
+
+
+def column_of(name: str) -> int:
+    """Find a parameter's, or a component of velocity's, place in `numbers`."""
+    if name in PARAMETERS:
+        return PARAMETERS.index(name)
+    return len(PARAMETERS) + int(name.removeprefix(f"{VELOCITY}[").removesuffix("]"))
+
+
+def find(rows: Rows, identities: Identities) -> npt.NDArray[np.intp]:
+    """Find the rows of the identities, -1 where there is none; `rows` are in order of identity."""
+    if not len(rows):
+        return np.full(len(identities), -1, dtype=np.intp)
+    found = np.full(len(identities), -1, dtype=np.intp)
+    # Most keys are generated ones, which have none.
+    named = np.flatnonzero(identities)
+    known, wanted = rows["identity"], identities[named]
+    at = np.minimum(np.searchsorted(known, wanted), len(rows) - 1)
+    found[named] = np.where(known[at] == wanted, at, -1)
+    return found
+
+
+def joined(parts: Sequence[Rows], dtype: np.dtype[Any] = ROW) -> Rows:
+    """Put rows, or others of that type, one after the other."""
+    parts = [part for part in parts if len(part)] or [np.empty(0, dtype=dtype)]
+    # Copied row by row, not field by field.
+    whole = np.dtype(("V", dtype.itemsize))
+    return parts[0] if len(parts) == 1 else np.concatenate([part.view(whole) for part in parts]).view(dtype)
+
+
+def merge(rows: Rows, more: Rows) -> Rows:
+    """Put the rows of both in order of identity, each identity once; those of `rows`, which are in order, win."""
+    fresh = more[find(rows, more["identity"]) < 0] if len(more) else more
+    if not len(fresh):
+        return rows
+    _, first = np.unique(fresh["identity"], return_index=True)
+    fresh = fresh[first]
+    if not len(rows):
+        return fresh
+    new = np.zeros(len(rows) + len(fresh), dtype=np.bool_)
+    new[np.searchsorted(rows["identity"], fresh["identity"]) + np.arange(len(fresh))] = True
+    result = np.empty(len(new), dtype=ROW)
+    whole = result.view(_WHOLE)
+    whole[new], whole[~new] = fresh.view(_WHOLE), rows.view(_WHOLE)
+    return result
+
+
+def record(keys: Keyframes, track: int, index: int) -> Rows:
+    """Make rows without identities and parameters for the keys of a channel."""
+    rows = np.zeros(len(keys), dtype=ROW)
+    for name in RECORDED:
+        rows[name] = getattr(keys, name)
+    rows["track"], rows["index"] = track, index
+    return rows
+
+
+def set_numbers(rows: Rows, numbers: npt.NDArray[np.float32]) -> None:
+    """Set all parameters and velocities of rows, shape (n, NUMBERS); NaN where none is set."""
+    none = np.isnan(numbers)
+    rows["numbers"] = np.where(none, np.float32(0.0), numbers)
+    rows["given"] = (~none * (np.uint32(1) << np.arange(NUMBERS, dtype=np.uint32))).sum(axis=1, dtype=np.uint32)
+
+
+def give(rows: Rows, numbers: Mapping[str, npt.NDArray[np.float64]], chosen: npt.NDArray[np.bool_]) -> Rows:
+    """Set parameters of the chosen rows, a number a row of each; NaN takes one away."""
+    given = rows.copy()
+    for name, values in numbers.items():
+        column = column_of(name)
+        none = np.isnan(values)
+        bit = np.uint32(1 << column)
+        given["numbers"][chosen, column] = np.where(none, 0.0, values)
+        given["given"][chosen] = np.where(none, given["given"][chosen] & ~bit, given["given"][chosen] | bit)
+    return given
+
+
+class Known(Protocol):
+    """Rows that are found by identity."""
+
+    def find(self, identities: Identities) -> npt.NDArray[np.intp]: ...
+    def __getitem__(self, key: npt.NDArray[np.intp]) -> Rows: ...
+
+
+def identified(rows: Rows, known: Known) -> Rows:
+    """Give the rows identities of their own; the identities they have are those of the rows that they come from.
+
+    Nothing is random: a row with the same content and origin as one of the `known` gets its identity again.
+    """
+    words = _words(rows)
+    identities = np.zeros(len(rows), dtype=np.uint32)
+    serials = np.zeros(len(rows), dtype=np.uint32)
+    left = np.arange(len(rows))
+    while len(left):
+        identities[left] = identity.derive(words[left], serials[left])
+        _, first, group = np.unique(identities, return_index=True, return_inverse=True)
+        fits = identity.is_free(identities) & (words == words[first[group]]).all(axis=1)
+        at = known.find(identities)
+        there = np.flatnonzero(at >= 0)
+        # The first word is the identity itself.
+        present = _words(known[at[there]])
+        fits[there] &= (words[there, 1:] == present[:, 1:]).all(axis=1)
+        left = np.flatnonzero(~fits)
+        serials[left] += 1
+    result = rows.copy()
+    result["identity"] = identities
+    return result
+
+
+def _words(rows: Rows) -> npt.NDArray[np.uint32]:
+    return np.ascontiguousarray(rows).view(np.uint32).reshape(len(rows), ROW.itemsize // 4)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the session remembers of tables: every row that was seen, and the tracks that actions had.
+
+So a key keeps what belongs to it where its row does not come along: pasted into another action, or moved into one with
+its slot.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .identity import Identities
+from .rows import ROW, Rows, joined
+
+if TYPE_CHECKING:
+    from .custom_property import Table
+
+_Places = npt.NDArray[np.intp]
+
+
+class KnownRows:
+    """Rows that only become more, in the order in which they came, and a search by identity.
+
+    The search goes over a few ordered lists, each at least twice as long as the next: thousands of actions add theirs
+    one after the other, and to order all rows each time would take a time that grows with the square of their number.
+    """
+
+    def __init__(self) -> None:
+        self._rows: Rows = np.empty(1024, dtype=ROW)
+        self._count = 0
+        self._lists: list[tuple[Identities, _Places]] = []
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, key: Any) -> Any:
+        """The rows at these places, or a field of all."""
+        return self._rows[: self._count][key]
+
+    def find(self, identities: Identities) -> _Places:
+        """Find the places of the identities, -1 where there is none."""
+        places = np.full(len(identities), -1, dtype=np.intp)
+        # Most keys are generated ones, which have none.
+        left = np.flatnonzero(identities)
+        for known, at in self._lists:
+            if not len(left):
+                break
+            wanted = identities[left]
+            near = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+            found = known[near] == wanted
+            places[left[found]] = at[near[found]]
+            left = left[~found]
+        return places
+
+    def add(self, rows: Rows) -> None:
+        """Add those whose identities are not known."""
+        rows = rows[self.find(rows["identity"]) < 0]
+        identities, first = np.unique(rows["identity"], return_index=True)
+        if not len(first):
+            return
+        end = self._count + len(first)
+        if end > len(self._rows):
+            grown = np.empty(max(end, 2 * len(self._rows)), dtype=ROW)
+            grown[: self._count] = self._rows[: self._count]
+            self._rows = grown
+        self._rows[self._count : end] = rows[first]
+        self._lists.append((identities, np.arange(self._count, end)))
+        self._count = end
+        while len(self._lists) > 1 and len(self._lists[-2][0]) < 2 * len(self._lists[-1][0]):
+            *self._lists, (one, at_one), (other, at_other) = self._lists
+            both, at = np.concatenate((one, other)), np.concatenate((at_one, at_other))
+            order = np.argsort(both, kind="stable")
+            self._lists.append((both[order], at[order]))
+
+
+class Session:
+    """The rows of this session, and the last tables of actions, by their `session_uid`."""
+
+    def __init__(self) -> None:
+        self._rows = KnownRows()
+        self._fresh: list[Rows] = []
+        self.tables: dict[int, Table] = {}
+        self.written: set[int] = set()
+        """Actions of which we have written the table since somebody asked."""
+
+    @property
+    def rows(self) -> KnownRows:
+        """All rows; those of many tables are added at once, when somebody asks."""
+        if self._fresh:
+            fresh, self._fresh = joined(self._fresh), []
+            self._rows.add(fresh)
+        return self._rows
+
+    def remember(self, action: int, table: Table, fresh: Rows) -> None:
+        """Remember the tracks of an action's table, and those of its rows that may not be known."""
+        self.tables[action] = table
+        if len(fresh):
+            self._fresh.append(fresh)
+
+    def forget_actions(self) -> None:
+        """Forget which actions had which tracks: another file was loaded."""
+        self.tables.clear()
+        self.written.clear()
+
+
+session = Session()

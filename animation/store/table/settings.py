@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The choices for a track as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import get_args
+
+from ....interp.batch import Cycle
+from ....interp.rotations.orientations import Path
+from ....interp.splines import tcb
+from ....interp.splines.methods import METHODS
+from ...translation import rpt_
+from .options import Options
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "cycle": get_args(Cycle),
+    "ends": get_args(tcb.Ends),
+    "construction": get_args(tcb.Construction),
+    "path": get_args(Path),
+    "method": tuple(METHODS),
+    "angles": tuple(name for name, method in METHODS.items() if method.values is not None),
+}
+"""In the order in which they are saved; what is added to a choice goes to its end."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The choices for one track.
+
+    `method` is a name of `METHODS`; `angles` the method of values for one of rotations that goes by angles.
+    """
+
+    cycle: Cycle = "SINGLE"
+    ends: tcb.Ends = "3DS"
+    construction: tcb.Construction = "DE_CASTELJAU"
+    path: Path = "SHORTEST"
+    method: str = tcb.METHOD.name
+    angles: str = tcb.METHOD.name
+    digest: int = 0
+    """Of what the last bake was made from (0: never baked)."""
+    options: Options | None = None
+    """How the last bake was made."""
+
+    def codes(self) -> list[int]:
+        """Number the options chosen, in the order of CHOICES."""
+        return [options.index(getattr(self, choice)) for choice, options in CHOICES.items()]
+
+    @classmethod
+    def from_codes(cls, codes: Sequence[int]) -> Settings:
+        """Raise IndexError where one is no option's number."""
+        return _from_codes(tuple(codes))
+
+
+@lru_cache(maxsize=64)
+def _from_codes(codes: tuple[int, ...]) -> Settings:
+    """Most tracks have the same choices."""
+    named = {choice: options[code] for (choice, options), code in zip(CHOICES.items(), codes, strict=False)}
+    return Settings(**named)  # type: ignore[arg-type]
+
+
+def chosen(settings: Settings, choice: str, option: str) -> Settings:
+    """Make one choice. Raise ValueError where there is no such choice or option."""
+    if choice not in CHOICES:
+        known = ", ".join(CHOICES)
+        raise ValueError(rpt_("{!r} is none of {:s}", choice, known))
+    if option not in CHOICES[choice]:
+        raise ValueError(rpt_("{:s} {!r} is none of {:s}", choice, option, ", ".join(CHOICES[choice])))
+    return replace(settings, **{choice: option})  # type: ignore[arg-type]

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""An object's or a bone's keys, or what its F-curves play, as the rows of a table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from ...formats.headings import Form, Unit
+from ...formats.table import Property, Table
+from ...interp import rotations
+from ..arguments import Count, FrameRange, Positive, check_fields, checked
+from ..bake.plans.splines import quaternions_of
+from ..datablocks import name_of, of_object
+from ..errors import Refusal
+from ..fcurves.channels import channels_of
+from ..fcurves.frames import union
+from ..fcurves.keyframes import BoolArray, FloatArray
+from ..report import Report
+from ..store.own_keys import read_own_keys
+from ..store.table.options import SAMPLE_LIMIT
+from ..store.tracks import Track, find_tracks, tracks_shown
+from ..translation import rpt_
+
+Content = Literal["KEYS", "MOTION"]
+Rotation = Literal["OBJECT", "QUATERNION", "EULER_DEGREES", "MATRIX"]
+_FORMS: dict[str, Form] = {"QUATERNION": "QUATERNION", "EULER": "EULER"}
+
+
+@dataclass(frozen=True)
+class TableContent:
+    """What the rows hold."""
+
+    content: Content = "KEYS"
+    """The animator's keys with their own numbers; or what the F-curves play, baked or not."""
+    step: Positive = 1.0
+    """Of the motion: frames from row to row; below 1 too."""
+    frame_range: FrameRange | None = None
+    """Of the motion; None: from the first key to the last."""
+    unit: Unit = "FRAME"
+    rate: Positive = 24.0
+    """Frames a second."""
+    frame_start: float = 0.0
+    """The frame that becomes frame 0, or second 0, of the table."""
+    rotation: Rotation = "OBJECT"
+    """How rotations are said: with the numbers that their channels have, to the last bit, or in that form."""
+    sample_limit: Count = SAMPLE_LIMIT
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def times(self, frames: FloatArray) -> npt.NDArray[np.floating]:
+        """What stands in the column of the time: float32 where it is the keys' own frame."""
+        if self.unit == "SECOND":
+            return (frames.astype(np.float64) - self.frame_start) / self.rate
+        return frames if self.frame_start == 0.0 else frames.astype(np.float64) - self.frame_start
+
+
+@checked
+def export_table(item: bpy.types.Object, how: TableContent, bone: str = "") -> tuple[Table, Report]:
+    """The tracks of the object, with its bones' and those of its data and shape keys; or of one bone, by its path.
+
+    A property is called as a path from the object; the bone's own without the bone, so that another can take them.
+
+    Raises Refusal where there is no key, or too much of them is asked for.
+    """
+    named = list(_tracks(item, bone))
+    report = Report.on(list(dict.fromkeys(datablock for datablock, _, _ in named)))
+    table = _keys(item, named, how) if how.content == "KEYS" else _motion(item, named, how)
+    report.tracks = len(named)
+    if how.content == "KEYS":
+        report.keys = len(table.times)
+    else:
+        report.samples = len(table.times) * sum(len(one.components) for one in table.properties)
+    return table, report
+
+
+def _tracks(item: bpy.types.Object, bone: str) -> Iterator[tuple[bpy.types.ID, Track, str]]:
+    """The tracks in use that have keys, and what the table calls them."""
+    data: Any = item.data
+    keys = getattr(data, "shape_keys", None)
+    for datablock in [item] if bone else of_object(item):
+        prefix = {item: "", data: "data.", keys: "data.shape_keys."}.get(datablock)
+        if prefix is None:
+            continue
+        try:
+            channels = channels_of(datablock)
+        except Refusal:
+            continue
+        for track in tracks_shown(datablock, channels, bone) if bone else find_tracks(datablock, channels):
+            if track.in_use and any(len(fcurve.keyframe_points) for fcurve in track.channels.values()):
+                yield datablock, track, prefix + track.path.removeprefix(bone).lstrip("." if bone else "")
+
+
+def _keys(item: bpy.types.Object, named: list[tuple[bpy.types.ID, Track, str]], how: TableContent) -> Table:
+    kept = [(track, path, read_own_keys(track)) for _, track, path in named]
+    frames = union([original.keys.frames for _, _, originals in kept for original in originals.values()])
+    if not len(frames):
+        raise Refusal(name_of(item), rpt_("it has no keys on a float property"), nothing_to_do=True)
+    properties = []
+    for track, path, originals in kept:
+        values = np.full((len(frames), len(originals)), np.nan, dtype=np.float32)
+        for column, original in enumerate(originals.values()):
+            own = original.keys
+            if not np.isfinite(own.co).all():
+                bad = ~np.isfinite(own.co).all(axis=1)
+                raise track.refusal(rpt_("its value is not a finite number"), float(own.frames[np.argmax(bad)]))
+            rows = np.clip(np.searchsorted(frames, own.frames), 0, len(frames) - 1)
+            # The union holds one of keys that are nearer than rounding can tell.
+            rows -= np.abs(frames[np.maximum(rows - 1, 0)] - own.frames) < np.abs(frames[rows] - own.frames)
+            values[rows, column] = own.values
+        properties.append(_property(track, path, tuple(originals), values, frames, how))
+    return Table(how.unit, how.times(frames), tuple(properties))
+
+
+def _motion(item: bpy.types.Object, named: list[tuple[bpy.types.ID, Track, str]], how: TableContent) -> Table:
+    ends = [
+        point.co.x
+        for _, track, _ in named
+        for fcurve in track.channels.values()
+        for point in (fcurve.keyframe_points[:1] + fcurve.keyframe_points[-1:])
+        if math.isfinite(point.co.x)
+    ]
+    if not ends:
+        raise Refusal(name_of(item), rpt_("it has no keys on a float property"), nothing_to_do=True)
+    low, high = how.frame_range or (min(ends), max(ends))
+    steps = (high - low) / how.step * (1.0 + 1e-12)
+    asked = (steps + 1.0) * sum(len(track.channels) for _, track, _ in named)
+    if asked > how.sample_limit:
+        raise Refusal(
+            name_of(item),
+            rpt_(
+                "about {:,.0f} samples were asked for, more than the limit of {:,}: "
+                "take a larger step or a shorter range",
+                asked,
+                how.sample_limit,
+            ),
+        )
+    count = math.floor(steps) + 1
+    frames = (low + np.arange(count) * how.step).astype(np.float32)
+    return Table(how.unit, how.times(frames), tuple(_played(track, path, frames, how) for _, track, path in named))
+
+
+def _played(track: Track, path: str, frames: FloatArray, how: TableContent) -> Property:
+    """What the F-curves play; of a rotation all components, those that none moves as they are."""
+    components = tuple(range(len(track.rest))) if track.is_rotation else tuple(sorted(track.channels))
+    values = np.empty((len(frames), len(components)), dtype=np.float32)
+    at = frames.tolist()
+    for column, index in enumerate(components):
+        fcurve = track.channels.get(index)
+        values[:, column] = track.rest[index] if fcurve is None else [fcurve.evaluate(frame) for frame in at]
+    finite = np.isfinite(values).all(axis=1)
+    if not finite.all():
+        raise track.refusal(rpt_("what it plays is not a finite number"), float(frames[np.argmin(finite)]))
+    return _property(track, path, components, values, frames, how)
+
+
+def _property(
+    track: Track,
+    path: str,
+    components: tuple[int, ...],
+    values: npt.NDArray[np.float32],
+    frames: FloatArray,
+    how: TableContent,
+) -> Property:
+    """Of a rotation whose components all have numbers in the same rows, the form; else the channels as they are."""
+    if track.is_rotation and how.rotation != "OBJECT" and not _is_delta(path):
+        return _converted(track, path, components, values, frames, how)
+    form = _FORMS.get(track.kind)
+    empty = np.isnan(values)
+    whole = len(components) == len(track.rest) and bool((empty.all(axis=1) == empty.any(axis=1)).all())
+    if form is not None and whole and not _is_delta(path):
+        return Property(_owner(path) + "rotation", form, components, values, track.order)
+    return Property(path, "VALUE", components, values, is_single=len(track.rest) == 1)
+
+
+def _is_delta(path: str) -> bool:
+    return path.rpartition(".")[2].startswith("delta_")
+
+
+def _owner(path: str) -> str:
+    owner, dot, _ = path.rpartition(".")
+    return owner + dot
+
+
+def _converted(
+    track: Track,
+    path: str,
+    components: tuple[int, ...],
+    values: npt.NDArray[np.float32],
+    frames: FloatArray,
+    how: TableContent,
+) -> Property:
+    """A rotation in another form. Raises Refusal where some of its components have no number in a row, or all are 0."""
+    empty = np.isnan(values)
+    there: BoolArray = np.asarray(~empty.all(axis=1), dtype=np.bool_)
+    if (empty.any(axis=1) & there).any():
+        raise track.refusal(rpt_("its channels are keyed at different frames: write them as they are, or the motion"))
+    raw = np.tile([track.component(index) for index in range(len(track.rest))], (int(there.sum()), 1))
+    raw[:, list(components)] = values[there]
+    zero = ~raw.any(axis=1)
+    if track.kind == "QUATERNION" and zero.any():
+        raise track.refusal(rpt_("the quaternion is zero, which is no rotation"), float(frames[there][np.argmax(zero)]))
+    quaternions = rotations.normalise(rotations.unroll_signs(quaternions_of(track, raw)))
+    owner = _owner(path)
+    if how.rotation == "QUATERNION":
+        return Property(owner + "rotation", "QUATERNION", (0, 1, 2, 3), _spread(quaternions, there))
+    if how.rotation == "MATRIX":
+        matrices = rotations.to_matrix(quaternions).reshape(-1, 9)
+        return Property(owner + "matrix", "MATRIX", tuple(range(9)), _spread(matrices, there))
+    angles = raw if track.kind == "EULER" else rotations.follow_euler(quaternions, track.order)
+    return Property(owner + "rotation", "EULER", (0, 1, 2), _spread(angles, there), track.order, degrees=True)
+
+
+def _spread(rows: npt.NDArray[np.float64], there: BoolArray) -> npt.NDArray[np.float64]:
+    """The rows where they belong, NaN elsewhere."""
+    spread = np.full((len(there), rows.shape[1]), np.nan)
+    spread[there] = rows
+    return spread

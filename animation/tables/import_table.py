@@ -1,0 +1,440 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The rows of a table as keys of an object, a bone, or what the object is made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Set
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from ...formats.table import Property, Table, TableError
+from ...interp import rotations
+from ..arguments import Positive, check_fields, checked
+from ..bake.pipeline import Progress
+from ..bake.plans.sample_frames import APART
+from ..datablocks import name_of
+from ..edit.restore import remove_tracks
+from ..errors import Refusal
+from ..fcurves.channels import ensured_channels, is_without_curves
+from ..fcurves.editable import check_editable, editable_channels
+from ..fcurves.frames import union
+from ..fcurves.keyframes import BoolArray, FloatArray
+from ..fcurves.keying import key_curve
+from ..report import Report
+from ..sampling.properties import driven_components
+from ..store.paths import split
+from ..store.recording import enable_tracks
+from ..store.tracks import EULER_ORDERS, NOT_IN_USE, Properties, Track, find_tracks, why_not
+from ..translation import rpt_, told
+
+Float64Array = npt.NDArray[np.float64]
+
+LAST_FRAME = 1048574.0
+"""Blender's."""
+_LARGEST = float(np.finfo(np.float32).max)
+_SHEARED = 1e-4
+"""Cosine of the angle between a matrix's axes: above it there is shear, which no rotation and scale can say."""
+_UNSCALED = 1e-5
+"""So near to 1 is the scale of a matrix that is a rotation, for what a text has of its digits."""
+_TRANSFORMS = "Object Transforms"
+"""The channel group that Blender puts these into."""
+_ROTATION_PATHS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
+
+
+@dataclass(frozen=True)
+class TableKeys:
+    """How the rows become keys."""
+
+    frame_start: float = 0.0
+    """The frame that frame 0, or second 0, of the table comes to."""
+    rate: Positive = 24.0
+    """Frames a second."""
+    use_tcb: bool = True
+    """Make the tracks TCB."""
+    replace: bool = False
+    """Keys that the properties have already make room; otherwise they are a reason to refuse."""
+    rotation: Literal["OBJECT", "TABLE"] = "OBJECT"
+    """Rotations in the rotation mode that the object or bone has, or the mode that the table is in."""
+    known_only: bool = False
+    """Leave out columns that name no float property; otherwise they are a reason to refuse."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+
+@dataclass(frozen=True, eq=False)
+class _Keyed:
+    """The keys of some components of one property, which have them at the same frames."""
+
+    track: Track
+    components: tuple[int, ...]
+    frames: FloatArray
+    values: Float64Array
+    mode: str = ""
+    """The rotation mode that the owner gets; empty: it stays."""
+
+
+@checked
+def import_table(
+    item: bpy.types.Object, table: Table, how: TableKeys, bone: str = "", progress: Progress | None = None
+) -> Report:
+    """Make keys of the table's rows.
+
+    Parameters
+    ----------
+    item
+        What the table is about. Paths that begin with "data." are those of its data, "data.shape_keys." of its shape
+        keys.
+    table
+        What `formats.table.read` returns.
+    how
+        Options.
+    bone
+        The path of a bone of the object, `pose.bones["Arm"]`: properties without an owner are the bone's.
+    progress
+        Called with the number of steps done and in all: two for each property.
+
+    Raises
+    ------
+    Refusal
+        Nothing was changed; the text names the property, and the line where a row is at fault.
+    """
+    report = Report()
+    keyed: dict[bpy.types.ID, list[_Keyed]] = {}
+    owners: dict[bpy.types.ID, Properties] = {}
+    known = False
+    count = len(table.properties)
+    for number, one in enumerate(table.properties):
+        datablock, path = _place(item, one.path, bone)
+        if datablock not in owners:
+            owners[datablock] = Properties(datablock)
+        try:
+            found = list(_keyed(owners[datablock], path, one, table, how, report))
+            known = True
+        except _UnknownError as unknown:
+            if not how.known_only:
+                raise
+            report.notes.append(rpt_("left out: {:s}", str(unknown)))
+            continue
+        if found:
+            keyed.setdefault(datablock, []).extend(found)
+        if progress is not None:
+            progress(number + 1, 2 * count)
+    for each in keyed.values():
+        _check_said_once(each)
+    if not keyed:
+        if known:
+            raise Refusal(name_of(item), rpt_("there are no values in the columns"), nothing_to_do=True)
+        raise Refusal(name_of(item), rpt_("none of the columns names a float property of it"), nothing_to_do=True)
+    for datablock in keyed:
+        _check(datablock)
+    for datablock, each in keyed.items():
+        driven = driven_components(datablock)
+        for one_keyed in each:
+            _check_track(one_keyed, driven, how)
+    steps = iter(range(count + 1, 2 * count))
+    tell = None if progress is None else lambda: progress(next(steps, 2 * count), 2 * count)
+    for datablock, each in keyed.items():
+        _write(datablock, each, how, report, tell)
+    report.add(Report.on(list(keyed)))
+    return report
+
+
+def _check_said_once(keyed: list[_Keyed]) -> None:
+    said: set[tuple[str, int]] = set()
+    for each in keyed:
+        places = {(each.track.path, index) for index in each.components}
+        if places & said:
+            raise each.track.refusal(
+                rpt_("the table tells it twice: in columns of its own, and by a matrix that scales")
+            )
+        said |= places
+
+
+class _UnknownError(Refusal):
+    """There is no such property."""
+
+
+def _place(item: bpy.types.Object, path: str, bone: str) -> tuple[bpy.types.ID, str]:
+    """The datablock that has the property, and the path there."""
+    data: Any = item.data
+    keys = getattr(data, "shape_keys", None)
+    if path.startswith("data.shape_keys.") and keys is not None:
+        return keys, path.removeprefix("data.shape_keys.")
+    if path.startswith("data.") and data is not None:
+        return data, path.removeprefix("data.")
+    if bone and not path.startswith("pose."):
+        return item, f"{bone}{path}" if path.startswith("[") else f"{bone}.{path}"
+    return item, path
+
+
+def _keyed(
+    owned: Properties, path: str, one: Property, table: Table, how: TableKeys, report: Report
+) -> Iterator[_Keyed]:
+    """What there is to key of one property. Raises Refusal."""
+    datablock = owned.datablock
+    if one.form == "VALUE":
+        yield from _values(_known(owned, path), one, table, how)
+        return
+    there = ~np.isnan(one.values).any(axis=1)
+    if not there.any():
+        return
+    frames = _frames(datablock, path, table, there, how)
+    rows = np.flatnonzero(there)
+    values = one.values[there]
+    _check_size(datablock, path, table, rows, values)
+    owner = path[: len(path) - len("matrix" if one.form == "MATRIX" else "rotation")]
+    if one.form == "MATRIX":
+        yield from _matrices(owned, owner, values, frames, table, rows, how)
+    elif one.form == "QUATERNION":
+        zero = ~values.any(axis=1)
+        if zero.any():
+            raise _at(datablock, path, table, rows, zero, rpt_("the quaternion is zero, which is no rotation"))
+        yield _rotation(owned, owner, rotations.unroll_signs(values), frames, how, "QUATERNION")
+    else:
+        mode = _mode(datablock, owner)
+        order: Any = one.order or (mode if mode in EULER_ORDERS else "XYZ")
+        if how.rotation == "TABLE" or mode == order:
+            yield _turned(owned, owner, order, values, frames, mode)
+            return
+        if np.abs(np.diff(values, axis=0)).max(initial=0.0) > np.pi:
+            report.notes.append(
+                rpt_("{:s}: turns of more than half a turn are taken the shorter way in mode {:s}", path, mode)
+            )
+        yield _rotation(owned, owner, rotations.unroll_signs(rotations.from_euler(values, order)), frames, how, order)
+
+
+def _values(track: Track, one: Property, table: Table, how: TableKeys) -> Iterator[_Keyed]:
+    """Components that have the same empty cells go together."""
+    for index in one.components:
+        if index >= len(track.rest):
+            raise track.refusal(rpt_("it has {:d} components, and the table has number {:d}", len(track.rest), index))
+    if one.is_single and len(track.rest) > 1:
+        raise track.refusal(rpt_("it has {:d} components: name one, as in {:s}[0]", len(track.rest), one.path))
+    there = ~np.isnan(one.values)
+    alike: dict[bytes, list[int]] = {}
+    for column in range(len(one.components)):
+        alike.setdefault(there[:, column].tobytes(), []).append(column)
+    for columns in alike.values():
+        rows = there[:, columns[0]]
+        if not rows.any():
+            continue
+        values = one.values[rows][:, columns].astype(np.float64)
+        _check_size(track, one.path, table, np.flatnonzero(rows), values)
+        components = tuple(one.components[column] for column in columns)
+        yield _Keyed(track, components, _frames(track, one.path, table, rows, how), values)
+
+
+def _check_size(
+    named: Track | bpy.types.ID, path: str, table: Table, rows: npt.NDArray[np.intp], values: Float64Array
+) -> None:
+    large = np.abs(values).max(axis=1) > _LARGEST
+    if large.any():
+        raise _at(named, path, table, rows, large, rpt_("the value is more than float32 holds"))
+
+
+def _known(owned: Properties, path: str) -> Track:
+    track = owned.track(path)
+    if track is None:
+        raise _UnknownError(owned.name, _why_unknown(owned.datablock, path), path)
+    if not _is_own(owned.datablock, path):
+        raise _UnknownError(owned.name, rpt_("it is no property of its own that can be animated"), path)
+    return track
+
+
+def _why_unknown(datablock: bpy.types.ID, path: str) -> str:
+    owner = split(path)[0].removesuffix(".")
+    try:
+        is_empty = bool(owner) and datablock.path_resolve(owner) is None
+    except ValueError:
+        is_empty = False
+    if is_empty:
+        return rpt_("its {:s} is empty, so there is no such property", owner)
+    return rpt_("it has no float property of this name")
+
+
+def _is_own(datablock: bpy.types.ID, path: str) -> bool:
+    """Whether keys can move what the path leads to: not the animation itself, nor what another datablock has."""
+    owner_path, name = split(path)
+    owner: Any = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
+    if path.startswith("animation_data.") or getattr(owner, "id_data", datablock) != datablock:
+        return False
+    return name.startswith("[") or bool(owner.bl_rna.properties[name].is_animatable)
+
+
+def _frames(named: Track | bpy.types.ID, path: str, table: Table, rows: BoolArray, how: TableKeys) -> FloatArray:
+    """The frames of some rows, as keys have them."""
+    rate = how.rate if table.unit == "SECOND" else 1.0
+    exact = table.times[rows].astype(np.float64) * rate + how.frame_start
+    beyond = ~(np.abs(exact) <= LAST_FRAME)
+    lines = np.flatnonzero(rows)
+    if beyond.any():
+        frame = exact[np.argmax(beyond)]
+        raise _at(
+            named, path, table, lines, beyond, rpt_("frame {:g} is beyond Blender's last, {:g}", frame, LAST_FRAME)
+        )
+    frames = exact.astype(np.float32)
+    near = np.append(np.diff(frames) <= APART, False)
+    if near.any():
+        fault = rpt_("the next row is nearer than Blender tells keys apart, {:g} frames; leave rows out", APART)
+        raise _at(named, path, table, lines, near, fault)
+    return frames
+
+
+def _at(
+    named: Track | bpy.types.ID,
+    path: str,
+    table: Table,
+    rows: npt.NDArray[np.intp],
+    bad: BoolArray,
+    fault: str,
+) -> Refusal:
+    """The refusal of the first row that is bad."""
+    name = named.name if isinstance(named, Track) else name_of(named)
+    return Refusal(name, told(TableError(fault, table.line_of(int(rows[np.argmax(bad)])))), path)
+
+
+def _mode(datablock: bpy.types.ID, owner: str) -> str:
+    """The rotation mode of what the path leads to. Raises Refusal where it does not rotate."""
+    try:
+        thing: Any = datablock.path_resolve(owner.removesuffix(".")) if owner else datablock
+    except ValueError:
+        thing = None
+    if not hasattr(thing, "rotation_mode"):
+        raise _UnknownError(name_of(datablock), rpt_("there is nothing of this name that rotates"), f"{owner}rotation")
+    return str(thing.rotation_mode)
+
+
+def _rotation(
+    owned: Properties, owner: str, quaternions: Float64Array, frames: FloatArray, how: TableKeys, form: str
+) -> _Keyed:
+    """Orientations in the numbers of a rotation mode; quaternions are taken as they are."""
+    mode = _mode(owned.datablock, owner)
+    target = form if how.rotation == "TABLE" else mode
+    if target == "QUATERNION":
+        return _turned(owned, owner, target, quaternions, frames, mode)
+    unit = rotations.normalise(quaternions)
+    if target == "AXIS_ANGLE":
+        axes, angles = rotations.follow_axis_angle(unit)
+        return _turned(owned, owner, target, np.column_stack((angles, axes)), frames, mode)
+    order: Any = target
+    return _turned(owned, owner, target, rotations.follow_euler(unit, order), frames, mode)
+
+
+def _turned(owned: Properties, owner: str, target: str, values: Float64Array, frames: FloatArray, mode: str) -> _Keyed:
+    track = _known(owned, owner + _ROTATION_PATHS.get(target, "rotation_euler"))
+    return _Keyed(track, tuple(range(values.shape[1])), frames, values, target if target != mode else "")
+
+
+def _matrices(
+    owned: Properties,
+    owner: str,
+    values: Float64Array,
+    frames: FloatArray,
+    table: Table,
+    rows: npt.NDArray[np.intp],
+    how: TableKeys,
+) -> Iterator[_Keyed]:
+    """Matrices for column vectors, taken apart as Blender does: a mirrored one has negative scales."""
+    size = 4 if values.shape[1] == 16 else 3
+    matrices = values.reshape(-1, size, size)
+    axes = matrices[:, :3, :3]
+    scale = np.linalg.norm(axes, axis=1)
+    flat = ~(scale > 0.0).all(axis=1)
+    path = f"{owner}matrix"
+    if flat.any():
+        raise _at(
+            owned.datablock, path, table, rows, flat, rpt_("the matrix has an axis of length 0, so it says no rotation")
+        )
+    unit = axes / scale[:, np.newaxis, :]
+    sheared = np.abs(np.einsum("nij,nik->njk", unit, unit) - np.eye(3)).max(axis=(1, 2)) > _SHEARED
+    if sheared.any():
+        raise _at(
+            owned.datablock,
+            path,
+            table,
+            rows,
+            sheared,
+            rpt_("the matrix is sheared, which location, rotation, scale are not"),
+        )
+    sign = np.where(np.linalg.det(unit) < 0.0, -1.0, 1.0)
+    quaternions = rotations.unroll_signs(rotations.from_matrix(unit * sign[:, np.newaxis, np.newaxis]))
+    scale = scale * sign[:, np.newaxis]
+    if size == 4:
+        yield _Keyed(_known(owned, f"{owner}location"), (0, 1, 2), frames, matrices[:, :3, 3])
+    yield _rotation(owned, owner, quaternions, frames, how, "QUATERNION")
+    if np.abs(scale - 1.0).max() > _UNSCALED:
+        yield _Keyed(_known(owned, f"{owner}scale"), (0, 1, 2), frames, scale)
+
+
+def _check(datablock: bpy.types.ID) -> None:
+    """Raises Refusal where the datablock's animation can't be written to."""
+    if datablock.library is None and is_without_curves(datablock):
+        return
+    check_editable(datablock)
+
+
+def _check_track(keyed: _Keyed, driven: Set[tuple[str, int]], how: TableKeys) -> None:
+    track = keyed.track
+    # What is not in use now may be locked or driven as well.
+    reason = why_not(replace(track, in_use=True), without_keys=True)
+    if reason:
+        raise track.refusal(reason)
+    for index in keyed.components:
+        if (track.path, index) in driven:
+            raise track.refusal(rpt_("a driver decides its component {:d}, which keys would not move", index))
+    has = [
+        index for index in keyed.components if index in track.channels and len(track.channels[index].keyframe_points)
+    ]
+    if has and not how.replace:
+        raise track.refusal(rpt_("it has keys already, which the option replace (Replace Keys) would take away"))
+
+
+def _write(
+    datablock: bpy.types.ID, keyed: list[_Keyed], how: TableKeys, report: Report, tell: Callable[[], None] | None
+) -> None:
+    """`tell`: that one more property is written."""
+    by_path: dict[str, list[_Keyed]] = {}
+    for each in keyed:
+        by_path.setdefault(each.track.path, []).append(each)
+    enabled = {path for path, (first, *_) in by_path.items() if first.track.enabled}
+    if enabled:
+        report.notes += remove_tracks(datablock, enabled).notes
+        gone = rpt_("its TCB parameters were those of keys that are gone")
+        report.notes += [str(Refusal(name_of(datablock), gone, path)) for path in by_path if path in enabled]
+    channels = ensured_channels(datablock)
+    if channels.action.library is not None:
+        channels = editable_channels(datablock)
+    fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in channels}
+    for path, parts in by_path.items():
+        for each in parts:
+            if each.mode:
+                owner = path.rpartition(".")[0]
+                thing: Any = datablock.path_resolve(owner) if owner else datablock
+                thing.rotation_mode = each.mode
+                report.notes.append(str(each.track.refusal(rpt_("it rotates in mode {:s} now", each.mode))))
+            for index, values in zip(each.components, each.values.T, strict=True):
+                fcurve = fcurves.get((path, index)) or channels.new(path, index, _group_of(path))
+                key_curve(fcurve, each.frames, values)
+        report.tracks += 1
+        report.keys += len(union([each.frames for each in parts]))
+        if tell is not None:
+            tell()
+    tracks = [track for track in find_tracks(datablock, channels) if track.path in by_path]
+    report.notes += [str(track.refusal(rpt_(NOT_IN_USE))) for track in tracks if not track.in_use]
+    if how.use_tcb:
+        enable_tracks(channels, tracks)
+    channels.action.update_tag()
+
+
+def _group_of(path: str) -> str:
+    """The channel group that Blender would put the property into."""
+    bone = re.match(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]', path)
+    if bone:
+        return str(bpy.utils.unescape_identifier(bone[1]))
+    return _TRANSFORMS if path.startswith(("location", "rotation", "scale")) else ""

@@ -1,0 +1,376 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How TCB tracks move: velocities and accelerations of their splines, as custom properties or as a table.
+
+They are computed from the keys, not from what a bake has left of them between its samples: the derivatives of the
+splines themselves.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from ...formats.headings import Unit
+from ...formats.table import Property, Table
+from ...interp import evaluate_many, retiming
+from ..arguments import Count, FrameRange, Parameters, Positive, check_fields, checked
+from ..bake.plans.splines import TrackSpline, track_splines
+from ..datablocks import name_of
+from ..errors import Refusal
+from ..fcurves import scratch_curves
+from ..fcurves.channels import Channels, channels_of
+from ..fcurves.editable import editable_channels
+from ..fcurves.keying import key_curve
+from ..report import Report
+from ..store.frame_functions import FrameFunction, function_of
+from ..store.own_keys import read_own_keys
+from ..store.paths import BONES, split
+from ..store.table.options import SAMPLE_LIMIT
+from ..store.tracks import Track, find_tracks, is_derived, why_not
+from ..translation import n_, rpt_
+
+Float64Array = npt.NDArray[np.float64]
+Quantity = Literal["VELOCITY", "ACCELERATION", "SPEED"]
+QUANTITIES: tuple[Quantity, ...] = ("VELOCITY", "ACCELERATION", "SPEED")
+_WORDS = {
+    "velocity": n_("velocity"),
+    "acceleration": n_("acceleration"),
+    "speed": n_("speed"),
+    "angular_velocity": n_("angular velocity"),
+    "angular_acceleration": n_("angular acceleration"),
+}
+ANGULAR = "angular_"
+"""What the names of rotations' velocities and accelerations begin with."""
+_ORDER = {"VELOCITY": 1, "ACCELERATION": 2, "SPEED": 1}
+_GROUP = "TCB Velocities"
+_LONGEST_NAME = 63
+"""Bytes in the name of a custom property."""
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+@dataclass(frozen=True)
+class Velocities:
+    """What to write.
+
+    Attributes
+    ----------
+    quantities : set of "VELOCITY", "ACCELERATION" and "SPEED"
+        Of rotations angular ones: radians, in the parent's frame. The speed is the length of the velocity.
+    step : float
+        Frames from sample to sample; below 1 too.
+    unit : "FRAME" or "SECOND"
+        A frame or a second; of accelerations its square.
+    rate : float
+        Frames a second.
+    frame_range : (float, float) or None
+        None: from each track's first key to its last.
+    defaults : mapping of parameter name to float
+        For keys that have no parameters of their own.
+    """
+
+    quantities: frozenset[Quantity] = frozenset(QUANTITIES)
+    step: Positive = 1.0
+    unit: Unit = "FRAME"
+    rate: Positive = 24.0
+    frame_range: FrameRange | None = None
+    defaults: Parameters = field(default_factory=dict)
+    sample_limit: Count = SAMPLE_LIMIT
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+
+@dataclass(frozen=True, eq=False)
+class _Moving:
+    """A TCB track, its splines, and the frame functions that play them."""
+
+    track: Track
+    splines: list[TrackSpline]
+    function: FrameFunction | None
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        if self.function is not None:
+            return self.function.bounds
+        return (
+            min(float(spline.frames[0]) for spline in self.splines),
+            max(float(spline.frames[-1]) for spline in self.splines),
+        )
+
+
+@checked
+def write_velocities(
+    datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, how: Velocities | None = None
+) -> Report:
+    """Write the velocities of the datablock's TCB tracks as custom properties of it, of bones' tracks of the bones.
+
+    Parameters
+    ----------
+    datablock : bpy.types.ID
+        What has the tracks.
+    prefixes : iterable of str, optional
+        Only tracks whose paths start with one of them.
+    how : Velocities, optional
+        With no quantity, those that were written before are taken away.
+
+    Returns
+    -------
+    Report
+        Its samples are those of all components together. What was written before of the same tracks is gone.
+
+    Notes
+    -----
+    The properties are called tcb_location_velocity, tcb_rotation_angular_acceleration, tcb_grip_speed, and so on. By
+    such a name the F-curves, which have plain linear keys, are known as no tracks: no bake touches them, nor Restore
+    nor Remove, and after an edit they are as they were until they are written again. They are those of the motion as it
+    is keyed: a frame function that plays it faster or slower is left out of account, with a note.
+
+    Raises
+    ------
+    Refusal
+        Nothing was written: there is no TCB track, or one has a fault.
+    """
+    how = how or Velocities()
+    if not how.quantities:
+        return _take_away(datablock, prefixes)
+    report = Report.on([datablock])
+    moving = _moving(datablock, prefixes, how, report)
+    written: list[tuple[Track, str, Float64Array, Float64Array]] = []
+    for each in moving:
+        frames = _frames(how, *each.ends)
+        for kind, values in _measured(each, frames, how, report).items():
+            if np.abs(values).max(initial=0.0) > _LARGEST:
+                raise each.track.refusal(rpt_("its {:s} is more than float32 holds", rpt_(_WORDS[kind])))
+            written.append((each.track, kind, frames, values))
+    channels = editable_channels(datablock)
+    _remove(datablock, channels, [each.track for each in moving])
+    for track, kind, frames, values in written:
+        _write(datablock, channels, track, kind, frames, values)
+        report.samples += values.size
+    report.tracks = len(moving)
+    if datablock.override_library is not None:
+        forgotten = rpt_("a library override: Blender forgets its custom properties on loading; then write them again")
+        report.notes.append(f'"{name_of(datablock)}": {forgotten}')
+    channels.action.update_tag()
+    return report
+
+
+@checked
+def velocity_table(
+    selected: Mapping[bpy.types.ID, Iterable[str] | None], how: Velocities | None = None
+) -> tuple[Table, Report]:
+    """The velocities of TCB tracks as the columns of one table, a row a sample; of several datablocks with their names.
+
+    `selected` says for each datablock how its tracks' paths start; None: all. Frames are those of the datablocks'
+    actions. Raises Refusal where none of them has a TCB track, or one has a fault.
+    """
+    how = how or Velocities()
+    report = Report()
+    found: list[tuple[bpy.types.ID, _Moving]] = []
+    refusals = []
+    for datablock, prefixes in selected.items():
+        try:
+            found += [(datablock, each) for each in _moving(datablock, prefixes, how, report)]
+            report.add(Report.on([datablock]))
+        except Refusal as refusal:
+            if not refusal.nothing_to_do:
+                raise
+            refusals.append(refusal)
+    if not found or not how.quantities:
+        raise Refusal.of_all(refusals) if refusals else Refusal("", rpt_("nothing was asked for"), nothing_to_do=True)
+    ends = [each.ends for _, each in found]
+    first, last = min(start for start, _ in ends), max(end for _, end in ends)
+    _check_count(how, name_of(found[0][0]), sum(len(each.track.rest) for _, each in found) * _count(how, first, last))
+    frames = _frames(how, first, last)
+    several = len({datablock for datablock, _ in found}) > 1
+    properties = []
+    for datablock, each in found:
+        owner = f"{name_of(datablock)}: " if several else ""
+        for kind, values in _measured(each, frames, how, report).items():
+            path = f"{owner}{each.track.path}.{kind}"
+            components = tuple(range(values.shape[1]))
+            properties.append(Property(path, "VALUE", components, values, is_single=len(components) == 1))
+            report.samples += values.size
+    report.tracks = len(found)
+    times = frames if how.unit == "FRAME" else frames / how.rate
+    return Table(how.unit, times, tuple(properties)), report
+
+
+def _moving(datablock: bpy.types.ID, prefixes: Iterable[str] | None, how: Velocities, report: Report) -> list[_Moving]:
+    """The TCB tracks in use and their splines; those that can't be baked are refused. Raises Refusal."""
+    found = []
+    for track in find_tracks(datablock, channels_of(datablock), prefixes):
+        if not (track.enabled and track.in_use):
+            continue
+        reason = why_not(track)
+        originals = {} if reason else read_own_keys(track)
+        if reason or not originals:
+            report.refusals.append(track.refusal(reason or rpt_("it has no keys")))
+            continue
+        with scratch_curves.kept():
+            splines = track_splines(track, track.settings, originals, how.defaults)
+            found.append(_Moving(track, splines, function_of(track)))
+    if not found:
+        if report.refusals:
+            raise Refusal.of_all(report.refusals)
+        raise Refusal(name_of(datablock), rpt_("it has no TCB track"), nothing_to_do=True)
+    _check_count(how, name_of(datablock), sum(len(each.track.rest) * _count(how, *each.ends) for each in found))
+    return found
+
+
+def _check_count(how: Velocities, name: str, asked: float) -> None:
+    if asked > how.sample_limit:
+        raise Refusal(
+            name,
+            rpt_(
+                "about {:,.0f} samples were asked for, more than the limit of {:,}: "
+                "take a larger step or a shorter range",
+                asked,
+                how.sample_limit,
+            ),
+        )
+
+
+def _count(how: Velocities, first: float, last: float) -> float:
+    low, high = how.frame_range or (first, last)
+    return (high - low) / how.step + 2
+
+
+def _frames(how: Velocities, first: float, last: float) -> Float64Array:
+    """Every step from the start of the range, and its end."""
+    low, high = how.frame_range or (first, last)
+    frames = low + np.arange(int((high - low) / how.step * (1.0 + 1e-12)) + 1) * how.step
+    # As keys have them, so that what stands at a frame is of that frame.
+    rounded: Float64Array = frames.astype(np.float32).astype(np.float64)
+    return rounded if high - rounded[-1] < 1e-3 * how.step else np.append(rounded, np.float64(np.float32(high)))
+
+
+def _measured(each: _Moving, frames: Float64Array, how: Velocities, report: Report) -> dict[str, Float64Array]:
+    """The quantities by their names, shape (samples, components); a note on those that the track's method has not."""
+    track = each.track
+    measured: dict[str, Float64Array] = {}
+    timing = None if each.function is None else each.function.with_rates(frames)
+    for quantity in QUANTITIES:
+        if quantity not in how.quantities:
+            continue
+        order = _ORDER[quantity]
+        highest = min(spline.spline.derivatives for spline in each.splines)
+        if order > highest:
+            report.notes.append(
+                str(track.refusal(rpt_("its method has no {:s}: left out", rpt_(_WORDS[quantity.lower()]))))
+            )
+            continue
+        values = np.zeros((len(frames), 3 if track.is_rotation else len(track.rest)))
+        for spline in each.splines:
+            columns = slice(None) if track.is_rotation else spline.components
+            if timing is None:
+                values[:, columns] = evaluate_many([spline.spline], frames, order)[0]
+            else:
+                at, rates, changes = timing
+                values[:, columns] = retiming.retimed(spline.spline, at, order, rates, changes)
+        if how.unit == "SECOND":
+            values *= how.rate**order
+        if quantity == "SPEED":
+            values = np.linalg.norm(values, axis=1, keepdims=True)
+        measured[kind_of(track, quantity)] = values
+    return measured
+
+
+def kind_of(track: Track, quantity: Quantity) -> str:
+    """What the quantity is called: with angles of rotations."""
+    angular = track.is_rotation and quantity != "SPEED"
+    return (ANGULAR if angular else "") + quantity.lower()
+
+
+def property_name(track: Track, kind: str) -> str:
+    """The custom property that holds it, of the bone or the datablock."""
+    owner, name = split(track.path)
+    path = track.path.removeprefix(owner) if _is_bones(owner) else track.path
+    path = name[1:-1] if name.startswith("[") and (not owner or _is_bones(owner)) else path
+    path = re.sub(r"rotation_(quaternion|axis_angle|euler)$", "rotation", path)
+    plain = re.sub(r"\W+", "_", path, flags=re.ASCII).strip("_")
+    if plain != path or len(f"tcb_{plain}_{kind}") > _LONGEST_NAME:
+        # What is left of the path could be that of another.
+        plain = f"{plain[: _LONGEST_NAME - len(f'tcb__{kind}') - 9]}_{zlib.crc32(path.encode()):08x}"
+    return f"tcb_{plain}_{kind}"
+
+
+def _is_bones(owner: str) -> bool:
+    return owner.startswith(BONES) and owner.endswith('"].') and owner.count('"].') == 1
+
+
+def _owner(datablock: bpy.types.ID, track: Track) -> tuple[Any, str]:
+    """What gets the custom properties: the bone, or else the datablock; and the path that leads there."""
+    owner = split(track.path)[0]
+    if _is_bones(owner):
+        path = owner.removesuffix(".")
+        return datablock.path_resolve(path), path
+    return datablock, ""
+
+
+def _write(
+    datablock: bpy.types.ID, channels: Channels, track: Track, kind: str, frames: Float64Array, values: Float64Array
+) -> None:
+    owner, path = _owner(datablock, track)
+    name = property_name(track, kind)
+    owner[name] = values[0].tolist() if values.shape[1] > 1 else float(values[0, 0])
+    for index, column in enumerate(values.T):
+        fcurve = channels.new(f'{path}["{bpy.utils.escape_identifier(name)}"]', index, _GROUP)
+        key_curve(fcurve, frames, column, "LINEAR")
+
+
+def _remove(datablock: bpy.types.ID, channels: Channels, tracks: Sequence[Track]) -> None:
+    """Take away what was written before of these tracks."""
+    kinds = {kind_of(track, quantity) for track in tracks for quantity in QUANTITIES}
+    for track in tracks:
+        owner, path = _owner(datablock, track)
+        for kind in kinds:
+            name = property_name(track, kind)
+            _remove_curves(channels, f'{path}["{bpy.utils.escape_identifier(name)}"]')
+            if name in owner:
+                del owner[name]
+
+
+def _remove_curves(channels: Channels, path: str) -> None:
+    for fcurve in [fcurve for fcurve in channels if fcurve.data_path == path]:
+        channels.remove(fcurve)
+
+
+def has_velocities(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> bool:
+    """Whether velocities were written of it, and not taken away since; `prefixes` as of `write_velocities`."""
+    try:
+        return any(True for _ in _written(channels_of(datablock), prefixes))
+    except Refusal:
+        return False
+
+
+def _written(channels: Channels, prefixes: Iterable[str] | None) -> Iterator[str]:
+    """The paths of the F-curves that were written."""
+    starts = ("",) if prefixes is None else tuple(prefixes)
+    return (c.data_path for c in channels if c.data_path.startswith(starts) and is_derived(c.data_path))
+
+
+def _take_away(datablock: bpy.types.ID, prefixes: Iterable[str] | None) -> Report:
+    """Take away all that was written, whatever has become of its tracks."""
+    channels = editable_channels(datablock)
+    paths = list(_written(channels, prefixes))
+    if not paths:
+        raise Refusal(name_of(datablock), rpt_("it has no velocities that were written"), nothing_to_do=True)
+    for path in dict.fromkeys(paths):
+        _remove_curves(channels, path)
+        owner, name = split(path)
+        with suppress(ValueError, KeyError):
+            thing: Any = datablock.path_resolve(owner.removesuffix(".")) if owner else datablock
+            del thing[bpy.utils.unescape_identifier(name[1:-1])]
+    report = Report.on([datablock])
+    report.tracks = len(set(paths))
+    channels.action.update_tag()
+    return report

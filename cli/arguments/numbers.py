@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Numbers that options of the command take: each a type for argparse, which names the option itself."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+
+from ...animation.translation import rpt_
+
+_LARGEST = 1e30
+"""Well within float32, also in radians and in other units."""
+
+
+def number(text: str) -> float:
+    """A finite number."""
+    value = float(text)
+    if not abs(value) <= _LARGEST:
+        raise argparse.ArgumentTypeError(rpt_("{:s} is not a number within {:g}", text, _LARGEST))
+    return value
+
+
+def positive(text: str) -> float:
+    """A number above 0."""
+    if not number(text) > 0.0:
+        raise argparse.ArgumentTypeError(rpt_("{:s} is not a positive number", text))
+    return float(text)
+
+
+def frames(text: str) -> float:
+    """A length in frames."""
+    if not number(text) > 0.0:
+        raise argparse.ArgumentTypeError(rpt_("{:s} is not a positive number of frames", text))
+    return float(text)
+
+
+def distance(text: str) -> float:
+    """A number from 0."""
+    if not number(text) >= 0.0:
+        raise argparse.ArgumentTypeError(rpt_("{:s} is not a distance from 0", text))
+    return float(text)
+
+
+def within(low: float, high: float) -> Callable[[str], float]:
+    """A number of that range."""
+
+    def ranged(text: str) -> float:
+        value = float(text)
+        if not low <= value <= high:
+            raise argparse.ArgumentTypeError(rpt_("{:s} does not lie in {:g} to {:g}", text, low, high))
+        return value
+
+    return ranged
+
+
+def count(text: str) -> int:
+    """A whole number from 0."""
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(rpt_("{:s} is below 0", text))
+    return value
+
+
+def at_least_one(text: str) -> int:
+    """A whole number from 1."""
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(rpt_("{:s} is below 1", text))
+    return value
+
+
+def frame_range(verb: argparse.ArgumentParser, ends: Sequence[float] | None) -> tuple[float, float] | None:
+    """The range that was given, if any. Raises SystemExit where it is empty."""
+    if ends is None:
+        return None
+    start, end = ends
+    if not start <= end:
+        verb.error(rpt_("the frame range {:g} to {:g} is empty", start, end))
+    return start, end

@@ -1,0 +1,434 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the command was asked to do."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...animation import SAMPLE_LIMIT, Options
+from ...animation.store.parameters import LIMITS
+from ...animation.translation import n_, rpt_
+from .check import CHECK_EXAMPLES, add_check_options, check_said
+from .exchange import EXPORT_EXAMPLES, IMPORT_EXAMPLES, RESULTS, add_export_options, add_import_options, exchange_said
+from .numbers import at_least_one, count, frame_range, frames, number, positive, within
+from .tables import (
+    EXPORT_TABLE_EXAMPLES,
+    IMPORT_TABLE_EXAMPLES,
+    VELOCITIES_EXAMPLES,
+    add_export_table_options,
+    add_import_table_options,
+    add_velocities_options,
+    table_result,
+    table_said,
+)
+
+_EXAMPLES = """\
+  {program} bake walk.blend --output baked/
+  {program} bake shots/*.blend --in-place --objects 'Prop_*' --step 0.5
+  {program} bake walk.blend --output walk_export.blend --target NEW_ACTION --tension 0.3
+  {program} bake shots/*.blend --output baked/ --jobs 4 --skip-done
+"""
+_LOG = ".tcb-done.jsonl"
+_TO_FILE = n_(
+    "where to write: a folder (one that is there, or that ends with a slash and is made), or for one FILE a {:s}"
+)
+_TO_BLEND_OR_TABLE = n_(
+    "where to write: a folder (one that is there, or that ends with a slash and is made), or for one FILE a {:s}, "
+    "with --table a .csv"
+)
+_A_BLEND_FILE = n_("a .blend file, or several")
+_A_3DS_FILE = n_("a 3D Studio file (.3ds), or several")
+
+
+@dataclass(frozen=True)
+class Job:
+    """Attributes are the arguments; `targets` holds for each file where its result goes, links resolved."""
+
+    verb: str
+    files: list[Path]
+    targets: list[Path]
+    """None for info and check."""
+    in_place: bool
+    makes_folder: bool
+    """The folder of the results may be made."""
+    patterns: list[str]
+    options: Options
+    keep_look: bool
+    """Of what becomes TCB."""
+    enables: bool
+    """All that has keys is baked, and becomes TCB."""
+    is_strict: bool
+    """A file in which something is refused is left."""
+    copies_skipped: bool
+    """A file in which there is nothing to do is its own result."""
+    as_json: bool
+    processes: int
+    """At most so many work at a time."""
+    log: Path | None
+    skip_done: bool
+    is_worker: bool
+    """This process was started by another, which says by number what to do."""
+    exchange: dict[str, Any]
+    """How to import or export, as it was said."""
+    check: dict[str, Any]
+    """How to check, as it was said."""
+
+    @property
+    def work(self) -> str:
+        """The verb, or "no-velocities" where that is told to take away what was written, or "enable-and-bake" where
+        what is plain may be baked, too."""
+        if self.verb == "bake" and (self.enables or self.patterns):
+            return "enable-and-bake"
+        return "no-velocities" if self.verb == "velocities" and not self.exchange["quantities"] else self.verb
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """All that the result of a file depends on besides the file, as it comes out of JSON."""
+        options = dataclasses.asdict(self.options)
+        what = {
+            "command": self.verb,
+            "objects": self.patterns,
+            "keep_look": self.keep_look,
+            "enables": self.enables,
+            "strict": self.is_strict,
+            "copies": self.copies_skipped,
+        }
+        asked: dict[str, Any] = json.loads(json.dumps({**what, **options, **self.exchange}))
+        return asked
+
+    def log_of(self, number: int) -> Path | None:
+        """Where it is written down what became of the file; None: nowhere."""
+        if self.log is None and self.skip_done:
+            return self.targets[number].parent / _LOG
+        return self.log
+
+
+def parse(arguments: Sequence[str], program: str) -> Job:
+    """Raises SystemExit, after a usage message, where the arguments make no sense."""
+    parser, verbs = _parsers(program)
+    given = parser.parse_args(arguments)
+    verb = verbs[given.verb]
+    files = [Path(name) for name in given.files]
+    patterns = getattr(given, "objects", None) or []
+    options = _options(verb, given)
+    common: dict[str, Any] = {
+        "verb": given.verb,
+        "files": files,
+        "patterns": patterns,
+        "options": options,
+        "keep_look": getattr(given, "keep_look", False),
+        "enables": getattr(given, "enable", False),
+        "is_strict": getattr(given, "strict", False),
+        "copies_skipped": getattr(given, "copy_skipped", False),
+        "as_json": given.json,
+        "processes": min(max(given.jobs, 1), len(files)),
+        "log": None if given.log is None else Path(given.log),
+        "is_worker": given.worker,
+        "exchange": {**exchange_said(given), **table_said(verb, given)},
+        "check": check_said(verb, given),
+    }
+    if given.log is not None and not os.path.isdir(os.path.dirname(given.log) or os.curdir):
+        verb.error(rpt_("--log {:s} lies in no folder that is there", given.log))
+    if given.verb in ("info", "check"):
+        return Job(targets=[], in_place=False, makes_folder=False, skip_done=False, **common)
+    result = RESULTS.get(given.verb) or table_result(given)
+    if given.output is None and result:
+        verb.error(rpt_("say where the result goes: --output DIR or FILE{:s}", result))
+    if given.output is None and not given.in_place:
+        text = rpt_("say where the result goes: --output DIR or FILE; or --in-place, to replace the files themselves")
+        verb.error(text)
+    if given.output is not None and given.in_place:
+        verb.error(rpt_("give --output or --in-place, not both"))
+    if given.in_place and getattr(given, "copy_skipped", False):
+        verb.error(rpt_("--copy-skipped copies to --output, and --in-place leaves a file where it is"))
+    if given.in_place and given.make_folder:
+        verb.error(rpt_("--make-folder is for --output, and --in-place leaves a file where it is"))
+    into_folder = given.output is not None and (
+        len(files) > 1 or given.make_folder or given.output.endswith(("/", os.sep)) or os.path.isdir(given.output)
+    )
+    targets = _targets(verb, files, given.output, into_folder, result)
+    return Job(targets=targets, in_place=given.in_place, makes_folder=into_folder, skip_done=given.skip_done, **common)
+
+
+def _options(verb: argparse.ArgumentParser, given: argparse.Namespace) -> Options:
+    if given.verb != "bake":
+        return Options()
+    return Options(
+        target=given.target,
+        step=given.step,
+        frame_range=frame_range(verb, given.range),
+        sample_limit=given.sample_limit,
+        defaults={name: value for name in LIMITS if (value := getattr(given, name)) is not None},
+        output=given.output_mode,
+        value_tolerance=given.value_tolerance,
+        rotation_tolerance=math.radians(given.rotation_tolerance),
+    )
+
+
+def _targets(
+    verb: argparse.ArgumentParser, files: list[Path], output: str | None, into_folder: bool, result: str | None
+) -> list[Path]:
+    """Each file's target: no other file's and, unless the files are replaced, none of them.
+
+    `result`: how its name ends where it is a file of another kind.
+    """
+    kind = result or ".blend"
+    if output is None:
+        targets = [Path(os.path.realpath(file)) for file in files]
+    elif into_folder:
+        if os.path.exists(output) and not os.path.isdir(output):
+            verb.error(rpt_("--output {:s} is a file, and the results need a folder", output))
+        names = [file.stem + result if result else file.name for file in files]
+        targets = [Path(os.path.realpath(Path(output, name))) for name in names]
+    elif output.lower().endswith(kind):
+        targets = [Path(os.path.realpath(output))]
+    else:
+        text = rpt_("--output {:s} is neither a folder nor a {:s}; for a new folder, end it with a slash", output, kind)
+        verb.error(text)
+    writers: dict[str, Path] = {}
+    for file, target in zip(files, targets, strict=True):
+        other = writers.setdefault(os.path.normcase(target), file)
+        if other is not file:
+            verb.error(rpt_("{} and {} would both be written to {}", other, file, target))
+    if output is not None:
+        for file in files:
+            if os.path.normcase(os.path.realpath(file)) in writers:
+                verb.error(rpt_("--output would replace {}, which is read; if you mean that, say --in-place", file))
+    return targets
+
+
+def _epilog() -> str:
+    text = rpt_(
+        "exit status: 0 if all went well; 1 if a file failed; 2 if the command makes no sense; "
+        "3 if all files are done, but something in one was refused, and is as it was"
+    )
+    return f"{text}\n"
+
+
+def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """The parser of the whole command, and those of its verbs."""
+    parser = argparse.ArgumentParser(
+        prog=program,
+        description=rpt_("Tension, continuity, bias and ease, as 3D Studio plays them, in .blend files."),
+        epilog=_epilog(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+
+    def add(name: str, summary: str, examples: str = "") -> argparse.ArgumentParser:
+        verb = subparsers.add_parser(
+            name,
+            help=summary,
+            description=summary,
+            epilog=(f"{rpt_('examples:')}\n{examples.format(program=program)}\n" if examples else "") + _epilog(),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        _add_common(verb, _A_3DS_FILE if name == "import" else _A_BLEND_FILE)
+        return verb
+
+    bake = add("bake", rpt_("Write the motion between the keys, so that any Blender plays it."), _EXAMPLES)
+    restore = add("restore", rpt_("Take the baked motion away; the parameters stay."))
+    apply = add("apply", rpt_("Keep the curves as they play now, as plain animation without TCB."))
+    remove = add("remove", rpt_("Take the baked motion and all TCB parameters away."))
+    enable = add("enable", rpt_("Make the tracks TCB, without baking them yet."))
+    info = add("info", rpt_("Show the tracks, their keys, parameters and state; nothing is written."))
+    check = add(
+        "check", rpt_("Look whether cameras, scales and joints are as they have to be at every frame."), CHECK_EXAMPLES
+    )
+    bring = add(
+        "import", rpt_("Make a .blend of each 3D Studio file (.3ds), with its animation baked."), IMPORT_EXAMPLES
+    )
+    give = add("export", rpt_("Make a 3D Studio file (.3ds) of each .blend, with its animation."), EXPORT_EXAMPLES)
+    bring_table = add(
+        "import-table", rpt_("Make keys of the rows of a table (CSV) on an object."), IMPORT_TABLE_EXAMPLES
+    )
+    give_table = add("export-table", rpt_("Write an object's keys or motion as a table (CSV)."), EXPORT_TABLE_EXAMPLES)
+    velocities = add(
+        "velocities",
+        rpt_("Write velocities and accelerations of TCB tracks as custom properties, or as a table."),
+        VELOCITIES_EXAMPLES,
+    )
+    for verb in (bake, enable):
+        _add_look(verb)
+    for verb in (bake, restore, apply, remove, enable, bring_table):
+        _add_output(verb)
+    _add_output(velocities, where=_TO_BLEND_OR_TABLE)
+    for verb in (bake, restore, apply, remove, enable, info, check, give, bring_table, give_table, velocities):
+        _add_objects(verb)
+    _add_bake_options(bake)
+    add_check_options(check)
+    _add_output(bring, ".blend")
+    add_import_options(bring)
+    _add_output(give, ".3ds")
+    add_export_options(give)
+    add_import_table_options(bring_table)
+    _add_output(give_table, ".csv")
+    add_export_table_options(give_table)
+    add_velocities_options(velocities)
+    tables = {"import-table": bring_table, "export-table": give_table, "velocities": velocities}
+    verbs = {**tables, "bake": bake, "restore": restore, "apply": apply, "remove": remove}
+    verbs |= {"enable": enable, "info": info}
+    return parser, {**verbs, "check": check, "import": bring, "export": give}
+
+
+def _add_common(verb: argparse.ArgumentParser, kind: str) -> None:
+    verb.add_argument("files", nargs="+", metavar="FILE", help=rpt_(kind))
+    verb.add_argument(
+        "--json", action="store_true", help=rpt_("print one JSON object a file, each on a line of its own")
+    )
+    verb.add_argument(
+        "--jobs",
+        type=count,
+        default=1,
+        metavar="N",
+        help=rpt_(
+            "do up to so many files at once, in processes of their own as far as that is quicker than to start them "
+            "(default: 1); results come as they are ready"
+        ),
+    )
+    verb.add_argument(
+        "--log", metavar="FILE", help=rpt_("append one JSON object a file: what became of it, and what went wrong")
+    )
+    verb.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+
+
+def _add_objects(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        "--objects",
+        action="append",
+        metavar="GLOB",
+        help=rpt_(
+            "only the objects of this name, each with the data, shape keys, materials and nodes that it is made of; "
+            "* and ? stand for any characters; may be repeated"
+        ),
+    )
+
+
+def _add_look(verb: argparse.ArgumentParser) -> None:
+    look = verb.add_mutually_exclusive_group()
+    look.add_argument(
+        "--keep-look",
+        action="store_true",
+        default=True,
+        help=rpt_(
+            "what becomes TCB gets the parameters with which its Bezier keys play most as they do now (the default)"
+        ),
+    )
+    look.add_argument(
+        "--plain",
+        action="store_false",
+        dest="keep_look",
+        help=rpt_("what becomes TCB has parameters 0, so its motion changes"),
+    )
+
+
+def _add_output(verb: argparse.ArgumentParser, result: str | None = None, where: str = _TO_FILE) -> None:
+    verb.add_argument("--output", metavar="DIR|FILE", help=rpt_(where, result or ".blend"))
+    verb.add_argument(
+        "--make-folder",
+        action="store_true",
+        help=rpt_("--output is a folder, also where none is there yet and no slash ends its name"),
+    )
+    if result:
+        verb.set_defaults(in_place=False)
+    else:
+        verb.add_argument("--in-place", action="store_true", help=rpt_("replace each FILE by its result"))
+    if not result:
+        verb.add_argument(
+            "--strict", action="store_true", help=rpt_("write no result where anything in the file is refused")
+        )
+        verb.add_argument(
+            "--copy-skipped", action="store_true", help=rpt_("copy a FILE in which there is nothing to do to --output")
+        )
+    verb.add_argument(
+        "--skip-done",
+        action="store_true",
+        help=rpt_(
+            "leave out a FILE whose result is there, if neither has changed since (by time and size, and of the "
+            "libraries that it links from too), and the options, TCB Animation and Blender are the same; what is done "
+            "is written down in --log, or in {:s} beside the results, so give this from the first run on",
+            _LOG,
+        ),
+    )
+
+
+def _add_bake_options(bake: argparse.ArgumentParser) -> None:
+    bake.add_argument(
+        "--enable",
+        action="store_true",
+        help=rpt_(
+            "all tracks that have keys become TCB first; without this only what is TCB is baked, and of --objects also "
+            "those of which nothing is TCB, which become so"
+        ),
+    )
+    how = bake.add_argument_group(rpt_("how to bake"))
+    how.add_argument(
+        "--output-mode",
+        choices=["SAMPLES", "CURVES", "HANDLES"],
+        default="SAMPLES",
+        help=rpt_(
+            "SAMPLES: a linear key every --step frames; CURVES: the fewest Bezier keys that come within the "
+            "tolerances, right between frames too; HANDLES: no keys but the animator's, whose handles play the motion "
+            "as near as they can (default: %(default)s)"
+        ),
+    )
+    how.add_argument(
+        "--value-tolerance",
+        type=positive,
+        metavar="NUMBER",
+        help=rpt_(
+            "how near curves come to values, in each property's units (default: 1/10000 of the range of its keys); "
+            "farther off, handles are said to be approximate"
+        ),
+    )
+    how.add_argument(
+        "--rotation-tolerance",
+        type=positive,
+        default=0.01,
+        metavar="DEGREES",
+        help=rpt_(
+            "how near curves come to rotations; farther off, handles are said to be approximate (default: %(default)s)"
+        ),
+    )
+    how.add_argument(
+        "--target",
+        choices=["IN_PLACE", "NEW_ACTION"],
+        default="IN_PLACE",
+        help=rpt_(
+            "IN_PLACE: beside the keys, and restore takes it away again; NEW_ACTION: plain keys in a copy of the "
+            "action, for export (default: %(default)s)"
+        ),
+    )
+    how.add_argument(
+        "--step", type=frames, default=1.0, metavar="FRAMES", help=rpt_("from sample to sample (default: 1)")
+    )
+    how.add_argument(
+        "--range",
+        type=number,
+        nargs=2,
+        metavar=("START", "END"),
+        help=rpt_("the segments that these frames touch, and cycles throughout them (default: first to last key)"),
+    )
+    how.add_argument(
+        "--sample-limit",
+        type=at_least_one,
+        default=SAMPLE_LIMIT,
+        metavar="N",
+        help=rpt_("refuse a file that would get more samples than this (default: %(default)s)"),
+    )
+    parameters = bake.add_argument_group(rpt_("parameters, in this bake, of keys that have none set"))
+    for name, (low, high) in LIMITS.items():
+        parameters.add_argument(
+            f"--{name.replace('_', '-')}",
+            type=within(low, high),
+            metavar="NUMBER",
+            help=rpt_("{:g} to {:g}", low, high),
+        )

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The verb `check`: whether the open file's motion is as it has to be, at every moment."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import bpy
+
+from ... import animation
+from ...animation.translation import rpt_
+from ..arguments.parser import Job
+from ..choosing import named
+from ..outcome import Outcome
+
+
+def look(job: Job, outcome: Outcome) -> None:
+    """Let each violation, each joint that comes apart, and what could not be looked at be an error of the outcome."""
+    options = job.check
+    chosen: dict[str, Any] = {"frame_range": options["range"], "step": options["step"]}
+    objects = [item for pattern in job.patterns for item in named(pattern, outcome)]
+    if not job.patterns:
+        objects = list(bpy.data.objects)
+    checks = animation.Checks()
+    checks.refusals += outcome.errors  # what was asked for by name and is not there
+    for scene in bpy.data.scenes:
+        shown = [item for item in dict.fromkeys(objects) if scene.objects.get(item.name) == item]
+        objects = [item for item in objects if item not in shown]
+        found = animation.check(*shown, scene=scene, **chosen)
+        checks.objects += found.objects
+        checks.samples += found.samples
+        checks.violations += found.violations
+        checks.refusals += found.refusals
+        checks.notes += found.notes
+    left = [rpt_('"{:s}": not checked: it is in no scene', item.name) for item in objects]
+    (checks.refusals if job.patterns else checks.notes).extend(left)
+    gaps = [gap for name in options["joint"] if (gap := _gap(name, chosen, checks)) is not None]
+    apart = [gap for gap in gaps if gap.distance > options["joint_tolerance"]]
+    checks.joints_apart = len(apart)
+    outcome.errors[:] = [*checks.refusals, *map(str, checks.violations), *map(str, apart)]
+    outcome.notes += checks.notes + [str(gap) for gap in gaps if gap not in apart]
+    outcome.report.objects = outcome.report.datablocks = checks.objects
+    outcome.report.samples = checks.samples
+    outcome.checks = {
+        "summary": checks.summary,
+        "violations": [dataclasses.asdict(violation) for violation in checks.violations],
+        "joints": [dataclasses.asdict(gap) for gap in gaps],
+    }
+
+
+def _gap(name: str, chosen: dict[str, Any], checks: animation.Checks) -> animation.Gap | None:
+    """Of a joint named as an object, or as an armature and a bone of it; the checks say why it can't be measured."""
+    item, bone = bpy.data.objects.get(name), ""
+    if item is None:
+        owner, _, bone = name.partition(":")
+        item = bpy.data.objects.get(owner)
+    if item is None:
+        checks.refusals.append(rpt_('no object is called "{:s}"; for a bone write OBJECT:BONE', name))
+        return None
+    scenes = item.users_scene
+    try:
+        return animation.joint_gap(item, bone, scene=scenes[0] if scenes else None, **chosen)
+    except animation.Refusal as refusal:
+        checks.refusals.append(str(refusal))
+        return None

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The verb `export`: a 3D Studio file of a .blend."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import bpy
+
+from ...animation import Refusal, Report
+from ...animation.translation import told
+from ...exchange.conversion import Conversion, stretch_of
+from ...exchange.exporting.exporter import EXPORT_STEPS, ExportOptions, export_scene
+from ...formats import three_ds
+from ..arguments.parser import Job
+from ..blend_files import UnusableError, check_target, open_file, save
+from ..choosing import named
+from ..log import write_result
+from ..outcome import Outcome, Ticker
+from .import_files import axes_said
+
+
+def give(job: Job, number: int, outcome: Outcome) -> None:
+    """Read the file and write its scene, or the objects asked for, as another. Raises UnusableError."""
+    target = job.targets[number]
+    check_target(target, job.makes_folder)
+    source = open_file(outcome.file, outcome.notes, writes=False)
+    scene: Any = bpy.context.scene
+    objects = list(scene.objects)
+    if job.patterns:
+        asked = {item for pattern in job.patterns for item in named(pattern, outcome)}
+        objects = [item for item in objects if item in asked]
+    if outcome.errors:
+        return
+    given = job.exchange
+    stretch = stretch_of(scene, given["rate"]) if given["keep_time"] else 1.0
+    conversion = Conversion(axes_said(given), 1.0 / given["scale"], given["start"], stretch)
+    try:
+        options = ExportOptions(conversion, given["others"] == "SAMPLE", given["sample_limit"])
+        made, report = export_scene(objects, scene, options, Ticker(outcome.file, EXPORT_STEPS))
+        content = three_ds.write(made)
+    except (Refusal, three_ds.ThreeDSError) as error:
+        raise UnusableError(told(error)) from error
+    outcome.notes += [*report.lines(), *report.notes]
+    counts = report.made
+    outcome.report = Report(len(made.nodes), len(made.nodes), counts["track"], counts["key"])
+    save(source, target, False, functools.partial(write_result, job, number, outcome, source), content)
+    outcome.output = target

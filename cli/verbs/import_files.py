@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The verb `import`: a .blend of a 3D Studio file."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import bpy
+
+from ...animation.translation import n_, rpt_, told
+from ...exchange.conversion import Conversion, FloatArray, axes_of, stretch_of
+from ...exchange.importing.importer import ImportOptions, import_files, set_range
+from ...exchange.rotation_keys import Choices
+from ...formats import three_ds
+from ..arguments.parser import Job
+from ..blend_files import Source, UnusableError, check_target, save, version_of
+from ..log import write_result
+from ..outcome import Outcome, Ticker
+from ..streams import signals_held_back
+
+
+def bring(job: Job, number: int, outcome: Outcome) -> None:
+    """Read the file into an empty scene, and write that. Raises UnusableError."""
+    target = job.targets[number]
+    check_target(target, job.makes_folder)
+    try:
+        read = three_ds.read(outcome.file.read_bytes())
+    except OSError as error:
+        raise UnusableError(rpt_("can't be read: {}", error.strerror)) from error
+    except three_ds.ThreeDSError as error:
+        raise UnusableError(told(error)) from error
+    version = version_of(outcome.file)
+    if version is None:
+        raise UnusableError(rpt_("it is gone"))
+    with signals_held_back():
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    context: Any = bpy.context
+    given = job.exchange
+    options = _options(given, context.scene)
+    ticker = Ticker(outcome.file, n_("{:,} of {:,} steps of the import done"))
+    done = import_files({outcome.file.name: read}, context.scene, context.collection, options, ticker)
+    set_range(context.scene, [read], options.conversion, None if given["keep_time"] else given["rate"])
+    outcome.notes += [*done.lines(), *done.notes]
+    outcome.errors += done.baked.refused
+    outcome.report = done.summed()
+    source = Source(compressed=False, version=version, libraries={})
+    save(source, target, False, functools.partial(write_result, job, number, outcome, source))
+    outcome.output = target
+
+
+def _options(given: dict[str, Any], scene: Any) -> ImportOptions:
+    conversion = Conversion(
+        axes=axes_said(given),
+        scale=given["scale"],
+        start=given["start"],
+        stretch=stretch_of(scene, given["rate"]) if given["keep_time"] else 1.0,
+    )
+    choices = Choices(given["euler"], given["shorter_turns"], given["between"])
+    return ImportOptions(conversion, choices, output=given["bake"], sample_limit=given["sample_limit"])
+
+
+def axes_said(given: dict[str, Any]) -> FloatArray:
+    """The axes of the file that were asked for. Raises UnusableError."""
+    try:
+        return axes_of(given["forward"], given["up"])
+    except ValueError as error:
+        raise UnusableError(str(error)) from error

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The verb `info`: what the open file has."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ... import animation
+from ...animation.checks.key_info import STATES, state
+from ...animation.datablocks import name_of
+from ...animation.fcurves.frames import union
+from ...animation.store.frame_functions import function_of
+from ...animation.store.own_keys import read_own_keys
+from ...animation.store.parameters import read_parameters, read_velocities
+from ...animation.store.tracks import Track
+from ...animation.translation import rpt_
+from ..arguments.parser import Job
+from ..choosing import named, only_in_strips, tracks_of, why_without_channels
+from ..outcome import Outcome
+
+
+def inform(job: Job, outcome: Outcome) -> None:
+    """Let the outcome say what each animated datablock has: of the objects asked for, or of the whole file."""
+    for datablock in _datablocks(job, outcome):
+        data: Any = datablock.animation_data  # type: ignore[attr-defined]
+        if data.action is None and not only_in_strips(datablock):
+            continue  # it has drivers, or had an action
+        trouble = why_without_channels(datablock)
+        if trouble:
+            outcome.notes.append(trouble)
+            continue
+        tracks = [row for track in tracks_of(datablock) if (row := _row(track, outcome)) is not None]
+        outcome.report.datablocks += 1
+        outcome.datablocks.append(
+            {
+                "name": name_of(datablock),
+                "type": datablock.id_type,
+                "action": data.action.name,
+                "linked": datablock.library is not None,
+                "tracks": tracks,
+            }
+        )
+    if not outcome.datablocks and not outcome.errors:
+        outcome.notes.append(rpt_("nothing in it is animated"))
+
+
+def _datablocks(job: Job, outcome: Outcome) -> dict[bpy.types.ID, None]:
+    if not job.patterns:
+        return dict.fromkeys(animation.of_file())
+    objects = [item for pattern in job.patterns for item in named(pattern, outcome)]
+    return dict.fromkeys(part for item in objects for part in animation.of_object(item))
+
+
+def _row(track: Track, outcome: Outcome) -> dict[str, Any] | None:
+    """What info shows of a track; None, and an error, where what is saved with it can't be understood."""
+    try:
+        kept = read_own_keys(track)
+        frames = union([channel.keys.frames for channel in kept.values()])
+        parameters = read_parameters(track, kept, frames, {})
+        velocities = read_velocities(track, kept, frames)
+        settings = track.settings
+        condition = STATES[state(track)]
+    except animation.Refusal as refusal:
+        outcome.errors.append(str(refusal))
+        return None
+    own = sum(len(channel.keys) for channel in kept.values())
+    generated = sum(len(fcurve.keyframe_points) for fcurve in track.channels.values()) - own
+    set_on = {name: int(np.count_nonzero(numbers)) for name, numbers in parameters.items()}
+    set_on["velocity"] = int(velocities.any(axis=1).sum())
+    outcome.report.tracks += 1
+    outcome.report.keys += len(frames)
+    outcome.report.samples += generated
+    return {
+        "track": track.path,
+        "kind": track.kind,
+        "in_use": track.in_use,
+        "state": condition,
+        **_error_of(track),
+        "retimed": function_of(track) is not None,
+        "keys": len(frames),
+        "first": _finite(frames[0]) if len(frames) else None,
+        "last": _finite(frames[-1]) if len(frames) else None,
+        "samples": generated,
+        "parameters": {name: n for name, n in set_on.items() if n},
+        "method": settings.method,
+        "cycle": settings.cycle,
+        "ends": settings.ends,
+        "construction": settings.construction,
+        "path": settings.path,
+        "angles": settings.angles,
+    }
+
+
+def _error_of(track: Track) -> dict[str, Any]:
+    """How far handles are off at most: units, or of rotations degrees; null where none play it."""
+    error = track.state.error if track.state is not None else None
+    if error is None:
+        return {"error": None, "error_frame": None, "approximate": False}
+    size = math.degrees(error.size) if track.is_rotation else error.size
+    return {"error": _finite(size), "error_frame": _finite(error.frame), "approximate": error.is_approximate}
+
+
+def _finite(number: float) -> float | None:
+    """JSON has no NaN."""
+    return float(number) if math.isfinite(number) else None

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The verbs `import-table`, `export-table` and `velocities`: keys from tables, and tables of keys and velocities."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ...animation import Refusal, Report
+from ...animation.datablocks import bone_path
+from ...animation.tables.export_table import TableContent, export_table
+from ...animation.tables.import_table import TableKeys, import_table
+from ...animation.tables.velocities import Velocities, velocity_table, write_velocities
+from ...animation.translation import n_, rpt_, told
+from ...formats import table
+from ...formats.headings import Unit
+from ..arguments.parser import Job
+from ..blend_files import Source, UnusableError, check_no_library, check_target, open_file, save
+from ..choosing import choose, named
+from ..log import write_result
+from ..outcome import Outcome, Ticker
+
+
+def bring_table(job: Job, number: int, outcome: Outcome) -> None:
+    """Key an object of the file by the table, and write the file. Raises UnusableError."""
+    target, given = job.targets[number], job.exchange
+    check_target(target, job.makes_folder)
+    source = open_file(outcome.file, outcome.notes, writes=True)
+    check_no_library(target)
+    path = Path(given["table"])
+    try:
+        read = table.read(path.read_bytes())
+    except OSError as error:
+        raise UnusableError(rpt_("{} can't be read: {}", path, error.strerror)) from error
+    except table.TableError as error:
+        raise UnusableError(rpt_("{}: {:s}", path, told(error))) from error
+    item = _only_object(job, outcome)
+    if item is None:
+        return
+    how = TableKeys(
+        given["start"], _rate(), not given["plain"], given["replace"], given["rotation"], given["known_only"]
+    )
+    try:
+        ticker = Ticker(outcome.file, n_("{:,} of {:,} steps of the import done"))
+        outcome.report = import_table(item, read, how, _bone(item, given["bone"]), ticker)
+    except Refusal as refusal:
+        raise UnusableError(str(refusal)) from refusal
+    outcome.notes += outcome.report.notes
+    save(source, target, job.in_place, functools.partial(write_result, job, number, outcome, source))
+    outcome.output = target
+
+
+def give_table(job: Job, number: int, outcome: Outcome) -> None:
+    """Write the keys or the motion of an object of the file as a table. Raises UnusableError."""
+    given = job.exchange
+    check_target(job.targets[number], job.makes_folder)
+    source = open_file(outcome.file, outcome.notes, writes=False)
+    item = _only_object(job, outcome)
+    if item is None:
+        return
+    unit: Unit = "SECOND" if given["seconds"] else "FRAME"
+    frames = given["range"]
+    how = TableContent(given["content"], given["step"], frames, unit, _rate(), given["start"], given["rotation"])
+    try:
+        made, outcome.report = export_table(item, how, _bone(item, given["bone"]))
+    except (Refusal, ValueError) as error:
+        raise UnusableError(told(error)) from error
+    _save_table(job, number, outcome, source, made)
+
+
+def give_velocities(job: Job, number: int, outcome: Outcome) -> None:
+    """Write the velocities of the file's TCB tracks as a table. Raises UnusableError."""
+    check_target(job.targets[number], job.makes_folder)
+    source = open_file(outcome.file, outcome.notes, writes=False)
+    datablocks = choose(job, outcome)
+    if outcome.errors:
+        return
+    try:
+        made, outcome.report = velocity_table(dict.fromkeys(datablocks), _velocities(job))
+    except Refusal as refusal:
+        raise UnusableError(str(refusal)) from refusal
+    outcome.errors += map(str, outcome.report.refusals)
+    outcome.notes += outcome.report.notes
+    _save_table(job, number, outcome, source, made)
+
+
+def write_each(datablocks: list[bpy.types.ID], job: Job) -> Report:
+    """Write the velocities of each as custom properties."""
+    report = Report()
+    for datablock in datablocks:
+        try:
+            report.add(write_velocities(datablock, None, _velocities(job)))
+        except Refusal as refusal:
+            report.refusals.append(refusal)
+    return report
+
+
+def _save_table(job: Job, number: int, outcome: Outcome, source: Source, made: table.Table) -> None:
+    content = table.write(made)
+    target = job.targets[number]
+    save(source, target, False, functools.partial(write_result, job, number, outcome, source), content)
+    outcome.output = target
+
+
+def _velocities(job: Job) -> Velocities:
+    given = job.exchange
+    frames = given["range"]
+    return Velocities(frozenset(given["quantities"]), given["step"], given["unit"], _rate(), frames)
+
+
+def _only_object(job: Job, outcome: Outcome) -> bpy.types.Object | None:
+    """The one that is asked for, or that there is; else the outcome has an error."""
+    if job.patterns:
+        found = list(dict.fromkeys(item for pattern in job.patterns for item in named(pattern, outcome)))
+    else:
+        found = list(bpy.data.objects)
+    if outcome.errors:
+        return None
+    if len(found) != 1:
+        names = ", ".join(f'"{item.name}"' for item in found[:5])
+        text = rpt_("a table is about one object, and there are {:d}: say which by --objects: {:s}", len(found), names)
+        outcome.errors.append(text)
+        return None
+    return found[0]
+
+
+def _bone(item: bpy.types.Object, name: str) -> str:
+    """The path of the bone of that name. Raises UnusableError."""
+    if not name:
+        return ""
+    bone = item.pose.bones.get(name) if item.pose is not None else None
+    if bone is None:
+        raise UnusableError(rpt_('"{:s}" has no bone "{:s}"', item.name, name))
+    return bone_path(bone)
+
+
+def _rate() -> float:
+    """The scene's frames a second."""
+    scene: Any = bpy.context.scene
+    return float(scene.render.fps / scene.render.fps_base)

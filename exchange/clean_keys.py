@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tracks of a file to keys that make a spline: in order of frame, finite, with parameters in their ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from ..animation.translation import counted, n_, rpt_
+from ..formats.three_ds import Track
+from ..interp import rotations
+from ..interp.batch import Cycle
+from .conversion import Conversion, FloatArray, Frame
+
+BoolArray = npt.NDArray[np.bool_]
+Say = Callable[[str], None]
+"""Takes a note on what was found and what was done."""
+
+APART = 0.02
+"""Frames between keys that share one in the file: Blender takes keys nearer than 0.01 for one key."""
+_LOWEST = np.array([-1.0, -1.0, -1.0, 0.0, 0.0])[:, np.newaxis]
+_ROUNDING, _NEARLY = np.radians(1e-4), np.radians(0.1)
+"""A turn that is this much less than a whole one is a small one backwards, as exporters write it; one that is less than
+rounding away from a whole one is whole."""
+_UNIT = 1e-9
+"""Axes shorter than this are none: those of files have length 1, or 0 where there is no turn."""
+
+
+@dataclass(frozen=True, eq=False)
+class Keys:
+    """Keys of one track, in the scene's frames.
+
+    Attributes
+    ----------
+    frames : ndarray, shape (n,)
+        Strictly ascending.
+    values : ndarray, shape (n, d)
+        Of rotations: angle in radians, axis x, y, z; turns from the key before in Blender's convention.
+    parameters : ndarray, shape (5, n)
+        Tension, continuity, bias, ease to, ease from.
+    """
+
+    frames: FloatArray
+    values: FloatArray
+    parameters: FloatArray
+    cycle: Cycle = "SINGLE"
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+    @property
+    def has_parameters(self) -> BoolArray:
+        """Which keys have one other than 0, shape (n,)."""
+        return np.asarray((self.parameters != 0).any(axis=0))
+
+    @property
+    def is_still(self) -> bool:
+        """One key that says no more than its value."""
+        return len(self) == 1 and not self.has_parameters.any()
+
+    def is_like(self, other: Keys) -> bool:
+        """Whether all is the same in float32, in which Blender and the file have it."""
+        mine, others = ((one.frames, one.values, one.parameters) for one in (self, other))
+        pairs = zip(mine, others, strict=True)
+        return self.cycle == other.cycle and all(
+            np.array_equal(a.astype(np.float32), b.astype(np.float32)) for a, b in pairs
+        )
+
+    def with_values(self, values: FloatArray) -> Keys:
+        return replace(self, values=values)
+
+
+def still(value: npt.ArrayLike) -> Keys:
+    """One key, at frame 0: it holds for ever."""
+    return Keys(np.zeros(1), np.atleast_1d(value)[np.newaxis].astype(np.float64), np.zeros((5, 1)))
+
+
+def vector_keys(track: Track, conversion: Conversion, say: Say) -> Keys | None:
+    """The keys of a track of numbers, values as in the file; None where there are none to use."""
+    values = track.values.astype(np.float64)
+    finite = _finite_rows(values)
+    order = _order(track, finite, say)
+    if not len(order):
+        return None
+    return _keys(track, order, values[order], conversion, say)
+
+
+def turn_keys(track: Track, frame: Frame, shorter: bool, say: Say) -> Keys | None:
+    """The keys of a rotation track as turns in the converted parent's space; the first from no rotation.
+
+    `shorter` turns by the shorter way where the file turns by more than half a turn.
+    """
+    values = track.values.astype(np.float64)
+    finite = _finite_rows(values)
+    order = _order(track, finite, say)
+    if not len(order):
+        return None
+    angles = np.where(finite, -values[:, 0], 0.0)
+    axes = np.where(finite[:, np.newaxis], values[:, 1:], 0.0)
+    axes, length = rotations.unit_vectors(axes)
+    lost = (length < _UNIT) & (angles != 0.0)
+    if lost.any():
+        one = n_("{:d} key with an axis of no length: taken as no turn")
+        say(counted(int(lost.sum()), one, n_("{:d} keys with an axis of no length: taken as no turn")))
+    angles[length < _UNIT] = 0.0
+    axes[length < _UNIT] = (0.0, 0.0, 1.0)
+    if shorter:
+        angles[1:] = np.remainder(angles[1:] + np.pi, 2.0 * np.pi) - np.pi
+    else:
+        angles[1:] = _with_small_turns(angles[1:], say)
+    if not np.array_equal(order, np.arange(len(values))):
+        # Keys that are left out or go back in time take their turns with them.
+        orientations = rotations.turns_to_rotations(angles, axes)[order]
+        angles, axes = rotations.rotations_to_turns(orientations)
+    axes = frame.axes(axes)
+    if not frame.conversion.keeps_axes:
+        first = rotations.multiply(rotations.from_axis_angle(axes[:1], angles[:1]), frame.unturned())
+        axes[:1], angles[:1] = rotations.to_axis_angle(first)
+    return _keys(track, order, np.column_stack((angles, axes)), frame.conversion, say)
+
+
+def _with_small_turns(angles: FloatArray, say: Say) -> FloatArray:
+    """Take turns of nearly 360 degrees, which exporters make of small ones the other way, for these."""
+    missing = 2.0 * np.pi - np.abs(angles)
+    small = (missing > _ROUNDING) & (missing < _NEARLY)
+    if small.any():
+        one = n_("{:d} turn of nearly 360 degrees taken as a small one the other way")
+        more = n_("{:d} turns of nearly 360 degrees taken as small ones the other way")
+        say(counted(int(small.sum()), one, more))
+    return np.where(small, -np.sign(angles) * missing, angles)
+
+
+def _finite_rows(values: FloatArray) -> BoolArray:
+    rows: BoolArray = np.asarray(np.isfinite(values).all(axis=1))
+    return rows
+
+
+def _order(track: Track, finite: BoolArray, say: Say) -> npt.NDArray[np.intp]:
+    """The keys to use, in order of frame; those of one frame as they come."""
+    if not finite.all():
+        one, more = n_("{:d} key without a finite value: left out"), n_("{:d} keys without a finite value: left out")
+        say(counted(int((~finite).sum()), one, more))
+    order = np.flatnonzero(finite)
+    if (np.diff(track.frames[order].astype(np.int64)) < 0).any():
+        say(rpt_("its keys go back in time: put in order"))
+        order = order[np.argsort(track.frames[order], kind="stable")]
+    return order
+
+
+def _keys(track: Track, order: npt.NDArray[np.intp], values: FloatArray, conversion: Conversion, say: Say) -> Keys:
+    frames = conversion.frames(track.frames[order])
+    together = np.flatnonzero(np.diff(track.frames[order].astype(np.int64)) == 0)
+    if len(together):
+        at = ", ".join(f"{track.frames[order][key]}" for key in together[:3])
+        say(rpt_("keys share frame {:s}: the earlier ones go {:g} frames ahead, so that none is lost", at, APART))
+        for key in together[::-1]:
+            frames[key] = frames[key + 1] - APART
+    parameters = track.parameters[:, order].astype(np.float64)
+    inside = np.clip(np.where(np.isnan(parameters), 0.0, parameters), _LOWEST, 1.0)
+    outside = (parameters != inside).any(axis=0)
+    if outside.any():
+        one = n_("{:d} key with parameters out of range: taken as the nearest in range")
+        say(
+            counted(
+                int(outside.sum()), one, n_("{:d} keys with parameters out of range: taken as the nearest in range")
+            )
+        )
+    return Keys(frames, values, inside, track.cycle)

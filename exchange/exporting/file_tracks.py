@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keys to the tracks of a file: whole frames, float32, turns from the key before."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from ...animation.translation import counted, n_, rpt_
+from ...formats.three_ds import Track
+from ...formats.three_ds.tracks import LAST_FRAME
+from ...interp import rotations
+from ..clean_keys import APART, Keys, Say
+from ..conversion import Conversion, FloatArray
+
+_CYCLES = {"SINGLE": 0, "REPEAT": 2, "LOOP": 3}
+_LARGEST = float(np.finfo(np.float32).max)
+_NO_TURN = np.array([[1.0, 0.0, 0.0, 0.0]])
+_WHOLE = 1e-3
+"""Frames: a key nearer than this to a whole frame stands there, but for float32."""
+
+
+def numbers_track(kind: str, keys: Keys, conversion: Conversion, say: Say) -> Track:
+    """The track of keys whose values are in the file's terms already."""
+    frames = _file_frames(keys.frames, conversion, say)
+    values = np.clip(np.nan_to_num(keys.values), -_LARGEST, _LARGEST)
+    changed = (values != keys.values).any(axis=1)
+    if changed.any():
+        one = n_("{:d} key with a value that the file has no number for: taken as the nearest, or 0")
+        more = n_("{:d} keys with a value that the file has no number for: taken as the nearest, or 0")
+        say(counted(int(changed.sum()), one, more))
+    return _track(kind, frames, values.astype(np.float32), keys)
+
+
+def turns_track(keys: Keys, conversion: Conversion, say: Say) -> Track:
+    """The rotation track of keys that are turns from the key before, in Blender's convention."""
+    frames = _file_frames(keys.frames, conversion, say)
+    return _track("ROTATION", frames, _rounded_turns(keys.values), keys)
+
+
+def _rounded_turns(turns: FloatArray) -> npt.NDArray[np.float32]:
+    """Turns as a file has them: of the opposite sense, none backwards, in float32.
+
+    Each makes up for what rounding the ones before has cost, so that errors do not add up from key to key. Blocks of
+    them are rounded side by side, each as if it began exactly; then the first turn of each makes up for where the block
+    before it ends.
+    """
+    wanted = rotations.turns_to_rotations(turns[:, 0], turns[:, 1:])
+    rows = np.empty((len(turns), 4), dtype=np.float32)
+    length = math.isqrt(len(turns)) + 1
+    starts = np.arange(0, len(turns), length)
+    stands = np.concatenate((_NO_TURN, wanted[starts[1:] - 1]))
+    after_first = stands
+    for step in range(length):
+        at = starts[starts + step < len(turns)] + step
+        rows[at], stands[: len(at)] = _rounded(turns[at], wanted[at], stands[: len(at)])
+        if step == 0:
+            after_first = stands.copy()
+    stand = stands[:1]
+    for block, start in enumerate(starts[1:].tolist(), start=1):
+        first = slice(start, start + 1)
+        rows[first], begins = _rounded(turns[first], wanted[first], stand)
+        rest = rotations.multiply(stands[block], rotations.conjugate(after_first[block]))
+        stand = rotations.multiply(rest, begins)
+    return rows
+
+
+def _rounded(turns: FloatArray, wanted: FloatArray, stands: FloatArray) -> tuple[npt.NDArray[np.float32], FloatArray]:
+    """Of n tracks the rows of the file that take each from where it stands to the wanted rotation, shape (n, 4), and
+    where it stands then."""
+    left = rotations.multiply(wanted, rotations.conjugate(stands))
+    axes, angles = rotations.to_axis_angle(left, turns[:, 1:])
+    angles, axes = rotations.nearest_turns(angles, axes, turns[:, :1] * turns[:, 1:])
+    senses = np.where(angles >= 0.0, -1.0, 1.0)[:, np.newaxis]
+    rows = np.column_stack((np.abs(angles), senses * axes)).astype(np.float32)
+    kept = rows.astype(np.float64)
+    return rows, rotations.multiply(rotations.from_axis_angle(kept[:, 1:], -kept[:, 0]), stands)
+
+
+def _track(kind: str, frames: npt.NDArray[np.int32], values: npt.NDArray[np.float32], keys: Keys) -> Track:
+    parameters = keys.parameters.astype(np.float32)
+    flags = ((parameters != 0.0) << np.arange(5)[:, np.newaxis]).sum(axis=0).astype(np.uint16)
+    return Track(kind, frames, values, flags, parameters, _CYCLES[keys.cycle])
+
+
+def _file_frames(frames: FloatArray, conversion: Conversion, say: Say) -> npt.NDArray[np.int32]:
+    """Whole frames of the file, and a word on keys that were elsewhere."""
+    exact = conversion.in_file(frames)
+    whole = np.clip(np.rint(exact), -LAST_FRAME, LAST_FRAME)
+    # An import moved keys of one frame so far apart.
+    ahead = np.append(np.abs(np.diff(frames) - APART) < _WHOLE, False)
+    moved = (np.abs(exact - whole) > _WHOLE) & ~ahead
+    if moved.any():
+        one = n_("{:d} key not at a whole frame, such as {:g}: at the nearest in the file")
+        more = n_("{:d} keys not at a whole frame, such as {:g}: at the nearest in the file")
+        say(counted(int(moved.sum()), one, more, frames[np.argmax(moved)]))
+    together = np.diff(whole) == 0
+    if (together & ~ahead[:-1]).any():
+        say(rpt_("keys nearer to each other than a frame: they share one in the file"))
+    return whole.astype(np.int32)

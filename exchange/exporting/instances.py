@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which objects show one mesh: the file has it once, and a node with an instance's name for each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..conversion import Conversion, FloatArray, Frame
+from ..importing.plan_objects import DUMMY, node_name
+from ..mesh_export import GEOMETRY
+from .names import Names
+from .nodes import Gathered
+
+_NEAR = 1e-5
+"""Of a mesh's size: float32 leaves less of vertices that were moved by a pivot."""
+
+
+class Instances:
+    """The meshes that a file has so far, by the first object that shows each."""
+
+    def __init__(self, conversion: Conversion, names: Names) -> None:
+        self.conversion = conversion
+        self.names = names
+        self._first_of: dict[Any, Gathered] = {}
+        self._imported: dict[bytes, list[Gathered]] = {}
+        self._instances: dict[bytes, Names] = {}
+
+    def name(self, one: Gathered) -> None:
+        """Give the object a name of its own, or that of the mesh that it shows and an instance's; and a pivot."""
+        source = one.source
+        one.pivot = np.zeros(3, np.float32) if source is None else source.pivot
+        first = self._first(one)
+        is_named_so = source is not None and node_name(source) == one.item.name
+        if first is not one:
+            one.name = first.name
+            if is_named_so and source is not None and source.name == first.name:
+                one.instance = source.instance_name
+            else:
+                label = one.item.name.removeprefix(f"{first.item.name}.")
+                one.instance = self._instances.setdefault(first.name, Names()).take(label, one.say)
+        elif source is not None and source.name == DUMMY:
+            one.name, one.instance = DUMMY, self.names.take(one.item.name, one.say)
+        elif source is not None and is_named_so:
+            one.name, one.instance = self.names.take(source.name.decode("latin-1"), one.say), source.instance_name
+        else:
+            one.name = self.names.take(one.item.name, one.say)
+
+    def _first(self, one: Gathered) -> Gathered:
+        """The first object that shows the same mesh: perhaps itself."""
+        item, source = one.item, one.source
+        if item.type not in GEOMETRY or item.modifiers:
+            return one
+        first = self._first_of.setdefault(item.data, one)
+        if first is not one:
+            one.pivot = first.pivot
+        elif item.type == "MESH" and source is not None:
+            alike = self._imported.setdefault(source.name, [])
+            first = next((other for other in alike if self._are_alike(other, one)), one)
+            if first is one:
+                alike.append(one)
+        return first
+
+    def _are_alike(self, one: Gathered, other: Gathered) -> bool:
+        """Whether two meshes are one around two pivots, as an import makes them of instances with different ones."""
+        mine, others = one.item.data, other.item.data
+        if any(len(getattr(mine, name)) != len(getattr(others, name)) for name in ("vertices", "loops", "polygons")):
+            return False
+        if not np.array_equal(_corners(mine), _corners(others)) or not np.array_equal(_mapped(mine), _mapped(others)):
+            return False
+        points = self._around_pivot(one)
+        apart = np.abs(points - self._around_pivot(other)).max(initial=0.0)
+        return bool(apart <= _NEAR * np.abs(points).max(initial=0.0))
+
+    def _around_pivot(self, one: Gathered) -> FloatArray:
+        """The vertices (n, 3) in the file's mesh, for the scene's units and axes."""
+        points = np.empty(3 * len(one.item.data.vertices), np.float32)
+        one.item.data.vertices.foreach_get("co", points)
+        pivot = np.zeros(3) if one.pivot is None else one.pivot
+        moved: FloatArray = points.reshape(-1, 3) + Frame(self.conversion).points(pivot[np.newaxis])
+        return moved
+
+
+def _corners(mesh: Any) -> FloatArray:
+    """The vertex of each corner of a face."""
+    corners = np.empty(len(mesh.loops), np.int32)
+    mesh.loops.foreach_get("vertex_index", corners)
+    return corners.astype(np.float64)
+
+
+def _mapped(mesh: Any) -> FloatArray:
+    """The texture coordinates of each corner; none where the mesh has none."""
+    layer = mesh.uv_layers.active
+    mapped = np.zeros(0 if layer is None else 2 * len(mesh.loops), np.float32)
+    if layer is not None:
+        layer.data.foreach_get("uv", mapped)
+    return mapped.astype(np.float64)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Objects whose motion is more than their own keys: where they are, frame by frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...animation.translation import rpt_
+from ...interp import rotations
+from ..conversion import FloatArray
+
+_NEAR = 1e-5
+_TURNING = ("TRACK_TO", "DAMPED_TRACK", "LOCKED_TRACK", "COPY_ROTATION", "LIMIT_ROTATION", "TRANSFORM")
+"""Constraints that turn an object; of what is aimed in the file only the place is its own."""
+_TRANSFORMS = ("location", "rotation", "scale", "delta_")
+
+
+def why_more_than_keys(item: Any, parent: Any, aims: bool) -> str:
+    """Why the object's own location, rotation and scale do not say where it is in the space of `parent`, what it hangs
+    from in the file; empty where they do."""
+    data = item.animation_data
+    for constraint in item.constraints:
+        if constraint.enabled and not (aims and constraint.type in _TURNING):
+            return rpt_('has the constraint "{:s}"', constraint.name)
+    if item.parent != parent or (parent is not None and item.parent_type != "OBJECT"):
+        return rpt_("hangs from what is not in the file")
+    if data is not None and any(driver.data_path.startswith(_TRANSFORMS) for driver in data.drivers):
+        return rpt_("has drivers")
+    if data is not None and any(track.strips and not track.mute for track in data.nla_tracks):
+        return rpt_("has NLA strips")
+    delta = np.array(
+        [*item.delta_location, *item.delta_rotation_euler, *item.delta_scale, *item.delta_rotation_quaternion]
+    )
+    if not np.array_equal(delta, [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0]):
+        return rpt_("has delta transforms")
+    if parent is not None and inverse_of(item) is None:
+        return rpt_("has a parent inverse that shears")
+    return ""
+
+
+def inverse_of(item: Any) -> tuple[FloatArray, FloatArray, float] | None:
+    """The parent inverse as a place, a quaternion and a factor; None where it is more than these."""
+    matrix = np.array(item.matrix_parent_inverse, dtype=np.float64)
+    factor = float(np.cbrt(np.linalg.det(matrix[:3, :3])))
+    if factor <= 0.0 or np.abs(matrix[:3, :3] @ matrix[:3, :3].T - factor**2 * np.eye(3)).max() > _NEAR * factor**2:
+        return None
+    return matrix[:3, 3], rotations.from_matrix(matrix[:3, :3] / factor), factor
+
+
+def frames_of(scene: Any) -> FloatArray:
+    """All frames of the scene."""
+    return np.arange(scene.frame_start, scene.frame_end + 1, dtype=np.float64)
+
+
+@contextmanager
+def looked_at(items: Iterable[Any], scene: Any) -> Iterator[None]:
+    """Let Blender evaluate the objects, hidden ones too, while frames are set; then show the frame that was shown.
+
+    Blender leaves out what is hidden in the viewport, or keyed to be, unless something depends on it.
+    """
+    shown = scene.frame_current, scene.frame_subframe
+    looking: Any = bpy.data.objects.new("TCB", None)
+    try:
+        scene.collection.objects.link(looking)
+        for item in items:
+            looking.constraints.new("COPY_TRANSFORMS").target = item
+        yield
+    finally:
+        bpy.data.objects.remove(looking)
+        scene.frame_set(shown[0], subframe=shown[1])
+
+
+class Matrices:
+    """World matrices of objects at every frame of the scene, shape (frames, 4, 4) each; they are to be looked at, and
+    to be sampled before they are asked for."""
+
+    def __init__(self, items: Iterable[Any], scene: Any) -> None:
+        self.scene = scene
+        self.frames = frames_of(scene)
+        self._worlds: dict[Any, FloatArray] = {item: np.empty((len(self.frames), 4, 4)) for item in items}
+
+    def __len__(self) -> int:
+        """The number of frames to go through."""
+        return len(self.frames) if self._worlds else 0
+
+    def sample(self) -> Iterator[int]:
+        """Go through the frames; yields after each how many are done."""
+        for row, frame in enumerate(self.frames[: len(self)]):
+            self.scene.frame_set(int(frame))
+            depsgraph = bpy.context.evaluated_depsgraph_get()
+            for item, worlds in self._worlds.items():
+                worlds[row] = item.evaluated_get(depsgraph).matrix_world
+            yield row + 1
+
+    def world(self, item: Any) -> FloatArray:
+        return self._worlds[item]
+
+    def local(self, item: Any, parent: Any) -> tuple[FloatArray, FloatArray, FloatArray, bool]:
+        """Places (n, 3), quaternions (n, 4) and scales (n, 3) in the space of `parent`, and whether it shears there."""
+        matrices = self._worlds[item]
+        if parent is not None:
+            matrices = np.linalg.inv(self._worlds[parent]) @ matrices
+        axes = matrices[:, :3, :3]
+        scales = np.linalg.norm(axes, axis=1)
+        scales[:, 0] *= np.where(np.linalg.det(axes) < 0.0, -1.0, 1.0)
+        turns = axes / np.where(scales == 0.0, 1.0, scales)[:, np.newaxis, :]
+        square = np.einsum("nij,nik->njk", turns, turns) - np.eye(3)
+        return matrices[:, :3, 3], rotations.from_matrix(turns), scales, bool(np.abs(square).max() > 1e-4)

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Names that a .3ds file can hold: ten characters, each once."""
+
+from __future__ import annotations
+
+from ...animation.translation import rpt_
+from ..clean_keys import Say
+
+NAME_LENGTH = 10
+
+
+class Names:
+    """Those that a file has so far."""
+
+    def __init__(self) -> None:
+        self._taken: set[bytes] = set()
+
+    def take(self, name: str, say: Say) -> bytes:
+        """A name of its own for what Blender calls `name`."""
+        encoded = name.replace("\0", "").encode("latin-1", "replace")
+        short = encoded[:NAME_LENGTH] or b"Unnamed"
+        number = 0
+        while short in self._taken:
+            number += 1
+            tail = b"~%d" % number
+            short = encoded[: NAME_LENGTH - len(tail)] + tail
+        self._taken.add(short)
+        shown = short.decode("latin-1")
+        if shown != name:
+            say(rpt_('is "{:s}" in the file, whose names have {:d} characters of Latin-1', shown, NAME_LENGTH))
+        return short

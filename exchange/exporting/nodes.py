@@ -1,0 +1,355 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Objects of Blender as nodes of a file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from ...animation import Refusal
+from ...animation.fcurves.channels import channels_of
+from ...animation.translation import rpt_
+from ...formats import three_ds
+from ...interp import rotations
+from ...interp.splines.tcb import Construction
+from ..clean_keys import Keys, Say, still
+from ..conversion import Conversion, FloatArray, Frame
+from ..imported_state import recall
+from ..importing.apply_plan import AIM, BLEND, LENS, ROLL_CONSTRAINT, SIZE
+from ..importing.plan_objects import Planned, add_keys, node_name
+from .file_tracks import numbers_track, turns_track
+from .matrices import Matrices, inverse_of
+from .track_keys import SampleLimit, Tracks, sampled, sampled_turns
+
+HIDDEN = 0x0800
+TARGET_KINDS = {"CAMERA": "CAMERA_TARGET", "SPOTLIGHT": "LIGHT_TARGET"}
+_DEFAULTS = {"POSITION": 0.0, "SCALE": 1.0, "ROLL": 0.0}
+_SIGHT = 10.0
+"""How far before a camera without a target its target is put."""
+_ROUNDING = 1e-6
+"""What float32, radians for degrees, and lenses for angles leave of a value without keys."""
+
+
+@dataclass(eq=False)
+class Gathered:
+    """An object, and the node that it becomes."""
+
+    item: Any
+    kind: str
+    name: bytes
+    parent: Any
+    """The object that it hangs from in the file, or None."""
+    say: Say
+    aimed_by: Any = None
+    """Of a target: what looks at it."""
+    target: Any = None
+    """The object that it looks at."""
+    is_upright: bool = True
+    """Whether it looks there upright in the file, but for its own roll."""
+    parent_is_aimed: bool = False
+    """Whether it hangs from what has a target in the file."""
+    instance: bytes | None = None
+    pivot: npt.NDArray[np.float32] | None = None
+    flags: tuple[int, int] = (0x4000, 0)
+    tracks: list[three_ds.Track] = field(default_factory=list)
+    source: three_ds.Node | None = None
+    """The node that it was imported from."""
+    planned: Planned | None = None
+    """That node as it was imported."""
+    colored: tuple[bpy.types.ID, str] | None = None
+    """The datablock and the path of an ambient light's color."""
+    construction: Construction | None = None
+    """How the keys of its rotation are played, where there are several."""
+
+
+def target_of(item: Any, conversion: Conversion) -> tuple[Any, bool]:
+    """The object that a camera or light looks at, None where it has no such constraint, or others too; and whether it
+    looks there upright in the file."""
+    live = [constraint for constraint in item.constraints if constraint.enabled]
+    aims = [constraint for constraint in live if constraint.name != ROLL_CONSTRAINT]
+    if len(aims) != 1 or aims[0].type != "TRACK_TO" or aims[0].target is None:
+        return None, True
+    aim = aims[0]
+    plain = aim.influence == 1.0 and not aim.use_target_z and not aim.subtarget
+    plain &= (aim.track_axis, aim.up_axis) == ("TRACK_NEGATIVE_Z", "UP_Y")
+    spaces = (aim.owner_space, aim.target_space)
+    up = np.array([0.0, 0.0, 1.0])
+    if spaces == ("CUSTOM", "CUSTOM") and aim.space_object is not None:
+        up = np.array(aim.space_object.matrix_world, dtype=np.float64)[:3, 2]
+    elif spaces != ("WORLD", "WORLD"):
+        plain = False
+    return aim.target if plain else None, bool(np.abs(up - conversion.axes[:, 2]).max() < _ROUNDING)
+
+
+def upright_spaces(items: Iterable[Any]) -> set[Any]:
+    """The objects in whose spaces an import has made cameras stand upright, where the file had other axes."""
+    return {each.space_object for item in items for each in item.constraints if each.name == AIM} - {None}
+
+
+def find_source(gathered: Gathered, conversion: Conversion) -> None:
+    """Look up the node that the object was imported from, where it would be written by the same conversion."""
+    kept = recall(gathered.item)
+    if kept is None or kept[0].kind != gathered.kind or not kept[1].is_like(conversion):
+        return
+    node, before, choices = kept
+    frame = Frame(before, gathered.parent_is_aimed, gathered.kind in TARGET_KINDS)
+    planned = Planned(node_name(node), node, None, "", frame)
+    add_keys(planned, node.tracks, choices, lambda _what: None)
+    gathered.source, gathered.planned = node, planned
+
+
+class Writer:
+    """Adds tracks to nodes. Each method raises Refusal where a track can't be written."""
+
+    def __init__(
+        self, scene: Any, conversion: Conversion, samples_others: bool, matrices: Matrices, limit: SampleLimit
+    ) -> None:
+        self.scene = scene
+        self.conversion = conversion
+        self.samples_others = samples_others
+        self.matrices = matrices
+        self.limit = limit
+
+    def write(self, gathered: Gathered, why_sampled: str) -> None:
+        if why_sampled:
+            gathered.say(rpt_("{:s}: its motion is written as samples", why_sampled))
+        kind = gathered.kind
+        if gathered.item is None:
+            self._sight(gathered)
+            return
+        if gathered.colored is not None:
+            datablock, path = gathered.colored
+            self._color(gathered, self._tracks(datablock), path)
+            return
+        self._place(gathered, why_sampled)
+        if kind == "OBJECT":
+            self._hide(gathered)
+            self._morph(gathered)
+        elif kind == "CAMERA":
+            self._view(gathered)
+            self._roll(gathered)
+        elif kind == "LIGHT":
+            self._color(gathered, self._tracks(gathered.item.data))
+        elif kind == "SPOTLIGHT":
+            tracks = self._tracks(gathered.item.data)
+            self._color(gathered, tracks)
+            self._cones(gathered, tracks)
+            self._roll(gathered)
+
+    def _tracks(self, datablock: Any) -> Tracks:
+        return Tracks(datablock, self.samples_others, self.limit, self.conversion)
+
+    def _add(self, gathered: Gathered, kind: str, quantity: str, now: Keys, values: FloatArray) -> None:
+        """Add the track as it was read, where the keys are still `then`'s; else that of these values, the file's."""
+        source, then = gathered.source, None if gathered.planned is None else gathered.planned.keys.get(quantity)
+        read = None if source is None else source.track(kind)
+        if read is not None and then is not None and _same(now, then):
+            gathered.tracks.append(read)
+        elif source is None or read is not None or len(now) > 1 or (now.values != _DEFAULTS.get(kind)).any():
+            gathered.tracks.append(numbers_track(kind, now.with_values(values), self.conversion, gathered.say))
+
+    def _place(self, gathered: Gathered, why_sampled: str) -> None:
+        item, say = gathered.item, gathered.say
+        frame = Frame(self.conversion, gathered.parent_is_aimed, gathered.kind in TARGET_KINDS)
+        if why_sampled:
+            places, turns, scales, shears = self.matrices.local(item, gathered.parent)
+            if shears:
+                say(rpt_("it is sheared, which the file can't say: it is written without"))
+            frames = self.matrices.frames
+            location, scale = sampled(frames, places), sampled(frames, scales)
+            self._add(gathered, "POSITION", "", location, frame.positions_in_file(location.values))
+            if gathered.kind == "OBJECT":
+                rotation = sampled_turns(frames, frame.rotations_in_file(turns))
+                gathered.tracks.append(turns_track(rotation, self.conversion, say))
+                self._add(gathered, "SCALE", "", scale, frame.scales_in_file(scale.values))
+            return
+        tracks = self._tracks(item)
+        inverse = None if gathered.parent is None else inverse_of(item)
+        place, turn, factor = inverse or (np.zeros(3), _NO_TURN, 1.0)
+        location = tracks.numbers("location", say)
+        location = location.with_values(place + factor * location.values @ rotations.to_matrix(turn).T)
+        self._add(gathered, "POSITION", "location", location, frame.positions_in_file(location.values))
+        if gathered.kind != "OBJECT":
+            return
+        self._turns(gathered, tracks, turn, frame)
+        scale = tracks.numbers("scale", say)
+        scale = scale.with_values(factor * scale.values)
+        self._add(gathered, "SCALE", "scale", scale, frame.scales_in_file(scale.values))
+
+    def _turns(self, gathered: Gathered, tracks: Tracks, outer: FloatArray, frame: Frame) -> None:
+        """Add the rotation track; `outer` turns what the object's own rotation gives."""
+        item, say = gathered.item, gathered.say
+        said = tracks.rotation(item)
+        if said.settings is not None and len(said.keys) > 1:
+            gathered.construction = said.settings.construction
+        then = None if gathered.planned is None else gathered.planned.rotation
+        read = None if gathered.source is None else gathered.source.track("ROTATION")
+        if then is not None and read is not None and said.is_like(then) and (outer == _NO_TURN).all():
+            gathered.tracks.append(read)
+            return
+        turns = tracks.turns(item, say)
+        values = turns.values.copy()
+        values[:, 1:] = frame.axes_in_file(turns.values[:, 1:] @ rotations.to_matrix(outer).T)
+        first = rotations.from_axis_angle(turns.values[0, 1:], turns.values[0, 0])
+        axis, angle = rotations.to_axis_angle(
+            frame.rotations_in_file(rotations.multiply(outer, first)[np.newaxis])[0], values[0, 1:]
+        )
+        if gathered.source is not None and read is None and len(turns) == 1 and abs(angle) < _ROUNDING:
+            return
+        values[0] = angle, *axis
+        gathered.tracks.append(turns_track(turns.with_values(values), self.conversion, say))
+
+    def _hide(self, gathered: Gathered) -> None:
+        item = gathered.item
+        now = _visibility(item)
+        hidden = bool(now.values[0, 0])
+        gathered.flags = (gathered.flags[0] & ~HIDDEN | (HIDDEN if hidden else 0), gathered.flags[1])
+        then = None if gathered.planned is None else gathered.planned.hidden
+        read = None if gathered.source is None else gathered.source.track("HIDE")
+        if read is not None and then is not None and _same(now, then):
+            gathered.flags = gathered.source.flags if gathered.source is not None else gathered.flags
+            gathered.tracks.append(read)
+            return
+        turned = np.flatnonzero(np.diff(now.values[:, 0])) + 1
+        if len(turned):
+            keys = Keys(now.frames[turned], np.zeros((len(turned), 0)), np.zeros((5, len(turned))))
+            gathered.tracks.append(numbers_track("HIDE", keys, self.conversion, gathered.say))
+
+    def _morph(self, gathered: Gathered) -> None:
+        """Write the markers of what was a morph track."""
+        read = None if gathered.source is None else gathered.source.track("MORPH")
+        action = gathered.item.animation_data.action if gathered.item.animation_data else None
+        if read is None or action is None or gathered.planned is None:
+            return
+        now = [(marker.frame, marker.name) for marker in action.pose_markers]
+        if now == [(round(frame), name) for frame, name in gathered.planned.markers]:
+            gathered.tracks.append(read)
+        else:
+            gathered.say(rpt_("morph track: its markers were changed, so it is left out"))
+
+    def _view(self, gathered: Gathered) -> None:
+        camera, say = gathered.item.data, gathered.say
+        tracks = self._tracks(camera)
+        if tracks.is_keyed('["fov"]') and is_driven(camera, "lens", LENS):
+            fov = tracks.numbers('["fov"]', say)
+        elif tracks.is_keyed("lens"):
+            frames, lens = tracks.played("lens")
+            fov = sampled(frames, fov_of(lens, width_seen(camera, self.scene)))
+            say(rpt_("its lens has keys: the field of view is written as {:d} samples of it", len(fov)))
+        else:
+            fov = still(fov_of(camera.lens, width_seen(camera, self.scene)))
+            if camera.animation_data and any(driver.data_path == "lens" for driver in camera.animation_data.drivers):
+                say(rpt_("its lens has a driver: the field of view is written as it is now"))
+        if camera.type != "PERSP":
+            kind = camera.type.lower()
+            say(rpt_("its view is {:s}, which the file can't say: it is written as perspective", kind))
+        self._add(gathered, "FOV", "fov", fov, fov.values)
+
+    def _roll(self, gathered: Gathered) -> None:
+        item, say = gathered.item, gathered.say
+        constraint = item.constraints.get(ROLL_CONSTRAINT)
+        if gathered.target is None or not gathered.is_upright:
+            worlds = self.conversion.axes.T @ self.matrices.world(item)[:, :3, :3]
+            roll = sampled(self.matrices.frames, np.degrees(rolls_of(worlds))[:, np.newaxis])
+        elif constraint is not None and self._tracks(item).is_keyed('["roll"]'):
+            roll = self._tracks(item).numbers('["roll"]', say)
+        else:
+            roll = still(np.array([0.0 if constraint is None else math.degrees(constraint.to_min_z_rot)]))
+        self._add(gathered, "ROLL", "roll", roll, roll.values)
+
+    def _sight(self, gathered: Gathered) -> None:
+        """A target for what has none."""
+        world = self.matrices.world(gathered.aimed_by)
+        places = sampled(self.matrices.frames, world[:, :3, 3] - _SIGHT * _unit(world[:, :3, 2]))
+        places = places.with_values(self.conversion.places_in_file(places.values))
+        gathered.tracks.append(numbers_track("POSITION", places, self.conversion, gathered.say))
+
+    def _color(self, gathered: Gathered, tracks: Tracks, path: str = "color") -> None:
+        color = tracks.numbers(path, gathered.say)
+        # A node's color has an alpha.
+        self._add(gathered, "COLOR", "color", color, color.values[:, :3])
+
+    def _cones(self, gathered: Gathered, tracks: Tracks) -> None:
+        light, say = gathered.item.data, gathered.say
+        if is_driven(light, "spot_size", SIZE) and is_driven(light, "spot_blend", BLEND):
+            hotspot, falloff = (tracks.numbers(f'["{name}"]', say) for name in ("hotspot", "falloff"))
+        elif tracks.is_keyed("spot_blend") or tracks.is_keyed("spot_size"):
+            size = tracks.numbers("spot_size", say)
+            falloff = size.with_values(np.degrees(size.values))
+            frames, played = tracks.played("spot_blend", "spot_size")
+            hotspot = sampled(frames, np.degrees(hotspot_of(played[:, :1], played[:, 1:])))
+            say(rpt_("its blend or size has keys: the hotspot is written as {:d} samples of them", len(hotspot)))
+        else:
+            inner = hotspot_of(np.array([light.spot_blend]), np.array([light.spot_size]))
+            hotspot, falloff = still(np.degrees(inner)), still(math.degrees(light.spot_size))
+        self._add(gathered, "HOTSPOT", "hotspot", hotspot, hotspot.values)
+        self._add(gathered, "FALLOFF", "falloff", falloff, falloff.values)
+
+
+_NO_TURN = np.array([1.0, 0.0, 0.0, 0.0])
+
+
+def _same(now: Keys, then: Keys) -> bool:
+    """Whether keys are those that an import wrote, in float32; of a value without keys, the value, but for rounding."""
+    if now.is_still and then.is_still:
+        return bool(
+            np.abs(now.values - then.values).max(initial=0.0) <= _ROUNDING * np.abs(then.values).max(initial=1.0)
+        )
+    return now.is_like(then)
+
+
+def _visibility(item: Any) -> Keys:
+    """1 where the object is hidden in renders."""
+    try:
+        curves = [fcurve for fcurve in channels_of(item) if fcurve.data_path == "hide_render" and not fcurve.mute]
+    except Refusal:
+        curves = []
+    if not curves or not len(curves[0].keyframe_points):
+        return still(np.array([float(item.hide_render)]))
+    co = np.array([point.co for point in curves[0].keyframe_points])
+    return Keys(co[:, 0], co[:, 1:].round(), np.zeros((5, len(co))))
+
+
+def is_driven(datablock: Any, path: str, expression: str) -> bool:
+    """Whether the property has the driver that an import makes."""
+    drivers = datablock.animation_data.drivers if datablock.animation_data else ()
+    return any(curve.data_path == path and curve.driver.expression.endswith(expression) for curve in drivers)
+
+
+def width_seen(camera: Any, scene: Any) -> float:
+    """How much of a sensor's width the picture has, mm: its own, or what is left of a fit to the picture's height."""
+    render = scene.render
+    width, height = render.resolution_x * render.pixel_aspect_x, render.resolution_y * render.pixel_aspect_y
+    if camera.sensor_fit == "HORIZONTAL" or (camera.sensor_fit == "AUTO" and width >= height):
+        return float(camera.sensor_width)
+    fitted = camera.sensor_height if camera.sensor_fit == "VERTICAL" else camera.sensor_width
+    return float(fitted * width / height)
+
+
+def fov_of(lens: npt.ArrayLike, width: float) -> FloatArray:
+    """The horizontal field of view in degrees of focal lengths."""
+    return np.degrees(2.0 * np.arctan(width / 2.0 / np.asarray(lens, dtype=np.float64)))
+
+
+def hotspot_of(blend: npt.ArrayLike, size: npt.ArrayLike) -> FloatArray:
+    """The cone, radians, where a light of that blend begins to fade."""
+    edge = np.cos(np.asarray(size, dtype=np.float64) / 2.0)
+    return np.asarray(2.0 * np.arccos(np.clip(edge + np.asarray(blend) * (1.0 - edge), -1.0, 1.0)))
+
+
+def _unit(vectors: FloatArray) -> FloatArray:
+    return rotations.unit_vectors(vectors)[0]
+
+
+def rolls_of(worlds: FloatArray) -> FloatArray:
+    """The rolls, radians, of what looks along its -Z, going on from one to the next, of its axes (n, 3, 3)."""
+    right, back = _unit(worlds[:, :, 0]), _unit(worlds[:, :, 2])
+    level = np.cross([0.0, 0.0, 1.0], back)
+    upright = np.cross(back, level)
+    return np.unwrap(np.arctan2(np.einsum("ij,ij->i", right, upright), np.einsum("ij,ij->i", right, level)))

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keys of a file for tracks of which Blender plays some segments by other interpolations than a spline.
+
+A file knows one spline through all keys. So keys are added where such a segment is held or eased, and the splines
+beside it get corners, which end them: with continuity -1 a side goes by its own chord alone, as fast as tension and
+bias have it. Where a spline would have to end otherwise, it is sampled. At whole frames of the file all is as played.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from ...animation.bake.plans.splines import TrackSpline
+from ...interp import Keys as SplineKeys
+from ...interp import evaluate_many, rotations
+from ...interp.batch import Spline, end_to_end
+from ...interp.fitting.curves import ROTATION_TOLERANCE, VALUE_TOLERANCE
+from ...interp.keys import PARAMETERS
+from ...interp.piecewise import EASE_FROM, EASE_TO, PiecewiseSpline
+from ...interp.splines import tcb
+from ..clean_keys import Keys
+from ..conversion import Conversion, FloatArray
+from ..rotation_keys import spline_of
+
+TENSION, CONTINUITY, BIAS = (PARAMETERS.index(name) for name in ("tension", "continuity", "bias"))
+_SAME = 1e-6
+"""Of the values' size, or radians: what float32 leaves of one way."""
+_STEEPEST = 2.0
+"""1 less the least tension, and 1 more than the largest bias."""
+
+
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """Keys that play splines and what is between them.
+
+    Attributes
+    ----------
+    keys : Keys
+        With the components of the spline, or turns from the key before.
+    filled, added : int
+        Segments between splines that got keys, and how many.
+    sampled, samples : int
+        Splines whose ends keys can't say, and the keys that they got instead.
+    """
+
+    keys: Keys
+    filled: int
+    added: int
+    sampled: int
+    samples: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Piece:
+    """Keys in a row: those of a spline, or added ones after it."""
+
+    frames: FloatArray
+    values: FloatArray
+    """Numbers, or quaternions."""
+    parameters: FloatArray
+    turns: FloatArray | None = None
+    """Of a rotation's own keys the turns from the key before, shape (n, 4)."""
+
+
+def joined(whole: TrackSpline, conversion: Conversion, turns: Callable[[TrackSpline], FloatArray] | None) -> Joined:
+    """Return keys for a spline of several runs; `turns` gives the turns of a rotation's run, of values it is None."""
+    return _Joining(whole, conversion, turns).joined()
+
+
+class _Joining:
+    """How the keys of one track are found."""
+
+    def __init__(
+        self, whole: TrackSpline, conversion: Conversion, turns: Callable[[TrackSpline], FloatArray] | None
+    ) -> None:
+        assert isinstance(whole.spline, PiecewiseSpline)
+        self.spline = whole.spline
+        self.runs = whole.runs
+        self.conversion = conversion
+        self.is_rotation = turns is not None
+        self.turns = [None if turns is None else turns(run) for run in self.runs]
+        spread, size = np.ptp(self.spline.keys.values, axis=0).max(), np.abs(self.spline.keys.values).max()
+        self.same = _SAME * (1.0 if self.is_rotation else float(size))
+        self.near = ROTATION_TOLERANCE if self.is_rotation else max(VALUE_TOLERANCE * float(spread), self.same)
+        ends = [(run.frames[0], run.frames[-1]) for run in self.runs]
+        self.inside = [self._whole_frames(end, start)[1:-1] for (_, end), (start, _) in pairwise(ends)]
+        self.between = self._parts(self.spline(np.concatenate(self.inside)), self.inside)
+        """What is played at `inside`, between runs."""
+        self.straight = [self._is_straight(gap) for gap in range(len(self.inside))]
+        self.speeds = [None, *(1.0 if straight else None for straight in self.straight), None]
+        """Before and after each run, in chords of the ways there; None: any."""
+
+    def joined(self) -> Joined:
+        own = [self._own(run) for run in range(len(self.runs))]
+        added = [self._added(gap) for gap in range(len(self.inside))]
+        sampled = self._unlike(self._keys(own, added), own)
+        for run in sampled:
+            own[run] = self._sampled(run)
+        return Joined(
+            self._keys(own, added),
+            sum(len(piece.frames) > 0 for piece in added),
+            sum(len(piece.frames) for piece in added),
+            len(sampled),
+            sum(len(own[run].frames) for run in sampled),
+        )
+
+    def _whole_frames(self, start: float, end: float) -> FloatArray:
+        """The file's frames from one to another, which go to the nearest whole ones, as frames of the scene."""
+        first, last = np.rint(self.conversion.in_file([start, end]))
+        return self.conversion.frames(np.arange(first, last + 1.0))
+
+    def _apart(self, values: FloatArray, others: FloatArray) -> FloatArray:
+        """How far values are from others, shape (n,)."""
+        if self.is_rotation:
+            return rotations.angle_between(values, others)
+        apart: FloatArray = np.abs(values - others).max(axis=1)
+        return apart
+
+    def _is_straight(self, gap: int) -> bool:
+        """Tell whether keys alone say what is between two runs."""
+        before, after = self.runs[gap], self.runs[gap + 1]
+        start, end = before.spline.keys.values[-1], after.spline.keys.values[0]
+        share = (self.inside[gap] - before.frames[-1]) / (float(after.frames[0]) - float(before.frames[-1]))
+        if self.is_rotation:
+            turn = rotations.shorter(rotations.multiply(end, rotations.conjugate(start)))
+            line = rotations.slerp(start, rotations.multiply(turn, start), share)
+        else:
+            line = start + share[:, np.newaxis] * (end - start)
+        return bool((self._apart(self.between[gap], line) <= self.same).all())
+
+    def _added(self, gap: int) -> _Piece:
+        """The keys between two runs: none on a straight way, the last frame of what is held, or a sample a frame."""
+        frames, values = self.inside[gap], self.between[gap]
+        start = np.broadcast_to(self.runs[gap].spline.keys.values[-1], values.shape)
+        is_held = bool((self._apart(values, start) <= self.same).all())
+        kept = slice(0) if self.straight[gap] else slice(-1, None) if is_held else slice(None)
+        parameters = np.zeros((5, len(frames[kept])))
+        parameters[CONTINUITY] = -1.0 if is_held else 0.0
+        return _Piece(frames[kept], values[kept], parameters)
+
+    def _own(self, number: int) -> _Piece:
+        """The keys of a run, with corners at its ends."""
+        run = self.runs[number]
+        keys, parameters = run.spline.keys, run.spline.keys.parameters.copy()
+        # On a straight way it goes evenly; what is beside other ones doesn't matter.
+        before, after = self.speeds[number : number + 2]
+        leaving, arriving = (after, before) if len(keys) == 1 else self._speeds(number)
+        if number > 0:
+            parameters[:, 0] = _corner(parameters[:, 0], before, leaving)
+            parameters[EASE_TO, 0] = 0.0
+        if number < len(self.runs) - 1:
+            parameters[:, -1] = _corner(parameters[:, -1], arriving, after)
+            parameters[EASE_FROM, -1] = 0.0
+        if len(keys) == 2 and not self.is_rotation and leaving is not None and arriving is not None:
+            # The end of a track with more than two keys goes by the tangent at the other end of its segment, too.
+            if number == 0:
+                parameters[TENSION, 0] = 1.0 - min(leaving / (1.5 - 0.5 * arriving), _STEEPEST)
+            elif number == len(self.runs) - 1:
+                parameters[TENSION, 1] = 1.0 - min(arriving / (1.5 - 0.5 * leaving), _STEEPEST)
+        return _Piece(keys.frames, keys.values, parameters, self.turns[number])
+
+    def _speeds(self, number: int) -> tuple[float | None, float | None]:
+        """How fast a run of several keys leaves its first and comes to its last, in chords of the segments there; None:
+        these have no length."""
+        run = self.runs[number].spline
+        curve = type(run).curve([run], end_to_end([run]))
+        turns = self.turns[number]
+        chords = np.diff(run.keys.values, axis=0) if turns is None else turns[1:, :1] * turns[1:, 1:]
+        speeds: list[float | None] = []
+        for segment, u in ((0, 0.0), (len(chords) - 1, 1.0)):
+            tangent, chord = curve.evaluate(np.array([segment]), np.array([u]), 1)[:, 0], chords[segment]
+            square = float(chord @ chord)
+            speeds.append(float(np.clip(tangent @ chord / square, 0.0, _STEEPEST**2)) if square else None)
+        return speeds[0], speeds[1]
+
+    def _sampled(self, number: int) -> _Piece:
+        """A run as samples at whole frames, which are smooth but for corners at its ends."""
+        run = self.runs[number]
+        first, last = run.frames[[0, -1]].astype(np.float64)
+        frames = np.clip(self._whole_frames(first, last), first, last)
+        parameters = np.zeros((5, len(frames)))
+        parameters[CONTINUITY, [0, -1]] = -1.0
+        return _Piece(frames, evaluate_many([run.spline], frames)[0], parameters)
+
+    def _unlike(self, keys: Keys, own: Sequence[_Piece]) -> list[int]:
+        """The runs that the keys do not play within the tolerances of a bake."""
+        frames = [
+            np.clip(self._whole_frames(piece.frames[0], piece.frames[-1]), piece.frames[0], piece.frames[-1])
+            for piece in own
+        ]
+        (written,) = evaluate_many([self._played(keys)], np.concatenate(frames))
+        wanted = np.concatenate(evaluate_many([run.spline for run in self.runs], frames))
+        apart = self._parts(self._apart(written, wanted), frames)
+        return [number for number, each in enumerate(apart) if (each > self.near).any()]
+
+    @staticmethod
+    def _parts(values: FloatArray, frames: Sequence[FloatArray]) -> list[FloatArray]:
+        """Split what is there at frames one after the other."""
+        return np.split(values, np.cumsum([len(each) for each in frames])[:-1])
+
+    def _played(self, keys: Keys) -> Spline:
+        """What keys of the file play."""
+        if not self.is_rotation:
+            return tcb.VectorSpline(SplineKeys(keys.frames, keys.values, *keys.parameters))
+        run = self.runs[0].spline
+        assert isinstance(run, tcb.RotationSpline)
+        return spline_of(keys, run.construction)
+
+    def _keys(self, own: Sequence[_Piece], added: Sequence[_Piece]) -> Keys:
+        pieces = [own[0], *(piece for pair in zip(added, own[1:], strict=True) for piece in pair)]
+        frames, values = (np.concatenate([getattr(piece, name) for piece in pieces]) for name in ("frames", "values"))
+        keys = Keys(frames, values, np.concatenate([piece.parameters for piece in pieces], axis=1))
+        if not self.is_rotation:
+            return keys
+        turns = np.column_stack(rotations.rotations_to_turns(values))
+        end = 0
+        for piece in pieces:
+            start, end = end, end + len(piece.frames)
+            if piece.turns is not None:
+                # A run's first key turns from what is before it, the track's first one from nothing.
+                kept = slice(1 if start else 0, None)
+                turns[start:end][kept] = piece.turns[kept]
+        return keys.with_values(turns)
+
+
+def _corner(parameters: FloatArray, arriving: float | None, leaving: float | None) -> npt.NDArray[np.float64]:
+    """Return the parameters with those of a key that the motion comes to and leaves along the chords, at speeds of so
+    many of them; None: at any."""
+    # Of slack 1 - T and bias B it comes at (1 - T)(1 + B) and leaves at (1 - T)(1 - B), and neither is above 2.
+    most = _STEEPEST**2
+    into = arriving if arriving is not None else 1.0 if leaving is None else min(leaving, most - leaving)
+    away = leaving if leaving is not None else min(into, most - into)
+    slack = min((into + away) / 2.0, _STEEPEST)
+    result = parameters.copy()
+    result[TENSION], result[CONTINUITY] = 1.0 - slack, -1.0
+    result[BIAS] = np.clip((into - away) / (into + away), -1.0, 1.0) if into + away else 0.0
+    return result

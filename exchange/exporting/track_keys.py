@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The keys of Blender's tracks, for a file: as they are where they are TCB, sampled where they are not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...animation import Refusal
+from ...animation.bake.plans.splines import TrackSpline, track_splines
+from ...animation.fcurves.channels import channels_of
+from ...animation.store.frame_functions import function_of
+from ...animation.store.own_keys import read_own_keys
+from ...animation.store.table.settings import Settings
+from ...animation.store.tracks import Track, find_tracks, why_not
+from ...animation.translation import counted, iface_, n_, rpt_
+from ...interp import evaluate_many, rotations
+from ...interp.splines.methods import METHODS
+from ...interp.splines.tcb import METHOD
+from ..clean_keys import Keys, Say, still
+from ..conversion import Conversion, FloatArray
+from ..rotation_keys import PROPERTIES, Turned
+from .segments import joined
+
+_SAME = 1e-6
+"""Of samples: as near to each other they are one value, that float32 has rounded."""
+
+
+@dataclass(frozen=True, eq=False)
+class Said:
+    """A rotation mode and the keys of its property; without settings they are none of TCB."""
+
+    mode: str
+    keys: Keys
+    settings: Settings | None
+    is_one_spline: bool = True
+    """Blender plays none of its segments by another interpolation."""
+
+    def is_like(self, turned: Turned) -> bool:
+        """Whether this is what an import wrote."""
+        if self.mode != turned.mode or not self.is_one_spline:
+            return False
+        if turned.keys.is_still:
+            return self.keys.is_still and self.keys.is_like(replace(turned.keys, frames=self.keys.frames))
+        mine, others = (
+            settings and replace(settings, digest=0, options=None) for settings in (self.settings, turned.settings)
+        )
+        return mine == others and self.keys.is_like(turned.keys)
+
+
+class SampleLimit:
+    """How many samples a file may get, and how many it has so far."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.taken = 0
+
+    def take(self, count: int, refusal: Callable[[str], Refusal]) -> None:
+        """Let so many be taken. Raises the refusal of the reason where there would be too many."""
+        self.taken += count
+        if self.taken <= self.most:
+            return
+        reason = rpt_(
+            "with its {:,} samples the file would have more than the limit of {:,}: shorten its motion or the scene's "
+            "frame range, make it TCB without constraints, or raise the sample limit",
+            count,
+            self.most,
+        )
+        raise refusal(reason)
+
+
+class Tracks:
+    """The tracks of a datablock, by their paths."""
+
+    def __init__(
+        self, datablock: bpy.types.ID, samples_others: bool, limit: SampleLimit, conversion: Conversion
+    ) -> None:
+        self.datablock = datablock
+        self.samples_others = samples_others
+        self.limit = limit
+        self.conversion = conversion
+        try:
+            found = find_tracks(datablock, channels_of(datablock))
+        except Refusal:
+            found = []
+        self._tracks = {track.path: track for track in found if track.in_use and _playing(track)}
+
+    def numbers(self, path: str, say: Say) -> Keys:
+        """The keys of a property of numbers; one key where nothing animates it. Raises Refusal."""
+        track = self._tracks.get(path)
+        if track is None:
+            return still(_value(self.datablock, path))
+        splines = self._splines(track, say)
+        if len(splines) == 1 and track.settings.method == METHOD.name:
+            spline = splines[0]
+            keys = self._joined(track, spline, say) or _keys(spline, spline.values)
+            values = np.tile([track.component(index) for index in range(len(track.rest))], (len(keys), 1))
+            values[:, spline.components] = keys.values
+            return keys.with_values(values)
+        frames = self._sampled_frames(track, say)
+        return sampled(frames, self._played(track, splines, frames))
+
+    def turns(self, item: Any, say: Say) -> Keys:
+        """The keys of the rotation, as turns from the key before. Raises Refusal."""
+        track = self._rotation()
+        if track is None:
+            axis, angle = rotations.to_axis_angle(quaternion_of(item))
+            return still(np.append(angle, axis))
+        splines = self._splines(track, say)
+        if splines and track.settings.method == METHOD.name:
+            if track.settings.ends != "3DS":
+                say(_of(track, rpt_("the file can't say its ends: who plays it chooses them")))
+            spline = splines[0]
+            return self._joined(track, spline, say) or _keys(spline, _turns(track, spline))
+        frames = self._sampled_frames(track, say)
+        if splines:
+            return sampled_turns(frames, evaluate_many([splines[0].spline], frames)[0])
+        return sampled_turns(frames, _quaternions(track, self._played(track, [], frames)))
+
+    def rotation(self, item: Any) -> Said:
+        """The rotation as the object's properties say it. Raises Refusal."""
+        track = self._rotation()
+        if track is None:
+            path = PROPERTIES.get(item.rotation_mode, "rotation_euler")
+            return Said(item.rotation_mode, still(_value(item, path)), None)
+        originals = read_own_keys(track)
+        splines = track_splines(track, track.settings, originals, {})
+        keys = _keys(splines[0], splines[0].values)
+        settings = track.settings if _is_played_by_splines(track) else None
+        return Said(item.rotation_mode, keys, settings, len(splines[0].runs) == 1)
+
+    def played(self, *paths: str) -> tuple[FloatArray, FloatArray]:
+        """Whole frames from the first to the last key of these properties, and what each is there, a column each."""
+        tracks = [self._tracks.get(path) for path in paths]
+        keyed = [track for track in tracks if track is not None]
+        ends = [_whole_frames(track) for track in keyed]
+        frames = np.arange(min(each[0] for each in ends), max(each[-1] for each in ends) + 1.0)
+        self.limit.take(len(frames), keyed[0].refusal)
+        columns = [
+            np.full(len(frames), _value(self.datablock, path)[0])
+            if track is None
+            else self._played(track, [], frames)[:, 0]
+            for path, track in zip(paths, tracks, strict=True)
+        ]
+        return frames, np.column_stack(columns)
+
+    def _rotation(self) -> Track | None:
+        return next((track for path, track in self._tracks.items() if path.startswith("rotation_")), None)
+
+    def is_keyed(self, path: str) -> bool:
+        return path in self._tracks
+
+    def _sampled_frames(self, track: Track, say: Say) -> FloatArray:
+        """The frames at which a track is sampled, which is said."""
+        frames = _whole_frames(track)
+        self.limit.take(len(frames), track.refusal)
+        reason = _why_sampled(track) or rpt_("its components have keys, or splines that end, at different frames")
+        say(_of(track, rpt_("{:s}: written as {:d} samples", reason, len(frames))))
+        return frames
+
+    def _splines(self, track: Track, say: Say) -> list[TrackSpline]:
+        """None where something else than its splines plays."""
+        reason = _why_sampled(track)
+        if reason and not self.samples_others:
+            raise track.refusal(rpt_("{:s}; let it be sampled, or make it TCB", reason))
+        if not _is_played_by_splines(track):
+            return []
+        # What is locked can be read.
+        reason = "" if track.locked else why_not(track)
+        if reason:
+            raise track.refusal(reason)
+        for fcurve in track.channels.values():
+            others = sorted({modifier.type.lower() for modifier in fcurve.modifiers if modifier.type != "CYCLES"})
+            if others:
+                names = ", ".join(others)
+                say(_of(track, rpt_("modifiers of its F-curves are left: {:s}", names)))
+                break
+        return track_splines(track, track.settings, read_own_keys(track), {})
+
+    def _joined(self, track: Track, spline: TrackSpline, say: Say) -> Keys | None:
+        """Keys that play a spline and what Blender plays between its runs, which is said; None where it has one run."""
+        if len(spline.runs) == 1:
+            return None
+        found = joined(spline, self.conversion, partial(_turns, track) if track.is_rotation else None)
+        self.limit.take(found.added + found.samples, track.refusal)
+        if found.filled:
+            one = n_("{:d} segment that is held or eased is written with {:d} keys more, and as it is at whole frames")
+            more = n_(
+                "{:d} segments that are held or eased are written with {:d} keys more, and as they are at whole frames"
+            )
+            say(_of(track, counted(found.filled, one, more, found.added)))
+        if found.sampled:
+            one = n_("{:d} spline beside such segments that keys can't end: written as {:d} samples")
+            more = n_("{:d} splines beside such segments that keys can't end: written as {:d} samples")
+            say(_of(track, counted(found.sampled, one, more, found.samples)))
+        return found.keys
+
+    def _played(self, track: Track, splines: list[TrackSpline], frames: FloatArray) -> FloatArray:
+        """What the components play at the frames, shape (frames, components)."""
+        values = np.tile([track.component(index) for index in range(len(track.rest))], (len(frames), 1))
+        for index, fcurve in _playing(track).items():
+            values[:, index] = [fcurve.evaluate(float(frame)) for frame in frames]
+        for spline in splines:
+            values[:, spline.components] = evaluate_many([spline.spline], frames)[0]
+        return values
+
+
+def _playing(track: Track) -> dict[int, bpy.types.FCurve]:
+    """The components' F-curves that are not muted."""
+    return {
+        index: fcurve
+        for index, fcurve in track.channels.items()
+        if not (fcurve.mute or (fcurve.group is not None and fcurve.group.mute))
+    }
+
+
+def _is_played_by_splines(track: Track) -> bool:
+    """Whether its keys play at their own frames, and nothing else does."""
+    plays_all = len(_playing(track)) == len(track.channels)
+    return track.enabled and not track.driven and plays_all and function_of(track) is None
+
+
+def _of(track: Track, text: str) -> str:
+    return rpt_("{:s}: {:s}", track.path, text)
+
+
+def _why_sampled(track: Track) -> str:
+    """Why the file can't say by keys what plays; empty where it can."""
+    if not track.enabled:
+        return rpt_("not TCB")
+    if not _is_played_by_splines(track):
+        if track.driven:
+            return rpt_("driven")
+        return rpt_("muted in part") if function_of(track) is None else rpt_("retimed by a frame function")
+    method = track.settings.method
+    return "" if method == METHOD.name else rpt_("the file knows no {:s}", iface_(METHODS[method].label))
+
+
+def sampled(frames: FloatArray, values: FloatArray) -> Keys:
+    """A key a sample; one where all are the same."""
+    if (np.ptp(values, axis=0) <= _SAME * np.maximum(1.0, np.abs(values).max(axis=0))).all():
+        frames, values = frames[:1], values[:1]
+    return Keys(frames, values, np.zeros((5, len(frames))))
+
+
+def sampled_turns(frames: FloatArray, quaternions: FloatArray) -> Keys:
+    """A key a sample, as turns by the shorter way; one where there are none."""
+    if rotations.angle_between(quaternions, quaternions[0]).max() <= _SAME:
+        frames, quaternions = frames[:1], quaternions[:1]
+    angles, axes = rotations.rotations_to_turns(quaternions)
+    return Keys(frames, np.column_stack((angles, axes)), np.zeros((5, len(frames))))
+
+
+def quaternion_of(item: Any) -> FloatArray:
+    """The orientation of an object's own rotation property."""
+    if item.rotation_mode == "QUATERNION":
+        return rotations.normalise(item.rotation_quaternion[:])
+    if item.rotation_mode == "AXIS_ANGLE":
+        angle, *axis = item.rotation_axis_angle
+        return rotations.from_axis_angle(axis, angle)
+    return rotations.from_euler(item.rotation_euler[:], item.rotation_mode)
+
+
+def _value(datablock: Any, path: str) -> FloatArray:
+    value: Any = datablock.path_resolve(path)
+    return np.array([value] if isinstance(value, float) else value[:], dtype=np.float64)
+
+
+def _keys(spline: TrackSpline, values: FloatArray) -> Keys:
+    keys = spline.spline.keys
+    return Keys(keys.frames, values, np.array(keys.parameters), spline.spline.cycle)
+
+
+def _turns(track: Track, spline: TrackSpline) -> FloatArray:
+    """Of a rotation's keys, shape (n, 4): angle and axis."""
+    if track.settings.path == "AS_KEYED" and track.kind == "EULER":
+        angles, axes = rotations.turns_of_euler(spline.values, track.order)
+    elif track.settings.path == "AS_KEYED" and track.kind == "AXIS_ANGLE":
+        angles, axes = rotations.turns_of_axis_angle(spline.values[:, 0], spline.values[:, 1:])
+    else:
+        quaternions = spline.spline.keys.values
+        angles, axes = rotations.rotations_to_turns(quaternions, path=track.settings.path)
+    return np.column_stack((angles, axes))
+
+
+def _quaternions(track: Track, values: FloatArray) -> FloatArray:
+    if track.kind == "QUATERNION":
+        return rotations.normalise(values)
+    if track.kind == "AXIS_ANGLE":
+        return rotations.from_axis_angle(values[:, 1:], values[:, 0])
+    return rotations.from_euler(values, track.order)
+
+
+def _whole_frames(track: Track) -> FloatArray:
+    """From the first to the last key of any component."""
+    ends = [point.co.x for fcurve in track.channels.values() for point in fcurve.keyframe_points]
+    return np.arange(np.floor(min(ends)), np.ceil(max(ends)) + 1.0)

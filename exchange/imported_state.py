@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an imported object was in its file, kept with it, so that what nobody has changed is written as it was read."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+import numpy as np
+
+from ..formats import three_ds
+from .conversion import Conversion
+from .rotation_keys import Choices
+
+PROPERTY = "3ds"
+_CONVERSION = "3ds_conversion"
+PROPERTIES = (PROPERTY, _CONVERSION)
+"""The names of the custom properties that hold it."""
+
+
+def remember(datablock: Any, node: three_ds.Node, converted: str) -> None:
+    """Keep the node, as bytes of a file, and how it was converted, as `as_converted` tells it."""
+    datablock[PROPERTY] = three_ds.write(three_ds.Scene(keyframer=three_ds.Keyframer((node,))))
+    datablock[_CONVERSION] = converted
+
+
+def as_converted(conversion: Conversion, choices: Choices) -> str:
+    """How nodes are converted, to keep with what they became."""
+    said = {"axes": conversion.axes.tolist(), "scale": conversion.scale}
+    said |= {"start": conversion.start, "stretch": conversion.stretch, "choices": dataclasses.astuple(choices)}
+    return json.dumps(said)
+
+
+def recall(datablock: Any) -> tuple[three_ds.Node, Conversion, Choices] | None:
+    """The node that the datablock was, and how it was converted; None where it comes from no file."""
+    kept = datablock.get(PROPERTY)
+    if not isinstance(kept, bytes):
+        return None
+    try:
+        said = json.loads(datablock[_CONVERSION])
+        said["axes"] = np.array(said["axes"])
+        (node,) = three_ds.read(kept).nodes
+        choices = Choices(*said.pop("choices"))
+        return node, Conversion(**said), choices
+    except (three_ds.ThreeDSError, KeyError, TypeError, ValueError):
+        return None

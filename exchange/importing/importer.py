@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A 3D Studio file into the open scene."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, cast
+
+import bpy
+import numpy as np
+
+from ...animation import Options, Report, bake_many
+from ...animation.bake.pipeline import Progress, approximately
+from ...animation.datablocks import name_of
+from ...animation.errors import TooManySamples
+from ...animation.report import HandleError
+from ...animation.store.table.options import Output
+from ...animation.translation import rpt_, told
+from ...formats import three_ds
+from ..conversion import Conversion, FloatArray
+from ..imported_state import as_converted, remember
+from ..left_out import count_in_file, count_in_scene, left_of_file
+from ..report import Exchanged, count_found
+from ..rotation_keys import Choices
+from .apply_plan import Applied, apply
+from .match_objects import match_objects, tell_differences, why_left
+from .new_objects import Made, make_axes, make_objects
+from .plan_objects import Planned, note, plan
+
+SAMPLE_LIMIT = 5_000_000
+"""Samples in one import, some seconds of work: what would come to more is played by handles, unless it is raised."""
+_LAST_FRAME = 1_048_574
+"""Blender's."""
+_FAR = 1.0
+"""Degrees."""
+_NAMED = 3
+"""Objects that one note names; the rest is counted."""
+
+
+@dataclass(frozen=True)
+class ImportOptions:
+    """How to import.
+
+    Attributes
+    ----------
+    conversion : Conversion
+        Axes, scale and frames.
+    choices : Choices
+        How rotations are read.
+    matches : bool
+        Animate objects that the scene has, by name, in place of making new ones.
+    output : "HANDLES", "SAMPLES", "CURVES" or "NONE"
+        What plays the motion. Rotations that handles play far off are baked as samples.
+    sample_limit : int
+        Handles play what would come to more samples than this.
+    """
+
+    conversion: Conversion = field(default_factory=Conversion)
+    choices: Choices = field(default_factory=Choices)
+    matches: bool = False
+    output: str = "HANDLES"
+    sample_limit: int = SAMPLE_LIMIT
+
+
+def import_files(
+    scenes: Mapping[str, three_ds.Scene],
+    into: bpy.types.Scene,
+    collection: bpy.types.Collection,
+    options: ImportOptions,
+    progress: Progress | None = None,
+) -> Exchanged:
+    """Bring the scenes of files into Blender's; if this fails nothing is left of it.
+
+    Parameters
+    ----------
+    scenes
+        What the files have, by their names.
+    into, collection
+        Where new objects go.
+    options
+        How.
+    progress
+        Called with the number of steps done and in all.
+
+    Returns
+    -------
+    Exchanged
+        What was found, made and matched, and what was left.
+    """
+    report = Exchanged()
+    made = Made(collection)
+    try:
+        for name, scene in scenes.items():
+            done = Exchanged(notes=[told(warning) for warning in scene.warnings])
+            _import(scene, into, made, options, done, progress)
+            if len(scenes) > 1:
+                done.notes = [rpt_("{:s}: {:s}", name, text) for text in done.notes]
+            report.add(done)
+        if options.output != "NONE" and report.animated:
+            ends = np.array([segment_of(scene) for scene in scenes.values()])
+            _bake(report, options.conversion.frames(ends), options, progress)
+    except BaseException:
+        made.take_back()
+        raise
+    made.finish()
+    return report
+
+
+def _bake(report: Exchanged, ends: FloatArray, options: ImportOptions, progress: Progress | None) -> None:
+    """Bake all keys, and where handles are far off samples."""
+    baking = None if progress is None else partial(_second_half, progress)
+    if options.output == "HANDLES":
+        report.baked.add(bake_many(report.animated, Options(output="HANDLES"), progress=baking))
+        _bake_far(report, ends, options)
+    else:
+        prefixes = {datablock: [""] for datablock in report.animated}
+        report.baked.add(_baked_to_the_end(report, prefixes, ends, options, baking))
+    report.notes += [*report.baked.refused, *report.baked.notes]
+
+
+def _bake_far(report: Exchanged, ends: FloatArray, options: ImportOptions) -> None:
+    """Bake as samples the rotations that handles play so far off that anybody sees it, as turns of more than a half."""
+    baked = report.baked
+    far = [each for each in baked.handles if each["rotation"] and each["error"] > _FAR]
+    if not far:
+        return
+    prefixes: dict[bpy.types.ID, list[str]] = {}
+    for datablock in report.animated:
+        paths = [each["track"] for each in far if each["datablock"] == name_of(datablock)]
+        if paths:
+            prefixes[datablock] = paths
+    done = _baked_to_the_end(report, prefixes, ends, replace(options, output="SAMPLES"), None)
+    places = _places(far)
+    baked.notes = [note for note in baked.notes if not note.startswith(places)] + done.notes
+    left = _places(done.handles)
+    far = [each for each, place in zip(far, places, strict=True) if place not in left]
+    baked.handles = [each for each in baked.handles if each not in far]
+    turns = [each["error"] for each in baked.handles if each["rotation"]]
+    baked.rotation_error = math.radians(max(turns, default=0.0))
+    baked.samples += done.samples
+    baked.refusals += done.refusals
+    baked.notes += [
+        place + rpt_("baked as samples, as handles would be off by up to {:.2g} degrees", error)
+        for place, error in zip(_places(far), (each["error"] for each in far), strict=True)
+    ]
+
+
+def _places(errors: Sequence[HandleError]) -> tuple[str, ...]:
+    """How notes on these tracks begin."""
+    return tuple(f'"{each["datablock"]}", {each["track"]}: ' for each in errors)
+
+
+def _baked_to_the_end(
+    report: Exchanged,
+    prefixes: Mapping[bpy.types.ID, Sequence[str]],
+    ends: FloatArray,
+    options: ImportOptions,
+    progress: Progress | None,
+) -> Report:
+    """Bake the tracks whose paths start so; what cycles, from the first to the last of these frames, to which the files
+    play."""
+    ranges = np.array([*ends, *report.cyclic.values()]).clip(-_LAST_FRAME, _LAST_FRAME)
+    whole = float(np.floor(ranges[:, 0].min())), float(np.ceil(ranges[:, 1].max()))
+    done = Report()
+    for cycles, frame_range in ((False, None), (True, whole)):
+        some = {datablock: paths for datablock, paths in prefixes.items() if (datablock in report.cyclic) == cycles}
+        if some:
+            output = cast(Output, options.output)
+            how = Options(output=output, frame_range=frame_range, sample_limit=options.sample_limit)
+            done.add(_baked_within_limit(some, how, progress))
+    return done
+
+
+def _baked_within_limit(
+    prefixes: Mapping[bpy.types.ID, Sequence[str]], how: Options, progress: Progress | None
+) -> Report:
+    """Bake the tracks; where they would come to more samples than the limit, handles are to play them."""
+    done = bake_many(prefixes, how, prefixes, progress)
+    refused = [refusal for refusal in done.refusals if isinstance(refusal, TooManySamples)]
+    if not refused:
+        return done
+    by_handles = bake_many(prefixes, Options(output="HANDLES"), prefixes, progress)
+    by_handles.notes.insert(0, _played_by_handles(refused, how.sample_limit))
+    return by_handles
+
+
+def _played_by_handles(refused: Sequence[TooManySamples], limit: int) -> str:
+    names = ", ".join(f'"{refusal.name}"' for refusal in refused[:_NAMED])
+    if len(refused) > _NAMED:
+        names = rpt_("{:s} and {:d} more", names, len(refused) - _NAMED)
+    return rpt_(
+        "{:s}: played by handles, as about {:s} samples would be more than the limit of {:,}: raise the sample limit, "
+        "or bake a shorter range",
+        names,
+        approximately(refused[0].asked),
+        limit,
+    )
+
+
+def _second_half(progress: Progress, done: int, total: int) -> None:
+    progress(total + done, 2 * total)
+
+
+def _import(
+    scene: three_ds.Scene,
+    into: bpy.types.Scene,
+    made: Made,
+    options: ImportOptions,
+    report: Exchanged,
+    progress: Progress | None,
+) -> None:
+    count_found(scene, report.found)
+    choices = options.choices.of(scene)
+    planned = plan(scene, options.conversion, choices, report.notes)
+    if options.matches:
+        items = _matched(planned, into, made, report)
+    else:
+        items = make_objects(planned, made, report.notes)
+        report.made += Counter(one.kind.lower() for one in planned)
+    aims = any(one.target is not None for one in planned)
+    axes = make_axes(options.conversion, made) if aims and not options.conversion.keeps_up else None
+    applied, converted = Applied(), as_converted(options.conversion, choices)
+    for index, (one, item) in enumerate(zip(planned, items, strict=True)):
+        if item is None:
+            continue
+        if not options.matches and one.parent is not None and one.kind != "WORLD":
+            item.parent = items[one.parent]
+        apply(one, item, None if one.target is None else items[one.target], axes, applied)
+        remember(item, one.node, converted)
+        if not options.matches and one.kind == "WORLD":
+            _place_world(item, into, report)
+        if progress is not None:
+            progress(index, 2 * len(planned))
+    report.items += [item for one, item in zip(planned, items, strict=True) if item is not None and one.kind != "WORLD"]
+    report.in_file, report.in_scene = count_in_file(scene), count_in_scene(report.items)
+    report.made += applied.counts
+    report.notes += applied.notes
+    report.animated += applied.datablocks
+    report.cyclic |= applied.cyclic
+    if not options.matches:
+        report.tell_left(left_of_file(scene))
+
+
+def _matched(planned: list[Planned], into: bpy.types.Scene, made: Made, report: Exchanged) -> list[Any]:
+    """The scene's objects, those that can be animated; targets of its cameras and lights are made where missing."""
+    items = match_objects(planned, into.objects, report.notes)
+    for index, one in enumerate(planned):
+        if one.kind == "WORLD":
+            items[index] = into.world
+        reason = "" if items[index] is None else why_left(items[index])
+        if items[index] is None or reason:
+            items[index] = None
+            note(report.notes, one.name, rpt_("left: {:s}", reason) if reason else rpt_("left: no object of this name"))
+    for one, item in zip(planned, items.copy(), strict=True):
+        if item is None:
+            continue
+        made.keep(item)
+        if one.kind == "WORLD":
+            continue
+        if item.data is not None and one.kind in ("CAMERA", "LIGHT"):
+            made.keep(item.data)
+        tell_differences(one, item, None if one.parent is None else items[one.parent], report.notes)
+        item.matrix_parent_inverse.identity()
+        report.matched[one.name] = item.name
+        action = item.animation_data.action if item.animation_data else None
+        if action is not None:
+            note(report.notes, one.name, rpt_('its action was "{:s}", which the file keeps', action.name))
+            action.use_fake_user = True
+        if one.target is not None and items[one.target] is None:
+            items[one.target] = made.new("EMPTY", planned[one.target].name, None)
+            report.made["empty"] += 1
+    return items
+
+
+def _place_world(world: Any, into: Any, report: Exchanged) -> None:
+    if into.world is None:
+        into.world = world
+    else:
+        report.notes.append(rpt_('the ambient light is the world "{:s}", not used: the scene has one', world.name))
+
+
+def segment_of(scene: three_ds.Scene) -> tuple[int, int]:
+    """First and last frame of what the file plays."""
+    keyframer = scene.keyframer
+    if keyframer is not None and keyframer.segment is not None and keyframer.segment[0] < keyframer.segment[1]:
+        return keyframer.segment
+    length = 0 if keyframer is None or keyframer.header is None else keyframer.header.length
+    frames = [int(track.frames.max()) for node in scene.nodes for track in node.tracks if len(track.frames)]
+    return 0, max([length, *frames])
+
+
+def set_range(scene: Any, read: Sequence[three_ds.Scene], conversion: Conversion, rate: float | None) -> None:
+    """Let the scene play what the files play; at `rate` frames a second, where one is given."""
+    ends = np.clip(conversion.frames(np.array([segment_of(one) for one in read])), -_LAST_FRAME, _LAST_FRAME)
+    scene.frame_start, scene.frame_end = math.floor(ends.min()), math.ceil(ends.max())
+    if rate is not None:
+        # Blender has a whole number, and what it is divided by.
+        scene.render.fps = max(1, round(rate))
+        scene.render.fps_base = scene.render.fps / rate

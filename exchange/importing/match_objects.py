@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Objects that a scene has for what is planned, by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...animation.translation import rpt_
+from .apply_plan import AIM, ROLL_CONSTRAINT
+from .plan_objects import TARGET, Planned, note
+
+NAME_LENGTH = 10
+"""Characters of an object's name that a .3ds file keeps."""
+_NUMBER = re.compile(r"\.\d{3,}$")
+_NEAR = 1e-3
+"""Of a mesh's size: vertices farther off than this are elsewhere."""
+
+
+def _bare(name: str) -> str:
+    """Without the number that Blender adds where a name is taken."""
+    return _NUMBER.sub("", name)
+
+
+_AS_NAMED: tuple[Callable[[str], str], ...] = (str, _bare, lambda name: _bare(name)[:NAME_LENGTH])
+"""What an object's name is compared by: first as it is; an exporter cuts names, and Blender numbers them."""
+
+
+def match_objects(planned: Sequence[Planned], objects: Iterable[Any], notes: list[str]) -> list[Any]:
+    """For each that is planned the object of its name, or None; none is given twice."""
+    free = sorted(objects, key=lambda item: str(item.name))
+    items: list[Any] = [None] * len(planned)
+    for shown in _AS_NAMED:
+        for index, one in enumerate(planned):
+            if items[index] is not None or one.kind == "WORLD":
+                continue
+            found = [item for item in free if _fits(one, item) and shown(item.name) in _names(one)]
+            if len(found) > 1:
+                others = ", ".join(f'"{item.name}"' for item in found[1:4])
+                taken = found[0].name
+                note(notes, one.name, rpt_('is "{:s}" of several objects that it could be: {:s}', taken, others))
+            if found:
+                items[index] = found[0]
+                free.remove(found[0])
+    return items
+
+
+def _names(planned: Planned) -> set[str]:
+    name = planned.node.name.decode("latin-1")
+    if planned.name.endswith(TARGET):
+        return {planned.name, name + TARGET.lower()}
+    return {planned.name, name}
+
+
+def _fits(planned: Planned, item: Any) -> bool:
+    if planned.kind in ("CAMERA", "LIGHT"):
+        return bool(item.type == planned.kind)
+    return item.type not in ("CAMERA", "LIGHT")
+
+
+def why_left(item: Any) -> str:
+    """Why an object, or a world, can't take an animation; empty where it can."""
+    shown = item.data if getattr(item, "type", "") in ("CAMERA", "LIGHT") else item
+    if item.library is not None or shown.library is not None:
+        return rpt_("it is linked")
+    if item.animation_data is not None and item.animation_data.use_tweak_mode:
+        return rpt_("an NLA strip of it is in tweak mode")
+    return ""
+
+
+def tell_differences(planned: Planned, item: Any, parent: Any, notes: list[str]) -> None:
+    """Say where the object is not as the file has it, so that the same keys move it elsewhere."""
+    say = partial(note, notes, planned.name)
+    own = [constraint.name for constraint in item.constraints if constraint.name not in (AIM, ROLL_CONSTRAINT)]
+    if own:
+        names = ", ".join(own)
+        say(rpt_("has constraints of its own, which stay: {:s}", names))
+    if item.parent != parent:
+        here, there = (rpt_("nothing") if one is None else f'"{one.name}"' for one in (item.parent, parent))
+        say(rpt_("hangs from {:s}, in the file from {:s}: its keys are the file's", here, there))
+    if planned.points is None or item.type != "MESH" or len(item.data.vertices) != len(planned.points):
+        return
+    points = np.empty(3 * len(planned.points), dtype=np.float32)
+    item.data.vertices.foreach_get("co", points)
+    apart = np.abs(points.reshape(-1, 3) - planned.points).max()
+    if apart > _NEAR * max(1e-6, float(np.ptp(planned.points, axis=0).max())):
+        say(rpt_("its vertices lie up to {:.3g} from where the file has them around its pivot", apart))

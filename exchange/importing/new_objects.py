@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""New objects for what is planned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import bpy
+
+from ...formats.three_ds import Light, Mesh
+from ...interp import rotations
+from ..conversion import Conversion
+from ..mesh_import import make_mesh
+from .plan_objects import Planned, note
+from .revert import Before
+
+WATTS = 1000.0
+"""What Blender's own importer gives a light: the lamps of 3D Studio do not fade with distance."""
+AXES = "3DS Axes"
+
+
+class Made:
+    """What was made and changed so far, to be taken away and put back if something fails."""
+
+    def __init__(self, collection: bpy.types.Collection) -> None:
+        self.collection = collection
+        self.datablocks: list[bpy.types.ID] = []
+        self._befores: dict[bpy.types.ID, Before] = {}
+
+    def new(self, kind: str, name: str, data: bpy.types.ID | None) -> Any:
+        """A new object in the collection."""
+        item: Any = bpy.data.objects.new(name, data)
+        self.datablocks.append(item)
+        self.collection.objects.link(item)
+        if kind == "EMPTY":
+            item.empty_display_size = 1.0
+        return item
+
+    def data(self, datablock: Any) -> Any:
+        self.datablocks.append(datablock)
+        return datablock
+
+    def keep(self, datablock: bpy.types.ID) -> None:
+        """Remember how a datablock is that the import is about to change."""
+        if datablock not in self._befores:
+            self._befores[datablock] = Before(datablock)
+
+    def take_back(self) -> None:
+        """Remove all that is new, with its actions and those that were given to what is not."""
+        actions = {_action_of(one) for one in (*self.datablocks, *self._befores)}
+        actions -= {None, *(before.action for before in self._befores.values())}
+        for before in self._befores.values():
+            before.put_back()
+        bpy.data.batch_remove({*self.datablocks, *actions})
+        self.finish()
+
+    def finish(self) -> None:
+        """Forget how things were before."""
+        bpy.data.batch_remove([before.copy for before in self._befores.values()])
+        self._befores.clear()
+
+
+def _action_of(datablock: bpy.types.ID) -> bpy.types.Action | None:
+    animation = getattr(datablock, "animation_data", None)
+    return None if animation is None else animation.action
+
+
+def make_objects(planned: Sequence[Planned], made: Made, notes: list[str]) -> list[Any]:
+    """One object for each that is planned, not yet placed; for an ambient light a world."""
+    meshes: dict[tuple[bytes, bytes, bool], Any] = {}
+    items = []
+    for one in planned:
+        if one.kind == "WORLD":
+            items.append(made.data(bpy.data.worlds.new(one.name)))
+            continue
+        items.append(made.new(one.kind, one.name, _data(one, meshes, made, notes)))
+    return items
+
+
+def _data(planned: Planned, meshes: dict[tuple[bytes, bytes, bool], Any], made: Made, notes: list[str]) -> Any:
+    name = planned.node.name.decode("latin-1")
+    if planned.kind == "MESH" and isinstance(planned.content, Mesh) and planned.points is not None:
+        pivot = b"" if planned.node.pivot is None else planned.node.pivot.tobytes()
+        shared = planned.node.name, pivot, planned.mirrored
+        if shared not in meshes:
+            say = partial(note, notes, planned.name)
+            meshes[shared] = made.data(make_mesh(name, planned.content, planned.points, say))
+        return meshes[shared]
+    if planned.kind == "CAMERA":
+        return made.data(bpy.data.cameras.new(name))
+    if planned.kind == "LIGHT":
+        light: Any = bpy.data.lights.new(name, "SPOT" if planned.node.kind == "SPOTLIGHT" else "POINT")
+        content = planned.content
+        multiplier = content.multiplier if isinstance(content, Light) and content.multiplier is not None else 1.0
+        light.energy = WATTS * multiplier
+        return made.data(light)
+    return None
+
+
+def make_axes(conversion: Conversion, made: Made) -> Any:
+    """An object whose space is the file's: there a camera stands upright."""
+    item = made.new("EMPTY", AXES, None)
+    item.rotation_mode = "QUATERNION"
+    item.rotation_quaternion = rotations.from_matrix(conversion.axes)
+    return item

@@ -1,0 +1,332 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A file's scene as objects to be: what each is, what it hangs from, and the keys of its properties.
+
+All is read and converted here, before anything of Blender's is made or changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import numpy as np
+
+from ...animation.translation import counted, n_, rpt_
+from ...formats.three_ds import COMPONENTS, Camera, Light, Mesh, Node, Object, Scene, Track
+from ...interp import rotations
+from ..clean_keys import Keys, Say, turn_keys, vector_keys
+from ..conversion import Conversion, FloatArray, Frame
+from ..mesh_import import local_points, mirrors
+from ..rotation_keys import Choices, Turned, said_by_keys
+
+DUMMY = b"$$$DUMMY"
+TARGET = ".Target"
+_AIMED = {"CAMERA": "CAMERA_TARGET", "SPOTLIGHT": "LIGHT_TARGET"}
+_TARGETS = tuple(_AIMED.values())
+_HIDDEN = 0x0800
+_UNLINKS = 0x700
+DEGREES_MM = 2400.0
+"""A camera's field of view in degrees times its lens in mm, as 3D Studio has it."""
+
+_LIMITS = {"FOV": (0.01, 173.6), "HOTSPOT": (0.0, 180.0), "FALLOFF": (1.0, 180.0)}
+"""Degrees. A lens of 1 mm, Blender's shortest, sees 173.6."""
+_QUANTITIES = {
+    "SCALE": "scale",
+    "FOV": "fov",
+    "ROLL": "roll",
+    "COLOR": "color",
+    "HOTSPOT": "hotspot",
+    "FALLOFF": "falloff",
+}
+_WANTED = {
+    "OBJECT": {"POSITION", "ROTATION", "SCALE", "MORPH", "HIDE"},
+    "CAMERA": {"POSITION", "FOV", "ROLL"},
+    "CAMERA_TARGET": {"POSITION"},
+    "LIGHT": {"POSITION", "COLOR"},
+    "SPOTLIGHT": {"POSITION", "COLOR", "HOTSPOT", "FALLOFF", "ROLL"},
+    "LIGHT_TARGET": {"POSITION"},
+    "AMBIENT": {"COLOR"},
+}
+_NOT_TAKEN = {
+    "OBJECT": n_("left: nothing of an object takes it"),
+    "CAMERA": n_("left: nothing of a camera takes it"),
+    "CAMERA_TARGET": n_("left: nothing of a camera target takes it"),
+    "LIGHT": n_("left: nothing of a light takes it"),
+    "SPOTLIGHT": n_("left: nothing of a spotlight takes it"),
+    "LIGHT_TARGET": n_("left: nothing of a light target takes it"),
+    "AMBIENT": n_("left: nothing of an ambient light takes it"),
+}
+_ABOUT = {
+    "POSITION": n_("position track: {:s}"),
+    "ROTATION": n_("rotation track: {:s}"),
+    "SCALE": n_("scale track: {:s}"),
+    "FOV": n_("fov track: {:s}"),
+    "ROLL": n_("roll track: {:s}"),
+    "COLOR": n_("color track: {:s}"),
+    "MORPH": n_("morph track: {:s}"),
+    "HOTSPOT": n_("hotspot track: {:s}"),
+    "FALLOFF": n_("falloff track: {:s}"),
+    "HIDE": n_("hide track: {:s}"),
+}
+
+
+@dataclass(eq=False)
+class Planned:
+    """One object to be."""
+
+    name: str
+    node: Node
+    parent: int | None
+    """Its place among all that are planned."""
+    kind: str
+    """MESH, EMPTY, CAMERA, LIGHT or WORLD."""
+    frame: Frame
+    content: Mesh | Camera | Light | None = None
+    target: int | None = None
+    """What it looks at."""
+    points: FloatArray | None = None
+    """Of its mesh, in its own space."""
+    mirrored: bool = False
+    keys: dict[str, Keys] = field(default_factory=dict)
+    """Of location, scale, fov, roll, color, hotspot, falloff; angles in degrees."""
+    rotation: Turned | None = None
+    hidden: Keys | None = None
+    """1 where it is hidden."""
+    markers: list[tuple[float, str]] = field(default_factory=list)
+    """Frames, and the object that it is to look like."""
+
+
+def node_name(node: Node) -> str:
+    """What Blender is to call it; the file's bytes are taken for Latin-1, which loses none."""
+    name, instance = node.name.decode("latin-1"), (node.instance_name or b"").decode("latin-1")
+    if node.name == DUMMY:
+        return instance or "Dummy"
+    if node.kind in _TARGETS:
+        return name + TARGET
+    return (f"{name}.{instance}" if instance else name) or "Unnamed"
+
+
+def plan(scene: Scene, conversion: Conversion, choices: Choices, notes: list[str]) -> list[Planned]:
+    """Everything that the file has, nodes first and in their order."""
+    objects = {item.name: item for item in reversed(scene.objects)}
+    nodes, parents = _all_nodes(scene, objects)
+    _pass_over_ambient(nodes, parents, notes)
+    places = {(node.kind, node.name): index for index, node in reversed([*enumerate(nodes)])}
+    targets = [places.get((_AIMED[node.kind], node.name)) if node.kind in _AIMED else None for node in nodes]
+    result = []
+    for index, node in enumerate(nodes):
+        parent = parents[index]
+        aimed = targets[index] is not None
+        frame = Frame(conversion, parent is not None and targets[parent] is not None, aimed)
+        item = objects.get(node.name)
+        content = None if item is None else item.content
+        if index >= len(scene.nodes) and isinstance(content, Mesh):
+            content = _without_turn(content)
+        planned = Planned(node_name(node), node, parent, _kind(node, content), frame, content, targets[index])
+        say = partial(note, notes, planned.name)
+        add_keys(planned, _all_tracks(node, item), choices, say)
+        if node.kind in _AIMED and not aimed:
+            if "roll" in planned.keys:
+                say(rpt_("it has no target: it looks along -Z, without its roll"))
+            else:
+                say(rpt_("it has no target: it looks along -Z"))
+        result.append(planned)
+    _add_points(result, notes)
+    return result
+
+
+def note(notes: list[str], name: str, what: str) -> None:
+    """Add what there is to say of an object."""
+    notes.append(rpt_('"{:s}": {:s}', name, what))
+
+
+def _all_nodes(scene: Scene, objects: dict[bytes, Object]) -> tuple[list[Node], list[int | None]]:
+    """The keyframer's nodes, and nodes for what only the editor has, with the places of what they hang from."""
+    nodes = list(scene.nodes)
+    parents: list[int | None] = [] if scene.keyframer is None else list(scene.keyframer.parents())
+    known = {(node.kind, node.name) for node in nodes}
+    animated = {node.name for node in nodes if node.kind not in _TARGETS}
+    for item in objects.values():
+        for node in _standing(item):
+            if (node.kind, node.name) not in known and (node.kind in _TARGETS or item.name not in animated):
+                nodes.append(node)
+                parents.append(None)
+    return nodes, parents
+
+
+def _pass_over_ambient(nodes: list[Node], parents: list[int | None], notes: list[str]) -> None:
+    """Let what hangs from an ambient light, which has no place, hang from what that light hangs from."""
+    for index, node in enumerate(nodes):
+        path, at = [], index
+        while (up := parents[at]) is not None and nodes[up].kind == "AMBIENT":
+            path.append(at)
+            at = up
+        for each in path:
+            parents[each] = parents[at]
+        if path and node.kind != "AMBIENT":
+            above = parents[index]
+            text = rpt_("hangs from the ambient light, which has no place: it is taken to have no parent")
+            if above is not None:
+                shown = node_name(nodes[above])
+                text = rpt_('hangs from the ambient light, which has no place: it is taken to hang from "{:s}"', shown)
+            note(notes, node_name(node), text)
+
+
+def _standing(item: Object) -> Iterator[Node]:
+    """Nodes that stand where the editor has the object."""
+    content = item.content
+    if isinstance(content, Mesh):
+        origin = np.zeros(3, np.float32) if content.matrix is None else content.matrix[3]
+        yield Node("OBJECT", item.name, tracks=(_still("POSITION", origin),))
+    elif isinstance(content, Camera):
+        fov = DEGREES_MM / content.lens if content.lens else 0.0
+        views = _still("FOV", fov), _still("ROLL", content.roll)
+        yield Node("CAMERA", item.name, tracks=(_still("POSITION", content.position), *views))
+        yield Node("CAMERA_TARGET", item.name, tracks=(_still("POSITION", content.target),))
+    elif isinstance(content, Light):
+        spot = content.spotlight
+        tracks = [_still("POSITION", content.position)]
+        if content.color is not None:
+            tracks.append(_still("COLOR", content.color))
+        if spot is not None:
+            tracks += [
+                _still("HOTSPOT", spot.hotspot),
+                _still("FALLOFF", spot.falloff),
+                _still("ROLL", spot.roll or 0.0),
+            ]
+        yield Node("LIGHT" if spot is None else "SPOTLIGHT", item.name, tracks=tuple(tracks))
+        if spot is not None:
+            yield Node("LIGHT_TARGET", item.name, tracks=(_still("POSITION", spot.target),))
+
+
+def _still(kind: str, value: object) -> Track:
+    """A track of one key at frame 0."""
+    values = np.array(value, np.float32).reshape(1, COMPONENTS[kind])
+    return Track(kind, np.zeros(1, np.int32), values, np.zeros(1, np.uint16), np.zeros((5, 1), np.float32))
+
+
+def _kind(node: Node, content: Mesh | Camera | Light | None) -> str:
+    if node.kind == "OBJECT":
+        return "MESH" if isinstance(content, Mesh) and len(content.vertices) and node.name != DUMMY else "EMPTY"
+    kinds = {"CAMERA": "CAMERA", "LIGHT": "LIGHT", "SPOTLIGHT": "LIGHT", "AMBIENT": "WORLD"}
+    return kinds.get(node.kind, "EMPTY")
+
+
+def _all_tracks(node: Node, item: Object | None) -> list[Track]:
+    """The node's own, and for what of a camera or light has no keys what the editor has."""
+    tracks = list(node.tracks)
+    if item is not None and node.kind != "OBJECT":
+        keyed = {track.kind for track in tracks if len(track.frames)}
+        standing = [each for each in _standing(item) if each.kind == node.kind]
+        tracks += [track for each in standing for track in each.tracks if track.kind not in keyed]
+    return tracks
+
+
+def add_keys(planned: Planned, tracks: Iterable[Track], choices: Choices, say: Say) -> None:
+    """Convert the tracks to keys of what is planned."""
+    node, frame = planned.node, planned.frame
+    done = set()
+    for track in tracks:
+        tell = partial(_tell, say, track.kind)
+        if track.kind in done or not len(track.frames):
+            continue  # the reader says where there are several
+        done.add(track.kind)
+        if track.kind not in _WANTED[node.kind]:
+            tell(rpt_(_NOT_TAKEN[node.kind]))
+            continue
+        if track.flags & _UNLINKS:
+            text = rpt_(
+                "it is unlinked from its parent along some axes, which is left: it takes all of the parent's motion"
+            )
+            tell(text)
+        if track.kind == "ROTATION":
+            turns = turn_keys(track, frame, choices.shorter_turns, tell)
+            planned.rotation = None if turns is None else said_by_keys(turns, choices, tell)
+        elif track.kind == "HIDE":
+            planned.hidden = _hidden_keys(track, bool(node.flags[0] & _HIDDEN), frame.conversion)
+            if track.cycle != "SINGLE":
+                tell(rpt_("its cycle is left: it ends with its last key"))
+        elif track.kind == "MORPH":
+            frames = frame.conversion.frames(track.frames)
+            names = [name.decode("latin-1") for name in track.names]
+            planned.markers = list(zip(frames.tolist(), names, strict=True))
+            count = len(track.frames)
+            tell(rpt_("{:d} keys kept as markers of its action: Blender is not told to morph", count))
+        else:
+            keys = vector_keys(track, frame.conversion, tell)
+            if keys is not None and track.kind == "POSITION":
+                planned.keys["location"] = keys.with_values(frame.positions(keys.values))
+            elif keys is not None:
+                _tell_limits(track, tell)
+                values = frame.scales(keys.values) if track.kind == "SCALE" else keys.values
+                planned.keys[_QUANTITIES[track.kind]] = keys.with_values(values)
+    if planned.hidden is None and node.flags[0] & _HIDDEN:
+        planned.hidden = Keys(np.zeros(1), np.ones((1, 1)), np.zeros((5, 1)))
+    if planned.rotation is None and not frame.is_aimed and not frame.conversion.keeps_axes:
+        _add_unturned(planned, choices)
+
+
+def _tell_limits(track: Track, tell: Say) -> None:
+    low, high = _LIMITS.get(track.kind, (-np.inf, np.inf))
+    outside = (track.values < low) | (track.values > high)
+    if outside.any():
+        one = n_("{:d} key not between {:g} and {:g} degrees: Blender shows the nearest that it can")
+        more = n_("{:d} keys not between {:g} and {:g} degrees: Blender shows the nearest that it can")
+        tell(counted(int(outside.sum()), one, more, low, high))
+
+
+def _tell(say: Say, kind: str, what: str) -> None:
+    say(rpt_(_ABOUT[kind], what))
+
+
+def _add_unturned(planned: Planned, choices: Choices) -> None:
+    """A node without rotation may have one in converted axes."""
+    axis, angle = rotations.to_axis_angle(planned.frame.unturned())
+    if angle:
+        turns = Keys(np.zeros(1), np.append(angle, axis)[np.newaxis], np.zeros((5, 1)))
+        planned.rotation = said_by_keys(turns, choices, _say_nothing)
+
+
+def _say_nothing(_what: str) -> None:
+    """There is nothing to be said of one key."""
+
+
+def _hidden_keys(track: Track, hidden: bool, conversion: Conversion) -> Keys:
+    """Each key of the file turns visibility over; before the first it is as the node's flag says."""
+    frames = np.sort(track.frames, kind="stable")
+    before = min(0, int(frames[0]) - 1)
+    states = (np.arange(len(frames) + 1) + hidden) % 2
+    frames = np.concatenate(([before], frames))
+    last = np.append(np.diff(frames) > 0, True)
+    values = states[last, np.newaxis].astype(np.float64)
+    return Keys(conversion.frames(frames[last]), values, np.zeros((5, len(values))))
+
+
+def _add_points(planned: list[Planned], notes: list[str]) -> None:
+    """The meshes' vertices in their objects' spaces."""
+    for one in planned:
+        if one.kind != "MESH" or not isinstance(one.content, Mesh):
+            continue
+        # A left-handed matrix of the mesh is also the node's, or else the file has the mesh mirrored.
+        one.mirrored = mirrors(one.content) and not _left_handed(planned, one)
+        pivot = np.zeros(3) if one.node.pivot is None else one.node.pivot
+        one.points = one.frame.points(local_points(one.content, pivot, one.mirrored, partial(note, notes, one.name)))
+
+
+def _left_handed(planned: list[Planned], one: Planned) -> bool:
+    """Whether the node's space is, at its first keys."""
+    at: Planned | None = one
+    handed = False
+    while at is not None:
+        scale = at.keys.get("scale")
+        handed ^= scale is not None and bool(np.prod(scale.values[0]) < 0.0)
+        at = None if at.parent is None else planned[at.parent]
+    return handed
+
+
+def _without_turn(mesh: Mesh) -> Mesh:
+    """The mesh in a space that only stands where its own does: its vertices stay where they are."""
+    if mesh.matrix is None:
+        return mesh
+    return replace(mesh, matrix=np.vstack((np.eye(3), mesh.matrix[3])).astype(np.float32))

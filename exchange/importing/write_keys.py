@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Many keys with their parameters, written to a datablock at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ...animation.fcurves.channels import Channels, new_action
+from ...animation.fcurves.keying import key_curve
+from ...animation.store.recording import enable_tracks
+from ...animation.store.table.rows import PARAMETERS
+from ...animation.store.table.settings import Settings
+from ...animation.store.tracks import find_tracks
+from ..clean_keys import Keys
+
+_TRANSFORMS = "Object Transforms"
+"""The channel group that Blender puts these into."""
+
+
+@dataclass(frozen=True, eq=False)
+class Animated:
+    """A property's keys; without settings they are plain ones, joined by the interpolation."""
+
+    path: str
+    keys: Keys
+    settings: Settings | None = None
+    interpolation: str = "BEZIER"
+
+
+def write_action(datablock: bpy.types.ID, name: str, animated: Sequence[Animated]) -> Channels:
+    """Give the datablock a new action with these keys; the tracks with settings become TCB."""
+    channels = new_action(datablock, name)
+    for one in animated:
+        is_transform = one.path.startswith(("location", "rotation", "scale"))
+        group = channels.bag.groups.get(_TRANSFORMS) or channels.bag.groups.new(_TRANSFORMS) if is_transform else None
+        keys = one.keys
+        for component, column in enumerate(keys.values.T):
+            key_curve(channels.new(one.path, component, group), keys.frames, column, one.interpolation)
+    kept = {one.path: one for one in animated if one.settings is not None}
+    tracks = [track for track in find_tracks(datablock, channels) if track.path in kept]
+    given = [kept[track.path] for track in tracks]
+    numbers = [
+        {name: np.where(own != 0.0, own, np.nan) for name, own in zip(PARAMETERS, one.keys.parameters, strict=True)}
+        for one in given
+    ]
+    enable_tracks(channels, tracks, [one.settings or Settings() for one in given], numbers)
+    return channels

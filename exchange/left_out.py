@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a file or a scene has that the other does not get, counted by the names that a report has for it."""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..formats import three_ds
+from ..formats.three_ds.idents import MAT_ENTRY, SMOOTH_GROUP
+from .mesh_export import GEOMETRY
+from .mesh_import import sound_faces
+
+_GROUPS = struct.Struct("<I")
+"""Of each face: a bit for each smoothing group that it is in."""
+
+
+def left_of_file(scene: three_ds.Scene) -> Counter[str]:
+    """What an import leaves of a file."""
+    chunks = () if scene.editor is None else scene.editor.chunks
+    left = Counter(material=sum(chunk.ident == MAT_ENTRY for chunk in chunks))
+    for item in scene.objects:
+        if isinstance(item.content, three_ds.Mesh):
+            mesh = item.content
+            faces = mesh.faces[(mesh.faces < len(mesh.vertices)).all(axis=1)]
+            left += sound_faces(faces)[1]
+            left["smoothing_group"] += _smoothing_groups(mesh)
+    return left
+
+
+def _smoothing_groups(mesh: three_ds.Mesh) -> int:
+    """How many groups the faces of a mesh are in."""
+    contents = [chunk.content for chunk in mesh.face_chunks if chunk.ident == SMOOTH_GROUP]
+    used = 0
+    for content in contents:
+        whole = len(content) // _GROUPS.size * _GROUPS.size
+        used |= int(np.bitwise_or.reduce(np.frombuffer(content[:whole], "<u4"), initial=0))
+    return used.bit_count()
+
+
+def left_of_objects(items: Iterable[Any]) -> Counter[str]:
+    """What an export leaves of objects, but for their faces."""
+    shown = [item for item in items if item.type in GEOMETRY]
+    materials = {slot.material for item in shown for slot in item.material_slots} - {None}
+    meshes = {item.data for item in shown if item.type == "MESH"}
+    return Counter(material=len(materials), smooth_mesh=sum(map(_is_smooth, meshes)))
+
+
+def _is_smooth(mesh: Any) -> bool:
+    smooth = np.zeros(len(mesh.polygons), dtype=np.bool_)
+    mesh.polygons.foreach_get("use_smooth", smooth)
+    return bool(smooth.any())
+
+
+def count_in_file(scene: three_ds.Scene) -> Counter[str]:
+    """The meshes, cameras and lights of a file's editor."""
+    contents = [item.content for item in scene.objects]
+    return Counter(
+        mesh=sum(isinstance(one, three_ds.Mesh) and bool(len(one.vertices)) for one in contents),
+        camera=sum(isinstance(one, three_ds.Camera) for one in contents),
+        light=sum(isinstance(one, three_ds.Light) for one in contents),
+    )
+
+
+def count_in_scene(items: Iterable[Any]) -> Counter[str]:
+    """The meshes, cameras and lights of objects, each once however many show it."""
+    kinds = {**dict.fromkeys(GEOMETRY, "mesh"), "CAMERA": "camera", "LIGHT": "light"}
+    return Counter(kinds[kind] for kind, _ in {(item.type, item.data) for item in items if item.type in kinds})

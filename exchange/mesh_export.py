@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Blender's geometry to meshes of a file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from ..animation.translation import rpt_
+from ..formats.three_ds import Mesh
+from .clean_keys import Say
+from .conversion import FloatArray, Frame
+from .mesh_import import sound_faces
+
+IndexArray = npt.NDArray[Any]
+
+MOST = 0xFFFF
+"""Vertices, and faces, of a mesh in a .3ds file."""
+_ALL_EDGES = 7
+GEOMETRY = ("MESH", "CURVE", "SURFACE", "META", "FONT")
+_FLAT = 1e-9
+
+
+def mesh_of(item: Any, world: FloatArray, frame: Frame, pivot: FloatArray, left: Counter[str], say: Say) -> Mesh | None:
+    """The object's geometry as triangles, with its modifiers, where the object stands; None where there is none.
+
+    `world`: the object's matrix as the file has it, (4, 4); `frame`: from the object's own space in the file to that in
+    Blender; `pivot`: where the object's origin is in the file's mesh; `left`: gets what faces are left out.
+    """
+    evaluated = item.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    shown = evaluated.to_mesh()
+    try:
+        if shown is None or not len(shown.vertices):
+            return None
+        points, faces, mapped = _triangles(shown)
+    finally:
+        evaluated.to_mesh_clear()
+    if len(points) > MOST or len(faces) > MOST:
+        text = rpt_(
+            "its mesh has {:d} vertices and {:d} triangles, more than the {:d} that the file can hold: "
+            "left out, the object is a dummy",
+            len(points),
+            len(faces),
+            MOST,
+        )
+        say(text)
+        return None
+    sound, unsound = sound_faces(faces)
+    faces = faces[sound]
+    left += unsound
+    matrix = world
+    if abs(np.linalg.det(world[:3, :3])) < _FLAT:
+        say(rpt_("it is flat at the first frame, so its mesh is written without the object's turn and scale"))
+        matrix = np.eye(4)
+        matrix[:3, 3] = world[:3, 3]
+    if np.linalg.det(matrix[:3, :3]) < 0.0:
+        say(rpt_("its scale mirrors it: other readers may show its mesh the other way round"))
+    # In float32 as it is written, so that a reader's inverse of it gives the points back.
+    written = matrix[:3].T.astype(np.float32)
+    placed = (frame.points_in_file(points) + pivot) @ written[:3].astype(np.float64) + written[3]
+    flags = np.full(len(faces), _ALL_EDGES, np.uint16)
+    return Mesh(placed.astype(np.float32), faces.astype(np.uint16), flags, mapped.astype(np.float32), written)
+
+
+def _triangles(mesh: Any) -> tuple[FloatArray, IndexArray, FloatArray]:
+    """Points (n, 3), triangles (m, 3), and one u, v a point, (n, 2) or (0, 2): a vertex may become several points."""
+    mesh.calc_loop_triangles()
+    triangles = _numbers(mesh.loop_triangles, "loops", 3, np.int32)
+    vertices = _numbers(mesh.loops, "vertex_index", 1, np.int32)[:, 0]
+    points = _numbers(mesh.vertices, "co", 3, np.float32).astype(np.float64)
+    layer = mesh.uv_layers.active
+    if layer is None or not len(triangles):
+        return points, vertices[triangles], np.zeros((0, 2))
+    corners = np.column_stack((vertices, _numbers(layer.data, "uv", 2, np.float32))).astype(np.float64)
+    loose = np.setdiff1d(np.arange(len(points)), vertices)
+    corners = np.concatenate((corners, np.column_stack((loose, np.zeros((len(loose), 2))))))
+    distinct, place = np.unique(corners, axis=0, return_inverse=True)
+    return points[distinct[:, 0].astype(np.intp)], place.reshape(-1)[triangles], distinct[:, 1:]
+
+
+def _numbers(collection: Any, name: str, columns: int, kind: type[np.generic]) -> npt.NDArray[Any]:
+    numbers = np.empty(columns * len(collection), dtype=kind)
+    collection.foreach_get(name, numbers)
+    return numbers.reshape(-1, columns)

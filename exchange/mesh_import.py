@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Meshes of a file in the space of the nodes that show them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from ..animation.translation import rpt_
+from ..formats.three_ds import Mesh
+from .clean_keys import BoolArray, Say
+from .conversion import FloatArray
+
+_FLAT = 1e-12
+"""Of a matrix's determinant, over the product of its axes' lengths: below it the axes lie in a plane."""
+
+
+def mirrors(mesh: Mesh) -> bool:
+    """Whether the mesh's matrix is left-handed."""
+    return mesh.matrix is not None and bool(np.linalg.det(mesh.matrix[:3].astype(np.float64)) < 0.0)
+
+
+def local_points(mesh: Mesh, pivot: npt.ArrayLike, mirrored: bool, say: Say) -> FloatArray:
+    """The vertices (n, 3) in the space of a node: that of the mesh's matrix, around the pivot.
+
+    `mirrored`: the matrix is left-handed and the node is not, so the file has the mesh mirrored along x.
+    """
+    points = mesh.vertices.astype(np.float64)
+    if mesh.matrix is not None and len(points):
+        axes = mesh.matrix[:3].astype(np.float64)
+        lengths = np.linalg.norm(axes, axis=1).prod()
+        if np.isfinite(mesh.matrix).all() and abs(np.linalg.det(axes)) > _FLAT * lengths > 0.0:
+            points = (points - mesh.matrix[3].astype(np.float64)) @ np.linalg.inv(axes)
+        else:
+            say(rpt_("its mesh's matrix is flat or not finite: the mesh is taken as it is"))
+    if mirrored:
+        points[:, 0] *= -1.0
+    points = points - np.asarray(pivot, dtype=np.float64)
+    bad = ~np.isfinite(points).all(axis=1)
+    if bad.any():
+        say(rpt_("{:d} of its vertices have no finite place: put at the origin", bad.sum()))
+        points[bad] = 0.0
+    return points
+
+
+def make_mesh(name: str, mesh: Mesh, points: FloatArray, say: Say) -> bpy.types.Mesh:
+    """A new mesh datablock with these points, and the faces and texture coordinates of the file's mesh."""
+    made: Any = bpy.data.meshes.new(name)
+    faces = mesh.faces[(mesh.faces < len(points)).all(axis=1)].astype(np.int32)
+    if len(faces) < len(mesh.faces):
+        lost = len(mesh.faces) - len(faces)
+        say(rpt_("{:d} of its faces have vertices that are not there: left out", lost))
+    faces = faces[sound_faces(faces)[0]]
+    corners = faces.ravel()
+    made.vertices.add(len(points))
+    made.vertices.foreach_set("co", points.astype(np.float32).ravel())
+    if len(faces):
+        made.loops.add(len(corners))
+        made.loops.foreach_set("vertex_index", corners)
+        made.polygons.add(len(faces))
+        made.polygons.foreach_set("loop_start", np.arange(0, len(corners), 3, dtype=np.int32))
+        if len(mesh.texture_coordinates) == len(points):
+            layer = made.uv_layers.new(name="UVMap")
+            layer.data.foreach_set("uv", mesh.texture_coordinates[corners].ravel())
+        elif len(mesh.texture_coordinates):
+            say(rpt_("its texture coordinates are not one a vertex: left out"))
+    made.validate()
+    made.update()
+    return made  # type: ignore[no-any-return]
+
+
+def sound_faces(faces: npt.NDArray[Any]) -> tuple[BoolArray, Counter[str]]:
+    """Which of the triangles (n, 3) have three vertices and are there for the first time; and the others, counted.
+
+    Vertices have numbers of 16 bits, so that the three of a triangle make one number.
+    """
+    a, b, c = np.sort(faces, axis=1).astype(np.int64).T
+    rows = np.flatnonzero((a < b) & (b < c))
+    _, first = np.unique((a << 32 | b << 16 | c)[rows], return_index=True)
+    sound = np.zeros(len(faces), dtype=np.bool_)
+    sound[rows[first]] = True
+    return sound, Counter(degenerate_face=len(faces) - len(rows), doubled_face=len(rows) - len(first))

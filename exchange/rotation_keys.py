@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keys that are turns, said by a property of Blender's: quaternions, Euler angles, or an angle and an axis.
+
+A quaternion key says turns up to 360 degrees from the key before, and of two near 360 not which way; Euler angles and
+axis-angles say any turn, but only along their own axes. So the property is chosen that says a node's turns exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal, cast
+
+import numpy as np
+
+from ..animation.store.table.settings import Settings
+from ..animation.store.tracks import EULER_ORDERS
+from ..animation.translation import counted, n_, rpt_, told
+from ..formats.three_ds import Scene
+from ..interp import KeysError, rotations
+from ..interp.rotations.orientations import Path
+from ..interp.splines import tcb
+from .clean_keys import Keys, Say
+from .conversion import FloatArray
+
+PROPERTIES = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
+_HALF_TURN = np.pi - 1e-3
+"""Below it the shorter way is the turn itself, whatever float32 rounds."""
+_LARGEST_ARC = 2.0 * np.pi - 0.02
+"""Above it the two keys' quaternions, in float32, say the axis between them to no better than 1e-5 radian."""
+_LARGEST_QUATERNION_ARC = 2.0 * np.pi - 3e-3
+"""Above it they may not even be told from those of a whole turn."""
+_SAME_TURN = 1e-4
+"""Radians: turns that differ by more are others; rounding to float32 differs by less than a hundredth of it."""
+_STEP = np.pi / 8.0
+_MOST_SAMPLES = 200_000
+
+
+BetweenKeys = Literal["BY_FILE", "DE_CASTELJAU", "SQUAD"]
+MAX_NAME = b"MAXSCENE"
+"""What 3ds Max writes as the name of the file that a keyframer was made in."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """How rotations are to be read.
+
+    Attributes
+    ----------
+    prefers_euler : bool
+        XYZ Euler angles in place of quaternions.
+    shorter_turns : bool
+        Turns of more than half a turn go the shorter way.
+    between : "BY_FILE", "DE_CASTELJAU" or "SQUAD"
+        Between keys as 3D Studio 4 or as 3ds Max plays them; by which of them made the file.
+    """
+
+    prefers_euler: bool = False
+    shorter_turns: bool = False
+    between: BetweenKeys = "BY_FILE"
+
+    @property
+    def construction(self) -> tcb.Construction:
+        """How a track interpolates between its keys."""
+        return "SQUAD" if self.between == "SQUAD" else "DE_CASTELJAU"
+
+    def of(self, scene: Scene) -> Choices:
+        """The same, with what is to be as the file has it."""
+        if self.between != "BY_FILE":
+            return self
+        return replace(self, between="SQUAD" if is_of_max(scene) else "DE_CASTELJAU")
+
+
+def is_of_max(scene: Scene) -> bool:
+    """Tell whether 3ds Max made the file."""
+    header = None if scene.keyframer is None else scene.keyframer.header
+    return header is not None and header.name == MAX_NAME
+
+
+@dataclass(frozen=True, eq=False)
+class Turned:
+    """A rotation mode, and the keys of its property; without settings they are samples of a motion, to be linear."""
+
+    mode: str
+    keys: Keys
+    settings: Settings | None
+
+    @property
+    def path(self) -> str:
+        return PROPERTIES.get(self.mode, "rotation_euler")
+
+
+def said_by_keys(turns: Keys, choices: Choices, say: Say) -> Turned:
+    """The keys in the rotation mode that was asked for, or in another one that can say them."""
+    prefers_euler, construction = choices.prefers_euler, choices.construction
+    largest = float(np.abs(turns.values[1:, 0]).max(initial=0.0))
+    quaternions = _orientations(turns)
+    long = np.abs(turns.values[1:, 0]) > np.pi + 1e-6
+    if long.any():
+        one = n_("{:d} turn over half a turn, up to {:.1f} degrees")
+        more = n_("{:d} turns over half a turn, up to {:.1f} degrees")
+        say(counted(int(long.sum()), one, more, np.degrees(largest)))
+    path: Path = "SHORTEST" if largest < _HALF_TURN else "AS_KEYED"
+    settings = Settings(turns.cycle, construction=construction, path=path)
+    if prefers_euler and path == "SHORTEST":
+        return Turned("XYZ", turns.with_values(rotations.follow_euler(quaternions, "XYZ")), settings)
+    asked = "XYZ" if prefers_euler else "QUATERNION"
+    said = Turned("QUATERNION", turns.with_values(quaternions), settings)
+    if largest < _LARGEST_ARC and asked == "QUATERNION":
+        return said
+    try:
+        for mode, values in _followed(turns):
+            if _says(mode, values, turns):
+                said = Turned(mode, turns.with_values(values), settings)
+                break
+        else:
+            if largest > _LARGEST_QUATERNION_ARC:
+                if np.ptp(turns.frames) > _MOST_SAMPLES:
+                    raise KeysError(rpt_("no rotation mode says its turns, and it is too long to be sampled"))
+                say(
+                    rpt_(
+                        "no rotation mode says its turns by its keys: written as samples of the motion, in their place"
+                    )
+                )
+                return Turned("QUATERNION", _sampled(turns, construction), None)
+    except KeysError as error:
+        say(rpt_("{:s}: taken by the shorter way", told(error.fault)))
+        return replace(said, settings=Settings(turns.cycle, construction=construction))
+    if said.mode != asked:
+        say(rpt_("its rotation mode is {:s}, which can say its turns", said.mode))
+    return said
+
+
+def _orientations(turns: Keys) -> FloatArray:
+    return rotations.turns_to_rotations(turns.values[:, 0], turns.values[:, 1:])
+
+
+def spline_of(turns: Keys, construction: tcb.Construction) -> tcb.RotationSpline:
+    """Return the spline that a file's turns make."""
+    tension, continuity, bias, ease_to, ease_from = turns.parameters
+    return tcb.RotationSpline.from_turns(
+        turns.frames,
+        turns.values[:, 0],
+        turns.values[:, 1:],
+        tension,
+        continuity,
+        bias,
+        ease_to,
+        ease_from,
+        cycle=turns.cycle,
+        construction=construction,
+    )
+
+
+def _followed(turns: Keys) -> Iterator[tuple[str, FloatArray]]:
+    """The keys in each mode that keeps whole turns, found by going along the motion."""
+    way = np.abs(turns.values[1:, 0]) / _STEP
+    if way.sum() > _MOST_SAMPLES:
+        raise KeysError(rpt_("turns too often to be followed"))
+    steps = np.ceil(way).astype(np.intp) + 1
+    # Of a turn about one axis at a steady pace, whatever the parameters: where it goes between the keys, not when.
+    pair = np.repeat(np.arange(len(steps)), steps)
+    part = (np.arange(len(pair)) - np.repeat(np.cumsum(steps) - steps, steps)) / steps[pair]
+    quaternions = _orientations(turns)
+    between = rotations.from_axis_angle(turns.values[1:, 1:][pair], turns.values[1:, 0][pair] * part)
+    path = np.concatenate((rotations.multiply(between, quaternions[pair]), quaternions[-1:]))
+    rows = np.concatenate(([0], np.cumsum(steps)))
+    axis, angle = rotations.to_axis_angle(quaternions[0])
+    if angle == 0.0 and len(turns) > 1:
+        axis = turns.values[1, 1:]
+    for order in EULER_ORDERS[:1]:
+        yield order, rotations.follow_euler(path, order)[rows]
+    axes, angles = rotations.follow_axis_angle(path, axis, angle)
+    yield "AXIS_ANGLE", np.column_stack((angles, axes))[rows]
+    for order in EULER_ORDERS[1:]:
+        yield order, rotations.follow_euler(path, order)[rows]
+
+
+def _says(mode: str, values: FloatArray, turns: Keys) -> bool:
+    """Whether keys of these values, in float32, mean the same turns."""
+    held = values.astype(np.float32).astype(np.float64)
+    if mode == "AXIS_ANGLE":
+        angles, axes = rotations.turns_of_axis_angle(held[:, 0], held[:, 1:])
+    else:
+        angles, axes = rotations.turns_of_euler(held, cast(rotations.Order, mode))
+    meant = turns.values[1:, :1] * turns.values[1:, 1:]
+    return bool(np.abs(angles[1:, np.newaxis] * axes[1:] - meant).max(initial=0.0) < _SAME_TURN)
+
+
+def _sampled(turns: Keys, construction: tcb.Construction) -> Keys:
+    first, last = turns.frames[0], turns.frames[-1]
+    frames = np.union1d(np.arange(np.floor(first), np.ceil(last)), turns.frames)
+    frames = frames[(frames >= first) & (np.diff(frames, append=np.inf) > 0.01)]
+    values = rotations.unroll_signs(spline_of(turns, construction)(frames))
+    return replace(turns, frames=frames, values=values, parameters=np.zeros((5, len(frames))))

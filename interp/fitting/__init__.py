@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Fits: Bezier keys, handles and TCB parameters that play a given motion."""

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Fit few Bezier keys to a motion of which only samples are known: such as one that a frame function plays, whose rate
+no formula tells. Source: docs/formulas.md, "Fitting samples"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..batch import BoolArray, IndexArray
+from ..keys import FloatArray
+
+Size = Callable[[FloatArray], FloatArray]
+"""From differences, shape (m, channels), to how large they are, shape (m,)."""
+
+# Samples from which the derivative at the end of a piece is known, to the third order; of a piece that has less, those
+# around it, so many on both sides.
+_FOR_SLOPE = 4
+_AROUND = 2
+# A piece is not made longer by less than this part of it.
+_SLACK = 8
+
+
+@dataclass(frozen=True)
+class SampledFit:
+    """The keys that play the samples.
+
+    Attributes
+    ----------
+    rows : ndarray of int, shape (k,)
+        Which of the samples are keys, ascending.
+    incoming, outgoing : ndarray, shape (k, channels)
+        Derivatives a frame on both sides of them; handles at a third of the way, see `fitting.handles`.
+    error : float
+        The largest difference from a sample.
+    """
+
+    rows: IndexArray
+    incoming: FloatArray
+    outgoing: FloatArray
+    error: float
+
+
+def fit_samples(
+    frames: npt.ArrayLike,
+    values: npt.ArrayLike,
+    breaks: IndexArray,
+    size: Size,
+    most: float,
+    near: BoolArray | None = None,
+) -> SampledFit:
+    """Return keys among the samples whose cubics come to within `most` of all of them.
+
+    Parameters
+    ----------
+    frames : array_like, shape (n,)
+        Strictly ascending, two or more.
+    values : array_like, shape (n, channels)
+        What the channels have there.
+    breaks : ndarray of int
+        Rows that are keys in any case, ascending, the first and the last among them: the motion may have corners there.
+    size : callable
+        How large differences of the channels are.
+    most : float
+        How large they may be. Nothing is known between neighbouring samples.
+    near : ndarray of bool, shape (n,), or None
+        Rows that are keys only where no others reach that, or where they are `breaks`: such as those near to keys.
+
+    Notes
+    -----
+    From each key on the piece is as long as it can be, found by halving, so keys are few and not always the fewest.
+    Derivatives are those of cubics through the four samples nearest to the piece's ends, on its own side of them.
+    """
+    samples = _Samples(np.asarray(frames, dtype=np.float64), np.asarray(values, dtype=np.float64), size)
+    still = np.zeros(samples.values.shape[1])
+    rows, incoming, outgoing, errors = [0], [still], [], [0.0]
+    length = 0
+    while rows[-1] < len(samples.frames) - 1:
+        start = rows[-1]
+        at_break = int(np.searchsorted(breaks, start, side="right"))
+        part = slice(int(breaks[at_break - 1]), int(breaks[at_break]) + 1)
+        end, piece = _farthest(samples, start, part, length, most)
+        if near is not None and near[end] and end < part.stop - 1 and not near[start + 1 : end].all():
+            earlier = start + 1 + int(np.flatnonzero(~near[start + 1 : end])[-1])
+            shorter = samples.piece(start, earlier, part)
+            end, piece = (earlier, shorter) if shorter[2] <= most else (end, piece)
+        length = end - start
+        rows.append(end)
+        outgoing.append(piece[0])
+        incoming.append(piece[1])
+        errors.append(piece[2])
+    outgoing.append(still)
+    return SampledFit(np.array(rows), np.array(incoming), np.array(outgoing), max(errors))
+
+
+_Piece = tuple[FloatArray, FloatArray, float]
+"""The derivatives at its start and its end, and how far it is from the samples within."""
+
+
+def _farthest(samples: _Samples, start: int, part: slice, length: int, most: float) -> tuple[int, _Piece]:
+    """Return about the longest piece that is near enough; `length`: that of the piece before, `part`: the rows from
+    break to break."""
+    end, found, far = start, None, part.stop
+    tried = min(start + max(length, _FOR_SLOPE), part.stop - 1)
+    while found is None or far - end > 1 + (end - start) // _SLACK:
+        piece = samples.piece(start, tried, part)
+        if piece[2] <= most or tried == start + 1:
+            end, found = tried, piece
+        else:
+            far = tried
+        tried = min(start + 2 * (end - start), far - 1) if far == part.stop and end > start else (end + far) // 2
+    return end, found
+
+
+class _Samples:
+    """The samples, with the derivatives of the cubics that begin and end at each."""
+
+    def __init__(self, frames: FloatArray, values: FloatArray, size: Size) -> None:
+        self.frames, self.values, self._size = frames, values, size
+        self._leaving = _slopes(frames, values)
+        self._arriving = _slopes(frames[::-1], values[::-1])[::-1]
+
+    def piece(self, start: int, end: int, part: slice) -> _Piece:
+        """Return the derivatives at both ends of a piece, and how far its cubic is from the samples within."""
+        frames, values = self.frames, self.values
+        count = end - start + 1
+        if count >= _FOR_SLOPE:
+            leave, arrive = self._leaving[start], self._arriving[end - _FOR_SLOPE + 1]
+        else:
+            leave, arrive = (_slope(frames, values, _around(row, part)) for row in (start, end))
+        if count == 2:
+            return leave, arrive, 0.0
+        length = frames[end] - frames[start]
+        t = ((frames[start + 1 : end] - frames[start]) / length)[:, np.newaxis]
+        s = 1.0 - t
+        cubic = s * s * (1 + 2 * t) * values[start] + t * t * (3 - 2 * t) * values[end]
+        cubic += length * (t * s * s * leave - t * t * s * arrive)
+        return leave, arrive, float(self._size(cubic - values[start + 1 : end]).max())
+
+
+def _slopes(frames: FloatArray, values: FloatArray) -> FloatArray:
+    """Return for each row the derivative of the cubic through it and the three that follow, as far as there are any."""
+    count = len(frames) - _FOR_SLOPE + 1
+    if count < 1:
+        return np.empty((0, values.shape[1]))
+    away = [frames[row : row + count] - frames[:count] for row in range(1, _FOR_SLOPE)]
+    slopes = np.zeros((count, values.shape[1]))
+    for row, own in enumerate(away):
+        weight = 1.0 / own
+        for other in away[:row] + away[row + 1 :]:
+            weight *= other / (other - own)
+        slopes += weight[:, np.newaxis] * (values[row + 1 : row + 1 + count] - values[:count])
+    return slopes
+
+
+def _around(row: int, part: slice) -> list[int]:
+    """Return the row, and then those near it."""
+    first = max(part.start, min(row - _AROUND, part.stop - 2 * _AROUND - 1))
+    near = range(first, min(part.stop, first + 2 * _AROUND + 1))
+    return [row, *(each for each in near if each != row)]
+
+
+def _slope(frames: FloatArray, values: FloatArray, rows: Sequence[int]) -> FloatArray:
+    """Return the derivative at the first of the rows of the polynomial through all of them."""
+    away = frames[list(rows[1:])] - frames[rows[0]]
+    # Lagrange's: each chord counts by what the others' distances are to how far they are from its own end.
+    weights = [np.prod(np.delete(away, row) / (np.delete(away, row) - away[row])) for row in range(len(away))]
+    slope: FloatArray = (weights / away) @ (values[list(rows[1:])] - values[rows[0]])
+    return slope

@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where to divide a span of a curve, so that cubic pieces with exact ends follow it: many spans at once.
+
+A span is known by a cubic that has its ends' values and derivatives, and by five samples between. What the cubic leaves
+over has double zeros at both ends: it is t² (1-t)² g(t), and the samples give g to the fourth degree. That polynomial,
+of the eighth degree in all, stands in for the curve while pieces are tried, so that the curve itself is evaluated only
+at the knots that are chosen, and once more to prove them.
+
+Arrays have the samples or coefficients first, then the components, then the spans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..batch import BoolArray, IndexArray
+from ..keys import FloatArray
+
+Measure = Callable[[IndexArray, FloatArray, FloatArray], FloatArray]
+"""(span, values (c, n), their change (c, n)) -> how far this is off, where 1 is as much as may be."""
+
+# Zeros of the sixth derivative of Chebyshev's kind, all but the first and last: dense towards the ends, as g needs.
+NODES = 0.5 - 0.5 * np.cos(np.arange(2, 7) * np.pi / 8.0)
+# Between them, and between them and the ends.
+_BETWEEN = np.convolve(np.concatenate(([0.0], NODES, [1.0])), [0.5, 0.5], mode="valid")
+# Where t² (1-t)² is largest, and where it is if g is odd about the middle.
+_PROBES = (0.5 - np.sqrt(0.05), 0.5, 0.5 + np.sqrt(0.05))
+
+
+def _bernstein(t: FloatArray) -> FloatArray:
+    s = 1.0 - t
+    return np.stack([s**3, 3.0 * t * s**2, 3.0 * t**2 * s, t**3], axis=1)
+
+
+def _double_zeros(t: FloatArray) -> FloatArray:
+    return t * t * (1.0 - t) * (1.0 - t)
+
+
+def _chebyshev(t: FloatArray) -> FloatArray:
+    matrix: FloatArray = np.polynomial.chebyshev.chebvander(2.0 * t - 1.0, len(NODES) - 1).astype(np.float64)
+    return matrix
+
+
+def _powers_of_rest() -> FloatArray:
+    """The matrix from the rest at the nodes to its coefficients by powers of 2t-1, shape (9, nodes)."""
+    weight = np.polynomial.polynomial.polyfromroots([-1.0, -1.0, 1.0, 1.0]) / 16.0
+    rows = [np.polynomial.polynomial.polymul(weight, np.polynomial.chebyshev.cheb2poly(row)) for row in np.eye(5)]
+    padded = np.array([np.pad(row, (0, 9 - len(row))) for row in rows])
+    return padded.T @ TO_CHEBYSHEV
+
+
+def _powers_of_cubic() -> FloatArray:
+    """The matrix from four Bezier points to the coefficients by powers of 2t-1, shape (9, 4)."""
+    rows = np.zeros((9, 4))
+    near, far = np.array([0.5, -0.5]), np.array([0.5, 0.5])
+    for point, count in enumerate((1, 3, 3, 1)):
+        polynomial = np.array([float(count)])
+        for factor in [near] * (3 - point) + [far] * point:
+            polynomial = np.convolve(polynomial, factor)
+        rows[:4, point] = polynomial
+    return rows
+
+
+BERNSTEIN = _bernstein(NODES)
+"""From four Bezier points to the values at the nodes, shape (nodes, 4)."""
+DENSE = _bernstein(np.arange(1, 64) / 64.0)
+"""The same at places so dense that nothing need be known of what is between them."""
+TO_CHEBYSHEV = np.linalg.inv(_chebyshev(NODES)) / _double_zeros(NODES)
+"""From the rest at the nodes to g's Chebyshev coefficients, shape (nodes, nodes)."""
+PLACES = np.sort(np.concatenate(([0.0, 1.0], NODES, _BETWEEN)))
+"""The nodes, what is between them, and the ends."""
+TO_BETWEEN = _double_zeros(_BETWEEN)[:, np.newaxis] * (_chebyshev(_BETWEEN) @ TO_CHEBYSHEV)
+"""From the rest at the nodes to the rest between them, shape (6, nodes)."""
+_REST, _CUBIC = _powers_of_rest(), _powers_of_cubic()
+
+# A search aims at this part of what may be: the proof, on the curve itself, finds a little more here and there.
+_AIM = 0.97
+_MOST_TRIALS = 9
+# In so many parts a span's mass is told.
+_UNITS = 2.0**40
+# Pieces at most from one span: five samples tell no more of a curve.
+_MOST_PIECES = 24
+
+
+def along(matrix: FloatArray, samples: FloatArray) -> FloatArray:
+    """Return a matrix times samples (m, …), over the first axis.
+
+    Sample by sample: what a product of matrices gives for one span depends, in the last bit, on how many others there
+    are.
+    """
+    columns = matrix.T.reshape(*matrix.T.shape, *[1] * (samples.ndim - 1))
+    result: FloatArray = columns[0] * samples[0]
+    for column, sample in zip(columns[1:], samples[1:], strict=True):
+        result += column * sample
+    return result
+
+
+def polynomials(points: FloatArray, rest: FloatArray) -> FloatArray:
+    """Return the coefficients (9, c, n) by powers of 2t-1 from Bezier points (4, c, n) and the rest (nodes, c, n)."""
+    return along(_CUBIC, points) + along(_REST, rest)
+
+
+def unresolved(rest: FloatArray) -> BoolArray:
+    """Return for which spans (n,) five samples of the rest are too few to tell its shape."""
+    size = np.abs(along(TO_CHEBYSHEV, rest)).max(axis=1)
+    found: BoolArray = size[3] + size[4] > 0.5 * (size[0] + size[1] + size[2])
+    return found
+
+
+def divided(polynomial: FloatArray, measure: Measure) -> tuple[IndexArray, FloatArray]:
+    """Find the fewest pieces of every span, at least two, and knots that give all of them the same error.
+
+    Parameters
+    ----------
+    polynomial : ndarray, shape (9, c, n)
+        The spans, as `polynomials` gives them.
+    measure : callable
+        Tells how far off a piece is.
+
+    Returns
+    -------
+    span : ndarray, shape (m,)
+        The span of each knot, ascending.
+    place : ndarray, shape (m,)
+        Where in it, 0 to 1, ascending in a span.
+
+    Notes
+    -----
+    A piece's error grows with the fourth power of its length, so a piece with the error E is to be E^(1/4) pieces,
+    and that, as a density, says at once how many pieces there have to be and where. A few rounds settle both; one
+    piece fewer is tried where it could do.
+    """
+    n = polynomial.shape[2]
+    if not n:
+        return np.empty(0, dtype=np.intp), np.empty(0)
+    count = np.full(n, 2)
+    failed = np.ones(n, dtype=np.intp)
+    balanced = np.zeros(n, dtype=np.intp)
+    best = np.full(n, _MOST_PIECES + 1)
+    knots: dict[int, tuple[IndexArray, FloatArray]] = {}
+    active = np.arange(n)
+    owner, edges = np.repeat(active, 3), np.tile([0.0, 0.5, 1.0], n)
+    chosen_owner, chosen_place = [], []
+    for trial in range(_MOST_TRIALS):
+        error = _errors(polynomial, measure, owner, edges)
+        starts = np.concatenate(([0], np.cumsum(count[active])[:-1]))
+        worst = np.maximum.reduceat(error, starts)
+        mass, needs = needed(error, starts)
+        good = worst <= _AIM
+        last = trial == _MOST_TRIALS - 1
+        # What is kept: the smallest number of pieces that was good; failing that, the last that was tried.
+        keeps = (good & (count[active] < best[active])) | (last & (best[active] > _MOST_PIECES))
+        if keeps.any():
+            knots[trial] = _inner(owner, edges, active[keeps])
+            best[active[keeps]] = np.where(good[keeps], count[active[keeps]], _MOST_PIECES)
+            for earlier in range(trial):
+                if earlier in knots:
+                    kept = ~np.isin(knots[earlier][0], active[keeps])
+                    knots[earlier] = knots[earlier][0][kept], knots[earlier][1][kept]
+        if last:
+            break
+        now = count[active]
+        fewer = good & (now - 1 > failed[active]) & (needs <= now - 1 + 0.05)
+        again = ~good & (needs <= now + 0.02) & (balanced[active] < 3) & (best[active] > _MOST_PIECES)
+        more = ~good & ~again & (best[active] > _MOST_PIECES) & (now < _MOST_PIECES)
+        hopeless = ~good & ~again & ~more & (best[active] > _MOST_PIECES)
+        if hopeless.any():
+            knots[-1 - trial] = _inner(owner, edges, active[hopeless])
+        failed[active] = np.where(~good & ~again, np.maximum(failed[active], now), failed[active])
+        balanced[active] = np.where(again, balanced[active] + 1, 0)
+        wanted = np.where(fewer, now - 1, now)
+        wanted = np.where(more, np.minimum(np.maximum(now + 1, np.ceil(needs - 0.02)), _MOST_PIECES), wanted)
+        goes_on = fewer | again | more
+        if not goes_on.any():
+            break
+        wanted = wanted.astype(np.intp)
+        ends = edges[1:][owner[1:] == owner[:-1]]
+        number, place = evened(now, ends, mass, wanted, goes_on)
+        count[active] = wanted
+        active = active[goes_on]
+        owner, edges = _with_ends(active, number, place)
+    for part_owner, part_place in knots.values():
+        chosen_owner.append(part_owner)
+        chosen_place.append(part_place)
+    all_owner, all_place = np.concatenate(chosen_owner), np.concatenate(chosen_place)
+    order = np.lexsort((all_place, all_owner))
+    return all_owner[order], all_place[order]
+
+
+def _inner(owner: IndexArray, edges: FloatArray, spans: IndexArray) -> tuple[IndexArray, FloatArray]:
+    """Return the edges of some spans that are neither their first nor their last."""
+    inner = np.zeros(len(owner), dtype=np.bool_)
+    inner[1:-1] = (owner[1:-1] == owner[:-2]) & (owner[1:-1] == owner[2:])
+    inner &= np.isin(owner, spans)
+    return owner[inner], edges[inner]
+
+
+def _errors(polynomial: FloatArray, measure: Measure, owner: IndexArray, edges: FloatArray) -> FloatArray:
+    """Return the errors of the pieces between neighbouring edges of a span, shape (pieces,)."""
+    coefficients = polynomial.take(owner, axis=2)
+    at = 2.0 * edges - 1.0
+    value, rate = coefficients[-1].copy(), np.zeros_like(coefficients[-1])
+    for coefficient in coefficients[-2::-1]:
+        rate *= at
+        rate += value
+        value *= at
+        value += coefficient
+    left = np.flatnonzero(owner[1:] == owner[:-1])
+    right = left + 1
+    coefficients = coefficients.take(left, axis=2)
+    length = at[right] - at[left]
+    start, end = value.take(left, axis=1), value.take(right, axis=1)
+    leaving, arriving = rate.take(left, axis=1) * length, rate.take(right, axis=1) * length
+    span = owner[left]
+    worst = np.zeros(len(left))
+    for t in _PROBES:
+        place = at[left] + t * length
+        exact = coefficients[-1].copy()
+        for coefficient in coefficients[-2::-1]:
+            exact *= place
+            exact += coefficient
+        s = 1.0 - t
+        rest = exact - (s * s * (1.0 + 2.0 * t)) * start - (t * t * (3.0 - 2.0 * t)) * end
+        rest -= (t * s * s) * leaving - (t * t * s) * arriving
+        worst = np.maximum(worst, measure(span, exact, rest))
+    return worst
+
+
+def _with_ends(spans: IndexArray, number: IndexArray, place: FloatArray) -> tuple[IndexArray, FloatArray]:
+    """Return the owners and places of knots with their spans' starts and ends."""
+    every = np.concatenate((np.arange(len(spans)), number, np.arange(len(spans))))
+    places = np.concatenate((np.zeros(len(spans)), place, np.ones(len(spans))))
+    order = np.argsort(every, kind="stable")
+    return spans[every[order]], places[order]
+
+
+def needed(share: FloatArray, starts: IndexArray) -> tuple[FloatArray, FloatArray]:
+    """Return the mass of pieces and how many pieces each span needs, which begin at `starts`.
+
+    `share` is how much of what may be a piece is off. The mass is its fourth root; a little is added to it, for
+    pieces that happen to be off by nothing.
+    """
+    worst = np.maximum.reduceat(share, starts)
+    sizes = np.diff(starts, append=len(share))
+    mass = np.sqrt(np.sqrt(share + 1e-4 * np.repeat(worst, sizes) + 1e-30))
+    return mass, np.add.reduceat(mass, starts) / _AIM**0.25
+
+
+def evened(
+    count: IndexArray, ends: FloatArray, mass: FloatArray, wanted: IndexArray, chosen: BoolArray
+) -> tuple[IndexArray, FloatArray]:
+    """Return knots between which the mass of the old pieces is even.
+
+    Parameters
+    ----------
+    count : ndarray, shape (spans,)
+        The old pieces of each span.
+    ends, mass : ndarray, shape (pieces,)
+        Where each piece ends, 0 to 1 in its span, and its mass.
+    wanted : ndarray, shape (spans,)
+        The new pieces of each span.
+    chosen : ndarray of bool, shape (spans,)
+        The spans that are asked for.
+
+    Returns
+    -------
+    number, place : ndarray, shape (knots,)
+        Which of the chosen spans, ascending, and where in it.
+    """
+    first = np.cumsum(count) - count
+    # Whole numbers add up to the same whatever other spans come before.
+    share = mass / np.repeat(np.add.reduceat(mass, first), count)
+    units = np.rint(share * _UNITS).astype(np.int64)
+    axis = np.concatenate(([0], np.cumsum(units)))
+    spans = np.flatnonzero(chosen)
+    sizes = wanted[spans] - 1
+    number = np.repeat(np.arange(len(spans)), sizes)
+    step = np.arange(len(number)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + 1
+    span = spans[number]
+    begin = axis[first[span]]
+    target = begin + (axis[first[span] + count[span]] - begin) * step // wanted[span]
+    piece = np.searchsorted(axis, target, side="right") - 1
+    starts = np.concatenate(([0.0], ends[:-1]))
+    starts[first] = 0.0
+    inside = (target - axis[piece]) / units[piece]
+    return number, starts[piece] + inside * (ends[piece] - starts[piece])

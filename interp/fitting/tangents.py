@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tension, continuity and bias for given tangents at keys: what a handle says that was dragged by hand.
+
+With x = (1-T)(1+B) and y = (1-T)(1-B) both tangents of `tcb.tangents` are linear in x and y, which are in the triangle
+x >= 0, y >= 0, x + y <= 4: for each continuity that is a small quadratic problem, and continuities are searched.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..keys import FloatArray
+
+_NEAR = 1e-3
+"""What a change of a parameter by 1 counts beside tangents that are off by their chords: of parameters that bend
+alike the nearest are taken."""
+_MOST = 4.0
+"""Of x + y = 2 (1-T)."""
+_COARSE = np.linspace(-1.0, 1.0, 1001)
+_FINER = (0.002, 1e-4)
+"""How far around the best continuity is searched again."""
+
+
+class Bent(NamedTuple):
+    """The nearest parameters.
+
+    Attributes
+    ----------
+    parameters : ndarray, shape (3, n)
+        Tension, continuity and bias.
+    off : ndarray, shape (n,)
+        How far the tangents are off with them, both together; in the tangents' unit.
+    """
+
+    parameters: FloatArray
+    off: FloatArray
+
+
+def bend(
+    before: FloatArray,
+    after: FloatArray,
+    share: FloatArray,
+    incoming: FloatArray,
+    outgoing: FloatArray,
+    present: FloatArray,
+    weights: FloatArray | None = None,
+) -> Bent:
+    """Return the parameters of inner keys with which their tangents come nearest to the given ones.
+
+    Of several that do, those nearest to the present ones. The tangents are as near as can be, but for 2e-3 of both
+    chords added up.
+
+    Parameters
+    ----------
+    before, after : ndarray, shape (n, d)
+        Chords from the key before, and to the key after.
+    share : ndarray, shape (n,)
+        Frames to the key before, over those from the one before to the one after.
+    incoming, outgoing : ndarray, shape (n, d)
+        The tangents, each by its own segment's local parameter, as `tcb.tangents` has them.
+    present : ndarray, shape (3, n)
+        Tension, continuity and bias now.
+    weights : ndarray, shape (n, 2), optional
+        How much the incoming and the outgoing tangent count. Default: 1.
+
+    Notes
+    -----
+    Source: docs/formulas.md, "Fitting parameters to tangents".
+    """
+    size = np.linalg.norm(before, axis=1) + np.linalg.norm(after, axis=1)
+    # On a plateau parameters change nothing.
+    flat = size == 0.0
+    size[flat] = np.inf
+    products = _Products.of(*(each / size[:, np.newaxis] for each in (before, after, incoming, outgoing)))
+    squares = np.ones((len(share), 2)) if weights is None else weights**2
+    x, y = (1.0 - present[0]) * (1.0 + present[2]), (1.0 - present[0]) * (1.0 - present[2])
+    wide = np.broadcast_to(_COARSE, (len(share), len(_COARSE)))
+    continuity = np.concatenate((wide, present[1][:, np.newaxis]), axis=1)
+    found_x, found_c, found_y = _best(continuity, products, share, squares, (x, present[1], y))
+    for around in _FINER:
+        continuity = np.clip(found_c[:, np.newaxis] + np.linspace(-around, around, 41), -1.0, 1.0)
+        found_x, found_c, found_y = _best(continuity, products, share, squares, (x, present[1], y))
+    incoming_now, outgoing_now = _model(found_x, found_y, found_c, before, after, share)
+    total = found_x + found_y
+    lean = np.divide(found_x - found_y, total, out=present[2].astype(np.float64), where=total > 1e-9)
+    parameters = np.stack((1.0 - total / 2.0, found_c, lean))
+    off = np.linalg.norm(np.concatenate((incoming_now - incoming, outgoing_now - outgoing), axis=1), axis=1)
+    return Bent(np.where(flat, present, np.clip(parameters, -1.0, 1.0)), off)
+
+
+def tangents_of(
+    parameters: FloatArray, before: FloatArray, after: FloatArray, share: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return incoming and outgoing tangents (n, d) of inner keys with parameters (3, n), as `tcb.tangents` does."""
+    tension, continuity, bias = parameters
+    x, y = (1.0 - tension) * (1.0 + bias), (1.0 - tension) * (1.0 - bias)
+    return _model(x, y, continuity, before, after, share)
+
+
+def _model(
+    x: FloatArray, y: FloatArray, continuity: FloatArray, before: FloatArray, after: FloatArray, share: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The same, of x and y as this module has them."""
+    shares = _shares(continuity, share)
+    in_before, in_after, out_before, out_after = (each[:, np.newaxis] for each in shares)
+    x, y = x[:, np.newaxis], y[:, np.newaxis]
+    return in_before * x * before + in_after * y * after, out_before * x * before + out_after * y * after
+
+
+def _shares(continuity: FloatArray, share: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """What the incoming tangent has of x times the chord before and of y times that after, and the outgoing one."""
+    level = (1.0 - np.abs(continuity)) * (share - 0.5)
+    less, more = 1.0 - continuity, 1.0 + continuity
+    return (0.5 + level) * less, (0.5 + level) * more, (0.5 - level) * more, (0.5 - level) * less
+
+
+class _Products(NamedTuple):
+    """Dot products (n,) of chords before (a) and after (b), and wanted tangents, incoming (i) and outgoing (o)."""
+
+    aa: FloatArray
+    bb: FloatArray
+    ab: FloatArray
+    ai: FloatArray
+    ao: FloatArray
+    bi: FloatArray
+    bo: FloatArray
+
+    @classmethod
+    def of(cls, a: FloatArray, b: FloatArray, i: FloatArray, o: FloatArray) -> _Products:
+        return cls(*((u * v).sum(axis=1) for u, v in ((a, a), (b, b), (a, b), (a, i), (a, o), (b, i), (b, o))))
+
+
+def _best(
+    continuity: FloatArray,
+    products: _Products,
+    share: FloatArray,
+    squares: FloatArray,
+    present: tuple[FloatArray, FloatArray, FloatArray],
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The best x, continuity and y of each key, of the continuities (n, m) that are tried."""
+    aa, bb, ab, ai, ao, bi, bo = (each[:, np.newaxis] for each in products)
+    s, x0, c0, y0, i, o = (each[:, np.newaxis] for each in (share, *present, *squares.T))
+    in_before, in_after, out_before, out_after = _shares(continuity, s)
+    xx = (i * in_before**2 + o * out_before**2) * aa + _NEAR**2
+    yy = (i * in_after**2 + o * out_after**2) * bb + _NEAR**2
+    xy = (i * in_before * in_after + o * out_before * out_after) * ab
+    gx = i * in_before * ai + o * out_before * ao + _NEAR**2 * x0
+    gy = i * in_after * bi + o * out_after * bo + _NEAR**2 * y0
+    inside_x, inside_y = ((gx * yy - gy * xy), (gy * xx - gx * xy)) / (xx * yy - xy**2)
+    slant = np.clip((gx - gy + _MOST * (yy - xy)) / (xx - 2.0 * xy + yy), 0.0, _MOST)
+    none = np.zeros_like(continuity)
+    tries_x = np.stack((inside_x, none, np.clip(gx / xx, 0.0, _MOST), slant))
+    tries_y = np.stack((inside_y, np.clip(gy / yy, 0.0, _MOST), none, _MOST - slant))
+    # The squares of what is off, but for what is the same in all.
+    cost = tries_x * (xx * tries_x + 2.0 * (xy * tries_y - gx)) + tries_y * (yy * tries_y - 2.0 * gy)
+    cost += _NEAR**2 * (continuity - c0) ** 2
+    outside = (inside_x < 0.0) | (inside_y < 0.0) | (inside_x + inside_y > _MOST)
+    cost[0][outside] = np.inf
+    rows = np.arange(len(continuity))
+    flat = np.argmin(cost.transpose(1, 0, 2).reshape(len(rows), -1), axis=1)
+    which, place = np.divmod(flat, continuity.shape[1])
+    return tries_x[which, rows, place], continuity[rows, place], tries_y[which, rows, place]

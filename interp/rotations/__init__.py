@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rotations as arrays: quaternions w, x, y, z on the last axis, angles in radians, matrices for column vectors.
+
+Functions for orientations and turns are names of the package; curves on the sphere of quaternions have modules.
+"""
+
+from .euler import Order, from_euler, to_euler
+from .following import follow_axis_angle, follow_euler
+from .quaternions import (
+    angle_between,
+    conjugate,
+    from_axis_angle,
+    from_matrix,
+    from_rotation_vector,
+    multiply,
+    normalise,
+    shorter,
+    slerp,
+    to_axis_angle,
+    to_matrix,
+    to_rotation_vector,
+    unit_vectors,
+    unroll_signs,
+)
+from .turns import (
+    Convention,
+    nearest_turns,
+    rotations_to_turns,
+    turn_sign,
+    turns_of_axis_angle,
+    turns_of_euler,
+    turns_to_rotations,
+)
+
+__all__ = [
+    "Convention",
+    "Order",
+    "angle_between",
+    "conjugate",
+    "follow_axis_angle",
+    "follow_euler",
+    "from_axis_angle",
+    "from_euler",
+    "from_matrix",
+    "from_rotation_vector",
+    "multiply",
+    "nearest_turns",
+    "normalise",
+    "rotations_to_turns",
+    "shorter",
+    "slerp",
+    "to_axis_angle",
+    "to_euler",
+    "to_matrix",
+    "to_rotation_vector",
+    "turn_sign",
+    "turns_of_axis_angle",
+    "turns_of_euler",
+    "turns_to_rotations",
+    "unit_vectors",
+    "unroll_signs",
+]

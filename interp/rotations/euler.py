@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Euler angles of orientations, and back, each triple by itself. Source: docs/formulas.md, "Euler angles"."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from ..keys import FloatArray, numbers
+from .quaternions import UNKNOWN, components_first, components_last
+
+Order = Literal["XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"]
+
+
+def axes_of(order: str) -> tuple[int, int, int, float]:
+    """Return the axes that an Euler order turns about, first to last, and +1 for a cyclic order, -1 for the others."""
+    if order not in get_args(Order):
+        raise ValueError(f"order must be one of {', '.join(get_args(Order))}, not {order!r}")
+    i, j, k = ("XYZ".index(letter) for letter in order)
+    return i, j, k, 1.0 if (j - i) % 3 == 1 else -1.0
+
+
+def from_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> FloatArray:
+    """Return quaternions (…, 4) of Euler angles (…, 3).
+
+    Parameters
+    ----------
+    angles : array_like, shape (…, 3)
+        Angles about x, y, z, in this sequence whatever the order, as Blender stores them.
+    order : str
+        Blender's: "XYZ" turns about x first, then y, then z, all the parent's axes: the matrix is Rz Ry Rx.
+    """
+    i, j, k, sign = axes_of(order)
+    half = components_first(numbers("angles", angles, 3)) / 2.0
+    cosine, sine = np.cos(half), np.sin(half)
+    q = np.empty((4, *half.shape[1:]))
+    ci, cj, ck, si, sj, sk = cosine[i], cosine[j], cosine[k], sine[i], sine[j], sine[k]
+    q[0] = ck * cj * ci + sign * sk * sj * si
+    q[1 + i] = ck * cj * si - sign * sk * sj * ci
+    q[1 + j] = ck * sj * ci + sign * sk * cj * si
+    q[1 + k] = sk * cj * ci - sign * ck * sj * si
+    return components_last(q)
+
+
+def to_euler(q: npt.ArrayLike, order: Order = "XYZ") -> FloatArray:
+    """Return Euler angles (…, 3) of unit quaternions, each by itself, the middle one in [-pi/2, pi/2].
+
+    Of the two triples that mean the orientation the other has the middle angle pi - a. In gimbal lock the two outer
+    turns are one: it is split evenly. For sequences see `follow_euler`. Source: docs/formulas.md,
+    "Euler angles".
+    """
+    middle, half_sum, half_difference, locked_sum, locked_difference = euler_halves(
+        components_first(numbers("q", q, 4)), order
+    )
+    half_sum, half_difference = np.where(locked_sum, 0.0, half_sum), np.where(locked_difference, 0.0, half_difference)
+    angles = euler_of_halves(middle, half_sum, half_difference, order)
+    return components_last(np.remainder(angles + np.pi, 2.0 * np.pi) - np.pi)
+
+
+def euler_halves(
+    q: FloatArray, order: str
+) -> tuple[FloatArray, FloatArray, FloatArray, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Return the middle angle, half the outer angles' sum and difference, and where each of these two is not known.
+
+    With half angles a/2, b/2, c/2 of an order i, j, k and its sign s, w -+ q[j] = (cos b/2 -+ sin b/2) cos((s c +-
+    a)/2), and q[i], s q[k] give the sines: two polar pairs, whose lengths are b's and whose angles are the sum's and
+    difference's.
+    """
+    i, j, k, sign = axes_of(order)
+    first, middle, last = q[1 + i], q[1 + j], sign * q[1 + k]
+    sum_cosine, sum_sine = q[0] - middle, first + last
+    difference_cosine, difference_sine = q[0] + middle, last - first
+    sum_size, difference_size = np.hypot(sum_cosine, sum_sine), np.hypot(difference_cosine, difference_sine)
+    return (
+        2.0 * np.arctan2(difference_size, sum_size) - np.pi / 2.0,
+        np.arctan2(sum_sine, sum_cosine),
+        np.arctan2(difference_sine, difference_cosine),
+        sum_size < UNKNOWN,
+        difference_size < UNKNOWN,
+    )
+
+
+def euler_of_halves(middle: FloatArray, half_sum: FloatArray, half_difference: FloatArray, order: str) -> FloatArray:
+    i, j, k, sign = axes_of(order)
+    angles = np.empty((3, *middle.shape))
+    angles[i], angles[j], angles[k] = half_sum - half_difference, middle, sign * (half_sum + half_difference)
+    return angles
+
+
+def wrapped(angles: FloatArray) -> FloatArray:
+    """Return angles in [-pi, pi]."""
+    return angles - 2.0 * np.pi * np.rint(angles / (2.0 * np.pi))

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Turn rates of rotation vectors into angular velocities: the left Jacobian of SO(3).
+
+Arrays have the component axis first. A rotation vector t(u) means the orientation ``sphere.exp(t / 2)``, and its
+derivative is no angular velocity unless the axis stays: the Jacobian makes it one. Source: docs/formulas.md, "Left
+Jacobian".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..keys import FloatArray
+from . import sphere
+
+
+def cross(a: FloatArray, b: FloatArray) -> FloatArray:
+    return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+
+
+def turned(turn: FloatArray, vectors: FloatArray) -> FloatArray:
+    """Return vectors turned by rotation vectors."""
+    return carried(sphere.exp(turn / 2.0), vectors)
+
+
+def carried(q: FloatArray, vectors: FloatArray) -> FloatArray:
+    """Return vectors turned by unit quaternions."""
+    still = np.concatenate([np.zeros_like(vectors[:1]), vectors])
+    return sphere.product(sphere.product(q, still), sphere.conjugate(q))[1:]
+
+
+def _jacobian(angle: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return (1 - cos) / angle² and (angle - sin) / angle³: the factors of the left Jacobian of SO(3)."""
+    square = angle * angle
+    # (angle - sin) / angle³ loses the digits of 1 / angle² near 0; there its series, whose next term is angle⁴ / 5040.
+    small = angle < 1e-2
+    cube = np.where(small, 1.0, square * angle)
+    second = np.where(small, (1.0 - square / 20.0) / 6.0, (angle - np.sin(angle)) / cube)
+    return 0.5 * np.sinc(angle / (2.0 * np.pi)) ** 2, second
+
+
+def _jacobian_rates(angle: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the derivatives of `_jacobian`'s factors by the angle, each divided by it."""
+    square = angle * angle
+    # The closed forms lose the digits of 1 / angle⁴; below this angle the series, whose next terms are below 1e-16.
+    small = angle < 1.0
+    divisor = np.where(small, 1.0, square)
+    first, second = _jacobian(angle)
+    first_series, second_series = np.zeros_like(angle), np.zeros_like(angle)
+    power = np.ones_like(angle)
+    factorial, sign = 6.0, -1.0
+    for order in range(1, 9):
+        factorial *= 2.0 * order + 2.0
+        first_series += sign * (2.0 * order) / factorial * power
+        factorial *= 2.0 * order + 3.0
+        second_series += sign * (2.0 * order) / factorial * power
+        power, sign = power * square, -sign
+    return (
+        np.where(small, first_series, (1.0 - 2.0 * first) / divisor - second),
+        np.where(small, second_series, (first - 3.0 * second) / divisor),
+    )
+
+
+def velocity_of_exp(turn: FloatArray, rate: FloatArray) -> FloatArray:
+    """Return exp(turn(u) / 2)'s angular velocity in the parent's frame: the left Jacobian of SO(3) times the rate."""
+    first, second = _jacobian(sphere.length(turn))
+    across = cross(turn, rate)
+    return rate + first * across + second * cross(turn, across)
+
+
+def acceleration_of_exp(turn: FloatArray, rate: FloatArray, change: FloatArray) -> FloatArray:
+    """Return the derivative of `velocity_of_exp`, where the rate has the derivative `change`."""
+    first_rate, second_rate = (factor * sphere.dot(turn, rate) for factor in _jacobian_rates(sphere.length(turn)))
+    second = _jacobian(sphere.length(turn))[1]
+    across = cross(turn, rate)
+    return (
+        velocity_of_exp(turn, change)
+        + first_rate * across
+        + second_rate * cross(turn, across)
+        + second * cross(rate, across)
+    )
+
+
+def rate_of_velocity(turn: FloatArray, velocity: FloatArray) -> FloatArray:
+    """Return the derivative that a rotation vector has where it turns with an angular velocity in the parent's frame.
+
+    The inverse of `velocity_of_exp`, for turns of less than 360 degrees: a whole turn is reached alike on every way, so
+    that no derivative across it gives a velocity.
+    """
+    half = 0.5 * sphere.length(turn)
+    # (1 - x cot x) / (2 x)² loses its digits near 0, where it is 1/12; they count as its product with the turn twice.
+    small = half < 1e-4
+    safe = np.where(small, 1.0, half)
+    factor = np.where(small, 1.0 / 12.0, (1.0 - safe / np.tan(safe)) / (4.0 * safe * safe))
+    across = cross(turn, velocity)
+    return velocity - 0.5 * across + factor * cross(turn, across)

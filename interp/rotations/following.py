@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Angles of sequences of orientations, each near the one before it: Euler angles; an axis and an angle."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..keys import FloatArray, numbers
+from . import sphere
+from .euler import Order, axes_of, euler_halves, euler_of_halves, from_euler, wrapped
+from .quaternions import UNKNOWN, components_first, components_last, flips, to_axis_angle, unit_vectors, unroll_signs
+
+
+def follow_euler(q: npt.ArrayLike, order: Order = "XYZ", start: npt.ArrayLike = (0.0, 0.0, 0.0)) -> FloatArray:
+    """Return Euler angles of sequences of orientations in which each triple is near the one before it.
+
+    Parameters
+    ----------
+    q : array_like, shape (…, m, 4), or (4,)
+        Unit quaternions of one sequence, or of several of one length; or one, which follows the start.
+    order : str
+        Blender's, as for `from_euler`.
+    start : array_like, shape (3,) or (…, 3)
+        The triple that the first one follows; the sequence keeps its whole turns.
+
+    Returns
+    -------
+    ndarray, shape (…, m, 3), or (3,)
+        About x, y, z. Of both triples that mean an orientation, and all whole turns of each, the one with the least
+        sum of changes. In gimbal lock (within 2e-7 radian) the angle that is not known stays as it was.
+
+    Notes
+    -----
+    The step from one sample's principal triple to the next costs the same if both are exchanged for their others, so
+    the choices are a running parity, and no loop over samples is needed.
+    """
+    i, j, k, sign = axes_of(order)
+    samples = numbers("q", q, 4)
+    if samples.ndim == 1:
+        return follow_euler(samples[np.newaxis], order, start).reshape(3)
+    begin = np.broadcast_to(numbers("start", start, 3), (*samples.shape[:-2], 3))
+    principal, mirrored = begin.copy(), np.abs(wrapped(begin[..., j])) > np.pi / 2.0
+    principal[mirrored] = _other_euler(components_first(begin[mirrored]), j).T
+    sequence = components_first(
+        unroll_signs(np.concatenate([from_euler(principal, order)[..., np.newaxis, :], samples], axis=-2))
+    )
+    middle, half_sum, half_difference, sum_unknown, difference_unknown = euler_halves(sequence, order)
+    outer, inner = sign * principal[..., k] / 2.0, principal[..., i] / 2.0
+    half_sum[..., 0], half_difference[..., 0] = outer + inner, outer - inner
+    angles = euler_of_halves(middle, _held(half_sum, sum_unknown), _held(half_difference, difference_unknown), order)
+    other = _other_euler(angles, j)
+    stay = np.abs(wrapped(angles[..., 1:] - angles[..., :-1])).sum(axis=0)
+    change = np.abs(wrapped(other[..., 1:] - angles[..., :-1])).sum(axis=0)
+    exchanged = (np.cumsum(change < stay, axis=-1) + mirrored[..., np.newaxis]) % 2 == 1
+    chosen = np.empty_like(angles)
+    chosen[..., 0] = components_first(begin)
+    chosen[..., 1:] = np.where(exchanged, other[..., 1:], angles[..., 1:])
+    return components_last(np.unwrap(chosen, axis=-1)[..., 1:])
+
+
+def _other_euler(angles: FloatArray, middle: int) -> FloatArray:
+    """Return the other triples (3, …) of the same orientations."""
+    other = angles + np.pi
+    other[middle] = np.pi - angles[middle]
+    return other
+
+
+def _held(values: FloatArray, unknown: npt.NDArray[np.bool_]) -> FloatArray:
+    """Return values along the last axis, where unknown those of the last sample before that is known or first."""
+    if not unknown.any():
+        return values
+    index = np.where(unknown, 0, np.arange(values.shape[-1]))
+    return np.take_along_axis(values, np.maximum.accumulate(index, axis=-1), axis=-1)
+
+
+def follow_axis_angle(
+    q: npt.ArrayLike, start_axis: npt.ArrayLike = (0.0, 1.0, 0.0), start_angle: npt.ArrayLike = 0.0
+) -> tuple[FloatArray, FloatArray]:
+    """Return axes and angles of sequences of orientations in which each is near the one before it.
+
+    Parameters
+    ----------
+    q : array_like, shape (…, m, 4), or (4,)
+        Unit quaternions of one sequence, or of several of one length; or one, which follows the start.
+    start_axis, start_angle : array_like, shape (3,) or (…, 3), and () or (…)
+        What the first one follows; the sequence keeps its whole turns.
+
+    Returns
+    -------
+    axes : ndarray, shape (…, m, 3), or (3,)
+        Unit axes. Where there is no turn (within 2e-7 radian) the axis stays as it was.
+    angles : ndarray, shape (…, m), or ()
+        Radians, of either sign and any size.
+    """
+    samples = numbers("q", q, 4)
+    if samples.ndim == 1:
+        axes, angles = follow_axis_angle(samples[np.newaxis], start_axis, start_angle)
+        return axes[0], angles[0]
+    axis, angle = to_axis_angle(samples)
+    begin, size = unit_vectors(np.broadcast_to(numbers("start_axis", start_axis, 3), (*samples.shape[:-2], 3)))
+    begin = np.where(size[..., np.newaxis] > 0.0, begin, np.array([0.0, 1.0, 0.0]))
+    sine = sphere.length(components_first(samples)[1:])
+    unknown = np.concatenate([np.zeros_like(sine[..., :1], dtype=np.bool_), sine < UNKNOWN], axis=-1)
+    axes = components_first(np.concatenate([begin[..., np.newaxis, :], axis], axis=-2))
+    axes = np.stack([_held(row, unknown) for row in axes])
+    signs = flips(sphere.dot(axes[..., 1:], axes[..., :-1]))
+    first = np.broadcast_to(numbers("start_angle", start_angle), samples.shape[:-2])[..., np.newaxis]
+    angles = np.unwrap(np.concatenate([first, angle * signs], axis=-1), axis=-1)[..., 1:]
+    return components_last(axes[..., 1:] * signs), angles

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The orientations of rotation keys: checked, and with the signs that say which way round it goes from key to key."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Sequence
+from typing import Literal, Self, cast, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from ..batch import Continuity, Curve, Cycle, Tracks, called, checked_choice, checked_cycle, checked_keys
+from ..keys import FloatArray, Keys, KeysError, numbers
+from ..messages import n_
+from . import sphere
+from .quaternions import angle_between, unit_vectors
+from .turns import Convention, turn_sign, turns_to_rotations
+
+Path = Literal["SHORTEST", "AS_KEYED"]
+
+# Neighbours "as keyed" whose sum is shorter than this are refused: the direction of their arc is known to no better
+# than 1e-16 / 1e-10 = 1e-6 radian, the most that a baked rotation may be off.
+ANTIPODAL = 1e-10
+_NO_TURN = 1e-10
+"""Radians: what rounding leaves of no turn, or less."""
+
+
+def normalised(keys: Keys) -> FloatArray:
+    """Return unit quaternions, or say which is zero."""
+    if keys.values.shape[1] != 4:
+        raise KeysError(n_("a rotation has the components w, x, y, z, not {:d}", keys.values.shape[1]))
+    # Scaled first: squares of what a float holds can overflow or vanish.
+    largest = np.abs(keys.values).max(axis=1, keepdims=True)
+    if not largest.all():
+        raise keys.error(n_("the quaternion is zero, which is no rotation"), int(np.argmin(largest)))
+    values: FloatArray = keys.values / largest
+    values /= np.sqrt(np.einsum("ij,ij->i", values, values))[:, np.newaxis]
+    return values
+
+
+def check_arcs(keys: Keys) -> None:
+    """Raise KeysError where a unit quaternion is antipodal to the one before it: as keyed, no arc joins them."""
+    values = keys.values
+    gaps = np.abs(values[1:] + values[:-1]).max(axis=1, initial=0.0)
+    if (gaps < ANTIPODAL).any():
+        key = int(np.argmax(gaps < ANTIPODAL)) + 1
+        raise keys.error(n_("is a whole turn from the key before it, which as keyed has no axis"), key)
+
+
+def turned_keys(
+    turns: Keys, axes: npt.ArrayLike, first: npt.ArrayLike, convention: Convention
+) -> tuple[Keys, FloatArray, FloatArray]:
+    """Return the keys of orientations that are reached by turns from the key before.
+
+    Parameters
+    ----------
+    turns : Keys
+        Whose values are angles in radians, of any size.
+    axes : array_like, shape (n, 3)
+        In the parent's frame, of any length above 0; where the angle is 0 the axis may be 0 too.
+    first : array_like, shape (4,)
+        The orientation w, x, y, z from which key 0 turns.
+    convention : "BLENDER" or "3DS"
+        As for `rotations.turns_to_rotations`.
+
+    Returns
+    -------
+    keys : Keys
+        With the orientations, of the signs that the products have.
+    angles : ndarray, shape (n,)
+        In Blender's convention.
+    axes : ndarray, shape (n, 3)
+        Of length 1, or 0.
+
+    Raises
+    ------
+    KeysError
+        For angles and axes of the wrong shape, and where a key turns about a zero axis.
+    """
+    if turns.values.shape[1] != 1:
+        raise KeysError(n_("angles must be one number a key, not {:d}", turns.values.shape[1]))
+    given = numbers("axes", axes)
+    if given.shape != (len(turns), 3):
+        raise KeysError(
+            n_("axes must be x, y, z, one row a key: {:d} keys, axes of shape {!s}", len(turns), given.shape)
+        )
+    rows = Keys(turns.frames, given).values
+    unit, size = unit_vectors(rows)
+    missing = (size == 0.0) & (turns.values[:, 0] != 0.0)
+    if missing.any():
+        raise turns.error(n_("turns, but its axis is zero"), int(np.argmax(missing)))
+    angles = turns.values[:, 0] * turn_sign(convention)
+    orientations = turns_to_rotations(angles, unit, first=first)
+    return turns.with_values(orientations), angles, _axes_of_neighbours(angles, unit)
+
+
+def _axes_of_neighbours(angles: FloatArray, axes: FloatArray) -> FloatArray:
+    """The axes, with those of no turns taken from the turn before, or else after: their own say nothing, yet what
+    whole turns beside them leave of their motion goes on about them."""
+    turns = np.flatnonzero(np.abs(angles[1:]) > _NO_TURN) + 1
+    if not len(turns):
+        return axes
+    before = np.searchsorted(turns, np.arange(1, len(angles)), side="right") - 1
+    return np.concatenate((axes[:1], axes[turns[np.maximum(before, 0)]]))
+
+
+def path_signs(paths: Sequence[Path], tracks: Tracks) -> FloatArray:
+    """Return the signs that make neighbouring quaternions' arcs those that each track's path asks for, one a key."""
+    counts = tracks.last - tracks.first + 1
+    flips = np.ones(len(tracks.frames))
+    flips[1:][np.einsum("ij,ij->i", tracks.values[1:], tracks.values[:-1]) < 0.0] = -1.0
+    flips[tracks.first] = 1.0
+    unrolled = np.cumprod(flips)
+    unrolled *= np.repeat(unrolled[tracks.first], counts)
+    signs: FloatArray = np.where(np.repeat([path == "SHORTEST" for path in paths], counts), unrolled, 1.0)
+    return signs
+
+
+def neighbours(tracks: Tracks, q: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the quaternions before and after each key (docs/formulas.md, "Signs in a loop")."""
+    before, after = q[:, tracks.previous], q[:, tracks.following]
+    start, end = tracks.first[tracks.looped], tracks.last[tracks.looped]
+    seam = np.where(sphere.dot(q[:, start], q[:, end]) < 0.0, -1.0, 1.0)
+    before[:, start] *= seam
+    after[:, end] *= seam
+    return before, after
+
+
+class OrientationSpline(ABC):
+    """What tracks of rotations share, whatever the method.
+
+    Parameters
+    ----------
+    keys : Keys
+        Values of shape (n, 4): quaternions w, x, y, z, not zero; they are normalised.
+    cycle : "SINGLE", "REPEAT" or "LOOP"
+        Outside the keys: hold the end values; repeat the motion; repeat it, smooth across the seam.
+    path : "SHORTEST" or "AS_KEYED"
+        From key to key by the shorter way, or by the arc between the quaternions as they are, up to 360 degrees.
+
+    Raises
+    ------
+    KeysError
+        For a zero quaternion, and as keyed for neighbours that are antipodal to within 1e-10: no arc joins them.
+    """
+
+    derivatives = 2
+    meets_keys = True
+    is_cubic = False
+    continuity: Continuity
+    reach: int | None
+
+    def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", path: Path = "SHORTEST") -> None:
+        self.keys = checked_keys(keys).with_values(normalised(keys))
+        self.cycle = checked_cycle(cycle)
+        self.path = cast(Path, checked_choice("path", path, get_args(Path)))
+        if self.path == "AS_KEYED":
+            check_arcs(self.keys)
+
+    def __call__(self, frames: npt.ArrayLike, nu: int = 0) -> FloatArray:
+        """Evaluate.
+
+        Parameters
+        ----------
+        frames : array_like, shape (m,), or a number
+            As for `tcb.VectorSpline`.
+        nu : 0, 1 or 2
+            Unit quaternions; angular velocities in the parent's frame in radians a frame, ease included; or their
+            derivatives, angular accelerations in radians a frame squared. At keys and outside them as for
+            `tcb.RotationSpline`.
+
+        Returns
+        -------
+        ndarray, shape (m, 4), w, x, y, z, or (m, 3), x, y, z; without the first axis for a number
+        """
+        return called(self, frames, nu)
+
+    @property
+    def loop_gap(self) -> float:
+        """The angle in radians from the last key's orientation to the first's: a loop that is one has 0."""
+        return float(angle_between(self.keys.values[-1], self.keys.values[0]))
+
+    @property
+    def batch(self) -> Hashable:
+        """All tracks of the method go together."""
+        return type(self)
+
+    @classmethod
+    @abstractmethod
+    def curve(cls, splines: Sequence[Self], tracks: Tracks) -> Curve:
+        """Return the segments of all splines."""

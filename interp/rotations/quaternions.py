@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Quaternions as arrays, and what they stand for: turns about axes, rotation vectors, matrices.
+
+Components w, x, y, z on the last axis, angles in radians, matrices for column vectors. A product ``multiply(p, q)``
+turns by q first, then by p, both about the parent's axes. Functions broadcast over leading axes unless they say
+otherwise, and are exact to a few units in the last place, no worse near zero angles.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..keys import FloatArray, numbers
+from . import sphere
+
+# The sine of half an angle (to gimbal lock, to no turn) below which float32 keys leave its direction to chance.
+UNKNOWN = 1e-7
+
+
+def components_first(array: FloatArray) -> FloatArray:
+    """Return the array with its component axis first."""
+    return np.moveaxis(array, -1, 0)
+
+
+def components_last(q: FloatArray) -> FloatArray:
+    """Return the array with its component axis last."""
+    return np.ascontiguousarray(np.moveaxis(q, 0, -1))
+
+
+def multiply(p: npt.ArrayLike, q: npt.ArrayLike) -> FloatArray:
+    """Return the products p q of quaternions, shape (…, 4)."""
+    return components_last(sphere.product(components_first(numbers("p", p, 4)), components_first(numbers("q", q, 4))))
+
+
+def conjugate(q: npt.ArrayLike) -> FloatArray:
+    """Return the conjugates of quaternions, shape (…, 4): of unit ones, their inverses."""
+    return numbers("q", q, 4) * (1.0, -1.0, -1.0, -1.0)
+
+
+def normalise(q: npt.ArrayLike) -> FloatArray:
+    """Return unit quaternions, shape (…, 4). Raises ValueError for one that is zero or not finite."""
+    return normalised("q", q)
+
+
+def normalised(name: str, q: npt.ArrayLike) -> FloatArray:
+    array = numbers(name, q, 4)
+    largest = np.abs(array).max(axis=-1, keepdims=True)
+    if not ((largest > 0.0) & (largest < np.inf)).all():
+        raise ValueError(f"{name}: a quaternion is zero or not finite")
+    # Scaled first: squares of what a float holds can overflow or vanish.
+    scaled = array / largest
+    unit: FloatArray = scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
+    return unit
+
+
+def slerp(p: npt.ArrayLike, q: npt.ArrayLike, t: npt.ArrayLike) -> FloatArray:
+    """Return slerp(p, q, t) of unit quaternions, literal: no change of sign for the shorter way, any real t.
+
+    Parameters
+    ----------
+    p, q : array_like, shape (…, 4)
+    t : array_like
+        Broadcast against the leading axes.
+
+    Notes
+    -----
+    The angle is 2 atan2(|p-q|, |p+q|). The error is a few 1e-16, times 1 / (pi - angle) near antipodal ends; of exactly
+    antipodal ends one of the many arcs is taken. Source: docs/formulas.md, "Slerp".
+    """
+    at = numbers("t", t)
+    start, end, _ = np.broadcast_arrays(numbers("p", p, 4), numbers("q", q, 4), at[..., np.newaxis])
+    return components_last(sphere.slerp(components_first(start), components_first(end), at))
+
+
+def shorter(q: npt.ArrayLike) -> FloatArray:
+    """Return the quaternions of the same orientations with w not negative: turns of at most half a turn."""
+    array = numbers("q", q, 4)
+    return np.where(array[..., :1] < 0.0, -array, array)
+
+
+def angle_between(p: npt.ArrayLike, q: npt.ArrayLike) -> FloatArray:
+    """Return the angles between orientations, 0 to pi, of unit quaternions (…, 4)."""
+    a, b = (components_first(each) for each in np.broadcast_arrays(numbers("p", p, 4), numbers("q", q, 4)))
+    apart, along = sphere.length(b - a), sphere.length(b + a)
+    angle: FloatArray = 4.0 * np.arctan2(np.minimum(apart, along), np.maximum(apart, along))
+    return angle
+
+
+def unroll_signs(q: npt.ArrayLike) -> FloatArray:
+    """Return quaternions (…, m, 4), each of the sign nearer to the one before it; the first keeps its own, as one does
+    by itself, (4,)."""
+    array = numbers("q", q, 4).copy()
+    if array.ndim == 1:
+        return array
+    array[..., 1:, :] *= flips(np.einsum("...i,...i->...", array[..., 1:, :], array[..., :-1, :]))[..., np.newaxis]
+    return array
+
+
+def flips(dots: FloatArray) -> FloatArray:
+    """Return running signs from the dot products of neighbours."""
+    return np.multiply.accumulate(np.where(dots < 0.0, -1.0, 1.0), axis=-1)
+
+
+def from_rotation_vector(v: npt.ArrayLike) -> FloatArray:
+    """Return quaternions of rotation vectors (…, 3): axis times angle. Turns above 360 degrees keep their sign."""
+    return components_last(sphere.exp(components_first(numbers("v", v, 3)) / 2.0))
+
+
+def to_rotation_vector(q: npt.ArrayLike) -> FloatArray:
+    """Return rotation vectors (…, 3) of unit quaternions, of length 0 to 2 pi: literal, no shorter way."""
+    return components_last(2.0 * sphere.log(components_first(numbers("q", q, 4))))
+
+
+def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> FloatArray:
+    """Return quaternions of axes (…, 3), of any length, and angles (…). A zero axis turns nothing, as in Blender."""
+    half = numbers("angle", angle) / 2.0
+    unit, size = unit_vectors(numbers("axis", axis, 3))
+    cosine = np.where(size > 0.0, np.cos(half), 1.0)
+    return np.concatenate([cosine[..., np.newaxis], unit * np.sin(half)[..., np.newaxis]], axis=-1)
+
+
+def to_axis_angle(q: npt.ArrayLike, default_axis: npt.ArrayLike = (0.0, 0.0, 1.0)) -> tuple[FloatArray, FloatArray]:
+    """Return unit axes (…, 3) and angles (…) in [0, 2 pi] of unit quaternions: literal, no shorter way.
+
+    Where there is no turn the axis is `default_axis`.
+    """
+    array = numbers("q", q, 4)
+    axis, sine = unit_vectors(array[..., 1:])
+    axis = np.where(sine[..., np.newaxis] > 0.0, axis, numbers("default_axis", default_axis, 3))
+    angle: FloatArray = 2.0 * np.arctan2(sine, array[..., 0])
+    return axis, angle
+
+
+def unit_vectors(vectors: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return unit vectors (…, d), zero for zero, and lengths (…)."""
+    array = numbers("vectors", vectors)
+    if not array.ndim:
+        raise ValueError("vectors must have components, and is one number")
+    largest = np.abs(array).max(axis=-1, keepdims=True)
+    scaled = np.divide(array, largest, out=np.zeros_like(array), where=largest > 0.0)
+    size = np.sqrt(np.einsum("...i,...i->...", scaled, scaled))[..., np.newaxis]
+    unit = np.divide(scaled, size, out=scaled, where=size > 0.0)
+    return unit, (size * largest)[..., 0]
+
+
+def to_matrix(q: npt.ArrayLike) -> FloatArray:
+    """Return matrices (…, 3, 3) for column vectors of unit quaternions. Source: docs/formulas.md,
+    "Conventions of quaternions"."""
+    w, x, y, z = components_first(numbers("q", q, 4))
+    entries = [
+        (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)),
+        (2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)),
+        (2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)),
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in entries], axis=-2)
+
+
+def from_matrix(matrix: npt.ArrayLike) -> FloatArray:
+    """Return unit quaternions (…, 4), w not negative, of rotation matrices (…, 3, 3) for column vectors.
+
+    Of the four ways to read it (Shepperd 1978), the one whose square root is largest, so no digits are lost anywhere.
+    """
+    array = numbers("matrix", matrix, 3)
+    if array.shape[-2:] != (3, 3):
+        raise ValueError(f"matrix must have 3 rows and 3 columns on its last axes, not the shape {array.shape}")
+    m = np.moveaxis(array, (-2, -1), (0, 1))
+    trace = m[0, 0] + m[1, 1] + m[2, 2]
+    # Four times the products of the quaternion's components, row by row; every row is the quaternion times one of them.
+    wx, wy, wz = m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]
+    xy, xz, yz = m[0, 1] + m[1, 0], m[0, 2] + m[2, 0], m[1, 2] + m[2, 1]
+    squares = [1.0 + trace] + [1.0 + 2.0 * m[i, i] - trace for i in range(3)]
+    rows = np.stack(
+        [
+            np.stack([squares[0], wx, wy, wz]),
+            np.stack([wx, squares[1], xy, xz]),
+            np.stack([wy, xy, squares[2], yz]),
+            np.stack([wz, xz, yz, squares[3]]),
+        ]
+    )
+    largest = np.argmax(np.stack(squares), axis=0)
+    row = np.take_along_axis(rows, largest[np.newaxis, np.newaxis], axis=0)[0]
+    return shorter(components_last(row / sphere.length(row)))

@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Convert rotations to what animation channels hold, and back: a quaternion, Euler angles, an axis and an angle.
+
+A way of holding knows the channels' numbers of an orientation and their rates, and which numbers mean the same
+orientation. Arrays here have the component axis first; the last axis runs over spans, pieces of one motion between two
+frames. Numbers are "local" where any of those that mean the same orientation would do, and are brought onto a chain
+that begins at a key's own numbers afterwards, by `onto`. Source: docs/formulas.md, "Euler angles" and "Axis and angle".
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, get_args
+
+import numpy as np
+
+from ..keys import FloatArray
+from . import sphere
+from .euler import Order, from_euler
+from .following import follow_axis_angle, follow_euler
+
+# Sines below this, to gimbal lock and to no turn, say nothing about a direction: as `rotations` has it.
+_UNKNOWN = 1e-7
+# Rates are divided by sines that are no smaller: key angles are float32, and at a right angle theirs is off by 4e-8,
+# so that nearer to gimbal lock a rate would be an echo of that rounding.
+_DAMPED = 1e-6
+
+
+Course = tuple[FloatArray, FloatArray, FloatArray]
+"""Values with their first and second derivatives."""
+
+
+class Holding(Protocol):
+    """A way to hold a rotation in `components` channels."""
+
+    components: int
+    winds: bool
+    """Whole turns have other numbers."""
+    scales: bool
+    """All numbers times the same mean the same orientation."""
+
+    def local(self, q: FloatArray, velocity: FloatArray) -> FloatArray:
+        """Return numbers (c, n) of orientations (4, n); the velocity (3, n) decides where these leave it open."""
+        ...
+
+    def following(self, numbers: FloatArray, start: FloatArray, q: FloatArray) -> FloatArray:
+        """Return the numbers (c, m, n) of orientations (4, m, n) after `numbers` (c, n), which mean `start` (4, n)."""
+        ...
+
+    def rates(self, numbers: FloatArray, q: FloatArray, velocity: FloatArray) -> FloatArray:
+        """Return the derivatives (c, n) of the numbers from angular velocities (3, n) in the parent's frame."""
+        ...
+
+    def orientation(self, channels: FloatArray) -> FloatArray:
+        """Return what Blender makes of channel values (c, …), up to its length (4, …); continuous in the values."""
+        ...
+
+    def course(self, channels: FloatArray, rates: FloatArray, changes: FloatArray) -> Course:
+        """Return `orientation` (4, n) of channel values (c, n) and its derivatives, by their first and second ones."""
+        ...
+
+    def angle(self, channels: FloatArray, change: FloatArray) -> FloatArray:
+        """Return the angle (n,) by which a small change of channel values turns."""
+        ...
+
+    def onto(self, numbers: FloatArray, chain: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return factors and terms (c, n) of the map that keeps orientations and brings `numbers` nearest to `chain`.
+
+        Derivatives are only multiplied by the factors.
+        """
+        ...
+
+    def lengths(self, numbers: FloatArray) -> FloatArray:
+        """Return the lengths (n,) of what may have any in the channels; 1 where there is no such thing."""
+        ...
+
+    def stretched(
+        self, numbers: FloatArray, rates: FloatArray, length: FloatArray, change: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return channel values and rates for numbers of a length that changes."""
+        ...
+
+
+class Quaternion:
+    """w, x, y, z, of any length but 0."""
+
+    components = 4
+    winds = False
+    scales = True
+
+    def local(self, q: FloatArray, velocity: FloatArray) -> FloatArray:
+        return q
+
+    def following(self, numbers: FloatArray, start: FloatArray, q: FloatArray) -> FloatArray:
+        return q * np.where(sphere.dot(numbers, start) < 0.0, -1.0, 1.0)
+
+    def rates(self, numbers: FloatArray, q: FloatArray, velocity: FloatArray) -> FloatArray:
+        half = np.concatenate([np.zeros_like(velocity[:1]), 0.5 * velocity])
+        return sphere.product(half, numbers)
+
+    def orientation(self, channels: FloatArray) -> FloatArray:
+        return channels
+
+    def course(self, channels: FloatArray, rates: FloatArray, changes: FloatArray) -> Course:
+        return channels, rates, changes
+
+    def angle(self, channels: FloatArray, change: FloatArray) -> FloatArray:
+        square = sphere.dot(channels, channels)
+        across = change - channels * (sphere.dot(channels, change) / square)
+        angle: FloatArray = 2.0 * np.sqrt(sphere.dot(across, across) / square)
+        return angle
+
+    def onto(self, numbers: FloatArray, chain: FloatArray) -> tuple[FloatArray, FloatArray]:
+        sign = np.where(sphere.dot(numbers, chain) < 0.0, -1.0, 1.0)
+        return np.broadcast_to(sign, numbers.shape), np.zeros_like(numbers)
+
+    def lengths(self, numbers: FloatArray) -> FloatArray:
+        return sphere.length(numbers)
+
+    def stretched(
+        self, numbers: FloatArray, rates: FloatArray, length: FloatArray, change: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        return numbers * length, rates * length + numbers * change
+
+
+class Euler:
+    """Angles about x, y, z in Blender's order; see `rotations.from_euler`."""
+
+    components = 3
+    winds = True
+    scales = False
+
+    def __init__(self, order: Order) -> None:
+        self.order = order
+        self._i, self._j, self._k = ("XYZ".index(letter) for letter in order)
+        self._sign = 1.0 if (self._j - self._i) % 3 == 1 else -1.0
+
+    def local(self, q: FloatArray, velocity: FloatArray) -> FloatArray:
+        i, j, k, sign = self._i, self._j, self._k, self._sign
+
+        def halves(q: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+            first, middle, last = q[1 + i], q[1 + j], sign * q[1 + k]
+            return q[0] - middle, first + last, q[0] + middle, last - first
+
+        # The two polar pairs of `rotations.to_euler`, linear in q: where one vanishes, the way in which it does so
+        # has the direction that its neighbourhood has.
+        sum_cosine, sum_sine, difference_cosine, difference_sine = halves(q)
+        sum_size, difference_size = np.hypot(sum_cosine, sum_sine), np.hypot(difference_cosine, difference_sine)
+        middle = 2.0 * np.arctan2(difference_size, sum_size) - np.pi / 2.0
+        if (np.minimum(sum_size, difference_size) < _UNKNOWN).any():
+            onward = halves(Quaternion().rates(q, q, velocity))
+            sum_cosine, sum_sine = _directed(sum_cosine, sum_sine, sum_size, onward[0], onward[1])
+            difference_cosine, difference_sine = _directed(
+                difference_cosine, difference_sine, difference_size, onward[2], onward[3]
+            )
+        half_sum = np.arctan2(sum_sine, sum_cosine)
+        half_difference = np.arctan2(difference_sine, difference_cosine)
+        angles = np.empty((3, *middle.shape))
+        angles[i], angles[j], angles[k] = half_sum - half_difference, middle, sign * (half_sum + half_difference)
+        return angles
+
+    def following(self, numbers: FloatArray, start: FloatArray, q: FloatArray) -> FloatArray:
+        followed = follow_euler(np.moveaxis(q, 0, -1).swapaxes(0, 1), self.order, numbers.T)
+        return np.ascontiguousarray(np.moveaxis(followed, -1, 0).swapaxes(1, 2))
+
+    def rates(self, numbers: FloatArray, q: FloatArray, velocity: FloatArray) -> FloatArray:
+        # w = k' + (Rk j) j' + (Rk Rj i) i' with the parent's axes i, j, k, solved for the three rates.
+        i, j, k, sign = self._i, self._j, self._k, self._sign
+        cosine, sine = np.cos(numbers[k]), np.sin(numbers[k])
+        middle_cosine, middle_sine = np.cos(numbers[j]), np.sin(numbers[j])
+        along = cosine * velocity[i] + sign * sine * velocity[j]
+        rates = np.empty_like(velocity)
+        rates[i] = along * middle_cosine / np.maximum(middle_cosine**2, _DAMPED**2)
+        rates[j] = cosine * velocity[j] - sign * sine * velocity[i]
+        rates[k] = velocity[k] + sign * middle_sine * rates[i]
+        return rates
+
+    def orientation(self, channels: FloatArray) -> FloatArray:
+        return np.moveaxis(from_euler(np.moveaxis(channels, 0, -1), self.order), -1, 0)
+
+    def course(self, channels: FloatArray, rates: FloatArray, changes: FloatArray) -> Course:
+        first, middle, last = (
+            _about(axis, channels[axis], rates[axis], changes[axis]) for axis in (self._i, self._j, self._k)
+        )
+        return _product(last, _product(middle, first))
+
+    def angle(self, channels: FloatArray, change: FloatArray) -> FloatArray:
+        # Of the three axes of rotation only the first and the last are not square to each other.
+        skew = 2.0 * self._sign * np.sin(channels[self._j]) * change[self._i] * change[self._k]
+        angle: FloatArray = np.sqrt(np.maximum(sphere.dot(change, change) - skew, 0.0))
+        return angle
+
+    def onto(self, numbers: FloatArray, chain: FloatArray) -> tuple[FloatArray, FloatArray]:
+        turn = 2.0 * np.pi
+        other = numbers + np.pi
+        other[self._j] = np.pi - numbers[self._j]
+        whole, other_whole = turn * np.rint((chain - numbers) / turn), turn * np.rint((chain - other) / turn)
+        exchanged = np.abs(other + other_whole - chain).sum(axis=0) < np.abs(numbers + whole - chain).sum(axis=0)
+        terms = np.where(exchanged, other_whole + np.pi, whole)
+        factors = np.ones_like(numbers)
+        factors[self._j, exchanged] = -1.0
+        return factors, terms
+
+    def lengths(self, numbers: FloatArray) -> FloatArray:
+        return np.ones_like(numbers[0])
+
+    def stretched(
+        self, numbers: FloatArray, rates: FloatArray, length: FloatArray, change: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        return numbers, rates
+
+
+def _about(axis: int, angle: FloatArray, rate: FloatArray, change: FloatArray) -> Course:
+    """Return the quaternions of turns about x, y or z, and their derivatives from those of the angle."""
+    half, speed = 0.5 * angle, 0.5 * rate
+    cosine, sine = np.cos(half), np.sin(half)
+    course = np.zeros((3, 4, *half.shape))
+    course[:, 0] = cosine, -sine * speed, -0.5 * sine * change - cosine * speed**2
+    course[:, 1 + axis] = sine, cosine * speed, 0.5 * cosine * change - sine * speed**2
+    return course[0], course[1], course[2]
+
+
+def _product(p: Course, q: Course) -> Course:
+    """Return the products of quaternions, and their derivatives."""
+    return (
+        sphere.product(p[0], q[0]),
+        sphere.product(p[1], q[0]) + sphere.product(p[0], q[1]),
+        sphere.product(p[2], q[0]) + 2.0 * sphere.product(p[1], q[1]) + sphere.product(p[0], q[2]),
+    )
+
+
+def _directed(
+    cosine: FloatArray, sine: FloatArray, size: FloatArray, onward_cosine: FloatArray, onward_sine: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return a pair, or its derivative where the pair itself has no direction."""
+    unknown = size < _UNKNOWN
+    return np.where(unknown, onward_cosine, cosine), np.where(unknown, onward_sine, sine)
+
+
+class AxisAngle:
+    """The angle, then the axis x, y, z of any length, as Blender's channels have them."""
+
+    components = 4
+    winds = True
+    scales = False
+
+    def local(self, q: FloatArray, velocity: FloatArray) -> FloatArray:
+        sine = sphere.length(q[1:])
+        # Through no turn the axis is that of the motion.
+        towards = np.where(sine < _UNKNOWN, velocity, q[1:])
+        size = sphere.length(towards)
+        upright = np.zeros_like(towards)
+        upright[1] = 1.0
+        axis = np.where(size > 0.0, np.divide(towards, size, out=np.zeros_like(towards), where=size > 0.0), upright)
+        return np.concatenate([2.0 * np.arctan2(sine, q[:1]), axis])
+
+    def following(self, numbers: FloatArray, start: FloatArray, q: FloatArray) -> FloatArray:
+        sequence = np.moveaxis(q, 0, -1).swapaxes(0, 1)
+        axes, angles = follow_axis_angle(sequence, numbers[1:].T, numbers[0])
+        followed = np.concatenate([angles[..., np.newaxis], axes], axis=-1)
+        return np.ascontiguousarray(np.moveaxis(followed, -1, 0).swapaxes(1, 2))
+
+    def rates(self, numbers: FloatArray, q: FloatArray, velocity: FloatArray) -> FloatArray:
+        # From q' = w q / 2: the angle has the part of w along the axis; the axis a has (w x a + cot(angle/2) rest) / 2.
+        axis, half = numbers[1:], 0.5 * numbers[0]
+        along = sphere.dot(axis, velocity)
+        cotangent = np.cos(half) * np.sin(half) / np.maximum(np.sin(half) ** 2, _DAMPED**2)
+        x, y, z = axis
+        u, v, w = velocity
+        turned = np.stack([v * z - w * y, w * x - u * z, u * y - v * x])
+        return np.concatenate([along[np.newaxis], 0.5 * (turned + cotangent * (velocity - axis * along))])
+
+    def orientation(self, channels: FloatArray) -> FloatArray:
+        half = 0.5 * channels[:1]
+        size = sphere.length(channels[1:])
+        unit = np.divide(channels[1:], size, out=np.zeros_like(channels[1:]), where=size > 0.0)
+        # Blender takes an axis of length 0 for no turn.
+        return np.concatenate([np.where(size > 0.0, np.cos(half), 1.0), unit * np.sin(half)])
+
+    def course(self, channels: FloatArray, rates: FloatArray, changes: FloatArray) -> Course:
+        size = sphere.length(channels[1:])
+        size = np.where(size > 0.0, size, np.inf)
+        unit, towards, further = channels[1:] / size, rates[1:] / size, changes[1:] / size
+        # What is along the axis makes it longer, the rest turns it.
+        stretch = sphere.dot(unit, towards)
+        turning = towards - unit * stretch
+        bend = further - 2.0 * stretch * turning
+        bend -= unit * (sphere.dot(unit, further) + sphere.dot(turning, towards))
+        half, speed = 0.5 * channels[0], 0.5 * rates[0]
+        sine, cosine = np.sin(half), np.cos(half)
+        sine_rate, cosine_rate = cosine * speed, -sine * speed
+        sine_change = 0.5 * cosine * changes[0] - sine * speed**2
+        cosine_change = -0.5 * sine * changes[0] - cosine * speed**2
+        return (
+            self.orientation(channels),
+            np.concatenate([cosine_rate[np.newaxis], turning * sine + unit * sine_rate]),
+            np.concatenate([cosine_change[np.newaxis], bend * sine + 2.0 * turning * sine_rate + unit * sine_change]),
+        )
+
+    def angle(self, channels: FloatArray, change: FloatArray) -> FloatArray:
+        axis = channels[1:]
+        square = np.maximum(sphere.dot(axis, axis), 1e-30)
+        across = change[1:] - axis * (sphere.dot(axis, change[1:]) / square)
+        swing = 2.0 * np.sin(0.5 * channels[0])
+        angle: FloatArray = np.sqrt(change[0] ** 2 + swing**2 * sphere.dot(across, across) / square)
+        return angle
+
+    def onto(self, numbers: FloatArray, chain: FloatArray) -> tuple[FloatArray, FloatArray]:
+        factors = np.ones_like(numbers)
+        factors[:] = np.where(sphere.dot(numbers[1:], chain[1:]) < 0.0, -1.0, 1.0)
+        terms = np.zeros_like(numbers)
+        terms[0] = 2.0 * np.pi * np.rint((chain[0] - factors[0] * numbers[0]) / (2.0 * np.pi))
+        return factors, terms
+
+    def lengths(self, numbers: FloatArray) -> FloatArray:
+        return sphere.length(numbers[1:])
+
+    def stretched(
+        self, numbers: FloatArray, rates: FloatArray, length: FloatArray, change: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        values, derivatives = numbers.copy(), rates.copy()
+        values[1:] = numbers[1:] * length
+        derivatives[1:] = rates[1:] * length + numbers[1:] * change
+        return values, derivatives
+
+
+def turning(
+    held: Holding, channels: FloatArray, rates: FloatArray, changes: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return angular velocities and accelerations (3, n) in the parent's frame of what turns with channel values
+    (c, n), from their first and second derivatives."""
+    q, first, second = held.course(channels, rates, changes)
+    square = sphere.dot(q, q)
+    inverse = sphere.conjugate(q) / np.where(square > 0.0, square, np.inf)
+    # Of q' = w q / 2 with any length of q: that changes the scalar part only.
+    half = sphere.product(first, inverse)
+    return 2.0 * half[1:], 2.0 * (sphere.product(second, inverse) - sphere.product(half, half))[1:]
+
+
+def holding(held: str) -> Holding:
+    """Return the way to hold a rotation: "QUATERNION", "AXIS_ANGLE" or an Euler order."""
+    if held == "QUATERNION":
+        return Quaternion()
+    if held == "AXIS_ANGLE":
+        return AxisAngle()
+    for order in get_args(Order):
+        if held == order:
+            return Euler(order)
+    raise ValueError(f"a rotation is held as QUATERNION, AXIS_ANGLE or in an Euler order, not as {held!r}")

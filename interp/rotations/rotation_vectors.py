@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rotation tracks whose segments are polynomials of rotation vectors: ``q(u) = exp(h(u) / 2) q[n]``.
+
+Methods of this kind differ in h alone. It is a rotation vector in the parent's frame, from 0 at a key to the turn to
+the next one. Source: docs/formulas.md, "Cubics of rotation vectors".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self, cast, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from ..batch import Cycle, IndexArray, Tracks, checked_choice
+from ..keys import FloatArray, Keys, numbers
+from . import sphere
+from .exponential import acceleration_of_exp, rate_of_velocity, velocity_of_exp
+from .orientations import OrientationSpline, Path, path_signs, turned_keys
+from .turns import Convention
+from .whole_turns import Windup
+
+
+class Turns(NamedTuple):
+    """The way of several tracks from key to key.
+
+    `start` has the keys' quaternions, shape (4, K), with signs that go on from key to key; `onward` the rotation
+    vector from each key to the next in the parent's frame, shape (3, K), whole turns included, 0 at a track's last:
+    ``start[n+1] = exp(onward[n] / 2) start[n]``.
+    """
+
+    start: FloatArray
+    onward: FloatArray
+
+    def around(self, tracks: Tracks) -> tuple[FloatArray, FloatArray]:
+        """Return the turns to each key from the one before, and from it to the one after, a loop's seam included.
+
+        At the ends of a track that is no loop the side where there is no key holds any other turn.
+        """
+        return self.onward[:, tracks.previous], self.onward[:, np.maximum(tracks.following - 1, 0)]
+
+
+class RotationVectors:
+    """Segments ``exp(h(u) / 2) q[n]`` of several tracks.
+
+    Parameters
+    ----------
+    start : ndarray, shape (4, K)
+        The quaternions that segments begin at.
+    coefficients : ndarray, shape (degree, 3, K)
+        Of h by the powers of u, the first power first: a rotation vector, in the parent's frame.
+    windup : Windup or None
+        Whole turns to lay over them.
+    """
+
+    def __init__(self, start: FloatArray, coefficients: FloatArray, windup: Windup | None = None) -> None:
+        self._start = start
+        self._coefficients = coefficients
+        self._windup = windup
+
+    @classmethod
+    def through(cls, turns: Turns, outgoing: FloatArray, incoming: FloatArray) -> RotationVectors:
+        """Return cubic segments with given angular velocities at both ends.
+
+        Parameters
+        ----------
+        turns : Turns
+            The keys.
+        outgoing, incoming : ndarray, shape (3, K)
+            Angular velocities by u in the parent's frame, at each segment's start and end.
+
+        Notes
+        -----
+        Hermite's cubic in h, whose derivative at the end is the one that gives the velocity there: at a turn t the
+        inverse of the left Jacobian of SO(3) times it. That has no bounds near whole turns, so h only goes the nearest
+        way, of half a turn at most, and the whole turns that are missing are laid over it. About one axis both add up
+        to the Hermite spline of the angle.
+        """
+        count = np.rint(sphere.length(turns.onward) / (2.0 * np.pi))
+        windup, rest = None, turns.onward
+        if count.any():
+            size = sphere.length(turns.onward)
+            axis = np.divide(turns.onward, size, out=np.zeros_like(turns.onward), where=count > 0.0)
+            rest = turns.onward - 2.0 * np.pi * count * axis
+            windup = Windup(count, axis, np.zeros_like(axis), np.zeros_like(axis))
+        arriving = rate_of_velocity(rest, incoming)
+        return cls(turns.start, hermite(rest, outgoing, arriving), windup)
+
+    @classmethod
+    def through_keys(cls, turns: Turns, tracks: Tracks, velocities: FloatArray) -> RotationVectors:
+        """Return cubic segments through keys of given angular velocities a frame, shape (3, K)."""
+        end = tracks.segment_end
+        length = tracks.frames[end] - tracks.frames
+        return cls.through(turns, velocities * length, velocities[:, end] * length)
+
+    def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+        turn, rate, change = self._vectors(segment, u, nu)
+        if nu == 0:
+            values = sphere.product(sphere.exp(turn / 2.0), self._start.take(segment, axis=1))
+            return values if self._windup is None else self._windup.onto_values(values, segment, u)
+        velocity = velocity_of_exp(turn, rate)
+        if nu == 1:
+            return velocity if self._windup is None else self._windup.onto_velocities(velocity, segment, u)
+        acceleration = acceleration_of_exp(turn, rate, change)
+        if self._windup is None:
+            return acceleration
+        return self._windup.onto_accelerations(acceleration, velocity, segment, u)
+
+    def _vectors(self, segment: IndexArray, u: FloatArray, nu: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return h and its first and second derivative by u, those that `nu` asks for."""
+        coefficients = self._coefficients.take(segment, axis=2)
+        value, rate, half_change = coefficients[-1], np.zeros_like(coefficients[-1]), np.zeros_like(coefficients[-1])
+        for coefficient in (*coefficients[-2::-1], 0.0):
+            if nu > 1:
+                half_change = half_change * u + rate
+            if nu > 0:
+                rate = rate * u + value
+            value = value * u + coefficient
+        return value, rate, 2.0 * half_change
+
+
+def hermite(turn: FloatArray, leaving: FloatArray, arriving: FloatArray) -> FloatArray:
+    """Return the coefficients, shape (3, 3, K), of cubics from 0 to a turn with given derivatives at both ends."""
+    return np.stack([leaving, 3.0 * turn - 2.0 * leaving - arriving, leaving + arriving - 2.0 * turn])
+
+
+class TurningSpline(OrientationSpline):
+    """A track of rotations whose shape follows from the turns from key to key.
+
+    Parameters
+    ----------
+    keys, cycle, path
+        As for `orientations.OrientationSpline`.
+    """
+
+    def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", path: Path = "SHORTEST") -> None:
+        super().__init__(keys, cycle, path)
+        self._turns: FloatArray | None = None
+
+    @classmethod
+    def from_turns(
+        cls,
+        frames: npt.ArrayLike,
+        angles: npt.ArrayLike,
+        axes: npt.ArrayLike,
+        tension: npt.ArrayLike = 0.0,
+        continuity: npt.ArrayLike = 0.0,
+        bias: npt.ArrayLike = 0.0,
+        ease_to: npt.ArrayLike = 0.0,
+        ease_from: npt.ArrayLike = 0.0,
+        cycle: Cycle = "SINGLE",
+        path: Path = "AS_KEYED",
+        first: npt.ArrayLike = (1.0, 0.0, 0.0, 0.0),
+        convention: Convention = "BLENDER",
+        **options: Any,
+    ) -> Self:
+        """Make the spline of keys that are turns from the key before, whole turns kept.
+
+        Parameters
+        ----------
+        frames, angles, axes, tension, continuity, bias, ease_to, ease_from, cycle, path, first, convention
+            As for `tcb.RotationSpline.from_turns`.
+        **options
+            What else the method takes.
+        """
+        turns = Keys(frames, numbers("angles", angles), tension, continuity, bias, ease_to, ease_from)
+        keys, angle, unit = turned_keys(turns, axes, first, convention)
+        spline = cls(keys, cycle, **options)
+        spline.path = cast(Path, checked_choice("path", path, get_args(Path)))
+        if spline.path == "AS_KEYED":
+            spline._turns = angle[1:, np.newaxis] * unit[1:]
+        return spline
+
+    @staticmethod
+    def turns(splines: Sequence[TurningSpline], tracks: Tracks) -> Turns:
+        """Return the turns from key to key of all splines."""
+        # The signs of keys that are turns are those of the products already, whatever the path says of others.
+        paths: list[Path] = ["AS_KEYED" if spline._turns is not None else spline.path for spline in splines]
+        start = np.ascontiguousarray(tracks.values.T) * path_signs(paths, tracks)
+        onward = 2.0 * sphere.log(sphere.product(start[:, tracks.segment_end], sphere.conjugate(start)))
+        onward[:, tracks.last] = 0.0
+        for spline, first, last in zip(splines, tracks.first, tracks.last, strict=True):
+            if spline._turns is not None:
+                onward[:, first:last] = spline._turns.T
+        return Turns(start, onward)

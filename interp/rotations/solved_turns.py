@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rotation tracks whose shape solves equations that need not have a solution: they say so when they are made."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+from ..batch import Curve, Tracks, end_to_end
+from . import sphere
+from .rotation_vectors import TurningSpline
+
+
+class SolvedSpline(TurningSpline):
+    """A `TurningSpline` with equations.
+
+    Attributes
+    ----------
+    certain_turn : float
+        Radians. If no turn from key to key is larger, there is a solution.
+
+    Raises
+    ------
+    KeysError
+        As `TurningSpline` does, and where no solution is found.
+    """
+
+    certain_turn: ClassVar[float]
+
+    @classmethod
+    def from_turns(cls, *turns: Any, **options: Any) -> Self:
+        """Make the spline of keys that are turns, as `TurningSpline.from_turns` does."""
+        spline = super().from_turns(*turns, **options)
+        spline.check()
+        return spline
+
+    def check(self) -> None:
+        """Raise KeysError if there is no solution."""
+        tracks = end_to_end([self])
+        if sphere.length(self.turns([self], tracks).onward).max() > self.certain_turn:
+            self.curve([self], tracks)
+
+    @classmethod
+    @abstractmethod
+    def curve(cls, splines: Sequence[Self], tracks: Tracks) -> Curve:
+        """Return the segments of all splines."""

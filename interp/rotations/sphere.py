@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Arcs on the unit sphere of quaternions, many at once. Arrays here have the component axis first: shape (4, …).
+
+`rotations` offers the same to scripts with the component axis last. With it first, each operation runs over one
+unbroken row.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..keys import FloatArray
+
+# Below this angle slerp's weights equal those at the angle itself to the last bit (their error is angle² / 6).
+SMALLEST_ANGLE = 1e-8
+
+
+def dot(p: FloatArray, q: FloatArray) -> FloatArray:
+    """Return the sums of products over components."""
+    products = p * q
+    total: FloatArray = products[0].copy()
+    for row in products[1:]:
+        total += row
+    return total
+
+
+def length(p: FloatArray) -> FloatArray:
+    """Return Euclidean lengths."""
+    return np.sqrt(dot(p, p))
+
+
+def product(p: FloatArray, q: FloatArray) -> FloatArray:
+    """Return the quaternion products p q."""
+    pw, px, py, pz = p
+    qw, qx, qy, qz = q
+    return np.stack(
+        np.broadcast_arrays(
+            pw * qw - px * qx - py * qy - pz * qz,
+            pw * qx + px * qw + py * qz - pz * qy,
+            pw * qy - px * qz + py * qw + pz * qx,
+            pw * qz + px * qy - py * qx + pz * qw,
+        )
+    )
+
+
+def conjugate(q: FloatArray) -> FloatArray:
+    """Return conjugates."""
+    return np.stack([q[0], -q[1], -q[2], -q[3]])
+
+
+def exp(v: FloatArray) -> FloatArray:
+    """Return the unit quaternions exp(v) of vectors (3, …): a turn by twice their length."""
+    angle = length(v)
+    # sin(angle) / angle, 1 at 0: np.sinc is that of pi times its argument.
+    return np.concatenate([np.cos(angle)[np.newaxis], v * np.sinc(angle / np.pi)])
+
+
+def log(q: FloatArray) -> FloatArray:
+    """Return the vectors (3, …) whose exp is q, of length 0 to pi: half the turn, literal, no shorter way."""
+    sine = length(q[1:])
+    angle = np.arctan2(sine, q[0])
+    vector: FloatArray = q[1:] * np.divide(angle, sine, out=np.ones_like(sine), where=sine > 0.0)
+    return vector
+
+
+class Arc(NamedTuple):
+    """Great-circle arcs: their angle, their start, and the unit quaternion a quarter circle on from the start."""
+
+    angle: FloatArray
+    start: FloatArray
+    ahead: FloatArray
+
+    def at(self, t: FloatArray | float) -> FloatArray:
+        """Return the points at t, any real number; 1 is the end."""
+        turned = t * self.angle
+        return self.start * np.cos(turned) + self.ahead * np.sin(turned)
+
+
+def arc(p: FloatArray, q: FloatArray) -> Arc:
+    """Return the arcs from p to q, literal: with no change of sign for the shorter way.
+
+    The angle is 2 atan2(|q-p|, |q+p|), exact to rounding near 0 and pi, where arccos loses half the digits. The
+    direction comes from the difference, or past a quarter circle from the sum, so it keeps what digits the input has:
+    its error is the input's times 1 / angle or 1 / (pi - angle), the condition of the problem. Where p = -q there is
+    no arc: one of the many possible is taken, so that what follows stays finite.
+    """
+    difference, total = q - p, q + p
+    apart, along = length(difference), length(total)
+    towards = np.where(apart < along, difference, total)
+    # A second pass of the projection only pays where `towards` is mostly along p, which it never is.
+    ahead = towards - p * dot(p, towards)
+    size = length(ahead)
+    sideways = np.stack([-p[1], p[0], p[3], -p[2]])
+    defined = size > 0.0
+    ahead = np.where(defined, np.divide(ahead, size, out=ahead, where=defined), sideways)
+    return Arc(2.0 * np.arctan2(apart, along), p, ahead)
+
+
+def slerp(p: FloatArray, q: FloatArray, t: FloatArray | float) -> FloatArray:
+    """Return slerp(p, q, t), literal: no change of sign, any real t (docs/formulas.md, "Slerp")."""
+    return arc(p, q).at(t)
+
+
+class _TurningArc(NamedTuple):
+    """An arc whose ends move, and a point on it: what the derivatives of slerp are made of.
+
+    With p, q, arc angle a and e a quarter circle ahead of p: `ahead_at_end` is that direction at q, `across` is e's
+    derivative times sin(a), `cosine` and `sine` are those of t a, and `share` is sin(t a) / sin(a).
+    """
+
+    path: Arc
+    ahead_at_end: FloatArray
+    angle_rate: FloatArray
+    across: FloatArray
+    cosine: FloatArray
+    sine: FloatArray
+    whole: FloatArray
+    share: FloatArray
+
+    @property
+    def onward(self) -> FloatArray:
+        """The direction along the arc at the point."""
+        return self.path.ahead * self.cosine - self.path.start * self.sine
+
+
+def _turning_arc(p: FloatArray, p_rate: FloatArray, q: FloatArray, q_rate: FloatArray, t: FloatArray) -> _TurningArc:
+    """Return the arcs from p to q with what their ends' motion does to them.
+
+    The parts of the end's motion along the arc lengthen it; those across turn it, and are the only ones divided by
+    sin(a).
+    """
+    angle, _, ahead = path = arc(p, q)
+    turned = t * angle
+    sine, cosine = np.sin(turned), np.cos(turned)
+    ahead_at_end = ahead * np.cos(angle) - p * np.sin(angle)
+    angle_rate = dot(q_rate, ahead_at_end) - dot(p_rate, ahead)
+    across = q_rate - p_rate * np.cos(angle) - ahead_at_end * angle_rate
+    whole = 0.5 * length(q - p) * length(q + p)
+    share = np.divide(sine, whole, out=np.broadcast_to(t, whole.shape).copy(), where=whole > 0.0)
+    return _TurningArc(path, ahead_at_end, angle_rate, across, cosine, sine, whole, share)
+
+
+def slerp_with_rate(
+    p: FloatArray, p_rate: FloatArray, q: FloatArray, q_rate: FloatArray, t: FloatArray, t_rate: FloatArray | float
+) -> tuple[FloatArray, FloatArray]:
+    """Return slerp(p, q, t) and its derivative, where p, q and t have derivatives too.
+
+    The derivative of ``p cos(t a) + e sin(t a)`` with arc angle a and e a quarter circle ahead of p.
+    """
+    turning = _turning_arc(p, p_rate, q, q_rate, t)
+    angle_rate = t_rate * turning.path.angle + t * turning.angle_rate
+    return (
+        turning.path.at(t),
+        p_rate * turning.cosine + turning.across * turning.share + turning.onward * angle_rate,
+    )
+
+
+class Moving(NamedTuple):
+    """Points or numbers with their first and second derivatives."""
+
+    value: FloatArray
+    rate: FloatArray
+    change: FloatArray
+
+
+def slerp_moving(p: Moving, q: Moving, t: Moving) -> Moving:
+    """Return slerp(p, q, t) with its first and second derivative.
+
+    Notes
+    -----
+    With r the point, o the direction along the arc there, f that at q, and g = t a, differentiating
+    ``r = p cos(g) + e sin(g)`` and ``q = p cos(a) + e sin(a)`` twice and taking e'' of the second gives
+
+        r'' = p'' sin((1-t) a) / sin(a) + q'' sin(g) / sin(a) + 2 e' (g' cos(g) - a' cos(a) sin(g) / sin(a))
+              + 2 p' (a' - g') sin(g) + (t'' a + 2 t' a') o + a'' (t o - f sin(g) / sin(a))
+              + a'^2 q sin(g) / sin(a) - g'^2 r
+
+    Where the arc vanishes e' and a'' grow as 1 / sin(a), though r'' stays: their factors vanish with it, and are
+    written below with that sine taken out, in closed form.
+    """
+    turning = _turning_arc(p.value, p.rate, q.value, q.rate, t.value)
+    (angle, _, ahead), angle_rate, across = turning.path, turning.angle_rate, turning.across
+    cosine, sine, whole, share = turning.cosine, turning.sine, turning.whole, turning.share
+    turned_rate = t.rate * angle + t.value * angle_rate
+    value = turning.path.at(t.value)
+    rate = p.rate * cosine + across * share + turning.onward * turned_rate
+    per_sine = np.divide(angle, whole, out=np.ones_like(angle), where=whole > 0.0)
+    # (t cos(g) - cos(a) sin(g) / sin(a)) / sin(a).
+    opened = (1.0 - t.value * t.value) * angle / 2.0 * per_sine * per_sine * _sinc_drop(angle, t.value)
+    # sin(a) times the second derivative of a.
+    angle_change = (
+        whole * (dot(q.change, turning.ahead_at_end) - dot(p.change, ahead))
+        + dot(across, q.rate * np.cos(angle) - p.rate)
+        - whole * whole * dot(p.rate, q.rate)
+    )
+    change = (
+        p.change * (cosine - np.cos(angle) * share)
+        + q.change * share
+        + 2.0 * across * (t.rate * per_sine * cosine + angle_rate * opened)
+        + 2.0 * p.rate * ((angle_rate - turned_rate) * sine)
+        + turning.onward * (t.change * angle + 2.0 * t.rate * angle_rate)
+        + angle_change * (ahead * opened + p.value * ((1.0 - t.value) * share))
+        + q.value * (angle_rate * angle_rate * share)
+        - value * (turned_rate * turned_rate)
+    )
+    return Moving(value, rate, change)
+
+
+def _sinc_drop(angle: FloatArray, t: FloatArray) -> FloatArray:
+    """Return (sinc((1-t) a) - sinc((1+t) a)) / a², with sinc(x) = sin(x) / x."""
+    near, far = (1.0 - t) ** 2, (1.0 + t) ** 2
+    square = angle * angle
+    # Below this angle the difference loses digits; the series' next term is (2 a)¹² / 13!, below 1e-13 of the first.
+    small = angle < 0.5
+    series = np.zeros_like(angle)
+    divisor, near_power, far_power = 1.0, np.ones_like(angle), np.ones_like(angle)
+    power = np.ones_like(angle)
+    for order in range(1, 8):
+        divisor *= -(2.0 * order) * (2.0 * order + 1.0)
+        near_power, far_power = near_power * near, far_power * far
+        series += (near_power - far_power) / divisor * power
+        power = power * square
+    difference = np.sinc((1.0 - t) * angle / np.pi) - np.sinc((1.0 + t) * angle / np.pi)
+    return np.where(small, series, difference / np.where(small, 1.0, square))

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Turns from key to key, of any size: an angle and an axis each, as 3D Studio keeps rotations.
+
+Added up they are orientations; orientations have the shortest turns between them; and curves of Euler angles, or of an
+axis and an angle, are followed to count the turns that they make.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from ..keys import FloatArray, KeysError, numbers
+from ..messages import n_
+from .euler import Order, from_euler, wrapped
+from .quaternions import (
+    conjugate,
+    from_axis_angle,
+    multiply,
+    normalise,
+    normalised,
+    shorter,
+    to_axis_angle,
+    to_rotation_vector,
+    unit_vectors,
+)
+
+Convention = Literal["BLENDER", "3DS"]
+
+_IDENTITY = (1.0, 0.0, 0.0, 0.0)
+# Turns below this have no axis to speak of: rounding alone gives 1e-16 / 1e-10, a millionth of a radian.
+_NO_TURN = 1e-10
+# Steps in which a path between keys is followed to count its turns; any below half a turn would do for one axis.
+_STEP = np.pi / 8.0
+# Some 12 000 turns from key to key: what has more is a mistake, and following it would fill the memory.
+_MOST_STEPS = 200_000
+
+
+def turn_sign(convention: str) -> float:
+    """Return the sign that a turn's angle has in a convention, Blender's being +1."""
+    if convention not in get_args(Convention):
+        raise ValueError(f"convention must be one of {', '.join(get_args(Convention))}, not {convention!r}")
+    return 1.0 if convention == "BLENDER" else -1.0
+
+
+def turns_to_rotations(
+    angles: npt.ArrayLike,
+    axes: npt.ArrayLike,
+    convention: Convention = "BLENDER",
+    first: npt.ArrayLike = _IDENTITY,
+) -> FloatArray:
+    """Return the orientations of keys that are turns from the key before.
+
+    Parameters
+    ----------
+    angles : array_like, shape (n,), or a number
+        Radians, of any size.
+    axes : array_like, shape (n, 3), or (3,)
+        In the parent's frame, of any length; a zero axis is no turn.
+    convention : "BLENDER" or "3DS"
+        ``q[n] = exp(axis angle / 2) q[n-1]``, or with -angle, as a .3ds file stores turns.
+    first : array_like, shape (4,)
+        The orientation from which key 0 turns; with none, key 0 is absolute, as in a .3ds file.
+
+    Returns
+    -------
+    ndarray, shape (n, 4), or (4,)
+        With the signs that the products have: neighbours' arcs are the turns themselves, up to 360 degrees.
+
+    Notes
+    -----
+    Source: docs/formulas.md, "Relative keys", where sign and order were measured on real files.
+    """
+    turned = turn_sign(convention) * numbers("angles", angles)
+    rows = _of_each(turned, numbers("axes", axes, 3))
+    w, x, y, z = normalised("first", first).tolist()
+    turns = np.atleast_2d(from_axis_angle(rows, turned))
+    orientations = np.empty_like(turns)
+    # Plain floats: each product needs the one before, and NumPy's calls cost more than their work here.
+    for row, (a, b, c, d) in enumerate(turns.tolist()):
+        w, x, y, z = (
+            a * w - b * x - c * y - d * z,
+            a * x + b * w + c * z - d * y,
+            a * y - b * z + c * w + d * x,
+            a * z + b * y - c * x + d * w,
+        )
+        orientations[row] = w, x, y, z
+    return normalise(orientations[0] if rows.ndim == 1 else orientations)
+
+
+def rotations_to_turns(
+    q: npt.ArrayLike, convention: Convention = "BLENDER", path: Literal["SHORTEST", "AS_KEYED"] = "SHORTEST"
+) -> tuple[FloatArray, FloatArray]:
+    """Return keys as turns from the key before: the opposite of `turns_to_rotations`.
+
+    Parameters
+    ----------
+    q : array_like, shape (n, 4), or (4,)
+        Unit quaternions.
+    convention : "BLENDER" or "3DS"
+        As for `turns_to_rotations`.
+    path : "SHORTEST" or "AS_KEYED"
+        Turns of at most 180 degrees, or those of the quaternions as they are, up to 360. Key 0's is always the
+        shortest.
+
+    Returns
+    -------
+    angles : ndarray, shape (n,), or ()
+        Radians, not negative in Blender's convention and not positive in the other.
+    axes : ndarray, shape (n, 3), or (3,)
+        Unit axes; z where there is no turn.
+    """
+    if path not in ("SHORTEST", "AS_KEYED"):
+        raise ValueError(f"path must be one of SHORTEST, AS_KEYED, not {path!r}")
+    array = numbers("q", q, 4)
+    turns = shorter(array)
+    if array.ndim > 1:
+        turns[1:] = multiply(array[1:], conjugate(array[:-1]))
+    if path == "SHORTEST":
+        turns = shorter(turns)
+    axes, angles = to_axis_angle(turns)
+    return turn_sign(convention) * angles, axes
+
+
+def turns_of_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> tuple[FloatArray, FloatArray]:
+    """Return the turns that Euler keys mean, whole turns counted, for `tcb.RotationSpline.from_turns`.
+
+    Parameters
+    ----------
+    angles : array_like, shape (n, 3), or (3,)
+        Keys about x, y, z: from 0 to 450 degrees about z is a turn and a quarter.
+    order : str
+        Blender's, as for `from_euler`.
+
+    Returns
+    -------
+    angles : ndarray, shape (n,), or ()
+        Radians. Key 0's turn is its orientation, by the shortest way.
+    axes : ndarray, shape (n, 3), or (3,)
+        Unit axes in the parent's frame.
+
+    Raises
+    ------
+    KeysError
+        For values that are not finite, and for some 10 000 turns and more from one key to the next.
+
+    Notes
+    -----
+    Between keys the channels are followed in straight lines and the turn on the way is added up; of the turns that
+    reach the key's orientation exactly the nearest to that sum is taken. Where one channel changes it is that
+    channel's turn.
+    """
+    keys = numbers("angles", angles, 3)
+    _check_finite(keys)
+    if keys.ndim == 1:
+        return rotations_to_turns(from_euler(keys, order))
+    change = keys[1:] - keys[:-1]
+    steps = _steps_for(np.abs(change).sum(axis=-1))
+    pair, before, after = _steps_between(steps)
+    walked = _added_up(
+        from_euler(keys[pair] + change[pair] * before, order),
+        from_euler(keys[pair] + change[pair] * after, order),
+        steps,
+    )
+    return _nearest_to_walk(from_euler(keys, order), walked)
+
+
+def turns_of_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return the turns that axis-angle keys mean, whole turns counted, for `tcb.RotationSpline.from_turns`.
+
+    Parameters
+    ----------
+    angles : array_like, shape (n,), or a number
+        Radians.
+    axes : array_like, shape (n, 3), or (3,)
+        The keys' axes as their channels hold them, of any length.
+
+    Returns
+    -------
+    angles, axes
+        As `turns_of_euler` returns them, and found in the same way.
+    """
+    key_angles = numbers("angles", angles)
+    key_axes = _of_each(key_angles, numbers("axes", axes, 3))
+    _check_finite(np.concatenate([key_angles[..., np.newaxis], key_axes], axis=-1))
+    if not key_angles.ndim:
+        return rotations_to_turns(from_axis_angle(key_axes, key_angles))
+    change, axis_change = key_angles[1:] - key_angles[:-1], key_axes[1:] - key_axes[:-1]
+    unit = unit_vectors(key_axes)[0]
+    swing = 2.0 * np.linalg.norm(unit[1:] - unit[:-1], axis=-1)
+    steps = _steps_for(np.abs(change) + swing)
+    pair, before, after = _steps_between(steps)
+    walked = _added_up(
+        from_axis_angle(key_axes[pair] + axis_change[pair] * before, key_angles[pair] + change[pair] * before[:, 0]),
+        from_axis_angle(key_axes[pair] + axis_change[pair] * after, key_angles[pair] + change[pair] * after[:, 0]),
+        steps,
+    )
+    return _nearest_to_walk(from_axis_angle(key_axes, key_angles), walked)
+
+
+def _of_each(angles: FloatArray, axes: FloatArray) -> FloatArray:
+    """Return the axes, if they are one for each of the angles."""
+    if axes.shape[:-1] != angles.shape or axes.ndim > 2:
+        raise ValueError(f"axes must be one for each of angles, of shape {angles.shape}, not of {axes.shape[:-1]}")
+    return axes
+
+
+def _check_finite(keys: FloatArray) -> None:
+    finite = np.isfinite(keys).all(axis=-1)
+    if not finite.all():
+        raise KeysError(n_("the value is not finite"), int(np.argmin(finite)))
+
+
+def _steps_for(way: FloatArray) -> npt.NDArray[np.intp]:
+    """Return in how many steps to follow ways of some length, in radians, from each key to the next."""
+    steps = np.maximum(np.ceil(way / _STEP), 1.0)
+    if (steps > _MOST_STEPS).any():
+        fault = n_("turns too often from the key before it to be counted")
+        raise KeysError(fault, int(np.argmax(steps > _MOST_STEPS)) + 1)
+    return steps.astype(np.intp)
+
+
+def _steps_between(steps: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], FloatArray, FloatArray]:
+    """Return for each step its pair of keys, and where it starts and ends between them, shape (steps, 1)."""
+    pair = np.repeat(np.arange(len(steps)), steps)
+    number = np.arange(len(pair)) - np.repeat(np.cumsum(steps) - steps, steps)
+    count = steps[pair]
+    return pair, (number / count)[:, np.newaxis], ((number + 1) / count)[:, np.newaxis]
+
+
+def _added_up(before: FloatArray, after: FloatArray, steps: npt.NDArray[np.intp]) -> FloatArray:
+    """Return the sums of the steps' rotation vectors, one a pair of keys, shape (pairs, 3)."""
+    if not len(steps):
+        return np.empty((0, 3))
+    turns = to_rotation_vector(shorter(multiply(after, conjugate(before))))
+    return np.add.reduceat(turns, np.cumsum(steps) - steps)
+
+
+def _nearest_to_walk(q: FloatArray, walked: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return keys' turns, each the nearest to the rotation vector that was walked from the key before."""
+    angles, axes = rotations_to_turns(q)
+    angles[1:], axes[1:] = nearest_turns(angles[1:], axes[1:], walked)
+    return angles, axes
+
+
+def nearest_turns(angles: npt.ArrayLike, axes: npt.ArrayLike, walked: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return turns that differ from those given by whole turns, and are the nearest to some rotation vectors.
+
+    Parameters
+    ----------
+    angles, axes : array_like, shape (n,) and (n, 3), or a number and (3,)
+        Turns in radians, about unit axes.
+    walked : array_like, shape (n, 3), or (3,)
+        Rotation vectors of any length.
+
+    Returns
+    -------
+    angles, axes : ndarray, shape (n,) and (n, 3), or () and (3,)
+        Where nothing but whole turns is left, the axis is that of the rotation vector.
+    """
+    turned, vectors = numbers("angles", angles), numbers("walked", walked, 3)
+    about = _of_each(turned, numbers("axes", axes, 3))
+    along, size = unit_vectors(vectors)
+    left = wrapped(turned)
+    bare = (np.abs(left) < _NO_TURN) & (size > np.pi)
+    about = np.where(bare[..., np.newaxis], along, about)
+    left = np.where(bare, 0.0, left)
+    projected = np.einsum("...i,...i->...", vectors, about)
+    return left + 2.0 * np.pi * np.rint((projected - left) / (2.0 * np.pi)), about

@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Cubic B-splines: approximating, whose control points are the keys, and through the keys, with controls solved for.
+
+The knots are the keys' frames, so that frames stay the parameter however unevenly the keys are spaced, and each key's
+control is the one whose weight is largest about its frame. At its ends the spline is natural: it starts at the first
+key and ends at the last without a bend, and what controls it needs beyond them (two more than there are keys) are means
+of the keys, or, which comes to the same, the keys and knots mirrored at the end. So it keeps to the convex hull there
+too. A loop is periodic.
+
+Source: docs/formulas.md, "B-splines", "B-splines of rotations" and "B-splines through keys".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from ..batch import Continuity, Cycle, IndexArray, Method, Tracks
+from ..c2_equations import SETTLED, matrices, segments_beside
+from ..components import ComponentSpline
+from ..cubics import Cubics
+from ..keys import FloatArray, Keys, KeysError
+from ..messages import n_
+from ..rotations import sphere
+from ..rotations.exponential import carried, cross, rate_of_velocity, turned, velocity_of_exp
+from ..rotations.orientations import Path
+from ..rotations.rotation_vectors import TurningSpline
+from ..rotations.solved_turns import SolvedSpline
+from ..tridiagonal import solve, times
+from .cubic import NaturalVectorSpline
+
+# Newton's method goes astray where its steps, in radian, are longer than the turns for which they are about right.
+_LONGEST_STEP = 0.5
+# Enough for controls some whole turns from their keys.
+_MOST_ITERATIONS = 80
+
+
+class _Weights(NamedTuple):
+    """What the four controls about a segment weigh in it, as cumulative B-splines.
+
+    Along a segment the spline is ``c0 + (c1 - c0) b1 + (c2 - c1) b2 + (c3 - c2) b3`` with cubics b1 to b3 in u, whose
+    Bezier ordinates these are: of ``1 - b1`` the first (the others are 0), of b2 all four, of b3 the last.
+    """
+
+    first: FloatArray
+    middle: FloatArray
+    last: FloatArray
+
+    @classmethod
+    def of(cls, tracks: Tracks) -> _Weights:
+        """Return those of all segments, from the knots around them."""
+        length = tracks.frames[tracks.segment_end] - tracks.frames
+        # A last key's segment has no length and no motion; any will do.
+        length[tracks.last] = 1.0
+        before, after = length[_segments(tracks, -1)], length[_segments(tracks, 1)]
+        further_before, further_after = length[_segments(tracks, -2)], length[_segments(tracks, 2)]
+        around = before + length + after
+        near, far = before / around, (before + length) / around
+        into, out_of = before / (before + length), length / (length + after)
+        first = (1.0 - into) * length / (further_before + before + length)
+        middle = np.stack([into * near, near, far, far + out_of * (1.0 - far)])
+        last = out_of * length / (length + after + further_after)
+        # What begins at a loop's last key is what begins at its first.
+        same = np.arange(len(length))
+        same[tracks.last[tracks.looped]] = tracks.first[tracks.looped]
+        return cls(first[same], middle[:, same], last[same])
+
+    def at(self, segment: IndexArray, u: FloatArray, nu: int) -> list[FloatArray]:
+        """Return b1 - 1, b2 and b3, or their derivatives by u."""
+        rest = 1.0 - u
+        first, last = self.first[segment], self.last[segment]
+        p0, p1, p2, p3 = self.middle[:, segment]
+        if nu == 0:
+            middle = ((p0 * rest + 3.0 * p1 * u) * rest + 3.0 * p2 * u * u) * rest + p3 * u**3
+            return [-first * rest**3, middle, last * u**3]
+        r0, r1, r2 = p1 - p0, p2 - p1, p3 - p2
+        if nu == 1:
+            middle = 3.0 * ((r0 * rest + 2.0 * r1 * u) * rest + r2 * u * u)
+            return [3.0 * first * rest**2, middle, 3.0 * last * u**2]
+        return [-6.0 * first * rest, 6.0 * ((r1 - r0) * rest + (r2 - r1) * u), 6.0 * last * u]
+
+
+def _segments(tracks: Tracks, offset: int) -> IndexArray:
+    """Return the segments so many after each: across a loop's seam, and mirrored at the ends of other tracks."""
+    counts = tracks.last - tracks.first + 1
+    first, number = np.repeat(tracks.first, counts), np.repeat(np.maximum(counts - 1, 1), counts)
+    place = np.arange(len(tracks.frames)) - first + offset
+    mirrored = np.where(place < 0, -1 - place, np.where(place >= number, 2 * number - 1 - place, place))
+    around = np.where(np.repeat(tracks.looped, counts), np.mod(place, number), mirrored)
+    segments: IndexArray = first + np.clip(around, 0, number - 1)
+    return segments
+
+
+class VectorSpline(ComponentSpline):
+    """A track of numbers that its keys attract, and that stays among them.
+
+    Parameters
+    ----------
+    keys, cycle
+        As for `components.ComponentSpline`. Of a loop no key is met, of other tracks the first and the last.
+
+    Notes
+    -----
+    At every frame it is a mean of the two keys around it and the next one on each side, with weights that are not
+    negative: it stays in their convex hull. What a segment depends on reaches one key further, whose frame is a knot.
+    The error is below 1e-15 times the track's largest value; of derivatives below 1e-14 times that over the shortest
+    segment's length to their order. Source: docs/formulas.md, "B-splines".
+    """
+
+    continuity: Continuity = "C2"
+    reach = 3
+    meets_keys = False
+    is_cubic = True
+
+    @classmethod
+    def curve(cls, splines: Sequence[Self], tracks: Tracks) -> Cubics:
+        """Return the segments of all splines."""
+        keys, end = np.ascontiguousarray(tracks.values.T), tracks.segment_end
+        chords = keys[:, end] - keys
+        weights = _Weights.of(tracks)
+        before, after = chords[:, _segments(tracks, -1)], chords[:, _segments(tracks, 1)]
+        b0, b1, b2, b3 = (keys + weights.middle[number] * chords for number in range(4))
+        b0 -= weights.first * before
+        b3 += weights.last * after
+        first, last = tracks.open
+        b0[:, first], b3[:, last - 1] = keys[:, first], keys[:, last]
+        held = np.where(tracks.looped, b3[:, np.maximum(tracks.last - 1, 0)], keys[:, tracks.last])
+        for ordinate in (b0, b1, b2, b3):
+            ordinate[:, tracks.last] = held
+        return Cubics(b0, b3, 3.0 * (b1 - b0), 3.0 * (b3 - b2))
+
+
+class RotationSpline(TurningSpline):
+    """A track of rotations that its keys attract.
+
+    Parameters
+    ----------
+    keys, cycle, path
+        As for `rotation_vectors.TurningSpline`. Of a loop no key is met, of other tracks the first and the last.
+
+    Notes
+    -----
+    The cumulative B-spline: from each control on, the turns to the following ones come in one after the other, as far
+    as the cumulative B-splines have grown. About one axis it is the B-spline of the angle, whole turns included.
+    The error is below 1e-13; of angular velocities below 1e-13 times the largest turn over the shortest segment's
+    length, of angular accelerations below 1e-12 times the turn's square over that length's. Source:
+    docs/formulas.md, "B-splines of rotations".
+    """
+
+    continuity: Continuity = "C2"
+    reach = 3
+    meets_keys = False
+
+    @classmethod
+    def curve(cls, splines: Sequence[Self], tracks: Tracks) -> _CumulativeTurns:
+        """Return the segments of all splines."""
+        start, onward = cls.turns(splines, tracks)
+        return _CumulativeTurns(tracks, start, carried(sphere.conjugate(start), onward), _Weights.of(tracks))
+
+
+class ThroughVectorSpline(NaturalVectorSpline):
+    """A track of numbers on the B-spline whose controls are such that it passes through the keys.
+
+    There is one cubic spline with these knots, keys and ends, the natural one, however it is written: as cubics between
+    the keys here. Rotations differ.
+    """
+
+
+class ThroughRotationSpline(SolvedSpline):
+    """A track of rotations on the cumulative B-spline whose controls are such that it passes through the keys.
+
+    Parameters
+    ----------
+    keys, cycle, path
+        As for `rotation_vectors.TurningSpline`.
+
+    Raises
+    ------
+    KeysError
+        As `rotation_vectors.TurningSpline` does. And where no controls are found: for one random
+        track in twenty that turns by more than a right angle from key to key, ever about other axes, and for some that
+        turn to and fro by more than a whole turn.
+
+    Notes
+    -----
+    Keys are met to 1e-12 radian, and errors are those of `RotationSpline` else. About one axis it is the natural cubic
+    spline of the angle. Source: docs/formulas.md, "B-splines through keys".
+    """
+
+    continuity: Continuity = "C2"
+    reach = None
+    certain_turn = 0.8
+
+    def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", path: Path = "SHORTEST") -> None:
+        super().__init__(keys, cycle, path)
+        self.check()
+
+    @classmethod
+    def curve(cls, splines: Sequence[Self], tracks: Tracks) -> _CumulativeTurns:
+        """Return the segments of all splines."""
+        start, onward = cls.turns(splines, tracks)
+        weights = _Weights.of(tracks)
+        return _CumulativeTurns(
+            tracks, *_controls(tracks, start, carried(sphere.conjugate(start), onward), weights), weights
+        )
+
+
+class _CumulativeTurns:
+    """Segments ``c1 exp(t1 (b1 - 1) / 2) exp(t2 b2 / 2) exp(t3 b3 / 2)`` with turns from control to control.
+
+    Parameters
+    ----------
+    tracks : Tracks
+        The keys.
+    control : ndarray, shape (4, K)
+        A quaternion a key.
+    onward : ndarray, shape (3, K)
+        The rotation vectors from each to the next, in the control's own frame.
+    weights : _Weights
+        b1, b2 and b3.
+    """
+
+    def __init__(self, tracks: Tracks, control: FloatArray, onward: FloatArray, weights: _Weights) -> None:
+        self._control, self._weights = control, weights
+        self._turns = [onward[:, _segments(tracks, offset)] for offset in (-1, 0, 1)]
+        first, last = tracks.first[tracks.looped], tracks.last[tracks.looped]
+        self._turns[0][:, last], self._turns[1][:, last] = onward[:, last - 1], onward[:, first]
+        held = tracks.last[~tracks.looped]
+        for turn in self._turns:
+            turn[:, held] = 0.0
+
+    def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+        turns = [turn[:, segment] for turn in self._turns]
+        steps = [turn * along for turn, along in zip(turns, self._weights.at(segment, u, 0), strict=True)]
+        control = self._control[:, segment]
+        if nu == 0:
+            values = control
+            for step in steps:
+                values = sphere.product(values, sphere.exp(step / 2.0))
+            return values
+        rates = [turn * rate for turn, rate in zip(turns, self._weights.at(segment, u, 1), strict=True)]
+        velocity = np.zeros_like(rates[0])
+        if nu == 1:
+            for step, rate in zip(steps[::-1], rates[::-1], strict=True):
+                velocity = turned(step, rate + velocity)
+            return carried(control, velocity)
+        changes = [turn * change for turn, change in zip(turns, self._weights.at(segment, u, 2), strict=True)]
+        acceleration = np.zeros_like(velocity)
+        for step, rate, change in zip(steps[::-1], rates[::-1], changes[::-1], strict=True):
+            # Each turn's rate is along its own axis, which it leaves alone.
+            velocity, acceleration = turned(step, velocity), turned(step, acceleration)
+            acceleration = change + acceleration + cross(rate, velocity)
+            velocity = rate + velocity
+        return carried(control, acceleration)
+
+
+def _controls(tracks: Tracks, keys: FloatArray, onward: FloatArray, weights: _Weights) -> tuple[FloatArray, FloatArray]:
+    """Return controls (4, K) with which the cumulative B-spline meets the keys, and the turns between them (3, K).
+
+    At a key it is ``c exp(-t1 first / 2) exp(t2 middle / 2)``, with the turns t1 to its control and t2 from it.
+    """
+    before_key, after_key = segments_beside(tracks)
+    inner = (tracks.before > 0.0) & (tracks.after > 0.0)
+    first, middle = np.where(inner, weights.first, 0.0), np.where(inner, weights.middle[0], 0.0)
+    control, turns = keys, onward
+    counts = tracks.last - tracks.first + 1
+    unsolved = np.ones(len(tracks.first), dtype=np.bool_)
+    for _ in range(_MOST_ITERATIONS):
+        into, out_of = turns[:, before_key], turns[:, after_key]
+        back, on = first * into, middle * out_of
+        met = sphere.product(sphere.product(control, sphere.exp(-back / 2.0)), sphere.exp(on / 2.0))
+        missing = np.where(inner, 2.0 * sphere.log(sphere.product(sphere.conjugate(met), keys)), 0.0)
+        # How each control's own turn, by which it is multiplied from the right, turns what is at the key.
+        back_rate = first * times(matrices(velocity_of_exp, back), matrices(rate_of_velocity, -into))
+        own = times(matrices(turned, -on), matrices(turned, back) - back_rate)
+        own -= middle * times(matrices(velocity_of_exp, -on), matrices(rate_of_velocity, out_of))
+        from_before = times(matrices(velocity_of_exp, back), matrices(rate_of_velocity, into))
+        before = first * times(matrices(turned, -on), from_before)
+        after = middle * times(matrices(velocity_of_exp, -on), matrices(rate_of_velocity, -out_of))
+        # Where no number solves it there is no solution, which is said below.
+        with np.errstate(all="ignore"):
+            step = solve(before, own, after, missing[:, np.newaxis], tracks.previous, tracks.following)[:, 0]
+        # A track that is solved stays as it is while others are not, so that it is the same alone.
+        going = np.repeat(unsolved, counts)
+        moved = np.maximum.reduceat(np.abs(step).max(axis=0), tracks.first)
+        shortening = np.minimum(1.0, np.divide(_LONGEST_STEP, moved, out=np.ones_like(moved), where=moved > 0.0))
+        step = np.where(going, step * np.repeat(shortening, counts), 0.0)
+        control = np.where(going, sphere.product(control, sphere.exp(step / 2.0)), control)
+        rate = rate_of_velocity(-turns, step[:, tracks.segment_end]) - rate_of_velocity(turns, step)
+        turns = np.where(going, _turns_near(turns + rate, control, tracks), turns)
+        unsolved &= ~(moved <= SETTLED)
+        if not unsolved.any():
+            return control, turns
+    track = int(np.argmax(unsolved))
+    own_keys = slice(tracks.first[track], tracks.last[track] + 1)
+    key = int(np.argmax(np.abs(step[:, own_keys]).max(axis=0)))
+    frame = float(tracks.frames[own_keys][key])
+    fault = n_("the keys about it turn to and fro too far for a B-spline through them; a key between helps")
+    raise KeysError(fault, key, frame)
+
+
+def _turns_near(near: FloatArray, control: FloatArray, tracks: Tracks) -> FloatArray:
+    """Return the turns from control to control, in the control's own frame, with the whole turns of turns near them."""
+    onward = 2.0 * sphere.log(sphere.product(sphere.conjugate(control), control[:, tracks.segment_end]))
+    size = sphere.length(onward)
+    axis = np.divide(onward, size, out=np.zeros_like(onward), where=size > 0.0)
+    # Two whole turns are none, of a quaternion too.
+    missing = np.rint((sphere.dot(axis, near) - size) / (4.0 * np.pi))
+    turns: FloatArray = onward + axis * (4.0 * np.pi * missing)
+    turns[:, tracks.last] = 0.0
+    return turns
+
+
+METHOD = Method(
+    "B_SPLINE",
+    n_("B-Spline"),
+    n_("Near the keys, in their hull, without a jump in acceleration: the smoothest, but it meets only the ends"),
+    VectorSpline,
+    RotationSpline,
+    rotation_options=("path",),
+)
+THROUGH = Method(
+    "B_SPLINE_THROUGH",
+    n_("B-Spline Through Keys"),
+    n_("A B-spline whose controls are found so that it meets the keys; values are those of the natural cubic spline"),
+    ThroughVectorSpline,
+    ThroughRotationSpline,
+    rotation_options=("path",),
+)

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hermite's splines: cubics through keys with given velocities.
+
+Source: docs/formulas.md, "Hermite with given velocities" and "Cubics of rotation vectors".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ..batch import Continuity, Cycle, Method, Tracks
+from ..components import ComponentSpline
+from ..cubics import Cubics
+from ..keys import Keys
+from ..messages import n_
+from ..rotations.orientations import Path
+from ..rotations.rotation_vectors import RotationVectors, TurningSpline
+from ..velocities import checked_velocities
+
+
+class VectorSpline(ComponentSpline):
+    """A track of numbers.
+
+    Parameters
+    ----------
+    keys, cycle
+        As for `components.ComponentSpline`; a loop is smooth across the seam if its first and last key have the same
+        velocity.
+    velocities : array_like, shape (n, d), or None
+        A frame. None: at rest at each key.
+
+    Raises
+    ------
+    KeysError
+        For velocities that are not finite or not one row a key.
+
+    Notes
+    -----
+    The error is below 1e-13 times the track's largest value, or velocity times a segment's length; key values are met
+    exactly.
+    """
+
+    continuity: Continuity = "C1"
+    reach = 1
+    is_cubic = True
+
+    def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", velocities: npt.ArrayLike | None = None) -> None:
+        super().__init__(keys, cycle)
+        self.velocities = checked_velocities(keys, velocities, keys.values.shape[1])
+
+    @classmethod
+    def curve(cls, splines: Sequence[VectorSpline], tracks: Tracks) -> Cubics:
+        """Return the segments of all splines."""
+        velocities = np.concatenate([spline.velocities for spline in splines]).T
+        return Cubics.through(tracks, np.ascontiguousarray(tracks.values.T), np.ascontiguousarray(velocities))
+
+
+class RotationSpline(TurningSpline):
+    """A track of rotations.
+
+    Parameters
+    ----------
+    keys, cycle, path
+        As for `rotation_vectors.TurningSpline`; a loop is smooth across the seam as that of `VectorSpline` is.
+    velocities : array_like, shape (n, 3), or None
+        Angular velocities in the parent's frame, radians a frame. None: at rest at each key.
+
+    Raises
+    ------
+    KeysError
+        As `rotation_vectors.TurningSpline` does, and for velocities that are not finite or not one row a key.
+
+    Notes
+    -----
+    At the keys the motion has these angular velocities. Holden's takes that of a segment's end for the derivative of
+    its rotation vector, which it is about one axis only. Errors as those of `catmull_rom.RotationSpline`.
+    """
+
+    continuity: Continuity = "C1"
+    reach = 1
+
+    def __init__(
+        self,
+        keys: Keys,
+        cycle: Cycle = "SINGLE",
+        path: Path = "SHORTEST",
+        velocities: npt.ArrayLike | None = None,
+    ) -> None:
+        super().__init__(keys, cycle, path)
+        self.velocities = checked_velocities(keys, velocities, 3)
+
+    @classmethod
+    def curve(cls, splines: Sequence[RotationSpline], tracks: Tracks) -> RotationVectors:
+        """Return the segments of all splines."""
+        velocities = np.concatenate([spline.velocities for spline in splines]).T
+        return RotationVectors.through_keys(cls.turns(splines, tracks), tracks, np.ascontiguousarray(velocities))
+
+
+METHOD = Method(
+    "HERMITE",
+    n_("Hermite"),
+    n_("Through each key with the velocity that is given with it; at rest where there is none"),
+    VectorSpline,
+    RotationSpline,
+    value_options=("velocities",),
+    rotation_options=("path", "velocities"),
+)

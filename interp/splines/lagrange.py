@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lagrange's interpolation: one polynomial through all keys.
+
+It is here to be compared: between many keys it swings far beyond them. Source: docs/formulas.md, "Lagrange".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Self
+
+import numpy as np
+
+from ..batch import Continuity, Cycle, IndexArray, Method, Tracks, end_to_end
+from ..components import ComponentSpline
+from ..keys import FloatArray, Keys, KeysError
+from ..messages import n_
+
+CALM_KEYS = 10
+"""Through this many evenly spaced keys the polynomial swings 18 times as far as the keys, at worst."""
+# Where it may swing farther than this many times the keys, less than four digits of it are known.
+_FARTHEST = 1e12
+# What is done here takes the square of this in time, and no hand places so many keys for a polynomial.
+_MOST_KEYS = 1000
+# Where in each segment `swing` is measured: near the middle, in the outermost nearer to the end.
+_LOOKS = (0.3, 0.5, 0.7)
+# An exponent of 2 that is beyond the range of numbers.
+_LOWEST = -5000
+
+
+class VectorSpline(ComponentSpline):
+    """A track of numbers on one polynomial, of one degree less than there are keys.
+
+    Parameters
+    ----------
+    keys, cycle
+        As for `components.ComponentSpline`, but a loop is a repeat: a polynomial goes on beyond its last key by itself.
+
+    Attributes
+    ----------
+    swing : float
+        How many times as far as the keys the polynomial can go, for the worst values at these frames, as measured at
+        three places between keys (Lebesgue's constant). Some 2^n / (5 n log n) for n keys evenly spaced.
+
+    Raises
+    ------
+    KeysError
+        Where `swing` is above 1e12, from 50 keys on if they are evenly spaced: hardly a digit would be known. And above
+        1000 keys, however they lie.
+
+    Notes
+    -----
+    The error of a value is below 1e-14 `swing` times the largest value; of a derivative below 1e-13 `swing` squared
+    times the largest value, over the shortest segment's length to its order. Key values are met exactly.
+    """
+
+    reach = None
+    is_cubic = False
+
+    def __init__(self, keys: Keys, cycle: Cycle = "SINGLE") -> None:
+        super().__init__(keys, cycle)
+        if len(keys) > _MOST_KEYS:
+            raise KeysError(n_("has {:d} keys; a polynomial is laid through {:d} at most", len(keys), _MOST_KEYS))
+        swings = _Polynomials(end_to_end([self])).swings()
+        self.swing = float(swings.max(initial=1.0))
+        # Not a number: beyond all numbers.
+        if not self.swing <= _FARTHEST:
+            fault = n_("a polynomial through {:d} such keys is lost in its swings after this one", len(keys))
+            raise keys.error(fault, int(np.argmax(~(swings <= _FARTHEST))))
+
+    @property
+    def continuity(self) -> Continuity:  # type: ignore[override]
+        """C2 and more at keys, but a loop only meets itself at its seam."""
+        return "C0" if self.cycle == "LOOP" and len(self.keys) > 2 else "C2"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to say of it: that many keys make it swing."""
+        count = len(self.keys)
+        if count <= CALM_KEYS:
+            return ()
+        text = n_(
+            "Lagrange through {:d} keys swings between them, up to {:.3g} times as far as they do", count, self.swing
+        )
+        return (text,)
+
+    @classmethod
+    def curve(cls, splines: Sequence[Self], tracks: Tracks) -> _Polynomials:
+        """Return the segments of all splines."""
+        return _Polynomials(tracks)
+
+
+class _Polynomials:
+    """Polynomials in barycentric form. Sums run from key to key in one order, whatever is evaluated together.
+
+    Products of many distances leave the range of numbers, so theirs are kept as mantissas and exponents of 2.
+    """
+
+    def __init__(self, tracks: Tracks) -> None:
+        counts = tracks.last - tracks.first + 1
+        self._most = int(counts.max())
+        self._frames = tracks.frames
+        self._length = tracks.frames[tracks.segment_end] - tracks.frames
+        self._first, self._last = np.repeat(tracks.first, counts), np.repeat(tracks.last, counts)
+        # Values and derivatives at the keys: a derivative is a polynomial too, and the same sum carries it.
+        self._at_keys = [np.ascontiguousarray(tracks.values.T)]
+        # 1 over the products of each key's distances to the others, times 2^scale: a track's largest is near 1.
+        product, exponent = self._products(np.arange(len(self._frames)), np.zeros(len(self._frames)))
+        scale = np.minimum.reduceat(exponent, tracks.first)
+        self._scale = np.repeat(scale, counts)
+        self._weights = np.ldexp(1.0 / product, np.maximum(self._scale - exponent, _LOWEST))
+
+    def swings(self) -> FloatArray:
+        """Return how many times as far as the keys it can go in each segment, for the worst values."""
+        segment = np.flatnonzero(self._length > 0.0)
+        largest = np.zeros(len(segment))
+        for along in _LOOKS:
+            u = np.full(len(segment), along)
+            sizes = np.zeros(len(segment))
+            for other, distance, there in self._distances(segment, u):
+                sizes += there * np.abs(self._weights[other] / distance)
+            product, exponent = self._products(segment, u)
+            largest = np.maximum(largest, self._scaled(sizes * np.abs(product), exponent, segment))
+        return largest
+
+    def _others(self, key: IndexArray) -> Iterator[tuple[IndexArray, FloatArray]]:
+        """Give the first, second and further keys of given keys' tracks, and 1 or, where there are no more, 0."""
+        first, last = self._first[key], self._last[key]
+        for number in range(self._most):
+            yield np.minimum(first + number, last), (first + number <= last).astype(np.float64)
+
+    def _distances(self, segment: IndexArray, u: FloatArray) -> Iterator[tuple[IndexArray, FloatArray, FloatArray]]:
+        """Give each key of a track, the distance from it, and 1 or, where there is no such key, 0."""
+        start, along = self._frames[segment], u * self._length[segment]
+        for other, there in self._others(segment):
+            yield other, (start - self._frames[other]) + along, there
+
+    def _products(self, segment: IndexArray, u: FloatArray) -> tuple[FloatArray, IndexArray]:
+        """Return the products of the distances from all keys but those that are met, mantissas and exponents."""
+        product, exponent = np.ones(len(segment)), np.zeros(len(segment), dtype=np.intp)
+        for _, distance, there in self._distances(segment, u):
+            product, shift = np.frexp(product * np.where((there > 0.0) & (distance != 0.0), distance, 1.0))
+            exponent += shift
+        return product, exponent
+
+    def _scaled(self, mantissa: FloatArray, exponent: IndexArray, segment: IndexArray) -> FloatArray:
+        """Return sums of weights times products of distances as numbers."""
+        with np.errstate(over="ignore"):
+            numbers: FloatArray = np.ldexp(mantissa, np.minimum(exponent - self._scale[segment], -_LOWEST))
+            return numbers
+
+    def _derivatives_at_keys(self, nu: int) -> FloatArray:
+        """Return derivatives by frame at the keys, (d, K), from those one lower (Schneider and Werner)."""
+        while len(self._at_keys) <= nu:
+            values, key = self._at_keys[0], np.arange(len(self._frames))
+            total = np.zeros_like(values)
+            for other, there in self._others(key):
+                distance = self._frames - self._frames[other]
+                beside = (there > 0.0) & (distance != 0.0)
+                safe = np.where(beside, distance, 1.0)
+                slope = (values - values[:, other]) / safe
+                if len(self._at_keys) == 2:
+                    slope = 2.0 * (self._at_keys[1] - slope) / safe
+                total -= np.where(beside, self._weights[other] / self._weights, 0.0) * slope
+            self._at_keys.append(total)
+        return self._at_keys[nu]
+
+    def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+        data = self._derivatives_at_keys(nu)
+        total, met = np.zeros((len(data), len(segment))), np.full(len(segment), -1)
+        for other, distance, there in self._distances(segment, u):
+            at_key = (distance == 0.0) & (there > 0.0)
+            met[at_key] = other[at_key]
+            total += there * self._weights[other] / np.where(distance == 0.0, 1.0, distance) * data[:, other]
+        product, exponent = self._products(segment, u)
+        values = np.where(met >= 0, data[:, met], self._scaled(total * product, exponent, segment))
+        return values * self._length[segment] ** nu
+
+
+METHOD = Method(
+    "LAGRANGE",
+    n_("Lagrange"),
+    n_("One polynomial through all keys, for comparison: it swings far beyond them where they are many"),
+    VectorSpline,
+    None,
+)

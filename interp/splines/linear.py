@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Straight from key to key: values in lines, rotations along great arcs (slerp), both at a constant speed.
+
+Source: docs/formulas.md, "Linear".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..batch import Continuity, Method, Tracks
+from ..components import ComponentSpline
+from ..cubics import Cubics
+from ..messages import n_
+from ..rotations.rotation_vectors import RotationVectors, TurningSpline
+
+
+class VectorSpline(ComponentSpline):
+    """A track of numbers that goes in a line from key to key.
+
+    Parameters
+    ----------
+    keys, cycle
+        As for `components.ComponentSpline`; a loop has corners at its keys too.
+
+    Notes
+    -----
+    The error is below 1e-15 times the track's largest value.
+    """
+
+    continuity: Continuity = "C0"
+    reach = 1
+    is_cubic = True
+
+    @classmethod
+    def curve(cls, splines: Sequence[VectorSpline], tracks: Tracks) -> Cubics:
+        """Return the segments of all splines."""
+        p = np.ascontiguousarray(tracks.values.T)
+        end = p[:, tracks.segment_end]
+        return Cubics(p, end, end - p, end - p)
+
+
+class RotationSpline(TurningSpline):
+    """A track of rotations that turns about one axis at a constant speed from key to key.
+
+    Parameters
+    ----------
+    keys, cycle, path
+        As for `rotation_vectors.TurningSpline`; a loop has corners at its keys too.
+
+    Notes
+    -----
+    The error of a sample is below 1e-14, times 1 / (pi - angle) of a literal arc near 360 degrees, whose angle on the
+    sphere is half that of the rotation; of turns with whole ones 1e-15 times their angle.
+    """
+
+    continuity: Continuity = "C0"
+    reach = 1
+
+    @classmethod
+    def curve(cls, splines: Sequence[RotationSpline], tracks: Tracks) -> RotationVectors:
+        """Return the segments of all splines."""
+        start, onward = cls.turns(splines, tracks)
+        return RotationVectors(start, onward[np.newaxis])
+
+
+METHOD = Method(
+    "LINEAR",
+    n_("Linear"),
+    n_("Straight from key to key: no smoothness, no overshoot"),
+    VectorSpline,
+    RotationSpline,
+    rotation_options=("path",),
+)

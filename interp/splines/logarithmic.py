@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Factors in even steps: values that have one sign go along Catmull and Rom's spline of their logarithms.
+
+From 1 to 4 by way of 2, as scales and focal lengths are felt. Source: docs/formulas.md, "Logarithmic"; uneven
+spacing and ends as `catmull_rom` has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..batch import Continuity, Cycle, IndexArray, Method, Tracks, end_to_end
+from ..components import ComponentSpline
+from ..cubics import Cubics
+from ..keys import FloatArray, Keys
+from ..messages import n_
+from . import catmull_rom
+
+_LARGEST = float(np.log(np.finfo(np.float32).max))
+# In which a segment is looked at: between two places a cubic rises at most 1/512 of its second derivative above them.
+_PARTS = 8
+
+
+class VectorSpline(ComponentSpline):
+    """A track of numbers of which every component keeps its sign, and never gets to 0.
+
+    Parameters
+    ----------
+    keys, cycle
+        As for `components.ComponentSpline`.
+
+    Raises
+    ------
+    KeysError
+        For a value of 0, and one that has another sign than the first key's in its component; and where the motion
+        after a key would leave float32: large factors of uneven spacing overshoot by powers.
+
+    Notes
+    -----
+    The error, as a part of the value, is below 1e-13 times the largest logarithm or change of its velocity in a
+    segment, if that is above 1; key values are met exactly.
+    """
+
+    continuity: Continuity = "C1"
+    reach = 2
+    is_cubic = False
+
+    def __init__(self, keys: Keys, cycle: Cycle = "SINGLE") -> None:
+        super().__init__(keys, cycle)
+        bad = (keys.values == 0.0) | (np.sign(keys.values) != np.sign(keys.values[0]))
+        if bad.any():
+            key, component = (int(index) for index in np.argwhere(bad)[0])
+            value = keys.values[key, component]
+            if value == 0.0:
+                fault = n_("component {:d} of the value is 0, which has no logarithm", component)
+            else:
+                fault = n_(
+                    "component {:d} of the value is {:g}, of another sign than the first key's", component, value
+                )
+            raise keys.error(fault, key, component)
+        large = _largest_logarithms(keys, _onward(end_to_end([self]))) > _LARGEST
+        if large.any():
+            raise keys.error(n_("after it the spline of the logarithms goes beyond float32"), int(np.argmax(large)))
+
+    @classmethod
+    def curve(cls, splines: Sequence[VectorSpline], tracks: Tracks) -> Exponentials:
+        """Return the segments of all splines."""
+        return Exponentials(np.ascontiguousarray(tracks.values.T), _onward(tracks))
+
+
+def _onward(tracks: Tracks) -> Cubics:
+    """Return the splines of the logarithms, from 0 in each segment, so that key values come out as they are."""
+    logs = np.log(np.abs(np.ascontiguousarray(tracks.values.T)))
+    chords = logs - logs[:, tracks.previous], logs[:, tracks.following] - logs
+    rates = catmull_rom.velocities(tracks, *chords)
+    end = tracks.segment_end
+    length = tracks.frames[end] - tracks.frames
+    return Cubics(np.zeros_like(logs), logs[:, end] - logs, rates * length, rates[:, end] * length)
+
+
+def _largest_logarithms(keys: Keys, onward: Cubics) -> FloatArray:
+    """Return about the largest logarithm in the segment after each key, shape (n,)."""
+    segment = np.repeat(np.arange(len(keys)), _PARTS + 1)
+    u = np.tile(np.linspace(0.0, 1.0, _PARTS + 1), len(keys))
+    logs = onward.evaluate(segment, u, 0) + np.log(np.abs(keys.values.T))[:, segment]
+    largest: FloatArray = logs.max(axis=0).reshape(len(keys), _PARTS + 1).max(axis=1)
+    return largest
+
+
+class Exponentials:
+    """Segments that are their first value times the exponential of a cubic."""
+
+    def __init__(self, start: FloatArray, onward: Cubics) -> None:
+        self._start = start
+        self._onward = onward
+
+    def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+        values: FloatArray = self._start.take(segment, axis=1) * np.exp(self._onward.evaluate(segment, u, 0))
+        if nu == 0:
+            return values
+        rates = self._onward.evaluate(segment, u, 1)
+        if nu == 1:
+            return values * rates
+        return values * (rates * rates + self._onward.evaluate(segment, u, 2))
+
+
+METHOD = Method(
+    "LOGARITHMIC",
+    n_("Logarithmic"),
+    n_("Catmull-Rom of the logarithms, for scales and other values that keep their sign: even factors in even times"),
+    VectorSpline,
+    None,
+)

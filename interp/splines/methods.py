@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All ways to interpolate, by name. A new one is a module that has a METHOD, and a line here."""
+
+from __future__ import annotations
+
+from ..batch import Method
+from . import (
+    b_spline,
+    catmull_rom,
+    cubic,
+    hermite,
+    lagrange,
+    linear,
+    logarithmic,
+    quaternion_cubic,
+    roll_pitch_yaw,
+    shoemake,
+    tcb,
+)
+
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        # Saved by their place: a new one goes to the end.
+        tcb.METHOD,
+        linear.METHOD,
+        catmull_rom.METHOD,
+        hermite.METHOD,
+        quaternion_cubic.METHOD,
+        logarithmic.METHOD,
+        shoemake.METHOD,
+        shoemake.BLEND_METHOD,
+        roll_pitch_yaw.METHOD,
+        cubic.CLAMPED,
+        cubic.NATURAL,
+        lagrange.METHOD,
+        b_spline.METHOD,
+        b_spline.THROUGH,
+    )
+}

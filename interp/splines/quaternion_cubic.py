@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Catmull and Rom's spline of the four components of quaternions, normalised: to slerp what nlerp is.
+
+Source: docs/formulas.md, "Quaternion components"; uneven spacing and ends as `catmull_rom` has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..batch import Continuity, Cycle, IndexArray, Method, Tracks, end_to_end
+from ..cubics import Cubics
+from ..keys import FloatArray, Keys
+from ..messages import n_
+from ..rotations import sphere
+from ..rotations.orientations import OrientationSpline, Path, neighbours, path_signs
+from . import catmull_rom
+
+# Components shorter than this are refused: of their direction two digits are lost, and it turns about in a few
+# thousandths of a segment.
+_SHORTEST = 0.01
+# Parts in which a segment is looked at. Of an even track of half turns each is within 1e-3 of its chord.
+_PARTS = 64
+
+
+class RotationSpline(OrientationSpline):
+    """A track of rotations.
+
+    Parameters
+    ----------
+    keys, cycle, path
+        As for `orientations.OrientationSpline`.
+
+    Raises
+    ------
+    KeysError
+        As `OrientationSpline` does, and where the components come within 0.01 of 0 after a key, so that they say
+        little about an orientation: large turns, of uneven spacing or as keyed.
+
+    Notes
+    -----
+    For small turns it is `catmull_rom.RotationSpline` up to their square. The error of a sample is below 1e-14 times
+    the largest tangent a segment, if above 1, over the length of the components there, which `RotationSpline` keeps
+    from being small; of angular velocities and accelerations below 1e-13 times that tangent over that length, squared
+    or cubed, a segment's length or its square.
+    """
+
+    continuity: Continuity = "C1"
+    reach = 2
+
+    def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", path: Path = "SHORTEST") -> None:
+        super().__init__(keys, cycle, path)
+        key = _first_short(_components([self], end_to_end([self])), len(self.keys))
+        if key is not None:
+            fault = n_(
+                "on the way to the next key the four components come within {!s} of 0, where they mean none;"
+                " set keys between",
+                _SHORTEST,
+            )
+            raise self.keys.error(fault, key)
+
+    @classmethod
+    def curve(cls, splines: Sequence[RotationSpline], tracks: Tracks) -> Normalised:
+        """Return the segments of all splines."""
+        return Normalised(_components(splines, tracks))
+
+
+class Normalised:
+    """Segments that are those of four components, normalised."""
+
+    def __init__(self, components: Cubics) -> None:
+        self._components = components
+
+    def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+        p = self._components.evaluate(segment, u, 0)
+        if nu == 0:
+            values: FloatArray = p / sphere.length(p)
+            return values
+        # p = r q gives p' / p = r' / r + q' / q, of which the vector is half the angular velocity; and its derivative
+        # is p'' / p less the square of p' / p.
+        inverse = sphere.conjugate(p) / sphere.dot(p, p)
+        ratio = sphere.product(self._components.evaluate(segment, u, 1), inverse)
+        if nu == 1:
+            return 2.0 * ratio[1:]
+        change = sphere.product(self._components.evaluate(segment, u, 2), inverse)
+        acceleration: FloatArray = 2.0 * change[1:] - 4.0 * ratio[0] * ratio[1:]
+        return acceleration
+
+
+def _components(splines: Sequence[RotationSpline], tracks: Tracks) -> Cubics:
+    """Return the segments of the four components, not normalised."""
+    q = np.ascontiguousarray(tracks.values.T) * path_signs([spline.path for spline in splines], tracks)
+    before, after = neighbours(tracks, q)
+    return Cubics.through(tracks, q, catmull_rom.velocities(tracks, q - before, after - q))
+
+
+def _first_short(components: Cubics, keys: int) -> int | None:
+    """Return the key after which a track's components come too near to 0, or None."""
+    segments = np.arange(keys - 1)
+    leaving, arriving = np.zeros(keys - 1), np.ones(keys - 1)
+    start, end = components.evaluate(segments, leaving, 0), components.evaluate(segments, arriving, 0)
+    # A cubic stays among its Bezier points. Where these are all on one side of 0 there is nothing to look for.
+    points = [
+        start,
+        start + components.evaluate(segments, leaving, 1) / 3.0,
+        end - components.evaluate(segments, arriving, 1) / 3.0,
+        end,
+    ]
+    ahead = (start + end) / sphere.length(start + end)
+    segments = segments[np.min([sphere.dot(point, ahead) for point in points], axis=0) < _SHORTEST]
+    u = np.tile(np.linspace(0.0, 1.0, _PARTS + 1), len(segments))
+    places = components.evaluate(np.repeat(segments, _PARTS + 1), u, 0).reshape(4, len(segments), _PARTS + 1)
+    begin, chord = places[..., :-1], np.diff(places, axis=2)
+    size = sphere.dot(chord, chord)
+    nearest = np.divide(-sphere.dot(begin, chord), size, out=np.zeros_like(size), where=size > 0.0)
+    short = sphere.length(begin + np.clip(nearest, 0.0, 1.0) * chord).min(axis=1) < _SHORTEST
+    return int(segments[np.argmax(short)]) if short.any() else None
+
+
+METHOD = Method(
+    "RAW_CUBIC",
+    n_("Raw Cubic"),
+    n_("Catmull-Rom of a quaternion's four components: quick, and for small turns as good"),
+    None,
+    RotationSpline,
+    rotation_options=("path",),
+)

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Roll, pitch and yaw as three numbers, each by a method of values: what quaternions are there to do better.
+
+Source: docs/formulas.md, "Roll pitch and yaw". Roll turns about z, pitch about y and yaw about x: Blender's Euler order
+XYZ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Self, cast, get_args
+
+import numpy as np
+
+from .. import rotations
+from ..batch import Continuity, Curve, Cycle, IndexArray, Method, Spline, Tracks, checked_choice, end_to_end
+from ..keys import FloatArray, Keys, KeysError
+from ..messages import n_
+from ..rotations import sphere
+from ..rotations.exponential import carried, cross
+from ..rotations.orientations import OrientationSpline
+from . import tcb
+
+
+class RotationSpline(OrientationSpline):
+    """A track of rotations whose Euler angles are a track of three numbers.
+
+    Parameters
+    ----------
+    keys, cycle
+        As for `orientations.OrientationSpline`. Tension, continuity and bias are those of the angles' method.
+    angles : Method
+        One that is for values: `linear.METHOD` and others.
+    order : str
+        Blender's Euler order. "XYZ": by yaw, pitch, roll.
+
+    Raises
+    ------
+    KeysError
+        For a zero quaternion, and what the method of the angles refuses.
+    ValueError
+        For a method that is not for values.
+
+    Notes
+    -----
+    From key to key the angles are those with the least sum of changes, of all that mean the orientation, whole turns
+    among them; so in a loop they go on across the seam, where the last key's are others than the first's. In gimbal
+    lock one angle is not known, and stays. Orientations are off by what the angles are and 2e-15; angular velocities
+    and accelerations by as much times the angles' rates, and their squares.
+    """
+
+    # Of which of the triples a key takes all keys before it decide.
+    reach = None
+
+    def __init__(
+        self, keys: Keys, cycle: Cycle = "SINGLE", angles: Method = tcb.METHOD, order: rotations.Order = "XYZ"
+    ) -> None:
+        super().__init__(keys, cycle)
+        self.order = cast(rotations.Order, checked_choice("order", order, get_args(rotations.Order)))
+        self.angles = angles
+        followed = rotations.follow_euler(_with_neighbours(self.keys.values, self._is_looped), self.order)
+        self.spline: Spline = _spline_of(angles, self._angle_keys(followed), self.keys)
+
+    @classmethod
+    def from_angles(
+        cls, keys: Keys, cycle: Cycle = "SINGLE", angles: Method = tcb.METHOD, order: rotations.Order = "XYZ"
+    ) -> Self:
+        """Make the spline of keys that are Euler angles, which are taken as they are, whole turns included.
+
+        Parameters
+        ----------
+        keys : Keys
+            Values of shape (n, 3): radians about x, y, z, whatever the order. In a loop the last key's may be whole
+            turns from the first's.
+        cycle, angles, order
+            As for `RotationSpline`.
+        """
+        if keys.values.shape[1] != 3:
+            raise KeysError(n_("Euler angles have the components x, y, z, not {:d}", keys.values.shape[1]))
+        # At first by a method that refuses nothing: what angles there are otherwise is not what these are.
+        spline = cls(keys.with_values(rotations.from_euler(keys.values, order)), cycle, tcb.METHOD, order)
+        spline.angles, values = angles, keys.values
+        if spline._is_looped:
+            period = 2.0 * np.pi * np.rint((values[-1] - values[0]) / (2.0 * np.pi))
+            values = np.concatenate([values[:-1] - period, values, values[1:] + period])
+        spline.spline = _spline_of(angles, spline._angle_keys(values), spline.keys)
+        return spline
+
+    @property
+    def _is_looped(self) -> bool:
+        return self.cycle == "LOOP" and len(self.keys) > 2
+
+    def _angle_keys(self, values: FloatArray) -> Keys:
+        """Return the keys of the angles; of a loop those of the periods before and after, too."""
+        keys, looped = self.keys, self._is_looped
+        if not looped:
+            return keys.with_values(values)
+        period = keys.frames[-1] - keys.frames[0]
+        frames = np.concatenate([keys.frames[:-1] - period, keys.frames, keys.frames[1:] + period])
+        return Keys(frames, values, *_with_neighbours(keys.parameters.T, looped).T)
+
+    @property
+    def continuity(self) -> Continuity:  # type: ignore[override]
+        """That of the angles."""
+        return self.spline.continuity
+
+    @property
+    def meets_keys(self) -> bool:  # type: ignore[override]
+        """Whether the angles do."""
+        return self.spline.meets_keys
+
+    @property
+    def derivatives(self) -> int:  # type: ignore[override]
+        """Of the angles, up to 2."""
+        return min(self.spline.derivatives, 2)
+
+    @property
+    def batch(self) -> Hashable:
+        """Tracks of one order and one method of the angles go together."""
+        return type(self), self.order, self.spline.batch
+
+    @classmethod
+    def curve(cls, splines: Sequence[RotationSpline], tracks: Tracks) -> EulerCurve:
+        """Return the segments of all splines."""
+        inner = [spline.spline for spline in splines]
+        angle_tracks = end_to_end(inner)
+        before = np.array([len(spline.keys) - 1 if spline._is_looped else 0 for spline in splines])
+        counts = tracks.last - tracks.first + 1
+        segment = np.arange(len(tracks.frames)) + np.repeat(angle_tracks.first + before - tracks.first, counts)
+        return EulerCurve(type(inner[0]).curve(inner, angle_tracks), segment, splines[0].order)
+
+
+def _spline_of(angles: Method, keys: Keys, own: Keys) -> Spline:
+    """Return the spline of the angles by the method."""
+    if angles.values is None:
+        raise ValueError(f"angles must go by a method of values, which {angles.label} is not")
+    try:
+        spline: Spline = angles.values(keys)
+    except KeysError as error:
+        key = None if error.key is None else int(np.argmin(np.abs(own.frames - keys.frames[error.key])))
+        fault = n_("as Euler angles by {:s}: {:s}", angles.label, error.fault)
+        raise KeysError(fault) if key is None else own.error(fault, key) from error
+    return spline
+
+
+def _with_neighbours(rows: FloatArray, looped: bool) -> FloatArray:
+    """Return the rows of a loop's keys with those of the periods before and after; otherwise as they are."""
+    return np.concatenate([rows[:-1], rows, rows[1:]]) if looped else rows
+
+
+class EulerCurve:
+    """Segments of orientations whose Euler angles are given.
+
+    Parameters
+    ----------
+    angles : Curve
+        Segments of x, y, z angles.
+    segment : ndarray, shape (K,)
+        Which of them belongs to each segment here.
+    order : str
+        Blender's.
+    """
+
+    def __init__(self, angles: Curve, segment: IndexArray, order: rotations.Order) -> None:
+        self._angles = angles
+        self._segment = segment
+        self._order = order
+
+    def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+        own = self._segment[segment]
+        angles = self._angles.evaluate(own, u, 0)
+        if nu == 0:
+            return np.ascontiguousarray(rotations.from_euler(angles.T, self._order).T)
+        rates = self._angles.evaluate(own, u, 1)
+        # The angular velocity is the sum of the three rates along their axes; those of the later turns carry the
+        # earlier ones' axes with them.
+        first, middle, last = ("XYZ".index(letter) for letter in self._order)
+        axes = _carried_axes(angles, first, middle, last)
+        parts = [axis * rates[index] for axis, index in zip(axes, (first, middle, last), strict=True)]
+        if nu == 1:
+            velocity: FloatArray = parts[0] + parts[1] + parts[2]
+            return velocity
+        changes = self._angles.evaluate(own, u, 2)
+        grown = [axis * changes[index] for axis, index in zip(axes, (first, middle, last), strict=True)]
+        acceleration: FloatArray = grown[0] + grown[1] + grown[2]
+        return acceleration + cross(parts[2], parts[1]) + cross(parts[2] + parts[1], parts[0])
+
+
+def _carried_axes(angles: FloatArray, first: int, middle: int, last: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the axes (3, samples) that the first, middle and last angle turn about, in the parent's frame."""
+    unit = np.eye(3)[:, :, np.newaxis] * np.ones_like(angles[0])
+    by_last = sphere.exp(unit[last] * angles[last] / 2.0)
+    by_both = sphere.product(by_last, sphere.exp(unit[middle] * angles[middle] / 2.0))
+    return carried(by_both, unit[first]), carried(by_last, unit[middle]), unit[last]
+
+
+METHOD = Method(
+    "ROLL_PITCH_YAW",
+    n_("Roll, Pitch, Yaw"),
+    n_("Three angles, each by itself, to compare: uneven where all three change"),
+    None,
+    RotationSpline,
+    rotation_options=("angles",),
+)

@@ -1,0 +1,491 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tension, continuity and bias, as 3D Studio 4 evaluates them: vector tracks and rotation tracks.
+
+Source: docs/formulas.md, "Values" and "Rotations by TCB".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from typing import Literal, NamedTuple, cast, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import rotations
+from ..batch import Continuity, Cycle, Method, Tracks, called, checked_choice, checked_cycle, checked_keys, locate
+from ..cubics import Cubics
+from ..keys import FloatArray, Keys, numbers
+from ..messages import n_
+from ..rotations import sphere
+from ..rotations.orientations import Path, check_arcs, neighbours, normalised, path_signs, turned_keys
+from ..rotations.sphere_curves import DeCasteljau, Rotating, Squad
+from ..rotations.whole_turns import Windup
+
+Ends = Literal["3DS", "TANGENT"]
+Construction = Literal["DE_CASTELJAU", "SQUAD"]
+
+# Turns this near to a whole turn from below count as the whole turn less the rest, because the arc of the rest alone
+# would be ill-conditioned by 1 / gap; at this gap that costs three digits.
+_NEARLY_WHOLE = 2e-3
+
+
+class Adjust(NamedTuple):
+    """The factors for unequal key spacing, one a key."""
+
+    incoming: FloatArray
+    outgoing: FloatArray
+
+
+def adjust(tracks: Tracks) -> Adjust:
+    """Return the adjust values (docs/formulas.md, "TCB tangents"): a side's share of the frames, levelled by |C|."""
+    around = tracks.before + tracks.after
+    share = np.divide(tracks.before, around, out=np.full_like(around, 0.5), where=around > 0.0)
+    level = 1.0 - np.abs(tracks.parameters[1])
+    return Adjust(0.5 + level * (share - 0.5), 0.5 + level * (0.5 - share))
+
+
+def tangents(tracks: Tracks, before: FloatArray, after: FloatArray, ends: Ends) -> tuple[FloatArray, FloatArray]:
+    """Return incoming and outgoing tangents, each by its own segment's local parameter.
+
+    Parameters
+    ----------
+    tracks : Tracks
+        The keys.
+    before, after : ndarray, shape (d, K)
+        Chords from the key before each key, and to the key after it. At the ends of a track that is no loop they may
+        hold anything on the side where there is no key.
+    ends : "3DS" or "TANGENT"
+        The rule at such ends: (1-T)(1+C B) times the chord as rotations in 3D Studio have it, or that of vector tracks.
+
+    Returns
+    -------
+    incoming, outgoing : ndarray, shape (d, K)
+        a[n] and b[n] of docs/formulas.md, "TCB tangents".
+    """
+    tension, continuity, bias = tracks.parameters[:3]
+    slack = 1.0 - tension
+    incoming_factor, outgoing_factor = adjust(tracks)
+    incoming = (slack * incoming_factor) * (
+        ((1.0 + bias) * (1.0 - continuity)) * before + ((1.0 - bias) * (1.0 + continuity)) * after
+    )
+    outgoing = (slack * outgoing_factor) * (
+        ((1.0 + bias) * (1.0 + continuity)) * before + ((1.0 - bias) * (1.0 - continuity)) * after
+    )
+    first, last = tracks.open
+    if ends == "3DS":
+        skew = continuity * bias
+        outgoing[:, first] = (slack * (1.0 + skew))[first] * after[:, first]
+        incoming[:, last] = (slack * (1.0 - skew))[last] * before[:, last]
+        return incoming, outgoing
+    alone = last - first == 1
+    from_next = np.where(alone, after[:, first], 1.5 * after[:, first] - 0.5 * incoming[:, first + 1])
+    from_last = np.where(alone, before[:, last], 1.5 * before[:, last] - 0.5 * outgoing[:, last - 1])
+    outgoing[:, first] = slack[first] * from_next
+    incoming[:, last] = slack[last] * from_last
+    return incoming, outgoing
+
+
+class VectorSpline:
+    """A track of numbers: locations, scales, lenses, colours. Every component is a spline by itself.
+
+    Parameters
+    ----------
+    keys : Keys
+        Values of shape (n, d).
+    cycle : "SINGLE", "REPEAT" or "LOOP"
+        Outside the keys: hold the end values; repeat the motion; repeat it, with tangents that see across the seam.
+
+    Notes
+    -----
+    The error is below 1e-13 times the track's largest value or tangent; key values are met exactly. Source:
+    docs/formulas.md, "TCB tangents" and "Ends of TCB tracks".
+    """
+
+    derivatives = 2
+    continuity: Continuity = "C1"
+    reach = 2
+    meets_keys = True
+    is_cubic = True
+
+    def __init__(self, keys: Keys, cycle: Cycle = "SINGLE") -> None:
+        self.keys = checked_keys(keys)
+        self.cycle = checked_cycle(cycle)
+
+    def __call__(self, frames: npt.ArrayLike, nu: int = 0) -> FloatArray:
+        """Evaluate.
+
+        Parameters
+        ----------
+        frames : array_like, shape (m,), or a number
+            Frames, finite, in any order. At F[n-1] plus whole periods a cycle has its last key; just after, its first.
+        nu : 0, 1 or 2
+            Values, or their derivatives a frame, ease included. At a key, of the segment that starts there; at
+            the last key, of the one that ends there; 0 where the value is held.
+
+        Returns
+        -------
+        ndarray, shape (m, d), or (d,) for a number
+        """
+        return called(self, frames, nu)
+
+    @property
+    def loop_gap(self) -> float:
+        """The distance from the last key's value to the first's: a loop that is one has 0."""
+        return math.hypot(*(self.keys.values[-1] - self.keys.values[0]).tolist())
+
+    @property
+    def batch(self) -> Hashable:
+        """Tracks of equally many components go together."""
+        return VectorSpline, self.keys.values.shape[1]
+
+    @classmethod
+    def chords(cls, splines: Sequence[VectorSpline], tracks: Tracks) -> tuple[FloatArray, FloatArray]:
+        """Return the differences from the key before each key, and to the key after it, each of shape (d, K)."""
+        p = np.ascontiguousarray(tracks.values.T)
+        return p - p.take(tracks.previous, axis=1), p.take(tracks.following, axis=1) - p
+
+    @classmethod
+    def curve(cls, splines: Sequence[VectorSpline], tracks: Tracks) -> Cubics:
+        """Return the segments of all splines."""
+        p = np.ascontiguousarray(tracks.values.T)
+        incoming, outgoing = tangents(tracks, *cls.chords(splines, tracks), "TANGENT")
+        end = tracks.segment_end
+        outgoing[:, tracks.last] = 0.0
+        arriving = incoming[:, end]
+        arriving[:, tracks.last] = 0.0
+        return Cubics(p, p[:, end], outgoing, arriving)
+
+
+class _WholeTurns(NamedTuple):
+    """The whole turns of each segment, shape (n-1,), and their unit axes, shape (n-1, 3)."""
+
+    number: FloatArray
+    axis: FloatArray
+
+    @property
+    def signs(self) -> FloatArray:
+        """What they do to the sign of each key's quaternion, shape (n,)."""
+        return np.append(1.0, np.cumprod(1.0 - 2.0 * np.mod(self.number, 2.0)))
+
+
+class RotationSpline:
+    """A track of rotations.
+
+    Parameters
+    ----------
+    keys : Keys
+        Values of shape (n, 4): quaternions w, x, y, z, not zero; they are normalised.
+    cycle : "SINGLE", "REPEAT" or "LOOP"
+        As for `VectorSpline`.
+    ends : "3DS" or "TANGENT"
+        At the first and last key what 3D Studio 4 does, or what vector tracks do.
+    construction : "DE_CASTELJAU" or "SQUAD"
+        That of 3D Studio 4, or of 3D Studio R3 and 3ds Max. They agree at keys and about one axis.
+    path : "SHORTEST" or "AS_KEYED"
+        From key to key by the shorter way, or by the arc between the quaternions as they are, up to 360 degrees; squad
+        then negates no neighbour.
+
+    Raises
+    ------
+    KeysError
+        For a zero quaternion, and as keyed for neighbours that are antipodal to within 1e-10: no arc joins them.
+
+    Notes
+    -----
+    The error of a sample is below 1e-12, times 1 / (pi - angle) of the flattest arc in its construction, an angle on
+    the sphere, half that of the rotation: nearly antipodal quaternions say that little about their arc. Of angular
+    velocities it is below 1e-11 radian a segment's length, times that factor squared; of angular accelerations below
+    1e-11 radian a segment's length squared, times that factor cubed and divided by the segment's shorter ease. About
+    one axis the motion is the vector spline of the angle as long as every arc of the construction is below 360 degrees
+    of rotation: with no negative tension, for steps up to 130 degrees, and 78 by squad, whatever the other parameters.
+    Source: docs/formulas.md, "Rotations by TCB".
+    """
+
+    derivatives = 2
+    continuity: Continuity = "C1"
+    reach = 2
+    meets_keys = True
+    is_cubic = False
+
+    def __init__(
+        self,
+        keys: Keys,
+        cycle: Cycle = "SINGLE",
+        ends: Ends = "3DS",
+        construction: Construction = "DE_CASTELJAU",
+        path: Path = "SHORTEST",
+    ) -> None:
+        self.keys = checked_keys(keys).with_values(normalised(keys))
+        self.cycle = checked_cycle(cycle)
+        self.ends = cast(Ends, checked_choice("ends", ends, get_args(Ends)))
+        self.construction = cast(Construction, checked_choice("construction", construction, get_args(Construction)))
+        self.path = cast(Path, checked_choice("path", path, get_args(Path)))
+        self._turns: _WholeTurns | None = None
+        if self.path == "AS_KEYED":
+            check_arcs(self.keys)
+
+    @classmethod
+    def from_turns(
+        cls,
+        frames: npt.ArrayLike,
+        angles: npt.ArrayLike,
+        axes: npt.ArrayLike,
+        tension: npt.ArrayLike = 0.0,
+        continuity: npt.ArrayLike = 0.0,
+        bias: npt.ArrayLike = 0.0,
+        ease_to: npt.ArrayLike = 0.0,
+        ease_from: npt.ArrayLike = 0.0,
+        cycle: Cycle = "SINGLE",
+        ends: Ends = "3DS",
+        construction: Construction = "DE_CASTELJAU",
+        path: Path = "AS_KEYED",
+        first: npt.ArrayLike = (1.0, 0.0, 0.0, 0.0),
+        convention: rotations.Convention = "BLENDER",
+    ) -> RotationSpline:
+        """Make the spline of keys that are turns from the key before, whole turns kept.
+
+        Parameters
+        ----------
+        frames : array_like, shape (n,)
+            Frames of the keys.
+        angles : array_like, shape (n,)
+            Turns in radians, of any size: 5/2 pi is a turn and a quarter.
+        axes : array_like, shape (n, 3)
+            Their axes in the parent's frame, of any length above 0; where the angle is 0 the axis may be 0 too.
+        tension, continuity, bias, ease_to, ease_from : float or array_like, shape (n,)
+            As for `Keys`.
+        cycle, ends, construction
+            As for `RotationSpline`.
+        path : "AS_KEYED" or "SHORTEST"
+            Turn as far as the keys say, or by the shorter way (for files that wrote small negative turns as about 357
+            degrees).
+        first : array_like, shape (4,)
+            The orientation w, x, y, z from which key 0 turns.
+        convention : "BLENDER" or "3DS"
+            ``q[n] = exp(axis angle / 2) q[n-1]``, or with -angle, as a .3ds file stores turns.
+
+        Notes
+        -----
+        A turn of less than 360 degrees is the literal arc of that length. Of a longer one k whole turns are taken
+        off, towards zero, and their motion, the vector spline through the chords 2 pi k axis, is laid over the spline
+        of what is left. About one axis the two add up to the vector spline of the angle. Within 0.12 degrees below a
+        whole turn the turn counts as whole less the rest, where the literal arc has no certain direction. Source:
+        docs/formulas.md, "Relative keys" and "Whole turns".
+        """
+        turns = Keys(frames, numbers("angles", angles), tension, continuity, bias, ease_to, ease_from)
+        keys, angle, turned_axes = turned_keys(turns, axes, first, convention)
+        spline = cls(keys, cycle, ends, construction)
+        spline.path = cast(Path, checked_choice("path", path, get_args(Path)))
+        if spline.path == "AS_KEYED":
+            size = np.abs(angle[1:]) + _NEARLY_WHOLE
+            spline._turns = _WholeTurns(np.sign(angle[1:]) * np.floor(size / (2.0 * np.pi)), turned_axes[1:])
+        return spline
+
+    def __call__(self, frames: npt.ArrayLike, nu: int = 0) -> FloatArray:
+        """Evaluate.
+
+        Parameters
+        ----------
+        frames : array_like, shape (m,), or a number
+            As for `VectorSpline`.
+        nu : 0, 1 or 2
+            Unit quaternions, or angular velocities in radians a frame, ease included, in the parent's frame: ``q(f +
+            h) = exp(velocity h / 2) q(f)`` for small h. (scipy's RotationSpline gives them in the body's.) Or their
+            derivatives, angular accelerations in radians a frame squared. At keys and outside them as for
+            `VectorSpline`.
+
+        Returns
+        -------
+        ndarray, shape (m, 4), w, x, y, z, or (m, 3), x, y, z; without the first axis for a number
+        """
+        return called(self, frames, nu)
+
+    def turn_from_key(self, frames: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return the turn to each sample from the key before it: what 3D Studio's key info shows.
+
+        Parameters
+        ----------
+        frames : array_like, shape (m,)
+            Frames. At a key the turn is the key's own, from the key before it; at the first key and before it, the
+            turn from no rotation; after the last key, that key's.
+
+        Returns
+        -------
+        angles : ndarray, shape (m,)
+            Radians; with whole turns, if the keys are turns.
+        axes : ndarray, shape (m, 3)
+            In the parent's frame: ``q(f) = exp(axis angle / 2) q[n]``. A .3ds file has the negative angle.
+
+        Notes
+        -----
+        Source: docs/formulas.md, "Key info".
+        """
+        at = np.atleast_1d(numbers("frames", frames))
+        curve, segment, u = locate(self, at)
+        at_key = (u == 0.0) | (segment == len(self.keys) - 1)
+        key = np.where(at_key, segment - 1, segment)
+        absolute = (key < 0)[:, np.newaxis]
+        starts = self(self.keys.frames)[key]
+        values = self(at)
+        turns = rotations.multiply(values, rotations.conjugate(starts))
+        if self.path == "SHORTEST":
+            turns = rotations.shorter(turns)
+        turns = np.where(absolute, rotations.shorter(values), turns)
+        axes, angles = rotations.to_axis_angle(turns)
+        if isinstance(curve, Rotating) and curve.windup is not None:
+            walked = curve.windup.walked(turns, np.maximum(key, 0), np.where(at_key, 1.0, u))
+            angles, axes = rotations.nearest_turns(
+                angles, axes, np.where(absolute, axes * angles[:, np.newaxis], walked)
+            )
+        return angles, axes
+
+    @property
+    def loop_gap(self) -> float:
+        """The angle in radians from the last key's orientation to the first's: a loop that is one has 0."""
+        return float(rotations.angle_between(self.keys.values[-1], self.keys.values[0]))
+
+    @property
+    def has_whole_turns(self) -> bool:
+        """Whether it turns by more than the arc between keys somewhere."""
+        return self._turns is not None and bool(self._turns.number.any())
+
+    @property
+    def batch(self) -> Hashable:
+        """Tracks of one construction and one rule for ends go together."""
+        return RotationSpline, self.construction, self.ends
+
+    @classmethod
+    def chords(cls, splines: Sequence[RotationSpline], tracks: Tracks) -> tuple[FloatArray, FloatArray]:
+        """Return the rotation vectors from the key before each key, and to the key after it, in the parent's frame and
+        without whole turns, each of shape (3, K)."""
+        q = np.ascontiguousarray(tracks.values.T) * _signs(splines, tracks)
+        before, after = neighbours(tracks, q)
+        return (
+            2.0 * sphere.log(sphere.product(q, sphere.conjugate(before))),
+            2.0 * sphere.log(sphere.product(after, sphere.conjugate(q))),
+        )
+
+    @classmethod
+    def curve(cls, splines: Sequence[RotationSpline], tracks: Tracks) -> Rotating:
+        """Return the segments of all splines."""
+        signs = _signs(splines, tracks)
+        q = np.ascontiguousarray(tracks.values.T) * signs
+        before, after = neighbours(tracks, q)
+        ends = splines[0].ends
+        squad = splines[0].construction == "SQUAD"
+        controls = (_squad_controls if squad else _controls)(tracks, q, before, after, ends)
+        windup = None
+        if any(spline._turns is not None for spline in splines):
+            turned = np.repeat([spline._turns is not None for spline in splines], tracks.last - tracks.first + 1)
+            controls *= np.where(turned, signs, 1.0)
+            windup = _windup(splines, tracks)
+        return Rotating(Squad(controls) if squad else DeCasteljau(controls), windup)
+
+
+def _signs(splines: Sequence[RotationSpline], tracks: Tracks) -> FloatArray:
+    """Return the signs that make neighbouring quaternions' arcs those that the path asks for, one a key."""
+    signs = path_signs([spline.path for spline in splines], tracks)
+    for spline, first, last in zip(splines, tracks.first, tracks.last, strict=True):
+        if spline._turns is not None:
+            signs[first : last + 1] = spline._turns.signs
+    return signs
+
+
+def _segment_controls(tracks: Tracks, q: FloatArray, outgoing: FloatArray, incoming: FloatArray) -> FloatArray:
+    """Return four controls a segment; the segment that a last key begins stays on it."""
+    end = tracks.segment_end
+    controls = np.stack([q, outgoing, incoming[:, end], q[:, end]])
+    controls[1:3, :, tracks.last] = q[:, tracks.last]
+    return controls
+
+
+def _controls(tracks: Tracks, q: FloatArray, before: FloatArray, after: FloatArray, ends: Ends) -> FloatArray:
+    """Return the control quaternions of de Casteljau segments (docs/formulas.md, "De Casteljau on the sphere")."""
+    tension, continuity, bias = tracks.parameters[:3]
+    slack = 1.0 - tension
+    incoming_factor, outgoing_factor = adjust(tracks)
+    g1 = sphere.slerp(q, before, -(1.0 + bias) / 3.0)
+    g2 = sphere.slerp(q, after, (1.0 - bias) / 3.0)
+    across = sphere.arc(g1, g2)
+    incoming = sphere.slerp(q, across.at((1.0 + continuity) / 2.0), -2.0 * slack * incoming_factor)
+    outgoing = sphere.slerp(q, across.at((1.0 - continuity) / 2.0), 2.0 * slack * outgoing_factor)
+    first, last = tracks.open
+    if ends == "3DS":
+        skew = continuity * bias
+        outgoing[:, first] = sphere.slerp(q[:, first], q[:, first + 1], (slack * (1.0 + skew) / 3.0)[first])
+        incoming[:, last] = sphere.slerp(q[:, last], q[:, last - 1], (slack * (1.0 - skew) / 3.0)[last])
+    else:
+        outgoing[:, first], incoming[:, last] = _tangent_ends(tracks, q, incoming, outgoing)
+    return _segment_controls(tracks, q, outgoing, incoming)
+
+
+def _tangent_ends(
+    tracks: Tracks, q: FloatArray, incoming: FloatArray, outgoing: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the controls after the first and before the last keys, as vector tracks have them."""
+    slack = 1.0 - tracks.parameters[0]
+    first, last = tracks.open
+    alone = last - first == 1
+    share = np.where(alone, 1.0 / 3.0, 0.5)
+    from_next = np.where(alone, q[:, first + 1], incoming[:, first + 1])
+    from_last = np.where(alone, q[:, last - 1], outgoing[:, last - 1])
+    return (
+        sphere.slerp(q[:, first], from_next, slack[first] * share),
+        sphere.slerp(q[:, last], from_last, slack[last] * share),
+    )
+
+
+def _squad_controls(tracks: Tracks, q: FloatArray, before: FloatArray, after: FloatArray, ends: Ends) -> FloatArray:
+    """Return the control quaternions of squad segments (docs/formulas.md, "Squad").
+
+    Its ksm, ksp, kdm, kdp are the factors of `tangents`, taken here of the logarithms of turns.
+    """
+    from_before = sphere.log(sphere.product(sphere.conjugate(before), q))
+    to_after = sphere.log(sphere.product(sphere.conjugate(q), after))
+    incoming, outgoing = tangents(tracks, from_before, to_after, "3DS")
+    first, last = tracks.open
+    if ends == "TANGENT":
+        start, end = _tangent_ends(
+            tracks,
+            q,
+            sphere.product(q, sphere.exp(-incoming / 3.0)),
+            sphere.product(q, sphere.exp(outgoing / 3.0)),
+        )
+        outgoing[:, first] = 3.0 * sphere.log(sphere.product(sphere.conjugate(q[:, first]), start))
+        incoming[:, last] = -3.0 * sphere.log(sphere.product(sphere.conjugate(q[:, last]), end))
+    out = sphere.product(q, sphere.exp((outgoing - to_after) / 2.0))
+    into = sphere.product(q, sphere.exp((from_before - incoming) / 2.0))
+    return _segment_controls(tracks, q, out, into)
+
+
+def _windup(splines: Sequence[RotationSpline], tracks: Tracks) -> Windup | None:
+    """Return what the whole turns add, or None if there are none."""
+    count = np.zeros(len(tracks.frames))
+    axis = np.zeros((3, len(tracks.frames)))
+    for spline, first, last in zip(splines, tracks.first, tracks.last, strict=True):
+        if spline._turns is not None:
+            count[first:last] = spline._turns.number
+            axis[:, first:last] = spline._turns.axis.T
+    if not count.any():
+        return None
+    chords = 2.0 * np.pi * count * axis
+    # The chord before a key is that of the segment that the key before begins, across a loop's seam too.
+    before, after = chords[:, tracks.previous], chords[:, np.maximum(tracks.following - 1, 0)]
+    incoming, outgoing = tangents(tracks, before, after, splines[0].ends)
+    end = tracks.segment_end
+    arriving = incoming[:, end]
+    outgoing[:, tracks.last] = 0.0
+    arriving[:, tracks.last] = 0.0
+    return Windup(count, axis, outgoing, arriving)
+
+
+METHOD = Method(
+    "TCB",
+    n_("TCB"),
+    n_("Tension, continuity and bias of each key, as 3D Studio has them"),
+    VectorSpline,
+    RotationSpline,
+    rotation_options=("ends", "construction", "path"),
+)

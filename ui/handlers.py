@@ -1,0 +1,549 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""When live actions are baked again: after edits, undo and loading a file, and before saving and rendering.
+
+Handlers only mark actions, because a transform holds pointers into their keys while it runs, and its undo step is
+stored after it. The bake comes from a timer once no such operator runs, nothing plays and nothing renders.
+
+Without a window no timer runs, and no operator goes on. There baked tracks are looked at when Blender tells of an edit,
+after each operator.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
+
+import bpy
+from bpy.props import BoolProperty
+
+from ..animation import Options, Refusal, Report, bake_many, enable_many
+from ..animation.datablocks import of_object, users_of
+from ..animation.live.update import Watch, is_unsure, look_on, refresh, refresh_all, standing_of
+from ..animation.store.live_switch import is_live
+from ..animation.store.original_actions import is_set_aside
+from ..animation.store.recording import adopt_tracks, clear_orphans, keys_stand, play_restored
+from ..animation.store.table.custom_property import has_baked_tracks, read_table
+from ..animation.store.table.session import session
+from ..animation.translation import rpt_, told
+from . import selection
+from .redraw import redraw_editors
+
+_Handler = TypeVar("_Handler", bound=Callable[..., None])
+persistent: Callable[[_Handler], _Handler] = bpy.app.handlers.persistent
+
+QUIET = 0.3
+"""Seconds without an edit after which all is looked at that an edit can change, not only the places of keys."""
+_SLICE = 0.008
+"""Seconds for that at a time: half of a redraw."""
+_AGAIN = 0.05
+READING = 5.0
+"""Seconds for which a note stands that a person has begun to see."""
+_MOST_NOTES = 100
+"""Of an action."""
+_EDITORS = ("TRANSFORM_OT_", "ANIM_OT_", "ACTION_OT_", "GRAPH_OT_", "NLA_OT_", "POSE_OT_")
+_KEYING = ("ANIM_OT_keyframe_insert", "ACTION_OT_keyframe_insert", "GRAPH_OT_keyframe_insert")
+
+
+class _State:
+    """What is known of live actions, by their session numbers."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        self.watches: dict[tuple[int, int], Watch] = {}
+        self.marked: set[int] = set()
+        """Edited since the last look."""
+        self.unsure: set[int] = set()
+        """Looked at, but not thoroughly."""
+        self.notes: dict[int, list[str]] = {}
+        """What was done by itself, the latest first."""
+        self.seen: dict[str, float] = {}
+        """When each of these notes was first drawn."""
+        self.edited_at = 0.0
+        self.rendering = False
+        self.manners: dict[int, _Manner] = {}
+        """Of objects."""
+        self.warned: set[int] = set()
+        """The actions of which a render has said that handles play them not exactly."""
+        self.operator = 0
+        """The operator that ran last, when keys were last looked at."""
+
+
+_state = _State()
+
+
+def said_of(action: bpy.types.Action) -> list[str]:
+    """What bakes by themselves can't do, and what they did to parameters that was not read yet."""
+    return list(dict.fromkeys((*standing_of(_state.watches, action), *_state.notes.get(action.session_uid, ()))))
+
+
+def note_seen(lines: Iterable[str]) -> None:
+    """Let lines of `said_of` be known as drawn: after the time to read them, the next bake may take their place."""
+    for line in lines:
+        _state.seen.setdefault(line, time.monotonic())
+
+
+def _say(action: bpy.types.Action, notes: Iterable[str]) -> None:
+    """Keep what is to be said of the action, and what was before and nobody could read yet."""
+    now = time.monotonic()
+    before = _state.notes.get(action.session_uid, [])
+    unread = [line for line in before if now - _state.seen.get(line, now) < READING]
+    standing = standing_of(_state.watches, action)
+    new = [line for line in dict.fromkeys(notes) if line not in standing]
+    for line in (*before, *new):
+        if line not in unread or line in new:
+            _state.seen.pop(line, None)
+    _state.notes[action.session_uid] = list(dict.fromkeys((*new, *unread)))[:_MOST_NOTES]
+
+
+def mark(action: bpy.types.Action) -> None:
+    """Let the action be baked again soon."""
+    _state.marked.add(action.session_uid)
+    _state.edited_at = time.monotonic()
+    if not bpy.app.background and not bpy.app.timers.is_registered(_tick):
+        bpy.app.timers.register(_tick, first_interval=0.0)
+
+
+def flush() -> Report:
+    """Bake again all that was edited of what is marked."""
+    numbers, _state.marked, _state.unsure = _state.marked | _state.unsure, set(), set()
+    keyed = _was_keyed()
+    return _each(numbers, lambda action: refresh_all(_state.watches, action, *_how(action, keyed)))
+
+
+def _how(
+    action: bpy.types.Action, keyed: bool
+) -> tuple[Callable[[list[bpy.types.ID]], Options] | None, list[float], bool]:
+    """How tracks are baked that are not baked yet, at which frames there are new keys, and whether edits are baked at
+    once: only where the action is live."""
+    return _options_for if is_live(action) else None, _frames_of(action, keyed), is_live(action)
+
+
+def _flush_soon() -> None:
+    """Bake again what is soon known to be edited."""
+    numbers, _state.marked = _state.marked, set()
+    _state.unsure |= numbers
+    keyed = _was_keyed()
+    _each(numbers, lambda action: refresh(_state.watches, action, *_how(action, keyed)))
+
+
+def _look_on() -> None:
+    """Bake again what a longer look tells, for a short while."""
+    _each(_state.unsure, _look_on_at)
+    _state.unsure = {action.session_uid for action in _looked_at() if is_unsure(_state.watches, action)} & _state.unsure
+
+
+def _look_on_at(action: bpy.types.Action) -> Report:
+    otherwise, _, is_baked = _how(action, keyed=False)
+    return look_on(_state.watches, action, otherwise, _SLICE, is_baked)
+
+
+def _each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) -> Report:
+    """Do the work on each of the actions, and keep what is to be said of it."""
+    report = Report()
+    for action in bpy.data.actions:
+        if action.session_uid in numbers and action.is_editable:
+            try:
+                done = work(action)
+            except Exception as error:
+                # A fault with one action must not keep the others from it, nor the timer from going on.
+                traceback.print_exc()
+                done = Report(refusals=[Refusal(action.name, rpt_("Live failed: {:s}", told(error)))])
+                _say(action, done.refused)
+            if done.tracks or done.notes:
+                _say(action, done.notes)
+            report.add(done)
+    if numbers and not bpy.app.background:
+        redraw_editors()
+    return report
+
+
+def flush_all() -> Report:
+    """Bake again all that was edited of any live action, whether Blender has said so or not."""
+    _state.marked |= {action.session_uid for action in bpy.data.actions if is_live(action)}
+    return flush()
+
+
+def _looked_at() -> list[bpy.types.Action]:
+    """The actions whose edits are looked at when they end: live ones, and in a window all that have baked tracks."""
+    return [action for action in bpy.data.actions if action.is_editable and _is_looked_at(action)]
+
+
+def _is_looked_at(action: bpy.types.Action) -> bool:
+    return is_live(action) or is_set_aside(action) or (not bpy.app.background and has_baked_tracks(action))
+
+
+def _mark_all() -> None:
+    for action in _looked_at():
+        mark(action)
+
+
+def options_of(scene: Any) -> Options:
+    """How the sidebar says to bake, in that scene."""
+    chosen = scene.tcb
+    ranges = {
+        "KEYS": None,
+        "SCENE": (float(scene.frame_start), float(scene.frame_end)),
+        "CUSTOM": (chosen.frame_start, chosen.frame_end),
+    }
+    return Options(
+        step=chosen.step,
+        frame_range=ranges[chosen.frames],
+        output=chosen.output,
+        value_tolerance=chosen.value_tolerance or None,
+        rotation_tolerance=chosen.rotation_tolerance,
+        defaults=selection.defaults_of(scene),
+    ).as_kept()
+
+
+def _options_for(users: list[bpy.types.ID]) -> Options:
+    """How a TCB track is played that is not baked: by the handles of the animator's own keys."""
+    return Options(output="HANDLES", defaults=selection.defaults_of(_scene_of(users))).as_kept()
+
+
+def _scene_of(users: list[bpy.types.ID]) -> Any:
+    """The scene that one of the datablocks is in: that of the first window, or else of another, or else any."""
+    return next(_scenes_with(users), bpy.context.scene)
+
+
+def _scenes_with(users: list[bpy.types.ID]) -> Iterator[Any]:
+    """The scenes that one of the datablocks is in, in that order."""
+    if len(bpy.data.scenes) == 1:
+        yield bpy.context.scene
+        return
+    for scene in dict.fromkeys((*_shown_scenes(), *bpy.data.scenes)):
+        if any(scene == user or user == scene.objects.get(user.name) for user in users) or any(
+            part in users for item in scene.objects for part in of_object(item)
+        ):
+            yield scene
+
+
+def _shown_scenes() -> list[Any]:
+    """Those of the windows, where a person can have edited something just now: in one order, whichever window this is
+    asked in, or none."""
+    context: Any = bpy.context
+    return list(dict.fromkeys((*(window.scene for window in context.window_manager.windows), context.scene)))
+
+
+def _was_keyed() -> bool:
+    """Whether keys were inserted by the last operator, and that since the last look."""
+    context: Any = bpy.context
+    operators = context.window_manager.operators
+    last = operators[-1] if len(operators) else None
+    before, _state.operator = _state.operator, last.as_pointer() if last else 0
+    if last is None or _state.operator == before:
+        return False
+    # Of which window the operator was, nothing tells.
+    auto = any(scene.tool_settings.use_keyframe_insert_auto for scene in _shown_scenes())
+    return bool((auto and last.bl_idname.startswith("TRANSFORM_OT_")) or last.bl_idname.startswith(_KEYING))
+
+
+def _frames_of(action: bpy.types.Action, keyed: bool) -> list[float]:
+    """The frames at which keys of the action may have been inserted just now: one for each scene that is shown and has
+    something that it animates; what no scene has, such as a world, is keyed in any."""
+    if not keyed:
+        return []
+    shown = _shown_scenes()
+    scenes = [scene for scene in _scenes_with(users_of(action)) if scene in shown] or shown
+    return [float(scene.frame_current_final) for scene in scenes]
+
+
+def is_busy() -> bool:
+    """Whether keys must be left alone now, or time is wanted for something else."""
+    context: Any = bpy.context
+    windows = context.window_manager.windows
+    return _state.rendering or any(window.screen.is_animation_playing for window in windows) or is_editing()
+
+
+def is_editing() -> bool:
+    """Whether an operator runs that holds on to keys: they must not be written."""
+    context: Any = bpy.context
+    windows = context.window_manager.windows
+    return any(each.bl_idname.startswith(_EDITORS) for window in windows for each in window.modal_operators)
+
+
+def _tick() -> float | None:
+    if not (_state.marked or _state.unsure):
+        return None
+    if is_busy():
+        return _AGAIN
+    if _state.marked:
+        _flush_soon()
+        return QUIET
+    rest = _state.edited_at + QUIET - time.monotonic()
+    if rest > _SLICE:
+        return rest
+    _look_on()
+    return 0.0 if _state.unsure else None
+
+
+@persistent
+def _before_frame_change(*_args: Any) -> None:
+    """Blender tells of no edit that it first evaluates at another frame, but that there is one.
+
+    Which one can't be asked: until it evaluates, what was removed is among its updates, and reading it crashes.
+    """
+    view_layer = bpy.context.view_layer
+    depsgraph = None if _state.rendering or view_layer is None else view_layer.depsgraph
+    if depsgraph is None:
+        return
+    if depsgraph.id_type_updated("ACTION"):
+        _mark_all()
+    if depsgraph.id_type_updated("OBJECT"):
+        _mark_with_other_manners(bpy.data.objects)
+
+
+@persistent
+def _after_update(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    if depsgraph.mode != "VIEWPORT":
+        return
+    edited = []
+    if depsgraph.id_type_updated("OBJECT") and not is_busy():
+        ids = (update.id and update.id.original for update in depsgraph.updates)
+        edited += _mark_with_other_manners(each for each in ids if isinstance(each, bpy.types.Object))
+    if not edited and not depsgraph.id_type_updated("ACTION"):
+        return
+    for update in depsgraph.updates:
+        action: Any = update.id and update.id.original
+        if isinstance(action, bpy.types.Action):
+            edited.append(action)
+            if _is_looked_at(action):
+                mark(action)
+        if action is not None and _times_a_scene(action):
+            _mark_all()
+    if bpy.app.background and not is_busy():
+        _look_at_once(edited)
+    session.written.clear()
+
+
+def _mark_with_other_manners(objects: Iterable[bpy.types.Object]) -> list[bpy.types.Action]:
+    """Mark the actions of the objects that play their keys in another manner than when they were last seen, and those
+    that they played then."""
+    others: set[int] = set()
+    for item in objects:
+        action = item.animation_data.action if item.animation_data else None
+        manner = _manner_of(item, action) if action is not None and _is_looked_at(action) else _NOT_LOOKED_AT
+        before = _state.manners.get(item.session_uid, _NOT_LOOKED_AT)
+        if before != manner:
+            _state.manners[item.session_uid] = manner
+            others |= {before.action, manner.action}
+    marked = [each for each in bpy.data.actions if each.session_uid in others] if others else []
+    marked = [action for action in marked if action.is_editable and _is_looked_at(action)]
+    for action in marked:
+        for (number, _), watch in _state.watches.items():
+            if number == action.session_uid:
+                watch.forget()
+        mark(action)
+    return marked
+
+
+class _Manner(NamedTuple):
+    """What decides how the keys of an object are played besides these."""
+
+    action: int
+    """Its `session_uid`."""
+    slot: int
+    drivers: Sequence[tuple[str, int]]
+    modes: Sequence[str]
+    """Rotation modes, of the object and its bones."""
+
+
+_NOT_LOOKED_AT = _Manner(0, 0, (), ())
+
+
+def _manner_of(item: bpy.types.Object, action: bpy.types.Action) -> _Manner:
+    data: Any = item.animation_data
+    drivers = [(driver.data_path, driver.array_index) for driver in data.drivers]
+    modes = [item.rotation_mode, *(bone.rotation_mode for bone in (item.pose.bones if item.pose else ()))]
+    return _Manner(action.session_uid, getattr(data, "action_slot_handle", 0), drivers, modes)
+
+
+def _look_at_once(actions: list[bpy.types.Action]) -> None:
+    """Look at edits of baked tracks of actions, and say what is doubtful of them."""
+    keyed = _was_keyed()
+    edited = {each.session_uid for each in actions if is_live(each) or is_set_aside(each) or _is_edited(each)}
+    report = _each(edited, lambda action: _look_at(action, keyed))
+    for line in (*report.refused, *report.notes):
+        print(f"TCB: {line}")
+
+
+def _is_edited(action: bpy.types.Action) -> bool:
+    """Whether baked tracks of the action may have been edited: after a bake Blender tells of the keys that it wrote."""
+    return has_baked_tracks(action) and not (action.session_uid in session.written and keys_stand(action))
+
+
+def _look_at(action: bpy.types.Action, keyed: bool) -> Report:
+    otherwise, frames, is_baked = _how(action, keyed)
+    report = refresh(_state.watches, action, otherwise, frames, is_baked)
+    report.add(look_on(_state.watches, action, otherwise, is_live=is_baked))
+    return report
+
+
+def _times_a_scene(action: bpy.types.ID) -> bool:
+    """Whether the frame function of a scene may be in the action: all that is in the scene is played by it."""
+    animations = [scene.animation_data for scene in bpy.data.scenes]
+    return action in [animation.action for animation in animations if animation is not None]
+
+
+@persistent
+def _after_undo(*_args: Any) -> None:
+    """Every reference held is dead, and any key may be another."""
+    for watch in _state.watches.values():
+        watch.forget()
+    _mark_all()
+
+
+@persistent
+def _after_loading(*_args: Any) -> None:
+    """A file may hold an edit that was not baked any more: one that was saved by itself."""
+    _state.clear()
+    # Keys that are copied from any of them bring their rows.
+    session.forget_actions()
+    for action in bpy.data.actions:
+        read_table(action)
+    _mark_all()
+
+
+@persistent
+def _before_saving(*_args: Any) -> None:
+    # What is not baked in the file is when it is loaded.
+    if not is_editing():
+        flush_all()
+        _settle_tables()
+
+
+def _settle_tables() -> None:
+    """Let each table have what belongs to the keys of its action, and nothing else."""
+    actions: Any = bpy.data.actions
+    if len(session.rows):
+        local = [action for action in actions if action.is_editable]
+        for action in local:
+            adopt_tracks(action)
+        for action in local:
+            clear_orphans(action)
+
+
+@persistent
+def _before_rendering(scene: bpy.types.Scene, *_args: Any) -> None:
+    flush_all()
+    _state.rendering = True
+    lines = [] if bpy.app.background else _new_warnings(scene)
+    if lines:
+        # This may be the thread of the render.
+        bpy.app.timers.register(partial(_warn, lines), first_interval=0.0)
+
+
+def _new_warnings(scene: bpy.types.Scene) -> list[str]:
+    """A line for each track of what is in the scene that handles play not exactly, the first time of each action."""
+    lines = []
+    for action in bpy.data.actions:
+        paths = [] if action.session_uid in _state.warned else read_table(action).approximate
+        if paths and scene in _scenes_with(users_of(action)):
+            _state.warned.add(action.session_uid)
+            lines += [f'"{action.name}": {path}' for path in paths]
+    return lines
+
+
+def _warn(lines: list[str]) -> None:
+    """Show in a window what is rendered otherwise than TCB has it."""
+
+    def draw(menu: Any, _context: bpy.types.Context) -> None:
+        for line in lines[:_MOST_LINES]:
+            menu.layout.label(text=line, translate=False)
+        if len(lines) > _MOST_LINES:
+            menu.layout.label(text=rpt_("… and {:d} more", len(lines) - _MOST_LINES), translate=False)
+        menu.layout.label(text="The list of tracks says how far; Bake TCB writes samples, which are exact")
+
+    manager: Any = bpy.context.window_manager
+    with bpy.context.temp_override(window=manager.windows[0]):
+        manager.popup_menu(draw, title=rpt_("Rendered near TCB, not exactly: handles play this"), icon="ERROR")
+
+
+_MOST_LINES = 6
+
+
+@persistent
+def _after_rendering(*_args: Any) -> None:
+    _state.rendering = False
+
+
+_HANDLERS = (
+    ("depsgraph_update_post", _after_update),
+    ("frame_change_pre", _before_frame_change),
+    ("undo_post", _after_undo),
+    ("redo_post", _after_undo),
+    ("load_post", _after_loading),
+    ("save_pre", _before_saving),
+    ("render_init", _before_rendering),
+    ("render_complete", _after_rendering),
+    ("render_cancel", _after_rendering),
+)
+
+
+def without_tcb(datablocks: Iterable[bpy.types.ID]) -> list[bpy.types.Action]:
+    """The actions of the datablocks in which no track is TCB yet."""
+    animations: list[Any] = [getattr(datablock, "animation_data", None) for datablock in datablocks]
+    actions = dict.fromkeys(each.action for each in animations if each is not None and each.action is not None)
+    return [action for action in actions if action.is_editable and not read_table(action).places]
+
+
+def go_live(actions: Iterable[bpy.types.Action]) -> Report:
+    """Switch Live on for those of the actions that have TCB tracks by now, and bake these first: all at once, which
+    is faster than one action after the other."""
+    enabled = [action for action in actions if read_table(action).places]
+    users = list(dict.fromkeys(user for action in enabled for user in users_of(action)))
+    report = bake_many(users, _options_for(users))
+    for action in enabled:
+        setattr(action, "tcb_live", True)  # noqa: B010  Blender's own types don't know it
+    flush()
+    return report
+
+
+def _switched(action: bpy.types.Action, _context: bpy.types.Context) -> None:
+    for key in [key for key in _state.watches if key[0] == action.session_uid]:
+        del _state.watches[key]
+    _state.notes.pop(action.session_uid, None)
+    if is_live(action) and action.is_editable:
+        _make_tcb(action)
+        play_restored(action)
+        mark(action)
+
+
+def _make_tcb(action: bpy.types.Action) -> None:
+    """As the buttons do: where no track of the action is TCB, all become so, and look as they did."""
+    if read_table(action).places:
+        return
+    users = users_of(action)
+    defaults = selection.defaults_of(_scene_of(users))
+    report = enable_many(dict.fromkeys(users), keep_look=True, defaults=defaults)
+    _say(action, [*report.refused, *report.notes])
+
+
+def register() -> None:
+    live = BoolProperty(
+        name="Live",
+        description="Bake again by itself after every edit of this action's keys and parameters",
+        update=_switched,
+    )
+    setattr(bpy.types.Action, "tcb_live", live)  # noqa: B010
+    for name, handler in _HANDLERS:
+        getattr(bpy.app.handlers, name).append(handler)
+    # Blender lends no data while it enables extensions at its start.
+    bpy.app.timers.register(_mark_all, first_interval=0.0)
+
+
+def unregister() -> None:
+    for timer in (_tick, _mark_all):
+        if bpy.app.timers.is_registered(timer):
+            bpy.app.timers.unregister(timer)
+    for name, handler in _HANDLERS:
+        present = getattr(bpy.app.handlers, name)
+        # Somebody may have cleared the list.
+        if handler in present:
+            present.remove(handler)
+    delattr(bpy.types.Action, "tcb_live")
+    _state.clear()

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Shortcuts that the preferences offer. None is active until a person ticks it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import bpy
+import rna_keymap_ui
+
+from ..animation.translation import n_
+
+_KEYMAPS = (("Dopesheet", "DOPESHEET_EDITOR"), ("Graph Editor", "GRAPH_EDITOR"))
+
+
+class _Offer(NamedTuple):
+    label: str
+    operator: str
+    key: str
+    properties: dict[str, str]
+    modifiers: dict[str, bool]
+
+
+_OFFERS = (
+    _Offer(n_("Drag Tension"), "tcb.key_drag", "T", {"parameter": "tension"}, {"shift": True, "alt": True}),
+    _Offer(n_("Drag Continuity"), "tcb.key_drag", "C", {"parameter": "continuity"}, {"shift": True, "alt": True}),
+    _Offer(n_("Drag Bias"), "tcb.key_drag", "B", {"parameter": "bias"}, {"shift": True, "alt": True}),
+    _Offer(n_("Set Parameters"), "tcb.key_set", "K", {}, {"shift": True, "alt": True}),
+    _Offer(n_("Presets"), "wm.call_menu", "P", {"name": "TCB_MT_presets"}, {"shift": True, "alt": True}),
+    _Offer(n_("Next Key"), "tcb.key_jump", "RIGHT_ARROW", {"direction": "NEXT"}, {"shift": True, "alt": True}),
+    _Offer(n_("Previous Key"), "tcb.key_jump", "LEFT_ARROW", {"direction": "PREVIOUS"}, {"shift": True, "alt": True}),
+)
+_items: list[tuple[Any, Any]] = []
+
+
+def draw(layout: Any, context: bpy.types.Context) -> None:
+    """The shortcuts as the user has them, to be ticked and changed."""
+    layout.label(text="Shortcuts, off until ticked:")
+    keyconfig: Any = getattr(context.window_manager, "keyconfigs").user  # noqa: B009  always there while drawing
+    column = layout.column()
+    for name, space in _KEYMAPS:
+        keymap = keyconfig.keymaps.find(name, space_type=space)
+        if keymap is None:
+            continue
+        column.label(text=name)
+        column.context_pointer_set("keymap", keymap)
+        for item in keymap.keymap_items:
+            offer = _offer_of(item)
+            if offer is not None:
+                # Blender's own row says the operator only, which several shortcuts share.
+                row = column.split(factor=0.2)
+                row.label(text=offer.label)
+                rna_keymap_ui.draw_kmi([], keyconfig, keymap, item, row.column(), 0)
+
+
+def _offer_of(item: Any) -> _Offer | None:
+    """The offer that the shortcut is; None: it is another's."""
+    for offer in _OFFERS:
+        given = offer.properties.items()
+        if item.idname == offer.operator and all(getattr(item.properties, name, None) == each for name, each in given):
+            return offer
+    return None
+
+
+def register() -> None:
+    window_manager: Any = bpy.context.window_manager
+    keyconfig = window_manager.keyconfigs.addon
+    if keyconfig is None:
+        return
+    for name, space in _KEYMAPS:
+        keymap = keyconfig.keymaps.new(name, space_type=space)
+        for offer in _OFFERS:
+            item = keymap.keymap_items.new(offer.operator, offer.key, "PRESS", **offer.modifiers)
+            item.active = False
+            for prop, value in offer.properties.items():
+                setattr(item.properties, prop, value)
+            _items.append((keymap, item))
+
+
+def unregister() -> None:
+    for keymap, item in _items:
+        keymap.keymap_items.remove(item)
+    _items.clear()

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the extension's page in the preferences offers: how numbers are shown, and shortcuts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.props import EnumProperty
+
+from ..animation.store.table.rows import PARAMETERS
+from . import keymaps
+
+assert __package__ is not None
+PACKAGE = __package__.rpartition(".")[0]
+
+_NUMBERS = [
+    ("UNIT", "-1 to 1", "Tension, continuity and bias from -1 to 1, eases from 0 to 1: as files keep them"),
+    ("OF_50", "0 to 50", "As 3ds Max shows them: all from 0 to 50, where 25, or for an ease 0, changes nothing"),
+]
+
+
+class TCBPreferences(bpy.types.AddonPreferences):
+    """How numbers are shown, and shortcuts"""
+
+    bl_idname = PACKAGE
+
+    numbers: EnumProperty(name="Numbers", description="How parameters are shown and typed", items=_NUMBERS)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout: Any = self.layout
+        row = layout.row()
+        row.label(text="Numbers:")
+        row.prop(self, "numbers", expand=True)
+        keymaps.draw(layout, context)
+
+
+def numbers_of_50(context: bpy.types.Context) -> bool:
+    """Whether parameters are shown as 3ds Max numbers them."""
+    preferences: Any = context.preferences
+    addon = preferences.addons.get(PACKAGE)
+    # Run from a checkout the package is no add-on.
+    return addon is not None and getattr(addon.preferences, "numbers", "") == "OF_50"
+
+
+def shown_names(context: bpy.types.Context) -> dict[str, str]:
+    """The properties that show the parameters: to each parameter the name of its slider."""
+    suffix = "_of_50" if numbers_of_50(context) else ""
+    return {name: name + suffix for name in PARAMETERS}
+
+
+def register() -> None:
+    bpy.utils.register_class(TCBPreferences)
+
+
+def unregister() -> None:
+    bpy.utils.unregister_class(TCBPreferences)

@@ -1,0 +1,472 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is saved in a .blend beside the F-curves, and what the sidebar edits.
+
+`ID.tcb_tracks` and `PoseBone.tcb_tracks` only give the F-curves of frame functions (see animation/store/paths.py) a
+property to name: their rows in the Dope Sheet read "Frame Function" then, not a path. The data is in the F-curves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    FloatProperty,
+    FloatVectorProperty,
+    PointerProperty,
+    StringProperty,
+)
+
+from ..animation import ROTATION_TOLERANCE, Refusal, choose
+from ..animation.edit.selected_keys import Kept, TrackKeys, put_back, set_parameters
+from ..animation.store.parameters import LIMITS, Numbers, velocity_size
+from ..animation.store.table.rows import velocity_of
+from ..animation.store.table.settings import CHOICES
+from ..interp.splines.methods import METHODS
+from . import selection, shared_number
+from .modifier_keys import LastEvent, last_event
+
+DESCRIPTIONS = {
+    "tension": ("Tension", "How tightly the curve bends at the key: 1 stops there, -1 sweeps wide"),
+    "continuity": ("Continuity", "0 passes the key in one direction; below 0 makes a corner, above 0 overshoots it"),
+    "bias": ("Bias", "Where the curve leans: 1 overshoots the key, -1 bends before it"),
+    "ease_to": ("Ease To", "How much the motion slows down towards the key"),
+    "ease_from": ("Ease From", "How slowly the motion starts from the key"),
+}
+
+CHOICE_ITEMS = {
+    "cycle": [
+        ("SINGLE", "Single", "Played once; before the first and after the last key the value is held"),
+        ("REPEAT", "Repeat", "Played again and again, from the start each time, as far as the baked frames go"),
+        ("LOOP", "Loop", "As Repeat, and smooth where the end meets the start: first and last key are one pose"),
+    ],
+    "ends": [
+        ("3DS", "3D Studio", "The rotation leaves its first key and comes to its last one as in 3D Studio 4"),
+        ("TANGENT", "As for Location", "The rotation leaves its first key and comes to its last one as values do"),
+    ],
+    "construction": [
+        (
+            "DE_CASTELJAU",
+            "3D Studio 4",
+            "Rotations between keys by the 3D Studio 4 formulas (de Casteljau)",
+        ),
+        ("SQUAD", "3ds Max", "Rotations between keys as 3D Studio R3 and 3ds Max build them (squad)"),
+    ],
+    "path": [
+        ("SHORTEST", "Shortest", "The rotation turns by the shorter way, whatever the keys' numbers say"),
+        (
+            "AS_KEYED",
+            "As Keyed",
+            "The rotation turns as far as the keys say, whole turns too (3ds Max: windup)",
+        ),
+    ],
+    "method": [(name, METHODS[name].label, METHODS[name].description) for name in CHOICES["method"]],
+    "angles": [(name, METHODS[name].label, METHODS[name].description) for name in CHOICES["angles"]],
+}
+_METHODS_OF: dict[tuple[str, ...], list[tuple[str, str, str, int]]] = {
+    kinds: [
+        (*item, number)
+        for number, item in enumerate(CHOICE_ITEMS["method"])
+        if all(getattr(METHODS[item[0]], kind) for kind in kinds)
+    ]
+    for kinds in ((), ("values",), ("rotations",), ("values", "rotations"))
+}
+"""Kept here: Blender keeps no reference to what it is given while drawing."""
+
+OUTPUT_ITEMS = [
+    ("SAMPLES", "Samples", "A linear key every so many frames: what 3D Studio played"),
+    ("CURVES", "Curves", "The fewest Bezier keys that come within a tolerance; right between frames too"),
+    ("HANDLES", "Handles", "No keys but yours, whose handles play the motion as near as they can"),
+]
+RANGE_ITEMS = [
+    ("KEYS", "All Keys", "From the first to the last key of each track"),
+    ("SCENE", "Scene Range", "The scene's frame range, out to the keys around it; cycles throughout it"),
+    ("CUSTOM", "Custom Range", "A range of frames, out to the keys around it; cycles throughout it"),
+]
+TARGET_ITEMS = [
+    ("IN_PLACE", "This Action", "Generated keys beside yours, which Restore takes away again"),
+    ("NEW_ACTION", "New Action", "Plain keys in a copy of the action, for export; the object then plays the copy"),
+]
+
+
+def parameter(name: str, **options: Any) -> Any:
+    """A slider of one parameter, in its range."""
+    low, high = LIMITS[name]
+    label, description = DESCRIPTIONS[name]
+    return FloatProperty(
+        name=label, description=description, min=low, max=high, default=0.0, step=5, precision=3, **options
+    )
+
+
+def parameter_of_50(name: str) -> Any:
+    """The same slider as 3ds Max numbers it: from 0 to 50, with 25, or for an ease 0, where nothing is changed."""
+    label, description = DESCRIPTIONS[name]
+    return FloatProperty(
+        name=label,
+        description=description,
+        min=0.0,
+        max=MAX,
+        step=100,
+        precision=1,
+        get=lambda self: of_50(name, getattr(self, name)),
+        set=lambda self, number: setattr(self, name, from_50(name, number)),
+        options={"SKIP_SAVE"},
+    )
+
+
+MAX = 50.0
+
+
+def of_50(name: str, value: float) -> float:
+    """A parameter as 3ds Max numbers it."""
+    low, high = LIMITS[name]
+    return (value - low) / (high - low) * MAX
+
+
+def from_50(name: str, number: float) -> float:
+    low, high = LIMITS[name]
+    return low + number / MAX * (high - low)
+
+
+def _key_parameter(name: str) -> Any:
+    """The slider of one parameter of the key that the sidebar of the 3D viewport shows."""
+
+    def get(_self: Any) -> float:
+        found = selection.active_key(bpy.context)
+        return found[2].parameters[name] if found else 0.0
+
+    def set_(_self: Any, value: float) -> None:
+        event = last_event(bpy.context)
+        _slide(event, name, selection.key_shown(bpy.context), np.array([get(None)]), value)
+
+    return parameter(name, get=get, set=set_, options=set())
+
+
+SLIDERS_OF_VELOCITY = 4
+VELOCITY_DESCRIPTION = "Change of the value a frame at the key; of a rotation radians about the parent's axes"
+_ANY_NUMBER = (-float(np.finfo(np.float32).max), float(np.finfo(np.float32).max))
+
+
+def _key_velocity() -> Any:
+    """The sliders of the velocity of the key that the sidebar of the 3D viewport shows."""
+
+    def get(_self: Any) -> list[float]:
+        found = selection.active_key(bpy.context)
+        velocity = list(found[2].velocity[:SLIDERS_OF_VELOCITY]) if found else []
+        return [*velocity, *[0.0] * (SLIDERS_OF_VELOCITY - len(velocity))]
+
+    def set_(_self: Any, values: Sequence[float]) -> None:
+        event = last_event(bpy.context)
+        for keys in selection.key_shown(bpy.context):
+            before = get(None)
+            for component, value in enumerate(values[: velocity_size(keys.track)]):
+                if np.float32(value) != np.float32(before[component]):
+                    _slide(event, velocity_of(component), [keys], np.array([before[component]]), value)
+                elif not event.holds:
+                    shared_number.let_go(velocity_of(component))
+
+    return FloatVectorProperty(
+        name="Velocity",
+        description=VELOCITY_DESCRIPTION,
+        size=SLIDERS_OF_VELOCITY,
+        get=get,
+        set=set_,
+        precision=4,
+        options=set(),
+    )
+
+
+def _selected_velocity() -> Any:
+    """The sliders of the velocity of the selected keys, of those whose method goes by it."""
+
+    def get(_self: Any) -> list[float]:
+        return [_shown_velocity(component)[2] for component in range(SLIDERS_OF_VELOCITY)]
+
+    def set_(self: Any, values: Sequence[float]) -> None:
+        event = last_event(bpy.context)
+        for component, value in enumerate(values):
+            chosen, numbers, shown = _shown_velocity(component)
+            # Of the other sliders comes what they show.
+            if len(numbers) and np.float32(value) != np.float32(shown):
+                _slide(event, velocity_of(component), chosen, numbers, value, self.relative)
+            elif not event.holds:
+                shared_number.let_go(velocity_of(component))
+
+    return FloatVectorProperty(
+        name="Velocity",
+        description=VELOCITY_DESCRIPTION,
+        size=SLIDERS_OF_VELOCITY,
+        get=get,
+        set=set_,
+        precision=4,
+        options=set(),
+    )
+
+
+def _shown_velocity(component: int) -> tuple[list[TrackKeys], Numbers, float]:
+    """The selected keys whose velocity has that component, what it is of all of them, and what the slider shows."""
+    chosen, numbers = velocity_component(bpy.context, component)
+    shown = shared_number.shown(velocity_of(component), _identity(chosen), numbers) if len(numbers) else 0.0
+    return chosen, numbers, shown
+
+
+def velocity_component(context: bpy.types.Context, component: int) -> tuple[list[TrackKeys], Numbers]:
+    """The selected keys whose velocity has that component, and what it is of all of them, in their order."""
+    having = [
+        (keys, own[:, component]) for keys, own in selection.chosen_velocities(context) if component < own.shape[1]
+    ]
+    return [keys for keys, _ in having], np.concatenate([np.empty(0), *(own for _, own in having)])
+
+
+def _of_each(chosen: list[TrackKeys], numbers: Numbers) -> Iterator[tuple[TrackKeys, Numbers]]:
+    """Which of the numbers are those of the keys of each track."""
+    ends = np.cumsum([len(keys) for keys in chosen])
+    return zip(chosen, np.split(numbers, ends[:-1]), strict=True)
+
+
+def _slide(
+    event: LastEvent, name: str, chosen: list[TrackKeys], numbers: Numbers, value: float, relative: bool = False
+) -> None:
+    """Set the parameter of the keys, which have those numbers, as its slider was set."""
+    if not chosen:
+        return
+    keys = _identity(chosen)
+    if event.takes_back:
+        kept = shared_number.kept(name, keys, numbers, value)
+        if kept is not None:
+            put_back(kept)
+            shared_number.let_go(name)
+            return
+        if np.float32(value) == np.float32(shared_number.shown(name, keys, numbers)):
+            # Blender sets it back more than once.
+            return
+    after = shared_number.changed(
+        name,
+        keys,
+        numbers,
+        value,
+        LIMITS.get(name, _ANY_NUMBER),
+        relative or event.alt,
+        keep=lambda: [Kept.of(each, name) for each in chosen],
+        held_on=event.is_modifier,
+        takes_back=event.takes_back,
+    )
+    # A velocity has no defaults.
+    defaults = selection.default_parameters(bpy.context) if name in LIMITS else {}
+    for each, own in _of_each(chosen, after):
+        # The panel says why where it can't be done.
+        with suppress(Refusal):
+            set_parameters(each, {name: own}, defaults)
+    if not event.holds:
+        shared_number.let_go(name)
+
+
+def _selected_parameter(name: str) -> Any:
+    """The slider of one parameter of the selected keys."""
+
+    def get(_self: Any) -> float:
+        chosen, numbers = _numbers(name)
+        return shared_number.shown(name, _identity(chosen), numbers) if len(numbers) else 0.0
+
+    def set_(self: Any, value: float) -> None:
+        chosen, numbers = _numbers(name)
+        _slide(last_event(bpy.context), name, chosen, numbers, value, self.relative)
+
+    return parameter(name, get=get, set=set_, options=set())
+
+
+def _numbers(name: str) -> tuple[list[TrackKeys], Numbers]:
+    """The selected keys, and that parameter of all of them."""
+    chosen = selection.chosen_keys(bpy.context)
+    return chosen, selection.chosen_parameters(bpy.context)[name]
+
+
+def _identity(chosen: list[TrackKeys]) -> Hashable:
+    return tuple((keys.datablock.as_pointer(), keys.track.path, keys.frames.tobytes()) for keys in chosen)
+
+
+CHOICE_DESCRIPTIONS = {
+    "cycle": ("Cycle", "What comes before the first and after the last key"),
+    "ends": ("Ends", "How the rotation starts and ends"),
+    "construction": ("Between Keys", "Whose way of interpolating rotations"),
+    "path": ("Turns", "Which way round the rotation goes from key to key"),
+    "method": ("Method", "How the motion goes from key to key"),
+    "angles": ("Angles", "How each of the angles goes from key to key"),
+}
+
+
+def choice(name: str, **options: Any) -> Any:
+    """One choice of a track."""
+    label, description = CHOICE_DESCRIPTIONS[name]
+    return EnumProperty(name=label, description=description, **{"items": CHOICE_ITEMS[name], **options})
+
+
+def _track_choice(name: str) -> Any:
+    """One choice of the track that the sidebar shows, or of those of the selected keys."""
+
+    def get(_self: Any) -> int:
+        tracks = selection.chosen_tracks(bpy.context)
+        return CHOICES[name].index(getattr(tracks[0][1].settings, name)) if tracks else 0
+
+    def set_(_self: Any, value: int) -> None:
+        for datablock, track in selection.chosen_tracks(bpy.context):
+            # The panel says why where it can't be done.
+            with suppress(Refusal):
+                choose(datablock, track.path, **{name: CHOICES[name][value]})
+
+    return choice(name, get=get, set=set_, options=set(), **({"items": _methods} if name == "method" else {}))
+
+
+def _methods(_self: Any, context: bpy.types.Context | None) -> list[tuple[str, str, str, int]]:
+    """The methods that there are for all the tracks shown."""
+    kinds = {track.is_rotation for _, track in selection.chosen_tracks(context or bpy.context)}
+    return _METHODS_OF[
+        tuple(kind for kind, there in (("values", False in kinds), ("rotations", True in kinds)) if there)
+    ]
+
+
+def value_tolerance() -> Any:
+    """How near curves come to values."""
+    return FloatProperty(
+        name="Value Tolerance",
+        description="How near curves come to values, in the property's units; handles that are farther off are said to "
+        "be approximate. 0: to 1/10 000 of the range of its keys",
+        default=0.0,
+        min=0.0,
+        soft_max=0.1,
+        precision=5,
+    )
+
+
+def rotation_tolerance() -> Any:
+    """How near curves come to rotations."""
+    return FloatProperty(
+        name="Rotation Tolerance",
+        description="How near curves come to rotations; handles that are farther off are said to be approximate",
+        default=ROTATION_TOLERANCE,
+        min=1e-6,
+        soft_max=0.1,
+        precision=5,
+        subtype="ANGLE",
+    )
+
+
+FRAME_DESCRIPTION = "Which frame of the motion is played now: it counts where it is animated"
+
+
+class TCBTrack(bpy.types.PropertyGroup):
+    """What the frame function of one track is named after."""
+
+    frame: FloatProperty(name="Frame Function", description=FRAME_DESCRIPTION)
+
+
+class Of50:
+    """What has the five parameters has them as 3ds Max numbers them, too."""
+
+    tension_of_50: parameter_of_50("tension")
+    continuity_of_50: parameter_of_50("continuity")
+    bias_of_50: parameter_of_50("bias")
+    ease_to_of_50: parameter_of_50("ease_to")
+    ease_from_of_50: parameter_of_50("ease_from")
+
+
+class TCBParameters(Of50, bpy.types.PropertyGroup):
+    """The five parameters of keys to come, or of a preset."""
+
+    tension: parameter("tension", options=set())
+    continuity: parameter("continuity", options=set())
+    bias: parameter("bias", options=set())
+    ease_to: parameter("ease_to", options=set())
+    ease_from: parameter("ease_from", options=set())
+
+
+class TCBSelectedKeys(Of50, bpy.types.PropertyGroup):
+    """What the sidebars of the animation editors edit: the parameters of the keys selected there."""
+
+    relative: BoolProperty(
+        name="Relative",
+        description=(
+            "A slider shifts the numbers of all selected keys by as much, instead of making them the same;"
+            " so it does while Alt is held"
+        ),
+        options=set(),
+    )
+    tension: _selected_parameter("tension")
+    continuity: _selected_parameter("continuity")
+    bias: _selected_parameter("bias")
+    ease_to: _selected_parameter("ease_to")
+    ease_from: _selected_parameter("ease_from")
+    velocity: _selected_velocity()
+
+
+class TCBSidebar(Of50, bpy.types.PropertyGroup):
+    """What the sidebar shows and edits: the parameters of the key near the current frame, the track's choices, and
+    how to bake."""
+
+    tension: _key_parameter("tension")
+    continuity: _key_parameter("continuity")
+    bias: _key_parameter("bias")
+    ease_to: _key_parameter("ease_to")
+    ease_from: _key_parameter("ease_from")
+    velocity: _key_velocity()
+    selected: PointerProperty(type=TCBSelectedKeys)
+    defaults: PointerProperty(type=TCBParameters)
+
+    method: _track_choice("method")
+    angles: _track_choice("angles")
+    cycle: _track_choice("cycle")
+    ends: _track_choice("ends")
+    construction: _track_choice("construction")
+    path: _track_choice("path")
+
+    output: EnumProperty(name="Output", description="What the baked curves are made of", items=OUTPUT_ITEMS)
+    target: EnumProperty(name="Target", description="Where the baked keys go", items=TARGET_ITEMS)
+    value_tolerance: value_tolerance()
+    rotation_tolerance: rotation_tolerance()
+    step: FloatProperty(name="Step", description="Frames from sample to sample", default=1.0, min=0.01, soft_max=10.0)
+    frames: EnumProperty(name="Frames", description="What to bake", items=RANGE_ITEMS)
+    frame_start: FloatProperty(name="Start", description="First frame of the range", default=1.0, precision=2)
+    frame_end: FloatProperty(name="End", description="Last frame of the range", default=250.0, precision=2)
+
+
+_CLASSES = (TCBTrack, TCBParameters, TCBSelectedKeys, TCBSidebar)
+
+
+def _properties() -> Iterator[tuple[Any, str, Any]]:
+    """Each property that Blender's own types gain: the type, the name, the definition."""
+    overridable: Any = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
+    for owner in (bpy.types.ID, bpy.types.PoseBone):
+        yield owner, "tcb_tracks", CollectionProperty(type=TCBTrack, override=overridable)
+    yield (
+        bpy.types.ID,
+        "tcb_frame",
+        FloatProperty(name="Frame Function", description=FRAME_DESCRIPTION, override={"LIBRARY_OVERRIDABLE"}),
+    )
+    yield bpy.types.Scene, "tcb", PointerProperty(type=TCBSidebar)
+    yield bpy.types.WindowManager, "tcb_preset", PointerProperty(type=TCBParameters)
+    description = "The track that the sidebar shows"
+    yield (
+        bpy.types.WindowManager,
+        "tcb_track",
+        StringProperty(name="TCB Track", description=description, options={"SKIP_SAVE"}),
+    )
+
+
+def register() -> None:
+    for cls in _CLASSES:
+        bpy.utils.register_class(cls)
+    for owner, name, definition in _properties():
+        setattr(owner, name, definition)
+
+
+def unregister() -> None:
+    for owner, name, _definition in _properties():
+        delattr(owner, name)
+    for cls in reversed(_CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How an operator ends: what it says, and whether there is something to undo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import bpy
+
+from ..animation import Refusal, Report
+from ..animation.edit.selected_keys import TrackKeys
+from ..animation.report import one_of_each
+from ..animation.translation import rpt_
+from . import selection
+from .redraw import redraw_editors
+
+if TYPE_CHECKING:
+    from bpy.stub_internal.rna_enums import OperatorReturnItems
+
+    Status = set[OperatorReturnItems]
+else:
+    Status = set
+
+SHOWN_NOTES = 5
+"""Notes that a person is shown one by one; the rest is counted."""
+
+Selected = dict[bpy.types.ID, list[str] | None]
+
+
+def for_each(selected: Selected, work: Callable[[bpy.types.ID, Iterable[str] | None], Report]) -> Report:
+    """Add up the work on each datablock; one that refuses does not keep the others from it."""
+    report = Report()
+    for datablock, prefixes in selected.items():
+        try:
+            report.add(work(datablock, prefixes))
+        except Refusal as refusal:
+            report.refusals.append(refusal)
+    return report
+
+
+def for_each_track(selected: Selected, track: str, work: Callable[[bpy.types.ID, str], None], keys: int) -> Report:
+    """As `for_each`, on the track of that name of each datablock, or of each of its bones; `keys` of each are set."""
+
+    def on_datablock(datablock: bpy.types.ID, bones: Iterable[str] | None) -> Report:
+        report = Report()
+        for path in [f"{bone}.{track}" for bone in bones] if bones else [track]:
+            try:
+                work(datablock, path)
+            except Refusal as refusal:
+                report.refusals.append(refusal)
+                continue
+            report.tracks += 1
+            report.keys += keys
+        if report.tracks:
+            report.add(Report.on([datablock]))
+        return report
+
+    return for_each(selected, on_datablock)
+
+
+def for_each_of(chosen: Iterable[TrackKeys], work: Callable[[TrackKeys], None]) -> Report:
+    """As `for_each`, on keys of each of several tracks."""
+    report = Report()
+    datablocks = {}
+    for keys in chosen:
+        try:
+            work(keys)
+        except Refusal as refusal:
+            report.refusals.append(refusal)
+            continue
+        report.tracks += 1
+        report.keys += len(keys)
+        datablocks[keys.datablock.as_pointer()] = keys.datablock
+    report.add(Report.on(list(datablocks.values())))
+    return report
+
+
+def finish(operator: bpy.types.Operator, report: Report, done: str, otherwise: str = "") -> Status:
+    """Say what was done (`done`) and refused, or `otherwise` where there was nothing of either; the status to return.
+
+    Where something was done there is an undo step, whatever else was refused.
+    """
+    tell_notes(operator, report.notes)
+    if report.tracks:
+        operator.report({"INFO"}, done)
+    elif otherwise and not report.refused:
+        operator.report({"INFO"}, otherwise)
+    if report.refused:
+        operator.report({"ERROR"}, "\n".join(report.refused))
+    redraw_editors()
+    return {"FINISHED"} if report.tracks else {"CANCELLED"}
+
+
+def tell_notes(operator: bpy.types.Operator, notes: Sequence[str]) -> None:
+    """Say one of each kind; where that is not all, the console has all."""
+    kinds = list(one_of_each(notes))
+    for note in kinds[:SHOWN_NOTES]:
+        operator.report({"INFO"}, note)
+    if len(kinds) > SHOWN_NOTES:
+        rest = len(kinds) - SHOWN_NOTES
+        operator.report({"INFO"}, rpt_("… and {:d} notes more, all of which the console has", rest))
+    if kinds[:SHOWN_NOTES] != list(notes):
+        for note in notes:
+            print(f"TCB: {note}")
+
+
+def poll_selection(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
+    """Whether something is selected that can be worked on; the greyed button says why not."""
+    reason = selection.why_nothing_is_selected(context)
+    if reason:
+        operator.poll_message_set(reason)
+    return not reason
+
+
+def poll_keys(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
+    """Whether there may be a key to work on: in an animation editor a selected one, elsewhere that of the sidebar."""
+    reason = selection.why_no_key_is_chosen(context)
+    if reason:
+        operator.poll_message_set(reason)
+    return not reason

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a person means: the selected objects or bones, the active track, the key at the current frame; in the animation
+editors the selected keys."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..animation import Refusal, find_track, of_object
+from ..animation.checks.key_info import KeyInfo, Sides, key_near, segments_beside, sides_in_common, tracks_of
+from ..animation.datablocks import action_time, bone_path, name_of
+from ..animation.edit.selected_keys import (
+    TrackKeys,
+    any_selected,
+    goes_by_velocities,
+    keys_among,
+    keys_of,
+    selected_keys,
+)
+from ..animation.fcurves.channels import channels_of
+from ..animation.store.parameters import Numbers
+from ..animation.store.paths import track_of
+from ..animation.store.table.custom_property import read_table
+from ..animation.store.table.rows import PARAMETERS
+from ..animation.store.tracks import Track
+from ..animation.translation import rpt_
+from . import redraw
+
+ANIMATION_EDITORS = ("DOPESHEET_EDITOR", "GRAPH_EDITOR")
+
+
+def selected_datablocks(context: bpy.types.Context, use_data: bool) -> dict[bpy.types.ID, list[str] | None]:
+    """The datablocks to work on; to each the paths that tracks must start with, None for all.
+
+    In Pose mode the selected bones of each armature; else the selected objects, with `use_data` what they are made of.
+    """
+    if context.mode == "POSE":
+        bones: dict[bpy.types.ID, list[str] | None] = {}
+        for bone in context.selected_pose_bones or ():
+            armature: Any = bone.id_data
+            paths = bones.setdefault(armature, [])
+            assert paths is not None
+            paths.append(bone_path(bone))
+        return bones
+    chosen: dict[bpy.types.ID, list[str] | None] = {}
+    for item in context.selected_objects:
+        parts = list(of_object(item)) if use_data else []
+        chosen |= dict.fromkeys(parts or [item])
+    return chosen
+
+
+def owners_of(context: bpy.types.Context, track: str) -> dict[bpy.types.ID, list[str] | None]:
+    """The selected datablocks, as `selected_datablocks` gives them: for an object that which has the track, be it the
+    object itself or something that it is made of."""
+    if context.mode == "POSE":
+        return selected_datablocks(context, use_data=False)
+    return {_owner(item, track): None for item in context.selected_objects}
+
+
+def _owner(item: bpy.types.Object, track: str) -> bpy.types.ID:
+    for datablock in of_object(item):
+        try:
+            find_track(datablock, track)
+        except Refusal:
+            continue
+        return datablock
+    return item
+
+
+def why_nothing_is_selected(context: bpy.types.Context) -> str:
+    """Why there is nothing to work on; empty where there is something."""
+    if context.mode == "POSE":
+        return "" if context.selected_pose_bones else rpt_("Select a bone with keyframes")
+    if not context.selected_objects:
+        return rpt_("Select an object with keyframes")
+    if not any(any(True for _ in of_object(item)) for item in context.selected_objects):
+        return rpt_("No selected object has keyframes")
+    return ""
+
+
+def has_tracks(context: bpy.types.Context, kind: str) -> bool:
+    """Whether something that is selected has tracks that are "TCB" or "BAKED", or a frame function; "": any."""
+    if not kind:
+        return True
+    for datablock, prefixes in selected_datablocks(context, use_data=True).items():
+        starts = "" if prefixes is None else tuple(prefixes)
+        with suppress(Refusal):
+            channels = channels_of(datablock)
+            table = read_table(channels.action)
+            if table.fault or table.has_tracks(channels.slot_handle, starts, only_baked=kind == "BAKED"):
+                return True
+            if kind == "TCB" and any(track_of(fcurve.data_path) for fcurve in channels):
+                return True
+    return False
+
+
+def active_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
+    """The tracks that the sidebar lists: the active bone's in Pose mode, else the active object's and its data's."""
+    return [(datablock, track) for datablock, track in _active_tracks(context) if track.in_use]
+
+
+def unused_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
+    """The curves of rotation modes that the active bone or object is not in."""
+    return [(datablock, track) for datablock, track in _active_tracks(context) if not track.in_use]
+
+
+@redraw.once
+def _active_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
+    item = context.object
+    if item is None:
+        return []
+    if context.mode == "POSE":
+        bone = context.active_pose_bone
+        return [(item, track) for track in tracks_of(item, bone_path(bone))] if bone else []
+    return [(datablock, track) for datablock in of_object(item) for track in tracks_of(datablock)]
+
+
+def track_identifier(datablock: bpy.types.ID, track: Track) -> str:
+    return f"{type(datablock).__name__}/{name_of(datablock)}/{track.path}"
+
+
+@redraw.once
+def active_track(context: bpy.types.Context) -> tuple[bpy.types.ID, Track] | None:
+    """The track chosen in the list, or else its first."""
+    tracks = active_tracks(context)
+    wanted = getattr(context.window_manager, "tcb_track", "")
+    found = next((pair for pair in tracks if track_identifier(*pair) == wanted), None)
+    return found or next(iter(tracks), None)
+
+
+def action_frame(context: bpy.types.Context, datablock: bpy.types.ID) -> float:
+    """The current frame in the time of the datablock's action, which an NLA strip in tweak mode may shift."""
+    scene: Any = context.scene
+    return action_time(datablock, float(scene.frame_current_final))
+
+
+def scene_frame(datablock: bpy.types.ID, frame: float) -> float:
+    """A frame of the datablock's action in the time of the scene."""
+    animation: Any = getattr(datablock, "animation_data", None)
+    if animation is None or not animation.use_tweak_mode:
+        return frame
+    return float(animation.nla_tweak_strip_time_to_scene(frame))
+
+
+@redraw.once
+def active_key(context: bpy.types.Context) -> tuple[bpy.types.ID, Track, KeyInfo] | None:
+    """The active track's key at, before or after the current frame."""
+    found = active_track(context)
+    if found is None:
+        return None
+    datablock, track = found
+    key = key_near(track, action_frame(context, datablock), default_parameters(context))
+    return None if key is None else (datablock, track, key)
+
+
+def default_parameters(context: bpy.types.Context) -> dict[str, float]:
+    """The parameters of keys that have none of their own, as the scene has them; those that are not 0."""
+    return defaults_of(context.scene)
+
+
+def defaults_of(scene: Any) -> dict[str, float]:
+    """The same of any scene."""
+    numbers = {name: float(getattr(scene.tcb.defaults, name)) for name in PARAMETERS}
+    return {name: number for name, number in numbers.items() if number}
+
+
+def in_animation_editor(context: bpy.types.Context) -> bool:
+    return context.area is not None and context.area.type in ANIMATION_EDITORS
+
+
+@redraw.once
+def chosen_keys(context: bpy.types.Context) -> list[TrackKeys]:
+    """In an animation editor the selected keys that it shows; elsewhere the one key that the sidebar shows."""
+    return selected_keys(editable_fcurves(context)) if in_animation_editor(context) else key_shown(context)
+
+
+def chosen_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
+    """In an animation editor the tracks of the selected keys; elsewhere the active one."""
+    if in_animation_editor(context):
+        return [(keys.datablock, keys.track) for keys in chosen_keys(context)]
+    found = active_track(context)
+    return [] if found is None else [found]
+
+
+def key_shown(context: bpy.types.Context) -> list[TrackKeys]:
+    """The key that the sidebar of the 3D viewport shows, where there is one."""
+    found = active_key(context)
+    if found is None:
+        return []
+    datablock, track, key = found
+    keys = keys_of(datablock, track)
+    return [keys.take(keys.frames == key.frame)]
+
+
+@redraw.once
+def chosen_parameters(context: bpy.types.Context) -> dict[str, Numbers]:
+    """Of each parameter the numbers of all the chosen keys, in their order; NaN where they can't be read."""
+    defaults = default_parameters(context)
+    read = [_readable(keys, defaults) for keys in chosen_keys(context)]
+    return {name: np.concatenate([np.empty(0), *(numbers[name] for numbers in read)]) for name in PARAMETERS}
+
+
+@redraw.once
+def chosen_sides(context: bpy.types.Context) -> Sides | None:
+    """What Blender plays beside the chosen keys; None where that differs, or no key is chosen."""
+    beside = [segments_beside(keys.track, keys.own, keys.frames) for keys in chosen_keys(context)]
+    return sides_in_common(np.concatenate(beside)) if beside else None
+
+
+@redraw.once
+def chosen_velocities(context: bpy.types.Context) -> list[tuple[TrackKeys, Numbers]]:
+    """The chosen keys of tracks whose method goes by velocities, and these: a row a key, a number a component."""
+    return [(keys, keys.velocities()) for keys in chosen_keys(context) if goes_by_velocities(keys.track)]
+
+
+def _readable(keys: TrackKeys, defaults: dict[str, float]) -> dict[str, Numbers]:
+    try:
+        return keys.parameters(defaults)
+    except Refusal:
+        return {name: np.full(len(keys), np.nan) for name in PARAMETERS}
+
+
+def shown_keys(context: bpy.types.Context) -> list[TrackKeys]:
+    """In an animation editor all keys that it shows; elsewhere those of the active track."""
+    if in_animation_editor(context):
+        return list(keys_among(editable_fcurves(context)))
+    found = active_track(context)
+    return [] if found is None else [keys_of(*found)]
+
+
+def editable_fcurves(context: bpy.types.Context) -> list[bpy.types.FCurve]:
+    """What the animation editor of the context shows, and lets be changed."""
+    return list(context.editable_fcurves or ())
+
+
+def why_no_key_is_chosen(context: bpy.types.Context) -> str:
+    """Why there is no key to work on; empty where there may be one."""
+    if in_animation_editor(context):
+        return "" if any_selected(editable_fcurves(context)) else rpt_("Select keys of animated properties")
+    return "" if active_track(context) else why_no_track(context)
+
+
+def why_no_track(context: bpy.types.Context) -> str:
+    """Why there is no active track, where there is none."""
+    for datablock in of_object(context.object) if context.object is not None else ():
+        try:
+            channels_of(datablock)
+        except Refusal as refusal:
+            return str(refusal)
+    return rpt_("The active object has no track")
