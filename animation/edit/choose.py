@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Making a track TCB, and setting its choices. Enable itself is in look.py."""
+"""Making a track TCB, and setting its choices. Enable itself is in enable.py."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ BONES = 'pose.bones["'
 FRAME_FUNCTION = "tcb_frame"
 """The path of a datablock's frame function, which is no track."""
 SET_ASIDE = '["tcb_original"]'
-"""The path of a curve that plays nothing: see originals.py."""
+"""The path of a curve that plays nothing: see original_actions.py."""
 
 _OWN_FRAME_FUNCTION = re.compile(r'^(?P<owner>.*\.)?tcb_tracks\["(?P<name>(?:[^"\\]|\\.)*)"\]\.frame$')
 _STRAY = re.compile(r"(^|\.)tcb_tracks\[\d+\]\.")

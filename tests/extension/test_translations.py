@@ -160,7 +160,7 @@ def in_german(tcb_animation, monkeypatch):
 def test_a_reason_of_the_mathematics_is_told_with_its_values_and_the_tracks_component(in_german, scene):
     import bpy
 
-    animation = importlib.import_module(f"{in_german.__package__}.animation")
+    animation = importlib.import_module(f"{in_german.__package__.rpartition('.')[0]}.animation")
     ball = bpy.data.objects.new("Ball", None)
     for frame, height in ((1, 2.0), (7, 0.0), (20, 1.0)):
         ball.location.z = height
@@ -173,9 +173,11 @@ def test_a_reason_of_the_mathematics_is_told_with_its_values_and_the_tracks_comp
 
 
 def test_what_quotes_what_was_said_is_told_in_one_language(in_german):
-    interp = importlib.import_module(f"{in_german.__package__}.interp")
-    roll_pitch_yaw = importlib.import_module(f"{in_german.__package__}.interp.splines.roll_pitch_yaw")
-    logarithmic = importlib.import_module(f"{in_german.__package__}.interp.splines.logarithmic")
+    interp = importlib.import_module(f"{in_german.__package__.rpartition('.')[0]}.interp")
+    roll_pitch_yaw = importlib.import_module(
+        f"{in_german.__package__.rpartition('.')[0]}.interp.splines.roll_pitch_yaw"
+    )
+    logarithmic = importlib.import_module(f"{in_german.__package__.rpartition('.')[0]}.interp.splines.logarithmic")
     keys = interp.Keys([0, 10], [[0.0, 1.0, 1.0], [1.0, 1.0, 1.0]])
     with pytest.raises(interp.KeysError) as error:
         roll_pitch_yaw.RotationSpline.from_angles(keys, angles=logarithmic.METHOD)
@@ -188,7 +190,7 @@ def test_what_quotes_what_was_said_is_told_in_one_language(in_german):
 def test_a_note_of_the_mathematics_is_told_where_a_frame_function_plays_it_too(in_german, scene):
     import bpy
 
-    animation = importlib.import_module(f"{in_german.__package__}.animation")
+    animation = importlib.import_module(f"{in_german.__package__.rpartition('.')[0]}.animation")
     ball = bpy.data.objects.new("Ball", None)
     for frame in range(1, 13):
         ball.location.z = frame % 3
@@ -205,7 +207,7 @@ def test_an_error_of_pythons_is_told_as_it_is(in_german):
 
 
 def test_another_language_has_its_own_order(in_german):
-    report = importlib.import_module(f"{in_german.__package__}.animation.report").Report
+    report = importlib.import_module(f"{in_german.__package__.rpartition('.')[0]}.animation.report").Report
     changed = report(rotation_change=0.5, rotation_change_at="Ball: rotation")
     assert changed.farthest_off == ["um 29 Grad: Ball: rotation"]
 

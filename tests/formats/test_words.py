@@ -52,5 +52,5 @@ def test_errors_and_warnings_of_3ds_files_keep_what_they_are_made_of():
 
 
 def test_interp_has_the_same_module():
-    here, there = (Path(__file__).resolve().parents[2] / package / "words.py" for package in ("formats", "interp"))
+    here, there = (Path(__file__).resolve().parents[2] / package / "messages.py" for package in ("formats", "interp"))
     assert here.read_text() == there.read_text()

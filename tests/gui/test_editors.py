@@ -225,7 +225,7 @@ def open_tcb_menu(window: Any, at: Any) -> None:
 
 def test_one_redraw_of_the_tab_looks_at_the_tracks_once(window):
     looks = window.run("""
-import bl_ext.user_default.tcb_animation.selection as selection
+import bl_ext.user_default.tcb_animation.ui.selection as selection
 looks, tracks_of = [], selection.tracks_of
 selection.tracks_of = lambda *arguments: looks.append(arguments) or tracks_of(*arguments)
 def steps():

@@ -392,7 +392,7 @@ def test_a_preset_sets_all_five(keyed, choose, editor, preset, tcb_animation):
     with editor("DOPESHEET"):
         bpy.ops.tcb.key_set(tension=0.1, continuity=0.1, bias=0.1, ease_to=0.1, ease_from=0.1)
         bpy.ops.tcb.preset_apply(preset=preset)
-        chosen = tcb_animation.selection.chosen_parameters(bpy.context)
+        chosen = tcb_animation.ui.selection.chosen_parameters(bpy.context)
     expected = dict.fromkeys(("tension", "continuity", "bias", "ease_to", "ease_from"), 0.0) | PRESETS[preset]
     assert {name: own[0] for name, own in chosen.items()} == expected
 
@@ -604,7 +604,7 @@ def test_a_drag_that_is_taken_back_leaves_nothing(keyed, choose, editor, tcb_ani
     choose(cube, "location", 11)
     before = snapshot(cube)
     with editor("DOPESHEET"):
-        (keys,) = tcb_animation.selection.chosen_keys(bpy.context)
+        (keys,) = tcb_animation.ui.selection.chosen_keys(bpy.context)
     kept = selected_keys.Kept.of(keys)
     selected_keys.set_parameters(keys, {"tension": 0.5, "bias": 0.0})
     assert snapshot(cube) != before
@@ -620,7 +620,7 @@ def live_step(tcb_animation, keys, **given):
     for each in found:
         selected_keys.set_parameters(each, given)
     bpy.context.view_layer.update()
-    tcb_animation.handlers.flush()
+    tcb_animation.ui.handlers.flush()
     return found
 
 
@@ -629,10 +629,10 @@ def test_a_drag_is_followed_by_live_at_each_step(keyed, choose, editor, curve, n
     cube = keyed("Cube")
     bpy.ops.tcb.enable(keep_look=False)
     cube.animation_data.action.tcb_live = True
-    tcb_animation.handlers.flush()
+    tcb_animation.ui.handlers.flush()
     choose(cube, "location", 11)
     with editor("DOPESHEET"):
-        keys = tcb_animation.selection.chosen_keys(bpy.context)
+        keys = tcb_animation.ui.selection.chosen_keys(bpy.context)
     for tension in (0.25, 0.5, 1.0):
         keys = live_step(tcb_animation, keys, tension=tension)
         assert numbers(cube, "location", "tension") == {11.0: tension}
@@ -651,10 +651,10 @@ def test_a_drag_that_is_taken_back_leaves_nothing_where_live_has_played_it(keyed
     cube = keyed("Cube")
     tcb_animation.animation.enable(cube, ["rotation"])
     cube.animation_data.action.tcb_live = True
-    tcb_animation.handlers.flush()
+    tcb_animation.ui.handlers.flush()
     choose(cube, "location", 11)
     with editor("DOPESHEET"):
-        keys = tcb_animation.selection.chosen_keys(bpy.context)
+        keys = tcb_animation.ui.selection.chosen_keys(bpy.context)
     before = snapshot(cube)
     kept = [selected_keys.Kept.of(each) for each in keys]
     for tension in (0.5, 0.75):
@@ -662,7 +662,7 @@ def test_a_drag_that_is_taken_back_leaves_nothing_where_live_has_played_it(keyed
     assert tcb_animation.animation.find_track(cube, "location").baked
     selected_keys.put_back(kept)
     bpy.context.view_layer.update()
-    tcb_animation.handlers.flush()
+    tcb_animation.ui.handlers.flush()
     assert snapshot(cube) == before
     assert not tcb_animation.animation.find_track(cube, "location").enabled
     assert cube.animation_data.action.tcb_live
@@ -675,7 +675,7 @@ def test_taking_a_drag_back_leaves_other_keys_what_was_set_meanwhile(keyed, choo
     for frame in (1, 11):
         choose(cube, "location", frame)
         with editor("DOPESHEET"):
-            (chosen[frame],) = tcb_animation.selection.chosen_keys(bpy.context)
+            (chosen[frame],) = tcb_animation.ui.selection.chosen_keys(bpy.context)
     kept = selected_keys.Kept.of(chosen[11], "tension")
     selected_keys.set_parameters(chosen[11], {"tension": 0.5})
     choose(cube, "location", 1)
@@ -693,7 +693,7 @@ def test_a_change_is_seen_by_a_live_action(keyed, choose, editor, curve, tcb_ani
     with editor("DOPESHEET"):
         bpy.ops.tcb.key_set(tension=1.0)
     bpy.context.view_layer.update()
-    tcb_animation.handlers.flush()
+    tcb_animation.ui.handlers.flush()
     # Half way with tension 1 at 11 only: see test_a_baked_value_is_the_hermite_splines.
     leaving, arriving = 0.0, 1.5 * (2.0 - 5.0)
     assert curve(cube, "location").evaluate(21) == pytest.approx((5.0 + 2.0) / 2 + (leaving - arriving) / 8, abs=1e-6)

@@ -13,8 +13,8 @@ LIMITS = (-1.0, 1.0)
 
 @pytest.fixture
 def shared(tcb_animation, monkeypatch):
-    monkeypatch.setattr(tcb_animation.shared_number, "_changes", {})
-    return tcb_animation.shared_number
+    monkeypatch.setattr(tcb_animation.ui.shared_number, "_changes", {})
+    return tcb_animation.ui.shared_number
 
 
 def test_what_is_kept_is_of_when_the_slider_was_taken_hold_of(shared):

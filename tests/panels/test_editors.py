@@ -333,7 +333,7 @@ def test_every_operator_and_property_has_a_tooltip(tcb_animation):
 
 
 def test_shortcuts_are_offered_and_none_is_active(tcb_animation):
-    items = [item for _keymap, item in tcb_animation.keymaps._items]
+    items = [item for _keymap, item in tcb_animation.ui.keymaps._items]
     assert len(items) == 14
     assert not any(item.active for item in items)
     # A misspelt property would have gone missing, and each would drag tension.
