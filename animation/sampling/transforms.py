@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Where objects and bones are at many frames at once: from their F-curves, as Blender places them.
 
-What more than F-curves and parents move (constraints, drivers, NLA strips, physics) is not known here: see depsgraph.py.
+What more than F-curves and parents move (constraints, drivers, NLA strips, physics) is for depsgraph.py.
 """
 
 from __future__ import annotations
