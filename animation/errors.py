@@ -33,6 +33,10 @@ class Refusal(Exception):  # noqa: N818  it names what happened, and to the user
         return whole
 
 
+class LayeredAction(Refusal):
+    """The action has more than one layer or strip, so what plays is not its keys alone: nobody reads or writes them."""
+
+
 class TooManySamples(Refusal):
     """More samples than the limit, `asked` of them, were asked for: of all that was to be baked together."""
 

@@ -12,7 +12,8 @@ import bpy
 
 from .. import animation
 from ..animation.datablocks import name_of
-from ..animation.fcurves.channels import HAS_SLOTS, channels_of
+from ..animation.fcurves.channels import HAS_SLOTS, channels_of, why_layered
+from ..animation.store.table.custom_property import read_table
 from ..animation.store.table.stamps import has_stamps
 from ..animation.store.tracks import Track, find_tracks
 from ..animation.tables.velocities import has_velocities
@@ -48,7 +49,7 @@ def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
     overridden = {item.override_library.reference for item in bpy.data.objects if item.override_library is not None}
     local: dict[bpy.types.ID, None] = {}
     linked: dict[bpy.types.ID, None] = {}
-    in_strips: dict[bpy.types.ID, str] = {}
+    not_read: dict[bpy.types.ID, str] = {}
 
     def consider(datablocks: Iterable[bpy.types.ID]) -> bool:
         """Whether there is something to do in them."""
@@ -57,8 +58,8 @@ def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
             if _has_work(datablock, job.work):
                 something = True
                 (local if datablock.library is None else linked)[datablock] = None
-            elif only_in_strips(datablock):
-                in_strips[datablock] = why_without_channels(datablock)
+            elif only_in_strips(datablock) or _is_layered(datablock):
+                not_read[datablock] = why_without_channels(datablock)
         return something
 
     if not job.patterns:
@@ -68,7 +69,7 @@ def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
             something = consider(animation.of_object(item))
             if item.name == pattern and (item.library is not None or not something):
                 local[item] = None
-    outcome.notes += [reason for datablock, reason in in_strips.items() if datablock not in local]
+    outcome.notes += [reason for datablock, reason in not_read.items() if datablock not in local]
     left_out = [f'"{name_of(datablock)}"' for datablock in linked if datablock not in local]
     if left_out:
         names, more = ", ".join(left_out[:_NAMED]), len(left_out) - _NAMED
@@ -97,6 +98,11 @@ def only_in_strips(datablock: bpy.types.ID) -> bool:
     """Whether nothing but NLA strips animates it."""
     data: Any = datablock.animation_data  # type: ignore[attr-defined]
     return data.action is None and any(track.strips for track in data.nla_tracks)
+
+
+def _is_layered(datablock: bpy.types.ID) -> bool:
+    data: Any = datablock.animation_data  # type: ignore[attr-defined]
+    return data.action is not None and bool(why_layered(data.action))
 
 
 def why_without_channels(datablock: bpy.types.ID) -> str:
@@ -141,6 +147,10 @@ _WORTH_THE_WORK: dict[str, Callable[[Track], bool]] = {
 
 def _has_work(datablock: bpy.types.ID, work: str) -> bool:
     data: Any = datablock.animation_data  # type: ignore[attr-defined]
+    if _is_layered(datablock):
+        # An error where it would be done to other actions; nothing is known of the tracks but the table.
+        table = read_table(data.action)
+        return work in ("enable-and-bake", "enable") or bool(table.fault or table.places)
     if HAS_SLOTS and data.action is not None and data.action_slot is None:
         # Which curves are its own can't be told: to bake that is an error, and there is nothing to take away.
         return work in ("bake", "enable-and-bake", "enable")

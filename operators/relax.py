@@ -11,6 +11,7 @@ from bpy.props import BoolProperty, FloatProperty, StringProperty
 from ..animation import KeepsApart, Refusal, StaysAbove, StaysAt, TurnsWithin, relax
 from ..animation.checks.relaxation import Wanted
 from ..animation.edit.selected_keys import TrackKeys, keys_of
+from ..animation.errors import LayeredAction
 from ..animation.fcurves.channels import channels_of
 from ..animation.store.paths import BONES
 from ..animation.store.tracks import find_tracks
@@ -112,6 +113,8 @@ class TCB_OT_relax(Relaxation, bpy.types.Operator):
         for datablock, prefixes in selection.selected_datablocks(context, use_data=False).items():
             try:
                 tracks = find_tracks(datablock, channels_of(datablock), prefixes)
+            except LayeredAction:
+                raise
             except Refusal:
                 continue
             for track in tracks:

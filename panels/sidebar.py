@@ -17,6 +17,7 @@ from ..animation.bake.plans.splines import bends_by_parameters, options_of
 from ..animation.checks.key_info import has_animated_bones, state, state_text, turn_now, values_now
 from ..animation.datablocks import name_of
 from ..animation.edit.selected_keys import goes_by_velocities
+from ..animation.fcurves.channels import layered_refusals
 from ..animation.fcurves.editable import check_editable
 from ..animation.report import one_of_each
 from ..animation.store.live_switch import is_live
@@ -234,7 +235,11 @@ class TCB_PT_tracks(_Sidebar):
         tracks = selection.active_tracks(context)
         bones = context.mode != "POSE" and context.object is not None and has_animated_bones(context.object)
         if not tracks and not bones:
-            layout.label(text=_why_no_tracks(context), icon="INFO", translate=False)
+            layered = [refusal for action in active_actions(context) for refusal in layered_refusals(action)]
+            if layered:
+                draw_text(layout, context, str(layered[0]))
+            else:
+                layout.label(text=_why_no_tracks(context), icon="INFO", translate=False)
             if not selection.why_nothing_is_selected(context):
                 layout.operator("tcb.enable")
                 layout.operator("tcb.remove")

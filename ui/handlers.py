@@ -21,8 +21,9 @@ from bpy.props import BoolProperty
 
 from ..animation import Options, Refusal, Report, bake_many, enable_many
 from ..animation.datablocks import of_object, users_of
+from ..animation.fcurves.channels import layered_refusals, why_layered
 from ..animation.live.update import Watch, is_unsure, look_on, refresh, refresh_all, standing_of
-from ..animation.store.live_switch import is_live
+from ..animation.store.live_switch import is_live, switch_off
 from ..animation.store.original_actions import is_set_aside
 from ..animation.store.recording import adopt_tracks, clear_orphans, keys_stand, play_restored
 from ..animation.store.table.custom_property import has_baked_tracks, read_table
@@ -507,7 +508,10 @@ def _switched(action: bpy.types.Action, _context: bpy.types.Context) -> None:
     for key in [key for key in _state.watches if key[0] == action.session_uid]:
         del _state.watches[key]
     _state.notes.pop(action.session_uid, None)
-    if is_live(action) and action.is_editable:
+    if is_live(action) and why_layered(action):
+        switch_off(action)
+        _say(action, map(str, layered_refusals(action)))
+    elif is_live(action) and action.is_editable:
         _make_tcb(action)
         play_restored(action)
         mark(action)

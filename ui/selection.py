@@ -4,7 +4,7 @@ editors the selected keys."""
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterable
 from typing import Any
 
 import bpy
@@ -21,7 +21,8 @@ from ..animation.edit.selected_keys import (
     keys_of,
     selected_keys,
 )
-from ..animation.fcurves.channels import channels_of
+from ..animation.errors import LayeredAction
+from ..animation.fcurves.channels import channels_of, layered_refusals
 from ..animation.store.parameters import Numbers
 from ..animation.store.paths import track_of
 from ..animation.store.table.custom_property import read_table
@@ -83,13 +84,22 @@ def why_nothing_is_selected(context: bpy.types.Context) -> str:
 
 
 def has_tracks(context: bpy.types.Context, kind: str) -> bool:
-    """Whether something that is selected has tracks that are "TCB" or "BAKED", or a frame function; "": any."""
+    """Whether something that is selected has tracks that are "TCB" or "BAKED", or a frame function; "": any.
+
+    Also where that can't be told: of a damaged table, or an action of several layers.
+    """
     if not kind:
         return True
     for datablock, prefixes in selected_datablocks(context, use_data=True).items():
         starts = "" if prefixes is None else tuple(prefixes)
-        with suppress(Refusal):
+        try:
             channels = channels_of(datablock)
+        except LayeredAction:
+            # Who works on it says so.
+            return True
+        except Refusal:
+            continue
+        else:
             table = read_table(channels.action)
             if table.fault or table.has_tracks(channels.slot_handle, starts, only_baked=kind == "BAKED"):
                 return True
@@ -240,8 +250,16 @@ def editable_fcurves(context: bpy.types.Context) -> list[bpy.types.FCurve]:
 def why_no_key_is_chosen(context: bpy.types.Context) -> str:
     """Why there is no key to work on; empty where there may be one."""
     if in_animation_editor(context):
-        return "" if any_selected(editable_fcurves(context)) else rpt_("Select keys of animated properties")
+        shown = editable_fcurves(context)
+        return why_layered_keys(shown) if any_selected(shown) else rpt_("Select keys of animated properties")
     return "" if active_track(context) else why_no_track(context)
+
+
+def why_layered_keys(shown: Iterable[bpy.types.FCurve]) -> str:
+    """Why none of the selected keys can be worked on, where all are of actions with several layers."""
+    actions = dict.fromkeys(fcurve.id_data for fcurve in shown if any_selected([fcurve]))
+    refused = [layered_refusals(action) if isinstance(action, bpy.types.Action) else [] for action in actions]
+    return str(refused[0][0]) if refused and all(refused) else ""
 
 
 def why_no_track(context: bpy.types.Context) -> str:

@@ -10,7 +10,7 @@ import bpy
 from ..arguments import checked
 from ..datablocks import name_of, users_of
 from ..errors import Refusal
-from ..fcurves.channels import assign, channels_in, channels_of
+from ..fcurves.channels import assign, channels_in, channels_of, check_one_layer
 from ..fcurves.editable import check_editable, check_not_tweaked
 from ..report import Report
 from ..store.original_actions import bring_back, originals
@@ -36,6 +36,7 @@ def back_to_original(datablock: bpy.types.ID, prefixes: Iterable[str] | None = N
     slots = {channels.slot_handle for channels in channels_in(original)}
     for user, slot in places.items():
         check_not_tweaked(user)
+        check_one_layer(user, original)
         if slot not in slots:
             raise Refusal(name_of(user), rpt_('the action "{:s}" has no F-curves for it any more', original.name))
     bring_back(original)

@@ -13,8 +13,8 @@ from typing import Any
 
 import bpy
 
-from ..datablocks import name_of, users_of_each
-from ..errors import Refusal
+from ..datablocks import name_of, users_of, users_of_each
+from ..errors import LayeredAction, Refusal
 from ..translation import rpt_
 
 HAS_SLOTS = bpy.app.version >= (4, 4, 0)
@@ -69,6 +69,7 @@ def channels_of(datablock: bpy.types.ID) -> Channels:
     action = animation.action
     if not HAS_SLOTS:
         return Channels(action, 0, action)
+    check_one_layer(datablock, action)
     if animation.action_slot is None:
         raise Refusal(
             name_of(datablock), rpt_('its action "{:s}" has no slot for it; choose a slot first', action.name)
@@ -77,6 +78,37 @@ def channels_of(datablock: bpy.types.ID) -> Channels:
     if bag is None:
         raise Refusal(name_of(datablock), rpt_('its action "{:s}" has no F-curves for it', action.name))
     return Channels(action, animation.action_slot.handle, bag)
+
+
+def why_layered(action: bpy.types.Action) -> str:
+    """Why nothing is done to an action that has more than one layer or strip; empty where it has at most one of each.
+
+    Blender 5.2 reads and plays such actions, but does not make them yet.
+    """
+    layers: Any = action.layers if HAS_SLOTS else ()
+    strips = sum(len(layer.strips) for layer in layers)
+    if len(layers) <= 1 and strips <= 1:
+        return ""
+    return rpt_(
+        'its action "{:s}" has more than one layer or strip (layers: {:d}, strips: {:d}); '
+        "make one of them first, with Object > Animation > Bake Action",
+        action.name,
+        len(layers),
+        strips,
+    )
+
+
+def check_one_layer(datablock: bpy.types.ID, action: bpy.types.Action) -> None:
+    """Raises LayeredAction where the action, which animates the datablock, has more than one layer or strip."""
+    reason = why_layered(action)
+    if reason:
+        raise LayeredAction(name_of(datablock), reason)
+
+
+def layered_refusals(action: bpy.types.Action) -> list[LayeredAction]:
+    """The refusals of all that the action animates, where it has more than one layer or strip."""
+    reason = why_layered(action)
+    return [LayeredAction(name_of(user), reason) for user in users_of(action)] if reason else []
 
 
 def users_of_channels(every: Iterable[Channels]) -> list[list[bpy.types.ID]]:
@@ -95,7 +127,8 @@ def animates(channels: Channels, datablock: bpy.types.ID) -> bool:
 
 
 def channels_in(action: bpy.types.Action) -> Iterator[Channels]:
-    """The F-curves of every slot of `action`."""
+    """The F-curves of every slot of `action`; of one that has several layers or strips those of each, which are to be
+    read only."""
     if not HAS_SLOTS:
         yield Channels(action, 0, action)
         return
@@ -131,7 +164,7 @@ def is_without_curves(datablock: bpy.types.ID) -> bool:
     action = animation.action
     if action is None:
         return not any(track.strips for track in animation.nla_tracks)
-    if not HAS_SLOTS or action.library is not None or animation.action_slot is None:
+    if not HAS_SLOTS or action.library is not None or animation.action_slot is None or why_layered(action):
         return False
     return _channelbag(action, animation.action_slot) is None
 

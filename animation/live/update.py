@@ -21,11 +21,12 @@ import numpy as np
 
 from ..bake.pipeline import rebake
 from ..datablocks import action_time
-from ..fcurves.channels import Channels, animates, channels_in, users_of_channels
+from ..fcurves.channels import Channels, animates, channels_in, layered_refusals, users_of_channels
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import MARKS, UNPLACED, places, read_attribute, read_floats
 from ..report import Report
 from ..store.frame_functions import function_of
+from ..store.live_switch import is_live as is_switched_on
 from ..store.own_keys import RESTORED, shape_of
 from ..store.paths import remove_strays
 from ..store.recording import are_up_to_date
@@ -239,7 +240,7 @@ def look_on(
 
 def standing_of(watches: dict[tuple[int, int], Watch], action: bpy.types.Action) -> list[str]:
     """What there is to say of tracks of the action as they are, such as why they could not be baked again."""
-    lines = []
+    lines = list(map(str, layered_refusals(action))) if is_switched_on(action) else []
     for watch in [watch for (number, _), watch in watches.items() if number == action.session_uid]:
         lines += [*(why for _, why in watch.refused.values()), *watch.modes]
         lines += [line for track in watch.baked for line in watch.standing.get(track.path, ())]

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ...interp import rotations
 from ..datablocks import bone_path
-from ..errors import Refusal
+from ..errors import LayeredAction, Refusal
 from ..fcurves.channels import channels_of
 from ..store.tracks import EULER_ORDERS
 from ..translation import rpt_
@@ -174,6 +174,8 @@ class World:
                 raise UnknownMotionError(rpt_("{:s} has drivers", item.name))
         try:
             channels = channels_of(item)
+        except LayeredAction as refusal:
+            raise UnknownMotionError(str(refusal)) from refusal
         except Refusal:
             return {}
         self._reading.add(channels.action.session_uid)

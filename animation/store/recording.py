@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ..datablocks import users_of
 from ..errors import Refusal
-from ..fcurves.channels import Channels, channels_in, channels_of
+from ..fcurves.channels import Channels, channels_in, channels_of, why_layered
 from ..fcurves.keyframes import BoolArray, FloatArray, Joined, Keyframes, places, read, read_floats, write
 from .own_keys import RESTORED, OwnKeys, digest, identities_of, numbers_in, read_all_own_keys
 from .table import identity
@@ -264,10 +264,11 @@ def adopt_tracks(action: bpy.types.Action) -> None:
 def clear_orphans(action: bpy.types.Action) -> None:
     """Let the action's table have the rows that its keys have, and no others; the session remembers these.
 
-    Rows of keys that came from other actions are added; a table that can't be understood is left alone.
+    Rows of keys that came from other actions are added; a table that can't be understood is left alone, and that of an
+    action with several layers.
     """
     table = read_table(action)
-    if table.fault or not (len(table.rows) or table.places):
+    if table.fault or not (len(table.rows) or table.places) or why_layered(action):
         return
     kept = _rows_in_use(action, table)
     if kept.tobytes() == table.rows.tobytes():

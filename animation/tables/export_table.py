@@ -18,7 +18,7 @@ from ...interp import rotations
 from ..arguments import Count, FrameRange, Positive, check_fields, checked
 from ..bake.plans.splines import quaternions_of
 from ..datablocks import name_of, of_object
-from ..errors import Refusal
+from ..errors import LayeredAction, Refusal
 from ..fcurves.channels import channels_of
 from ..fcurves.frames import union
 from ..fcurves.keyframes import BoolArray, FloatArray
@@ -91,6 +91,8 @@ def _tracks(item: bpy.types.Object, bone: str) -> Iterator[tuple[bpy.types.ID, T
             continue
         try:
             channels = channels_of(datablock)
+        except LayeredAction:
+            raise
         except Refusal:
             continue
         for track in tracks_shown(datablock, channels, bone) if bone else find_tracks(datablock, channels):

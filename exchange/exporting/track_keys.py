@@ -13,6 +13,7 @@ import numpy as np
 
 from ...animation import Refusal
 from ...animation.bake.plans.splines import TrackSpline, track_splines
+from ...animation.errors import LayeredAction
 from ...animation.fcurves.channels import channels_of
 from ...animation.store.frame_functions import function_of
 from ...animation.store.own_keys import read_own_keys
@@ -80,12 +81,15 @@ class Tracks:
     def __init__(
         self, datablock: bpy.types.ID, samples_others: bool, limit: SampleLimit, conversion: Conversion
     ) -> None:
+        """Raises LayeredAction where that animates the datablock."""
         self.datablock = datablock
         self.samples_others = samples_others
         self.limit = limit
         self.conversion = conversion
         try:
             found = find_tracks(datablock, channels_of(datablock))
+        except LayeredAction:
+            raise
         except Refusal:
             found = []
         self._tracks = {track.path: track for track in found if track.in_use and _playing(track)}

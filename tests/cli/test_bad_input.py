@@ -12,6 +12,7 @@ import bpy
 import pytest
 
 from tests.animation.curves import HAS_SLOTS, curve
+from tests.animation.layered import give_layer
 from tests.cli.scenes import key_count, load, names_in, save, state, thing
 
 NOBODY = 65534
@@ -312,6 +313,27 @@ def test_an_action_without_a_slot_is_refused_and_the_others_baked(tcb, walk):
     save(walk)
     assert refused(tcb("bake", walk, "--in-place"), '"Head"', "slot", status=FAULTS)
     assert state(walk) == "baked"
+
+
+@pytest.mark.skipif(not HAS_SLOTS, reason="this Blender's actions have no layers")
+def test_an_action_of_two_layers_is_refused_where_it_is_meant_and_left(tcb, walk):
+    load(walk)
+    give_layer(bpy.data.objects["Head"].animation_data.action)
+    save(walk)
+    said = ('"Head"', 'action "HeadAction"', "layers", "Bake Action")
+    assert refused(tcb("bake", walk, "--in-place", "--enable"), *said, status=FAULTS)
+    assert state(walk) == "baked"
+    load(walk)
+    assert len(bpy.data.objects["Head"].animation_data.action.layers) == 2
+    (note,) = tcb("info", walk).notes
+    assert all(part in note for part in said)
+    assert refused(tcb("restore", walk, "--in-place"), *said, status=FAULTS)
+    tcb("remove", walk, "--in-place")
+    load(walk)
+    bpy.data.objects["Head"].animation_data.action.pop("tcb_animation", None)
+    save(walk)
+    (note,) = tcb("bake", walk, "--in-place").notes
+    assert all(part in note for part in said)
 
 
 def test_a_linked_object_is_left_to_its_own_file(tcb, walk, tmp_path):

@@ -9,7 +9,8 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from tests.animation.curves import curve
+from tests.animation.curves import HAS_SLOTS, curve
+from tests.animation.layered import give_layer
 
 
 @pytest.fixture
@@ -57,6 +58,13 @@ def cube(scene):
 
 def test_without_an_object_the_tab_says_so(scene, drawn):
     assert "No active object" in drawn("TCB_PT_tracks")
+
+
+@pytest.mark.skipif(not HAS_SLOTS, reason="this Blender's actions have no layers")
+def test_an_action_of_two_layers_is_told_where_the_list_would_stand(cube, drawn):
+    give_layer(cube.animation_data.action)
+    shown = " ".join(drawn("TCB_PT_tracks"))
+    assert '"Cube": its action "CubeAction" has more than one layer or strip' in shown
 
 
 def test_an_object_without_keys_is_named(scene, drawn):

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Actions of several layers or strips, which Blender 4.4 to 5.2 saves, loads, copies and plays, but can not make.
+
+They are made in Blender's own memory: an array of one pointer is exchanged for one of two, which Blender has allocated
+for the slots of another action.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import bpy
+
+_ACTION = 408 if bpy.app.version >= (5, 0, 0) else 224
+_PLACES = {"layers": _ACTION, "slots": _ACTION + 16, "strips": 72}
+"""Bytes from the beginning of an action, or of a layer."""
+
+
+def give_layer(action: Any) -> None:
+    """Give the action of one layer a second one, with a strip."""
+    other = _with_strip()
+    _put_second(_place(action, "layers"), other.layers[0].as_pointer(), _place(other, "layers"))
+    assert [len(layer.strips) for layer in action.layers] == [1, 1]
+
+
+def give_strip(action: Any) -> None:
+    """Give the layer of the action a second strip."""
+    layer, other = action.layers[0], _with_strip().layers[0]
+    _put_second(_place(layer, "strips"), other.strips[0].as_pointer(), _place(other, "strips"))
+    assert [len(layer.strips) for layer in action.layers] == [2]
+
+
+def _with_strip() -> Any:
+    made: Any = bpy.data.actions.new("Lender")
+    made.layers.new("Over").strips.new(type="KEYFRAME")
+    return made
+
+
+def _put_second(place: int, second: int, lent: int) -> None:
+    """Let the array at the place have a second pointer, which the array of one that is `lent` has no more."""
+    spare: Any = bpy.data.actions.new("Spare")
+    for name in ("one", "two"):
+        spare.slots.new("OBJECT", name)
+    room = _place(spare, "slots")
+    pointers = (ctypes.c_uint64 * 2).from_address(_word(room).value)
+    pointers[:] = [_word(_word(place).value).value, second]
+    _word(place).value, _word(room).value = _word(room).value, _word(place).value
+    _count(place).value, _count(room).value, _count(lent).value = 2, 0, 0
+
+
+def _place(owner: Any, name: str) -> int:
+    """Where in the struct of `owner` the pointer to the array of that name stands, after which its length stands."""
+    place, elements = owner.as_pointer() + _PLACES[name], getattr(owner, name)
+    assert _count(place).value == len(elements)
+    assert _word(_word(place).value).value == elements[0].as_pointer()
+    return place
+
+
+def _word(address: int) -> ctypes.c_uint64:
+    return ctypes.c_uint64.from_address(address)
+
+
+def _count(place: int) -> ctypes.c_int32:
+    return ctypes.c_int32.from_address(place + 8)

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Actions of more than one layer or strip are left as they are, and everything says why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import pytest
+
+from tests.animation.curves import HAS_SLOTS, action_bits, curve, key, new_object
+from tests.animation.layered import give_layer, give_strip
+
+pytestmark = pytest.mark.skipif(not HAS_SLOTS, reason="this Blender's actions have no layers")
+KEYS = [(0, (0, 0, 0)), (10, (5, 2, 3)), (25, (-1, 0, 2)), (40, (0, 4, -2))]
+SAID = ('"Ball"', 'action "BallAction"', "layers", "strips", "Bake Action")
+
+
+@pytest.fixture(params=[give_layer, give_strip], ids=["layers", "strips"])
+def layer(request) -> Any:
+    return request.param
+
+
+def ball() -> bpy.types.Object:
+    item = new_object("Ball")
+    key(item, "location", KEYS)
+    item.select_set(True)
+    bpy.context.view_layer.objects.active = item
+    return item
+
+
+def table_of(item: bpy.types.Object) -> object:
+    action = item.animation_data.action
+    return {name: repr(value) for name, value in action.get("tcb_animation", {}).items()}
+
+
+def is_said(text: str) -> bool:
+    return all(part in text for part in SAID)
+
+
+WORKS = {
+    "enable": lambda animation, item: animation.enable(item),
+    "bake": lambda animation, item: animation.bake(item),
+    "restore": lambda animation, item: animation.restore(item),
+    "remove": lambda animation, item: animation.remove(item),
+    "apply": lambda animation, item: animation.apply(item),
+    "key_set": lambda animation, item: animation.key_set(item, "location", 10, tension=1.0),
+    "choose": lambda animation, item: animation.choose(item, "location", cycle="LOOP"),
+    "retime": lambda animation, item: animation.retime(item),
+    "retime a track": lambda animation, item: animation.retime(item, track="location"),
+    "remove_retiming": lambda animation, item: animation.remove_retiming(item),
+    "key_whole": lambda animation, item: animation.key_whole(item),
+    "write_velocities": lambda animation, item: animation.write_velocities(item),
+    "back_to_original": lambda animation, item: animation.back_to_original(item),
+    "export_table": lambda animation, item: animation.export_table(item, animation.TableContent()),
+    "import_table": lambda animation, item: animation.import_table(item, table(animation), animation.TableKeys()),
+}
+
+
+def table(animation) -> Any:
+    other = new_object("Other")
+    key(other, "scale", KEYS)
+    return animation.export_table(other, animation.TableContent())[0]
+
+
+@pytest.mark.parametrize("work", WORKS.values(), ids=list(WORKS))
+@pytest.mark.parametrize("is_tcb", [False, True], ids=["plain", "baked before"])
+def test_all_that_works_on_keys_refuses_it_and_leaves_every_bit(animation, layer, is_tcb: bool, work) -> None:
+    item = ball()
+    if is_tcb:
+        animation.enable(item)
+        animation.bake(item)
+    action = item.animation_data.action
+    layer(action)
+    before, rows = action_bits(action), table_of(item)
+    with pytest.raises(animation.Refusal) as refused:
+        work(animation, item)
+    assert is_said(str(refused.value))
+    assert (action_bits(action), table_of(item)) == (before, rows)
+    assert item.animation_data.action == action
+
+
+def test_others_are_baked_beside_it(animation, layer) -> None:
+    item, other = ball(), new_object("Other")
+    key(other, "location", KEYS)
+    layer(item.animation_data.action)
+    report = animation.bake_many([item, other], animation.Options())
+    assert [is_said(str(refusal)) for refusal in report.refusals] == [True]
+    assert report.tracks == 1
+
+
+def test_an_object_without_curves_in_it_gets_none(animation, layer) -> None:
+    item, other = ball(), new_object("Other")
+    action = item.animation_data.action
+    layer(action)
+    other.animation_data_create().action = action
+    other.animation_data.action_slot = action.slots.new("OBJECT", "Other")
+    before = action_bits(action)
+    with pytest.raises(animation.Refusal, match=r'"Other".*layers'):
+        animation.retime(other)
+    with pytest.raises(animation.Refusal, match=r'"Other".*layers'):
+        animation.import_table(other, table(animation), animation.TableKeys())
+    assert action_bits(action) == before
+
+
+def test_an_original_that_is_layered_by_now_is_not_gone_back_to(animation, layer) -> None:
+    item = ball()
+    original = item.animation_data.action
+    animation.enable(item)
+    animation.bake(item, target="NEW_ACTION")
+    layer(original)
+    before = action_bits(original)
+    with pytest.raises(animation.Refusal) as refused:
+        animation.back_to_original(item)
+    assert is_said(str(refused.value))
+    assert item.animation_data.action != original
+    assert action_bits(original) == before
+
+
+@pytest.mark.parametrize("name", ["enable", "bake", "restore", "remove", "apply", "relax"])
+def test_operators_say_it(animation, layer, name: str) -> None:
+    item = ball()
+    layer(item.animation_data.action)
+    before = action_bits(item.animation_data.action)
+    with pytest.raises(RuntimeError) as refused:
+        getattr(bpy.ops.tcb, name)()
+    assert is_said(str(refused.value))
+    assert action_bits(item.animation_data.action) == before
+
+
+def test_live_says_it_and_is_off(tcb_animation, animation, layer) -> None:
+    item = ball()
+    action = item.animation_data.action
+    layer(action)
+    before = action_bits(action)
+    action.tcb_live = True
+    assert not action.tcb_live
+    (line,) = tcb_animation.handlers.said_of(action)
+    assert is_said(line)
+    assert (action_bits(action), table_of(item)) == (before, {})
+
+
+def test_a_live_action_that_gets_a_layer_is_let_alone_and_says_it(tcb_animation, animation, layer) -> None:
+    item = ball()
+    action = item.animation_data.action
+    animation.enable(item)
+    action.tcb_live = True
+    tcb_animation.handlers.flush_all()
+    layer(action)
+    curve(item, "location").keyframe_points[1].co.y = 7.0
+    before, rows = action_bits(action), table_of(item)
+    tcb_animation.handlers.flush_all()
+    assert [is_said(line) for line in tcb_animation.handlers.said_of(action)] == [True]
+    assert (action_bits(action), table_of(item)) == (before, rows)
+
+
+def test_saving_keeps_its_table(tcb_animation, animation, layer, tmp_path) -> None:
+    item = ball()
+    animation.enable(item)
+    animation.bake(item)
+    # Rows of keys that are gone go at the next saving, where there is one layer.
+    curve(item, "location").keyframe_points.remove(curve(item, "location").keyframe_points[0])
+    layer(item.animation_data.action)
+    before, rows = action_bits(item.animation_data.action), table_of(item)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "layered.blend"))
+    assert table_of(item) == rows
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "layered.blend"))
+    loaded = bpy.data.objects["Ball"]
+    assert action_bits(loaded.animation_data.action) == before
+    with pytest.raises(animation.Refusal) as refused:
+        animation.bake(loaded)
+    assert is_said(str(refused.value))
+
+
+def test_an_export_to_3d_studio_says_it_and_writes_no_file(animation, layer, tmp_path) -> None:
+    layer(ball().animation_data.action)
+    with pytest.raises(RuntimeError) as refused:
+        bpy.ops.export_anim.tcb_3ds(filepath=str(tmp_path / "layered.3ds"))
+    assert is_said(str(refused.value))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_bake_in_world_space_says_it_of_a_parent(animation, layer) -> None:
+    item, child = ball(), new_object("Child")
+    child.parent = item
+    key(child, "location", KEYS)
+    layer(item.animation_data.action)
+    before = action_bits(item.animation_data.action)
+    animation.enable(child)
+    with pytest.raises(animation.Refusal) as refused:
+        animation.bake_in_world(child)
+    assert is_said(str(refused.value))
+    assert action_bits(item.animation_data.action) == before
+
+
+def test_an_editor_says_why_there_is_no_key(tcb_animation, animation, layer) -> None:
+    layer(ball().animation_data.action)
+    assert is_said(tcb_animation.selection.why_no_track(bpy.context))
