@@ -250,7 +250,7 @@ class Case(Edits):
 
     @property
     def _handlers(self) -> Any:
-        return importlib.import_module(self.animation.__name__.removesuffix(".animation") + ".handlers")
+        return importlib.import_module(self.animation.__name__.removesuffix(".animation") + ".ui.handlers")
 
     def on_both(self, work: Callable[[Any], None]) -> None:
         refused = []

@@ -47,7 +47,7 @@ def removed(thing: bpy.types.Object) -> None:
 
 
 def handlers_of(animation) -> Any:
-    return importlib.import_module(animation.__name__.replace(".animation", ".handlers"))
+    return importlib.import_module(animation.__name__.replace(".animation", ".ui.handlers"))
 
 
 def let_time_pass(animation) -> None:

@@ -256,7 +256,7 @@ def test_a_parameter_of_the_table_out_of_range(animation, thing, name: str, valu
     stored = thing.animation_data.action["tcb_animation"]
     stored["rows"] = rows.view(np.int32)
     stored["stamp"] = type(table)({**table.arrays, "rows": rows}, table.paths).stamp
-    animation.store.session.session.__init__()
+    animation.store.table.session.session.__init__()
     refused(animation, thing, "Ball", "location", "frame 10", name.replace("_", " "))
 
 

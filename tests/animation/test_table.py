@@ -85,7 +85,7 @@ def reopened(folder) -> None:
 
 def forget(animation) -> None:
     """As a new session knows it."""
-    animation.store.session.session.__init__()
+    animation.store.table.session.session.__init__()
 
 
 # Numbers
@@ -134,7 +134,7 @@ def test_ten_thousand_keys_are_read_and_written_in_no_time(animation) -> None:
 
     def read() -> None:
         """As after an undo: nothing of the action is remembered."""
-        store.session.session.forget_actions()
+        store.table.session.session.forget_actions()
         store.table.custom_property.read_table(action)
 
     def write() -> None:
