@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files of other programs into Blender's scenes and back. Their bytes are the business of `formats`."""
+"""Exchange between Blender's scenes and other programs' files; `formats` reads and writes their bytes."""

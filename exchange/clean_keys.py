@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tracks of a file to keys that make a spline: in order of frame, finite, with parameters in their ranges."""
+"""Keys for a spline from a file's tracks: in order of frame, finite, with parameters in their ranges."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from .conversion import Conversion, FloatArray, Frame
 
 BoolArray = npt.NDArray[np.bool_]
 Say = Callable[[str], None]
-"""Takes a note on what was found and what was done."""
+"""Takes a note on what was found and done."""
 
 APART = 0.02
-"""Frames between keys that share one in the file: Blender takes keys nearer than 0.01 for one key."""
+"""Frames between keys that share one in the file: Blender merges keys nearer than 0.01."""
 _LOWEST = np.array([-1.0, -1.0, -1.0, 0.0, 0.0])[:, np.newaxis]
 _ROUNDING, _NEARLY = np.radians(1e-4), np.radians(0.1)
-"""A turn that is this much less than a whole one is a small one backwards, as exporters write it; one that is less than
-rounding away from a whole one is whole."""
+"""Radians. A turn that is less than a whole one by at most the second is a small one backwards, as exporters write it;
+one within the first of a whole one is whole."""
 _UNIT = 1e-9
-"""Axes shorter than this are none: those of files have length 1, or 0 where there is no turn."""
+"""Shorter axes count as none: those of files have length 1, or 0 where there is no turn."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,16 +53,16 @@ class Keys:
 
     @property
     def has_parameters(self) -> BoolArray:
-        """Which keys have one other than 0, shape (n,)."""
+        """Return which keys have a parameter other than 0, shape (n,)."""
         return np.asarray((self.parameters != 0).any(axis=0))
 
     @property
     def is_still(self) -> bool:
-        """One key that says no more than its value."""
+        """True if there is one key, without parameters."""
         return len(self) == 1 and not self.has_parameters.any()
 
     def is_like(self, other: Keys) -> bool:
-        """Whether all is the same in float32, in which Blender and the file have it."""
+        """Check whether both have the same keys in float32, as Blender and files keep them."""
         mine, others = ((one.frames, one.values, one.parameters) for one in (self, other))
         pairs = zip(mine, others, strict=True)
         return self.cycle == other.cycle and all(
@@ -74,12 +74,12 @@ class Keys:
 
 
 def still(value: npt.ArrayLike) -> Keys:
-    """One key, at frame 0: it holds for ever."""
+    """Return one key, at frame 0, which holds for ever."""
     return Keys(np.zeros(1), np.atleast_1d(value)[np.newaxis].astype(np.float64), np.zeros((5, 1)))
 
 
 def vector_keys(track: Track, conversion: Conversion, say: Say) -> Keys | None:
-    """The keys of a track of numbers, values as in the file; None where there are none to use."""
+    """Return the keys of a track of numbers, with values as in the file; None where none can be used."""
     values = track.values.astype(np.float64)
     finite = _finite_rows(values)
     order = _order(track, finite, say)
@@ -89,7 +89,7 @@ def vector_keys(track: Track, conversion: Conversion, say: Say) -> Keys | None:
 
 
 def turn_keys(track: Track, frame: Frame, shorter: bool, say: Say) -> Keys | None:
-    """The keys of a rotation track as turns in the converted parent's space; the first from no rotation.
+    """Return the keys of a rotation track as turns in the converted parent's space; the first from no rotation.
 
     `shorter` turns by the shorter way where the file turns by more than half a turn.
     """
@@ -112,7 +112,7 @@ def turn_keys(track: Track, frame: Frame, shorter: bool, say: Say) -> Keys | Non
     else:
         angles[1:] = _with_small_turns(angles[1:], say)
     if not np.array_equal(order, np.arange(len(values))):
-        # Keys that are left out or go back in time take their turns with them.
+        # A key that is left out or goes back in time takes its turn with it.
         orientations = rotations.turns_to_rotations(angles, axes)[order]
         angles, axes = rotations.rotations_to_turns(orientations)
     axes = frame.axes(axes)
@@ -123,7 +123,7 @@ def turn_keys(track: Track, frame: Frame, shorter: bool, say: Say) -> Keys | Non
 
 
 def _with_small_turns(angles: FloatArray, say: Say) -> FloatArray:
-    """Take turns of nearly 360 degrees, which exporters make of small ones the other way, for these."""
+    """Replace turns of nearly 360 degrees, which exporters make of small ones backwards, by these."""
     missing = 2.0 * np.pi - np.abs(angles)
     small = (missing > _ROUNDING) & (missing < _NEARLY)
     if small.any():
@@ -139,7 +139,7 @@ def _finite_rows(values: FloatArray) -> BoolArray:
 
 
 def _order(track: Track, finite: BoolArray, say: Say) -> npt.NDArray[np.intp]:
-    """The keys to use, in order of frame; those of one frame as they come."""
+    """Return the indices of the keys to use, by frame; those of one frame in the file's order."""
     if not finite.all():
         one, more = n_("{:d} key without a finite value: left out"), n_("{:d} keys without a finite value: left out")
         say(counted(int((~finite).sum()), one, more))

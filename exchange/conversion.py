@@ -19,12 +19,12 @@ from ..interp import rotations
 FloatArray = npt.NDArray[np.float64]
 
 _FLOAT32 = 1e-6
-"""Blender's properties round what a person says by less."""
+"""Blender's properties round what a person enters by less."""
 
 
 @dataclass(frozen=True)
 class Conversion:
-    """How lengths, axes and frames of the file become the scene's.
+    """Conversion of lengths, axes and frames of a file to those of the scene.
 
     Attributes
     ----------
@@ -47,16 +47,16 @@ class Conversion:
         return self.start + np.asarray(frames, dtype=np.float64) * self.stretch
 
     def in_file(self, frames: npt.ArrayLike) -> FloatArray:
-        """The opposite of `frames`."""
+        """Convert frames of the scene to the file's."""
         return (np.asarray(frames, dtype=np.float64) - self.start) / self.stretch
 
     def is_like(self, other: Conversion) -> bool:
-        """Whether the other converts in the same way."""
+        """Check whether the other converts in the same way."""
         mine, others = ((one.scale, one.start, one.stretch) for one in (self, other))
         return bool((self.axes == other.axes).all()) and np.allclose(mine, others, rtol=_FLOAT32)
 
     def places_in_file(self, places: npt.ArrayLike) -> FloatArray:
-        """Places (…, 3) in the scene as the file has them."""
+        """Convert positions (…, 3) in the scene to the file's."""
         return np.asarray(places, dtype=np.float64) @ self.axes / self.scale
 
     @property
@@ -65,12 +65,12 @@ class Conversion:
 
     @property
     def keeps_up(self) -> bool:
-        """Whether Z, by which 3D Studio's cameras stand upright, stays Z."""
+        """True if Z, along which 3D Studio's cameras stand upright, stays Z."""
         return bool(self.axes[2, 2] == 1.0)
 
 
 def axes_of(forward: str, up: str) -> FloatArray:
-    """The rotation that takes these axes of a file, X to -Z, to Blender's Y and Z.
+    """Return the rotation that takes these axes of a file, X to -Z, to Blender's Y and Z.
 
     Raises ValueError where both lie along one line.
     """
@@ -80,13 +80,13 @@ def axes_of(forward: str, up: str) -> FloatArray:
 
 
 def stretch_of(scene: Any, rate: float) -> float:
-    """Frames of the scene a frame of a file that plays so many a second, so that its keys keep their time."""
+    """Return the frames of the scene for one of a file at that rate, so that keys keep their time."""
     return float(scene.render.fps / scene.render.fps_base / rate)
 
 
 @dataclass(frozen=True)
 class Frame:
-    """The converted space of a node, in the converted space of what it hangs from.
+    """The converted space of a node, in the converted space of its parent.
 
     A node's matrix B in its parent's space becomes outer B inner^-1, where both are the conversion's axes or, for what
     is aimed at a target, none: Blender's cameras and spotlights look along their own -Z as those of the file do.
@@ -105,27 +105,27 @@ class Frame:
         return np.eye(3) if self.is_aimed else self.conversion.axes
 
     def positions(self, positions: npt.ArrayLike) -> FloatArray:
-        """Positions (n, 3) in the parent's space."""
+        """Return positions (n, 3) in the parent's space."""
         return self.conversion.scale * np.asarray(positions, dtype=np.float64) @ self.outer.T
 
     def scales(self, scales: npt.ArrayLike) -> FloatArray:
-        """Factors (n, 3) along the node's own axes."""
+        """Return factors (n, 3) along the node's own axes."""
         return np.asarray(scales, dtype=np.float64) @ np.abs(self.inner).T
 
     def axes(self, axes: npt.ArrayLike) -> FloatArray:
-        """Axes of turns (n, 3), in the parent's space."""
+        """Return axes of turns (n, 3) in the parent's space."""
         return np.asarray(axes, dtype=np.float64) @ self.outer.T
 
     def unturned(self) -> FloatArray:
-        """The quaternion that a node without rotation has."""
+        """Return the quaternion of a node without rotation."""
         return rotations.from_matrix(self.outer @ self.inner.T)
 
     def points(self, points: npt.ArrayLike) -> FloatArray:
-        """Points (n, 3) in the node's own space."""
+        """Return points (n, 3) in the node's own space."""
         return self.conversion.scale * np.asarray(points, dtype=np.float64) @ self.inner.T
 
     def positions_in_file(self, positions: npt.ArrayLike) -> FloatArray:
-        """The opposite of `positions`; so are the others of `scales`, `axes` and `points`."""
+        """Invert `positions`; the other methods `…_in_file` invert `scales`, `axes` and `points`."""
         return np.asarray(positions, dtype=np.float64) @ self.outer / self.conversion.scale
 
     def scales_in_file(self, scales: npt.ArrayLike) -> FloatArray:
@@ -138,7 +138,7 @@ class Frame:
         return np.asarray(points, dtype=np.float64) @ self.inner / self.conversion.scale
 
     def rotations_in_file(self, quaternions: npt.ArrayLike) -> FloatArray:
-        """Rotations (n, 4) of the node in its parent's space, as the file has them."""
+        """Return rotations (n, 4) of the node in its parent's space, as the file has them."""
         outer, inner = rotations.from_matrix(self.outer), rotations.from_matrix(self.inner)
         turned = rotations.multiply(rotations.conjugate(outer), np.asarray(quaternions, dtype=np.float64))
         return rotations.multiply(turned, inner)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Blender's glTF exporter is told of the actions of a file."""
+"""Blender's glTF export: which actions of a file it leaves out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..animation.store.original_actions import is_set_aside
 
 
 def leave_out_originals(actions: Any) -> None:
-    """Take the actions that are set aside from those that the exporter has gathered for an object.
+    """Remove actions that are set aside from those that the exporter has gathered for an object.
 
     They are lists by the `id` of an action, each of what is exported of its slots; in 4.2 one list, of actions.
     """

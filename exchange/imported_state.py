@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an imported object was in its file, kept with it, so that what nobody has changed is written as it was read."""
+"""The state of an imported object in its file, kept with it, so that what is unchanged is written as it was read."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from .rotation_keys import Choices
 PROPERTY = "3ds"
 _CONVERSION = "3ds_conversion"
 PROPERTIES = (PROPERTY, _CONVERSION)
-"""The names of the custom properties that hold it."""
+"""Names of the custom properties that hold it."""
 
 
 def remember(datablock: Any, node: three_ds.Node, converted: str) -> None:
-    """Keep the node, as bytes of a file, and how it was converted, as `as_converted` tells it."""
+    """Keep the node, as bytes of a file, and its conversion, as `as_converted` returns it."""
     datablock[PROPERTY] = three_ds.write(three_ds.Scene(keyframer=three_ds.Keyframer((node,))))
     datablock[_CONVERSION] = converted
 
 
 def as_converted(conversion: Conversion, choices: Choices) -> str:
-    """How nodes are converted, to keep with what they became."""
+    """Return a text of how nodes are converted, to keep with what they became."""
     said = {"axes": conversion.axes.tolist(), "scale": conversion.scale}
     said |= {"start": conversion.start, "stretch": conversion.stretch, "choices": dataclasses.astuple(choices)}
     return json.dumps(said)
 
 
 def recall(datablock: Any) -> tuple[three_ds.Node, Conversion, Choices] | None:
-    """The node that the datablock was, and how it was converted; None where it comes from no file."""
+    """Return the node that the datablock was, and its conversion; None where it comes from no file."""
     kept = datablock.get(PROPERTY)
     if not isinstance(kept, bytes):
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a file or a scene has that the other does not get, counted by the names that a report has for it."""
+"""Counts of what an import or an export leaves out, by the names that a report has for it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .mesh_export import GEOMETRY
 from .mesh_import import sound_faces
 
 _GROUPS = struct.Struct("<I")
-"""Of each face: a bit for each smoothing group that it is in."""
+"""A bit for each smoothing group that a face is in."""
 
 
 def left_of_file(scene: three_ds.Scene) -> Counter[str]:
-    """What an import leaves of a file."""
+    """Count what an import leaves out of a file."""
     chunks = () if scene.editor is None else scene.editor.chunks
     left = Counter(material=sum(chunk.ident == MAT_ENTRY for chunk in chunks))
     for item in scene.objects:
@@ -33,7 +33,7 @@ def left_of_file(scene: three_ds.Scene) -> Counter[str]:
 
 
 def _smoothing_groups(mesh: three_ds.Mesh) -> int:
-    """How many groups the faces of a mesh are in."""
+    """Count the smoothing groups of a mesh's faces."""
     contents = [chunk.content for chunk in mesh.face_chunks if chunk.ident == SMOOTH_GROUP]
     used = 0
     for content in contents:
@@ -43,7 +43,7 @@ def _smoothing_groups(mesh: three_ds.Mesh) -> int:
 
 
 def left_of_objects(items: Iterable[Any]) -> Counter[str]:
-    """What an export leaves of objects, but for their faces."""
+    """Count what an export leaves out of objects, but for their faces."""
     shown = [item for item in items if item.type in GEOMETRY]
     materials = {slot.material for item in shown for slot in item.material_slots} - {None}
     meshes = {item.data for item in shown if item.type == "MESH"}
@@ -57,7 +57,7 @@ def _is_smooth(mesh: Any) -> bool:
 
 
 def count_in_file(scene: three_ds.Scene) -> Counter[str]:
-    """The meshes, cameras and lights of a file's editor."""
+    """Count the meshes, cameras and lights of a file's editor."""
     contents = [item.content for item in scene.objects]
     return Counter(
         mesh=sum(isinstance(one, three_ds.Mesh) and bool(len(one.vertices)) for one in contents),
@@ -67,6 +67,6 @@ def count_in_file(scene: three_ds.Scene) -> Counter[str]:
 
 
 def count_in_scene(items: Iterable[Any]) -> Counter[str]:
-    """The meshes, cameras and lights of objects, each once however many show it."""
+    """Count the meshes, cameras and lights of objects, each once however many objects show it."""
     kinds = {**dict.fromkeys(GEOMETRY, "mesh"), "CAMERA": "camera", "LIGHT": "light"}
     return Counter(kinds[kind] for kind, _ in {(item.type, item.data) for item in items if item.type in kinds})

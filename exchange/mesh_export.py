@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blender's geometry to meshes of a file."""
+"""Meshes of a file from Blender's geometry."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from .mesh_import import sound_faces
 IndexArray = npt.NDArray[Any]
 
 MOST = 0xFFFF
-"""Vertices, and faces, of a mesh in a .3ds file."""
+"""Most vertices, and faces, of a mesh in a .3ds file."""
 _ALL_EDGES = 7
 GEOMETRY = ("MESH", "CURVE", "SURFACE", "META", "FONT")
 _FLAT = 1e-9
 
 
 def mesh_of(item: Any, world: FloatArray, frame: Frame, pivot: FloatArray, left: Counter[str], say: Say) -> Mesh | None:
-    """The object's geometry as triangles, with its modifiers, where the object stands; None where there is none.
+    """Return the object's geometry as triangles, with its modifiers, where the object stands; None where there is none.
 
     `world`: the object's matrix as the file has it, (4, 4); `frame`: from the object's own space in the file to that in
-    Blender; `pivot`: where the object's origin is in the file's mesh; `left`: gets what faces are left out.
+    Blender; `pivot`: the object's origin in the file's mesh; `left`: gets the counts of faces that are left out.
     """
     evaluated = item.evaluated_get(bpy.context.evaluated_depsgraph_get())
     shown = evaluated.to_mesh()
@@ -67,7 +67,7 @@ def mesh_of(item: Any, world: FloatArray, frame: Frame, pivot: FloatArray, left:
 
 
 def _triangles(mesh: Any) -> tuple[FloatArray, IndexArray, FloatArray]:
-    """Points (n, 3), triangles (m, 3), and one u, v a point, (n, 2) or (0, 2): a vertex may become several points."""
+    """Return points (n, 3), triangles (m, 3), and u, v of the points, (n, 2) or (0, 2); a vertex may become several."""
     mesh.calc_loop_triangles()
     triangles = _numbers(mesh.loop_triangles, "loops", 3, np.int32)
     vertices = _numbers(mesh.loops, "vertex_index", 1, np.int32)[:, 0]

@@ -20,12 +20,12 @@ _FLAT = 1e-12
 
 
 def mirrors(mesh: Mesh) -> bool:
-    """Whether the mesh's matrix is left-handed."""
+    """Check whether the mesh's matrix is left-handed."""
     return mesh.matrix is not None and bool(np.linalg.det(mesh.matrix[:3].astype(np.float64)) < 0.0)
 
 
 def local_points(mesh: Mesh, pivot: npt.ArrayLike, mirrored: bool, say: Say) -> FloatArray:
-    """The vertices (n, 3) in the space of a node: that of the mesh's matrix, around the pivot.
+    """Return the vertices (n, 3) in the space of a node: that of the mesh's matrix, around the pivot.
 
     `mirrored`: the matrix is left-handed and the node is not, so the file has the mesh mirrored along x.
     """
@@ -48,7 +48,7 @@ def local_points(mesh: Mesh, pivot: npt.ArrayLike, mirrored: bool, say: Say) -> 
 
 
 def make_mesh(name: str, mesh: Mesh, points: FloatArray, say: Say) -> bpy.types.Mesh:
-    """A new mesh datablock with these points, and the faces and texture coordinates of the file's mesh."""
+    """Make a mesh datablock with these points, and the faces and texture coordinates of the file's mesh."""
     made: Any = bpy.data.meshes.new(name)
     faces = mesh.faces[(mesh.faces < len(points)).all(axis=1)].astype(np.int32)
     if len(faces) < len(mesh.faces):
@@ -74,7 +74,7 @@ def make_mesh(name: str, mesh: Mesh, points: FloatArray, say: Say) -> bpy.types.
 
 
 def sound_faces(faces: npt.NDArray[Any]) -> tuple[BoolArray, Counter[str]]:
-    """Which of the triangles (n, 3) have three vertices and are there for the first time; and the others, counted.
+    """Return which triangles (n, 3) have three vertices and are no duplicates; and the others, counted.
 
     Vertices have numbers of 16 bits, so that the three of a triangle make one number.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an import found, made, matched and left."""
+"""Report of an import or export: what was found, made, matched and left out."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _IN_WORDS = {
     "key_with_parameters": (n_("{:,} key with parameters"), n_("{:,} keys with parameters")),
     "property_without_key": (n_("{:,} property set without a key"), n_("{:,} properties set without a key")),
 }
-"""Of what is counted, how one of it and several are said."""
+"""Singular and plural of what is counted."""
 
 
 @dataclass
 class Exchanged:
-    """Adds up over files."""
+    """Counts and notes of an exchange, added up over files."""
 
     found: Counter[str] = field(default_factory=Counter)
     """Nodes of each kind, tracks, keys, keys with parameters: in the file."""
@@ -54,13 +54,13 @@ class Exchanged:
     matched: dict[str, str] = field(default_factory=dict)
     """Nodes, and the objects that took their animation."""
     notes: list[str] = field(default_factory=list)
-    """What was left, or is other than the file says, and why."""
+    """What was left out, or differs from the file, and why."""
     items: list[Any] = field(default_factory=list)
     """The objects that were made or matched."""
     animated: list[Any] = field(default_factory=list)
     """The datablocks with TCB tracks."""
     cyclic: dict[Any, tuple[float, float]] = field(default_factory=dict)
-    """Those of them with a track that cycles; the frames of their first and last keys."""
+    """The datablocks with a track that cycles; the frames of their first and last keys."""
     baked: Report = field(default_factory=Report)
 
     def add(self, other: Exchanged) -> None:
@@ -76,7 +76,7 @@ class Exchanged:
         self.baked.add(other.baked)
 
     def summed(self) -> Report:
-        """What was made, in the numbers of a bake."""
+        """Return the counts of what was made as a bake's."""
         baked = self.baked
         return Report(
             datablocks=len(self.animated),
@@ -90,7 +90,7 @@ class Exchanged:
         )
 
     def lines(self) -> list[str]:
-        """What was found, made and matched, in words."""
+        """Return what was found, made and matched, as sentences."""
         lines = [rpt_("Found {:s}", _counted(self.found))] if self.found else []
         kinds = [kind for kind in ("mesh", "camera", "light") if self.in_file[kind] or self.in_scene[kind]]
         if kinds:
@@ -106,13 +106,13 @@ class Exchanged:
         return lines
 
     def tell_left(self, left: Counter[str]) -> None:
-        """Note what was left out, of each kind how much."""
+        """Note how much was left out of each kind."""
         if left.total():
             self.notes.append(rpt_("Left out: {:s}", _counted(left)))
 
 
 def count_found(scene: three_ds.Scene, counts: Counter[str]) -> None:
-    """Add up the nodes of each kind, tracks and keys of a file."""
+    """Add the nodes of each kind, tracks and keys of a file to the counts."""
     counts += Counter(node.kind.lower() for node in scene.nodes)
     tracks = [track for node in scene.nodes for track in node.tracks]
     counts["track"] += len(tracks)
@@ -122,10 +122,10 @@ def count_found(scene: three_ds.Scene, counts: Counter[str]) -> None:
 
 
 def _counted(counts: Counter[str]) -> str:
-    """As words: 2 meshes, 1 camera."""
+    """Return the counts in words: 2 meshes, 1 camera."""
     return _all_counted(counts, [name for name, n in counts.items() if n]) or rpt_("nothing")
 
 
 def _all_counted(counts: Counter[str], names: Sequence[str]) -> str:
-    """Those of these names, of which there may be none."""
+    """Return the counts of these names in words, zeros too."""
     return ", ".join(counted(counts[name], *_IN_WORDS[name]) for name in names)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys that are turns, said by a property of Blender's: quaternions, Euler angles, or an angle and an axis.
+"""Keys of turns as those of a property of Blender's: quaternions, Euler angles, or axis-angles.
 
-A quaternion key says turns up to 360 degrees from the key before, and of two near 360 not which way; Euler angles and
-axis-angles say any turn, but only along their own axes. So the property is chosen that says a node's turns exactly.
+A quaternion key gives turns of up to 360 degrees from the key before, and near 360 not which way; Euler angles and
+axis-angles give any turn, but only about their own axes. So the property is chosen that gives a node's turns exactly.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ PROPERTIES = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_
 _HALF_TURN = np.pi - 1e-3
 """Below it the shorter way is the turn itself, whatever float32 rounds."""
 _LARGEST_ARC = 2.0 * np.pi - 0.02
-"""Above it the two keys' quaternions, in float32, say the axis between them to no better than 1e-5 radian."""
+"""Above it the two keys' quaternions, in float32, give the axis between them to no better than 1e-5 radian."""
 _LARGEST_QUATERNION_ARC = 2.0 * np.pi - 3e-3
-"""Above it they may not even be told from those of a whole turn."""
+"""Above it they may even be taken for those of a whole turn."""
 _SAME_TURN = 1e-4
 """Radians: turns that differ by more are others; rounding to float32 differs by less than a hundredth of it."""
 _STEP = np.pi / 8.0
@@ -38,12 +38,12 @@ _MOST_SAMPLES = 200_000
 
 BetweenKeys = Literal["BY_FILE", "DE_CASTELJAU", "SQUAD"]
 MAX_NAME = b"MAXSCENE"
-"""What 3ds Max writes as the name of the file that a keyframer was made in."""
+"""3ds Max's name, in a keyframer, of the file that it was made in."""
 
 
 @dataclass(frozen=True)
 class Choices:
-    """How rotations are to be read.
+    """Choices of an import of rotations.
 
     Attributes
     ----------
@@ -61,11 +61,11 @@ class Choices:
 
     @property
     def construction(self) -> tcb.Construction:
-        """How a track interpolates between its keys."""
+        """The interpolation of a track between its keys."""
         return "SQUAD" if self.between == "SQUAD" else "DE_CASTELJAU"
 
     def of(self, scene: Scene) -> Choices:
-        """The same, with what is to be as the file has it."""
+        """Return the choices with "BY_FILE" resolved for that scene."""
         if self.between != "BY_FILE":
             return self
         return replace(self, between="SQUAD" if is_of_max(scene) else "DE_CASTELJAU")
@@ -79,7 +79,7 @@ def is_of_max(scene: Scene) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Turned:
-    """A rotation mode, and the keys of its property; without settings they are samples of a motion, to be linear."""
+    """A rotation mode, and the keys of its property; without settings they are samples, to be linear."""
 
     mode: str
     keys: Keys
@@ -91,7 +91,7 @@ class Turned:
 
 
 def said_by_keys(turns: Keys, choices: Choices, say: Say) -> Turned:
-    """The keys in the rotation mode that was asked for, or in another one that can say them."""
+    """Return the keys in the rotation mode that was asked for, or in another one that can give them."""
     prefers_euler, construction = choices.prefers_euler, choices.construction
     largest = float(np.abs(turns.values[1:, 0]).max(initial=0.0))
     quaternions = _orientations(turns)
@@ -136,7 +136,7 @@ def _orientations(turns: Keys) -> FloatArray:
 
 
 def spline_of(turns: Keys, construction: tcb.Construction) -> tcb.RotationSpline:
-    """Return the spline that a file's turns make."""
+    """Return the spline of a file's turns."""
     tension, continuity, bias, ease_to, ease_from = turns.parameters
     return tcb.RotationSpline.from_turns(
         turns.frames,
@@ -153,12 +153,12 @@ def spline_of(turns: Keys, construction: tcb.Construction) -> tcb.RotationSpline
 
 
 def _followed(turns: Keys) -> Iterator[tuple[str, FloatArray]]:
-    """The keys in each mode that keeps whole turns, found by going along the motion."""
+    """Yield the keys in each mode that keeps whole turns, found by following the motion."""
     way = np.abs(turns.values[1:, 0]) / _STEP
     if way.sum() > _MOST_SAMPLES:
         raise KeysError(rpt_("turns too often to be followed"))
     steps = np.ceil(way).astype(np.intp) + 1
-    # Of a turn about one axis at a steady pace, whatever the parameters: where it goes between the keys, not when.
+    # Of a turn about one axis at constant speed: the parameters change when it moves between keys, not where.
     pair = np.repeat(np.arange(len(steps)), steps)
     part = (np.arange(len(pair)) - np.repeat(np.cumsum(steps) - steps, steps)) / steps[pair]
     quaternions = _orientations(turns)
@@ -177,7 +177,7 @@ def _followed(turns: Keys) -> Iterator[tuple[str, FloatArray]]:
 
 
 def _says(mode: str, values: FloatArray, turns: Keys) -> bool:
-    """Whether keys of these values, in float32, mean the same turns."""
+    """Check whether keys of these values, in float32, give the same turns."""
     held = values.astype(np.float32).astype(np.float64)
     if mode == "AXIS_ANGLE":
         angles, axes = rotations.turns_of_axis_angle(held[:, 0], held[:, 1:])

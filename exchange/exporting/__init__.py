@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Objects of a scene into a 3D Studio file."""
+"""Export of a scene's objects to a 3D Studio file."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Objects of the open scene into a 3D Studio file."""
+"""Export of objects of the open scene to a 3D Studio file."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ EXPORT_STEPS = n_("{:,} of {:,} steps of the export done")
 _AMBIENT = b"$AMBIENT$"
 _REVISION = 5
 SAMPLE_LIMIT = 1_000_000
-"""Samples in a file, some minutes of work: above it an export is refused unless the limit is raised."""
+"""Most samples in a file, some minutes of work, unless the limit is raised."""
 _ROUNDING = 1e-6
-"""Radians that float32 may leave of no turn."""
+"""Radians by which float32 may differ from no turn."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class ExportOptions:
     samples_others : bool
         Write tracks that are not TCB as samples; else they are refused.
     sample_limit : int
-        More samples than this, objects times frames, are refused.
+        Refuse more samples than this, objects times frames.
     """
 
     conversion: Conversion = field(default_factory=Conversion)
@@ -72,13 +72,13 @@ class ExportOptions:
 
 
 Steps = Generator[tuple[int, int], None, tuple[three_ds.Scene, Exchanged]]
-"""An export step by step, which yields how many are done and in all; closed, it leaves all as it was."""
+"""An export step by step: yields the steps done and the number of all; closing it leaves all as it was."""
 
 
 def export_scene(
     objects: Iterable[Any], scene: bpy.types.Scene, options: ExportOptions, progress: Progress | None = None
 ) -> tuple[three_ds.Scene, Exchanged]:
-    """The objects, with their keys, as a file has them, and what there is to say of it.
+    """Return a scene of a file with the objects and their keys, and a report.
 
     `progress` is called with the number of steps done and in all.
 
@@ -99,7 +99,7 @@ def export_scene(
 
 
 def export_steps(objects: Iterable[Any], scene: bpy.types.Scene, options: ExportOptions) -> Steps:
-    """The same step by step: frame by frame where objects are sampled, then object by object."""
+    """Return the same as a generator of steps: frame by frame where objects are sampled, then object by object."""
     report = Exchanged()
     gathered = _gathered(objects, scene, options, report)
     shown = [one.item for one in gathered if isinstance(one.item, bpy.types.Object)]
@@ -138,7 +138,7 @@ def export_steps(objects: Iterable[Any], scene: bpy.types.Scene, options: Export
 
 
 def _made_in(gathered: Sequence[Gathered]) -> bytes:
-    """The name of the program's file that the header gives: 3ds Max's where it plays most rotations as Blender does."""
+    """Return the name of the program's file for the header: 3ds Max's where most rotations are played as in Blender."""
     count = Counter(one.construction for one in gathered if one.construction is not None)
     chosen: Construction = "SQUAD" if count["SQUAD"] > count["DE_CASTELJAU"] else "DE_CASTELJAU"
     for one in gathered:
@@ -148,7 +148,7 @@ def _made_in(gathered: Sequence[Gathered]) -> bytes:
 
 
 def _gathered(objects: Iterable[Any], scene: Any, options: ExportOptions, report: Exchanged) -> list[Gathered]:
-    """What becomes nodes: objects, with their targets; those that others hang from first."""
+    """Return the objects that become nodes, with their targets; parents first."""
     chosen = list(objects)
     targets = {item: target_of(item, options.conversion) for item in chosen if _kind(item) in TARGET_KINDS}
     aims = {target for target, _ in targets.values() if target is not None and target.type == "EMPTY"}
@@ -178,7 +178,7 @@ def _gathered(objects: Iterable[Any], scene: Any, options: ExportOptions, report
 
 
 def _say_what_parents_lose(one: Gathered, aims: set[Any]) -> None:
-    """Lights and targets have only places in the file, cameras and spotlights no scale."""
+    """Note what the file can't pass on: to lights and targets more than positions, to cameras and spotlights scale."""
     parent = one.parent
     if parent is None or (_kind(parent) == "OBJECT" and parent not in aims):
         return
@@ -200,8 +200,10 @@ def _curves_of(item: Any) -> list[bpy.types.FCurve]:
 
 
 def _ambient(scene: Any, options: ExportOptions, report: Exchanged) -> list[Gathered]:
-    """Return the world's color as the ambient light: that of its background, if that is a plain one, else its viewport
-    color; also where that is keyed, or the world was imported."""
+    """Return the world's color as the ambient light, also where it is keyed, or the world was imported.
+
+    It is the color of the background, if that is a plain one, else the world's viewport color.
+    """
     world = scene.world
     if world is None:
         return []
@@ -221,7 +223,7 @@ def _ambient(scene: Any, options: ExportOptions, report: Exchanged) -> list[Gath
 
 
 def _plain_background(world: Any) -> str | None:
-    """Return the path in the world's nodes of the color that is its surface; None where more nodes make that."""
+    """Return the path, in the world's nodes, of the color of a plain background; None where other nodes make it."""
     # From Blender 5.0 on a world always uses its nodes.
     plays = world.node_tree is not None and (bpy.app.version >= (5, 0, 0) or world.use_nodes)
     output = world.node_tree.get_output_node("ALL") if plays else None
@@ -261,7 +263,7 @@ def _gather(item: Any, exported: set[Any], target: Any, is_upright: bool, report
 
 
 def _changes_shape(item: Any) -> bool:
-    """Whether an armature or shape keys may move its vertices."""
+    """Check whether an armature or shape keys may move the object's vertices."""
     keys = getattr(item.data, "shape_keys", None)
     moved = keys is not None and keys.animation_data is not None
     return moved or any(modifier.type == "ARMATURE" for modifier in item.modifiers)
@@ -298,12 +300,12 @@ def _node(index: int, one: Gathered, places: dict[Any, int]) -> three_ds.Node:
 def _editor_objects(
     gathered: Sequence[Gathered], scene: bpy.types.Scene, conversion: Conversion, left: Counter[str]
 ) -> Iterable[three_ds.Object]:
-    """What the nodes show, once each; what is left out of them is added to what was `left`."""
+    """Return the objects that the nodes show, once each; what is left out of them is added to `left`."""
     shown: dict[bytes, Gathered] = {}
     for one in gathered:
         if one.item is None or one.kind in (*TARGET_KINDS.values(), "AMBIENT") or one.name == DUMMY:
             continue
-        # Where a mesh stands mirrored, readers mirror its instances that do not.
+        # Where an instance of a mesh is mirrored, readers also mirror the instances that are not.
         if one.name not in shown or (_is_mirrored(shown[one.name]) and not _is_mirrored(one)):
             shown[one.name] = one
     for one in shown.values():

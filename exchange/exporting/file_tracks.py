@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys to the tracks of a file: whole frames, float32, turns from the key before."""
+"""Tracks of a file from keys: whole frames, float32, turns from the key before."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _CYCLES = {"SINGLE": 0, "REPEAT": 2, "LOOP": 3}
 _LARGEST = float(np.finfo(np.float32).max)
 _NO_TURN = np.array([[1.0, 0.0, 0.0, 0.0]])
 _WHOLE = 1e-3
-"""Frames: a key nearer than this to a whole frame stands there, but for float32."""
+"""Frames: a key nearer than this to a whole frame differs from it only by float32."""
 
 
 def numbers_track(kind: str, keys: Keys, conversion: Conversion, say: Say) -> Track:
-    """The track of keys whose values are in the file's terms already."""
+    """Return the track of keys whose values are in the file's units already."""
     frames = _file_frames(keys.frames, conversion, say)
     values = np.clip(np.nan_to_num(keys.values), -_LARGEST, _LARGEST)
     changed = (values != keys.values).any(axis=1)
@@ -35,17 +35,17 @@ def numbers_track(kind: str, keys: Keys, conversion: Conversion, say: Say) -> Tr
 
 
 def turns_track(keys: Keys, conversion: Conversion, say: Say) -> Track:
-    """The rotation track of keys that are turns from the key before, in Blender's convention."""
+    """Return the rotation track of keys that are turns from the key before, in Blender's convention."""
     frames = _file_frames(keys.frames, conversion, say)
     return _track("ROTATION", frames, _rounded_turns(keys.values), keys)
 
 
 def _rounded_turns(turns: FloatArray) -> npt.NDArray[np.float32]:
-    """Turns as a file has them: of the opposite sense, none backwards, in float32.
+    """Return turns as a file has them: of the opposite sense, none backwards, in float32.
 
-    Each makes up for what rounding the ones before has cost, so that errors do not add up from key to key. Blocks of
-    them are rounded side by side, each as if it began exactly; then the first turn of each makes up for where the block
-    before it ends.
+    Each corrects the rounding of the ones before, so that errors do not add up from key to key. Blocks of turns are
+    rounded side by side, each as if it began exactly; then the first turn of each corrects the end of the block before
+    it.
     """
     wanted = rotations.turns_to_rotations(turns[:, 0], turns[:, 1:])
     rows = np.empty((len(turns), 4), dtype=np.float32)
@@ -68,8 +68,7 @@ def _rounded_turns(turns: FloatArray) -> npt.NDArray[np.float32]:
 
 
 def _rounded(turns: FloatArray, wanted: FloatArray, stands: FloatArray) -> tuple[npt.NDArray[np.float32], FloatArray]:
-    """Of n tracks the rows of the file that take each from where it stands to the wanted rotation, shape (n, 4), and
-    where it stands then."""
+    """Return for n tracks the file's rows from current to wanted rotations, (n, 4), and the rotations reached."""
     left = rotations.multiply(wanted, rotations.conjugate(stands))
     axes, angles = rotations.to_axis_angle(left, turns[:, 1:])
     angles, axes = rotations.nearest_turns(angles, axes, turns[:, :1] * turns[:, 1:])
@@ -86,7 +85,7 @@ def _track(kind: str, frames: npt.NDArray[np.int32], values: npt.NDArray[np.floa
 
 
 def _file_frames(frames: FloatArray, conversion: Conversion, say: Say) -> npt.NDArray[np.int32]:
-    """Whole frames of the file, and a word on keys that were elsewhere."""
+    """Return whole frames of the file, and note keys that were between them."""
     exact = conversion.in_file(frames)
     whole = np.clip(np.rint(exact), -LAST_FRAME, LAST_FRAME)
     # An import moved keys of one frame so far apart.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which objects show one mesh: the file has it once, and a node with an instance's name for each."""
+"""Instances of meshes: the file has each mesh once, and an instance's name for each object that shows it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .names import Names
 from .nodes import Gathered
 
 _NEAR = 1e-5
-"""Of a mesh's size: float32 leaves less of vertices that were moved by a pivot."""
+"""Part of a mesh's size: float32 errors of vertices that were moved by a pivot are smaller."""
 
 
 class Instances:
@@ -28,7 +28,7 @@ class Instances:
         self._instances: dict[bytes, Names] = {}
 
     def name(self, one: Gathered) -> None:
-        """Give the object a name of its own, or that of the mesh that it shows and an instance's; and a pivot."""
+        """Give the object a name of its own, or that of its mesh and an instance's name; and a pivot."""
         source = one.source
         one.pivot = np.zeros(3, np.float32) if source is None else source.pivot
         first = self._first(one)
@@ -48,7 +48,7 @@ class Instances:
             one.name = self.names.take(one.item.name, one.say)
 
     def _first(self, one: Gathered) -> Gathered:
-        """The first object that shows the same mesh: perhaps itself."""
+        """Return the first object that shows the same mesh, which may be the object itself."""
         item, source = one.item, one.source
         if item.type not in GEOMETRY or item.modifiers:
             return one
@@ -63,7 +63,7 @@ class Instances:
         return first
 
     def _are_alike(self, one: Gathered, other: Gathered) -> bool:
-        """Whether two meshes are one around two pivots, as an import makes them of instances with different ones."""
+        """Check whether two meshes are one around two pivots, as an import makes them of such instances."""
         mine, others = one.item.data, other.item.data
         if any(len(getattr(mine, name)) != len(getattr(others, name)) for name in ("vertices", "loops", "polygons")):
             return False
@@ -74,7 +74,7 @@ class Instances:
         return bool(apart <= _NEAR * np.abs(points).max(initial=0.0))
 
     def _around_pivot(self, one: Gathered) -> FloatArray:
-        """The vertices (n, 3) in the file's mesh, for the scene's units and axes."""
+        """Return the vertices (n, 3) in the file's mesh, in the scene's units and axes."""
         points = np.empty(3 * len(one.item.data.vertices), np.float32)
         one.item.data.vertices.foreach_get("co", points)
         pivot = np.zeros(3) if one.pivot is None else one.pivot
@@ -83,14 +83,14 @@ class Instances:
 
 
 def _corners(mesh: Any) -> FloatArray:
-    """The vertex of each corner of a face."""
+    """Return the vertex of each corner of a face."""
     corners = np.empty(len(mesh.loops), np.int32)
     mesh.loops.foreach_get("vertex_index", corners)
     return corners.astype(np.float64)
 
 
 def _mapped(mesh: Any) -> FloatArray:
-    """The texture coordinates of each corner; none where the mesh has none."""
+    """Return the texture coordinates of each corner; none where the mesh has none."""
     layer = mesh.uv_layers.active
     mapped = np.zeros(0 if layer is None else 2 * len(mesh.loops), np.float32)
     if layer is not None:

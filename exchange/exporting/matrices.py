@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Objects whose motion is more than their own keys: where they are, frame by frame."""
+"""World matrices, frame by frame, of objects whose own keys do not tell their whole motion."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ from ..conversion import FloatArray
 
 _NEAR = 1e-5
 _TURNING = ("TRACK_TO", "DAMPED_TRACK", "LOCKED_TRACK", "COPY_ROTATION", "LIMIT_ROTATION", "TRANSFORM")
-"""Constraints that turn an object; of what is aimed in the file only the place is its own."""
+"""Constraints that turn an object; of an object that is aimed in the file they change nothing."""
 _TRANSFORMS = ("location", "rotation", "scale", "delta_")
 
 
 def why_more_than_keys(item: Any, parent: Any, aims: bool) -> str:
-    """Why the object's own location, rotation and scale do not say where it is in the space of `parent`, what it hangs
-    from in the file; empty where they do."""
+    """Return why the object's own channels do not give its motion relative to `parent`; empty where they do.
+
+    `parent`: what it hangs from in the file.
+    """
     data = item.animation_data
     for constraint in item.constraints:
         if constraint.enabled and not (aims and constraint.type in _TURNING):
@@ -44,7 +46,7 @@ def why_more_than_keys(item: Any, parent: Any, aims: bool) -> str:
 
 
 def inverse_of(item: Any) -> tuple[FloatArray, FloatArray, float] | None:
-    """The parent inverse as a place, a quaternion and a factor; None where it is more than these."""
+    """Return the parent inverse as a location, a quaternion and a factor; None where it is not made of these."""
     matrix = np.array(item.matrix_parent_inverse, dtype=np.float64)
     factor = float(np.cbrt(np.linalg.det(matrix[:3, :3])))
     if factor <= 0.0 or np.abs(matrix[:3, :3] @ matrix[:3, :3].T - factor**2 * np.eye(3)).max() > _NEAR * factor**2:
@@ -53,13 +55,13 @@ def inverse_of(item: Any) -> tuple[FloatArray, FloatArray, float] | None:
 
 
 def frames_of(scene: Any) -> FloatArray:
-    """All frames of the scene."""
+    """Return all frames of the scene."""
     return np.arange(scene.frame_start, scene.frame_end + 1, dtype=np.float64)
 
 
 @contextmanager
 def looked_at(items: Iterable[Any], scene: Any) -> Iterator[None]:
-    """Let Blender evaluate the objects, hidden ones too, while frames are set; then show the frame that was shown.
+    """Let Blender evaluate the objects, hidden ones too, while frames are set; then show the former frame again.
 
     Blender leaves out what is hidden in the viewport, or keyed to be, unless something depends on it.
     """
@@ -76,8 +78,10 @@ def looked_at(items: Iterable[Any], scene: Any) -> Iterator[None]:
 
 
 class Matrices:
-    """World matrices of objects at every frame of the scene, shape (frames, 4, 4) each; they are to be looked at, and
-    to be sampled before they are asked for."""
+    """World matrices of objects at every frame of the scene, shape (frames, 4, 4) each.
+
+    They are sampled within `looked_at`, and can be asked for afterwards.
+    """
 
     def __init__(self, items: Iterable[Any], scene: Any) -> None:
         self.scene = scene
@@ -85,11 +89,11 @@ class Matrices:
         self._worlds: dict[Any, FloatArray] = {item: np.empty((len(self.frames), 4, 4)) for item in items}
 
     def __len__(self) -> int:
-        """The number of frames to go through."""
+        """Return the number of frames to go through."""
         return len(self.frames) if self._worlds else 0
 
     def sample(self) -> Iterator[int]:
-        """Go through the frames; yields after each how many are done."""
+        """Go through the frames, yielding after each how many are done."""
         for row, frame in enumerate(self.frames[: len(self)]):
             self.scene.frame_set(int(frame))
             depsgraph = bpy.context.evaluated_depsgraph_get()
@@ -101,7 +105,7 @@ class Matrices:
         return self._worlds[item]
 
     def local(self, item: Any, parent: Any) -> tuple[FloatArray, FloatArray, FloatArray, bool]:
-        """Places (n, 3), quaternions (n, 4) and scales (n, 3) in the space of `parent`, and whether it shears there."""
+        """Return locations (n, 3), quaternions (n, 4), scales (n, 3), relative to `parent`, and whether they shear."""
         matrices = self._worlds[item]
         if parent is not None:
             matrices = np.linalg.inv(self._worlds[parent]) @ matrices

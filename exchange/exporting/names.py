@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Names that a .3ds file can hold: ten characters, each once."""
+"""Names that a .3ds file can hold: ten characters, each unique."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ NAME_LENGTH = 10
 
 
 class Names:
-    """Those that a file has so far."""
+    """The names that a file has so far."""
 
     def __init__(self) -> None:
         self._taken: set[bytes] = set()
 
     def take(self, name: str, say: Say) -> bytes:
-        """A name of its own for what Blender calls `name`."""
+        """Return a unique name for the object that Blender calls `name`."""
         encoded = name.replace("\0", "").encode("latin-1", "replace")
         short = encoded[:NAME_LENGTH] or b"Unnamed"
         number = 0

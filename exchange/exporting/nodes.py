@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Objects of Blender as nodes of a file."""
+"""Nodes of a file from Blender's objects."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ HIDDEN = 0x0800
 TARGET_KINDS = {"CAMERA": "CAMERA_TARGET", "SPOTLIGHT": "LIGHT_TARGET"}
 _DEFAULTS = {"POSITION": 0.0, "SCALE": 1.0, "ROLL": 0.0}
 _SIGHT = 10.0
-"""How far before a camera without a target its target is put."""
+"""Distance of the target that is made for a camera without one."""
 _ROUNDING = 1e-6
-"""What float32, radians for degrees, and lenses for angles leave of a value without keys."""
+"""Error of float32, of radians for degrees and of lenses for angles in a value without keys."""
 
 
 @dataclass(eq=False)
@@ -47,13 +47,13 @@ class Gathered:
     """The object that it hangs from in the file, or None."""
     say: Say
     aimed_by: Any = None
-    """Of a target: what looks at it."""
+    """The object that looks at this target."""
     target: Any = None
     """The object that it looks at."""
     is_upright: bool = True
-    """Whether it looks there upright in the file, but for its own roll."""
+    """It looks there upright in the file, but for its own roll."""
     parent_is_aimed: bool = False
-    """Whether it hangs from what has a target in the file."""
+    """It hangs from an object that has a target in the file."""
     instance: bytes | None = None
     pivot: npt.NDArray[np.float32] | None = None
     flags: tuple[int, int] = (0x4000, 0)
@@ -65,12 +65,14 @@ class Gathered:
     colored: tuple[bpy.types.ID, str] | None = None
     """The datablock and the path of an ambient light's color."""
     construction: Construction | None = None
-    """How the keys of its rotation are played, where there are several."""
+    """The interpolation of its rotation, where that has several keys."""
 
 
 def target_of(item: Any, conversion: Conversion) -> tuple[Any, bool]:
-    """The object that a camera or light looks at, None where it has no such constraint, or others too; and whether it
-    looks there upright in the file."""
+    """Return the object that a camera or light looks at, and whether it looks there upright in the file.
+
+    The object is None where there is no such constraint, or there are others too.
+    """
     live = [constraint for constraint in item.constraints if constraint.enabled]
     aims = [constraint for constraint in live if constraint.name != ROLL_CONSTRAINT]
     if len(aims) != 1 or aims[0].type != "TRACK_TO" or aims[0].target is None:
@@ -88,12 +90,12 @@ def target_of(item: Any, conversion: Conversion) -> tuple[Any, bool]:
 
 
 def upright_spaces(items: Iterable[Any]) -> set[Any]:
-    """The objects in whose spaces an import has made cameras stand upright, where the file had other axes."""
+    """Return the objects in whose spaces an import made cameras stand upright, as the file had other axes."""
     return {each.space_object for item in items for each in item.constraints if each.name == AIM} - {None}
 
 
 def find_source(gathered: Gathered, conversion: Conversion) -> None:
-    """Look up the node that the object was imported from, where it would be written by the same conversion."""
+    """Find the node that the object was imported from, if it would be written by the same conversion."""
     kept = recall(gathered.item)
     if kept is None or kept[0].kind != gathered.kind or not kept[1].is_like(conversion):
         return
@@ -146,7 +148,7 @@ class Writer:
         return Tracks(datablock, self.samples_others, self.limit, self.conversion)
 
     def _add(self, gathered: Gathered, kind: str, quantity: str, now: Keys, values: FloatArray) -> None:
-        """Add the track as it was read, where the keys are still `then`'s; else that of these values, the file's."""
+        """Add the track as it was read, if the keys have not changed since; else that of these values, the file's."""
         source, then = gathered.source, None if gathered.planned is None else gathered.planned.keys.get(quantity)
         read = None if source is None else source.track(kind)
         if read is not None and then is not None and _same(now, then):
@@ -183,7 +185,7 @@ class Writer:
         self._add(gathered, "SCALE", "scale", scale, frame.scales_in_file(scale.values))
 
     def _turns(self, gathered: Gathered, tracks: Tracks, outer: FloatArray, frame: Frame) -> None:
-        """Add the rotation track; `outer` turns what the object's own rotation gives."""
+        """Add the rotation track; `outer` is applied after the object's own rotation."""
         item, say = gathered.item, gathered.say
         said = tracks.rotation(item)
         if said.settings is not None and len(said.keys) > 1:
@@ -264,7 +266,7 @@ class Writer:
         self._add(gathered, "ROLL", "roll", roll, roll.values)
 
     def _sight(self, gathered: Gathered) -> None:
-        """A target for what has none."""
+        """Add a target to what has none."""
         world = self.matrices.world(gathered.aimed_by)
         places = sampled(self.matrices.frames, world[:, :3, 3] - _SIGHT * _unit(world[:, :3, 2]))
         places = places.with_values(self.conversion.places_in_file(places.values))
@@ -296,7 +298,7 @@ _NO_TURN = np.array([1.0, 0.0, 0.0, 0.0])
 
 
 def _same(now: Keys, then: Keys) -> bool:
-    """Whether keys are those that an import wrote, in float32; of a value without keys, the value, but for rounding."""
+    """Check whether keys are those that an import wrote, in float32; without keys, the value, but for rounding."""
     if now.is_still and then.is_still:
         return bool(
             np.abs(now.values - then.values).max(initial=0.0) <= _ROUNDING * np.abs(then.values).max(initial=1.0)
@@ -305,7 +307,7 @@ def _same(now: Keys, then: Keys) -> bool:
 
 
 def _visibility(item: Any) -> Keys:
-    """1 where the object is hidden in renders."""
+    """Return keys that are 1 where the object is hidden in renders."""
     try:
         curves = [fcurve for fcurve in channels_of(item) if fcurve.data_path == "hide_render" and not fcurve.mute]
     except Refusal:
@@ -317,13 +319,13 @@ def _visibility(item: Any) -> Keys:
 
 
 def is_driven(datablock: Any, path: str, expression: str) -> bool:
-    """Whether the property has the driver that an import makes."""
+    """Check whether the property has the driver that an import makes."""
     drivers = datablock.animation_data.drivers if datablock.animation_data else ()
     return any(curve.data_path == path and curve.driver.expression.endswith(expression) for curve in drivers)
 
 
 def width_seen(camera: Any, scene: Any) -> float:
-    """How much of a sensor's width the picture has, mm: its own, or what is left of a fit to the picture's height."""
+    """Return the visible width of the sensor, mm: its own, or what remains when the picture's height is fitted."""
     render = scene.render
     width, height = render.resolution_x * render.pixel_aspect_x, render.resolution_y * render.pixel_aspect_y
     if camera.sensor_fit == "HORIZONTAL" or (camera.sensor_fit == "AUTO" and width >= height):
@@ -333,12 +335,12 @@ def width_seen(camera: Any, scene: Any) -> float:
 
 
 def fov_of(lens: npt.ArrayLike, width: float) -> FloatArray:
-    """The horizontal field of view in degrees of focal lengths."""
+    """Return the horizontal fields of view, in degrees, of focal lengths."""
     return np.degrees(2.0 * np.arctan(width / 2.0 / np.asarray(lens, dtype=np.float64)))
 
 
 def hotspot_of(blend: npt.ArrayLike, size: npt.ArrayLike) -> FloatArray:
-    """The cone, radians, where a light of that blend begins to fade."""
+    """Return the cone, radians, where a light of that blend begins to fade."""
     edge = np.cos(np.asarray(size, dtype=np.float64) / 2.0)
     return np.asarray(2.0 * np.arccos(np.clip(edge + np.asarray(blend) * (1.0 - edge), -1.0, 1.0)))
 
@@ -348,7 +350,7 @@ def _unit(vectors: FloatArray) -> FloatArray:
 
 
 def rolls_of(worlds: FloatArray) -> FloatArray:
-    """The rolls, radians, of what looks along its -Z, going on from one to the next, of its axes (n, 3, 3)."""
+    """Return the rolls, radians and continuous, of axes (n, 3, 3) that look along their -Z."""
     right, back = _unit(worlds[:, :, 0]), _unit(worlds[:, :, 2])
     level = np.cross([0.0, 0.0, 1.0], back)
     upright = np.cross(back, level)

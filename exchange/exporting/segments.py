@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys of a file for tracks of which Blender plays some segments by other interpolations than a spline.
+"""Keys of a file for tracks in which Blender plays some segments by other interpolations than a spline.
 
-A file knows one spline through all keys. So keys are added where such a segment is held or eased, and the splines
-beside it get corners, which end them: with continuity -1 a side goes by its own chord alone, as fast as tension and
-bias have it. Where a spline would have to end otherwise, it is sampled. At whole frames of the file all is as played.
+A file has one spline through all keys. So keys are added where such a segment is constant or eased, and the splines
+beside it end in corners: with continuity -1 a side goes by its own chord alone, as fast as tension and bias make it. A
+spline that would have to end otherwise is sampled. At whole frames of the file all is as played.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ from ..rotation_keys import spline_of
 
 TENSION, CONTINUITY, BIAS = (PARAMETERS.index(name) for name in ("tension", "continuity", "bias"))
 _SAME = 1e-6
-"""Of the values' size, or radians: what float32 leaves of one way."""
+"""Error of float32, of the values' size, or radians."""
 _STEEPEST = 2.0
 """1 less the least tension, and 1 more than the largest bias."""
 
 
 @dataclass(frozen=True, eq=False)
 class Joined:
-    """Keys that play splines and what is between them.
+    """Keys that play splines and the segments between them.
 
     Attributes
     ----------
     keys : Keys
         With the components of the spline, or turns from the key before.
     filled, added : int
-        Segments between splines that got keys, and how many.
+        Segments between splines that got keys, and the number of these.
     sampled, samples : int
-        Splines whose ends keys can't say, and the keys that they got instead.
+        Splines whose ends no keys can give, and the keys that they got instead.
     """
 
     keys: Keys
@@ -57,23 +57,23 @@ class Joined:
 
 @dataclass(frozen=True, eq=False)
 class _Piece:
-    """Keys in a row: those of a spline, or added ones after it."""
+    """Consecutive keys: those of a spline, or added ones after it."""
 
     frames: FloatArray
     values: FloatArray
     """Numbers, or quaternions."""
     parameters: FloatArray
     turns: FloatArray | None = None
-    """Of a rotation's own keys the turns from the key before, shape (n, 4)."""
+    """Turns from the key before, shape (n, 4), of a rotation's own keys."""
 
 
 def joined(whole: TrackSpline, conversion: Conversion, turns: Callable[[TrackSpline], FloatArray] | None) -> Joined:
-    """Return keys for a spline of several runs; `turns` gives the turns of a rotation's run, of values it is None."""
+    """Return keys for a spline of several runs; `turns` gives the turns of a rotation's run, and is None for values."""
     return _Joining(whole, conversion, turns).joined()
 
 
 class _Joining:
-    """How the keys of one track are found."""
+    """The search for the keys of one track."""
 
     def __init__(
         self, whole: TrackSpline, conversion: Conversion, turns: Callable[[TrackSpline], FloatArray] | None
@@ -90,10 +90,10 @@ class _Joining:
         ends = [(run.frames[0], run.frames[-1]) for run in self.runs]
         self.inside = [self._whole_frames(end, start)[1:-1] for (_, end), (start, _) in pairwise(ends)]
         self.between = self._parts(self.spline(np.concatenate(self.inside)), self.inside)
-        """What is played at `inside`, between runs."""
+        """Values at `inside`, between runs."""
         self.straight = [self._is_straight(gap) for gap in range(len(self.inside))]
         self.speeds = [None, *(1.0 if straight else None for straight in self.straight), None]
-        """Before and after each run, in chords of the ways there; None: any."""
+        """Speeds before and after each run, in chords of the segments there; None: any."""
 
     def joined(self) -> Joined:
         own = [self._own(run) for run in range(len(self.runs))]
@@ -110,19 +110,19 @@ class _Joining:
         )
 
     def _whole_frames(self, start: float, end: float) -> FloatArray:
-        """The file's frames from one to another, which go to the nearest whole ones, as frames of the scene."""
+        """Return the file's frames between two, rounded to whole ones, as frames of the scene."""
         first, last = np.rint(self.conversion.in_file([start, end]))
         return self.conversion.frames(np.arange(first, last + 1.0))
 
     def _apart(self, values: FloatArray, others: FloatArray) -> FloatArray:
-        """How far values are from others, shape (n,)."""
+        """Return the distances between values and others, shape (n,)."""
         if self.is_rotation:
             return rotations.angle_between(values, others)
         apart: FloatArray = np.abs(values - others).max(axis=1)
         return apart
 
     def _is_straight(self, gap: int) -> bool:
-        """Tell whether keys alone say what is between two runs."""
+        """Tell whether keys alone give the motion between two runs."""
         before, after = self.runs[gap], self.runs[gap + 1]
         start, end = before.spline.keys.values[-1], after.spline.keys.values[0]
         share = (self.inside[gap] - before.frames[-1]) / (float(after.frames[0]) - float(before.frames[-1]))
@@ -134,7 +134,7 @@ class _Joining:
         return bool((self._apart(self.between[gap], line) <= self.same).all())
 
     def _added(self, gap: int) -> _Piece:
-        """The keys between two runs: none on a straight way, the last frame of what is held, or a sample a frame."""
+        """Return the keys between two runs: none if straight, the last frame of a constant, or a sample a frame."""
         frames, values = self.inside[gap], self.between[gap]
         start = np.broadcast_to(self.runs[gap].spline.keys.values[-1], values.shape)
         is_held = bool((self._apart(values, start) <= self.same).all())
@@ -144,10 +144,10 @@ class _Joining:
         return _Piece(frames[kept], values[kept], parameters)
 
     def _own(self, number: int) -> _Piece:
-        """The keys of a run, with corners at its ends."""
+        """Return the keys of a run, with corners at its ends."""
         run = self.runs[number]
         keys, parameters = run.spline.keys, run.spline.keys.parameters.copy()
-        # On a straight way it goes evenly; what is beside other ones doesn't matter.
+        # On a straight segment it moves evenly; beside other segments any value will do.
         before, after = self.speeds[number : number + 2]
         leaving, arriving = (after, before) if len(keys) == 1 else self._speeds(number)
         if number > 0:
@@ -157,7 +157,7 @@ class _Joining:
             parameters[:, -1] = _corner(parameters[:, -1], arriving, after)
             parameters[EASE_FROM, -1] = 0.0
         if len(keys) == 2 and not self.is_rotation and leaving is not None and arriving is not None:
-            # The end of a track with more than two keys goes by the tangent at the other end of its segment, too.
+            # The end of a track with more than two keys also depends on the tangent at the other end of its segment.
             if number == 0:
                 parameters[TENSION, 0] = 1.0 - min(leaving / (1.5 - 0.5 * arriving), _STEEPEST)
             elif number == len(self.runs) - 1:
@@ -165,8 +165,7 @@ class _Joining:
         return _Piece(keys.frames, keys.values, parameters, self.turns[number])
 
     def _speeds(self, number: int) -> tuple[float | None, float | None]:
-        """How fast a run of several keys leaves its first and comes to its last, in chords of the segments there; None:
-        these have no length."""
+        """Return the speeds of a run of several keys at its ends, in chords of the segments there; None: no length."""
         run = self.runs[number].spline
         curve = type(run).curve([run], end_to_end([run]))
         turns = self.turns[number]
@@ -179,7 +178,7 @@ class _Joining:
         return speeds[0], speeds[1]
 
     def _sampled(self, number: int) -> _Piece:
-        """A run as samples at whole frames, which are smooth but for corners at its ends."""
+        """Return a run as samples at whole frames, smooth but for corners at its ends."""
         run = self.runs[number]
         first, last = run.frames[[0, -1]].astype(np.float64)
         frames = np.clip(self._whole_frames(first, last), first, last)
@@ -188,7 +187,7 @@ class _Joining:
         return _Piece(frames, evaluate_many([run.spline], frames)[0], parameters)
 
     def _unlike(self, keys: Keys, own: Sequence[_Piece]) -> list[int]:
-        """The runs that the keys do not play within the tolerances of a bake."""
+        """Return the runs that the keys do not play within the tolerances of a bake."""
         frames = [
             np.clip(self._whole_frames(piece.frames[0], piece.frames[-1]), piece.frames[0], piece.frames[-1])
             for piece in own
@@ -200,11 +199,11 @@ class _Joining:
 
     @staticmethod
     def _parts(values: FloatArray, frames: Sequence[FloatArray]) -> list[FloatArray]:
-        """Split what is there at frames one after the other."""
+        """Split values at consecutive groups of frames."""
         return np.split(values, np.cumsum([len(each) for each in frames])[:-1])
 
     def _played(self, keys: Keys) -> Spline:
-        """What keys of the file play."""
+        """Return the spline that keys of the file play."""
         if not self.is_rotation:
             return tcb.VectorSpline(SplineKeys(keys.frames, keys.values, *keys.parameters))
         run = self.runs[0].spline
@@ -222,16 +221,18 @@ class _Joining:
         for piece in pieces:
             start, end = end, end + len(piece.frames)
             if piece.turns is not None:
-                # A run's first key turns from what is before it, the track's first one from nothing.
+                # A run's first key turns from what is before it, the track's first key from nothing.
                 kept = slice(1 if start else 0, None)
                 turns[start:end][kept] = piece.turns[kept]
         return keys.with_values(turns)
 
 
 def _corner(parameters: FloatArray, arriving: float | None, leaving: float | None) -> npt.NDArray[np.float64]:
-    """Return the parameters with those of a key that the motion comes to and leaves along the chords, at speeds of so
-    many of them; None: at any."""
-    # Of slack 1 - T and bias B it comes at (1 - T)(1 + B) and leaves at (1 - T)(1 - B), and neither is above 2.
+    """Return the parameters of a key at which the motion arrives and leaves along the chords.
+
+    `arriving`, `leaving`: the speeds in chords; None: any.
+    """
+    # With slack 1 - T and bias B it arrives at (1 - T)(1 + B) and leaves at (1 - T)(1 - B); neither exceeds 2.
     most = _STEEPEST**2
     into = arriving if arriving is not None else 1.0 if leaving is None else min(leaving, most - leaving)
     away = leaving if leaving is not None else min(into, most - into)

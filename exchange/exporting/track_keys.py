@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The keys of Blender's tracks, for a file: as they are where they are TCB, sampled where they are not."""
+"""Keys of Blender's tracks for a file: own keys where tracks are TCB, samples elsewhere."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from ..rotation_keys import PROPERTIES, Turned
 from .segments import joined
 
 _SAME = 1e-6
-"""Of samples: as near to each other they are one value, that float32 has rounded."""
+"""Samples within this of each other are one value, rounded to float32."""
 
 
 @dataclass(frozen=True, eq=False)
 class Said:
-    """A rotation mode and the keys of its property; without settings they are none of TCB."""
+    """A rotation mode and the keys of its property; without settings they are not TCB."""
 
     mode: str
     keys: Keys
@@ -43,7 +43,7 @@ class Said:
     """Blender plays none of its segments by another interpolation."""
 
     def is_like(self, turned: Turned) -> bool:
-        """Whether this is what an import wrote."""
+        """Check whether an import wrote this."""
         if self.mode != turned.mode or not self.is_one_spline:
             return False
         if turned.keys.is_still:
@@ -55,14 +55,14 @@ class Said:
 
 
 class SampleLimit:
-    """How many samples a file may get, and how many it has so far."""
+    """The most samples that a file may get, and how many it has so far."""
 
     def __init__(self, most: int) -> None:
         self.most = most
         self.taken = 0
 
     def take(self, count: int, refusal: Callable[[str], Refusal]) -> None:
-        """Let so many be taken. Raises the refusal of the reason where there would be too many."""
+        """Take that many samples. Raises the refusal with the reason where there would be too many."""
         self.taken += count
         if self.taken <= self.most:
             return
@@ -95,7 +95,7 @@ class Tracks:
         self._tracks = {track.path: track for track in found if track.in_use and _playing(track)}
 
     def numbers(self, path: str, say: Say) -> Keys:
-        """The keys of a property of numbers; one key where nothing animates it. Raises Refusal."""
+        """Return the keys of a property of numbers; one key where nothing animates it. Raises Refusal."""
         track = self._tracks.get(path)
         if track is None:
             return still(_value(self.datablock, path))
@@ -110,7 +110,7 @@ class Tracks:
         return sampled(frames, self._played(track, splines, frames))
 
     def turns(self, item: Any, say: Say) -> Keys:
-        """The keys of the rotation, as turns from the key before. Raises Refusal."""
+        """Return the keys of the rotation, as turns from the key before. Raises Refusal."""
         track = self._rotation()
         if track is None:
             axis, angle = rotations.to_axis_angle(quaternion_of(item))
@@ -127,7 +127,7 @@ class Tracks:
         return sampled_turns(frames, _quaternions(track, self._played(track, [], frames)))
 
     def rotation(self, item: Any) -> Said:
-        """The rotation as the object's properties say it. Raises Refusal."""
+        """Return the rotation as the object's own properties have it. Raises Refusal."""
         track = self._rotation()
         if track is None:
             path = PROPERTIES.get(item.rotation_mode, "rotation_euler")
@@ -139,7 +139,7 @@ class Tracks:
         return Said(item.rotation_mode, keys, settings, len(splines[0].runs) == 1)
 
     def played(self, *paths: str) -> tuple[FloatArray, FloatArray]:
-        """Whole frames from the first to the last key of these properties, and what each is there, a column each."""
+        """Return whole frames from the first to the last key of these properties, and their values, one a column."""
         tracks = [self._tracks.get(path) for path in paths]
         keyed = [track for track in tracks if track is not None]
         ends = [_whole_frames(track) for track in keyed]
@@ -160,7 +160,7 @@ class Tracks:
         return path in self._tracks
 
     def _sampled_frames(self, track: Track, say: Say) -> FloatArray:
-        """The frames at which a track is sampled, which is said."""
+        """Return the frames at which a track is sampled, and note them."""
         frames = _whole_frames(track)
         self.limit.take(len(frames), track.refusal)
         reason = _why_sampled(track) or rpt_("its components have keys, or splines that end, at different frames")
@@ -168,13 +168,13 @@ class Tracks:
         return frames
 
     def _splines(self, track: Track, say: Say) -> list[TrackSpline]:
-        """None where something else than its splines plays."""
+        """Return the splines of the track's components; none where something else plays it."""
         reason = _why_sampled(track)
         if reason and not self.samples_others:
             raise track.refusal(rpt_("{:s}; let it be sampled, or make it TCB", reason))
         if not _is_played_by_splines(track):
             return []
-        # What is locked can be read.
+        # Locked tracks can be read.
         reason = "" if track.locked else why_not(track)
         if reason:
             raise track.refusal(reason)
@@ -187,7 +187,7 @@ class Tracks:
         return track_splines(track, track.settings, read_own_keys(track), {})
 
     def _joined(self, track: Track, spline: TrackSpline, say: Say) -> Keys | None:
-        """Keys that play a spline and what Blender plays between its runs, which is said; None where it has one run."""
+        """Return keys for a spline and the segments between its runs, and note them; None where it has one run."""
         if len(spline.runs) == 1:
             return None
         found = joined(spline, self.conversion, partial(_turns, track) if track.is_rotation else None)
@@ -205,7 +205,7 @@ class Tracks:
         return found.keys
 
     def _played(self, track: Track, splines: list[TrackSpline], frames: FloatArray) -> FloatArray:
-        """What the components play at the frames, shape (frames, components)."""
+        """Evaluate the components at the frames, shape (frames, components)."""
         values = np.tile([track.component(index) for index in range(len(track.rest))], (len(frames), 1))
         for index, fcurve in _playing(track).items():
             values[:, index] = [fcurve.evaluate(float(frame)) for frame in frames]
@@ -215,7 +215,7 @@ class Tracks:
 
 
 def _playing(track: Track) -> dict[int, bpy.types.FCurve]:
-    """The components' F-curves that are not muted."""
+    """Return the components' F-curves that are not muted."""
     return {
         index: fcurve
         for index, fcurve in track.channels.items()
@@ -224,7 +224,7 @@ def _playing(track: Track) -> dict[int, bpy.types.FCurve]:
 
 
 def _is_played_by_splines(track: Track) -> bool:
-    """Whether its keys play at their own frames, and nothing else does."""
+    """Check whether the keys are played at their own frames, and nothing else plays."""
     plays_all = len(_playing(track)) == len(track.channels)
     return track.enabled and not track.driven and plays_all and function_of(track) is None
 
@@ -234,7 +234,7 @@ def _of(track: Track, text: str) -> str:
 
 
 def _why_sampled(track: Track) -> str:
-    """Why the file can't say by keys what plays; empty where it can."""
+    """Return why keys of the file can't play the track; empty where they can."""
     if not track.enabled:
         return rpt_("not TCB")
     if not _is_played_by_splines(track):
@@ -246,14 +246,14 @@ def _why_sampled(track: Track) -> str:
 
 
 def sampled(frames: FloatArray, values: FloatArray) -> Keys:
-    """A key a sample; one where all are the same."""
+    """Return a key a sample; one key where all are the same."""
     if (np.ptp(values, axis=0) <= _SAME * np.maximum(1.0, np.abs(values).max(axis=0))).all():
         frames, values = frames[:1], values[:1]
     return Keys(frames, values, np.zeros((5, len(frames))))
 
 
 def sampled_turns(frames: FloatArray, quaternions: FloatArray) -> Keys:
-    """A key a sample, as turns by the shorter way; one where there are none."""
+    """Return a key a sample, as turns by the shorter way; one key where there are no turns."""
     if rotations.angle_between(quaternions, quaternions[0]).max() <= _SAME:
         frames, quaternions = frames[:1], quaternions[:1]
     angles, axes = rotations.rotations_to_turns(quaternions)
@@ -261,7 +261,7 @@ def sampled_turns(frames: FloatArray, quaternions: FloatArray) -> Keys:
 
 
 def quaternion_of(item: Any) -> FloatArray:
-    """The orientation of an object's own rotation property."""
+    """Return the orientation of an object's own rotation property."""
     if item.rotation_mode == "QUATERNION":
         return rotations.normalise(item.rotation_quaternion[:])
     if item.rotation_mode == "AXIS_ANGLE":
@@ -281,7 +281,7 @@ def _keys(spline: TrackSpline, values: FloatArray) -> Keys:
 
 
 def _turns(track: Track, spline: TrackSpline) -> FloatArray:
-    """Of a rotation's keys, shape (n, 4): angle and axis."""
+    """Return the turns of a rotation's keys, shape (n, 4): angle and axis."""
     if track.settings.path == "AS_KEYED" and track.kind == "EULER":
         angles, axes = rotations.turns_of_euler(spline.values, track.order)
     elif track.settings.path == "AS_KEYED" and track.kind == "AXIS_ANGLE":
@@ -301,6 +301,6 @@ def _quaternions(track: Track, values: FloatArray) -> FloatArray:
 
 
 def _whole_frames(track: Track) -> FloatArray:
-    """From the first to the last key of any component."""
+    """Return the whole frames from the first to the last key of any component."""
     ends = [point.co.x for fcurve in track.channels.values() for point in fcurve.keyframe_points]
     return np.arange(np.floor(min(ends)), np.ceil(max(ends)) + 1.0)

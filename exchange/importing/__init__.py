@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A 3D Studio file into a scene."""
+"""Import of a 3D Studio file into a scene."""

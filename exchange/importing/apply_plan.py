@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is planned for an object, given to an object of Blender's: values, keys, constraints and drivers.
+"""Application of a plan to an object of Blender's: values, keys, constraints and drivers.
 
-What Blender has no straight line to - its lens is no linear function of the field of view, and the blend of a spotlight
-depends on two cones - stays in the file's quantity, as a custom property with the file's keys. A driver makes Blender's
-of it: a simple expression, which plays without the add-on.
+Quantities that Blender's are no linear function of - its lens depends on the field of view, and the blend of a
+spotlight on two cones - stay custom properties with the file's keys. A driver computes Blender's property: a simple
+expression, which plays without the extension.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .plan_objects import Planned, note
 from .write_keys import Animated, write_action
 
 LENS = " / tan(radians(max(fov, 0.01)) / 2)"
-"""After half the width of the sensor, which is no variable: Blender would take it for a circle in the dependencies."""
+"""After half the sensor's width, which is no variable: Blender would see a cycle of dependencies."""
 ROLL = "radians(roll)"
 SIZE = "radians(falloff)"
 BLEND = "(cos(radians(hotspot) / 2) - cos(radians(falloff) / 2)) / (1 - cos(radians(falloff) / 2))"
@@ -32,17 +32,17 @@ _ROLL_ENDS = ("to_min_z_rot", "to_max_z_rot")
 
 
 class Applied:
-    """What was given to datablocks: those that have TCB tracks now, and counts."""
+    """The datablocks that have TCB tracks now, and counts of what was given."""
 
     def __init__(self) -> None:
         self.datablocks: list[bpy.types.ID] = []
         self.counts: Counter[str] = Counter()
         self.cyclic: dict[bpy.types.ID, tuple[float, float]] = {}
-        """Those of them with a track that cycles; the frames of their first and last keys."""
+        """The datablocks with a track that cycles; the frames of their first and last keys."""
         self.notes: list[str] = []
 
     def hold(self) -> None:
-        """A track of one key without parameters: the property has its value, and no key."""
+        """Count a track of one key without parameters: the property gets its value, and no key."""
         self.counts["property_without_key"] += 1
 
     def write(
@@ -67,7 +67,7 @@ class Applied:
 
 
 def apply(planned: Planned, item: Any, target: Any, axes: Any, applied: Applied) -> None:
-    """Let the object (of an ambient light: the world) be as planned.
+    """Make the object (of an ambient light: the world) as planned.
 
     `target` is what it looks at; `axes` an object in whose space a camera stands upright, where that is not the world.
     """
@@ -100,7 +100,7 @@ def _vector(datablock: Any, path: str, keys: Keys, applied: Applied) -> list[Ani
 
 
 def _property(datablock: Any, path: str, keys: Keys, applied: Applied, settings: Settings | None) -> list[Animated]:
-    """Give a property its first value; keys where there is more than this to say, and without settings samples."""
+    """Give a property its first value, and keys where there are more; without settings these are samples."""
     value = keys.values[0]
     setattr(datablock, path, value if len(value) > 1 else float(value[0]))
     if keys.is_still:
@@ -110,7 +110,7 @@ def _property(datablock: Any, path: str, keys: Keys, applied: Applied, settings:
 
 
 def _quantity(datablock: Any, name: str, keys: Keys) -> list[Animated]:
-    """A custom property with the file's own quantity, in degrees."""
+    """Give the datablock a custom property with the file's own quantity, in degrees."""
     datablock[name] = float(keys.values[0, 0])
     description = rpt_("3D Studio's {:s}, in degrees; a driver makes Blender's of it", name)
     datablock.id_properties_ui(name).update(description=description)
@@ -126,7 +126,7 @@ def _visibility(item: Any, path: str, keys: Keys, applied: Applied) -> list[Anim
 
 
 def _aim(item: Any, target: Any, axes: Any) -> None:
-    """Let the object look at its target along -Z, upright."""
+    """Aim the object at its target along -Z, upright."""
     for end in _ROLL_ENDS:
         item.driver_remove(f'constraints["{ROLL_CONSTRAINT}"].{end}')
     for constraint in [each for each in item.constraints if each.name in (AIM, ROLL_CONSTRAINT)]:
@@ -141,11 +141,11 @@ def _aim(item: Any, target: Any, axes: Any) -> None:
 
 
 def _roll(planned: Planned, item: Any, target: Any, applied: Applied) -> list[Animated]:
-    """Let the object roll about its line of sight."""
+    """Roll the object about its line of sight."""
     keys = planned.keys.get("roll")
     if keys is None or (keys.is_still and keys.values[0, 0] == 0.0):
         return []
-    # A Transformation whose results are both ends of one range: they are the roll, whatever the target does.
+    # A Transformation constraint with one value at both ends of its range: this is the roll, whatever the target does.
     roll = item.constraints.new("TRANSFORM")
     roll.name = ROLL_CONSTRAINT
     roll.target = target
@@ -176,7 +176,7 @@ def _lens(planned: Planned, camera: Any, applied: Applied) -> None:
 
 
 def lens_of(fov: float, width: float) -> float:
-    """The focal length of a horizontal field of view in degrees; Blender's limits where there is none."""
+    """Return the focal length of a horizontal field of view in degrees, within Blender's limits."""
     return width / 2.0 / math.tan(math.radians(min(max(fov, 0.01), 179.9)) / 2.0)
 
 
@@ -201,7 +201,7 @@ def _cones_and_color(planned: Planned, light: Any, applied: Applied) -> None:
 
 
 def _is_free(datablock: Any, expressions: Mapping[str, str], applied: Applied) -> bool:
-    """Whether the properties have no drivers but those, of these expressions, of an import: they are removed."""
+    """Check that the properties have only drivers of an import, with these expressions, and remove those."""
     if datablock.animation_data is None:
         return True
     drivers = datablock.animation_data.drivers
@@ -219,7 +219,7 @@ def _is_free(datablock: Any, expressions: Mapping[str, str], applied: Applied) -
 
 
 def blend_of(hotspot: float, size: float) -> float:
-    """How Blender blends a cone of this size, radians, so that the light begins to fade where the hotspot ends."""
+    """Return the blend of a cone of this size, radians, with which the light begins to fade at the hotspot's edge."""
     whole = 1.0 - math.cos(size / 2.0)
     return (math.cos(hotspot / 2.0) - math.cos(size / 2.0)) / whole if whole else 0.0
 

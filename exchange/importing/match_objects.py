@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Objects that a scene has for what is planned, by name."""
+"""Matching of planned objects to a scene's, by name."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ NAME_LENGTH = 10
 """Characters of an object's name that a .3ds file keeps."""
 _NUMBER = re.compile(r"\.\d{3,}$")
 _NEAR = 1e-3
-"""Of a mesh's size: vertices farther off than this are elsewhere."""
+"""Part of a mesh's size: vertices farther apart than this differ."""
 
 
 def _bare(name: str) -> str:
-    """Without the number that Blender adds where a name is taken."""
+    """Remove the number that Blender adds to a name that is taken."""
     return _NUMBER.sub("", name)
 
 
 _AS_NAMED: tuple[Callable[[str], str], ...] = (str, _bare, lambda name: _bare(name)[:NAME_LENGTH])
-"""What an object's name is compared by: first as it is; an exporter cuts names, and Blender numbers them."""
+"""Forms in which names are compared, the exact one first; an exporter cuts names, and Blender numbers them."""
 
 
 def match_objects(planned: Sequence[Planned], objects: Iterable[Any], notes: list[str]) -> list[Any]:
-    """For each that is planned the object of its name, or None; none is given twice."""
+    """Return for each planned object the scene's of its name, or None; none is returned twice."""
     free = sorted(objects, key=lambda item: str(item.name))
     items: list[Any] = [None] * len(planned)
     for shown in _AS_NAMED:
@@ -63,7 +63,7 @@ def _fits(planned: Planned, item: Any) -> bool:
 
 
 def why_left(item: Any) -> str:
-    """Why an object, or a world, can't take an animation; empty where it can."""
+    """Return why an object, or a world, can't be animated; empty where it can."""
     shown = item.data if getattr(item, "type", "") in ("CAMERA", "LIGHT") else item
     if item.library is not None or shown.library is not None:
         return rpt_("it is linked")
@@ -73,7 +73,7 @@ def why_left(item: Any) -> str:
 
 
 def tell_differences(planned: Planned, item: Any, parent: Any, notes: list[str]) -> None:
-    """Say where the object is not as the file has it, so that the same keys move it elsewhere."""
+    """Note where the object is not as the file has it, so that the same keys move it elsewhere."""
     say = partial(note, notes, planned.name)
     own = [constraint.name for constraint in item.constraints if constraint.name not in (AIM, ROLL_CONSTRAINT)]
     if own:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""New objects for what is planned."""
+"""New objects for planned ones."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .plan_objects import Planned, note
 from .revert import Before
 
 WATTS = 1000.0
-"""What Blender's own importer gives a light: the lamps of 3D Studio do not fade with distance."""
+"""Power that Blender's own importer gives a light: the lamps of 3D Studio do not fade with distance."""
 AXES = "3DS Axes"
 
 
 class Made:
-    """What was made and changed so far, to be taken away and put back if something fails."""
+    """The datablocks made and changed so far, to be removed and restored if the import fails."""
 
     def __init__(self, collection: bpy.types.Collection) -> None:
         self.collection = collection
@@ -30,7 +30,7 @@ class Made:
         self._befores: dict[bpy.types.ID, Before] = {}
 
     def new(self, kind: str, name: str, data: bpy.types.ID | None) -> Any:
-        """A new object in the collection."""
+        """Add a new object to the collection."""
         item: Any = bpy.data.objects.new(name, data)
         self.datablocks.append(item)
         self.collection.objects.link(item)
@@ -43,12 +43,12 @@ class Made:
         return datablock
 
     def keep(self, datablock: bpy.types.ID) -> None:
-        """Remember how a datablock is that the import is about to change."""
+        """Remember the state of a datablock that the import is about to change."""
         if datablock not in self._befores:
             self._befores[datablock] = Before(datablock)
 
     def take_back(self) -> None:
-        """Remove all that is new, with its actions and those that were given to what is not."""
+        """Remove all that is new, with its actions, and restore what is not."""
         actions = {_action_of(one) for one in (*self.datablocks, *self._befores)}
         actions -= {None, *(before.action for before in self._befores.values())}
         for before in self._befores.values():
@@ -57,7 +57,7 @@ class Made:
         self.finish()
 
     def finish(self) -> None:
-        """Forget how things were before."""
+        """Forget the former states."""
         bpy.data.batch_remove([before.copy for before in self._befores.values()])
         self._befores.clear()
 
@@ -68,7 +68,7 @@ def _action_of(datablock: bpy.types.ID) -> bpy.types.Action | None:
 
 
 def make_objects(planned: Sequence[Planned], made: Made, notes: list[str]) -> list[Any]:
-    """One object for each that is planned, not yet placed; for an ambient light a world."""
+    """Return an object for each planned one, not yet placed; for an ambient light a world."""
     meshes: dict[tuple[bytes, bytes, bool], Any] = {}
     items = []
     for one in planned:
@@ -100,7 +100,7 @@ def _data(planned: Planned, meshes: dict[tuple[bytes, bytes, bool], Any], made: 
 
 
 def make_axes(conversion: Conversion, made: Made) -> Any:
-    """An object whose space is the file's: there a camera stands upright."""
+    """Return an object whose space is the file's: there a camera stands upright."""
     item = made.new("EMPTY", AXES, None)
     item.rotation_mode = "QUATERNION"
     item.rotation_quaternion = rotations.from_matrix(conversion.axes)

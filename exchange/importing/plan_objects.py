@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A file's scene as objects to be: what each is, what it hangs from, and the keys of its properties.
+"""Plan of the objects that a file's scene becomes: type, parent, and keys of properties.
 
 All is read and converted here, before anything of Blender's is made or changed.
 """
@@ -73,32 +73,32 @@ _ABOUT = {
 
 @dataclass(eq=False)
 class Planned:
-    """One object to be."""
+    """One planned object."""
 
     name: str
     node: Node
     parent: int | None
-    """Its place among all that are planned."""
+    """Index of its parent among the planned objects."""
     kind: str
     """MESH, EMPTY, CAMERA, LIGHT or WORLD."""
     frame: Frame
     content: Mesh | Camera | Light | None = None
     target: int | None = None
-    """What it looks at."""
+    """Index of the object that it looks at."""
     points: FloatArray | None = None
-    """Of its mesh, in its own space."""
+    """Vertices of its mesh, in its own space."""
     mirrored: bool = False
     keys: dict[str, Keys] = field(default_factory=dict)
-    """Of location, scale, fov, roll, color, hotspot, falloff; angles in degrees."""
+    """Keys of location, scale, fov, roll, color, hotspot and falloff; angles in degrees."""
     rotation: Turned | None = None
     hidden: Keys | None = None
     """1 where it is hidden."""
     markers: list[tuple[float, str]] = field(default_factory=list)
-    """Frames, and the object that it is to look like."""
+    """Frames, and the name of the object that it morphs to."""
 
 
 def node_name(node: Node) -> str:
-    """What Blender is to call it; the file's bytes are taken for Latin-1, which loses none."""
+    """Return Blender's name for the node; the file's bytes are read as Latin-1, which loses none."""
     name, instance = node.name.decode("latin-1"), (node.instance_name or b"").decode("latin-1")
     if node.name == DUMMY:
         return instance or "Dummy"
@@ -108,7 +108,7 @@ def node_name(node: Node) -> str:
 
 
 def plan(scene: Scene, conversion: Conversion, choices: Choices, notes: list[str]) -> list[Planned]:
-    """Everything that the file has, nodes first and in their order."""
+    """Plan everything that the file has, nodes first and in their order."""
     objects = {item.name: item for item in reversed(scene.objects)}
     nodes, parents = _all_nodes(scene, objects)
     _pass_over_ambient(nodes, parents, notes)
@@ -137,12 +137,12 @@ def plan(scene: Scene, conversion: Conversion, choices: Choices, notes: list[str
 
 
 def note(notes: list[str], name: str, what: str) -> None:
-    """Add what there is to say of an object."""
+    """Add a note on an object."""
     notes.append(rpt_('"{:s}": {:s}', name, what))
 
 
 def _all_nodes(scene: Scene, objects: dict[bytes, Object]) -> tuple[list[Node], list[int | None]]:
-    """The keyframer's nodes, and nodes for what only the editor has, with the places of what they hang from."""
+    """Return the keyframer's nodes, and nodes for what only the editor has, with the indices of their parents."""
     nodes = list(scene.nodes)
     parents: list[int | None] = [] if scene.keyframer is None else list(scene.keyframer.parents())
     known = {(node.kind, node.name) for node in nodes}
@@ -156,7 +156,7 @@ def _all_nodes(scene: Scene, objects: dict[bytes, Object]) -> tuple[list[Node], 
 
 
 def _pass_over_ambient(nodes: list[Node], parents: list[int | None], notes: list[str]) -> None:
-    """Let what hangs from an ambient light, which has no place, hang from what that light hangs from."""
+    """Reparent children of an ambient light, which has no position, to that light's parent."""
     for index, node in enumerate(nodes):
         path, at = [], index
         while (up := parents[at]) is not None and nodes[up].kind == "AMBIENT":
@@ -174,7 +174,7 @@ def _pass_over_ambient(nodes: list[Node], parents: list[int | None], notes: list
 
 
 def _standing(item: Object) -> Iterator[Node]:
-    """Nodes that stand where the editor has the object."""
+    """Yield nodes that stand where the editor has the object."""
     content = item.content
     if isinstance(content, Mesh):
         origin = np.zeros(3, np.float32) if content.matrix is None else content.matrix[3]
@@ -201,7 +201,7 @@ def _standing(item: Object) -> Iterator[Node]:
 
 
 def _still(kind: str, value: object) -> Track:
-    """A track of one key at frame 0."""
+    """Return a track of one key at frame 0."""
     values = np.array(value, np.float32).reshape(1, COMPONENTS[kind])
     return Track(kind, np.zeros(1, np.int32), values, np.zeros(1, np.uint16), np.zeros((5, 1), np.float32))
 
@@ -214,7 +214,7 @@ def _kind(node: Node, content: Mesh | Camera | Light | None) -> str:
 
 
 def _all_tracks(node: Node, item: Object | None) -> list[Track]:
-    """The node's own, and for what of a camera or light has no keys what the editor has."""
+    """Return the node's own tracks, and the editor's values of a camera or light that has no keys for them."""
     tracks = list(node.tracks)
     if item is not None and node.kind != "OBJECT":
         keyed = {track.kind for track in tracks if len(track.frames)}
@@ -224,13 +224,13 @@ def _all_tracks(node: Node, item: Object | None) -> list[Track]:
 
 
 def add_keys(planned: Planned, tracks: Iterable[Track], choices: Choices, say: Say) -> None:
-    """Convert the tracks to keys of what is planned."""
+    """Convert the tracks to keys of the planned object."""
     node, frame = planned.node, planned.frame
     done = set()
     for track in tracks:
         tell = partial(_tell, say, track.kind)
         if track.kind in done or not len(track.frames):
-            continue  # the reader says where there are several
+            continue  # the reader warns of several
         done.add(track.kind)
         if track.kind not in _WANTED[node.kind]:
             tell(rpt_(_NOT_TAKEN[node.kind]))
@@ -281,7 +281,7 @@ def _tell(say: Say, kind: str, what: str) -> None:
 
 
 def _add_unturned(planned: Planned, choices: Choices) -> None:
-    """A node without rotation may have one in converted axes."""
+    """Add the rotation that a node without one has in converted axes."""
     axis, angle = rotations.to_axis_angle(planned.frame.unturned())
     if angle:
         turns = Keys(np.zeros(1), np.append(angle, axis)[np.newaxis], np.zeros((5, 1)))
@@ -289,11 +289,11 @@ def _add_unturned(planned: Planned, choices: Choices) -> None:
 
 
 def _say_nothing(_what: str) -> None:
-    """There is nothing to be said of one key."""
+    """Drop a note: one key needs none."""
 
 
 def _hidden_keys(track: Track, hidden: bool, conversion: Conversion) -> Keys:
-    """Each key of the file turns visibility over; before the first it is as the node's flag says."""
+    """Return keys of visibility: each key of the file inverts it; before the first it is as the node's flag says."""
     frames = np.sort(track.frames, kind="stable")
     before = min(0, int(frames[0]) - 1)
     states = (np.arange(len(frames) + 1) + hidden) % 2
@@ -304,7 +304,7 @@ def _hidden_keys(track: Track, hidden: bool, conversion: Conversion) -> Keys:
 
 
 def _add_points(planned: list[Planned], notes: list[str]) -> None:
-    """The meshes' vertices in their objects' spaces."""
+    """Add the meshes' vertices in their objects' spaces."""
     for one in planned:
         if one.kind != "MESH" or not isinstance(one.content, Mesh):
             continue
@@ -315,7 +315,7 @@ def _add_points(planned: list[Planned], notes: list[str]) -> None:
 
 
 def _left_handed(planned: list[Planned], one: Planned) -> bool:
-    """Whether the node's space is, at its first keys."""
+    """Check whether the node's space is left-handed at its first keys."""
     at: Planned | None = one
     handed = False
     while at is not None:
@@ -326,7 +326,7 @@ def _left_handed(planned: list[Planned], one: Planned) -> bool:
 
 
 def _without_turn(mesh: Mesh) -> Mesh:
-    """The mesh in a space that only stands where its own does: its vertices stay where they are."""
+    """Return the mesh in a space that is its own without rotation: its vertices stay where they are."""
     if mesh.matrix is None:
         return mesh
     return replace(mesh, matrix=np.vstack((np.eye(3), mesh.matrix[3])).astype(np.float32))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Objects that take the animation of a file, as they were before it: if the import fails they get all of it back."""
+"""Former states of objects that an import animates: if it fails they get all of it back."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _VALUES = (
     "spot_blend",
     "color",
 )
-"""What an import sets, of objects, cameras, lights and worlds."""
+"""Properties that an import sets, of objects, cameras, lights and worlds."""
 _PROPERTIES = (*SOURCES, "roll", "fov", "hotspot", "falloff")
 
 
 class Before:
-    """A datablock as it is now: a copy of it, which no scene has, and what a copy shares or loses."""
+    """A datablock's state: a copy of it, which no scene has, and what a copy shares or loses."""
 
     def __init__(self, datablock: Any) -> None:
         self.datablock = datablock
@@ -69,7 +69,7 @@ class Before:
 
 
 def _animate_as(now: Any, then: Any, is_animated: bool) -> None:
-    """Take away the action, and give the drivers back."""
+    """Remove the action, and restore the drivers."""
     if now.animation_data is not None:
         now.animation_data.action = None
         for driver in list(now.animation_data.drivers):

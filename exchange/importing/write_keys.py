@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Many keys with their parameters, written to a datablock at once."""
+"""Bulk writing of keys with their parameters to a datablock."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ...animation.store.tracks import find_tracks
 from ..clean_keys import Keys
 
 _TRANSFORMS = "Object Transforms"
-"""The channel group that Blender puts these into."""
+"""The channel group in which Blender puts these."""
 
 
 @dataclass(frozen=True, eq=False)
 class Animated:
-    """A property's keys; without settings they are plain ones, joined by the interpolation."""
+    """A property's keys; without settings they are plain ones, with the interpolation."""
 
     path: str
     keys: Keys
