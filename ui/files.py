@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files that operators read and write whole; what goes wrong with them is said with their names."""
+"""Reading and writing whole files; errors name the file."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ..animation.translation import rpt_
 
 
 def path_of(filepath: str) -> Path:
-    """The path that an operator was given, which may start at the .blend file's folder: `//run.csv`."""
+    """Return the path that an operator got, which may start at the .blend file's folder: `//run.csv`."""
     return Path(bpy.path.abspath(filepath))
 
 
 def read_file(path: Path) -> bytes:
-    """Raises OSError, whose text names the file."""
+    """Return the content of a file. Raises OSError, whose text names the file."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -25,7 +25,7 @@ def read_file(path: Path) -> bytes:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write the file in one step: what was there before stays until all of it is written.
+    """Write a file in one step: what was there before stays until all of it is written.
 
     Raises OSError, whose text names the file.
     """

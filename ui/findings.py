@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the checks found, for a person to go through: a list that lasts as long as the window, and no file keeps."""
+"""List of what the checks found, which lasts as long as the window and is not saved."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from bpy.props import CollectionProperty, FloatProperty, IntProperty, StringProp
 
 @dataclass(frozen=True)
 class Finding:
-    """Where to look, and what is to be seen there."""
+    """One finding: an object, a frame, and the error there."""
 
     item: bpy.types.Object
     frame: float
     place: str
-    """The frames that it is about."""
+    """The range of frames, as text."""
     track: str
-    """The property or constraint; empty where the fault says it."""
+    """The property or constraint; empty where the error names it."""
     fault: str
     bone: str = ""
 
 
 class TCBFinding(bpy.types.PropertyGroup):
-    """One of the list; its name is what is to be seen."""
+    """A row of the list; its name is the error."""
 
     item: StringProperty(name="Object", options=set())
     bone: StringProperty(name="Bone", options=set())
@@ -36,7 +36,7 @@ class TCBFinding(bpy.types.PropertyGroup):
 
 
 def put(window_manager: Any, findings: Iterable[Finding]) -> None:
-    """Let these be the list."""
+    """Replace the list by these findings."""
     window_manager.tcb_findings.clear()
     window_manager.tcb_finding = 0
     for finding in findings:

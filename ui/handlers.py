@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""When live actions are baked again: after edits, undo and loading a file, and before saving and rendering.
+"""Updates of live actions: after edits, undo and loading a file, and before saving and rendering.
 
 Handlers only mark actions, because a transform holds pointers into their keys while it runs, and its undo step is
-stored after it. The bake comes from a timer once no such operator runs, nothing plays and nothing renders.
+stored after it. A timer bakes them once no such operator runs, nothing plays and nothing renders.
 
-Without a window no timer runs, and no operator goes on. There baked tracks are looked at when Blender tells of an edit,
-after each operator.
+Without a window no timer runs, and no operator is modal. There edits of baked tracks are looked for when Blender
+reports an update, after each operator.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ _Handler = TypeVar("_Handler", bound=Callable[..., None])
 persistent: Callable[[_Handler], _Handler] = bpy.app.handlers.persistent
 
 QUIET = 0.3
-"""Seconds without an edit after which all is looked at that an edit can change, not only the places of keys."""
+"""Seconds without an edit after which the whole track is compared, not only the frames of keys."""
 _SLICE = 0.008
-"""Seconds for that at a time: half of a redraw."""
+"""Seconds of that at a time: half of a redraw."""
 _AGAIN = 0.05
 READING = 5.0
-"""Seconds for which a note stands that a person has begun to see."""
+"""Seconds for which a note is kept from when it was first drawn."""
 _MOST_NOTES = 100
-"""Of an action."""
+"""Most notes of an action."""
 _EDITORS = ("TRANSFORM_OT_", "ANIM_OT_", "ACTION_OT_", "GRAPH_OT_", "NLA_OT_", "POSE_OT_")
 _KEYING = ("ANIM_OT_keyframe_insert", "ACTION_OT_keyframe_insert", "GRAPH_OT_keyframe_insert")
 
 
 class _State:
-    """What is known of live actions, by their session numbers."""
+    """State of live actions, by `session_uid`."""
 
     def __init__(self) -> None:
         self.clear()
@@ -57,39 +57,39 @@ class _State:
     def clear(self) -> None:
         self.watches: dict[tuple[int, int], Watch] = {}
         self.marked: set[int] = set()
-        """Edited since the last look."""
+        """Edited since the last update."""
         self.unsure: set[int] = set()
-        """Looked at, but not thoroughly."""
+        """Updated, but not compared in full."""
         self.notes: dict[int, list[str]] = {}
-        """What was done by itself, the latest first."""
+        """Notes on updates, the latest first."""
         self.seen: dict[str, float] = {}
         """When each of these notes was first drawn."""
         self.edited_at = 0.0
         self.rendering = False
         self.manners: dict[int, _Manner] = {}
-        """Of objects."""
+        """By the objects' `session_uid`."""
         self.warned: set[int] = set()
-        """The actions of which a render has said that handles play them not exactly."""
+        """Actions of which a render has warned that handles play them approximately."""
         self.operator = 0
-        """The operator that ran last, when keys were last looked at."""
+        """The last operator at the time of the last update."""
 
 
 _state = _State()
 
 
 def said_of(action: bpy.types.Action) -> list[str]:
-    """What bakes by themselves can't do, and what they did to parameters that was not read yet."""
+    """Return what updates of the action can't do, and the notes that were not read yet."""
     return list(dict.fromkeys((*standing_of(_state.watches, action), *_state.notes.get(action.session_uid, ()))))
 
 
 def note_seen(lines: Iterable[str]) -> None:
-    """Let lines of `said_of` be known as drawn: after the time to read them, the next bake may take their place."""
+    """Record that lines of `said_of` were drawn: after the time to read them, the next update may replace them."""
     for line in lines:
         _state.seen.setdefault(line, time.monotonic())
 
 
 def _say(action: bpy.types.Action, notes: Iterable[str]) -> None:
-    """Keep what is to be said of the action, and what was before and nobody could read yet."""
+    """Keep the action's new notes, and those before that were not read yet."""
     now = time.monotonic()
     before = _state.notes.get(action.session_uid, [])
     unread = [line for line in before if now - _state.seen.get(line, now) < READING]
@@ -102,7 +102,7 @@ def _say(action: bpy.types.Action, notes: Iterable[str]) -> None:
 
 
 def mark(action: bpy.types.Action) -> None:
-    """Let the action be baked again soon."""
+    """Mark the action to be updated soon."""
     _state.marked.add(action.session_uid)
     _state.edited_at = time.monotonic()
     if not bpy.app.background and not bpy.app.timers.is_registered(_tick):
@@ -110,7 +110,7 @@ def mark(action: bpy.types.Action) -> None:
 
 
 def flush() -> Report:
-    """Bake again all that was edited of what is marked."""
+    """Update all marked actions that were edited, comparing them in full."""
     numbers, _state.marked, _state.unsure = _state.marked | _state.unsure, set(), set()
     keyed = _was_keyed()
     return _each(numbers, lambda action: refresh_all(_state.watches, action, *_how(action, keyed)))
@@ -119,13 +119,15 @@ def flush() -> Report:
 def _how(
     action: bpy.types.Action, keyed: bool
 ) -> tuple[Callable[[list[bpy.types.ID]], Options] | None, list[float], bool]:
-    """How tracks are baked that are not baked yet, at which frames there are new keys, and whether edits are baked at
-    once: only where the action is live."""
+    """Return how to play tracks that were never baked, the frames of new keys, and whether to bake edits at once.
+
+    The first and the last: only where the action is live.
+    """
     return _options_for if is_live(action) else None, _frames_of(action, keyed), is_live(action)
 
 
 def _flush_soon() -> None:
-    """Bake again what is soon known to be edited."""
+    """Update marked actions by a fast comparison, and leave the full one for later."""
     numbers, _state.marked = _state.marked, set()
     _state.unsure |= numbers
     keyed = _was_keyed()
@@ -133,7 +135,7 @@ def _flush_soon() -> None:
 
 
 def _look_on() -> None:
-    """Bake again what a longer look tells, for a short while."""
+    """Continue the full comparison for a short while, and update what it finds."""
     _each(_state.unsure, _look_on_at)
     _state.unsure = {action.session_uid for action in _looked_at() if is_unsure(_state.watches, action)} & _state.unsure
 
@@ -144,14 +146,14 @@ def _look_on_at(action: bpy.types.Action) -> Report:
 
 
 def _each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) -> Report:
-    """Do the work on each of the actions, and keep what is to be said of it."""
+    """Do the work on each of the actions, and keep its notes."""
     report = Report()
     for action in bpy.data.actions:
         if action.session_uid in numbers and action.is_editable:
             try:
                 done = work(action)
             except Exception as error:
-                # A fault with one action must not keep the others from it, nor the timer from going on.
+                # An error with one action must neither keep the others from being updated nor stop the timer.
                 traceback.print_exc()
                 done = Report(refusals=[Refusal(action.name, rpt_("Live failed: {:s}", told(error)))])
                 _say(action, done.refused)
@@ -164,13 +166,13 @@ def _each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) -> Repo
 
 
 def flush_all() -> Report:
-    """Bake again all that was edited of any live action, whether Blender has said so or not."""
+    """Update all live actions that were edited, whether Blender has reported it or not."""
     _state.marked |= {action.session_uid for action in bpy.data.actions if is_live(action)}
     return flush()
 
 
 def _looked_at() -> list[bpy.types.Action]:
-    """The actions whose edits are looked at when they end: live ones, and in a window all that have baked tracks."""
+    """Return the actions whose edits are watched: live ones, and in a window all that have baked tracks."""
     return [action for action in bpy.data.actions if action.is_editable and _is_looked_at(action)]
 
 
@@ -184,7 +186,7 @@ def _mark_all() -> None:
 
 
 def options_of(scene: Any) -> Options:
-    """How the sidebar says to bake, in that scene."""
+    """Return the options of the sidebar in that scene."""
     chosen = scene.tcb
     ranges = {
         "KEYS": None,
@@ -202,17 +204,17 @@ def options_of(scene: Any) -> Options:
 
 
 def _options_for(users: list[bpy.types.ID]) -> Options:
-    """How a TCB track is played that is not baked: by the handles of the animator's own keys."""
+    """Return the options of a TCB track that is not baked: handles of own keys play it."""
     return Options(output="HANDLES", defaults=selection.defaults_of(_scene_of(users))).as_kept()
 
 
 def _scene_of(users: list[bpy.types.ID]) -> Any:
-    """The scene that one of the datablocks is in: that of the first window, or else of another, or else any."""
+    """Return a scene of the datablocks: the first window's, or else another, or else any."""
     return next(_scenes_with(users), bpy.context.scene)
 
 
 def _scenes_with(users: list[bpy.types.ID]) -> Iterator[Any]:
-    """The scenes that one of the datablocks is in, in that order."""
+    """Yield the scenes of the datablocks, in that order."""
     if len(bpy.data.scenes) == 1:
         yield bpy.context.scene
         return
@@ -224,28 +226,30 @@ def _scenes_with(users: list[bpy.types.ID]) -> Iterator[Any]:
 
 
 def _shown_scenes() -> list[Any]:
-    """Those of the windows, where a person can have edited something just now: in one order, whichever window this is
-    asked in, or none."""
+    """Return the scenes of the windows, where a person can have edited something, in an order all windows share."""
     context: Any = bpy.context
     return list(dict.fromkeys((*(window.scene for window in context.window_manager.windows), context.scene)))
 
 
 def _was_keyed() -> bool:
-    """Whether keys were inserted by the last operator, and that since the last look."""
+    """Check whether the last operator inserted keys, since the last update."""
     context: Any = bpy.context
     operators = context.window_manager.operators
     last = operators[-1] if len(operators) else None
     before, _state.operator = _state.operator, last.as_pointer() if last else 0
     if last is None or _state.operator == before:
         return False
-    # Of which window the operator was, nothing tells.
+    # The operator's window is not known.
     auto = any(scene.tool_settings.use_keyframe_insert_auto for scene in _shown_scenes())
     return bool((auto and last.bl_idname.startswith("TRANSFORM_OT_")) or last.bl_idname.startswith(_KEYING))
 
 
 def _frames_of(action: bpy.types.Action, keyed: bool) -> list[float]:
-    """The frames at which keys of the action may have been inserted just now: one for each scene that is shown and has
-    something that it animates; what no scene has, such as a world, is keyed in any."""
+    """Return the frames at which keys of the action may just have been inserted.
+
+    They are the current frames of the shown scenes with something that the action animates. What no scene has, such as
+    a world, is keyed in any.
+    """
     if not keyed:
         return []
     shown = _shown_scenes()
@@ -254,14 +258,14 @@ def _frames_of(action: bpy.types.Action, keyed: bool) -> list[float]:
 
 
 def is_busy() -> bool:
-    """Whether keys must be left alone now, or time is wanted for something else."""
+    """Check whether keys must be left alone now, or time is needed for something else."""
     context: Any = bpy.context
     windows = context.window_manager.windows
     return _state.rendering or any(window.screen.is_animation_playing for window in windows) or is_editing()
 
 
 def is_editing() -> bool:
-    """Whether an operator runs that holds on to keys: they must not be written."""
+    """Check whether a modal operator holds on to keys, which must not be written then."""
     context: Any = bpy.context
     windows = context.window_manager.windows
     return any(each.bl_idname.startswith(_EDITORS) for window in windows for each in window.modal_operators)
@@ -284,9 +288,9 @@ def _tick() -> float | None:
 
 @persistent
 def _before_frame_change(*_args: Any) -> None:
-    """Blender tells of no edit that it first evaluates at another frame, but that there is one.
+    """Mark all actions: Blender reports an update without its datablocks when it first evaluates another frame.
 
-    Which one can't be asked: until it evaluates, what was removed is among its updates, and reading it crashes.
+    Its datablocks can't be read here: until the evaluation, removed ones are among them, and reading these crashes.
     """
     view_layer = bpy.context.view_layer
     depsgraph = None if _state.rendering or view_layer is None else view_layer.depsgraph
@@ -322,8 +326,7 @@ def _after_update(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
 
 
 def _mark_with_other_manners(objects: Iterable[bpy.types.Object]) -> list[bpy.types.Action]:
-    """Mark the actions of the objects that play their keys in another manner than when they were last seen, and those
-    that they played then."""
+    """Mark actions of objects whose playback has changed since they were last seen, the former actions too."""
     others: set[int] = set()
     for item in objects:
         action = item.animation_data.action if item.animation_data else None
@@ -343,14 +346,14 @@ def _mark_with_other_manners(objects: Iterable[bpy.types.Object]) -> list[bpy.ty
 
 
 class _Manner(NamedTuple):
-    """What decides how the keys of an object are played besides these."""
+    """Settings of an object, besides its keys, that change how they are played."""
 
     action: int
-    """Its `session_uid`."""
+    """The action's `session_uid`."""
     slot: int
     drivers: Sequence[tuple[str, int]]
     modes: Sequence[str]
-    """Rotation modes, of the object and its bones."""
+    """Rotation modes of the object and its bones."""
 
 
 _NOT_LOOKED_AT = _Manner(0, 0, (), ())
@@ -364,7 +367,7 @@ def _manner_of(item: bpy.types.Object, action: bpy.types.Action) -> _Manner:
 
 
 def _look_at_once(actions: list[bpy.types.Action]) -> None:
-    """Look at edits of baked tracks of actions, and say what is doubtful of them."""
+    """Update edited actions without a window, and note what is doubtful of them."""
     keyed = _was_keyed()
     edited = {each.session_uid for each in actions if is_live(each) or is_set_aside(each) or _is_edited(each)}
     report = _each(edited, lambda action: _look_at(action, keyed))
@@ -373,7 +376,7 @@ def _look_at_once(actions: list[bpy.types.Action]) -> None:
 
 
 def _is_edited(action: bpy.types.Action) -> bool:
-    """Whether baked tracks of the action may have been edited: after a bake Blender tells of the keys that it wrote."""
+    """Check whether baked tracks of the action may be edited; Blender also reports the keys that a bake writes."""
     return has_baked_tracks(action) and not (action.session_uid in session.written and keys_stand(action))
 
 
@@ -385,14 +388,14 @@ def _look_at(action: bpy.types.Action, keyed: bool) -> Report:
 
 
 def _times_a_scene(action: bpy.types.ID) -> bool:
-    """Whether the frame function of a scene may be in the action: all that is in the scene is played by it."""
+    """Check whether the action may hold a scene's frame function, by which all that is in the scene is played."""
     animations = [scene.animation_data for scene in bpy.data.scenes]
     return action in [animation.action for animation in animations if animation is not None]
 
 
 @persistent
 def _after_undo(*_args: Any) -> None:
-    """Every reference held is dead, and any key may be another."""
+    """Mark everything after an undo: every reference held is dead, and any key may be another."""
     for watch in _state.watches.values():
         watch.forget()
     _mark_all()
@@ -400,7 +403,7 @@ def _after_undo(*_args: Any) -> None:
 
 @persistent
 def _after_loading(*_args: Any) -> None:
-    """A file may hold an edit that was not baked any more: one that was saved by itself."""
+    """Mark everything after loading a file, which may hold edits that were not baked, as an autosave does."""
     _state.clear()
     # Keys that are copied from any of them bring their rows.
     session.forget_actions()
@@ -411,14 +414,14 @@ def _after_loading(*_args: Any) -> None:
 
 @persistent
 def _before_saving(*_args: Any) -> None:
-    # What is not baked in the file is when it is loaded.
+    # What is not baked in the file is baked when it is loaded.
     if not is_editing():
         flush_all()
         _settle_tables()
 
 
 def _settle_tables() -> None:
-    """Let each table have what belongs to the keys of its action, and nothing else."""
+    """Let each table have the rows of its action's keys, and no others."""
     actions: Any = bpy.data.actions
     if len(session.rows):
         local = [action for action in actions if action.is_editable]
@@ -434,12 +437,12 @@ def _before_rendering(scene: bpy.types.Scene, *_args: Any) -> None:
     _state.rendering = True
     lines = [] if bpy.app.background else _new_warnings(scene)
     if lines:
-        # This may be the thread of the render.
+        # This may be the render's thread.
         bpy.app.timers.register(partial(_warn, lines), first_interval=0.0)
 
 
 def _new_warnings(scene: bpy.types.Scene) -> list[str]:
-    """A line for each track of what is in the scene that handles play not exactly, the first time of each action."""
+    """Return a line for each approximate track of what is in the scene, the first time of each action."""
     lines = []
     for action in bpy.data.actions:
         paths = [] if action.session_uid in _state.warned else read_table(action).approximate
@@ -450,7 +453,7 @@ def _new_warnings(scene: bpy.types.Scene) -> list[str]:
 
 
 def _warn(lines: list[str]) -> None:
-    """Show in a window what is rendered otherwise than TCB has it."""
+    """Warn in a window of approximate tracks that are rendered."""
 
     def draw(menu: Any, _context: bpy.types.Context) -> None:
         for line in lines[:_MOST_LINES]:
@@ -486,15 +489,14 @@ _HANDLERS = (
 
 
 def without_tcb(datablocks: Iterable[bpy.types.ID]) -> list[bpy.types.Action]:
-    """The actions of the datablocks in which no track is TCB yet."""
+    """Return the actions of the datablocks in which no track is TCB yet."""
     animations: list[Any] = [getattr(datablock, "animation_data", None) for datablock in datablocks]
     actions = dict.fromkeys(each.action for each in animations if each is not None and each.action is not None)
     return [action for action in actions if action.is_editable and not read_table(action).places]
 
 
 def go_live(actions: Iterable[bpy.types.Action]) -> Report:
-    """Switch Live on for those of the actions that have TCB tracks by now, and bake these first: all at once, which
-    is faster than one action after the other."""
+    """Switch Live on for the actions that have TCB tracks now, and bake these first, all at once, which is faster."""
     enabled = [action for action in actions if read_table(action).places]
     users = list(dict.fromkeys(user for action in enabled for user in users_of(action)))
     report = bake_many(users, _options_for(users))
@@ -518,7 +520,7 @@ def _switched(action: bpy.types.Action, _context: bpy.types.Context) -> None:
 
 
 def _make_tcb(action: bpy.types.Action) -> None:
-    """As the buttons do: where no track of the action is TCB, all become so, and look as they did."""
+    """Make all tracks of an action TCB, with the motion kept as far as can be, where none is; as the buttons do."""
     if read_table(action).places:
         return
     users = users_of(action)
@@ -536,7 +538,7 @@ def register() -> None:
     setattr(bpy.types.Action, "tcb_live", live)  # noqa: B010
     for name, handler in _HANDLERS:
         getattr(bpy.app.handlers, name).append(handler)
-    # Blender lends no data while it enables extensions at its start.
+    # Blender has no data while it enables extensions at its start.
     bpy.app.timers.register(_mark_all, first_interval=0.0)
 
 

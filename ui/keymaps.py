@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Shortcuts that the preferences offer. None is active until a person ticks it."""
+"""Shortcuts that the preferences offer; none is active until the user ticks it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _items: list[tuple[Any, Any]] = []
 
 
 def draw(layout: Any, context: bpy.types.Context) -> None:
-    """The shortcuts as the user has them, to be ticked and changed."""
+    """Draw the shortcuts as the user has them, to be ticked and changed."""
     layout.label(text="Shortcuts, off until ticked:")
     keyconfig: Any = getattr(context.window_manager, "keyconfigs").user  # noqa: B009  always there while drawing
     column = layout.column()
@@ -47,14 +47,14 @@ def draw(layout: Any, context: bpy.types.Context) -> None:
         for item in keymap.keymap_items:
             offer = _offer_of(item)
             if offer is not None:
-                # Blender's own row says the operator only, which several shortcuts share.
+                # Blender's own row names the operator only, which several shortcuts share.
                 row = column.split(factor=0.2)
                 row.label(text=offer.label)
                 rna_keymap_ui.draw_kmi([], keyconfig, keymap, item, row.column(), 0)
 
 
 def _offer_of(item: Any) -> _Offer | None:
-    """The offer that the shortcut is; None: it is another's."""
+    """Return the offer that a shortcut is of; None: it is another's."""
     for offer in _OFFERS:
         given = offer.properties.items()
         if item.idname == offer.operator and all(getattr(item.properties, name, None) == each for name, each in given):

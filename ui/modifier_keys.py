@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a person holds or pressed while a slider is set, which Blender doesn't tell the slider.
+"""Keys and buttons that are held or were pressed while a slider is set, which Blender does not pass to it.
 
-An operator that is invoked gets the window's last event, and with it what is held; from inside of a property's setter
-too, also while Blender drags the slider.
+An operator that is invoked gets the window's last event, and with it what is held; inside a property's setter too, also
+while Blender drags the slider.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import bpy
 
 _MODIFIERS = frozenset(f"{side}_{key}" for side in ("LEFT", "RIGHT") for key in ("ALT", "CTRL", "SHIFT"))
 _SETS = _MODIFIERS | {"LEFTMOUSE", "RET", "NUMPAD_ENTER", "TAB"}
-"""By what a slider is set; Alt held with others, as with P, by which scripts are run, is not meant for it."""
+"""Events by which a slider is set; Alt held with others, as with P, by which scripts are run, does not concern it."""
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,9 @@ class LastEvent:
     is_modifier: bool = False
     """A modifier key was pressed or released last, and no button or other key since."""
     holds: bool = False
-    """The mouse button is down since; or else a modifier key, and before it may be the button."""
+    """The mouse button is down since; or else a modifier key, and before it perhaps the button."""
     takes_back: bool = False
-    """It is one of those by which Blender takes back what was dragged."""
+    """It is an event by which Blender cancels a drag."""
 
 
 NONE = LastEvent()
@@ -45,14 +45,14 @@ class TCB_OT_last_event(bpy.types.Operator):
             alt=event.alt and event.type in _SETS,
             is_modifier=event.type in _MODIFIERS,
             holds=event.type in _MODIFIERS or (event.type, event.value) == ("LEFTMOUSE", "PRESS"),
-            # Blender may set the slider back when the key is up again.
+            # Blender may reset the slider after the key is released.
             takes_back=event.type in {"ESC", "RIGHTMOUSE"},
         )
         return {"CANCELLED"}
 
 
 def last_event(context: bpy.types.Context) -> LastEvent:
-    """Of the context's window; nothing where there is none, or nobody before it."""
+    """Return the last event of the context's window; an empty one where there is no window, or none happened."""
     global _last
     _last = NONE
     if not bpy.app.background and context.window is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the extension's page in the preferences offers: how numbers are shown, and shortcuts."""
+"""The extension's page in the preferences: how numbers are shown, and shortcuts."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ class TCBPreferences(bpy.types.AddonPreferences):
 
 
 def numbers_of_50(context: bpy.types.Context) -> bool:
-    """Whether parameters are shown as 3ds Max numbers them."""
+    """Check whether parameters are shown as 3ds Max numbers them."""
     preferences: Any = context.preferences
     addon = preferences.addons.get(PACKAGE)
-    # Run from a checkout the package is no add-on.
+    # A package that is run from a checkout is no add-on.
     return addon is not None and getattr(addon.preferences, "numbers", "") == "OF_50"
 
 
 def shown_names(context: bpy.types.Context) -> dict[str, str]:
-    """The properties that show the parameters: to each parameter the name of its slider."""
+    """Return for each parameter the name of the slider that shows it."""
     suffix = "_of_50" if numbers_of_50(context) else ""
     return {name: name + suffix for name in PARAMETERS}
 

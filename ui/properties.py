@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is saved in a .blend beside the F-curves, and what the sidebar edits.
+"""Properties that a .blend keeps beside the F-curves, and that the sidebar edits.
 
 `ID.tcb_tracks` and `PoseBone.tcb_tracks` only give the F-curves of frame functions (see animation/store/paths.py) a
 property to name: their rows in the Dope Sheet read "Frame Function" then, not a path. The data is in the F-curves.
@@ -77,7 +77,7 @@ _METHODS_OF: dict[tuple[str, ...], list[tuple[str, str, str, int]]] = {
     ]
     for kinds in ((), ("values",), ("rotations",), ("values", "rotations"))
 }
-"""Kept here: Blender keeps no reference to what it is given while drawing."""
+"""Kept here: Blender keeps no reference to items that it gets while drawing."""
 
 OUTPUT_ITEMS = [
     ("SAMPLES", "Samples", "A linear key every so many frames: what 3D Studio played"),
@@ -96,7 +96,7 @@ TARGET_ITEMS = [
 
 
 def parameter(name: str, **options: Any) -> Any:
-    """A slider of one parameter, in its range."""
+    """Return a slider of one parameter, in its range."""
     low, high = LIMITS[name]
     label, description = DESCRIPTIONS[name]
     return FloatProperty(
@@ -105,7 +105,7 @@ def parameter(name: str, **options: Any) -> Any:
 
 
 def parameter_of_50(name: str) -> Any:
-    """The same slider as 3ds Max numbers it: from 0 to 50, with 25, or for an ease 0, where nothing is changed."""
+    """Return the same slider as 3ds Max numbers it: from 0 to 50; 25, or for an ease 0, changes nothing."""
     label, description = DESCRIPTIONS[name]
     return FloatProperty(
         name=label,
@@ -124,7 +124,7 @@ MAX = 50.0
 
 
 def of_50(name: str, value: float) -> float:
-    """A parameter as 3ds Max numbers it."""
+    """Convert a parameter to 3ds Max's numbers."""
     low, high = LIMITS[name]
     return (value - low) / (high - low) * MAX
 
@@ -135,7 +135,7 @@ def from_50(name: str, number: float) -> float:
 
 
 def _key_parameter(name: str) -> Any:
-    """The slider of one parameter of the key that the sidebar of the 3D viewport shows."""
+    """Return the slider of one parameter of the key that the sidebar of the 3D viewport shows."""
 
     def get(_self: Any) -> float:
         found = selection.active_key(bpy.context)
@@ -154,7 +154,7 @@ _ANY_NUMBER = (-float(np.finfo(np.float32).max), float(np.finfo(np.float32).max)
 
 
 def _key_velocity() -> Any:
-    """The sliders of the velocity of the key that the sidebar of the 3D viewport shows."""
+    """Return the sliders of the velocity of the key that the sidebar of the 3D viewport shows."""
 
     def get(_self: Any) -> list[float]:
         found = selection.active_key(bpy.context)
@@ -183,7 +183,7 @@ def _key_velocity() -> Any:
 
 
 def _selected_velocity() -> Any:
-    """The sliders of the velocity of the selected keys, of those whose method goes by it."""
+    """Return the sliders of the velocity of the selected keys whose method uses it."""
 
     def get(_self: Any) -> list[float]:
         return [_shown_velocity(component)[2] for component in range(SLIDERS_OF_VELOCITY)]
@@ -192,7 +192,7 @@ def _selected_velocity() -> Any:
         event = last_event(bpy.context)
         for component, value in enumerate(values):
             chosen, numbers, shown = _shown_velocity(component)
-            # Of the other sliders comes what they show.
+            # The getters of the other sliders say what they show.
             if len(numbers) and np.float32(value) != np.float32(shown):
                 _slide(event, velocity_of(component), chosen, numbers, value, self.relative)
             elif not event.holds:
@@ -210,14 +210,14 @@ def _selected_velocity() -> Any:
 
 
 def _shown_velocity(component: int) -> tuple[list[TrackKeys], Numbers, float]:
-    """The selected keys whose velocity has that component, what it is of all of them, and what the slider shows."""
+    """Return the selected keys with that component of a velocity, its numbers, and the slider's number."""
     chosen, numbers = velocity_component(bpy.context, component)
     shown = shared_number.shown(velocity_of(component), _identity(chosen), numbers) if len(numbers) else 0.0
     return chosen, numbers, shown
 
 
 def velocity_component(context: bpy.types.Context, component: int) -> tuple[list[TrackKeys], Numbers]:
-    """The selected keys whose velocity has that component, and what it is of all of them, in their order."""
+    """Return the selected keys with that component of a velocity, and its numbers in their order."""
     having = [
         (keys, own[:, component]) for keys, own in selection.chosen_velocities(context) if component < own.shape[1]
     ]
@@ -225,7 +225,7 @@ def velocity_component(context: bpy.types.Context, component: int) -> tuple[list
 
 
 def _of_each(chosen: list[TrackKeys], numbers: Numbers) -> Iterator[tuple[TrackKeys, Numbers]]:
-    """Which of the numbers are those of the keys of each track."""
+    """Yield the keys of each track with their numbers."""
     ends = np.cumsum([len(keys) for keys in chosen])
     return zip(chosen, np.split(numbers, ends[:-1]), strict=True)
 
@@ -233,7 +233,7 @@ def _of_each(chosen: list[TrackKeys], numbers: Numbers) -> Iterator[tuple[TrackK
 def _slide(
     event: LastEvent, name: str, chosen: list[TrackKeys], numbers: Numbers, value: float, relative: bool = False
 ) -> None:
-    """Set the parameter of the keys, which have those numbers, as its slider was set."""
+    """Set the parameter of keys with these numbers as its slider was set."""
     if not chosen:
         return
     keys = _identity(chosen)
@@ -244,7 +244,7 @@ def _slide(
             shared_number.let_go(name)
             return
         if np.float32(value) == np.float32(shared_number.shown(name, keys, numbers)):
-            # Blender sets it back more than once.
+            # Blender resets it more than once.
             return
     after = shared_number.changed(
         name,
@@ -260,7 +260,7 @@ def _slide(
     # A velocity has no defaults.
     defaults = selection.default_parameters(bpy.context) if name in LIMITS else {}
     for each, own in _of_each(chosen, after):
-        # The panel says why where it can't be done.
+        # The panel says why it can't be done.
         with suppress(Refusal):
             set_parameters(each, {name: own}, defaults)
     if not event.holds:
@@ -268,7 +268,7 @@ def _slide(
 
 
 def _selected_parameter(name: str) -> Any:
-    """The slider of one parameter of the selected keys."""
+    """Return the slider of one parameter of the selected keys."""
 
     def get(_self: Any) -> float:
         chosen, numbers = _numbers(name)
@@ -282,7 +282,7 @@ def _selected_parameter(name: str) -> Any:
 
 
 def _numbers(name: str) -> tuple[list[TrackKeys], Numbers]:
-    """The selected keys, and that parameter of all of them."""
+    """Return the selected keys, and that parameter of all of them."""
     chosen = selection.chosen_keys(bpy.context)
     return chosen, selection.chosen_parameters(bpy.context)[name]
 
@@ -302,13 +302,13 @@ CHOICE_DESCRIPTIONS = {
 
 
 def choice(name: str, **options: Any) -> Any:
-    """One choice of a track."""
+    """Return the property of one choice of a track."""
     label, description = CHOICE_DESCRIPTIONS[name]
     return EnumProperty(name=label, description=description, **{"items": CHOICE_ITEMS[name], **options})
 
 
 def _track_choice(name: str) -> Any:
-    """One choice of the track that the sidebar shows, or of those of the selected keys."""
+    """Return the property of one choice of the track that the sidebar shows, or of those of the selected keys."""
 
     def get(_self: Any) -> int:
         tracks = selection.chosen_tracks(bpy.context)
@@ -316,7 +316,7 @@ def _track_choice(name: str) -> Any:
 
     def set_(_self: Any, value: int) -> None:
         for datablock, track in selection.chosen_tracks(bpy.context):
-            # The panel says why where it can't be done.
+            # The panel says why it can't be done.
             with suppress(Refusal):
                 choose(datablock, track.path, **{name: CHOICES[name][value]})
 
@@ -324,7 +324,7 @@ def _track_choice(name: str) -> Any:
 
 
 def _methods(_self: Any, context: bpy.types.Context | None) -> list[tuple[str, str, str, int]]:
-    """The methods that there are for all the tracks shown."""
+    """Return the methods that all the tracks shown can have."""
     kinds = {track.is_rotation for _, track in selection.chosen_tracks(context or bpy.context)}
     return _METHODS_OF[
         tuple(kind for kind, there in (("values", False in kinds), ("rotations", True in kinds)) if there)
@@ -332,7 +332,7 @@ def _methods(_self: Any, context: bpy.types.Context | None) -> list[tuple[str, s
 
 
 def value_tolerance() -> Any:
-    """How near curves come to values."""
+    """Return the property of a bake's tolerance of values."""
     return FloatProperty(
         name="Value Tolerance",
         description="How near curves come to values, in the property's units; handles that are farther off are said to "
@@ -345,7 +345,7 @@ def value_tolerance() -> Any:
 
 
 def rotation_tolerance() -> Any:
-    """How near curves come to rotations."""
+    """Return the property of a bake's tolerance of rotations."""
     return FloatProperty(
         name="Rotation Tolerance",
         description="How near curves come to rotations; handles that are farther off are said to be approximate",
@@ -361,13 +361,13 @@ FRAME_DESCRIPTION = "Which frame of the motion is played now: it counts where it
 
 
 class TCBTrack(bpy.types.PropertyGroup):
-    """What the frame function of one track is named after."""
+    """Owner of one track's frame function, which gives it a name in the Dope Sheet."""
 
     frame: FloatProperty(name="Frame Function", description=FRAME_DESCRIPTION)
 
 
 class Of50:
-    """What has the five parameters has them as 3ds Max numbers them, too."""
+    """The five parameters as 3ds Max numbers them, for groups that have them."""
 
     tension_of_50: parameter_of_50("tension")
     continuity_of_50: parameter_of_50("continuity")
@@ -377,7 +377,7 @@ class Of50:
 
 
 class TCBParameters(Of50, bpy.types.PropertyGroup):
-    """The five parameters of keys to come, or of a preset."""
+    """The five parameters of new keys, or of a preset."""
 
     tension: parameter("tension", options=set())
     continuity: parameter("continuity", options=set())
@@ -387,7 +387,7 @@ class TCBParameters(Of50, bpy.types.PropertyGroup):
 
 
 class TCBSelectedKeys(Of50, bpy.types.PropertyGroup):
-    """What the sidebars of the animation editors edit: the parameters of the keys selected there."""
+    """Values of the sidebars of the animation editors: the parameters of the keys selected there."""
 
     relative: BoolProperty(
         name="Relative",
@@ -406,8 +406,7 @@ class TCBSelectedKeys(Of50, bpy.types.PropertyGroup):
 
 
 class TCBSidebar(Of50, bpy.types.PropertyGroup):
-    """What the sidebar shows and edits: the parameters of the key near the current frame, the track's choices, and
-    how to bake."""
+    """Values of the sidebar: parameters of the key near the current frame, the track's choices, bake options."""
 
     tension: _key_parameter("tension")
     continuity: _key_parameter("continuity")
@@ -439,7 +438,7 @@ _CLASSES = (TCBTrack, TCBParameters, TCBSelectedKeys, TCBSidebar)
 
 
 def _properties() -> Iterator[tuple[Any, str, Any]]:
-    """Each property that Blender's own types gain: the type, the name, the definition."""
+    """Yield the properties that Blender's own types gain: the type, the name, the definition."""
     overridable: Any = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
     for owner in (bpy.types.ID, bpy.types.PoseBone):
         yield owner, "tcb_tracks", CollectionProperty(type=TCBTrack, override=overridable)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Redraws of editors. What one of the sidebar asks for several times, its panels and its sliders each by themselves, is
-found once."""
+"""Redraws of editors, and a cache for what panels and sliders look up several times in one redraw."""
 
 from __future__ import annotations
 
@@ -15,13 +14,13 @@ Found = TypeVar("Found")
 _REDRAWN = ("GRAPH_EDITOR", "DOPESHEET_EDITOR", "VIEW_3D")
 _SPACES = (bpy.types.SpaceView3D, bpy.types.SpaceGraphEditor, bpy.types.SpaceDopeSheetEditor)
 
-# What was found since `begin`; None while nothing is drawn. It may be F-curves, which outlive no more than the redraw.
+# Results since `begin`; None while nothing is drawn. They may be F-curves, which are valid only in one redraw.
 _found: dict[tuple[str, int], Any] | None = None
 _handlers: list[tuple[Any, Any]] = []
 
 
 def begin() -> None:
-    """A panel is drawn: until its region has been, nothing that is found changes."""
+    """Begin the redraw of a panel: until its region is drawn, what is looked up does not change."""
     global _found
     # Without windows nothing tells when a redraw ends.
     if _found is None and not bpy.app.background:
@@ -47,7 +46,7 @@ def once(function: Callable[[bpy.types.Context], Found]) -> Callable[[bpy.types.
 
 
 def redraw_editors() -> None:
-    """Show what was changed: writing keys in bulk tells nobody of it."""
+    """Redraw the animation editors: Blender does not see bulk changes of keys."""
     for window in getattr(bpy.context.window_manager, "windows", ()):
         for area in window.screen.areas:
             if area.type in _REDRAWN:
@@ -55,7 +54,7 @@ def redraw_editors() -> None:
 
 
 def _end() -> None:
-    """Also called by a timer: a popover has no region of which the drawing is told."""
+    """End the redraw; also called by a timer, as a popover has no region that tells when it is drawn."""
     global _found
     _found = None
 

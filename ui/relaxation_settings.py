@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What can be said of a relaxation: to the operator, and in the sidebar, which the scene keeps."""
+"""Settings of a relaxation: the operator's, and the sidebar's, which the scene keeps."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ TRACK_ITEMS = [
 
 
 class Relaxation:
-    """What the operator and the sidebar have in common, but for the target."""
+    """Settings that the operator and the sidebar share: all but the target."""
 
     wanted: EnumProperty(name="Condition", description="What has to hold at every frame", items=WANTED_ITEMS)
     keys: EnumProperty(name="Keys", description="Which keys may change", items=KEYS_ITEMS)
@@ -110,7 +110,7 @@ COMMON = tuple(Relaxation.__annotations__)
 
 
 class TCBRelaxation(Relaxation, bpy.types.PropertyGroup):
-    """What the sidebar says."""
+    """Settings of the sidebar."""
 
     target: PointerProperty(
         name="Target",
@@ -120,7 +120,7 @@ class TCBRelaxation(Relaxation, bpy.types.PropertyGroup):
 
 
 def draw_condition(layout: Any, settings: Any, search: bool = False) -> None:
-    """What is said of the condition; with `search` the target can be looked up."""
+    """Draw the settings of the condition; with `search` the target can be looked up."""
     layout.prop(settings, "wanted")
     if settings.wanted == "LIMITS":
         for limits, text in (("low", n_("Low {:s}")), ("high", n_("High {:s}"))):

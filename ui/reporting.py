@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How an operator ends: what it says, and whether there is something to undo."""
+"""End of an operator: its report, its return value, and its undo step."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ else:
     Status = set
 
 SHOWN_NOTES = 5
-"""Notes that a person is shown one by one; the rest is counted."""
+"""Notes that are shown one by one; the rest is counted."""
 
 Selected = dict[bpy.types.ID, list[str] | None]
 
@@ -40,7 +40,7 @@ def for_each(selected: Selected, work: Callable[[bpy.types.ID, Iterable[str] | N
 
 
 def for_each_track(selected: Selected, track: str, work: Callable[[bpy.types.ID, str], None], keys: int) -> Report:
-    """As `for_each`, on the track of that name of each datablock, or of each of its bones; `keys` of each are set."""
+    """Do as `for_each` with the named track of each datablock, or of each of its bones; `keys` of each are set."""
 
     def on_datablock(datablock: bpy.types.ID, bones: Iterable[str] | None) -> Report:
         report = Report()
@@ -60,7 +60,7 @@ def for_each_track(selected: Selected, track: str, work: Callable[[bpy.types.ID,
 
 
 def for_each_of(chosen: Iterable[TrackKeys], work: Callable[[TrackKeys], None]) -> Report:
-    """As `for_each`, on keys of each of several tracks."""
+    """Do as `for_each` with keys of several tracks."""
     report = Report()
     datablocks = {}
     for keys in chosen:
@@ -77,7 +77,7 @@ def for_each_of(chosen: Iterable[TrackKeys], work: Callable[[TrackKeys], None]) 
 
 
 def finish(operator: bpy.types.Operator, report: Report, done: str, otherwise: str = "") -> Status:
-    """Say what was done (`done`) and refused, or `otherwise` where there was nothing of either; the status to return.
+    """Report what was done (`done`) and refused, or `otherwise` where there was neither; return the status.
 
     Where something was done there is an undo step, whatever else was refused.
     """
@@ -93,7 +93,7 @@ def finish(operator: bpy.types.Operator, report: Report, done: str, otherwise: s
 
 
 def tell_notes(operator: bpy.types.Operator, notes: Sequence[str]) -> None:
-    """Say one of each kind; where that is not all, the console has all."""
+    """Show one note of each kind; where there are more, the console has all."""
     kinds = list(one_of_each(notes))
     for note in kinds[:SHOWN_NOTES]:
         operator.report({"INFO"}, note)
@@ -106,7 +106,7 @@ def tell_notes(operator: bpy.types.Operator, notes: Sequence[str]) -> None:
 
 
 def poll_selection(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
-    """Whether something is selected that can be worked on; the greyed button says why not."""
+    """Check whether something is selected that can be worked on; if not, the greyed button says why."""
     reason = selection.why_nothing_is_selected(context)
     if reason:
         operator.poll_message_set(reason)
@@ -114,7 +114,7 @@ def poll_selection(operator: type[bpy.types.Operator], context: bpy.types.Contex
 
 
 def poll_keys(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
-    """Whether there may be a key to work on: in an animation editor a selected one, elsewhere that of the sidebar."""
+    """Check for a key to work on: in an animation editor a selected one, elsewhere the sidebar's."""
     reason = selection.why_no_key_is_chosen(context)
     if reason:
         operator.poll_message_set(reason)

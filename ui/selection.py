@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a person means: the selected objects or bones, the active track, the key at the current frame; in the animation
-editors the selected keys."""
+"""Selection: objects or bones, the active track, the key at the current frame; in animation editors keys."""
 
 from __future__ import annotations
 
@@ -35,9 +34,10 @@ ANIMATION_EDITORS = ("DOPESHEET_EDITOR", "GRAPH_EDITOR")
 
 
 def selected_datablocks(context: bpy.types.Context, use_data: bool) -> dict[bpy.types.ID, list[str] | None]:
-    """The datablocks to work on; to each the paths that tracks must start with, None for all.
+    """Return the datablocks to work on, each with the paths that its tracks must start with; None for all.
 
-    In Pose mode the selected bones of each armature; else the selected objects, with `use_data` what they are made of.
+    In Pose mode they are the armatures with their selected bones; else the selected objects, or with `use_data` those
+    with their data that have animation.
     """
     if context.mode == "POSE":
         bones: dict[bpy.types.ID, list[str] | None] = {}
@@ -55,8 +55,10 @@ def selected_datablocks(context: bpy.types.Context, use_data: bool) -> dict[bpy.
 
 
 def owners_of(context: bpy.types.Context, track: str) -> dict[bpy.types.ID, list[str] | None]:
-    """The selected datablocks, as `selected_datablocks` gives them: for an object that which has the track, be it the
-    object itself or something that it is made of."""
+    """Return the selected datablocks as `selected_datablocks` does, for an object the one that has the track.
+
+    That is the object itself or a part of its data.
+    """
     if context.mode == "POSE":
         return selected_datablocks(context, use_data=False)
     return {_owner(item, track): None for item in context.selected_objects}
@@ -73,7 +75,7 @@ def _owner(item: bpy.types.Object, track: str) -> bpy.types.ID:
 
 
 def why_nothing_is_selected(context: bpy.types.Context) -> str:
-    """Why there is nothing to work on; empty where there is something."""
+    """Return why there is nothing to work on; empty where there is something."""
     if context.mode == "POSE":
         return "" if context.selected_pose_bones else rpt_("Select a bone with keyframes")
     if not context.selected_objects:
@@ -84,9 +86,9 @@ def why_nothing_is_selected(context: bpy.types.Context) -> str:
 
 
 def has_tracks(context: bpy.types.Context, kind: str) -> bool:
-    """Whether something that is selected has tracks that are "TCB" or "BAKED", or a frame function; "": any.
+    """Check whether something selected has tracks that are "TCB" or "BAKED", or a frame function; "": any.
 
-    Also where that can't be told: of a damaged table, or an action of several layers.
+    True also where that can't be told: of a damaged table, or an action of several layers.
     """
     if not kind:
         return True
@@ -109,12 +111,12 @@ def has_tracks(context: bpy.types.Context, kind: str) -> bool:
 
 
 def active_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
-    """The tracks that the sidebar lists: the active bone's in Pose mode, else the active object's and its data's."""
+    """Return the tracks that the sidebar lists: a bone's in Pose mode, else the active object's and its data's."""
     return [(datablock, track) for datablock, track in _active_tracks(context) if track.in_use]
 
 
 def unused_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
-    """The curves of rotation modes that the active bone or object is not in."""
+    """Return the tracks of rotation modes that the active bone or object does not use."""
     return [(datablock, track) for datablock, track in _active_tracks(context) if not track.in_use]
 
 
@@ -135,7 +137,7 @@ def track_identifier(datablock: bpy.types.ID, track: Track) -> str:
 
 @redraw.once
 def active_track(context: bpy.types.Context) -> tuple[bpy.types.ID, Track] | None:
-    """The track chosen in the list, or else its first."""
+    """Return the track chosen in the list, or else its first."""
     tracks = active_tracks(context)
     wanted = getattr(context.window_manager, "tcb_track", "")
     found = next((pair for pair in tracks if track_identifier(*pair) == wanted), None)
@@ -143,13 +145,13 @@ def active_track(context: bpy.types.Context) -> tuple[bpy.types.ID, Track] | Non
 
 
 def action_frame(context: bpy.types.Context, datablock: bpy.types.ID) -> float:
-    """The current frame in the time of the datablock's action, which an NLA strip in tweak mode may shift."""
+    """Return the current frame in the time of the datablock's action, which an NLA strip in tweak mode may shift."""
     scene: Any = context.scene
     return action_time(datablock, float(scene.frame_current_final))
 
 
 def scene_frame(datablock: bpy.types.ID, frame: float) -> float:
-    """A frame of the datablock's action in the time of the scene."""
+    """Convert a frame of the datablock's action to the time of the scene."""
     animation: Any = getattr(datablock, "animation_data", None)
     if animation is None or not animation.use_tweak_mode:
         return frame
@@ -158,7 +160,7 @@ def scene_frame(datablock: bpy.types.ID, frame: float) -> float:
 
 @redraw.once
 def active_key(context: bpy.types.Context) -> tuple[bpy.types.ID, Track, KeyInfo] | None:
-    """The active track's key at, before or after the current frame."""
+    """Return the active track's key at, before or after the current frame."""
     found = active_track(context)
     if found is None:
         return None
@@ -168,12 +170,12 @@ def active_key(context: bpy.types.Context) -> tuple[bpy.types.ID, Track, KeyInfo
 
 
 def default_parameters(context: bpy.types.Context) -> dict[str, float]:
-    """The parameters of keys that have none of their own, as the scene has them; those that are not 0."""
+    """Return the scene's defaults for keys that have no parameters of their own; those that are not 0."""
     return defaults_of(context.scene)
 
 
 def defaults_of(scene: Any) -> dict[str, float]:
-    """The same of any scene."""
+    """Return the same of any scene."""
     numbers = {name: float(getattr(scene.tcb.defaults, name)) for name in PARAMETERS}
     return {name: number for name, number in numbers.items() if number}
 
@@ -184,12 +186,12 @@ def in_animation_editor(context: bpy.types.Context) -> bool:
 
 @redraw.once
 def chosen_keys(context: bpy.types.Context) -> list[TrackKeys]:
-    """In an animation editor the selected keys that it shows; elsewhere the one key that the sidebar shows."""
+    """Return the selected keys that an animation editor shows; elsewhere the one key that the sidebar shows."""
     return selected_keys(editable_fcurves(context)) if in_animation_editor(context) else key_shown(context)
 
 
 def chosen_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
-    """In an animation editor the tracks of the selected keys; elsewhere the active one."""
+    """Return the tracks of the selected keys in an animation editor; elsewhere the active one."""
     if in_animation_editor(context):
         return [(keys.datablock, keys.track) for keys in chosen_keys(context)]
     found = active_track(context)
@@ -197,7 +199,7 @@ def chosen_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]
 
 
 def key_shown(context: bpy.types.Context) -> list[TrackKeys]:
-    """The key that the sidebar of the 3D viewport shows, where there is one."""
+    """Return the key that the sidebar of the 3D viewport shows, if there is one."""
     found = active_key(context)
     if found is None:
         return []
@@ -208,7 +210,7 @@ def key_shown(context: bpy.types.Context) -> list[TrackKeys]:
 
 @redraw.once
 def chosen_parameters(context: bpy.types.Context) -> dict[str, Numbers]:
-    """Of each parameter the numbers of all the chosen keys, in their order; NaN where they can't be read."""
+    """Return the numbers of each parameter of all the chosen keys, in their order; NaN where they can't be read."""
     defaults = default_parameters(context)
     read = [_readable(keys, defaults) for keys in chosen_keys(context)]
     return {name: np.concatenate([np.empty(0), *(numbers[name] for numbers in read)]) for name in PARAMETERS}
@@ -216,14 +218,14 @@ def chosen_parameters(context: bpy.types.Context) -> dict[str, Numbers]:
 
 @redraw.once
 def chosen_sides(context: bpy.types.Context) -> Sides | None:
-    """What Blender plays beside the chosen keys; None where that differs, or no key is chosen."""
+    """Return what Blender plays beside the chosen keys; None where that differs, or no key is chosen."""
     beside = [segments_beside(keys.track, keys.own, keys.frames) for keys in chosen_keys(context)]
     return sides_in_common(np.concatenate(beside)) if beside else None
 
 
 @redraw.once
 def chosen_velocities(context: bpy.types.Context) -> list[tuple[TrackKeys, Numbers]]:
-    """The chosen keys of tracks whose method goes by velocities, and these: a row a key, a number a component."""
+    """Return the chosen keys whose method uses velocities, with these: a row a key, a column a component."""
     return [(keys, keys.velocities()) for keys in chosen_keys(context) if goes_by_velocities(keys.track)]
 
 
@@ -235,7 +237,7 @@ def _readable(keys: TrackKeys, defaults: dict[str, float]) -> dict[str, Numbers]
 
 
 def shown_keys(context: bpy.types.Context) -> list[TrackKeys]:
-    """In an animation editor all keys that it shows; elsewhere those of the active track."""
+    """Return all keys that an animation editor shows; elsewhere those of the active track."""
     if in_animation_editor(context):
         return list(keys_among(editable_fcurves(context)))
     found = active_track(context)
@@ -243,12 +245,12 @@ def shown_keys(context: bpy.types.Context) -> list[TrackKeys]:
 
 
 def editable_fcurves(context: bpy.types.Context) -> list[bpy.types.FCurve]:
-    """What the animation editor of the context shows, and lets be changed."""
+    """Return the F-curves that the context's animation editor shows, and that can be changed."""
     return list(context.editable_fcurves or ())
 
 
 def why_no_key_is_chosen(context: bpy.types.Context) -> str:
-    """Why there is no key to work on; empty where there may be one."""
+    """Return why there is no key to work on; empty where there may be one."""
     if in_animation_editor(context):
         shown = editable_fcurves(context)
         return why_layered_keys(shown) if any_selected(shown) else rpt_("Select keys of animated properties")
@@ -256,14 +258,14 @@ def why_no_key_is_chosen(context: bpy.types.Context) -> str:
 
 
 def why_layered_keys(shown: Iterable[bpy.types.FCurve]) -> str:
-    """Why none of the selected keys can be worked on, where all are of actions with several layers."""
+    """Return why none of the selected keys can be worked on, where all are of actions with several layers."""
     actions = dict.fromkeys(fcurve.id_data for fcurve in shown if any_selected([fcurve]))
     refused = [layered_refusals(action) if isinstance(action, bpy.types.Action) else [] for action in actions]
     return str(refused[0][0]) if refused and all(refused) else ""
 
 
 def why_no_track(context: bpy.types.Context) -> str:
-    """Why there is no active track, where there is none."""
+    """Return why there is no active track, where there is none."""
     for datablock in of_object(context.object) if context.object is not None else ():
         try:
             channels_of(datablock)

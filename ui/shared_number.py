@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One slider for a number that several keys have each for itself: what it shows, and what a change of it means.
+"""One slider for a number that each of several keys has: what it shows, and how a change sets the keys.
 
 Where the numbers differ the slider shows their mean. A change gives all of them the same number, or where it is
-`relative` shifts each by as much. While a slider is dragged Blender sets it again and again, and at Esc sets it to what
+`relative` shifts each by as much. While a slider is dragged Blender sets it again and again, and on Esc sets it to what
 it showed before: each change therefore starts from the numbers as they were before the first, and none is lost by being
 clamped on the way.
 
-Whose numbers are their own and whose the defaults, a slider can't show: it is kept beside what the slider showed when
-it was taken hold of, so that Esc puts that back too.
+Which numbers are keys' own and which are defaults, a slider can't show: this is kept beside the number that the slider
+showed at the start of the drag, so that Esc restores it too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy.typing as npt
 Numbers = npt.NDArray[np.float64]
 
 _NOT_TYPED = 1e-8
-"""A mean is shown this much too large: so Blender's own setting it back at Esc differs from somebody's typing it."""
+"""A mean is shown this much too large, to tell Blender's reset on Esc from a person's typing the number."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,12 @@ class _Change:
     after: npt.NDArray[np.float32]
     shown: float
     steps: dict[np.float32, Numbers]
-    """What the numbers were when the slider showed this or that, since it was taken hold of."""
+    """The numbers of the keys for each number that the slider showed since the start of the drag."""
     start: tuple[np.float32, Any] | None
-    """What the slider showed when it was taken hold of, and what was kept of the keys then; None once it is let go."""
+    """The slider's number at the start of the drag, and what was kept of the keys then; None after the drag."""
 
     def is_of(self, keys: Hashable, numbers: Numbers) -> bool:
-        """Whether nothing else has changed them since."""
+        """Check whether nothing else has changed the keys since."""
         return self.keys == keys and np.array_equal(self.after, np.float32(numbers))
 
 
@@ -48,9 +48,9 @@ _changes: dict[str, _Change] = {}
 
 
 def shown(name: str, keys: Hashable, numbers: Numbers) -> float:
-    """What the slider of the parameter `name` shows of the keys' numbers, of which there is at least one.
+    """Return what the slider of the parameter `name` shows for the keys' numbers, of which there is at least one.
 
-    `keys` tells these keys from others.
+    `keys` identifies these keys.
     """
     change = _last(name, keys, numbers)
     if change is not None:
@@ -72,11 +72,11 @@ def changed(
     held_on: bool = False,
     takes_back: bool = False,
 ) -> Numbers:
-    """The numbers after the slider of the parameter `name` was set to the value.
+    """Return the numbers after the slider of the parameter `name` was set to the value.
 
-    `keep` returns what `kept` is to give back later, of the keys as they are before this change, if the slider was not
-    held before it. `held_on` says that it is held since the last change, whether that was relative or not, and
-    `takes_back` that the value is one that the slider showed before.
+    At the start of a drag `keep` returns what `kept` is to give back later, of the keys as they are before this change.
+    `held_on`: the drag goes on since the last change, whether that was relative or not; `takes_back`: the value is one
+    that the slider showed before.
     """
     last = _last(name, keys, numbers)
     if last is not None and (last.relative == relative or held_on):
@@ -102,7 +102,7 @@ def changed(
 
 
 def kept(name: str, keys: Hashable, numbers: Numbers, value: float) -> Any | None:
-    """What was kept of the keys when the slider was taken hold of, where it showed the value and is held since."""
+    """Return what was kept of the keys at the start of the drag, if the slider showed the value then."""
     last = _last(name, keys, numbers)
     if last is None or last.start is None or last.start[0] != np.float32(value):
         return None
@@ -110,13 +110,13 @@ def kept(name: str, keys: Hashable, numbers: Numbers, value: float) -> Any | Non
 
 
 def let_go(name: str) -> None:
-    """Forget what was kept: the slider is held no more."""
+    """End the drag: forget what was kept."""
     if name in _changes:
         _changes[name] = replace(_changes[name], steps={}, start=None)
 
 
 def _last(name: str, keys: Hashable, numbers: Numbers) -> _Change | None:
-    """The last change of the keys, where nothing else has changed them since."""
+    """Return the last change of the keys, if nothing else has changed them since."""
     change = _changes.get(name)
     return change if change is not None and change.is_of(keys, numbers) else None
 
