@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Verbs: what a person or a script can do. Each chooses, checks, calls `animation` and reports."""
+"""Operators, one file a verb: each checks, calls `animation` and reports."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keep the motion, and let go of TCB."""
+"""Keep the motion as plain animation, without TCB."""
 
 from __future__ import annotations
 

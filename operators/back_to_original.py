@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Play the action again that a new one was baked from."""
+"""Assign the action again that a new one was baked from."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ class TCB_OT_bake(OnSelection, bpy.types.Operator):
 
 
 class Progress:
-    """Shows how far a bake is: at the mouse pointer, and without a window in lines."""
+    """Progress of a bake: at the mouse pointer, and without a window in lines."""
 
     def __init__(self, window_manager: Any, line: str = n_("{:d} of {:d} tracks baked")) -> None:
         self.window_manager = window_manager

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bake what hangs on parents along its way in the world."""
+"""Bake objects and bones with parents along their motion in the world."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class TCB_OT_bake_in_world(bpy.types.Operator):
 
 
 def _selected(context: bpy.types.Context) -> dict[Any, list[str]]:
-    """Objects, parents first, because what hangs on them goes where they go then; with their bones in Pose mode."""
+    """Return the objects, parents first because children follow them, with their selected bones in Pose mode."""
     if context.mode == "POSE":
         bones: dict[Any, list[str]] = {}
         for bone in context.selected_pose_bones or ():

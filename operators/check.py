@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Look whether conditions hold at every moment."""
+"""Check whether conditions hold at every moment."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class TCB_OT_check(bpy.types.Operator):
 
 
 def selected_objects(context: bpy.types.Context) -> list[bpy.types.Object]:
-    """In Pose mode the armatures whose bones are posed."""
+    """Return the selected objects; in Pose mode the armatures that are posed."""
     if context.mode == "POSE":
         posed: Any = context.objects_in_mode
         return list(posed)

@@ -48,7 +48,7 @@ class TCB_OT_enable(OnSelection, bpy.types.Operator):
         defaults = selection.default_parameters(context)
         report = animation.enable_many(selected, self.keep_look, defaults)
         played = handlers.go_live(first)
-        # What handles can't play is TCB all the same, and says what to do.
+        # A track that handles can't play is TCB all the same, and its note says what to do.
         report.notes += [*played.notes, *played.refused]
         status = finish(self, report, rpt_(self.done, report.counts), self.otherwise)
         warn_of_looks(self, report)
@@ -56,7 +56,7 @@ class TCB_OT_enable(OnSelection, bpy.types.Operator):
 
 
 def warn_of_looks(operator: bpy.types.Operator, report: Report) -> None:
-    """Say where a look is farthest off, and loudly where that can be seen."""
+    """Report the largest change of the motion, as a warning where it can be seen."""
     for place in report.farthest_off:
         operator.report({"INFO"}, rpt_("Farthest from its look is {:s}", place))
     if report.looks_changed:

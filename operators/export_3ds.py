@@ -22,9 +22,9 @@ from .bake import Progress
 from .import_3ds import TIMING_ITEMS, draw_options, tell_of
 
 _AT_ONCE = 1.0
-"""Seconds that an export by hand takes before it lets Blender go on and looks for Esc."""
+"""Seconds of an export by hand after which Blender can be used and Esc is heeded."""
 _SLICE, _PAUSE = 0.2, 0.01
-"""Seconds: of work from look to look, and between."""
+"""Seconds: of work at a time, and between."""
 OTHERS_ITEMS = (
     ("SAMPLE", "Sample", "A key every frame, of what they play"),
     ("REFUSE", "Refuse", "Write nothing where there are any"),
@@ -65,7 +65,7 @@ class EXPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ExportHelper):  # type: ignore[
         min=1,
     )
     _is_by_hand = False
-    """Then an export that takes long goes on in steps, between which Esc ends it."""
+    """An export by hand that takes long goes on in steps, between which Esc ends it."""
 
     def draw(self, _context: bpy.types.Context) -> None:
         draw_options(
@@ -116,7 +116,7 @@ class EXPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ExportHelper):  # type: ignore[
         self._end(context)
 
     def _go_on(self, context: bpy.types.Context, seconds: float) -> Status:
-        """Export for so long; RUNNING_MODAL says that more is left to do."""
+        """Export for that many seconds; RUNNING_MODAL says that more is left."""
         given: Any = self
         end = time.monotonic() + seconds
         try:
@@ -145,7 +145,7 @@ class EXPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ExportHelper):  # type: ignore[
         return {"CANCELLED"}
 
     def _end(self, context: bpy.types.Context) -> None:
-        """Take away what shows that the export is going on."""
+        """Remove the signs of a running export."""
         self._progress.end()
         if self._timer is not None:
             window_manager: Any = context.window_manager

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Go to what a check has found."""
+"""Go to a finding of a check."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Give what is active a frame function, or take it away: timing apart from shape."""
+"""Give the active object, track or scene a frame function, or remove it: timing apart from shape."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SHAPE_ITEMS = (
 
 
 class _OfLevel:
-    """One verb on the frame function of what is active."""
+    """Base of the operators on the frame function of the active object, track or scene."""
 
     bl_options: ClassVar[Any] = {"REGISTER", "UNDO"}
 
@@ -67,7 +67,7 @@ class _OfLevel:
         return {"FINISHED"}
 
     def work(self, context: bpy.types.Context, datablock: bpy.types.ID, track: str) -> None:
-        """Raises Refusal."""
+        """Do it to the track of the datablock. Raises Refusal."""
         raise NotImplementedError
 
 

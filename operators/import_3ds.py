@@ -188,12 +188,12 @@ class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[
 
 
 def _select(context: bpy.types.Context, items: Sequence[Any]) -> None:
-    """Select these objects alone, those that the view layer shows, and let one of them be active."""
+    """Select these objects alone, as far as the view layer has them, and make one of them active."""
     for item in context.selected_objects:
         item.select_set(False)
     shown = []
     for item in items:
-        # Blender refuses what the view layer leaves out.
+        # Blender raises for what the view layer leaves out.
         with contextlib.suppress(RuntimeError):
             item.select_set(True)
             shown.append(item)
@@ -203,7 +203,7 @@ def _select(context: bpy.types.Context, items: Sequence[Any]) -> None:
 
 
 def draw_options(layout: Any, operator: bpy.types.Operator, *groups: Sequence[str]) -> None:
-    """Show these properties in groups, a column each."""
+    """Draw these properties in groups, a column each."""
     layout.use_property_split = True
     layout.use_property_decorate = False
     for names in groups:
@@ -213,7 +213,7 @@ def draw_options(layout: Any, operator: bpy.types.Operator, *groups: Sequence[st
 
 
 def tell_of(operator: bpy.types.Operator, report: Exchanged) -> None:
-    """Say what was done, and what there is to note; all of that in the console."""
+    """Report what was done and the notes, with all of these in the console."""
     for line in report.lines():
         operator.report({"INFO"}, line)
     tell_notes(operator, report.notes)

@@ -78,7 +78,7 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
 
 
 def poll_active(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
-    """Whether there is an active object, in Pose mode an active bone; the greyed button says that there is none."""
+    """Check for an active object, in Pose mode an active bone; the greyed button says that there is none."""
     if context.object is None or (context.mode == "POSE" and context.active_pose_bone is None):
         operator.poll_message_set("No active bone" if context.mode == "POSE" else "No active object")
         return False
@@ -86,12 +86,12 @@ def poll_active(operator: type[bpy.types.Operator], context: bpy.types.Context) 
 
 
 def active_bone(context: bpy.types.Context) -> str:
-    """In Pose mode the path of the active bone; else empty."""
+    """Return the path of the active bone in Pose mode; else empty."""
     bone = context.active_pose_bone if context.mode == "POSE" else None
     return bone_path(bone) if bone else ""
 
 
 def rate_of(context: bpy.types.Context) -> float:
-    """The scene's frames a second."""
+    """Return the scene's frames a second."""
     scene: Any = context.scene
     return float(scene.render.fps / scene.render.fps_base)

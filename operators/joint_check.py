@@ -81,6 +81,6 @@ class TCB_OT_joint_check(bpy.types.Operator):
 
 
 def active_part(context: bpy.types.Context) -> tuple[Any, str]:
-    """The active object, and in Pose mode its active bone."""
+    """Return the active object, and in Pose mode its active bone."""
     bone = context.active_pose_bone if context.mode == "POSE" else None
     return context.object, bone.name if bone else ""

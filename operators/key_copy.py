@@ -21,16 +21,16 @@ from .key_set import NO_KEYS
 
 @dataclass(frozen=True)
 class _Key:
-    """What was copied of one key."""
+    """The copied parameters and velocity of one key."""
 
     parameters: tuple[float, ...]
     velocity: tuple[float, ...] = ()
-    """A number a component; none where the method of its track goes by no velocities."""
+    """One number a component; none where the method of the key's track uses no velocities."""
     is_angular: bool = False
 
     @classmethod
     def each(cls, keys: TrackKeys, defaults: dict[str, float]) -> list[_Key]:
-        """Those of a track, in order of frame. Raises Refusal."""
+        """Return the keys of a track, in order of frame. Raises Refusal."""
         own = keys.parameters(defaults)
         parameters = list(zip(*(own[name].tolist() for name in PARAMETERS), strict=True))
         if not goes_by_velocities(keys.track):
@@ -41,7 +41,7 @@ class _Key:
 
 @dataclass
 class _Clipboard:
-    """What was copied last: to the path of each track its keys, in order of frame."""
+    """What was copied last: the keys of each track, by its path, in order of frame."""
 
     tracks: list[tuple[str, list[_Key]]] = field(default_factory=list)
 
@@ -50,7 +50,7 @@ class _Clipboard:
         return [key for _, keys in self.tracks for key in keys]
 
     def for_keys(self, chosen: list[TrackKeys]) -> list[list[_Key]] | None:
-        """What these keys get, track by track, or None where it is not plain what is meant.
+        """Return what these keys get, track by track, or None where that is not clear.
 
         As many keys as were copied get theirs in order. Else each key of a track gets what was copied from the one key
         of a track of that name; and if all that was copied is the same, every key gets it.
@@ -69,7 +69,7 @@ class _Clipboard:
 
 
 def _velocities(keys: TrackKeys, copied: list[_Key]) -> tuple[dict[str, Numbers], str]:
-    """What the keys get of the copied velocities, and why that is not all."""
+    """Return the copied velocities that the keys get, and why these are not all."""
     moving = [key for key in copied if any(key.velocity)]
     if not goes_by_velocities(keys.track):
         return {}, rpt_("its method goes by no velocities: pasted without") if moving else ""

@@ -21,10 +21,10 @@ from .key_select import PARAMETER_ITEMS
 from .key_set import NO_KEYS
 
 _PIXELS = 400.0
-"""How far the mouse moves, at a resolution scale of 1, for the whole range of a tension."""
+"""Movement of the mouse, at a resolution scale of 1, for the whole range of a tension."""
 _FINE = 0.1
 _STEPS = 20
-"""Of a tension's range, what Ctrl snaps to."""
+"""Steps of a tension's range to which Ctrl snaps."""
 _DIGITS = frozenset("0123456789.-")
 
 
@@ -60,7 +60,7 @@ class TCB_OT_key_drag(bpy.types.Operator):
         self.amount, self.absolute = 0.0, False
         self._kept = [Kept.of(keys) for keys in self._chosen]
         try:
-            # Whatever can't be changed is said before the mouse moves.
+            # Report what can't be changed before the mouse moves.
             for keys in self._chosen:
                 self._set(keys)
         except Refusal as refusal:
@@ -97,7 +97,7 @@ class TCB_OT_key_drag(bpy.types.Operator):
         return {"RUNNING_MODAL"}
 
     def _start(self, context: bpy.types.Context) -> bool:
-        """Find the keys and their numbers; False, and said, where there are none."""
+        """Find the keys and their numbers; return False, after a report, where there are none."""
         self._chosen = selection.chosen_keys(context)
         self._defaults = selection.default_parameters(context)
         try:
@@ -125,7 +125,7 @@ class TCB_OT_key_drag(bpy.types.Operator):
         self.absolute = typed is not None
         moved = round(self._moved / step) * step if snap else self._moved
         self.amount = moved if typed is None else typed
-        # Live has baked them since the last move of the mouse.
+        # Live has baked the keys since the last move of the mouse.
         self._chosen = found_again(self._chosen)
         for keys in self._chosen:
             self._set(keys)
@@ -141,7 +141,7 @@ class TCB_OT_key_drag(bpy.types.Operator):
         return min(max(value, low), high)
 
     def _pixels(self, context: bpy.types.Context) -> float:
-        """How far the mouse moves for a change of 1."""
+        """Return the movement of the mouse for a change of 1."""
         user: Any = context.preferences
         return float(_PIXELS * user.system.ui_scale / (LIMITS["tension"][1] - LIMITS["tension"][0]))
 

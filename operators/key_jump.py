@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Go to the next or previous key of the animator's."""
+"""Go to the next or previous own key."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Take the parameters of keys away."""
+"""Reset the parameters of keys to the defaults."""
 
 from __future__ import annotations
 

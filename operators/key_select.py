@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Select keys by their parameters, and by their velocities where the method goes by them."""
+"""Select keys by their parameters, and by their velocities where the method uses them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..ui.reporting import Status
 PARAMETER_ITEMS = [(name, *DESCRIPTIONS[name]) for name in PARAMETERS]
 _ITEMS = [*PARAMETER_ITEMS, (VELOCITY, "Velocity", "How large the velocity is, where the method goes by it")]
 _SAME = 1e-5
-"""Numbers nearer than this are the same: typed ones are float32."""
+"""Nearer numbers are the same: typed ones are float32."""
 
 
 def _value_of_50(operator: Any) -> float:
@@ -40,36 +40,36 @@ _Kind = tuple[bool, int]
 
 @dataclass(frozen=True, eq=False)
 class _Track:
-    """The keys of a track that the editor shows, and what is looked at of them."""
+    """The keys of a track that the editor shows, and the numbers that are compared."""
 
     keys: TrackKeys
     parameters: dict[str, Numbers]
     velocities: Numbers
-    """A row a key; of no component where the track's method goes by none."""
+    """A row a key; no columns where the track's method uses none."""
 
     @classmethod
     def of(cls, keys: TrackKeys, defaults: dict[str, float]) -> _Track:
-        """Raises Refusal."""
+        """Read the numbers of a track's keys. Raises Refusal."""
         none = np.empty((len(keys), 0))
         return cls(keys, keys.parameters(defaults), keys.velocities() if goes_by_velocities(keys.track) else none)
 
     def rows(self, parameter: str) -> Numbers:
-        """What each key has of it, shape (n, components)."""
+        """Return each key's numbers of the parameter, shape (n, components)."""
         return self.velocities if parameter == VELOCITY else self.parameters[parameter][:, np.newaxis]
 
     def sizes(self, parameter: str) -> Numbers:
-        """How large that is; not a number where a key has none."""
+        """Return each key's number of the parameter, or the length of its velocity; NaN where it has none."""
         if parameter != VELOCITY:
             return self.parameters[parameter]
         sizes: Numbers = np.linalg.norm(self.velocities, axis=1)
         return sizes if self.velocities.shape[1] else np.full(len(self.keys), np.nan)
 
     def kind(self, parameter: str) -> _Kind:
-        """Only what is of one kind may be the same."""
+        """Return the kind of the numbers: only those of one kind can be the same."""
         return parameter == VELOCITY and self.keys.track.is_rotation, self.rows(parameter).shape[1]
 
     def is_set(self, defaults: dict[str, float]) -> Any:
-        """Which keys have anything else than the defaults."""
+        """Return which keys have anything else than the defaults."""
         own = [np.abs(self.parameters[name] - defaults.get(name, 0.0)) > _SAME for name in PARAMETERS]
         return np.any([*own, (self.velocities != 0.0).any(axis=1)], axis=0)
 
@@ -143,14 +143,14 @@ class TCB_OT_key_select(bpy.types.Operator):
         return {"FINISHED"}
 
     def _of_selected(self, tracks: list[_Track]) -> dict[_Kind, Numbers]:
-        """What the selected keys have of the parameter, each once."""
+        """Return the numbers that selected keys have of the parameter, each once."""
         found: dict[_Kind, list[Numbers]] = {}
         for track in tracks:
             found.setdefault(track.kind(self.parameter), []).append(track.rows(self.parameter)[track.keys.selected])
         return {kind: np.unique(np.concatenate(rows), axis=0) for kind, rows in found.items()}
 
     def _meets(self, track: _Track, wanted: dict[_Kind, Numbers], defaults: dict[str, float]) -> Any:
-        """Which keys of the track meet the condition."""
+        """Return which keys of the track meet the condition."""
         if self.condition == "SET":
             return track.is_set(defaults)
         if self.condition == "SAME":

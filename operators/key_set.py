@@ -97,7 +97,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
 
     def check(self, context: bpy.types.Context) -> bool:
         """Let the motion follow each change in the dialog."""
-        # What can't be changed is said at OK.
+        # What can't be changed is reported at OK.
         for_each_of(
             found_again(self._chosen),
             partial(set_parameters, given=self._given(), defaults=selection.default_parameters(context)),
@@ -139,7 +139,7 @@ class TCB_OT_key_set(Of50, bpy.types.Operator):
         return finish(self, report, rpt_("Set {:s}", report.counts))
 
     def _given(self) -> dict[str, float]:
-        """The parameters that were set, not those that are mixed and kept."""
+        """Return the parameters that were set, without those that are mixed and kept."""
         return {name: getattr(self, name) for name in PARAMETERS if self.properties.is_property_set(name)}
 
 

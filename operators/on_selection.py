@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the verbs on selected objects or bones have in common."""
+"""Base of the operators on selected objects or bones."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ..ui.reporting import Status, finish, for_each, poll_selection
 
 
 class OnSelection:
-    """One verb of `animation`, done to each datablock that is selected.
+    """One verb of `animation`, applied to each datablock that is selected.
 
-    No operator itself: Blender's tools look for what is to be translated only in operators that are registered, and in
-    what derives from these.
+    It is no operator itself: Blender's tools look for messages to translate only in operators that are registered, and
+    in what derives from these.
     """
 
     bl_options: ClassVar[Any] = {"REGISTER", "UNDO"}
@@ -29,15 +29,15 @@ class OnSelection:
     )
 
     work: ClassVar[Any]
-    """A static function from a datablock, and the paths that its tracks must start with or None, to a Report."""
+    """A static function of a datablock, and the paths that its tracks must start with or None; returns a Report."""
     done: ClassVar[str]
-    """The report, in which stands how much was done."""
+    """The report, with a place for the counts."""
     otherwise: ClassVar[str] = ""
-    """What is said where there was nothing to do and nothing wrong."""
+    """The report where there was nothing to do and no error."""
     works_on: ClassVar[str] = ""
-    """What tracks must be that there is something to do to: "TCB", "BAKED", or any, ""."""
+    """State of tracks to work on: "TCB", "BAKED", or any, ""."""
     nothing: ClassVar[str] = ""
-    """What is said where nothing that is selected has such a track."""
+    """The message of the greyed button where no selected track is in that state."""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

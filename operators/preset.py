@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Presets of parameters, kept and found by Blender's own preset system."""
+"""Presets of parameters, kept by Blender's own preset system."""
 
 from __future__ import annotations
 
@@ -78,13 +78,13 @@ class TCB_OT_preset_apply(bpy.types.Operator):
 
 
 def _presets() -> dict[str, Path]:
-    """The presets' files by their names."""
+    """Return the presets' files by their names."""
     folders = map(Path, bpy.utils.preset_paths(SUBFOLDER))
     return {file.stem: file for folder in folders for file in sorted(folder.glob("*.py"))}
 
 
 def _plain(name: str) -> str:
-    """The name, be it spelt as in the menu or as its file is."""
+    """Return the name of a preset without regard to how its file spells it."""
     return name.casefold().replace(" ", "_")
 
 
@@ -102,7 +102,7 @@ class TCB_OT_preset_add(AddPresetBase, bpy.types.Operator):  # type: ignore[misc
     def execute(self, context: bpy.types.Context) -> Status:  # type: ignore[override]
         options: Any = self
         if not (options.remove_name or options.remove_active):
-            # What is written are the numbers of this group.
+            # The numbers of this group are written.
             written: Any = getattr(context.window_manager, "tcb_preset")  # noqa: B009  ours
             for name, numbers in selection.chosen_parameters(context).items():
                 if not len(numbers) or is_mixed(numbers):

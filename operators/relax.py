@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Change keys as little as it takes for a condition to hold at every frame."""
+"""Change keys as little as needed for a condition to hold at every frame."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class TCB_OT_relax(Relaxation, bpy.types.Operator):
         return {"FINISHED"} if result.keys else {"CANCELLED"}
 
     def _wanted(self, item: bpy.types.Object) -> Wanted:
-        """Raises Refusal where there is no such target."""
+        """Return the condition. Raises Refusal where its target does not exist."""
         if self.wanted == "LIMITS":
             low, high = (
                 tuple(angle if used else None for used, angle in zip(limited, angles, strict=True))
@@ -108,7 +108,7 @@ class TCB_OT_relax(Relaxation, bpy.types.Operator):
         return KeepsApart(target, self.distance, self.target_bone, self.target_point)
 
     def _chosen(self, context: bpy.types.Context, item: Any) -> list[TrackKeys]:
-        """The keys that may change. Raises Refusal where none are selected."""
+        """Return the keys that may change. Raises Refusal where none are selected."""
         found = []
         for datablock, prefixes in selection.selected_datablocks(context, use_data=False).items():
             try:

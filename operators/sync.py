@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bring what is baked up to date with its keys."""
+"""Bake again what was edited of live actions."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _OPTIONS = ("quantities", "unit", "step", "frames")
 
 
 class _Options:
-    """What both ask for."""
+    """Options of both operators."""
 
     quantities: EnumProperty(
         name="Quantities",
@@ -63,7 +63,7 @@ class _Options:
         layout.prop(self, "use_data")
 
     def how(self, context: bpy.types.Context) -> Velocities:
-        """Raises ValueError where the options make no sense."""
+        """Return the quantities and scale. Raises ValueError where the options make no sense."""
         given: Any = self
         scene: Any = context.scene
         frame_range = {"SCENE": (float(scene.frame_start), float(scene.frame_end))}.get(given.frames)
@@ -90,7 +90,7 @@ class TCB_OT_velocities_write(_Options, OnSelection, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        """Also where TCB was removed: what was written can still be taken away."""
+        """Allow objects from which TCB was removed, too: what was written can still be removed."""
         selected = selection.selected_datablocks(context, use_data=True)
         return super().poll(context) or any(has_velocities(*each) for each in selected.items())
 
