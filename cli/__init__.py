@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`blender --command tcb VERB FILE…`: bake, restore, velocities, tables and .3ds files, and the rest, without a window.
+"""The command `blender --command tcb VERB FILE…`: bake, restore, check, import, export and the rest, without a window.
 
 Results go to standard output: a line a file, a table for info, of several files the totals; or with --json one JSON
-object a line and nothing else.
-Progress, notes and errors go to standard error.
+object a line and nothing else. Progress, notes and errors go to standard error.
 """
 
 from __future__ import annotations
@@ -53,10 +52,11 @@ def unregister() -> None:
 
 
 def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] = ()) -> int:
-    """Run the command and return its exit status: 0 all went well, 1 a file failed, 2 the command makes no sense, 3 all
-    files are done, but something in one was refused.
+    """Run the command and return its exit status.
 
-    `start` is what starts it in another process, without its arguments.
+    It is 0 if all went well, 1 if a file failed, 2 if the arguments make no sense, 3 if all files are done, but
+    something in one was refused. `start`: the command line, without arguments, that starts the command in another
+    process.
     """
     seconds = time.process_time()
     try:
@@ -97,8 +97,9 @@ def _say_that_it_stops() -> None:
 
 
 def _outcomes(job: Job, command: Sequence[str], start: float, stop: Stop) -> Generator[Outcome, None, None]:
-    """Yield what becomes of all files of the job, those that are done already first; when it is to stop, of those that
-    are begun. `start`: processor seconds that the command takes to start.
+    """Yield the outcomes of all files of the job, first of those done before; after a stop, of those that were begun.
+
+    `start`: processor seconds that the command takes to start.
     """
     to_do = []
     for number, file in enumerate(job.files):
@@ -112,7 +113,7 @@ def _outcomes(job: Job, command: Sequence[str], start: float, stop: Stop) -> Gen
 
 
 def _do(job: Job, number: int) -> Outcome:
-    """Do one file of the job. What goes wrong stands in the outcome: the next file is still to be done."""
+    """Do one file of the job; its errors stand in the outcome, since the next file is still to be done."""
     outcome = Outcome(job.files[number])
     start = time.perf_counter()
     say(outcome.file, rpt_("{:s}, file {:d} of {:d}", job.verb, number + 1, len(job.files)))
@@ -181,7 +182,7 @@ def _change(job: Job, number: int, outcome: Outcome) -> None:
 def _bake(datablocks: list[bpy.types.ID], job: Job, outcome: Outcome) -> None:
     every = dict.fromkeys(datablocks)
     plain = every if job.enables else plain_among(every) if job.patterns else {}
-    # The whole of these was asked for: a track that can't be baked is a failure here, not only a note.
+    # All of these was asked for: a track that can't be baked is an error here, not a note.
     left_alone = {text for datablock in plain for text in _tracks_that_bake_leaves_alone(datablock)}
     tick = Ticker(outcome.file, n_("{:,} of {:,} tracks"))
     outcome.report = animation.enable_and_bake(every, plain, job.options, job.keep_look, tick, whole=False)

@@ -21,19 +21,19 @@ from ..animation.translation import rpt_
 from .streams import signals_held_back
 
 _COMPRESSED = {b"BLENDER": False, b"\x28\xb5\x2f\xfd": True, b"\x1f\x8b": True}
-"""How a .blend begins: plain, by Zstandard, by gzip."""
+"""First bytes of .blend files, and whether they are compressed: plain, by Zstandard, by gzip."""
 
 
 _HOST = f"{zlib.crc32(platform.node().encode()):08x}"
 _OLD = 86400.0
-"""Seconds after which nobody writes to a file any more."""
+"""Seconds after which a half-written file is abandoned."""
 
 Version = tuple[int, int]
-"""Time and size of a file: another version is someone else's work."""
+"""Time and size of a file; when they change, someone else has written it."""
 
 
 class UnusableError(Exception):
-    """A file, or the place for its result, that nothing can be done with. Nothing was changed."""
+    """A file, or a place for its result, that can't be used. Nothing was changed."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,11 @@ class Source:
     compressed: bool
     version: Version
     libraries: dict[str, Version | None]
-    """Those that the file links from; None: it is missing."""
+    """The libraries that the file links from; None: missing."""
 
 
 def open_file(file: Path, notes: list[str], writes: bool) -> Source:
-    """Let Blender read the file, and run nothing that is in it. Raises UnusableError."""
+    """Open a file in Blender without running anything that is in it. Raises UnusableError."""
     try:
         status = file.stat()
         if not stat.S_ISREG(status.st_mode):
@@ -60,7 +60,7 @@ def open_file(file: Path, notes: list[str], writes: bool) -> Source:
     if compressed is None:
         raise UnusableError(rpt_("not a .blend file") if head else rpt_("not a .blend file: it is empty"))
     try:
-        # With its interface: else the result would have Blender's default windows in place of the animator's.
+        # With the file's interface: else the result would have Blender's default windows in place of the animator's.
         with signals_held_back():
             bpy.ops.wm.open_mainfile(filepath=str(file.absolute()), load_ui=True, use_scripts=False)
     except RuntimeError as error:
@@ -76,7 +76,7 @@ def open_file(file: Path, notes: list[str], writes: bool) -> Source:
 
 
 def version_of(path: str | Path) -> Version | None:
-    """None: it is not there."""
+    """Return the version of a file; None where there is no file."""
     try:
         return _version(os.stat(path))
     except OSError:
@@ -84,7 +84,7 @@ def version_of(path: str | Path) -> Version | None:
 
 
 def check_target(target: Path, makes_folder: bool) -> None:
-    """Raises UnusableError where it can be told beforehand that the result can't be written."""
+    """Check as far as possible that the result can be written. Raises UnusableError."""
     folder = target.parent
     try:
         if target.exists() and not target.is_file():
@@ -104,7 +104,7 @@ def check_target(target: Path, makes_folder: bool) -> None:
 
 
 def check_no_library(target: Path) -> None:
-    """Raises UnusableError where the result would replace a file that the open file links from."""
+    """Check that the result would not replace a library of the open file. Raises UnusableError."""
     if str(target) in _libraries():
         raise UnusableError(rpt_("{} is a library that the file links from, and would be replaced", target))
 
@@ -116,10 +116,10 @@ def save(
     before_it_counts: Callable[[Version], None],
     content: bytes | None = None,
 ) -> None:
-    """Write the open file, or else that content, beside the target under another name, then rename it.
+    """Write the open file, or that content, beside the target under another name, then rename it.
 
-    Whenever this is stopped, the target is the old file or the new one. What the new one will be is told to
-    `before_it_counts`, which may still prevent it. Raises UnusableError.
+    Whenever this is stopped, the target is the old file or the new one. `before_it_counts` gets the version of the new
+    one before it is renamed, and may prevent that by raising. Raises UnusableError.
     """
     kind = ".blend" if content is None else target.suffix
     temporary = target.with_name(f"{_prefix(target)}{_HOST}-{os.getpid():x}-{secrets.token_hex(4)}{kind}")
@@ -148,9 +148,7 @@ def save(
 
 
 def remove_leftovers(target: Path) -> None:
-    """Take away what is half written of processes that were killed: of those of this machine that are gone, and of
-    others what is a day old.
-    """
+    """Remove half-written files of processes that were killed: of this machine's that are gone, of others a day old."""
     prefix = _prefix(target)
     with contextlib.suppress(OSError):
         for name in os.listdir(target.parent):
@@ -159,12 +157,12 @@ def remove_leftovers(target: Path) -> None:
 
 
 def _prefix(target: Path) -> str:
-    """How the name begins under which the target is written; the machine, the process and a random number follow."""
+    """Return the prefix of a half-written target's name; the machine, the process and a random number follow."""
     return f".{target.stem[:40]}.tcb-"
 
 
 def _is_left(file: Path, written_by: str) -> bool:
-    """Whether nobody writes the file any more."""
+    """Check whether nobody writes the file any more."""
     host, process, *_ = (*written_by.split("-"), "")
     if host == _HOST and os.name == "posix":
         try:
@@ -184,7 +182,7 @@ def _libraries() -> Iterator[str]:
 
 
 def _check_release(notes: list[str], writes: bool) -> None:
-    """Raises UnusableError where writing the open file would lose what a newer Blender has put into it."""
+    """Check that writing the open file keeps what a newer Blender has put into it. Raises UnusableError."""
     saved, here = _release(tuple(bpy.data.version)), _release(bpy.app.version)
     if tuple(bpy.data.version) > tuple(bpy.app.version_file):
         if writes:
@@ -200,7 +198,7 @@ def _release(version: Sequence[int]) -> str:
 
 
 def _blender_says(error: RuntimeError) -> str:
-    """Blender's reports, in one line."""
+    """Return Blender's reports in one line."""
     return "; ".join(line.removeprefix("Error: ") for line in str(error).strip().splitlines() if line)
 
 
@@ -212,7 +210,7 @@ def _write(temporary: Path, source: Source, in_place: bool) -> None:
                 check_existing=False,
                 copy=True,
                 compress=source.compressed,
-                # A file that stays where it is keeps its relative paths, also where it was opened through a link.
+                # A file that stays in its place keeps its relative paths, also where it was opened through a link.
                 relative_remap=not in_place,
             )
     except RuntimeError as error:
@@ -223,7 +221,7 @@ def _write(temporary: Path, source: Source, in_place: bool) -> None:
 
 
 def _force_to_disk(path: Path) -> None:
-    """A file's content; of a folder the names in it."""
+    """Flush a file's content to the disk; of a folder the names in it."""
     if path.is_dir() and os.name == "nt":
         return  # where a folder can't be opened
     descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
@@ -246,7 +244,7 @@ def _version(status: os.stat_result) -> Version:
 
 
 def _free_space(folder: Path) -> str:
-    """To say so is worth it: on a full disk Blender's own message speaks of a file that is not there."""
+    """Return a note on free space: on a full disk Blender only says that a file is missing."""
     try:
         free = rpt_("{:,.0f} MB free", shutil.disk_usage(folder).free / 1e6)
         return f" ({free})"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which datablocks of the open file to work on."""
+"""Choice of the open file's datablocks to work on."""
 
 from __future__ import annotations
 
@@ -33,18 +33,19 @@ _NOTHING_TO_DO = {
 }
 
 _NAMED = 3
-"""So many of many are named in a message."""
+"""Names that a message lists of many."""
 
 
 def nothing_to_do(job: Job) -> str:
-    """What to say of a file in which there is nothing to do."""
+    """Return the message on a file in which there is nothing to do."""
     return rpt_(_NOTHING_TO_DO[job.work])
 
 
 def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
-    """The datablocks with something to do; of those asked for by name also the others, which are refused in time.
+    """Return the datablocks in which there is something to do.
 
-    Linked ones are left to their own files, unless they are asked for by name.
+    Objects asked for by name are always returned: they are refused later. Linked datablocks are left to their own
+    files, unless they are asked for by name.
     """
     overridden = {item.override_library.reference for item in bpy.data.objects if item.override_library is not None}
     local: dict[bpy.types.ID, None] = {}
@@ -52,7 +53,7 @@ def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
     not_read: dict[bpy.types.ID, str] = {}
 
     def consider(datablocks: Iterable[bpy.types.ID]) -> bool:
-        """Whether there is something to do in them."""
+        """Check whether there is something to do in them, and take those in which there is."""
         something = False
         for datablock in datablocks:
             if _has_work(datablock, job.work):
@@ -81,7 +82,7 @@ def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
 
 
 def named(pattern: str, outcome: Outcome) -> list[bpy.types.Object]:
-    """The file's own objects of that name, or else those linked into it; where there is none, the outcome says so."""
+    """Return the file's own objects of that name, or else those linked into it; where there is none, add an error."""
     found = [item for item in bpy.data.objects if item.name == pattern or fnmatch.fnmatchcase(item.name, pattern)]
     if not found:
         names = [item.name for item in bpy.data.objects]
@@ -95,7 +96,7 @@ def named(pattern: str, outcome: Outcome) -> list[bpy.types.Object]:
 
 
 def only_in_strips(datablock: bpy.types.ID) -> bool:
-    """Whether nothing but NLA strips animates it."""
+    """Check whether nothing but NLA strips animates the datablock."""
     data: Any = datablock.animation_data  # type: ignore[attr-defined]
     return data.action is None and any(track.strips for track in data.nla_tracks)
 
@@ -106,7 +107,7 @@ def _is_layered(datablock: bpy.types.ID) -> bool:
 
 
 def why_without_channels(datablock: bpy.types.ID) -> str:
-    """Why no F-curves animate the datablock; empty where some do."""
+    """Return why no F-curves animate the datablock; empty where some do."""
     try:
         channels_of(datablock)
     except animation.Refusal as refusal:
@@ -115,7 +116,7 @@ def why_without_channels(datablock: bpy.types.ID) -> str:
 
 
 def tracks_of(datablock: bpy.types.ID) -> list[Track]:
-    """Also those of a rotation mode that is not in use; none where nothing animates the datablock."""
+    """Return all tracks, those of unused rotation modes included; none where nothing animates the datablock."""
     try:
         return find_tracks(datablock, channels_of(datablock))
     except animation.Refusal:
@@ -152,7 +153,7 @@ def _has_work(datablock: bpy.types.ID, work: str) -> bool:
         table = read_table(data.action)
         return work in ("enable-and-bake", "enable") or bool(table.fault or table.places)
     if HAS_SLOTS and data.action is not None and data.action_slot is None:
-        # Which curves are its own can't be told: to bake that is an error, and there is nothing to take away.
+        # Its own curves can't be told from others: to bake that is an error, and there is nothing to take away.
         return work in ("bake", "enable-and-bake", "enable")
     if work == "no-velocities":
         return has_velocities(datablock)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What became of each file, written down, so that the next run can leave out what is done."""
+"""The log of what became of each file, by which the next run leaves out what is done."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .outcome import Outcome, say_note
 
 
 def write_result(job: Job, number: int, outcome: Outcome, source: Source, result: Version | None) -> None:
-    """Write down what the file's result, if there is one, will be once it has its name. Raises UnusableError."""
+    """Record the outcome and the version that the result, if there is one, will have. Raises UnusableError."""
     inputs = {**source.libraries, os.path.realpath(outcome.file): source.version}
     if result is not None:
         inputs.pop(str(job.targets[number]), None)  # where that is replaced by the result
@@ -31,12 +31,12 @@ def write_result(job: Job, number: int, outcome: Outcome, source: Source, result
 
 
 def write_skipped(job: Job, number: int, outcome: Outcome, source: Source) -> None:
-    """Write down that there was nothing to do in the file. Raises UnusableError."""
+    """Record that there was nothing to do in the file. Raises UnusableError."""
     write_result(job, number, outcome, source, None)
 
 
 def write_outcome(job: Job, number: int, outcome: Outcome) -> None:
-    """Write down what became of the file, unless that has been done."""
+    """Record what became of the file, unless that has been done."""
     if outcome.logged != outcome.errors:
         try:
             _append(job, number, outcome, {})
@@ -49,7 +49,7 @@ def _not_written(job: Job, number: int, error: OSError) -> str:
 
 
 def done_before(job: Job, number: int) -> Outcome | None:
-    """Return the outcome of a file that needs not be done: its result is there, and would come out the same again."""
+    """Return the outcome of a file that a run before has done, and whose result would come out the same again."""
     log = job.log_of(number)
     if not job.skip_done or log is None:
         return None
@@ -86,7 +86,7 @@ def _append(job: Job, number: int, outcome: Outcome, more: dict[str, Any]) -> No
     }
     if job.makes_folder:
         log.parent.mkdir(parents=True, exist_ok=True)
-    # In one piece, and at the end wherever that is by then: other processes write to it too.
+    # In one write, and in append mode: other processes write to it too.
     descriptor = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
     try:
         os.write(descriptor, (json.dumps(entry) + "\n").encode())
@@ -97,7 +97,7 @@ def _append(job: Job, number: int, outcome: Outcome, more: dict[str, Any]) -> No
 
 @functools.lru_cache(maxsize=1)
 def _last_entries(log: Path, _version: Version | None) -> dict[str, dict[str, Any]]:
-    """By result. A line that can't be understood, of a process that was killed, is as good as none."""
+    """Return the last entry of each result; a line that can't be parsed, of a process that was killed, is left out."""
     try:
         lines = log.read_bytes().splitlines()
     except OSError:

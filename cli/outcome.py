@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What became of one file, and how it is told."""
+"""Outcome of one file, and its form on standard output and standard error."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .arguments.parser import Job
 _PROGRESS_PERIOD = 1.0
 """Seconds between two lines on the progress of one file."""
 _IN_WORDS = ("refusals", "notes", "standing")
-"""What the outcome holds as text, with the rest of its errors and notes."""
+"""Fields of a report whose texts are among the outcome's errors and notes."""
 _DONE = {
     "bake": n_("Baked {:s}"),
     "enable-and-bake": n_("Baked {:s}"),
@@ -42,13 +42,13 @@ _HEADS = (n_("track"), n_("method"), n_("keys"), n_("frames"), n_("samples"), n_
 _DONE_WITH_FAULTS = 3
 """Exit status."""
 Status = Literal["done", "faults", "failed", "skipped", "before"]
-"""What became of a file: done; done, but for what was refused; not done; nothing in it to do; done by a run before."""
+"""done; done with faults: something was refused; failed; skipped: nothing to do in it; done by a run before."""
 _PARAMETERS = {**WORDS, "velocity": n_("velocity")}
 
 
 @dataclass
 class Outcome:
-    """What became of one file; it went well if there are no errors."""
+    """Outcome of one file."""
 
     file: Path
     report: Report = field(default_factory=Report)
@@ -56,15 +56,15 @@ class Outcome:
     notes: list[str] = field(default_factory=list)
     output: Path | None = None
     datablocks: list[dict[str, Any]] = field(default_factory=list)
-    """What info shows of each."""
+    """Rows of info, one a datablock."""
     checks: dict[str, Any] = field(default_factory=dict)
-    """What check found."""
+    """Findings of check."""
     seconds: float = 0.0
     nothing_to_do: str = ""
     """Why nothing was done, which is no error."""
     done_before: bool = False
     logged: list[str] | None = None
-    """The errors as they were written down; None: nothing was."""
+    """The errors as they were logged; None: nothing was."""
 
     @property
     def well(self) -> bool:
@@ -72,7 +72,7 @@ class Outcome:
 
     @property
     def status(self) -> Status:
-        """With errors and a result it is done with faults: what was refused is in the result as it was."""
+        """The status; with errors and a result it is "faults": what was refused is in the result as it was."""
         if self.errors:
             return "failed" if self.output is None else "faults"
         if self.done_before:
@@ -80,7 +80,7 @@ class Outcome:
         return "skipped" if self.nothing_to_do else "done"
 
     def packed(self) -> dict[str, Any]:
-        """The same for JSON, to be told to another process."""
+        """Return the outcome as JSON for another process."""
         return {
             "report": {one.name: getattr(self.report, one.name) for one in fields(Report) if one.name not in _IN_WORDS},
             "errors": self.errors,
@@ -100,7 +100,7 @@ class Outcome:
 
 
 class Total:
-    """Of all files."""
+    """Totals over all files."""
 
     def __init__(self) -> None:
         self.files: Counter[Status] = Counter()
@@ -136,7 +136,7 @@ class Total:
 
 
 class Ticker:
-    """Lines on the progress of one file, but not many."""
+    """Prints the progress of one file, but not too often."""
 
     def __init__(self, file: Path, line: str) -> None:
         self.file = file
@@ -159,13 +159,13 @@ def say_note(file: Path, text: str) -> None:
 
 
 def announce(text: str) -> None:
-    """To standard error, in one piece: others may write there too."""
+    """Print to standard error in one write: other processes may write there too."""
     sys.stderr.write(f"tcb: {text}\n")
     sys.stderr.flush()
 
 
 def tell(outcome: Outcome, job: Job, results: TextIO) -> None:
-    """Notes and errors to standard error, and the result to `results`."""
+    """Print notes and errors to standard error, and the result to `results`."""
     for note in one_of_each(outcome.notes):
         say_note(outcome.file, note)
     for error in outcome.errors:
@@ -219,7 +219,7 @@ def _as_json(outcome: Outcome, job: Job) -> dict[str, Any]:
 
 
 def _table(outcome: Outcome) -> str:
-    """The tracks under their datablocks, in columns."""
+    """Return the table of info: the tracks under their datablocks, in columns."""
     blocks = [(_title(datablock), list(map(_cells, datablock["tracks"]))) for datablock in outcome.datablocks]
     heads = tuple(map(iface_, _HEADS))
     rows = [heads, *(row for _, block in blocks for row in block)]

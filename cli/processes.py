@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Several files at a time: the process that was started does one after the other, and starts others that help where the
-work that is left takes longer than their start.
+"""Several files at a time, in worker processes.
 
-A worker says that it is ready, then reads the number of a file from its standard input, does the file, and answers.
-Each answer is a line on standard output, the record separator and JSON (RFC 7464), which tells it from what Blender
-prints.
+The process that was started does one file after the other, and starts workers where the work that is left takes longer
+than their start. A worker says that it is ready, then reads the number of a file from its standard input, does the
+file, and answers. Each answer is a line on standard output, the record separator and JSON (RFC 7464), which tells it
+from what Blender prints.
 """
 
 from __future__ import annotations
@@ -31,20 +31,19 @@ from .streams import Stop
 
 _RECORD = "\x1e"
 _PATIENCE = 10.0
-"""Seconds that a worker has to take away what is half written before it is killed."""
+"""Seconds that a worker has to remove what is half written before it is killed."""
 _STARTS = 2.0
-"""Another worker is started where the work left takes longer than so many starts. After one start, whole files may have
-left it nothing to do.
-"""
+"""Starts that the work left must last for another worker to be started: after one start, whole files may have left it
+nothing to do."""
 _SHORTEST_WAIT = 0.02
-"""Seconds between two looks whether another worker is worth its start."""
+"""Seconds between two checks whether another worker is worth its start."""
 
 _Done = queue.SimpleQueue[tuple[int, Outcome]]
-"""Numbers of files, and what became of them."""
+"""Numbers of files with their outcomes."""
 
 
 def serve(do: Callable[[int], Outcome], answers: TextIO) -> None:
-    """Be a worker, until whoever hands out the files is content or gone."""
+    """Work as a worker, until the process that hands out the files ends its input."""
 
     def answer(content: dict[str, Any]) -> None:
         answers.write(f"{_RECORD}{json.dumps(content)}\n")
@@ -58,9 +57,9 @@ def serve(do: Callable[[int], Outcome], answers: TextIO) -> None:
 def do_all(
     job: Job, numbers: Sequence[int], do: Callable[[int], Outcome], command: Sequence[str], start: float, stop: Stop
 ) -> Iterator[Outcome]:
-    """Do these files of the job, here and in processes that the command starts; yield what is done as it is.
+    """Do these files of the job, here and in workers; yield outcomes as they come.
 
-    When it is to stop, those that are not begun are left. `start`: processor seconds that a process takes to start.
+    After a stop, files that are not begun are left. `start`: processor seconds that a process takes to start.
     """
     files = _Files(numbers, stop)
     done: _Done = queue.SimpleQueue()
@@ -81,7 +80,7 @@ def do_all(
 
 
 def _received(done: _Done) -> Iterator[tuple[int, Outcome]]:
-    """Yield what is there; wait for the first."""
+    """Yield the outcomes that are there; wait for the first."""
     with contextlib.suppress(queue.Empty):
         yield done.get()
         while True:
@@ -89,7 +88,7 @@ def _received(done: _Done) -> Iterator[tuple[int, Outcome]]:
 
 
 class _Files:
-    """The numbers of those that are waiting, and how many are at work; for several threads."""
+    """The numbers of the files that are waiting, and how many are at work; for several threads."""
 
     def __init__(self, numbers: Sequence[int], stop: Stop) -> None:
         self.waiting = deque(numbers)
@@ -111,7 +110,7 @@ class _Files:
 
 
 class _Pace:
-    """How long this process takes for a file: in processor time, which other programs that are busy do not stretch."""
+    """The time that this process takes for a file, in processor seconds, which other programs do not stretch."""
 
     def __init__(self) -> None:
         self.files = 0
@@ -127,7 +126,7 @@ class _Pace:
         self.began = None
 
     def seconds_a_file(self) -> float:
-        """Return the mean, with the file at work where that makes it longer; in the first file what it took so far."""
+        """Return the mean, with the file at work where that makes it longer; in the first file the time so far."""
         mean = self.seconds / self.files if self.files else 0.0
         began = self.began
         if began is None:
@@ -136,7 +135,7 @@ class _Pace:
 
 
 def is_worth_a_start(waiting: int, at_work: int, seconds_a_file: float, start: float) -> bool:
-    """Return whether another worker would have done enough, once it has started, of the files that are waiting.
+    """Return whether another worker would do enough of the waiting files once it has started.
 
     `at_work`: the processes that do files, or that are starting.
     """
@@ -144,7 +143,7 @@ def is_worth_a_start(waiting: int, at_work: int, seconds_a_file: float, start: f
 
 
 class _Workers:
-    """The processes that help; they are started as it gets worth it."""
+    """The workers, which are started as it gets worth it."""
 
     def __init__(self, job: Job, command: Sequence[str], files: _Files, done: _Done, pace: _Pace, start: float) -> None:
         self.job = job
@@ -182,7 +181,7 @@ class _Workers:
         return is_worth_a_start(len(self.files.waiting), at_work, self.pace.seconds_a_file(), self.start)
 
     def end(self) -> None:
-        """Let those end that have nothing to do, and stop the others."""
+        """End the workers that have nothing to do, and stop the others."""
         self.ended.set()
         if self.most > 0:
             self.watch.join()
@@ -257,7 +256,7 @@ class _Worker:
         return ""
 
     def _finish(self) -> None:
-        """Let the process end, which it does when it has nothing more to read."""
+        """Let the process end, which it does at the end of its input."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         with contextlib.suppress(OSError):  # it may be gone before it has read all

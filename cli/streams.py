@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the process shares with whoever started it: standard output, and the signals to stop."""
+"""Standard output and stop signals, which the process shares with its parent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TERMINATED = 143
 
 @contextlib.contextmanager
 def only_results_on_standard_output() -> Iterator[TextIO]:
-    """Yield standard output; what Blender prints there by itself goes to standard error meanwhile."""
+    """Yield standard output; what Blender prints there goes to standard error meanwhile."""
     _flush()
     kept = os.dup(1)
     os.dup2(2, 1)
@@ -36,13 +36,13 @@ def only_results_on_standard_output() -> Iterator[TextIO]:
 
 
 def _flush() -> None:
-    """Blender prints through C's standard output, which must not hold anything back when the direction changes."""
+    """Flush C's standard output, by which Blender prints, before its direction changes."""
     sys.stdout.flush()
     ctypes.CDLL("ucrtbase" if os.name == "nt" else None).fflush(None)
 
 
 class Stop:
-    """Whether the user wants no more files to be begun."""
+    """The user's wish that no more files be begun."""
 
     def __init__(self) -> None:
         self.asked = False
@@ -50,7 +50,7 @@ class Stop:
 
 @contextlib.contextmanager
 def stopped_by_interrupt(say: Callable[[], None]) -> Iterator[Stop]:
-    """Take the first Ctrl-C for the wish to end after what is at work, and `say` so; the second ends it at once."""
+    """Take the first Ctrl-C for the wish to end after the file at work, and call `say`; the second interrupts."""
     stop = Stop()
     if threading.current_thread() is not threading.main_thread():
         yield stop  # only the main thread hears signals
@@ -72,9 +72,7 @@ def stopped_by_interrupt(say: Callable[[], None]) -> Iterator[Stop]:
 
 @contextlib.contextmanager
 def signals_held_back() -> Iterator[None]:
-    """Hear signals to stop afterwards: Blender lets none of its handlers raise, which would lose the signal, or end the
-    process where it is.
-    """
+    """Defer stop signals: Blender lets no handler raise, which would lose the signal or end the process at once."""
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread hears signals
         return
@@ -94,7 +92,7 @@ def signals_held_back() -> Iterator[None]:
 
 @contextlib.contextmanager
 def terminated_like_interrupted() -> Iterator[None]:
-    """Let a process that is terminated take away what is half written, as one that is interrupted does."""
+    """Let a terminated process clean up as an interrupted one does."""
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread hears signals
         return

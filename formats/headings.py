@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the columns of a table are called, and what they hold.
+"""Headings of a table's columns: the property, the component and the unit that each names.
 
 A heading names a property by Blender's path, and its component in square brackets or by its letter:
-`rotation_axis_angle[0]`, `["speed"]`, `pose.bones["Arm"].location.x`. What rotates or places has short names that other
-programs write too; the forms in which a rotation can be said are told apart by them.
+`rotation_axis_angle[0]`, `["speed"]`, `pose.bones["Arm"].location.x`. Locations, rotations, scales and matrices also
+have short names, which other programs write; these tell quaternions, Euler angles and matrices apart.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _WITH_W = "wxyz"
 
 
 class HeadingError(ValueError):
-    """Why a heading says nothing."""
+    """A heading that names no property, or leaves its order or unit open."""
 
     def __init__(self, fault: str) -> None:
         super().__init__(fault)
@@ -58,19 +58,19 @@ class Heading:
     index: int
     form: Form = "VALUE"
     order: str = ""
-    """Of Euler angles; empty: that of the object."""
+    """Order of Euler angles; empty: the object's."""
     degrees: bool = False
     is_single: bool = False
-    """Named without a component: of a property that has only one."""
+    """The heading names no component: its property has only one."""
 
 
 def time_of(name: str) -> Unit | None:
-    """In what the column tells the time, if it does."""
+    """Return the unit of time of a column with this name; None where it is not a column of times."""
     return _TIMES.get(name.strip().lower())
 
 
 def heading_of(name: str) -> Heading:
-    """What a column of that name holds. Raises HeadingError."""
+    """Return what a column with this name holds. Raises HeadingError."""
     name = name.strip()
     for found in (_LOCATION.match(name), _BARE.match(name)):
         if found and found["letter"].lower() in _INDEX:
@@ -125,7 +125,7 @@ def _any_path(name: str) -> Heading:
 def names_of(
     path: str, form: Form, components: tuple[int, ...], order: str = "", degrees: bool = False, is_single: bool = False
 ) -> list[str]:
-    """The headings of a property's columns, as this project writes them; of a matrix of 9 or 16 in its rows."""
+    """Return the headings of a property's columns, as this project writes them."""
     owner = path[: len(path) - len("matrix" if form == "MATRIX" else "rotation")]
     if form == "MATRIX":
         size = 3 if len(components) == 9 else 4

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Presets of parameters, read as data: nothing of a file is run.
+"""Presets of parameters, read as data: no code of a file is run.
 
 Blender's preset system writes Python: a line that imports it, a line that names the preset `key`, and a line like
 ``key.tension = 0.5`` for each parameter.
@@ -15,11 +15,11 @@ from .messages import Text, n_
 
 _KEY = "key = bpy.context.window_manager.tcb_preset"
 _MOST_BYTES = 65_536
-"""Blender writes 200."""
+"""Blender writes about 200."""
 
 
 class PresetError(ValueError):
-    """Why a file is no preset, with the line, counted from 1."""
+    """A file that is no preset, with the line of the error, counted from 1."""
 
     def __init__(self, fault: Text, line: int | None = None) -> None:
         said = fault if line is None else n_("line {:d}: {:s}", line, fault)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tables of keys: text, a row a frame, a column a component, a header row that names them.
+"""Tables of keys: text with one row a frame, one column a component, and a header row that names the columns.
 
     frame,location.x,location.y,location.z,quaternion.w,quaternion.x,quaternion.y,quaternion.z
     1,0,0,0,1,0,0,0
     24.5,3,0,1.25,0.70710677,0,0,0.70710677
 
-Cells are parted by commas, semicolons, tabs or blanks; # begins a comment; an empty cell is no key. What the columns
-can be called is told in headings.py and docs/tables.md. Reading keeps 8 bytes a cell and 8 a row of what the file has,
-and makes nothing of a number that a file only claims.
+Cells are separated by commas, semicolons, tabs or spaces; # begins a comment; an empty cell means no key. headings.py
+and docs/tables.md list the names that columns may have. Reading takes 8 bytes a cell and 8 a row that the file really
+has: nothing is allocated for a number that a file only claims.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ FloatArray = npt.NDArray[np.float64]
 _SHOWN = 40
 """Characters of a cell that a message shows."""
 _ROWS_AT_ONCE = 4096
-"""Written at a time."""
+"""Rows that are written at a time."""
 _LEAST_MATRIX, _WHOLE_MATRIX = 9, 16
 _COMPONENTS = {"QUATERNION": 4, "EULER": 3}
 _ALIKE = 1e-6
-"""A matrix's last row may be so far off 0 0 0 1."""
+"""Largest difference of a matrix's last row from 0 0 0 1."""
 
 
 class TableError(ValueError):
-    """What is wrong with a table, with the line and the column, both counted from 1."""
+    """An error in a table, with its line and column, both counted from 1."""
 
     def __init__(self, fault: str, line: int | None = None, column: int | None = None, name: str = "") -> None:
         said = _placed(fault, line, column, name[:_SHOWN])
@@ -64,18 +64,18 @@ class Property:
     """The columns of one property."""
 
     path: str
-    """As Blender has it; of a rotation in one of the forms it ends in "rotation", of a matrix in "matrix"."""
+    """Blender's path; that of a rotation in one of the forms ends in "rotation", that of a matrix in "matrix"."""
     form: Form
     components: tuple[int, ...]
-    """Which the columns are; of a matrix all, row by row."""
+    """Index of each column's component; of a matrix all, row by row."""
     values: npt.NDArray[np.floating]
-    """Shape (n, components), NaN where a cell is empty. Angles are radians. What is float32 is written as such."""
+    """Shape (n, components), NaN where a cell is empty. Angles are radians. float32 values are written as such."""
     order: str = ""
-    """Of Euler angles: XYZ, …; empty: that of the object."""
+    """Order of Euler angles: XYZ, …; empty: the object's."""
     degrees: bool = False
-    """Euler angles are degrees in the file."""
+    """The file has Euler angles in degrees."""
     is_single: bool = False
-    """It has one component and is named without it."""
+    """The property has one component, which its heading does not name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,10 +87,10 @@ class Table:
     """Frames or seconds, shape (n,)."""
     properties: tuple[Property, ...]
     lines: npt.NDArray[np.int64] | None = None
-    """Of the file, counted from 1, shape (n,); None: it was not read."""
+    """Line of each row in the file, counted from 1, shape (n,); None for a table that was not read."""
 
     def line_of(self, row: int) -> int:
-        """The line of a row; for a table that was not read, with its header in line 1."""
+        """Return the line of a row; for a table that was not read, with its header in line 1."""
         return row + 2 if self.lines is None else int(self.lines[row])
 
 
@@ -112,7 +112,7 @@ def read(content: bytes) -> Table:
 
 
 def write(table: Table) -> bytes:
-    """The table as text, with commas; numbers as short as gives the same bits back."""
+    """Return the table as text, with commas; numbers as short as they can be and read back to the same bits."""
     headings = ["frame" if table.unit == "FRAME" else "seconds"]
     columns: list[npt.NDArray[np.floating]] = [table.times]
     for one in table.properties:
@@ -145,7 +145,7 @@ def _decoded(content: bytes) -> str:
 
 
 class _Rows:
-    """The header, and the cells below it as numbers."""
+    """The header of a table, and the cells below it as numbers."""
 
     def __init__(self, text: str) -> None:
         self._lines: Iterator[tuple[int, str]] = enumerate(io.StringIO(text, newline=None), start=1)
@@ -176,13 +176,13 @@ class _Rows:
         return _split(line, self.separator)
 
     def numbers(self) -> tuple[FloatArray, npt.NDArray[np.int64]]:
-        """The cells, shape (rows, columns), NaN where empty; and the rows' lines."""
+        """Return the cells, shape (rows, columns), NaN where empty, and the line of each row."""
         numbers, lines, empty = array("d"), array("q"), array("q")
         width, separator = len(self.header), self.separator
         for number, line in self._data():
             cells = line.split(separator)
             start = len(numbers)
-            # Underscores in numbers are Python's, and decimal commas nobody's whose cells they part.
+            # Python reads underscores in numbers; a decimal comma can't be told from a separator.
             if len(cells) == width and "_" not in line:
                 try:
                     numbers.extend(map(float, cells))
@@ -214,7 +214,7 @@ class _Rows:
         yield from self._lines
 
     def _extend(self, numbers: array[float], empty: array[int], line: int, text: str) -> None:
-        """One row, cell by cell: with empty cells, comments, quotes or decimal commas, or at fault."""
+        """Add one row cell by cell: one with empty cells, comments, quotes, decimal commas or errors."""
         cells = self._split(text.partition("#")[0])
         while len(cells) > len(self.header) and not cells[-1]:
             cells.pop()
@@ -234,7 +234,7 @@ class _Rows:
 
 
 def _separator_of(line: str) -> str | None:
-    """What parts the cells; None: blanks."""
+    """Return the separator of the cells; None: spaces."""
     return next((one for one in "\t;," if one in line), None)
 
 
@@ -255,7 +255,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _headings(header: Sequence[str], line: int) -> tuple[Unit, int, dict[int, Heading]]:
-    """The time's unit and column, and what the others hold."""
+    """Return the unit and the column of the times, and the headings of the other columns."""
     times = {column: found for column, name in enumerate(header) if (found := time_of(name)) is not None}
     if not times:
         names = ", ".join(header)[:80]
@@ -294,7 +294,7 @@ def _check_times(
 
 
 def _grouped(headings: dict[int, Heading], rows: _Rows) -> dict[tuple[str, Form], dict[int, Heading]]:
-    """The columns of each property."""
+    """Group the columns by property."""
     groups: dict[tuple[str, Form], dict[int, Heading]] = {}
     taken: dict[tuple[str, Form, int], int] = {}
     for column, heading in headings.items():
@@ -339,7 +339,7 @@ def _property(group: dict[int, Heading], numbers: FloatArray, lines: npt.NDArray
 
 
 def _places_in_matrix(indices: tuple[int, ...], columns: list[int], rows: _Rows) -> tuple[int, ...]:
-    """That all places are there: of 3 rows and 3 columns, or 4 and 4, counted from 0 or from 1."""
+    """Check that a matrix is complete, 3 by 3 or 4 by 4, with rows and columns counted from 0 or from 1."""
     count = len(indices)
     size = {_LEAST_MATRIX: 3, _WHOLE_MATRIX: 4}.get(count)
     if size is None:
@@ -353,7 +353,7 @@ def _places_in_matrix(indices: tuple[int, ...], columns: list[int], rows: _Rows)
 
 
 def _check_owners(properties: Sequence[Property], line: int) -> None:
-    """That nothing is said twice, in two forms."""
+    """Check that no property is given twice, in two forms."""
     said: dict[str, str] = {}
     for one in properties:
         for path in parts_of(one):
@@ -364,7 +364,7 @@ def _check_owners(properties: Sequence[Property], line: int) -> None:
 
 
 def parts_of(one: Property) -> list[str]:
-    """The properties that its columns speak of, rotations in whatever form as "rotation"."""
+    """Return the properties that the columns set; a rotation in any form is "rotation"."""
     if one.form != "MATRIX":
         path = re.sub(r"rotation_(axis_angle|quaternion|euler)$", "rotation", one.path)
         return [path]

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The command's arguments."""
+"""Arguments of the command."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the verb `check` can be told."""
+"""Options of the verb `check`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def add_check_options(verb: argparse.ArgumentParser) -> None:
 
 
 def check_said(verb: argparse.ArgumentParser, given: argparse.Namespace) -> dict[str, Any]:
-    """How to check, as it was said; nothing for another verb. Raises SystemExit."""
+    """Return the options of a check; none for another verb. Raises SystemExit."""
     if given.verb != "check":
         return {}
     return {

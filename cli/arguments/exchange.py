@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What can be said of files of other programs: how to import and to export them."""
+"""Options of import and export of other programs' files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...exchange.rotation_keys import BetweenKeys
 from .numbers import at_least_one, number, positive
 
 RESULTS = {"import": ".blend", "export": ".3ds"}
-"""How the names of results end, where they are files of another kind than what is read."""
+"""Suffixes of results that are not of the kind of the files that are read."""
 IMPORT_EXAMPLES = """\
   {program} import run.3ds --output run.blend
   {program} import scenes/*.3ds --output blends/ --bake CURVES --scale 0.01
@@ -43,7 +43,7 @@ _SAID = {
 
 
 def exchange_said(given: argparse.Namespace) -> dict[str, Any]:
-    """What was said of the exchange, by name; nothing for the verbs that only work on .blend files."""
+    """Return the options of the exchange by name; none for the verbs that only work on .blend files."""
     return {name: getattr(given, name) for name in _SAID.get(given.verb, ())}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Numbers that options of the command take: each a type for argparse, which names the option itself."""
+"""Types for argparse, which names the option in its messages: numbers within bounds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LARGEST = 1e30
 
 
 def number(text: str) -> float:
-    """A finite number."""
+    """Parse a finite number."""
     value = float(text)
     if not abs(value) <= _LARGEST:
         raise argparse.ArgumentTypeError(rpt_("{:s} is not a number within {:g}", text, _LARGEST))
@@ -21,28 +21,28 @@ def number(text: str) -> float:
 
 
 def positive(text: str) -> float:
-    """A number above 0."""
+    """Parse a number above 0."""
     if not number(text) > 0.0:
         raise argparse.ArgumentTypeError(rpt_("{:s} is not a positive number", text))
     return float(text)
 
 
 def frames(text: str) -> float:
-    """A length in frames."""
+    """Parse a length in frames."""
     if not number(text) > 0.0:
         raise argparse.ArgumentTypeError(rpt_("{:s} is not a positive number of frames", text))
     return float(text)
 
 
 def distance(text: str) -> float:
-    """A number from 0."""
+    """Parse a number of at least 0."""
     if not number(text) >= 0.0:
         raise argparse.ArgumentTypeError(rpt_("{:s} is not a distance from 0", text))
     return float(text)
 
 
 def within(low: float, high: float) -> Callable[[str], float]:
-    """A number of that range."""
+    """Return a type for numbers of that range."""
 
     def ranged(text: str) -> float:
         value = float(text)
@@ -54,7 +54,7 @@ def within(low: float, high: float) -> Callable[[str], float]:
 
 
 def count(text: str) -> int:
-    """A whole number from 0."""
+    """Parse a whole number of at least 0."""
     value = int(text)
     if value < 0:
         raise argparse.ArgumentTypeError(rpt_("{:s} is below 0", text))
@@ -62,7 +62,7 @@ def count(text: str) -> int:
 
 
 def at_least_one(text: str) -> int:
-    """A whole number from 1."""
+    """Parse a whole number of at least 1."""
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError(rpt_("{:s} is below 1", text))
@@ -70,7 +70,7 @@ def at_least_one(text: str) -> int:
 
 
 def frame_range(verb: argparse.ArgumentParser, ends: Sequence[float] | None) -> tuple[float, float] | None:
-    """The range that was given, if any. Raises SystemExit where it is empty."""
+    """Check the range that was given, and return it. Raises SystemExit where it is empty."""
     if ends is None:
         return None
     start, end = ends

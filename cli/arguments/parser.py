@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the command was asked to do."""
+"""Parser of the command's arguments, and the job that they describe."""
 
 from __future__ import annotations
 
@@ -50,48 +50,50 @@ _A_3DS_FILE = n_("a 3D Studio file (.3ds), or several")
 
 @dataclass(frozen=True)
 class Job:
-    """Attributes are the arguments; `targets` holds for each file where its result goes, links resolved."""
+    """The arguments; `targets` holds for each file the path of its result, links resolved."""
 
     verb: str
     files: list[Path]
     targets: list[Path]
-    """None for info and check."""
+    """Empty for info and check."""
     in_place: bool
     makes_folder: bool
     """The folder of the results may be made."""
     patterns: list[str]
     options: Options
     keep_look: bool
-    """Of what becomes TCB."""
+    """Keep the motion, as nearly as parameters can, of what becomes TCB."""
     enables: bool
-    """All that has keys is baked, and becomes TCB."""
+    """Bake all that has keys, which becomes TCB."""
     is_strict: bool
-    """A file in which something is refused is left."""
+    """Leave a file as it is if something in it is refused."""
     copies_skipped: bool
-    """A file in which there is nothing to do is its own result."""
+    """Copy a file in which there is nothing to do to its target."""
     as_json: bool
     processes: int
-    """At most so many work at a time."""
+    """Most processes that work at a time."""
     log: Path | None
     skip_done: bool
     is_worker: bool
-    """This process was started by another, which says by number what to do."""
+    """Another process started this one, and sends it numbers of files."""
     exchange: dict[str, Any]
-    """How to import or export, as it was said."""
+    """Options of imports and exports."""
     check: dict[str, Any]
-    """How to check, as it was said."""
+    """Options of a check."""
 
     @property
     def work(self) -> str:
-        """The verb, or "no-velocities" where that is told to take away what was written, or "enable-and-bake" where
-        what is plain may be baked, too."""
+        """The verb, or a finer name where options decide what is done.
+
+        "no-velocities" takes away what was written; "enable-and-bake" may bake what is plain, too.
+        """
         if self.verb == "bake" and (self.enables or self.patterns):
             return "enable-and-bake"
         return "no-velocities" if self.verb == "velocities" and not self.exchange["quantities"] else self.verb
 
     @property
     def asked(self) -> dict[str, Any]:
-        """All that the result of a file depends on besides the file, as it comes out of JSON."""
+        """Everything but the file on which its result depends, as it comes out of JSON."""
         options = dataclasses.asdict(self.options)
         what = {
             "command": self.verb,
@@ -105,14 +107,14 @@ class Job:
         return asked
 
     def log_of(self, number: int) -> Path | None:
-        """Where it is written down what became of the file; None: nowhere."""
+        """Return the path of the log that records what became of the file; None: none does."""
         if self.log is None and self.skip_done:
             return self.targets[number].parent / _LOG
         return self.log
 
 
 def parse(arguments: Sequence[str], program: str) -> Job:
-    """Raises SystemExit, after a usage message, where the arguments make no sense."""
+    """Parse the arguments. Raises SystemExit, after a usage message, where they make no sense."""
     parser, verbs = _parsers(program)
     given = parser.parse_args(arguments)
     verb = verbs[given.verb]
@@ -176,9 +178,9 @@ def _options(verb: argparse.ArgumentParser, given: argparse.Namespace) -> Option
 def _targets(
     verb: argparse.ArgumentParser, files: list[Path], output: str | None, into_folder: bool, result: str | None
 ) -> list[Path]:
-    """Each file's target: no other file's and, unless the files are replaced, none of them.
+    """Return each file's target: no other file's and, unless the files are replaced, none of them.
 
-    `result`: how its name ends where it is a file of another kind.
+    `result`: the suffix of the target's name where it is another than the file's.
     """
     kind = result or ".blend"
     if output is None:
@@ -214,7 +216,7 @@ def _epilog() -> str:
 
 
 def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
-    """The parser of the whole command, and those of its verbs."""
+    """Return the parser of the whole command, and those of its verbs."""
     parser = argparse.ArgumentParser(
         prog=program,
         description=rpt_("Tension, continuity, bias and ease, as 3D Studio plays them, in .blend files."),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the verbs can be told that have to do with tables: `import-table`, `export-table` and `velocities`."""
+"""Options of the verbs that have to do with tables: `import-table`, `export-table` and `velocities`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SAID = {
 
 
 def table_said(verb: argparse.ArgumentParser, given: argparse.Namespace) -> dict[str, Any]:
-    """What was said, by name; nothing for other verbs. Raises SystemExit."""
+    """Return the options by name; none for other verbs. Raises SystemExit."""
     said = {name: getattr(given, name) for name in _SAID.get(given.verb, ())}
     if "range" in said:
         said["range"] = frame_range(verb, given.range)
@@ -46,7 +46,7 @@ def table_said(verb: argparse.ArgumentParser, given: argparse.Namespace) -> dict
         if given.table and given.in_place:
             verb.error(rpt_("a table does not go into the file itself: give --output"))
     if given.verb == "import-table":
-        # With another table the result is another.
+        # The result depends on the table's content.
         try:
             status = os.stat(given.table)
         except OSError as error:
@@ -56,7 +56,7 @@ def table_said(verb: argparse.ArgumentParser, given: argparse.Namespace) -> dict
 
 
 def table_result(given: argparse.Namespace) -> str | None:
-    """How the name of the result ends where it is a table."""
+    """Return the suffix of the result's name where it is a table."""
     is_table = given.verb == "export-table" or (given.verb == "velocities" and given.table)
     return ".csv" if is_table else None
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What each verb of the command does."""
+"""Verbs of the command."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The verb `check`: whether the open file's motion is as it has to be, at every moment."""
+"""The verb `check`: conditions that must hold at every moment of the open file's motion."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..outcome import Outcome
 
 
 def look(job: Job, outcome: Outcome) -> None:
-    """Let each violation, each joint that comes apart, and what could not be looked at be an error of the outcome."""
+    """Add an error to the outcome for each violation, each joint that comes apart, and each check that failed."""
     options = job.check
     chosen: dict[str, Any] = {"frame_range": options["range"], "step": options["step"]}
     objects = [item for pattern in job.patterns for item in named(pattern, outcome)]
@@ -50,7 +50,7 @@ def look(job: Job, outcome: Outcome) -> None:
 
 
 def _gap(name: str, chosen: dict[str, Any], checks: animation.Checks) -> animation.Gap | None:
-    """Of a joint named as an object, or as an armature and a bone of it; the checks say why it can't be measured."""
+    """Measure a joint given as an object, or as an armature and a bone; add why it can't be measured to the checks."""
     item, bone = bpy.data.objects.get(name), ""
     if item is None:
         owner, _, bone = name.partition(":")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The verb `export`: a 3D Studio file of a .blend."""
+"""The verb `export`: a .blend to a 3D Studio file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .import_files import axes_said
 
 
 def give(job: Job, number: int, outcome: Outcome) -> None:
-    """Read the file and write its scene, or the objects asked for, as another. Raises UnusableError."""
+    """Read the file and write its scene, or the objects asked for, as a 3D Studio file. Raises UnusableError."""
     target = job.targets[number]
     check_target(target, job.makes_folder)
     source = open_file(outcome.file, outcome.notes, writes=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The verb `import`: a .blend of a 3D Studio file."""
+"""The verb `import`: a 3D Studio file to a .blend."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _options(given: dict[str, Any], scene: Any) -> ImportOptions:
 
 
 def axes_said(given: dict[str, Any]) -> FloatArray:
-    """The axes of the file that were asked for. Raises UnusableError."""
+    """Return the axes of the file that were asked for. Raises UnusableError."""
     try:
         return axes_of(given["forward"], given["up"])
     except ValueError as error:

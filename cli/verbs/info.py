@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The verb `info`: what the open file has."""
+"""The verb `info`: the animated datablocks and tracks of the open file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ..outcome import Outcome
 
 
 def inform(job: Job, outcome: Outcome) -> None:
-    """Let the outcome say what each animated datablock has: of the objects asked for, or of the whole file."""
+    """Add a row to the outcome for each animated datablock of the objects asked for, or of the whole file."""
     for datablock in _datablocks(job, outcome):
         data: Any = datablock.animation_data  # type: ignore[attr-defined]
         if data.action is None and not only_in_strips(datablock):
@@ -56,7 +56,7 @@ def _datablocks(job: Job, outcome: Outcome) -> dict[bpy.types.ID, None]:
 
 
 def _row(track: Track, outcome: Outcome) -> dict[str, Any] | None:
-    """What info shows of a track; None, and an error, where what is saved with it can't be understood."""
+    """Return the row of a track; None, and an error, where its saved settings can't be read."""
     try:
         kept = read_own_keys(track)
         frames = union([channel.keys.frames for channel in kept.values()])
@@ -96,7 +96,7 @@ def _row(track: Track, outcome: Outcome) -> dict[str, Any] | None:
 
 
 def _error_of(track: Track) -> dict[str, Any]:
-    """How far handles are off at most: units, or of rotations degrees; null where none play it."""
+    """Return the maximum error of handles in units, or of rotations in degrees; null where none play the track."""
     error = track.state.error if track.state is not None else None
     if error is None:
         return {"error": None, "error_frame": None, "approximate": False}
@@ -105,5 +105,5 @@ def _error_of(track: Track) -> dict[str, Any]:
 
 
 def _finite(number: float) -> float | None:
-    """JSON has no NaN."""
+    """Return the number, or None for NaN, which JSON has not."""
     return float(number) if math.isfinite(number) else None

@@ -88,7 +88,7 @@ def give_velocities(job: Job, number: int, outcome: Outcome) -> None:
 
 
 def write_each(datablocks: list[bpy.types.ID], job: Job) -> Report:
-    """Write the velocities of each as custom properties."""
+    """Write the velocities of each datablock as custom properties."""
     report = Report()
     for datablock in datablocks:
         try:
@@ -112,7 +112,7 @@ def _velocities(job: Job) -> Velocities:
 
 
 def _only_object(job: Job, outcome: Outcome) -> bpy.types.Object | None:
-    """The one that is asked for, or that there is; else the outcome has an error."""
+    """Return the one object that is asked for, or that there is; else add an error."""
     if job.patterns:
         found = list(dict.fromkeys(item for pattern in job.patterns for item in named(pattern, outcome)))
     else:
@@ -128,7 +128,7 @@ def _only_object(job: Job, outcome: Outcome) -> bpy.types.Object | None:
 
 
 def _bone(item: bpy.types.Object, name: str) -> str:
-    """The path of the bone of that name. Raises UnusableError."""
+    """Return the path of the bone of that name. Raises UnusableError."""
     if not name:
         return ""
     bone = item.pose.bones.get(name) if item.pose is not None else None
@@ -138,6 +138,6 @@ def _bone(item: bpy.types.Object, name: str) -> str:
 
 
 def _rate() -> float:
-    """The scene's frames a second."""
+    """Return the scene's frames a second."""
     scene: Any = bpy.context.scene
     return float(scene.render.fps / scene.render.fps_base)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""3D Studio files (.3ds): the scene, and the keyframer that animates it.
+"""Reader and writer of 3D Studio files (.3ds): the scene, and the keyframer that animates it.
 
     scene = three_ds.read(path.read_bytes())
     for node in scene.nodes:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The chunks that a .3ds file is made of, and what can be wrong with them.
+"""Chunks, of which a .3ds file is made, and the errors that one may have.
 
 A chunk is its number (u16), its length with this header of six bytes (u32), and its content; all is little-endian.
 """
@@ -23,7 +23,7 @@ TWO_FRAMES = struct.Struct("<2i")
 FLOAT = struct.Struct("<f")
 TWO_FLOATS = struct.Struct("<2f")
 NODE_HEADER = struct.Struct("<3H")
-"""What follows a node's name: two words of flags, and the id of its parent."""
+"""Header after a node's name: two words of flags, and the id of its parent."""
 NO_PARENT = 0xFFFF
 _ARRAYS = {
     "frames": n_("frames"),
@@ -34,7 +34,7 @@ _ARRAYS = {
     "face_flags": n_("face flags"),
     "numbers": n_("numbers"),
 }
-"""What arrays are called where one is refused."""
+"""Names of arrays in error messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +58,14 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something wrong in a file that did not keep the rest of it from being read.
+    """An error in a file that did not prevent reading the rest.
 
     Attributes
     ----------
     offset : int
-        Where, in bytes from the start of the file.
+        Position in bytes from the start of the file.
     what : str
-        What, in words that name the node or object, the chunk and what became of it.
+        Message that names the node or object, the chunk and what became of it.
     """
 
     offset: int
@@ -84,7 +84,7 @@ class Fault:
 
 
 class Damage(Exception):  # noqa: N818 - it is caught here, and told as a fault
-    """What keeps a chunk from being read, and where: the chunk is skipped."""
+    """A chunk that can't be read, and where; the chunk is skipped."""
 
     def __init__(self, offset: int, what: str) -> None:
         super().__init__(offset, what)
@@ -98,9 +98,9 @@ class ThreeDSError(ValueError):
     Attributes
     ----------
     fault : str
-        What is wrong, in words.
+        Message without the position.
     offset : int or None
-        Where, in bytes from the start of the file; None for a scene that can't be written.
+        Position in bytes from the start of the file; None for a scene that can't be written.
     """
 
     def __init__(self, fault: str, offset: int | None = None) -> None:
@@ -129,12 +129,12 @@ def _at(offset: int, what: str) -> Text:
 
 
 def packed(layout: struct.Struct, *values: float) -> bytes:
-    """Return the values as the file has them.
+    """Pack the values as the file has them.
 
     Raises
     ------
     ThreeDSError
-        If there is one that the file has no room for.
+        If a value does not fit.
     """
     try:
         return layout.pack(*values)
@@ -143,7 +143,7 @@ def packed(layout: struct.Struct, *values: float) -> bytes:
 
 
 def check_array(what: str, array: npt.NDArray[Any], dtype: type[np.generic], shape: tuple[int, ...]) -> None:
-    """Refuse an array of another type or shape, rather than convert it and lose something."""
+    """Check an array's type and shape: converting it would lose something."""
     if array.dtype != dtype or array.shape != shape:
         text = n_(
             "{:s} must be {:s} of shape {}, not {:s} of shape {}",

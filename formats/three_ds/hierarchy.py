@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which node hangs from which: ids to positions in the file, without cycles."""
+"""The hierarchy of nodes: ids to positions in the file, without cycles."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..messages import n_
 def find_parents(
     ids: Sequence[int | None], parents: Sequence[int | None]
 ) -> tuple[tuple[int | None, ...], list[tuple[int, str]]]:
-    """Return for each node the index of its parent, and what is wrong as pairs of a node's index and the fault.
+    """Return for each node the index of its parent, and errors as pairs of a node's index and a message.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def find_parents(
 
 
 def _cut(parents: list[int | None]) -> list[int]:
-    """Take the parent from the first node of each circle, and return these nodes."""
+    """Remove the parent of the first node of each cycle, and return these nodes."""
     cut = []
     done = [False] * len(parents)
     for index in range(len(parents)):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bytes to a scene. What can't be read is skipped, chunk by chunk, and said.
+"""Reader of .3ds files: bytes to a scene; chunks that can't be read are skipped, with a warning.
 
-The format is five chunks deep at most, and each depth has its function here: nothing recurses. Every count is held
-against the bytes that are left before anything is made of it.
+The format is five chunks deep at most, and each depth has a function here: nothing recurses. Every count is checked
+against the bytes that are left before memory is allocated for it.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ from .scene import (
 from .tracks import oddities, read_track
 
 MOST_CHUNKS = 200_000
-"""A file with more is refused. What is kept of a chunk takes up to 1 kB, however small it is in the file."""
+"""Most chunks in a file that is read: what is kept of a chunk takes up to 1 kB, however small it is in the file."""
 MOST_WARNINGS = 1000
 
 _SHOWN = 40
-"""Characters of a name that a warning shows: real ones have 10, damaged ones may run through the file."""
+"""Characters of a name that a warning shows: real names have 10, damaged ones may run through the file."""
 
 
 def read(data: bytes) -> Scene:
@@ -103,7 +103,7 @@ def read(data: bytes) -> Scene:
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """A chunk: its number, where its header begins, where it ends, and how many more bytes it claims to have."""
+    """A chunk: its number, the positions of its header and end, and by how many bytes it exceeds its parent."""
 
     ident: int
     start: int
@@ -116,7 +116,7 @@ class _Span:
 
 
 class _Source:
-    """The bytes of a file, and what was found wrong with them."""
+    """The bytes of a file, and the warnings so far."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -131,7 +131,7 @@ class _Source:
             self.untold += 1
 
     def name_owner(self, since: int, owner: Text) -> None:
-        """Put a node's or object's name before the warnings that came up since there were so many."""
+        """Put a node's or object's name before the warnings from number `since` on."""
         for index in range(since, len(self.warnings)):
             fault = self.warnings[index]
             self.warnings[index] = Fault(fault.offset, n_("{:s}: {:s}", owner, fault.what))
@@ -162,13 +162,13 @@ class _Source:
         return self.data[at:stop], stop + 1
 
     def finish(self, span: _Span, at: int) -> None:
-        """Say what is left of a chunk that has been read."""
+        """Warn of bytes that are left at the end of a chunk."""
         if at < span.end:
             left = span.end - at
             self.warn(at, n_("{:s}: {:d} bytes more than it needs are skipped", chunk_name(span.ident), left))
 
     def inside(self, parent: _Span, at: int) -> Iterator[_Span]:
-        """The chunks from there to the parent's end."""
+        """Yield the chunks from there to the parent's end."""
         while at < parent.end:
             left = parent.end - at
             if left < HEADER.size:
@@ -200,7 +200,7 @@ def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """How a chunk is read that may stand in another: into which field (none: one of many), and if it holds chunks."""
+    """The reader of a kind of chunk: its field (none: one of many), and whether it holds chunks."""
 
     read: Callable[[_Source, _Span], Any]
     field: str = ""
@@ -212,7 +212,7 @@ _Layout = Mapping[int, _Part]
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """What a chunk holds: single things by their field, those of which there may be many, and what is not modelled."""
+    """The contents of a chunk: single parts by field, parts of which there may be many, and what is not modelled."""
 
     values: dict[str, Any]
     many: tuple[Any, ...]
@@ -227,7 +227,7 @@ def _contents(source: _Source, parent: _Span, start: int, layout: _Layout) -> _P
     for span in source.inside(parent, start):
         part = layout.get(span.ident)
         taken = part is not None and part.holds_chunks
-        # Where the file was cut off, every chunk around the cut claims too much: it is said once, and of what is lost.
+        # Where the file ends early, every chunk around the end is too long: warn once, of what is lost.
         if span.missing and not (taken and parent.missing):
             there = span.end - span.start
             known = chunk_name(span.ident), there + span.missing, chunk_name(parent.ident), there
@@ -258,7 +258,7 @@ def _contents(source: _Source, parent: _Span, start: int, layout: _Layout) -> _P
 
 
 def _number(layout: struct.Struct) -> Callable[[_Source, _Span], Any]:
-    """Make the reader of a chunk that is one number."""
+    """Return a reader of chunks that hold one number."""
 
     def read_number(source: _Source, span: _Span) -> Any:
         (number,) = source.numbers(layout, span, span.body)
@@ -290,7 +290,7 @@ def _matrix(source: _Source, span: _Span) -> npt.NDArray[Any]:
 
 
 def _table(columns: int) -> Callable[[_Source, _Span], Any]:
-    """Make the reader of a chunk that is a number of rows, and those rows; None if it has none."""
+    """Return a reader of chunks that hold a count and that many rows; it returns None where there are none."""
 
     def read_table(source: _Source, span: _Span) -> npt.NDArray[Any] | None:
         (count,) = source.numbers(WORD, span, span.body)
@@ -313,7 +313,7 @@ def _say_not_finite(source: _Source, span: _Span, *numbers: npt.ArrayLike) -> No
 
 @dataclass(frozen=True, slots=True)
 class _Faces:
-    """The faces of a mesh, and where in the file they begin."""
+    """The faces of a mesh, and their position in the file."""
 
     start: int
     corners: npt.NDArray[np.uint16]
@@ -415,7 +415,7 @@ def _node_header(source: _Source, span: _Span) -> dict[str, Any]:
 
 
 def _track(kind: str) -> Callable[[_Source, _Span], Track]:
-    """Make the reader of a kind of track."""
+    """Return a reader of a kind of track."""
 
     def read_kind(source: _Source, span: _Span) -> Track:
         track, at = read_track(kind, source.data, span.body, span.end)
@@ -428,14 +428,14 @@ def _track(kind: str) -> Callable[[_Source, _Span], Track]:
 
 
 def _node(kind: str) -> Callable[[_Source, _Span], tuple[int, Node]]:
-    """Make the reader of a kind of node; it gives the node, and where it is in the file."""
+    """Return a reader of a kind of node, which returns its position in the file too."""
 
     def read_kind(source: _Source, span: _Span) -> tuple[int, Node]:
         before = len(source.warnings)
         parts = _contents(source, span, span.body, _NODE)
         header = parts.values.pop("header", None)
         if header is None:
-            # It stays, so that the nodes after it keep their numbers where the file gives no ids.
+            # It is kept, so that the nodes after it keep their numbers where the file gives no ids.
             names = chunk_name(span.ident), chunk_name(idents.NODE_HDR)
             source.warn(span.start, n_("{:s} has no {:s}: without a name, its tracks are skipped", *names))
             return span.start, Node(kind, b"")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a .3ds file holds, in the file's own terms.
+"""The contents of a .3ds file, in the file's own terms.
 
 Names are bytes as in the file, without the zero at their end: the format does not say in which encoding. Arrays that
 `read` returns are read-only. Angles are in degrees except in rotation keys, lengths in the file's units.
@@ -33,7 +33,7 @@ NODE_KINDS = {
     "LIGHT_TARGET": idents.L_TARGET_NODE_TAG,
     "SPOTLIGHT": idents.SPOTLIGHT_NODE_TAG,
 }
-"""The kinds of node, and the chunk of each."""
+"""The chunk of each kind of node."""
 
 TRACK_KINDS = {
     "POSITION": idents.POS_TRACK_TAG,
@@ -47,7 +47,7 @@ TRACK_KINDS = {
     "FALLOFF": idents.FALL_TRACK_TAG,
     "HIDE": idents.HIDE_TRACK_TAG,
 }
-"""The kinds of track, and the chunk of each."""
+"""The chunk of each kind of track."""
 
 COMPONENTS = {
     "POSITION": 3,
@@ -61,7 +61,7 @@ COMPONENTS = {
     "FALLOFF": 1,
     "HIDE": 0,
 }
-"""The kinds of track, and how many floats the value of a key has."""
+"""The number of floats of a key's value in each kind of track."""
 
 
 def _no_floats(columns: int) -> FloatArray:
@@ -105,7 +105,7 @@ class Track:
 
     @property
     def cycle(self) -> Cycle:
-        """How the track goes on after its last key."""
+        """How the track continues after its last key."""
         return _CYCLES.get(self.flags & 3, "SINGLE")
 
 
@@ -147,7 +147,7 @@ class Node:
     chunks: tuple[Chunk, ...] = ()
 
     def track(self, kind: str) -> Track | None:
-        """The first track of a kind, or None."""
+        """Return the first track of a kind, or None."""
         return next((track for track in self.tracks if track.kind == kind), None)
 
 
@@ -184,7 +184,7 @@ class Keyframer:
     chunks: tuple[Chunk, ...] = ()
 
     def parents(self) -> tuple[int | None, ...]:
-        """For each node the index of the one that it hangs from, or None; there are no cycles in it."""
+        """Index of each node's parent, or None; without cycles."""
         return find_parents([node.node_id for node in self.nodes], [node.parent for node in self.nodes])[0]
 
 
@@ -219,7 +219,7 @@ class Mesh:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Camera:
-    """A camera: where it is, where it looks, its roll in degrees and its lens in millimetres."""
+    """A camera: its position, its target, its roll in degrees and its lens in millimetres."""
 
     position: FloatArray
     target: FloatArray
@@ -230,7 +230,7 @@ class Camera:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Spotlight:
-    """What makes a light a spotlight: where it looks, and its cones and roll in degrees."""
+    """The spotlight of a light: its target, and its cones and roll in degrees."""
 
     target: FloatArray
     hotspot: float
@@ -241,7 +241,7 @@ class Spotlight:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Light:
-    """A light: where it is, its color (red, green, blue) and multiplier where the file has them, and its spotlight."""
+    """A light: its position, its color (red, green, blue) and multiplier where the file has them, and its spotlight."""
 
     position: FloatArray
     color: FloatArray | None = None
@@ -252,7 +252,7 @@ class Light:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Object:
-    """A named mesh, camera or light of the editor; None where the file has something else, or nothing."""
+    """A named mesh, camera or light of the editor; its content is None where the file has another kind, or none."""
 
     name: bytes
     content: Mesh | Camera | Light | None = None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Keys of a track: bytes to arrays and back.
 
-A key is its frame (i32), its flags (u16), a float for each parameter whose flag is set, and its value. So keys that all
-have the same parameters are of one size, and are read and written at once.
+A key is its frame (i32), its flags (u16), a float for each parameter whose flag is set, and its value. So keys with the
+same parameters have one size, and are read and written together.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from .scene import COMPONENTS, FloatArray, FrameArray, Track, WordArray
 
 PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
 _NAMES = (n_("tension"), n_("continuity"), n_("bias"), n_("ease to"), n_("ease from"))
-"""What they are called in words."""
+"""The parameters' names in messages."""
 _LOWEST = np.array([-1, -1, -1, 0, 0], np.float32)
 _HAS_PARAMETERS = (1 << len(PARAMETERS)) - 1
 LAST_FRAME = 1 << 24
-"""Frames beyond it, either way, are taken to be damage: float32 no longer tells them from their neighbours."""
+"""The last frame, either way, that is not taken for damage: float32 can't hold all whole numbers beyond it."""
 
 _Arrays = tuple[FrameArray, FloatArray, WordArray, FloatArray]
 """Frames, values, flags and parameters: the order of a track's attributes."""
@@ -35,24 +35,24 @@ _FLAGS_AT = 4
 _ZERO = bytes(4)
 _HEAD = np.dtype([("frame", "<i4"), ("flags", "<u2")])
 _BLOCK = 1 << 14
-"""Keys of different sizes are read so many at a time: what is done to them then stays in the processor's cache."""
+"""Keys of different sizes that are read at a time: the arrays of a block stay in the processor's cache."""
 
 
 @functools.cache
 def _key_type(flags: int, components: int) -> np.dtype[np.void]:
-    """The layout of a key that has these flags."""
+    """Return the layout of a key with these flags."""
     given = [(name, "<f4") for bit, name in enumerate(PARAMETERS) if flags >> bit & 1]
     return np.dtype([("frame", "<i4"), ("flags", "<u2"), *given, ("value", "<f4", (components,))])
 
 
 @functools.cache
 def _key_sizes(components: int) -> tuple[int, ...]:
-    """The size of a key in bytes, for each value of the lower byte of its flags."""
+    """Return the size of a key in bytes for each value of the lower byte of its flags."""
     return tuple(_key_type(flags & _HAS_PARAMETERS, components).itemsize for flags in range(256))
 
 
 def read_track(kind: str, data: bytes, start: int, end: int) -> tuple[Track, int]:
-    """Return the track whose bytes begin at start, and where they end, which is not after `end`.
+    """Return the track whose bytes begin at `start`, and the position of its end, which is at most `end`.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def read_track(kind: str, data: bytes, start: int, end: int) -> tuple[Track, int
 
 
 def _keys_of_one_size(data: bytes, start: int, end: int, count: int, components: int) -> tuple[_Arrays, int] | None:
-    """Read keys that all have the same parameters, and say where they end; None if they don't."""
+    """Read keys with the same parameters, and return the position of their end; None if these differ."""
     flags = data[start + _FLAGS_AT] if count else 0
     layout = _key_type(flags & _HAS_PARAMETERS, components)
     if count * layout.itemsize > end - start:
@@ -94,7 +94,7 @@ def _keys_of_one_size(data: bytes, start: int, end: int, count: int, components:
             if flags >> row & 1:
                 parameters[row] = keys[name]
     else:
-        # One zero, seen as many: most files have no parameters at all.
+        # One zero, broadcast: most files have no parameters at all.
         parameters = np.ndarray((len(PARAMETERS), count), np.float32, _ZERO, strides=(0, 0))
     arrays = keys["frame"].copy(), keys["value"].copy(), all_flags, parameters
     return arrays, start + count * layout.itemsize
@@ -103,7 +103,7 @@ def _keys_of_one_size(data: bytes, start: int, end: int, count: int, components:
 def _keys_of_many_sizes(
     data: bytes, start: int, end: int, count: int, components: int, names: list[bytes] | None
 ) -> tuple[_Arrays, int]:
-    """Read keys one after the other, and say where they end; where names are asked for, each key ends in one."""
+    """Read keys one after another, and return the position of their end; with `names`, each key ends in a name."""
     frames = np.empty(count, np.int32)
     values = np.empty((count, components), np.float32)
     flags = np.empty(count, np.uint16)
@@ -134,12 +134,12 @@ def _keys_of_many_sizes(
 
 
 def _anywhere(data: bytes | bytearray, layout: np.dtype[Any]) -> npt.NDArray[Any]:
-    """What would be read at each byte of the data, aligned or not."""
+    """View the data as that layout at every byte, aligned or not."""
     return np.ndarray((len(data) - layout.itemsize + 1,), layout, data, strides=(1,))
 
 
 def _key_starts(data: bytes, at: int, end: int, keys: range, sizes: tuple[int, ...]) -> tuple[list[int], int]:
-    """Where each of these keys begins, and where the last one ends."""
+    """Return the position of each of these keys, and the end of the last one."""
     starts: list[int] = []
     add = starts.append
     try:
@@ -149,14 +149,14 @@ def _key_starts(data: bytes, at: int, end: int, keys: range, sizes: tuple[int, .
     except IndexError:
         at = len(data) + 1
     if at > end:
-        # Looked for only now: this loop is what takes the time of reading keys of many sizes.
+        # Found only now: this loop takes most of the time of reading keys of different sizes.
         late = next(index for index, stop in enumerate([*starts[1:], at]) if stop > end)
         raise Damage(starts[late], n_("has no room for its key {:d}", keys[late]))
     return starts, at
 
 
 def _named_key_starts(data: bytes, at: int, end: int, keys: range, names: list[bytes]) -> tuple[list[int], int]:
-    """The same for keys that end in a name; the names are added to those given."""
+    """Return the same for keys that end in a name; the names are appended to `names`."""
     starts = []
     sizes = _key_sizes(0)
     for key in keys:
@@ -173,11 +173,11 @@ def _named_key_starts(data: bytes, at: int, end: int, keys: range, names: list[b
 
 
 def oddities(track: Track, start: int) -> Iterator[Fault]:
-    """What is strange about the keys of a track whose bytes begin at start; they are kept as they are."""
+    """Yield warnings of strange keys of a track whose bytes begin at `start`; the keys are kept as they are."""
     frames, values, parameters = track.frames, track.values, track.parameters
     if not len(frames):
         return
-    # Least and greatest tell at once whether all is well (NaN is both); which keys are strange is looked for then.
+    # The extremes tell whether all keys are sound (NaN is both); only then are the strange ones looked for.
     back = frames[1:] < frames[:-1]
     if back.any():
         keys = np.flatnonzero(back) + 1
@@ -239,7 +239,7 @@ def track_bytes(track: Track) -> bytes:
 
 
 def _packed_keys(track: Track, which: npt.NDArray[np.intp] | slice, given: int) -> npt.NDArray[np.void]:
-    """Those keys, all of which have these parameters, as the file has them."""
+    """Return these keys, which all have the parameters of `given`, as the file has them."""
     frames = track.frames[which]
     keys = np.empty(len(frames), _key_type(given, COMPONENTS[track.kind]))
     keys["frame"], keys["flags"], keys["value"] = frames, track.key_flags[which], track.values[which]
@@ -250,7 +250,7 @@ def _packed_keys(track: Track, which: npt.NDArray[np.intp] | slice, given: int) 
 
 
 def _check(track: Track) -> None:
-    """Refuse arrays that the file has no place for: of other types or shapes, or parameters whose flag is not set."""
+    """Check that the file has a place for the arrays: their types, shapes, and the flag of each parameter."""
     count = len(track.frames)
     check_array("frames", track.frames, np.int32, (count,))
     check_array("values", track.values, np.float32, (count, COMPONENTS[track.kind]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A scene to bytes."""
+"""Writer of .3ds files: a scene to bytes."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from .scene import NODE_KINDS, TRACK_KINDS, Camera, Editor, Keyframer, Light, Me
 from .tracks import track_bytes
 
 _A_TRACK, _A_NODE, _AN_OBJECT = n_("{:s} track"), n_("node {!r}"), n_("object {!r}")
-"""Whose an error is."""
+"""The owners that error messages name."""
 
 
 def write(scene: Scene) -> bytes:
-    """Return the scene as a .3ds file, which reads the same: `read` gives it back to the last bit.
+    """Return the scene as a .3ds file; `read` gives it back to the last bit.
 
     Raises
     ------
@@ -151,7 +151,7 @@ def _chunk(ident: int, content: bytes) -> bytes:
 
 
 def _among(parts: Sequence[bytes], chunks: Iterable[Chunk]) -> bytes:
-    """Join the chunks that are modelled, with those that are not in their places among them."""
+    """Join the modelled chunks and, each in its place among them, those that are not."""
     content = [(place, 1, part) for place, part in enumerate(parts)]
     content += [(chunk.place, 0, _chunk(chunk.ident, chunk.content)) for chunk in chunks]
     return b"".join(part for *_, part in sorted(content, key=lambda entry: entry[:2]))
@@ -180,7 +180,7 @@ def _of(kinds: Mapping[str, int], kind: str) -> int:
 
 @contextlib.contextmanager
 def _named(what: Text, name: str) -> Iterator[None]:
-    """Put before an error whose it is."""
+    """Prefix errors with the owner's name."""
     try:
         yield
     except ThreeDSError as error:
