@@ -16,12 +16,11 @@ from ..batch import Continuity, Cycle, Method, Tracks
 from ..c2_equations import c2_slopes, c2_velocities
 from ..components import ComponentSpline
 from ..cubics import Cubics
-from ..keys import FloatArray, Keys
+from ..keys import FloatArray, Keys, checked_velocities
 from ..messages import n_
 from ..rotations.orientations import Path
 from ..rotations.rotation_vectors import RotationVectors
 from ..rotations.solved_turns import SolvedSpline
-from ..velocities import checked_velocities
 
 # Up to this turn from key to key, in radians, no keys without a solution were met; at 2.4 they were.
 _CERTAIN_TURN = 1.7

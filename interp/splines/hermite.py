@@ -14,11 +14,10 @@ import numpy.typing as npt
 from ..batch import Continuity, Cycle, Method, Tracks
 from ..components import ComponentSpline
 from ..cubics import Cubics
-from ..keys import Keys
+from ..keys import Keys, checked_velocities
 from ..messages import n_
 from ..rotations.orientations import Path
 from ..rotations.rotation_vectors import RotationVectors, TurningSpline
-from ..velocities import checked_velocities
 
 
 class VectorSpline(ComponentSpline):
