@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The panel Checks of the sidebar tab TCB: what was looked at, and where it is not as it has to be."""
+"""The panel Checks of the sidebar tab TCB: the findings of checks, and the relaxation of keys."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""3D Studio files and tables in the menu File; the former also dropped onto the 3D viewport."""
+"""Menu items of 3D Studio files and tables in the menu File; 3D Studio files can also be dropped onto the viewport."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The menu TCB in the keys' menus of the Dope Sheet and the Graph Editor and in the viewport's menu Animation, and the
-presets."""
+"""Menus TCB of the Dope Sheet, the Graph Editor and the viewport's menu Animation, and the presets."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class TCB_PT_motion(bpy.types.Panel):
 
 @redraw.once
 def _measured(context: bpy.types.Context) -> Smoothness:
-    """Raises Refusal."""
+    """Return the smoothness of the track shown. Raises Refusal."""
     found = selection.active_track(context)
     assert found is not None
     return smoothness(found[1], selection.default_parameters(context))

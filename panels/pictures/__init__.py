@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is drawn: the diagram of a key's parameters, and paths in the 3D viewport."""
+"""Drawings: the diagram of a key's parameters, and paths in the 3D viewport."""
 
 from __future__ import annotations
 

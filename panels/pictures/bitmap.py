@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Smooth lines and dots in an array of pixels."""
+"""Antialiased lines and dots in an array of pixels."""
 
 from __future__ import annotations
 
@@ -11,36 +11,35 @@ import numpy.typing as npt
 
 Points = npt.NDArray[np.float64]
 Colour = Sequence[float]
-"""Red, green, blue, and how much it covers, 0 to 1."""
+"""Red, green, blue and alpha, 0 to 1."""
 
 
 class Bitmap:
-    """`size` x `size` pixels, nothing on them yet. Points count pixels from the lower left corner, x first.
+    """An empty image of `size` x `size` pixels. Points are in pixels from the lower left corner, x first.
 
     What is drawn covers what was drawn before. A pixel that a shape covers in part is tinted by that part.
     """
 
     def __init__(self, size: int) -> None:
         self._pixels = np.zeros((size, size, 4), dtype=np.float32)
-        """Row 0 is the lowest; red, green and blue are multiplied by the last, as Blender draws icons."""
+        """Row 0 is the lowest; red, green and blue are multiplied by alpha, as Blender draws icons."""
 
     @property
     def size(self) -> int:
         return len(self._pixels)
 
     def packed(self) -> npt.NDArray[np.int32]:
-        """The pixels, shape (size * size,), as Blender's `image_pixels` take them: a byte each of red, green, blue and
-        alpha."""
+        """Return the pixels, shape (size * size,), as Blender's `image_pixels` takes them: a byte for each of RGBA."""
         return (self._pixels * 255.0 + 0.5).astype(np.uint8).reshape(-1).view(np.int32)
 
     def fill(self, radius: float, colour: Colour) -> None:
-        """A field to draw on, with round corners."""
+        """Fill the image but for round corners."""
         half = self.size / 2
         away = np.maximum(np.abs(np.arange(self.size) + 0.5 - half) - (half - radius), 0.0)
         self._cover((slice(None), slice(None)), radius - np.hypot(away[:, np.newaxis], away), colour)
 
     def line(self, points: Points, width: float, colour: Colour) -> None:
-        """A line through the points, shape (n, 2)."""
+        """Draw a line through the points, shape (n, 2)."""
         inside = np.full((self.size, self.size), -1.0)
         for start, end in pairwise(points):
             window, x, y = self._window(np.minimum(start, end), np.maximum(start, end), width)
@@ -52,18 +51,18 @@ class Bitmap:
         self._cover((slice(None), slice(None)), inside, colour)
 
     def dots(self, points: Points, radius: float, colour: Colour) -> None:
-        """Round dots at the points, shape (n, 2)."""
+        """Draw round dots at the points, shape (n, 2)."""
         for point in points:
             window, x, y = self._window(point, point, radius)
             self._cover(window, radius - np.hypot(x - point[0], y - point[1]), colour)
 
     def diamond(self, point: Points, radius: float, colour: Colour) -> None:
-        """A key, as animation editors draw it."""
+        """Draw a key, as animation editors do."""
         window, x, y = self._window(point, point, radius)
         self._cover(window, (radius - np.abs(x - point[0]) - np.abs(y - point[1])) / np.sqrt(2.0), colour)
 
     def _window(self, low: Points, high: Points, margin: float) -> tuple[tuple[slice, slice], Points, Points]:
-        """The part of the pixels from `low` to `high` and some way around, and its pixels' x and y."""
+        """Return the slices of the pixels from `low` to `high` with a margin, and these pixels' x and y."""
         first = np.clip(np.floor(low - margin - 1.0), 0, self.size).astype(int)
         last = np.clip(np.ceil(high + margin + 1.0), 0, self.size).astype(int)
         window = slice(first[1], last[1]), slice(first[0], last[0])

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The picture of one key's parameters, as 3D Studio's Key Info has it: the curve from the key before to the key after,
-with dots at equal steps of time. Where Blender plays a side by another interpolation, the spline ends at the key."""
+"""Diagram of one key's parameters, as in 3D Studio's Key Info.
+
+It shows the curve from the key before to the key after, with dots at equal steps of time. Where Blender plays a side by
+another interpolation, the spline ends at the key.
+"""
 
 from __future__ import annotations
 
@@ -29,22 +32,22 @@ from .bitmap import Bitmap, Colour, Points
 _FRAMES = (0.0, 1.0, 2.0)
 _VALUES = ((-1.0, 0.0), (0.0, 1.0), (1.0, 0.0))
 _STEPS = 10
-"""From key to key."""
+"""Dots from key to key."""
 _FINE = 4
 """Pieces of the curve from dot to dot, at least."""
 _CENTRE = np.array((0.0, 0.74))
 _REACH = np.array((1.26, 1.02))
-"""What the picture shows around the centre. Whatever the parameters, the spline lies within -1.12 to 1.12 by -0.12 to
-1.6; what Blender plays beside it may swing out of the picture."""
+"""Half the size of the picture around the centre. With any parameters the spline lies within -1.12 to 1.12 by -0.12 to
+1.6; what Blender plays beside it may leave the picture."""
 _CONSTANT = INTERPOLATION["CONSTANT"]
 _ROUNDED = 200
 """Parameters are drawn in steps of 1/200: finer ones move no pixel."""
 _KEPT = 32
-"""Pictures; more than one redraw of all windows shows."""
+"""Pictures that are kept: more than one redraw of all windows shows."""
 _UNITS = 8.0
 """The picture's height, in heights of a button."""
 _KEY = (1.0, 0.75, 0.2, 1.0)
-"""The colour of a selected key in Blender's own theme: to be seen on dark and on light."""
+"""The colour of a selected key in Blender's own theme, which shows on dark and on light."""
 
 Picture = tuple[tuple[int, ...] | None, Sides, int, tuple[float, ...], tuple[float, ...]]
 _previews: Any = None
@@ -52,8 +55,7 @@ _shown: OrderedDict[Picture, str] = OrderedDict()
 
 
 def draw_diagram(layout: Any, parameters: Mapping[str, float] | None, sides: Sides) -> None:
-    """Show a key with these parameters, and what Blender plays beside it; an empty field for None, where several keys
-    differ."""
+    """Draw a key with these parameters, and what Blender plays beside it; no curve for None, as keys differ."""
     colours = _theme_colours()
     rounded = None
     if parameters is not None and np.isfinite([parameters[name] for name in PARAMETERS]).all():
@@ -64,8 +66,11 @@ def draw_diagram(layout: Any, parameters: Mapping[str, float] | None, sides: Sid
 
 
 def curve(parameters: Mapping[str, float], sides: Sides = (None, None)) -> tuple[Points, Points]:
-    """What the diagram shows of a key at (0, 1) between keys at (-1, 0) and (1, 0): points of the curve, shape (m, 2),
-    and the dots on it, shape (2 * steps + 1, 2). `sides`: what Blender plays before and after it."""
+    """Return the curve of a key at (0, 1) between keys at (-1, 0) and (1, 0).
+
+    It is points of the curve, shape (m, 2), and the dots on it, shape (2 * steps + 1, 2). `sides`: what Blender plays
+    before and after the key.
+    """
     keys = Keys(_FRAMES, _VALUES, **{name: (0.0, parameters[name], 0.0) for name in PARAMETERS})
     bounds = [0, *(row + 1 for row, side in enumerate(sides) if side is not None), len(keys)]
     runs = [
@@ -75,14 +80,14 @@ def curve(parameters: Mapping[str, float], sides: Sides = (None, None)) -> tuple
     spline = PiecewiseSpline(runs, _Beside(sides))
     dots = np.linspace(_FRAMES[0], _FRAMES[-1], 2 * _STEPS + 1)
     fine = np.linspace(_FRAMES[0], _FRAMES[-1], 2 * _STEPS * _FINE + 1)
-    # What is held goes up and down at once.
+    # A constant segment jumps at its end.
     steps = [row + 1.0 for row, side in enumerate(sides) if side is not None and side.interpolation == _CONSTANT]
     line = spline(np.sort(np.concatenate((fine, np.nextafter(steps, 0.0)))))
     return line, spline(dots)
 
 
 class _Beside:
-    """The segments that Blender plays of the diagram's: from side to side evenly, up and down by their types."""
+    """The diagram's segments that Blender plays: even along x, and along y by their interpolation."""
 
     def __init__(self, sides: Sides) -> None:
         self._segments = [(row, side) for row, side in enumerate(sides) if side is not None]
@@ -102,7 +107,7 @@ class _Beside:
 def bitmap(
     parameters: Mapping[str, float] | None, size: int, ink: Colour, ground: Colour, sides: Sides = (None, None)
 ) -> Bitmap:
-    """The diagram, `size` x `size` pixels."""
+    """Draw the diagram, `size` x `size` pixels."""
     picture = Bitmap(size)
     unit = size / 160
     picture.fill(4 * unit, ground)
@@ -122,7 +127,7 @@ def bitmap(
 
 
 def size_drawn() -> int:
-    """How many pixels wide Blender draws the picture: to any other size it would be scaled, and blurred."""
+    """Return the width in pixels at which Blender draws the picture: any other would be scaled, and blurred."""
     preferences: Any = bpy.context.preferences
     system = preferences.system
     unit = round(18.0 * system.ui_scale) + 2 * int(system.pixel_size)
@@ -135,14 +140,14 @@ def _placed(points: npt.NDArray[np.float64], size: int) -> Points:
 
 
 def _theme_colours() -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Of a text field: what is written, and what it is written on."""
+    """Return the theme's colours of a text field: the text, and the background."""
     preferences: Any = bpy.context.preferences
     field = preferences.themes[0].user_interface.wcol_text
     return (*field.text, 1.0), tuple(field.inner)
 
 
 def _icon(picture: Picture) -> int:
-    """The number by which Blender knows the picture, which is drawn where it is not kept."""
+    """Return Blender's number of the picture, which is drawn if it is not kept."""
     if picture in _shown:
         _shown.move_to_end(picture)
         return int(_previews[_shown[picture]].icon_id)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Paths on the graphics card. All of this belongs into a draw callback."""
+"""Paths on the graphics card; all of this is called in a draw callback."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SPEEDS = np.array(
 # Sizes in pixels at display scale 1.
 _LINE, _THIN, _DOT, _KNOB, _DIAMOND = 2.0, 1.0, 4.0, 5.0, 11.0
 _PALER = np.array([0.4, 0.4, 0.4, 0.0], dtype=np.float32)
-"""What dots keep of the difference that the path's colour has from white."""
+"""Part that dots keep of the difference between the path's colour and white."""
 
 _VERTEX = """
 void main()
@@ -36,7 +36,7 @@ void main()
   tint = color;
 }
 """
-# The viewport's overlays are kept as sRGB: what a shader gives is taken as linear, and Blender's own shaders convert.
+# The viewport's overlays are sRGB: a shader's output is taken as linear, and Blender's own shaders convert it.
 _FRAGMENT = """
 void main()
 {
@@ -66,7 +66,7 @@ class Picture:
 
 
 def draw(pictures: Sequence[Picture], frames: bool, tangents: bool) -> None:
-    """Draw them all: tangents below, keys on top."""
+    """Draw the paths, tangents below and keys on top."""
     if not pictures:
         return
     preferences: Any = bpy.context.preferences
@@ -117,7 +117,7 @@ def _repeated(colour: Sequence[float], count: int) -> npt.NDArray[np.float32]:
 
 
 def _speed_colours(speeds: Points) -> npt.NDArray[np.float32]:
-    """Shape (n, 4): the slowest of the path at one end of the scale, the fastest at the other."""
+    """Return colours, shape (n, 4): the path's slowest point at one end of the scale, the fastest at the other."""
     low, high = speeds.min(initial=np.inf), speeds.max(initial=0.0)
     part = (speeds - low) / (high - low) if high > low else np.zeros(len(speeds))
     stops = np.linspace(0.0, 1.0, len(_SPEEDS))
@@ -131,7 +131,7 @@ def _line_shader() -> Any:
 
 @cache
 def _dot_shader() -> Any:
-    """Round or diamond dots with soft edges, which no shader of Blender 4.2 draws in colours of their own."""
+    """Return a shader of round or diamond dots with soft edges in their own colours, which Blender 4.2 lacks."""
     types: Any = gpu.types
     info = types.GPUShaderCreateInfo()
     info.push_constant("MAT4", "ModelViewProjectionMatrix")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The paths of selected objects and bones in the 3D viewport: which are wanted, kept, and out of date.
+"""Paths of selected objects and bones in the 3D viewport: which are wanted, kept, and out of date.
 
-A path is computed outside of drawing, a few milliseconds at a time, and drawn until something that it was made of
-changes. What is kept knows things by `session_uid` and name: after an undo every reference is dead.
+A path is computed outside of drawing, a few milliseconds at a time, and drawn until something that it depends on
+changes. Kept paths refer to objects by `session_uid` and to bones by name: after an undo every reference is dead.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MOST_FRAMES = 20_000
 _PIECE = 0.012
 """Seconds of work from redraw to redraw."""
 _WAIT = 0.2
-"""Seconds until the next look whether frames can be stepped through."""
+"""Seconds until the next check whether frames can be stepped through."""
 _FEWEST_KEPT = 64
 """Paths that are kept at least, though others are drawn now."""
 
@@ -40,7 +40,7 @@ Wanted = tuple[Thing, Trace]
 class _Kept:
     path: Path
     read: set[int]
-    """The `session_uid` of all that the path was made of."""
+    """The `session_uid` of all that the path depends on."""
     note: str
     """Why Blender had to step through the frames; empty where it had not."""
     picture: Picture | None = None
@@ -50,15 +50,15 @@ class _Kept:
 @dataclass
 class _State:
     kept: OrderedDict[Wanted, _Kept] = field(default_factory=OrderedDict)
-    """Last what was drawn last."""
+    """The path that was drawn last comes last."""
     wanted: dict[Wanted, None] = field(default_factory=dict)
     stepped: dict[Wanted, tuple[Plan, str]] = field(default_factory=dict)
-    """What Blender has to step through, and why."""
+    """Paths that Blender has to step through frames for, and why."""
     stepping: Stepping | None = None
     drawn: int = 0
     """Paths in the viewport that was drawn last."""
     failed: bool = False
-    """Something went wrong, and was told: nothing more is drawn until the switch is used."""
+    """An error was reported: nothing more is drawn until the switch is used."""
 
 
 _state = _State()
@@ -66,7 +66,7 @@ _handle: Any = None
 
 
 def status(context: bpy.types.Context) -> str:
-    """What there is to say of the paths; empty where all is as it should be."""
+    """Return the note on the paths; empty where there is none."""
     if _state.failed:
         return iface_("Paths can't be drawn: the system console says why")
     if _state.stepped:
@@ -83,7 +83,7 @@ def status(context: bpy.types.Context) -> str:
 
 
 def _things(context: bpy.types.Context) -> Iterator[tuple[Any, str]]:
-    """What paths are drawn of in this viewport: visible objects, or the names of bones of them."""
+    """Yield what this viewport draws paths of: visible objects, or the selected bones with their objects."""
     if context.mode == "POSE":
         bones = {(bone.id_data, bone.name): None for bone in context.selected_pose_bones or ()}
         active = context.active_pose_bone
@@ -104,14 +104,14 @@ def _trace(scene: Any) -> Trace:
 
 
 def _ends(scene: Any) -> tuple[int, int]:
-    """The first and the last frame that are played."""
+    """Return the first and the last frame that are played."""
     if scene.use_preview_range:
         return scene.frame_preview_start, scene.frame_preview_end
     return scene.frame_start, scene.frame_end
 
 
 def _draw() -> None:
-    """Called by Blender for each viewport."""
+    """Draw the paths of a viewport; Blender calls this for each."""
     if _state.failed:
         return
     try:
@@ -151,7 +151,7 @@ def _want(wanted: Wanted) -> None:
 
 
 def _work() -> float | None:
-    """Compute what is wanted, for some milliseconds. Called by Blender until it returns None."""
+    """Compute wanted paths for some milliseconds; Blender's timer calls this until it returns None."""
     try:
         objects = {item.session_uid: item for item in bpy.data.objects}
         if _state.wanted:
@@ -220,7 +220,7 @@ def _tail(item: Any, bone: str) -> float:
 
 
 def _fail() -> None:
-    """Say it once: what is drawn is drawn again and again."""
+    """Report the error, and stop drawing, which would fail again and again."""
     traceback.print_exc()
     _forget()
     _state.failed = True
@@ -241,7 +241,7 @@ def _redraw() -> None:
 
 @handlers.persistent
 def _on_update(_scene: bpy.types.Scene, depsgraph: Any) -> None:
-    """Mark what was made of something that changed."""
+    """Mark the paths that depend on something that changed."""
     if not _state.kept and _state.stepping is None:
         return
     changed = {
@@ -262,7 +262,7 @@ def _on_update(_scene: bpy.types.Scene, depsgraph: Any) -> None:
 
 @handlers.persistent
 def _on_undo(_scene: bpy.types.Scene, _depsgraph: object = None) -> None:
-    """Anything may have changed."""
+    """Mark all paths: anything may have changed."""
     for kept in _state.kept.values():
         kept.stale = True
     _state.stepping = None
@@ -290,7 +290,7 @@ def _on_switch(settings: Any, _context: bpy.types.Context) -> None:
 
 
 class TCBPaths(bpy.types.PropertyGroup):
-    """What the viewport shows of the paths that selected objects and bones take."""
+    """Settings of the paths of selected objects and bones."""
 
     show: BoolProperty(
         name="TCB Paths",

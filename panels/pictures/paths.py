@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The path that an object or a bone takes through the world, as arrays."""
+"""Paths of objects and bones through the world, as arrays."""
 
 from __future__ import annotations
 
@@ -25,45 +25,46 @@ _AXES = {"X": (1, 0, 0), "Y": (0, 1, 0), "Z": (0, 0, 1), "-X": (-1, 0, 0), "-Y":
 
 @dataclass(frozen=True)
 class Trace:
-    """Which point is followed, and over which frames."""
+    """The point that is followed, and the frames."""
 
     point: str
     """ORIGIN: an object's origin, a bone's head. TAIL: a bone's tail. AXIS: the tip of a local axis."""
     axis: str
     length: float
-    """Of the axis, in the world."""
+    """Length of the axis, in the world."""
     start: int
     end: int
 
 
 @dataclass(frozen=True)
 class Path:
-    """`n` frames and `k` keys, in the world."""
+    """A path with `n` frames and `k` keys, in the world."""
 
     points: Points
-    """Shape (n, 3), one a frame."""
+    """Shape (n, 3)."""
     speeds: Points
     """Shape (n,), units a frame."""
     keys: Points
     """Shape (k, 3)."""
     incoming: Points
-    """Shape (k, 3): how far from the key the handle of its incoming tangent stands; a third of the segment's length, as
-    Bezier handles."""
+    """Shape (k, 3): from the key to the handle of its incoming tangent, a third of the segment's length as Bezier
+    handles."""
     outgoing: Points
 
 
 @dataclass(frozen=True)
 class Plan:
-    """At which frames a thing has to be placed for its path to be known."""
+    """The frames at which the object or bone has to be evaluated for its path."""
 
     whole: Frames
-    """Those of the path, shape (n,)."""
+    """The frames of the path, shape (n,)."""
     keys: Frames
     """Shape (k,)."""
     reach: Frames
-    """Shape (2, k): frames from key to key, before each and after it; 0 where there is no other or no room."""
+    """Shape (2, k): frames between neighbouring keys, before each and after it; 0 where there is no other or no
+    room."""
     frames: Frames
-    """All, ascending."""
+    """All frames, ascending."""
 
 
 def plan(item: Any, bone: str, trace: Trace) -> Plan:
@@ -76,9 +77,9 @@ def plan(item: Any, bone: str, trace: Trace) -> Plan:
 
 
 def path(planned: Plan, frames: Frames, matrices: Matrices, trace: Trace, tail: float) -> Path:
-    """The path of what stands where the matrices say at `frames`, among which are those of the plan.
+    """Return the path for matrices at `frames`, which include those of the plan.
 
-    `tail`: how long the bone is; 0 for an object.
+    `tail`: the length of the bone; 0 for an object.
     """
     at = _points(matrices, trace, tail)
     points = at[np.searchsorted(frames, planned.whole)]
@@ -90,7 +91,7 @@ def path(planned: Plan, frames: Frames, matrices: Matrices, trace: Trace, tail: 
 
 
 def _keys(item: Any, bone: str, trace: Trace) -> Frames:
-    """The frames of the animator's keys that move the point by the thing's own channels."""
+    """Return the frames of own keys that move the point by the object's or bone's own channels."""
     prefix = bone_path(item.pose.bones[bone]) if bone else ""
     turns = trace.point == "AXIS" or (bone and trace.point == "TAIL")
     found = []
@@ -106,13 +107,12 @@ def _keys(item: Any, bone: str, trace: Trace) -> Frames:
 
 
 def _step(reach: Frames) -> Frames:
-    """How far beside a key its tangent is measured: a frame, because what is baked as samples is straight from frame to
-    frame."""
+    """Return the distance from a key at which its tangent is measured: a frame, as samples are linear between."""
     return np.minimum(1.0, reach / 2)
 
 
 def _near(keys: Frames, reach: Frames) -> Frames:
-    """Shape (5, k): each key, one and two steps before it, one and two after it."""
+    """Return frames, shape (5, k): each key, one and two steps before it, one and two after it."""
     before, after = _step(reach[0]), _step(reach[1])
     return np.stack([keys, keys - before, keys - 2 * before, keys + after, keys + 2 * after])
 
@@ -120,13 +120,13 @@ def _near(keys: Frames, reach: Frames) -> Frames:
 def _slope(
     key: npt.NDArray[np.float64], one: npt.NDArray[np.float64], two: npt.NDArray[np.float64], step: Frames
 ) -> npt.NDArray[np.float64]:
-    """Of the parabola through a key and two points one and two steps away, at the key, away from it; shape (k, 3)."""
+    """Return the slope at a key, away from it, of the parabola through it and points one and two steps away, (k, 3)."""
     slope: npt.NDArray[np.float64] = (4 * one - two - 3 * key) / (2 * np.where(step > 0.0, step, 1.0))[:, np.newaxis]
     return slope
 
 
 def _points(matrices: Matrices, trace: Trace, tail: float) -> npt.NDArray[np.float64]:
-    """Shape (frames, 3)."""
+    """Return the points that are followed, shape (frames, 3)."""
     origin: npt.NDArray[np.float64] = matrices[:, :3, 3]
     if trace.point == "TAIL" and tail:
         return origin + tail * matrices[:, :3, 1]
