@@ -15,12 +15,39 @@ _NODE_OWNERS = ("materials", "worlds", "lights", "scenes", "linestyles")
 
 @checked
 def of_object(item: bpy.types.Object) -> Iterator[bpy.types.ID]:
-    """The object and what it is made of, where animated: its data, shape keys, materials, and their nodes."""
+    """Find the object and what it is made of, where animated: its data, shape keys, materials, and their nodes.
+
+    Parameters
+    ----------
+    item : bpy.types.Object
+        The object.
+
+    Returns
+    -------
+    iterator of bpy.types.ID
+        Those with animation of their own.
+
+    Examples
+    --------
+    >>> [each.name for each in animation.of_object(ball)]
+    ['Ball']
+    """
     yield from _animated(_parts(item))
 
 
 def of_file() -> Iterator[bpy.types.ID]:
-    """Every animated datablock of the open file: objects first, with what they are made of, then the rest."""
+    """Find every animated datablock of the open file: objects first, with what they are made of, then the rest.
+
+    Returns
+    -------
+    iterator of bpy.types.ID
+        Each once.
+
+    Examples
+    --------
+    >>> [each.name for each in animation.of_file()]
+    ['Ball', 'Rig']
+    """
     rest = list(bpy.data.user_map())
     parts = (part for item in bpy.data.objects for part in _parts(item))
     yield from _animated([*parts, *rest, *(tree for owner in rest if (tree := _nodes(owner)))])

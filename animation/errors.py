@@ -7,7 +7,21 @@ from .translation import rpt_
 
 
 class Refusal(Exception):  # noqa: N818  it names what happened, and to the user it is no error of the program's
-    """A datablock, or one track of it, is left as it is; the text says which and why."""
+    """A datablock, or one track of it, is left as it is; the text says which and why.
+
+    Attributes
+    ----------
+    name : str
+        Of the datablock.
+    track : str
+        The path of the track at fault; empty where it is not one track's.
+    frame : float or None
+        Of the key at fault.
+    reason : str
+        What is wrong, in the user's language.
+    nothing_to_do : bool
+        An error only where nothing else was done either: of several objects some have nothing to work on.
+    """
 
     def __init__(
         self, name: str, reason: str, track: str = "", frame: float | None = None, nothing_to_do: bool = False
@@ -17,7 +31,6 @@ class Refusal(Exception):  # noqa: N818  it names what happened, and to the user
         self.frame = frame
         self.reason = reason
         self.nothing_to_do = nothing_to_do
-        """An error only where nothing else was done either: of several objects some have nothing to work on."""
         place = [f'"{name}"']
         if track:
             place.append(track)

@@ -218,6 +218,13 @@ def evaluate_many(
     ValueError
         For frames that are not finite or beyond 1e100, a number of arrays that is not the number of splines, and a
         derivative that a spline has not.
+
+    Examples
+    --------
+    >>> rising = tcb.VectorSpline(Keys([0, 10], [0, 1]))
+    >>> turning = tcb.RotationSpline(Keys([0, 10], [[1, 0, 0, 0], [0, 0, 0, 1]]))
+    >>> [values.shape for values in evaluate_many([rising, turning], [0, 2.5, 5])]
+    [(3, 1), (3, 4)]
     """
     splines = checked_splines("splines", splines)
     shared, separate = _checked_frames(frames, len(splines))

@@ -80,6 +80,12 @@ class KeysError(ValueError):
         The track, named by whoever knows it: see `on_track`.
     component : int or None
         Index of the component at fault, which is the first of the values in `fault`: see `on_component`.
+
+    Examples
+    --------
+    >>> Keys([0, 10, 10], [0, 1, 2])
+    Traceback (most recent call last):
+    interp.keys.KeysError: key 2 at frame 10: it is at the same frame as key 1
     """
 
     def __init__(
@@ -142,6 +148,12 @@ class Keys:
     Notes
     -----
     All arrays are float64 copies and read-only. Ranges as in .3ds files.
+
+    Examples
+    --------
+    >>> keys = Keys([0, 10, 30], [[0, 0], [1, 2], [0, 4]], tension=[0, 0.5, 0], ease_to=1)
+    >>> keys.values.shape, keys.tension, keys.ease_to
+    ((3, 2), array([0. , 0.5, 0. ]), array([1., 1., 1.]))
     """
 
     frames: FloatArray

@@ -123,6 +123,12 @@ def bake(
     ------
     TypeError, ValueError
         An argument is of another type, or makes no sense; the text names it.
+
+    Examples
+    --------
+    >>> report = animation.bake_many([ball, rig], animation.Options(output="HANDLES"))
+    >>> report.objects, report.tracks, report.refusals
+    (2, 3, [])
     """
     reason = too_near_keys(options.step)
     options = options if reason else options.as_kept()

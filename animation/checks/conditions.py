@@ -151,14 +151,19 @@ def check(
 
     Parameters
     ----------
-    datablocks
+    datablocks : bpy.types.ID
         Objects, camera objects with their camera data; of other data the objects that show it.
-    frame_range
+    frame_range : (float, float), optional
         Frames to look at. Default: the scene's, and what keys there are before and after.
-    step
+    step : float
         Frames from sample to sample.
-    scene
+    scene : bpy.types.Scene, optional
         Whose frames count. Default: the one that is open.
+
+    Returns
+    -------
+    Checks
+        The violations of conditions on the clips, lens, focus and view of cameras, and on scales.
 
     Raises
     ------
@@ -169,6 +174,12 @@ def check(
     -----
     Objects with too many frames to look at are left out, and conditions on what is not a finite number; the result's
     refusals name them.
+
+    Examples
+    --------
+    >>> found = animation.check(ball, frame_range=(1, 40))
+    >>> found.holds, found.samples
+    (True, 157)
     """
     seen = scene or bpy.context.scene
     assert seen is not None

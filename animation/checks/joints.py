@@ -55,7 +55,7 @@ def joint_gap(
     step: Positive = STEP,
     scene: bpy.types.Scene | None = None,
 ) -> Gap:
-    """How far a joint comes apart in what Blender plays.
+    """Measure how far a joint comes apart in what Blender plays.
 
     Parameters
     ----------
@@ -72,12 +72,23 @@ def joint_gap(
     frame_range, step, scene
         As for `check`.
 
+    Returns
+    -------
+    Gap
+        The largest distance, its frame, and the mean.
+
     Raises
     ------
     Refusal
         There is no such bone, or no parent, or a place is not a finite number.
     ValueError
         A point or the range is not finite, the range is empty, or the step is not a positive number.
+
+    Examples
+    --------
+    >>> gap = animation.joint_gap(rig, "forearm.L", frame_range=(1, 60))
+    >>> gap.parent, gap.distance
+    ('upperarm.L', 0.0)
     """
     seen = scene or bpy.context.scene
     assert seen is not None

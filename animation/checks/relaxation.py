@@ -53,7 +53,12 @@ Least = Literal["CHANGE", "EFFORT"]
 
 @dataclass(frozen=True)
 class StaysAt:
-    """The point stays at a point of another object, or of a bone of it."""
+    """The point stays at a point of another object, or of a bone of it.
+
+    Examples
+    --------
+    >>> wanted = animation.StaysAt(ball, point=(0.0, 0.0, 1.0))
+    """
 
     target: bpy.types.Object
     bone: str = ""
@@ -65,7 +70,12 @@ class StaysAt:
 
 @dataclass(frozen=True)
 class StaysAbove:
-    """The point stays on or above a plane: the XY plane of an object, or that of the world; `height` units above it."""
+    """The point stays on or above a plane: the XY plane of an object, or that of the world; `height` units above it.
+
+    Examples
+    --------
+    >>> wanted = animation.StaysAbove(height=0.5)
+    """
 
     plane: bpy.types.Object | None = None
     height: float = 0.0
@@ -76,7 +86,12 @@ class StaysAbove:
 
 @dataclass(frozen=True)
 class KeepsApart:
-    """The point stays this far at least from a point of another object, or of a bone of it."""
+    """The point stays this far at least from a point of another object, or of a bone of it.
+
+    Examples
+    --------
+    >>> wanted = animation.KeepsApart(ball, distance=2.0)
+    """
 
     target: bpy.types.Object
     distance: NotNegative
@@ -90,7 +105,12 @@ class KeepsApart:
 @dataclass(frozen=True)
 class TurnsWithin:
     """The object's or bone's own rotation stays within limits: Euler angles of its order (XYZ where it has none),
-    radians from -pi to pi; None: no limit."""
+    radians from -pi to pi; None: no limit.
+
+    Examples
+    --------
+    >>> wanted = animation.TurnsWithin(low=(-1.5, None, None), high=(1.5, None, None))
+    """
 
     low: tuple[float | None, float | None, float | None] = (None, None, None)
     high: tuple[float | None, float | None, float | None] = (None, None, None)
@@ -231,6 +251,14 @@ def relax(
     -----
     The effort is that of all frames from the first key to the last, also where a condition has to hold in a range of
     them. A jump of the velocity at a key, such as a corner's, is no part of it.
+
+    Examples
+    --------
+    >>> report = animation.enable(rig)
+    >>> wanted = animation.StaysAbove(height=0.5)
+    >>> done = animation.relax(rig, wanted, [20, 30], bone="foot.L", tracks=["location"])
+    >>> done.reached, done.keys, round(done.before, 2)
+    (True, 2, 0.72)
     """
     for owner, name in ((item, bone), *((target, _target_bone(wanted)) for target in _targets(wanted))):
         if name and (owner.pose is None or name not in owner.pose.bones):

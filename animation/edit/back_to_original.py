@@ -22,8 +22,33 @@ from ..translation import rpt_
 def back_to_original(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
     """Let the datablock play the action again that its present one was baked from, and so all that share this one.
 
-    The original is as it was, to the last bit, whatever tracks are meant: an action is exchanged whole. The baked
-    action goes, where nothing else uses it. Raises Refusal where it was not baked from another, or can't be exchanged.
+    The original is as it was, to the last bit. The baked action goes, where nothing else uses it.
+
+    Parameters
+    ----------
+    datablock : bpy.types.ID
+        What plays the baked action.
+    prefixes : iterable of str, optional
+        Only for the report: an action is exchanged whole, whatever tracks are meant.
+
+    Returns
+    -------
+    Report
+        The tracks and keys of the original.
+
+    Raises
+    ------
+    Refusal
+        The action was not baked from another, or can't be exchanged. Nothing was changed.
+
+    Examples
+    --------
+    >>> report = animation.bake(ball, target="NEW_ACTION")
+    >>> baked = ball.animation_data.action
+    >>> animation.back_to_original(ball).tracks
+    2
+    >>> ball.animation_data.action == baked
+    False
     """
     check_editable(datablock)
     baked = channels_of(datablock).action

@@ -81,6 +81,13 @@ def bake_in_world(
         by more than F-curves and parents. Nothing was changed.
     ValueError
         The step is not a positive number.
+
+    Examples
+    --------
+    >>> ball.parent = rig
+    >>> report = animation.enable(ball)
+    >>> animation.bake_in_world(ball).samples
+    222
     """
     options = Options(target="NEW_ACTION", step=step, defaults=defaults or {})
     too_near = too_near_keys(step)

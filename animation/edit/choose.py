@@ -37,7 +37,33 @@ def writable(datablock: bpy.types.ID, track: Track) -> tuple[Channels, Track]:
 
 @checked
 def find_track(datablock: bpy.types.ID, name: str) -> Track:
-    """The track of that path; `rotation` is the one of the present rotation mode. Raises Refusal."""
+    """Find the track of that path.
+
+    Parameters
+    ----------
+    datablock : bpy.types.ID
+        What has the track.
+    name : str
+        Its path; `rotation` is the one of the present rotation mode, `pose.bones["Arm"].rotation` that of a bone.
+
+    Returns
+    -------
+    Track
+        With its `path`, and the F-curves of its channels.
+
+    Raises
+    ------
+    Refusal
+        There is none; the text names those that there are.
+
+    Examples
+    --------
+    >>> animation.find_track(ball, "rotation").path
+    'rotation_euler'
+    >>> animation.find_track(ball, "scale")
+    Traceback (most recent call last):
+    Refusal: "Ball", scale: it has no track of this name; its tracks: location, rotation_euler
+    """
     channels = channels_of(datablock)
     is_rotation = name.rpartition(".")[2] == "rotation"
     for track in find_tracks(datablock, channels, [name]):
@@ -49,10 +75,32 @@ def find_track(datablock: bpy.types.ID, name: str) -> Track:
 
 @checked
 def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
-    """Set choices of a TCB track: method, cycle, ends, construction, path, angles.
+    """Set choices of a TCB track; the next bake plays them.
 
-    Raises Refusal where there is no such TCB track, or the method is not for its kind, ValueError where there is no
-    such choice.
+    Parameters
+    ----------
+    datablock : bpy.types.ID
+        What has the track.
+    track : str
+        Its path, as for `find_track`.
+    **choices : str
+        Any of `method`, `cycle`, `ends`, `construction`, `path` and `angles`, with the identifiers that
+        `bpy.ops.tcb.track_choose` offers.
+
+    Raises
+    ------
+    Refusal
+        There is no such TCB track, or the method is not for its kind. Nothing was changed.
+    ValueError
+        There is no such choice.
+
+    Examples
+    --------
+    >>> report = animation.enable(ball)
+    >>> animation.choose(ball, "location", method="CATMULL_ROM", cycle="LOOP")
+    >>> animation.choose(ball, "location", cycle="TWICE")
+    Traceback (most recent call last):
+    ValueError: cycle 'TWICE' is none of SINGLE, REPEAT, LOOP
     """
     check_editable(datablock)
     found = find_track(datablock, track)

@@ -33,8 +33,30 @@ def enable_and_bake(
 ) -> Report:
     """Make the tracks of `plain` TCB, and bake those of `selected`; what of `plain` can't be baked is left as it was.
 
-    Both map datablocks to the prefixes of paths that are meant, None for all. `keep_look`: see `enable_many`; `whole`:
-    see `bake_many`. The report is that of the bake, with the looks that were kept.
+    Parameters
+    ----------
+    selected, plain : mapping of bpy.types.ID to iterable of str, or None
+        The prefixes of the paths that are meant of each datablock; None: all.
+    options : Options
+        How to bake.
+    keep_look : bool
+        As for `enable_many`.
+    progress : callable, optional
+        Called with the number of tracks done and in all.
+    whole : bool
+        As for `bake_many`.
+
+    Returns
+    -------
+    Report
+        That of the bake, with the looks that were kept.
+
+    Examples
+    --------
+    >>> options = animation.Options(output="HANDLES")
+    >>> report = animation.enable_and_bake({ball: None, rig: None}, {rig: None}, options, keep_look=True)
+    >>> report.tracks, report.looks_kept
+    (3, 1)
     """
     before = {datablock: _enabled_paths(datablock) for datablock in plain}
     kept = enable_many(plain, keep_look, options.defaults)

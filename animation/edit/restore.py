@@ -46,8 +46,33 @@ _Work = Callable[[Channels, bpy.types.ID, Track], _Done | None]
 def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
     """Put the F-curves of the datablock's baked tracks back; edits made since the bake are kept.
 
-    Parameters and choices stay, and the action is no longer live. Raises Refusal where nothing is baked, or it can't
-    be written to.
+    Parameters and choices stay, and the action is no longer live.
+
+    Parameters
+    ----------
+    datablock : bpy.types.ID
+        What was baked.
+    prefixes : iterable of str, optional
+        Only tracks whose paths start with one of them.
+
+    Returns
+    -------
+    Report
+        The tracks and keys that were put back.
+
+    Raises
+    ------
+    Refusal
+        Nothing is baked, or it can't be written to. Nothing was changed.
+
+    Examples
+    --------
+    >>> report = animation.bake(ball)
+    >>> animation.restore(ball).tracks
+    2
+    >>> animation.restore(ball)
+    Traceback (most recent call last):
+    Refusal: "Ball": nothing on it is baked
     """
     report = _take_away(datablock, prefixes, _restore_track)
     if not report.tracks and not report.refusals:
@@ -59,7 +84,28 @@ def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> R
 def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
     """Restore, and take the parameters and choices away too: the tracks are as if they had never been TCB.
 
-    Raises Refusal where no track is TCB, or it can't be written to.
+    Parameters
+    ----------
+    datablock : bpy.types.ID
+        What has the tracks.
+    prefixes : iterable of str, optional
+        Only tracks whose paths start with one of them.
+
+    Returns
+    -------
+    Report
+        The tracks and keys that are plain again.
+
+    Raises
+    ------
+    Refusal
+        No track is TCB, or it can't be written to. Nothing was changed.
+
+    Examples
+    --------
+    >>> report = animation.bake(ball)
+    >>> animation.remove(ball, ["location"]).tracks
+    1
     """
     report = _take_away(datablock, prefixes, _remove_track, strip=_strip)
     if not report.tracks and not report.refusals:
@@ -72,8 +118,30 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
 def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
     """Keep the F-curves as they play now, and take away all that TCB keeps with them: a plain animation.
 
-    The handles that a bake has placed stay, and generated keys become plain ones. Raises Refusal where no track is TCB,
-    or it can't be written to.
+    The handles that a bake has placed stay, and generated keys become plain ones.
+
+    Parameters
+    ----------
+    datablock : bpy.types.ID
+        What has the tracks.
+    prefixes : iterable of str, optional
+        Only tracks whose paths start with one of them.
+
+    Returns
+    -------
+    Report
+        The tracks and keys that are plain now.
+
+    Raises
+    ------
+    Refusal
+        No track is TCB, or it can't be written to. Nothing was changed.
+
+    Examples
+    --------
+    >>> report = animation.bake(ball, output="HANDLES")
+    >>> animation.apply(ball).tracks
+    2
     """
     report = _take_away(datablock, prefixes, _apply_track, strip=_make_plain)
     if not report.tracks and not report.refusals:

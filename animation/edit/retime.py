@@ -109,6 +109,14 @@ def retime(
         There is nothing that could be retimed so, or it can't be written to.
     ValueError
         There is no such shape, or a number makes no sense.
+
+    Examples
+    --------
+    >>> report = animation.enable(ball)
+    >>> timing = animation.retime(ball, "HOLD", frame=20, length=10)
+    >>> timing.curve.evaluate(50)
+    40.0
+    >>> report = animation.bake(ball)
     """
     if shape not in SHAPES:
         raise ValueError(rpt_("shape {!r} is none of {:s}", shape, ", ".join(SHAPES)))
@@ -146,7 +154,26 @@ def retime(
 
 @checked
 def remove_retiming(datablock: bpy.types.ID, track: str = "") -> None:
-    """Take the frame function of the datablock, or of one of its tracks, away. Raises Refusal where there is none."""
+    """Take the frame function of the datablock, or of one of its tracks, away; bake to play the motion without it.
+
+    Parameters
+    ----------
+    datablock : bpy.types.ID
+        What has the frame function.
+    track : str
+        Path of the track whose own it is; empty: that of the datablock.
+
+    Raises
+    ------
+    Refusal
+        There is none.
+
+    Examples
+    --------
+    >>> report = animation.enable(ball)
+    >>> timing = animation.retime(ball, "REVERSE", track="location")
+    >>> animation.remove_retiming(ball, "location")
+    """
     none = Refusal(name_of(datablock), rpt_("it has no frame function"), track, nothing_to_do=True)
     if is_without_curves(datablock):
         raise none

@@ -292,13 +292,39 @@ def key_set(
     interpolation: str | None = None,
     **parameters: float,
 ) -> None:
-    """Set parameters (tension, continuity, bias, ease_to, ease_from) of the key of `track` at `frame`.
+    """Set parameters of the key of `track` at `frame`; the track is made TCB where it isn't.
 
-    `velocity`, a frame, is for methods that go by it: a number, or one for each component; of a rotation its angular
-    velocity x, y, z in the parent's frame, radians. `interpolation`, as `bpy.types.Keyframe` names it, is how the
-    key's channels go to their next keys: "BEZIER" plays TCB, all others are Blender's, and end the spline there. The
-    track is made TCB where it isn't. Raises Refusal where there is no such track or key, or a number is out of range,
-    ValueError where there is no such interpolation; then nothing is changed.
+    Parameters
+    ----------
+    datablock : bpy.types.ID
+        What has the track.
+    track : str
+        Its path, as for `find_track`.
+    frame : float
+        Where the key stands.
+    velocity : float or sequence of float, optional
+        A frame, for methods that go by it: one number, or one for each component; of a rotation its angular velocity x,
+        y, z in the parent's frame, radians.
+    interpolation : str, optional
+        How the key's channels go to their next keys, as `bpy.types.Keyframe` names it: "BEZIER" plays TCB, all others
+        are Blender's, and end the spline there.
+    **parameters : float
+        `tension`, `continuity` and `bias` from -1 to 1, `ease_to` and `ease_from` from 0 to 1. Others stay.
+
+    Raises
+    ------
+    Refusal
+        There is no such track or key, or a number is out of range. Nothing was changed.
+    ValueError
+        There is no such interpolation or parameter. Nothing was changed.
+
+    Examples
+    --------
+    >>> animation.key_set(ball, "location", 20, tension=1.0)
+    >>> animation.key_set(ball, "rotation", 20, interpolation="CONSTANT")
+    >>> animation.key_set(ball, "location", 21, tension=1.0)
+    Traceback (most recent call last):
+    Refusal: "Ball", location, frame 21: no key at this frame
     """
     for name in parameters:
         if name not in PARAMETERS:

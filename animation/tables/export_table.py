@@ -35,7 +35,12 @@ _FORMS: dict[str, Form] = {"QUATERNION": "QUATERNION", "EULER": "EULER"}
 
 @dataclass(frozen=True)
 class TableContent:
-    """What the rows hold."""
+    """What the rows hold.
+
+    Examples
+    --------
+    >>> how = animation.TableContent("MOTION", frame_range=(1, 40), unit="SECOND", rotation="QUATERNION")
+    """
 
     content: Content = "KEYS"
     """The animator's keys with their own numbers; or what the F-curves play, baked or not."""
@@ -64,11 +69,35 @@ class TableContent:
 
 @checked
 def export_table(item: bpy.types.Object, how: TableContent, bone: str = "") -> tuple[Table, Report]:
-    """The tracks of the object, with its bones' and those of its data and shape keys; or of one bone, by its path.
+    """Make a table of the tracks of the object, with its bones' and those of its data and shape keys; or of one bone.
 
-    A property is called as a path from the object; the bone's own without the bone, so that another can take them.
+    Parameters
+    ----------
+    item : bpy.types.Object
+        The object. A property is called as a path from it.
+    how : TableContent
+        What the rows hold.
+    bone : str
+        The path of a bone, `pose.bones["Arm"]`: only its own properties, called without the bone, so that another can
+        take them.
 
-    Raises Refusal where there is no key, or too much of them is asked for.
+    Returns
+    -------
+    table : formats.table.Table
+        What `formats.table.write` writes.
+    report : Report
+        Its keys are the rows.
+
+    Raises
+    ------
+    Refusal
+        There is no key, or too much of them is asked for.
+
+    Examples
+    --------
+    >>> table, report = animation.export_table(ball, animation.TableContent())
+    >>> table.times.tolist(), [each.path for each in table.properties]
+    ([1.0, 20.0, 40.0], ['location', 'rotation'])
     """
     named = list(_tracks(item, bone))
     report = Report.on(list(dict.fromkeys(datablock for datablock, _, _ in named)))

@@ -48,7 +48,12 @@ _ROTATION_PATHS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_
 
 @dataclass(frozen=True)
 class TableKeys:
-    """How the rows become keys."""
+    """How the rows become keys.
+
+    Examples
+    --------
+    >>> how = animation.TableKeys(frame_start=100, use_tcb=False, replace=True)
+    """
 
     frame_start: float = 0.0
     """The frame that frame 0, or second 0, of the table comes to."""
@@ -87,22 +92,33 @@ def import_table(
 
     Parameters
     ----------
-    item
+    item : bpy.types.Object
         What the table is about. Paths that begin with "data." are those of its data, "data.shape_keys." of its shape
         keys.
-    table
+    table : formats.table.Table
         What `formats.table.read` returns.
-    how
+    how : TableKeys
         Options.
-    bone
+    bone : str
         The path of a bone of the object, `pose.bones["Arm"]`: properties without an owner are the bone's.
-    progress
+    progress : callable, optional
         Called with the number of steps done and in all: two for each property.
+
+    Returns
+    -------
+    Report
+        Its keys are those that were made, a frame of a track each.
 
     Raises
     ------
     Refusal
         Nothing was changed; the text names the property, and the line where a row is at fault.
+
+    Examples
+    --------
+    >>> table, report = animation.export_table(ball, animation.TableContent())
+    >>> animation.import_table(rig, table, animation.TableKeys(frame_start=100)).keys
+    6
     """
     report = Report()
     keyed: dict[bpy.types.ID, list[_Keyed]] = {}

@@ -28,9 +28,18 @@ def from_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> FloatArray:
     Parameters
     ----------
     angles : array_like, shape (…, 3)
-        Angles about x, y, z, in this sequence whatever the order, as Blender stores them.
+        Radians about x, y, z, in this sequence whatever the order, as Blender stores them.
     order : str
         Blender's: "XYZ" turns about x first, then y, then z, all the parent's axes: the matrix is Rz Ry Rx.
+
+    Notes
+    -----
+    Source: docs/formulas.md, "Euler angles".
+
+    Examples
+    --------
+    >>> rotations.from_euler([0, 0, np.pi / 2])
+    array([0.707107, 0.      , 0.      , 0.707107])
     """
     i, j, k, sign = axes_of(order)
     half = components_first(numbers("angles", angles, 3)) / 2.0
@@ -45,11 +54,16 @@ def from_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> FloatArray:
 
 
 def to_euler(q: npt.ArrayLike, order: Order = "XYZ") -> FloatArray:
-    """Return Euler angles (…, 3) of unit quaternions, each by itself, the middle one in [-pi/2, pi/2].
+    """Return Euler angles (…, 3) of unit quaternions (…, 4), each by itself, the middle one in [-pi/2, pi/2].
 
     Of the two triples that mean the orientation the other has the middle angle pi - a. In gimbal lock the two outer
-    turns are one: it is split evenly. For sequences see `follow_euler`. Source: docs/formulas.md,
-    "Euler angles".
+    turns are one: it is split evenly. For sequences see `follow_euler`. `order`: as for `from_euler`. Source:
+    docs/formulas.md, "Euler angles".
+
+    Examples
+    --------
+    >>> np.degrees(rotations.to_euler([0.8, 0.6, 0, 0]))
+    array([73.739795,  0.      ,  0.      ])
     """
     middle, half_sum, half_difference, locked_sum, locked_difference = euler_halves(
         components_first(numbers("q", q, 4)), order

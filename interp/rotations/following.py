@@ -34,6 +34,12 @@ def follow_euler(q: npt.ArrayLike, order: Order = "XYZ", start: npt.ArrayLike = 
     -----
     The step from one sample's principal triple to the next costs the same if both are exchanged for their others, so
     the choices are a running parity, and no loop over samples is needed.
+
+    Examples
+    --------
+    >>> turning = rotations.from_axis_angle([0, 0, 1], np.radians([0, 120, 240, 360]))
+    >>> np.degrees(rotations.follow_euler(turning)[:, 2])
+    array([  0., 120., 240., 360.])
     """
     i, j, k, sign = axes_of(order)
     samples = numbers("q", q, 4)
@@ -92,6 +98,13 @@ def follow_axis_angle(
         Unit axes. Where there is no turn (within 2e-7 radian) the axis stays as it was.
     angles : ndarray, shape (…, m), or ()
         Radians, of either sign and any size.
+
+    Examples
+    --------
+    >>> turning = rotations.from_axis_angle([0, 0, 1], np.radians([0, 120, 240, 360]))
+    >>> axes, angles = rotations.follow_axis_angle(turning, start_axis=(0, 0, 1))
+    >>> np.degrees(angles)
+    array([  0., 120., 240., 360.])
     """
     samples = numbers("q", q, 4)
     if samples.ndim == 1:

@@ -29,17 +29,42 @@ def components_last(q: FloatArray) -> FloatArray:
 
 
 def multiply(p: npt.ArrayLike, q: npt.ArrayLike) -> FloatArray:
-    """Return the products p q of quaternions, shape (…, 4)."""
+    """Return the products p q of quaternions, shape (…, 4): the orientations of q turned by p.
+
+    Source: docs/formulas.md, "Conventions of quaternions".
+
+    Examples
+    --------
+    >>> rotations.multiply([0, 1, 0, 0], [0, 0, 1, 0])  # i j = k
+    array([0., 0., 0., 1.])
+    """
     return components_last(sphere.product(components_first(numbers("p", p, 4)), components_first(numbers("q", q, 4))))
 
 
 def conjugate(q: npt.ArrayLike) -> FloatArray:
-    """Return the conjugates of quaternions, shape (…, 4): of unit ones, their inverses."""
+    """Return the conjugates of quaternions, shape (…, 4): of unit ones, their inverses.
+
+    Examples
+    --------
+    >>> rotations.conjugate([0.5, 0.5, 0.5, 0.5])
+    array([ 0.5, -0.5, -0.5, -0.5])
+    """
     return numbers("q", q, 4) * (1.0, -1.0, -1.0, -1.0)
 
 
 def normalise(q: npt.ArrayLike) -> FloatArray:
-    """Return unit quaternions, shape (…, 4). Raises ValueError for one that is zero or not finite."""
+    """Return unit quaternions, shape (…, 4).
+
+    Raises
+    ------
+    ValueError
+        For one that is zero or not finite.
+
+    Examples
+    --------
+    >>> rotations.normalise([3, 0, 0, 4])
+    array([0.6, 0. , 0. , 0.8])
+    """
     return normalised("q", q)
 
 
@@ -67,6 +92,11 @@ def slerp(p: npt.ArrayLike, q: npt.ArrayLike, t: npt.ArrayLike) -> FloatArray:
     -----
     The angle is 2 atan2(|p-q|, |p+q|). The error is a few 1e-16, times 1 / (pi - angle) near antipodal ends; of exactly
     antipodal ends one of the many arcs is taken. Source: docs/formulas.md, "Slerp".
+
+    Examples
+    --------
+    >>> rotations.slerp([1, 0, 0, 0], [0, 0, 0, 1], 0.5)
+    array([0.707107, 0.      , 0.      , 0.707107])
     """
     at = numbers("t", t)
     start, end, _ = np.broadcast_arrays(numbers("p", p, 4), numbers("q", q, 4), at[..., np.newaxis])
@@ -74,13 +104,25 @@ def slerp(p: npt.ArrayLike, q: npt.ArrayLike, t: npt.ArrayLike) -> FloatArray:
 
 
 def shorter(q: npt.ArrayLike) -> FloatArray:
-    """Return the quaternions of the same orientations with w not negative: turns of at most half a turn."""
+    """Return the quaternions of the same orientations with w not negative: turns of at most half a turn.
+
+    Examples
+    --------
+    >>> rotations.shorter([-0.5, 0.5, 0.5, 0.5])
+    array([ 0.5, -0.5, -0.5, -0.5])
+    """
     array = numbers("q", q, 4)
     return np.where(array[..., :1] < 0.0, -array, array)
 
 
 def angle_between(p: npt.ArrayLike, q: npt.ArrayLike) -> FloatArray:
-    """Return the angles between orientations, 0 to pi, of unit quaternions (…, 4)."""
+    """Return the angles between orientations, 0 to pi, of unit quaternions (…, 4).
+
+    Examples
+    --------
+    >>> rotations.angle_between([1, 0, 0, 0], [[0, 0, 0, 1], [-1, 0, 0, 0]])
+    array([3.141593, 0.      ])
+    """
     a, b = (components_first(each) for each in np.broadcast_arrays(numbers("p", p, 4), numbers("q", q, 4)))
     apart, along = sphere.length(b - a), sphere.length(b + a)
     angle: FloatArray = 4.0 * np.arctan2(np.minimum(apart, along), np.maximum(apart, along))
@@ -88,8 +130,16 @@ def angle_between(p: npt.ArrayLike, q: npt.ArrayLike) -> FloatArray:
 
 
 def unroll_signs(q: npt.ArrayLike) -> FloatArray:
-    """Return quaternions (…, m, 4), each of the sign nearer to the one before it; the first keeps its own, as one does
-    by itself, (4,)."""
+    """Return quaternions (…, m, 4), each of the sign nearer to the one before it.
+
+    The first keeps its own, as one does by itself, (4,).
+
+    Examples
+    --------
+    >>> rotations.unroll_signs([[0.6, 0, 0, 0.8], [-0.5, -0.5, -0.5, -0.5]])
+    array([[0.6, 0. , 0. , 0.8],
+           [0.5, 0.5, 0.5, 0.5]])
+    """
     array = numbers("q", q, 4).copy()
     if array.ndim == 1:
         return array
@@ -103,17 +153,41 @@ def flips(dots: FloatArray) -> FloatArray:
 
 
 def from_rotation_vector(v: npt.ArrayLike) -> FloatArray:
-    """Return quaternions of rotation vectors (…, 3): axis times angle. Turns above 360 degrees keep their sign."""
+    """Return quaternions (…, 4) of rotation vectors (…, 3): axis times angle in radians.
+
+    Turns above 360 degrees keep their sign. Source: docs/formulas.md, "Exponential and logarithm".
+
+    Examples
+    --------
+    >>> rotations.from_rotation_vector([0, 0, np.pi])
+    array([0., 0., 0., 1.])
+    """
     return components_last(sphere.exp(components_first(numbers("v", v, 3)) / 2.0))
 
 
 def to_rotation_vector(q: npt.ArrayLike) -> FloatArray:
-    """Return rotation vectors (…, 3) of unit quaternions, of length 0 to 2 pi: literal, no shorter way."""
+    """Return rotation vectors (…, 3) of unit quaternions (…, 4), of length 0 to 2 pi: literal, no shorter way.
+
+    Source: docs/formulas.md, "Exponential and logarithm".
+
+    Examples
+    --------
+    >>> rotations.to_rotation_vector([0, 0, 0, 1])
+    array([0.      , 0.      , 3.141593])
+    """
     return components_last(2.0 * sphere.log(components_first(numbers("q", q, 4))))
 
 
 def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> FloatArray:
-    """Return quaternions of axes (…, 3), of any length, and angles (…). A zero axis turns nothing, as in Blender."""
+    """Return quaternions (…, 4) of axes (…, 3), of any length, and angles (…) in radians.
+
+    A zero axis turns nothing, as in Blender. Source: docs/formulas.md, "Conventions of quaternions".
+
+    Examples
+    --------
+    >>> rotations.from_axis_angle([0, 0, 2], np.pi)
+    array([0., 0., 0., 1.])
+    """
     half = numbers("angle", angle) / 2.0
     unit, size = unit_vectors(numbers("axis", axis, 3))
     cosine = np.where(size > 0.0, np.cos(half), 1.0)
@@ -121,9 +195,14 @@ def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> FloatArray:
 
 
 def to_axis_angle(q: npt.ArrayLike, default_axis: npt.ArrayLike = (0.0, 0.0, 1.0)) -> tuple[FloatArray, FloatArray]:
-    """Return unit axes (…, 3) and angles (…) in [0, 2 pi] of unit quaternions: literal, no shorter way.
+    """Return unit axes (…, 3) and angles (…) in [0, 2 pi] of unit quaternions (…, 4): literal, no shorter way.
 
-    Where there is no turn the axis is `default_axis`.
+    Where there is no turn the axis is `default_axis`. Source: docs/formulas.md, "Axis and angle".
+
+    Examples
+    --------
+    >>> rotations.to_axis_angle([[0, 0, 0, 1]])
+    (array([[0., 0., 1.]]), array([3.141593]))
     """
     array = numbers("q", q, 4)
     axis, sine = unit_vectors(array[..., 1:])
@@ -133,7 +212,14 @@ def to_axis_angle(q: npt.ArrayLike, default_axis: npt.ArrayLike = (0.0, 0.0, 1.0
 
 
 def unit_vectors(vectors: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Return unit vectors (…, d), zero for zero, and lengths (…)."""
+    """Return unit vectors (…, d), zero for zero, and lengths (…).
+
+    Examples
+    --------
+    >>> rotations.unit_vectors([[0, 3, 4], [0, 0, 0]])
+    (array([[0. , 0.6, 0.8],
+           [0. , 0. , 0. ]]), array([5., 0.]))
+    """
     array = numbers("vectors", vectors)
     if not array.ndim:
         raise ValueError("vectors must have components, and is one number")
@@ -146,7 +232,15 @@ def unit_vectors(vectors: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
 
 def to_matrix(q: npt.ArrayLike) -> FloatArray:
     """Return matrices (…, 3, 3) for column vectors of unit quaternions. Source: docs/formulas.md,
-    "Conventions of quaternions"."""
+    "Conventions of quaternions".
+
+    Examples
+    --------
+    >>> rotations.to_matrix([0, 0, 0, 1])
+    array([[-1.,  0.,  0.],
+           [ 0., -1.,  0.],
+           [ 0.,  0.,  1.]])
+    """
     w, x, y, z = components_first(numbers("q", q, 4))
     entries = [
         (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)),
@@ -160,6 +254,12 @@ def from_matrix(matrix: npt.ArrayLike) -> FloatArray:
     """Return unit quaternions (…, 4), w not negative, of rotation matrices (…, 3, 3) for column vectors.
 
     Of the four ways to read it (Shepperd 1978), the one whose square root is largest, so no digits are lost anywhere.
+    Source: docs/formulas.md, "Conventions of quaternions".
+
+    Examples
+    --------
+    >>> rotations.from_matrix([[0, -1, 0], [1, 0, 0], [0, 0, 1]])  # a quarter turn about z
+    array([0.707107, 0.      , 0.      , 0.707107])
     """
     array = numbers("matrix", matrix, 3)
     if array.shape[-2:] != (3, 3):

@@ -39,7 +39,13 @@ _MOST_STEPS = 200_000
 
 
 def turn_sign(convention: str) -> float:
-    """Return the sign that a turn's angle has in a convention, Blender's being +1."""
+    """Return the sign that a turn's angle has in a convention, Blender's being +1.
+
+    Examples
+    --------
+    >>> rotations.turn_sign("3DS")
+    -1.0
+    """
     if convention not in get_args(Convention):
         raise ValueError(f"convention must be one of {', '.join(get_args(Convention))}, not {convention!r}")
     return 1.0 if convention == "BLENDER" else -1.0
@@ -72,6 +78,13 @@ def turns_to_rotations(
     Notes
     -----
     Source: docs/formulas.md, "Relative keys", where sign and order were measured on real files.
+
+    Examples
+    --------
+    >>> rotations.turns_to_rotations([0, np.pi, np.pi], [[0, 0, 1]] * 3)
+    array([[ 1.,  0.,  0.,  0.],
+           [ 0.,  0.,  0.,  1.],
+           [-1.,  0.,  0.,  0.]])
     """
     turned = turn_sign(convention) * numbers("angles", angles)
     rows = _of_each(turned, numbers("axes", axes, 3))
@@ -111,6 +124,13 @@ def rotations_to_turns(
         Radians, not negative in Blender's convention and not positive in the other.
     axes : ndarray, shape (n, 3), or (3,)
         Unit axes; z where there is no turn.
+
+    Examples
+    --------
+    >>> quarters = rotations.from_axis_angle([0, 0, 1], np.radians([0, 90, 180]))
+    >>> angles, axes = rotations.rotations_to_turns(quarters)
+    >>> np.degrees(angles)
+    array([ 0., 90., 90.])
     """
     if path not in ("SHORTEST", "AS_KEYED"):
         raise ValueError(f"path must be one of SHORTEST, AS_KEYED, not {path!r}")
@@ -151,6 +171,12 @@ def turns_of_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> tuple[FloatAr
     Between keys the channels are followed in straight lines and the turn on the way is added up; of the turns that
     reach the key's orientation exactly the nearest to that sum is taken. Where one channel changes it is that
     channel's turn.
+
+    Examples
+    --------
+    >>> angles, axes = rotations.turns_of_euler([[0, 0, 0], [0, 0, np.radians(450)]])
+    >>> np.degrees(angles)
+    array([  0., 450.])
     """
     keys = numbers("angles", angles, 3)
     _check_finite(keys)
@@ -181,6 +207,12 @@ def turns_of_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> tuple[Flo
     -------
     angles, axes
         As `turns_of_euler` returns them, and found in the same way.
+
+    Examples
+    --------
+    >>> angles, axes = rotations.turns_of_axis_angle([0, 5 * np.pi], [[0, 0, 1], [0, 0, 1]])
+    >>> np.degrees(angles)
+    array([  0., 900.])
     """
     key_angles = numbers("angles", angles)
     key_axes = _of_each(key_angles, numbers("axes", axes, 3))
@@ -259,6 +291,12 @@ def nearest_turns(angles: npt.ArrayLike, axes: npt.ArrayLike, walked: npt.ArrayL
     -------
     angles, axes : ndarray, shape (n,) and (n, 3), or () and (3,)
         Where nothing but whole turns is left, the axis is that of the rotation vector.
+
+    Examples
+    --------
+    >>> angles, axes = rotations.nearest_turns([0.5 * np.pi], [[0, 0, 1]], [[0, 0, 14]])
+    >>> np.degrees(angles)
+    array([810.])
     """
     turned, vectors = numbers("angles", angles), numbers("walked", walked, 3)
     about = _of_each(turned, numbers("axes", axes, 3))

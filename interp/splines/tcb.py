@@ -101,6 +101,15 @@ class VectorSpline:
     -----
     The error is below 1e-13 times the track's largest value or tangent; key values are met exactly. Source:
     docs/formulas.md, "TCB tangents" and "Ends of TCB tracks".
+
+    Examples
+    --------
+    >>> spline = tcb.VectorSpline(Keys([0, 10, 30], [[0, 0], [1, 2], [0, 4]]))
+    >>> spline([5, 10])
+    array([[0.6875, 1.125 ],
+           [1.    , 2.    ]])
+    >>> spline(10, nu=1)  # a frame
+    array([0.      , 0.133333])
     """
 
     derivatives = 2
@@ -201,6 +210,13 @@ class RotationSpline:
     one axis the motion is the vector spline of the angle as long as every arc of the construction is below 360 degrees
     of rotation: with no negative tension, for steps up to 130 degrees, and 78 by squad, whatever the other parameters.
     Source: docs/formulas.md, "Rotations by TCB".
+
+    Examples
+    --------
+    >>> quarter = rotations.from_axis_angle([0, 0, 1], [0, np.pi / 2, np.pi])
+    >>> spline = tcb.RotationSpline(Keys([0, 10, 20], quarter))
+    >>> np.degrees(rotations.to_axis_angle(spline([5, 15]))[1])
+    array([ 45., 135.])
     """
 
     derivatives = 2
@@ -273,6 +289,12 @@ class RotationSpline:
         of what is left. About one axis the two add up to the vector spline of the angle. Within 0.12 degrees below a
         whole turn the turn counts as whole less the rest, where the literal arc has no certain direction. Source:
         docs/formulas.md, "Relative keys" and "Whole turns".
+
+        Examples
+        --------
+        >>> spline = tcb.RotationSpline.from_turns([0, 20], [0, 5 * np.pi], [[0, 0, 1]] * 2)  # two turns and a half
+        >>> np.degrees(spline([0, 10], nu=1)[:, 2])  # a frame
+        array([45., 45.])
         """
         turns = Keys(frames, numbers("angles", angles), tension, continuity, bias, ease_to, ease_from)
         keys, angle, turned_axes = turned_keys(turns, axes, first, convention)
@@ -321,6 +343,13 @@ class RotationSpline:
         Notes
         -----
         Source: docs/formulas.md, "Key info".
+
+        Examples
+        --------
+        >>> spline = tcb.RotationSpline.from_turns([0, 20], [0, 5 * np.pi], [[0, 0, 1]] * 2)
+        >>> angles, axes = spline.turn_from_key([10, 20])
+        >>> np.degrees(angles[:, np.newaxis] * axes)[:, 2]
+        array([450., 900.])
         """
         at = np.atleast_1d(numbers("frames", frames))
         curve, segment, u = locate(self, at)

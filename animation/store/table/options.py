@@ -52,6 +52,15 @@ class Options:
     ------
     TypeError, ValueError
         An option is of another type, or makes no sense; the text names it.
+
+    Examples
+    --------
+    >>> options = animation.Options(output="CURVES", value_tolerance=0.001, frame_range=(1, 20))
+    >>> animation.bake_many([ball], options).tracks
+    2
+    >>> animation.Options(step=-1)
+    Traceback (most recent call last):
+    ValueError: step -1 is not a positive number
     """
 
     target: Target = "IN_PLACE"
