@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The fewest Bezier keys that play a spline within a tolerance, for many splines at once.
+
+Between two keys a channel plays a cubic in time if its handles stand at thirds of the segment, and with the exact
+values and derivatives at both keys that cubic is Hermite's. A vector segment without ease is such a cubic already. The
+others, eased segments and rotations, are divided by knots; each piece is compared with the spline itself, with handles
+rounded as Blender stores them. The length of a quaternion means nothing, so its knots may have another length where
+that saves one. Source: docs/formulas.md, "Fitting curves".
+
+How a fit goes: `requests` says what is asked for and returned, `strands` lays the segments of all requests out,
+`search` divides them until each piece is good (`cubics` measures, `division` places the knots, `zones` keeps them away
+from keys), `balancing` and `lengths` save knots, and `results` sorts the pieces by request.
+"""
+
+from .fit import fit_many
+from .requests import ROTATION_TOLERANCE, VALUE_TOLERANCE, Fit, Knots, Request
+from .third_handles import handles
+
+__all__ = ["ROTATION_TOLERANCE", "VALUE_TOLERANCE", "Fit", "Knots", "Request", "fit_many", "handles"]

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The cubics that channels play in spans, with the spline's values and derivatives at both ends, and their errors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...batch import BoolArray
+from ...keys import FloatArray
+from ...rotations import sphere
+from ...rotations.representations import Holding
+from .. import subdivision
+from ..channel_splines import parabola
+from .spans import Pieces, Samples, Spans
+from .strands import Strands
+
+# Radians. The most that the numbers of a rotation may change in a span and still be followed by the nearest ones.
+_FAST = 1.0
+# The largest error is this factor larger than a parabola through the sampled errors finds, at most.
+_MARGIN = 1.01
+# And by this factor where the acceleration jumps within a piece, which no polynomial through the samples does.
+_JUMP_MARGIN = 1.08
+# Nearer to an end than this part of a piece a jump of the acceleration is one at its end.
+_AT_END = 1e-3
+
+
+class Cubics:
+    """Fit one cubic to each span of some strands, and measure its error."""
+
+    def __init__(self, strands: Strands) -> None:
+        self._strands = strands
+        self._holding = strands.holding
+
+    def fit(self, spans: Spans) -> Pieces:
+        """Return the cubics of spans, with their errors."""
+        return self.from_samples(self.sample(spans))
+
+    def sample(self, spans: Spans, basis: FloatArray = subdivision.BERNSTEIN) -> Samples:
+        """Return exact values within spans, at the parameters for which `basis` maps Bezier points to values."""
+        first, last = spans.frames
+        third = (last - first) / 3.0
+        leave, arrive = (first + third).astype(np.float32), (last - third).astype(np.float32)
+        knots = np.stack([first, leave, arrive, last])
+        at = subdivision.along(basis, knots)
+        exact = self._strands.evaluate(np.tile(spans.strand, len(at)), at.ravel(), 0)
+        exact = exact.reshape(len(exact), *at.shape)
+        return Samples(spans, knots, exact, *self._channel_values(spans, at, exact))
+
+    def from_samples(self, samples: Samples) -> Pieces:
+        """Return the cubics with the samples' values and rates at the ends of spans, with their errors."""
+        spans = samples.spans
+        points, rest, differences = self._compare(samples, subdivision.BERNSTEIN)
+        error = _largest(differences)
+        error[self.has_jump(spans)] *= _JUMP_MARGIN
+        return Pieces(spans.strand, spans.frames, samples.values, samples.rates, error, points, rest)
+
+    def has_jump(self, spans: Spans) -> BoolArray:
+        """Return for each span whether an ease ends or begins within it, where the acceleration jumps."""
+        first, last = spans.frames
+        jumps = self._strands.ease_ends[:, spans.strand]
+        edge = _AT_END * (last - first)
+        found: BoolArray = ((jumps > first + edge) & (jumps < last - edge)).any(axis=0)
+        return found
+
+    def dense_errors(self, spans: Spans) -> FloatArray:
+        """Return the errors of the cubics of spans from so many samples that none has to be interpolated."""
+        _, _, differences = self._compare(self.sample(spans, subdivision.DENSE), subdivision.DENSE)
+        errors: FloatArray = np.sqrt(_squares(differences)).max(axis=0) * _MARGIN
+        return errors
+
+    def _compare(self, samples: Samples, basis: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the cubics' Bezier points, the exact values less the cubics', and the differences as errors.
+
+        The last are rotation vectors for rotations, otherwise the second.
+        """
+        spans, knots, exact, values, rates, between = samples
+        first, leave, arrive, last = knots
+        points = np.stack(
+            [values[0], values[0] + rates[0] * (leave - first), values[1] - rates[1] * (last - arrive), values[1]]
+        )
+        points = points.astype(np.float32).astype(np.float64)
+        played = subdivision.along(basis, points)
+        rest = between - played
+        differences = (
+            rest if self._holding is None else _rotation_vectors(self._holding, spans, values[0], played, exact)
+        )
+        return points, rest, differences
+
+    def _channel_values(
+        self, spans: Spans, at: FloatArray, exact: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the channels' values (2, c, n) and rates at the ends of spans, and their values (m, c, n) between."""
+        holding = self._holding
+        if holding is None:
+            return spans.exact, spans.rates, np.moveaxis(exact, 1, 0)
+        onward = np.concatenate([exact, spans.exact[1][:, np.newaxis]], axis=1)
+        following = holding.following(spans.numbers, spans.exact[0], onward)
+        speed = np.abs(holding.rates(spans.numbers, spans.exact[0], spans.rates[0]))
+        speed = np.maximum(speed, np.abs(holding.rates(following[:, -1], spans.exact[1], spans.rates[1]))).max(axis=0)
+        if holding.winds and (fast := np.flatnonzero(speed * (spans.frames[1] - spans.frames[0]) > _FAST)).size:
+            following[..., fast] = self._integrate(holding, spans.take(fast), at[:, fast], onward[..., fast])
+        numbers = np.stack([spans.numbers, following[:, -1]])
+        end_lengths, change = self._strands.lengths(spans.strand, spans.frames)
+        values, rates = np.empty_like(numbers), np.empty_like(numbers)
+        for side in range(2):
+            own = holding.rates(numbers[side], spans.exact[side], spans.rates[side])
+            values[side], rates[side] = holding.stretched(numbers[side], own, end_lengths[side], change)
+        lengths, _ = self._strands.lengths(spans.strand, at)
+        between, _ = holding.stretched(following[:, :-1], following[:, :-1], lengths, np.zeros_like(lengths))
+        return values, rates, np.moveaxis(between, 1, 0)
+
+    def _integrate(self, holding: Holding, spans: Spans, at: FloatArray, exact: FloatArray) -> FloatArray:
+        """Return the numbers (c, m, n) of orientations that are far apart.
+
+        From one sample to the next the numbers are predicted by the trapezoidal rule from their rates, and the
+        nearest numbers of the orientation to that prediction are taken.
+        """
+        frames = np.concatenate([at, spans.frames[1:]])
+        velocity = self._strands.evaluate(np.tile(spans.strand, len(at)), at.ravel(), 1).reshape(3, *at.shape)
+        velocity = np.concatenate([velocity, spans.rates[1][:, np.newaxis]], axis=1)
+        now, frame = spans.numbers, spans.frames[0]
+        rates = holding.rates(now, spans.exact[0], spans.rates[0])
+        result = np.empty((holding.components, *frames.shape))
+        for row in range(len(frames)):
+            local = holding.local(exact[:, row], velocity[:, row])
+            own = holding.rates(local, exact[:, row], velocity[:, row])
+            factors, _ = holding.onto(local, now)
+            half = 0.5 * (frames[row] - frame)
+            factors, terms = holding.onto(local, now + half * (rates + factors * own))
+            now, rates, frame = factors * local + terms, factors * own, frames[row]
+            result[:, row] = now
+        return result
+
+
+def _rotation_vectors(
+    holding: Holding, spans: Spans, start: FloatArray, played: FloatArray, exact: FloatArray
+) -> FloatArray:
+    """Return the rotation vectors (m, 3, n) from the played to the exact orientations.
+
+    Quaternions are not negated for the shorter way, so that a missing turn is an error.
+    """
+    orientation = holding.orientation(np.moveaxis(played, 0, 1))
+    sign = np.where(sphere.dot(holding.orientation(start), spans.exact[0]) < 0.0, -1.0, 1.0)
+    turn = sphere.product(sphere.conjugate(orientation * sign), exact)
+    sine = sphere.length(turn[1:])
+    angle = 2.0 * np.arctan2(sine, turn[0])
+    vectors: FloatArray = turn[1:] * np.divide(angle, sine, out=np.full_like(sine, 2.0), where=sine > 0.0)
+    return np.moveaxis(vectors, 1, 0)
+
+
+def _largest(differences: FloatArray) -> FloatArray:
+    """Return the largest differences all along spans, shape (n,), from those at the nodes, shape (nodes, k, n)."""
+    between = subdivision.along(subdivision.TO_BETWEEN, differences)
+    size = np.zeros((len(subdivision.PLACES), differences.shape[2]))
+    size[1:-1:2] = np.sqrt(_squares(between))
+    size[2:-1:2] = np.sqrt(_squares(differences))
+    row, column = np.argmax(size[1:-1], axis=0) + 1, np.arange(differences.shape[2])
+    before, largest, after = size[row - 1, column], size[row, column], size[row + 1, column]
+    slope, curvature = parabola(subdivision.PLACES, row, before, largest, after)
+    above = np.divide(slope * slope, 4.0 * curvature, out=np.zeros_like(curvature), where=curvature > 0.0)
+    last = subdivision.along(subdivision.TO_CHEBYSHEV[-1:], differences) / 8.0
+    error: FloatArray = (largest + above + np.sqrt(_squares(last)[0])) * _MARGIN
+    return error
+
+
+def _squares(vectors: FloatArray) -> FloatArray:
+    """Return the squares of lengths (m, n) of vectors (m, k, n)."""
+    return dot(vectors, vectors)
+
+
+def dot(one: FloatArray, other: FloatArray) -> FloatArray:
+    """Return the dot products (m, n) of vectors (m, k, n)."""
+    products: FloatArray = sphere.dot(np.moveaxis(one, 1, 0), np.moveaxis(other, 1, 0))
+    return products

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The search for the fewest pieces within the tolerance: divide what is not good, join, balance, free the lengths."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...batch import IndexArray
+from .balancing import Balancing
+from .cubics import Cubics
+from .division import Division
+from .lengths import with_free_lengths
+from .spans import Pieces, Spans, concatenate, sort_pieces
+from .strands import Strands
+
+_MOST_LEVELS = 40
+# Two neighbours are tried as one where the fourth power of their lengths predicts at most this part of the goal.
+_HOPEFUL = 4.0
+
+
+def fewest_pieces(strands: Strands) -> Pieces:
+    """Return the pieces of all strands, in order of strand and frame."""
+    cubics = Cubics(strands)
+    division = Division(strands, cubics)
+    whole = strands.whole_segments()
+    spans, pieces = _divide(strands, cubics, division, whole)
+    with_steps = np.isin(pieces.strand, spans.strand[spans.provisional])
+    if with_steps.any():
+        joined = _join(strands, cubics, spans.take(with_steps), pieces.take(with_steps))
+        pieces = concatenate([pieces.take(~with_steps), joined])
+    pieces = sort_pieces([pieces])
+    division.zones.allow_needed(pieces, whole)
+    balancing = Balancing(strands, division, whole)
+    pieces = balancing.balanced(pieces, cubics)
+    holding = strands.holding
+    return with_free_lengths(strands, cubics, balancing, pieces, holding) if holding and holding.scales else pieces
+
+
+def _divide(strands: Strands, cubics: Cubics, division: Division, spans: Spans) -> tuple[Spans, Pieces]:
+    """Return spans and pieces that are within their goals, or too short to be divided."""
+    done = []
+    for level in range(_MOST_LEVELS):
+        pieces = cubics.fit(spans)
+        poor = pieces.error > strands.goal[spans.strand]
+        covered = division.zones.cover(spans) | (cubics.has_jump(spans) & (level > 0))
+        if len(near := np.flatnonzero(poor & covered)):
+            # A knot near to a key must be needed by a measured error, not by an estimated one. Spans are divided at
+            # the ends of eases first: those that are left then are near to keys.
+            pieces.error[near] = cubics.dense_errors(spans.take(near))
+            poor = pieces.error > strands.goal[spans.strand]
+        done.append((spans.take(~poor), pieces.take(~poor)))
+        if not poor.any():
+            break
+        spans, pieces = spans.take(poor), pieces.take(poor)
+        cuts = division.cuts(spans, pieces, level == 0)
+        undivided = np.ones(len(spans.strand), dtype=np.bool_)
+        undivided[cuts.span] = False
+        done.append((spans.take(undivided), pieces.take(undivided)))
+        if undivided.all():
+            break
+        number = np.cumsum(~undivided) - 1
+        spans = division.parts(spans.take(~undivided), replace(cuts, span=number[cuts.span]))
+    return concatenate([each for each, _ in done]), concatenate([each for _, each in done])
+
+
+def _join(strands: Strands, cubics: Cubics, spans: Spans, pieces: Pieces) -> Pieces:
+    """Return the pieces without provisional knots that are not needed: from halvings, and from ends of eases."""
+    order = np.lexsort((spans.frames[0], spans.strand))
+    spans, pieces = spans.take(order), pieces.take(order)
+    tried = np.zeros(len(order), dtype=np.bool_)
+    while len(spans.strand) > 1:
+        length = spans.frames[1] - spans.frames[0]
+        share = pieces.error / strands.goal[spans.strand]
+        both = length[1:] + length[:-1]
+        expected = np.maximum(share[1:] * (both / length[1:]) ** 4, share[:-1] * (both / length[:-1]) ** 4)
+        expected[(spans.strand[1:] != spans.strand[:-1]) | (expected > _HOPEFUL) | tried[:-1]] = np.inf
+        around = np.concatenate(([np.inf], expected, [np.inf]))
+        left = np.flatnonzero((expected < np.inf) & (expected < around[:-2]) & (expected <= around[2:]))
+        if not len(left):
+            break
+        joined = _with_next(spans, left)
+        attempt = cubics.fit(joined)
+        good = attempt.error <= strands.goal[joined.strand]
+        tried[left] = True
+        if not good.any():
+            continue
+        left = left[good]
+        # With a new neighbour it is another attempt.
+        tried[np.maximum(left - 1, 0)] = False
+        tried[left] = False
+        kept = np.ones(len(spans.strand), dtype=np.bool_)
+        kept[left] = kept[left + 1] = False
+        order = np.argsort(np.concatenate((np.flatnonzero(kept), left)), kind="stable")
+        spans = concatenate([spans.take(kept), joined.take(good)]).take(order)
+        pieces = concatenate([pieces.take(kept), attempt.take(good)]).take(order)
+        tried = np.concatenate((tried[kept], tried[left]))[order]
+    return pieces
+
+
+def _with_next(spans: Spans, left: IndexArray) -> Spans:
+    """Return the spans of some indices, each joined with the one after it."""
+    joined = spans.take(left)
+    return Spans(
+        joined.strand,
+        np.stack([joined.frames[0], spans.frames[1, left + 1]]),
+        np.stack([joined.exact[0], spans.exact[1][:, left + 1]]),
+        np.stack([joined.rates[0], spans.rates[1][:, left + 1]]),
+        joined.numbers,
+        joined.provisional,
+    )
