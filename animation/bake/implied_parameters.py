@@ -22,7 +22,7 @@ from ...interp.batch import Spline, end_to_end
 from ...interp.fitting.tangents import bend
 from ...interp.rotations.representations import holding
 from ..fcurves import beziers
-from ..fcurves.frames import ONE_KEY
+from ..fcurves.frames import ONE_KEY, SAME_FRAME
 from ..fcurves.keyframes import NO_KEYS, BoolArray, IndexArray, Joined, Keyframes, read, read_joined
 from ..store.frame_functions import function_of
 from ..store.own_keys import LEFT_PLACED, PUSHED, RIGHT_PLACED, OwnKeys
@@ -251,9 +251,10 @@ def _meant(
 def _is_moved(keys: Keyframes, written: Written, name: str, placed: int) -> BoolArray:
     by_bake = ((written["placed"] & placed) != 0) & (getattr(keys, f"{name}_type") == written[f"{name}_type"])
     now, before = getattr(keys, name), written[name]
-    # Blender itself pushes one off that was put on its key.
+    # Blender itself pushes one off that was put on its key, and rounds frames that it shows in another time.
     on_key = (before == written["co"]).all(axis=1)
-    moved: BoolArray = np.where(on_key, np.abs(now - before)[:, 0] > PUSHED, (now != before).any(axis=1))
+    frames, values = np.abs(now - before).T
+    moved: BoolArray = np.where(on_key, frames > PUSHED, (frames >= SAME_FRAME) | (values > 0.0))
     moved &= by_bake
     return moved
 

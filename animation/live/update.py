@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -65,7 +65,7 @@ class Watch:
     """What there is to say of rotations that are played in another mode than they are baked in, or not at all."""
     news: list[str] = field(default_factory=list)
     """What of `modes` was not reported yet."""
-    rest: dict[str, tuple[object, ...]] = field(default_factory=dict)
+    rest: dict[str, _Rest] = field(default_factory=dict)
     """Of each track all that an edit of its F-curves can change but the places of their keys."""
     unsure: list[str] = field(default_factory=list)
     """Tracks of which only the places of keys have been looked at."""
@@ -156,9 +156,9 @@ class Watch:
             if track is None or not track.baked:
                 continue
             (rest,) = _rest([track], self._points_of([track]))
-            if self.rest.setdefault(track.path, rest) != rest:
+            if not self.rest.setdefault(track.path, rest).is_like(rest):
                 edited.append(track)
-            self.rest[track.path] = rest
+                self.rest[track.path] = rest
         return edited
 
     def take(self, channels: Channels, tracks: Iterable[Track], report: Report) -> None:
@@ -384,16 +384,34 @@ def _make_keyed(track: Track, frame: float) -> None:
             point.type = "KEYFRAME"
 
 
-def _rest(tracks: Iterable[Track], points: Sequence[list[Any]]) -> list[tuple[object, ...]]:
-    """All of each track that an edit can change but the places of its keys, and what `_names` reads.
+class _Rest(NamedTuple):
+    """All of a track that an edit can change but the places of its keys, and what `_names` reads."""
+
+    handles: bytes
+    other: tuple[object, ...]
+
+    def is_like(self, other: _Rest) -> bool:
+        """Whether they are the same, but for frames of handles that an editor has rounded: it shows those of an NLA
+        strip in tweak mode in the time of the scene, and takes them back."""
+        if self == other:
+            return True
+        if self.other != other.other or len(self.handles) != len(other.handles):
+            return False
+        before, now = (np.frombuffer(each.handles, np.float32).reshape(-1, 2) for each in (self, other))
+        away = np.abs(now - before)
+        return not away[:, 1].any() and float(away[:, 0].max(initial=0.0)) < SAME_FRAME
+
+
+def _rest(tracks: Iterable[Track], points: Sequence[list[Any]]) -> list[_Rest]:
+    """Read the rest of each track.
 
     Easings play nothing of a bake; but an edit of all keys gives them to generated ones, too.
     """
-    result: list[tuple[object, ...]] = []
-    for track, arrays in zip(tracks, _read(points, (*UNPLACED, "easing")), strict=True):
+    result = []
+    for track, (left, right, *arrays) in zip(tracks, _read(points, (*UNPLACED, "easing")), strict=True):
         states = (
             (fcurve.extrapolation, fcurve.mute, fcurve.lock, *(modifier.type for modifier in fcurve.modifiers))
             for fcurve in track.channels.values()
         )
-        result.append((*states, *map(zlib.crc32, arrays)))
+        result.append(_Rest(left + right, (*states, *map(zlib.crc32, arrays))))
     return result

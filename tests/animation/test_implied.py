@@ -170,6 +170,22 @@ def test_of_a_method_without_parameters_the_handle_goes_back_and_a_line_says_so(
     assert slope(ball, 1, "right") == pytest.approx(before)
 
 
+def test_frames_of_handles_that_an_editor_rounds_are_no_edit(animation, ball) -> None:
+    """As one does that shows the keys of a strip in tweak mode in the time of the scene, at each redraw."""
+    for fcurve in (curve(ball, "location", index) for index in range(3)):
+        for point in fcurve.keyframe_points:
+            point.select_control_point = point.select_left_handle = point.select_right_handle = True
+            for side in ("handle_left", "handle_right"):
+                frame, value = getattr(point, side)
+                setattr(point, side, (np.nextafter(np.float32(frame), np.float32(1e3)), value))
+    ball.animation_data.action.update_tag()
+    rounded = snapshot(ball)
+    for _ in range(3):
+        let_time_pass(animation)
+    assert differences(rounded, snapshot(ball)) == []
+    assert [parameters(animation, ball, row) for row in range(4)] == [[0, 0, 0]] * 4
+
+
 def test_restore_gives_the_curves_back_as_they_were(animation) -> None:
     obj = new_object("Ball")
     key(obj, "location", KEYS)

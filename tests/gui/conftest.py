@@ -47,14 +47,16 @@ def steps():
     from bl_ext.user_default.tcb_animation import handlers
     for _turn_of_blenders_loop in range(3):
         yield 0.1
-    while handlers._state.marked or handlers._state.unsure:
+    for _turn_of_blenders_loop in range(400):
+        if not (handlers._state.marked or handlers._state.unsure):
+            return True
         yield 0.05
 """
 
 
 def settle(window: Any) -> None:
     """Wait until Blender has done what was clicked and typed, and Live has looked at all that this changed."""
-    window.run(SETTLE)
+    assert window.run(SETTLE), "Live does not come to rest"
 
 
 @pytest.fixture(scope="session")
