@@ -273,17 +273,34 @@ def _inserted(track: Track, own: OwnChannels) -> _Goals:
         return {}
     goals: _Goals = {}
     curves = {index: _curve(written) for index in own if (written := _written(track, index)) is not None}
+    # The opposite quaternion is the same orientation.
+    signs = (1.0, -1.0) if track.kind == "QUATERNION" and len(own) == len(track.rest) else (1.0,)
     for row in np.flatnonzero(fresh).tolist():
-        numbers, slopes = {}, {}
+        values: dict[int, float] = {}
+        courses: dict[int, tuple[float, float]] = {}
         for index, curve in curves.items():
-            frame, value = own[index].keys.co[row].astype(np.float64)
-            found = _course(curve, frame)
-            size = np.ptp(curve.values.astype(np.float64)) + abs(value)
-            if found is not None and abs(found[0] - value) <= _ON_CURVE * size:
-                numbers[index], slopes[index] = found
-        if len(numbers) == len(own):
+            frame, values[index] = own[index].keys.co[row].astype(np.float64).tolist()
+            course = _course(curve, frame)
+            if course is not None:
+                courses[index] = course
+        if len(courses) == len(own) and any(_are_on(curves, courses, values, sign) for sign in signs):
+            numbers, slopes = ({index: course[part] for index, course in courses.items()} for part in range(2))
             goals[row] = {side: _goal(track, numbers, slopes, dragged=False) for side in _SIDES}
     return goals
+
+
+def _are_on(
+    curves: Mapping[int, Keyframes],
+    courses: Mapping[int, tuple[float, float]],
+    values: Mapping[int, float],
+    sign: float,
+) -> bool:
+    """Whether values, times the sign, are those that the curves' courses have."""
+    for index, curve in curves.items():
+        size = float(np.ptp(curve.values.astype(np.float64))) + abs(values[index])
+        if abs(courses[index][0] - sign * values[index]) > _ON_CURVE * size:
+            return False
+    return True
 
 
 def _curve(written: Written) -> Keyframes:

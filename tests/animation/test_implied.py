@@ -322,6 +322,19 @@ def test_a_key_inserted_off_the_curve_has_the_defaults(animation, ball) -> None:
 def test_a_pose_inserted_on_the_motion_keeps_its_angular_velocity(animation, turning) -> None:
     before = velocity(turning, 20, -1.0), velocity(turning, 20, 1.0)
     bpy.context.scene.frame_set(20)
+    check_inserted(animation, turning, before)
+
+
+@pytest.mark.parametrize("turning", ["QUATERNION"], indirect=True)
+def test_so_does_one_that_is_inserted_as_the_opposite_quaternion(animation, turning) -> None:
+    before = velocity(turning, 20, -1.0), velocity(turning, 20, 1.0)
+    bpy.context.scene.frame_set(20)
+    turning.rotation_quaternion.negate()
+    check_inserted(animation, turning, before)
+
+
+def check_inserted(animation, turning: bpy.types.Object, before: tuple[Any, Any]) -> None:
+    """Insert a key at frame 20, and hold the angular velocities there against those before."""
     turning.keyframe_insert(path_of(turning), frame=20)
     let_time_pass(animation)
     kept = velocity(turning, 20, -1.0), velocity(turning, 20, 1.0)
