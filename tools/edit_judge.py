@@ -120,11 +120,14 @@ class Verdict:
     def add(self, kind: str, text: str) -> None:
         self.differences.setdefault(kind, []).append(text)
 
-    def told(self, refused: Collection[str], before: Sequence[str] = ()) -> None:
+    def told(self, refused: Collection[str], before: Sequence[str] = (), flipped: bool = False) -> None:
         """Count what the look has told as that: tracks that were refused as they are, which an animator can mend, and,
         where a note says that keys are doubtful, those that appeared, or stand elsewhere. `before`: notes of looks
-        before the last one."""
+        before the last one. `flipped`: keys may have been pasted from a bone onto the one that mirrors it."""
         doubted, early = _doubted(self.notes), _doubted(before)
+        if flipped:
+            doubted |= set(map(_mirrored, doubted))
+            early |= set(map(_mirrored, early))
         for kind in ("lost", "appeared"):
             for text in self.differences.pop(kind, ()):
                 channel, _, difference = text.partition(": ")
@@ -165,6 +168,11 @@ def _doubted(notes: Sequence[str]) -> set[str]:
     """The tracks of which a note says that their keys can't be told; also by the paths of their deltas."""
     paths = {match[1] for note in notes if DOUBT in note for match in [re.match('".*?", (.+?): ', note)] if match}
     return paths | {f"delta_{path}" for path in paths}
+
+
+def _mirrored(path: str) -> str:
+    """The same of the other bone."""
+    return path.translate(str.maketrans("LR", "RL")) if path.startswith("pose.bones") else path
 
 
 def compare(

@@ -358,7 +358,7 @@ class Case(Edits):
         for path, index in touched:
             verdict.add("lost", f"{path}[{index}]: not TCB, and changed")
         verdict.notes = [*notes, *self.noted]
-        verdict.told(refused, self.noted)
+        verdict.told(refused, self.noted, any("flipped" in said for said in self.story))
         for path, index in changed:
             verdict.add("error", f"{path}[{index}]: refused, and changed")
         return verdict

@@ -285,6 +285,8 @@ class _History:
         now, before = self.now[rows], self.before[rows]
         size = float(np.abs(before).max(initial=0.0))
         moved = _differ(now[len(inside) :], before[len(inside) :]).all()
+        # Where the own keys went along with all others nobody edited them besides.
+        went_along = any(each.fits(now[len(inside) :], before[len(inside) :], size).all() for each in self._common_maps)
         if not moved and len(inside) < _FEWEST:
             # About own keys that stay, some map explains any one key.
             return
@@ -303,7 +305,8 @@ class _History:
                 fits = each.fits(now, before, size)
                 along, most = fits[len(inside) :], float(fits[: len(inside)].mean()) if len(inside) else 0.0
                 # Both own keys may have been edited besides.
-                if (most > 0.5 and along.all()) or (most > _NEARLY_ALL and moved and each != _SAME):
+                besides = most > _NEARLY_ALL and moved and not went_along
+                if (most > 0.5 and along.all()) or (besides and each != _SAME):
                     yield each
 
     @cached_property
@@ -316,7 +319,9 @@ class _History:
             return []
         shifts = self.now[known] - self.before[known]
         found, counts = np.unique(np.round(shifts, 4), return_counts=True)
-        most = int(np.argmax(counts))
+        of_own = np.unique(np.round(now - before, 4))
+        # More generated keys may have been keyed than went along.
+        most = int(np.searchsorted(found, of_own[0])) if len(of_own) == 1 else int(np.argmax(counts))
         if counts[most] < _FEWEST or abs(found[most]) < 1e-3:
             return []
         return [_Map(1.0, float(np.median(shifts[np.round(shifts, 4) == found[most]])))]
@@ -393,11 +398,14 @@ class _History:
         whole = self.frames - self.frames[source]
         alike = np.abs(whole - np.round(whole)) <= SAME_FRAME
         selected = self.keys.select_control_point
-        for among in (np.ones_like(alike), alike) if not alike.all() else (alike,):
-            gone = np.flatnonzero(self.left & among)
-            for beside in (np.ones_like(selected), selected == selected[row]):
-                low, high = self._neighbours(row, among, beside)
-                yield gone[(gone > low) & (gone < high)], low < source < high
+        # What stood where the key came to, and was not moved, was replaced: it is in no mean.
+        stood = self.left & (np.abs(self.frames - self.keys.frames[row]) <= ONE_KEY)
+        for left in (self.left & ~stood, self.left) if stood.any() else (self.left,):
+            for among in (np.ones_like(alike), alike) if not alike.all() else (alike,):
+                gone = np.flatnonzero(left & among)
+                for beside in (np.ones_like(selected), selected == selected[row]):
+                    low, high = self._neighbours(row, among, beside)
+                    yield gone[(gone > low) & (gone < high)], low < source < high
         # Snapping may change the order of keys that don't stand whole frames apart.
         gone = np.flatnonzero(self.left)
         for factor, offset, room in self._time_maps:
@@ -448,6 +456,7 @@ class _History:
     def swallowed(self) -> tuple[Written, IndexArray]:
         """The own keys that generated ones have swallowed, where they are now, and the rows of these."""
         found: dict[int, tuple[int, float, float]] = {}
+        elsewhere: dict[int, tuple[int, float, float]] = {}
         gone = np.flatnonzero(self.left & (self.own >= 0))
         if len(gone):
             rows = np.flatnonzero(self.generated & (self.source >= 0))
@@ -458,17 +467,25 @@ class _History:
             near = self._near_gone(rows[~changed & self._can_have_moved(rows)])
             for moved in ([], self._gone_own):
                 for row in (*rows[likely].tolist(), *near.tolist()):
-                    for which, frame, value in self._swallowed_by(row, [each for each in moved if each not in found]):
-                        found.setdefault(which, (row, frame, value))
+                    missing = [each for each in moved if each not in found]
+                    for which, frame, value, off in self._swallowed_by(row, missing):
+                        (found if off <= 1.0 else elsewhere).setdefault(which, (row, frame, value))
         for which in gone.tolist():
-            if which not in found:
-                taken = self._place_taken(which)
-                if taken is not None:
-                    found[which] = taken
+            if which in found:
+                continue
+            taken, moved_there = self._place_taken(which)
+            # Among many keys some mean is any key's by chance: one that came to its place tells more.
+            if taken is not None and (moved_there or which not in elsewhere):
+                found[which] = taken
+                if not moved_there:
+                    self.unsure.append(taken[1])
+            elif which in elsewhere:
+                found[which] = elsewhere[which]
         found |= self._covered_keys
         occupied = self.keys.frames[~self.generated]
         free = [which for which in found if (np.abs(occupied - found[which][1]) > ONE_KEY).all()]
-        order = sorted(free, key=lambda which: found[which][1])
+        # Of two at one frame the one that was moved there replaces the one that stood there.
+        order = sorted(free, key=lambda which: (found[which][1], abs(self.frames[which] - found[which][1]) <= ONE_KEY))
         result = np.zeros(len(order), dtype=OWN)
         rows = np.array([found[which][0] for which in order], dtype=np.intp)
         for at, which in enumerate(order):
@@ -477,9 +494,9 @@ class _History:
         _, first = np.unique(result["co"][:, 0], return_index=True)
         return result[first], rows[first]
 
-    def _swallowed_by(self, row: int, moved: Sequence[int]) -> Iterator[tuple[int, float, float]]:
-        """The own keys in a generated one, with where they are now, and their mean: neighbours, or one of those that
-        were `moved` there."""
+    def _swallowed_by(self, row: int, moved: Sequence[int]) -> Iterator[tuple[int, float, float, float]]:
+        """The own keys in a generated one, with where they are now, their mean, and how far that is from where others
+        went: neighbours, or one of those that were `moved` there."""
         changed = _differ(self.now[[row]], self.before[[row]]).any()
         stays = abs(self.keys.frames[row] - self.frames[self.source[row]]) <= ONE_KEY
         if not changed and stays and not self._is_denser(row):
@@ -495,7 +512,7 @@ class _History:
             # Where all values are one, the mean of any is that.
             if rank < best and (changed or (np.ptp(self.shown[group]) <= self._rounding(group) and off <= 1.0)):
                 best = rank
-                result = int(own[0]), frame, found.factor * self._own_mean(self.own[own]) + found.offset
+                result = int(own[0]), frame, found.factor * self._own_mean(self.own[own]) + found.offset, off
         if result is not None:
             yield result
 
@@ -549,14 +566,14 @@ class _History:
                     return True
         return False
 
-    def _place_taken(self, which: int) -> tuple[int, float, float] | None:
+    def _place_taken(self, which: int) -> tuple[tuple[int, float, float] | None, bool]:
         """Where a generated key that was moved took the place of an own one: the own one's place. And its row, where
-        the own one was moved with it."""
+        the own one was moved with it; and whether Blender is sure to have moved it there."""
         frame = self.frames[which]
         there = np.flatnonzero(self.generated & (np.abs(self.keys.frames - frame) <= ONE_KEY) & (self.source < 0))
         if len(there):
             # Pasted from elsewhere over it.
-            return -1, float(frame), float(self.written["value"][self.own[which]])
+            return (-1, float(frame), float(self.written["value"][self.own[which]])), True
         found: list[tuple[bool, bool, float, int]] = []
         for factor, offset, room in self._time_maps:
             place, snapped = factor * frame + offset, _can_be_snapped(frame, self.keys.frames)
@@ -575,11 +592,9 @@ class _History:
                 row = -1 if (factor, offset) == (1.0, 0.0) else int(near[0])
                 found.append((moved, about, float(self.keys.frames[near[0]]), row))
         if not found:
-            return None
+            return None, False
         moved, _, place, row = max(found, key=itemgetter(0, 1))
-        if not moved:
-            self.unsure.append(place)
-        return row, place, float(self.written["value"][self.own[which]])
+        return (row, place, float(self.written["value"][self.own[which]])), moved
 
     def _is_packed(self, factor: float) -> bool:
         """Whether keys were scaled so that many of them became one."""
@@ -647,7 +662,7 @@ class _History:
         again = np.isin(self.source[known[stays]], self.source[known[~stays]])
         own = self.source[known[~self.generated[known]]]
         # One may stand there that is scaled about its own frame.
-        return int(again.sum()) >= _FEWEST or len(np.unique(own)) < len(own)
+        return bool(again.any()) or len(np.unique(own)) < len(own)
 
     def _is_about(self, which: int, factor: float, offset: float, room: float) -> bool:
         """Whether keys that were written beside this one stand where the map puts them."""

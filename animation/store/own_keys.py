@@ -52,6 +52,8 @@ PUSHED = 0.01
 """Frames. Blender pushes handles off their keys by 0.001 when it snaps these."""
 _HANDLE_MOVED = 1e-4
 """Relative. Moving a key rounds its handles' offsets; only a larger change is an edit of the handle."""
+_BESIDE = 4
+"""Keys on each side: pasted ones stand among others."""
 _KEYS_AT_ONCE = 50_000
 """Some megabytes."""
 LEFT_PLACED, RIGHT_PLACED = 1, 2
@@ -340,10 +342,13 @@ def _written(track: Track, index: int) -> Channel | None:
 
 
 def _is_selected_alone(keys: Keyframes, own: BoolArray) -> BoolArray:
-    """Tell which keys are selected, and not together with generated ones beside them, as by selecting many."""
+    """Tell which keys are selected, and not together with generated ones beside them, as by selecting many, nor near
+    such, as by pasting some among others."""
     selected = keys.select_control_point
-    others = np.concatenate(([False], selected & ~own, [False]))
-    alone: BoolArray = selected & ~others[:-2] & ~others[2:]
+    others = (selected & ~own).astype(np.intp)
+    around = np.ones(2 * _BESIDE + 1, dtype=np.intp)
+    about = np.convolve(np.append(others, 0), around)[_BESIDE : _BESIDE + len(others)]
+    alone: BoolArray = selected & (about <= others)
     return alone
 
 

@@ -47,15 +47,22 @@ def test_no_own_key_is_lost_through_two_edits(animation, between: bool) -> None:
     assert not _counted(results)
 
 
-# A seed and a number each; with what happens in a window between the edits, or without.
+# A seed and a number each; with what happens in a window between the edits, or without; with other methods, or without.
 ONCE_LOST = [
     *(("1001/327", False), ("1001/1355", False), ("1002/2243", True), ("2001/2945", False), ("2002/2368", True)),
     *(("3001/429", False), ("3001/2571", False), ("3002/2888", True), ("3003/553", True), ("3004/1686", False)),
-    *(("7001/492", False), ("7003/377", True), ("7003/585", True), ("20131/337", False)),
+    *(("7001/492", False), ("7003/377", True), ("7003/585", True), ("20131/337", False), ("5102/376", False)),
+]
+ONCE_LOST_OF_METHODS = [
+    *(("4004/737", False), ("4004/1775", False), ("4004/2733", False)),
+    *(("5001/23", True), ("5001/216", True), ("5001/476", True)),
 ]
 
 
-@pytest.mark.parametrize(("case", "between"), ONCE_LOST)
-def test_pairs_that_lost_keys_once_lose_none(animation, case: str, between: bool) -> None:
+@pytest.mark.parametrize(
+    ("case", "between", "methods"),
+    [*((*each, False) for each in ONCE_LOST), *((*each, True) for each in ONCE_LOST_OF_METHODS)],
+)
+def test_pairs_that_lost_keys_once_lose_none(animation, case: str, between: bool, methods: bool) -> None:
     seed, number = map(int, case.split("/"))
-    assert not _counted([run_pair(Stage(animation), seed, number, between=between)])
+    assert not _counted([run_pair(Stage(animation), seed, number, methods, between=between)])
