@@ -114,11 +114,15 @@ def classify(keys: Keyframes, identities: Identities, written: Channel | None) -
 
 
 def _as_written(keys: Keyframes, identities: Identities, is_own: BoolArray, written: Channel) -> bool:
-    """Tell whether own keys, and no others, stand with the values with which they were written."""
+    """Tell whether own keys, and no others, stand with the values with which they were written: where they were, or
+    moved, and not copied over the first ones with generated keys among them."""
     own = identities[is_own]
     if own.tobytes() != written.own["identity"].tobytes():
         return False
-    return bool((keys.values[is_own] == written.own["co"][:, 1]).all())
+    if (keys.co[is_own] == written.own["co"]).all():
+        return True
+    came_from = np.sort(keys.period[~is_own])
+    return bool((keys.values[is_own] == written.own["co"][:, 1]).all() and np.diff(came_from).all())
 
 
 def values_without_bake(now: FloatArray, written: Written) -> FloatArray:
