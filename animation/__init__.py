@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blender's actions to arrays and back: what a bake reads, writes and takes away again.
+"""The functions for scripts: they enable, set, bake, restore and remove TCB on a datablock's animation.
 
     from bl_ext.user_default.tcb_animation import animation
 
@@ -103,46 +103,49 @@ def bake(
     value_tolerance: Positive | None = None,
     rotation_tolerance: Positive = ROTATION_TOLERANCE,
 ) -> Report:
-    """Bake the datablock's TCB tracks; where it has none, all of its tracks, which become TCB.
+    """Bake the TCB tracks of the datablock; where it has none, enable and bake all of its tracks.
 
-    Those that become TCB get parameters 0 (or the `defaults`), so their look is not kept: `enable(datablock,
-    keep_look=True)` before it keeps it. By default `keep_look` is False in `enable`, `enable_many` and
+    Tracks that are enabled here get parameters of 0 (or the `defaults`), so their motion changes: to keep it, call
+    `enable(datablock, keep_look=True)` first. By default `keep_look` is False in `enable`, `enable_many` and
     `bpy.ops.tcb.bake()`, True in `bpy.ops.tcb.enable()` and the command; `enable_and_bake` has no default.
 
     Parameters
     ----------
     datablock : bpy.types.ID
-        An object, a camera, a node tree: whatever has animation of its own.
+        An object, a camera, a node tree: any datablock with animation of its own.
     output : {"SAMPLES", "CURVES", "HANDLES"}
-        A linear key every `step` frames; or the fewest Bezier keys that come within the tolerances, right between
-        frames too; or no keys but the animator's, whose handles play the motion as near as they can.
+        SAMPLES: a linear key every `step` frames. CURVES: the fewest Bezier keys that come within the tolerances,
+        between frames too. HANDLES: no generated keys; the handles of the animator's keys play the motion as closely as
+        they can.
     target : {"IN_PLACE", "NEW_ACTION"}
-        Generated keys beside the animator's, or plain keys in a copy of the action, which the datablock then uses.
+        IN_PLACE: generated keys beside the animator's. NEW_ACTION: plain keys in a copy of the action, which the
+        datablock then uses.
     step : float
-        Frames from sample to sample; below 1 too.
+        Frames from sample to sample; may be less than 1.
     frame_range : (float, float), optional
-        Bake the segments that it touches, and cycles throughout it. Default: from the first to the last key.
+        Bake only the segments that the range touches; cycles are baked throughout it. Default: from the first to the
+        last key.
     sample_limit : int
-        More samples than this are refused.
+        A bake of more samples than this is refused.
     defaults : mapping, optional
         Parameters, by name, for keys that have none of their own.
     prefixes : iterable of str, optional
-        Only tracks whose paths start with one of them: 'location', 'pose.bones["Arm"]'.
+        Bake only tracks whose paths start with one of them: 'location', 'pose.bones["Arm"]'.
     value_tolerance : float, optional
-        How near curves come to values, in the property's units; a note says where handles are farther off. Default:
+        Maximum error of curves, in the property's units; where handles exceed it, a note gives their error. Default:
         1e-4 of the range of the track's keys.
     rotation_tolerance : float
-        The same of rotations, radians. Default: 0.01 degree.
+        Maximum error of rotations, in radians. Default: 0.01 degree.
 
     Returns
     -------
     Report
-        Counts, errors, and notes on what was left alone.
+        Counts, errors, and notes on what was not baked.
 
     Raises
     ------
     Refusal
-        Nothing was baked; the text names the track, the key and the fault.
+        Nothing was baked; the text names the track, the key and the reason.
     TypeError, ValueError
         An argument is of another type, or makes no sense; the text names it.
 

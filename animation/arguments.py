@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check what scripts pass to the functions of `animation`, by the annotations of these.
+"""Checks of the arguments that scripts pass to the functions of `animation`, by the annotations of these functions.
 
-What is of another type raises TypeError, what is of no such value ValueError; both name the argument.
+A wrong type raises TypeError, a value out of range ValueError; both name the argument.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ Parameters = Annotated[Mapping[str, float], _known]
 
 
 def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Let the function check its arguments; it gets iterables as lists, and numbers as float or int."""
+    """Decorate a function so that it checks its arguments and gets iterables as lists, numbers as float or int."""
     signature = inspect.signature(function)
 
     @functools.wraps(function)
@@ -92,7 +92,7 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def check_fields(options: Any) -> None:
-    """Check the fields of a frozen dataclass as `checked` does arguments."""
+    """Check the fields of a frozen dataclass in the same way as `checked` does arguments."""
     wanted = _annotations(options.__class__)
     for field in fields(options):
         object.__setattr__(options, field.name, _fitting(field.name, wanted[field.name], getattr(options, field.name)))
@@ -100,12 +100,12 @@ def check_fields(options: Any) -> None:
 
 @functools.cache
 def _annotations(of: Any) -> dict[str, Any]:
-    # Only when they are first needed: they may name classes that are defined later.
+    # Resolved at the first call: annotations may name classes that are defined later.
     return get_type_hints(of, include_extras=True)
 
 
 def _fitting(name: str, wanted: Any, value: Any) -> Any:
-    """The value as one of the wanted type. Raises TypeError, and ValueError, which name it."""
+    """Return the value converted to the wanted type; raise TypeError or ValueError, which name the argument."""
     origin, parts = get_origin(wanted), get_args(wanted)
     if origin is Annotated:
         fitting = _fitting(name, parts[0], value)
@@ -160,9 +160,9 @@ def _each(name: str, wanted: Any, values: Iterable[Any]) -> list[Any]:
 
 
 def _several(name: str, wanted: Any, value: Any) -> list[Any]:
-    """What is in an iterable: a str is none here, though Python takes its letters for one, nor is a struct."""
+    """Return the elements of an iterable; raise TypeError for str and bytes, and for structs of Blender's."""
     if not isinstance(value, str | bytes | bpy.types.bpy_struct):
-        # Blender's vectors are no Iterable by their class.
+        # Blender's vectors can be iterated, but are not instances of Iterable.
         with suppress(TypeError):
             return list(iter(value))
     raise _mistaken(name, wanted, value)
@@ -212,7 +212,7 @@ def _shown(value: Any) -> str:
 
 
 def _named(wanted: Any) -> str:
-    """What to call a type."""
+    """Return the name of a type for messages."""
     origin, parts = get_origin(wanted), get_args(wanted)
     if origin is Annotated:
         return _named(parts[0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which datablocks carry the animation of an object or of a file, and what to call them."""
+"""The datablocks that carry the animation of an object or of a file, and their names in messages."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def of_file() -> Iterator[bpy.types.ID]:
 
 
 def users_of(action: bpy.types.Action) -> list[bpy.types.ID]:
-    """The datablocks that the action animates now."""
+    """Return the datablocks that the action animates now."""
     return users_of_each([action])[action]
 
 
 def users_of_each(actions: Collection[bpy.types.Action]) -> dict[bpy.types.Action, list[bpy.types.ID]]:
-    """The datablocks that each of the actions animates now: a look at the file for all of them."""
+    """Return the datablocks that each of the actions animates now; the file is searched once for all of them."""
     owners = bpy.data.user_map(subset=set(actions)) if actions else {}
     users = {}
     for action in actions:
@@ -77,7 +77,7 @@ def _by_name(datablock: bpy.types.ID) -> tuple[str, str]:
 
 
 def action_time(datablock: bpy.types.ID, frame: float) -> float:
-    """A frame of the scene in the time of the datablock's action, which an NLA strip in tweak mode may shift."""
+    """Convert a frame of the scene to the time of the datablock's action, which an NLA strip in tweak mode may shift."""
     animation = _animation(datablock)
     if animation is None or not animation.use_tweak_mode:
         return frame
@@ -85,15 +85,15 @@ def action_time(datablock: bpy.types.ID, frame: float) -> float:
 
 
 def bone_path(bone: bpy.types.PoseBone) -> str:
-    """How the paths of all its tracks begin."""
+    """Return the start that the paths of all the bone's tracks share."""
     return f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"]'
 
 
 def name_of(datablock: bpy.types.ID) -> str:
-    """The name that a person knows the datablock by: for the nodes inside a material, the material's.
+    """Return the name by which a person knows the datablock; for the nodes of a material, the material's.
 
-    What is no object says what it is: a camera object and its camera often have one name. It is the same in every
-    language, for tables and what the command writes for programs have it too.
+    For any datablock but an object the kind is added: a camera object and its camera often have one name. The kind is
+    not translated, because the name is also written into tables and into what the command prints for programs.
     """
     if isinstance(datablock, bpy.types.Object):
         return datablock.name
@@ -119,7 +119,7 @@ def _parts(item: bpy.types.Object) -> Iterator[bpy.types.ID]:
 
 
 def _nodes(owner: bpy.types.ID) -> bpy.types.NodeTree | None:
-    # From 5.0 a scene's nodes are a node group of their own, and scene.node_tree is gone.
+    # From Blender 5.0 a scene's compositing nodes are a node group of their own, and scene.node_tree is gone.
     return getattr(owner, "node_tree", None)
 
 

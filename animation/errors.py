@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Why something can't be done, in words that name the object, the track, the key and the fault."""
+"""Exceptions for what can't be done; their texts name the object, the track, the key and the reason."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Refusal(Exception):  # noqa: N818  it names what happened, and to the user
 
     @classmethod
     def of_all(cls, refusals: list[Refusal]) -> Refusal:
-        """One refusal that says all of these, each of which names its track by itself."""
+        """Join several refusals, each of which names its own track, into one."""
         whole = cls(refusals[0].name, "; ".join(refusal.reason for refusal in refusals))
         whole.args = ("; ".join(map(str, refusals)),)
         return whole
@@ -51,7 +51,7 @@ class LayeredAction(Refusal):
 
 
 class TooManySamples(Refusal):
-    """More samples than the limit, `asked` of them, were asked for: of all that was to be baked together."""
+    """A bake, all its datablocks together, of more samples than the limit; `asked` is their number."""
 
     def __init__(self, name: str, reason: str, asked: float) -> None:
         super().__init__(name, reason)

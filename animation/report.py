@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an operation did, in numbers and in words."""
+"""The report of an operation, as numbers and as text."""
 
 from __future__ import annotations
 
@@ -15,62 +15,62 @@ from .errors import Refusal
 from .translation import counted, n_, rpt_
 
 _PLACE = re.compile(r'^"[^"]*"(, ([^":]|"[^"]*")*)?: ')
-"""Of what a note is: an object, and perhaps a track and a frame of it."""
+"""The start of a note: an object, and perhaps a track and a frame of it."""
 _NUMBERS = re.compile(r"[-+]?\d[\d.,]*(e[-+]?\d+)?")
 _ROUNDING = 1e-4
-"""Units, or degrees. Of a look, no person sees less."""
+"""Units, or degrees. A smaller change of the motion is not visible."""
 
 
 class HandleError(TypedDict):
-    """How near the handles of a track's keys come to its motion; as it is, JSON."""
+    """The error of the handles that play a track; it can be written as JSON."""
 
     datablock: str
     track: str
     rotation: bool
     error: float
-    """The largest: in the property's units, of rotations an angle in degrees."""
+    """The largest error: in the property's units; of rotations an angle in degrees."""
     frame: float | None
-    """Where that is; None where there was nothing to fit."""
+    """The frame of the largest error; None where there was nothing to fit."""
 
 
 @dataclass
 class Report:
-    """Adds up over datablocks."""
+    """Counts, errors and notes of an operation, added up over datablocks."""
 
     datablocks: int = 0
-    """Objects, and what they are made of."""
+    """Objects, and the datablocks they use."""
     objects: int = 0
     """The objects among them."""
     tracks: int = 0
     keys: int = 0
-    """The animator's: frames at which a track has keys."""
+    """The animator's keys: frames at which a track has keys, summed over tracks."""
     samples: int = 0
     """Generated keys, all channels together."""
     curve_keys: int = 0
     """Generated Bezier keys, all channels together."""
     value_error: float = 0.0
-    """The largest difference of curves or handles from the motion, in the properties' units."""
+    """The maximum error of curves or handles, in the properties' units."""
     rotation_error: float = 0.0
-    """The same of rotations: an angle in radians."""
+    """The maximum error of rotations, an angle in radians."""
     handles: list[HandleError] = field(default_factory=list)
-    """Of each track that handles play."""
+    """One entry for each track that handles play."""
     looks_changed: int = 0
-    """Tracks of those whose look was kept that play so much otherwise that a person may see it."""
+    """Tracks whose motion was to be kept and changed by so much that it is visible."""
     looks_kept: int = 0
-    """Tracks whose keys got the parameters that play most as their curves did before."""
+    """Tracks whose keys got the parameters that fit best how their F-curves played before."""
     value_change: float = 0.0
-    """The largest difference of these from what was played before, in the properties' units."""
+    """The largest change of the motion of these tracks, in the properties' units."""
     value_change_at: str = ""
-    """The track and the frame of it."""
+    """The track and the frame of that change."""
     rotation_change: float = 0.0
-    """The same of rotations: an angle in radians."""
+    """The largest change of rotations, an angle in radians."""
     rotation_change_at: str = ""
     refusals: list[Refusal] = field(default_factory=list)
-    """What was asked for and could not be done; what they name was not changed."""
+    """What could not be done; the tracks and datablocks they name were not changed."""
     notes: list[str] = field(default_factory=list)
-    """What was left alone, and what a person should know of what was done."""
+    """What was left alone, and what the user should know about the result."""
     standing: list[Refusal] = field(default_factory=list)
-    """Those of the notes that hold until the track is otherwise."""
+    """Notes that stay valid until the track changes."""
 
     def add(self, other: Report) -> None:
         self.datablocks += other.datablocks
@@ -86,7 +86,7 @@ class Report:
         self.looks_of(other)
 
     def looks_of(self, other: Report) -> None:
-        """Add what the other says of looks that were kept, and its notes."""
+        """Add the other report's figures on kept motion, and its notes."""
         self.looks_kept += other.looks_kept
         self.looks_changed += other.looks_changed
         if other.value_change > self.value_change:
@@ -98,17 +98,17 @@ class Report:
 
     @classmethod
     def on(cls, datablocks: Sequence[bpy.types.ID]) -> Report:
-        """The report of something that was done to these."""
+        """Return a report that counts these datablocks and nothing else yet."""
         return cls(len(datablocks), sum(isinstance(datablock, bpy.types.Object) for datablock in datablocks))
 
     @property
     def refused(self) -> list[str]:
-        """The errors, in words."""
+        """Return the texts of the errors."""
         return [str(refusal) for refusal in self.refusals if not (refusal.nothing_to_do and self.tracks)]
 
     @property
     def _changes(self) -> list[tuple[str, str]]:
-        """How near a look was kept, and the places that are farthest off, without what is only rounding."""
+        """Return the largest changes of the motion, as text, each with its track and frame; without those by rounding."""
         degrees = math.degrees(self.rotation_change)
         changes = [(f"{self.value_change:.2g}", self.value_change_at)] if self.value_change > _ROUNDING else []
         turned = [(rpt_("{:.2g} degrees", degrees), self.rotation_change_at)] if degrees > _ROUNDING else []
@@ -116,12 +116,12 @@ class Report:
 
     @property
     def farthest_off(self) -> list[str]:
-        """The places whose look is kept worst, with how far it is off."""
+        """Return the tracks and frames whose motion changed most, with the change, as text."""
         return [rpt_("{place:s}, by {change:s}", place=place, change=change) for change, place in self._changes]
 
     @property
     def counts(self) -> str:
-        """How much it was, and how near, in words."""
+        """Return the counts and the maximum errors as text."""
         parts = []
         if self.objects:
             parts.append(counted(self.objects, n_("{:,} object"), n_("{:,} objects")))
@@ -147,7 +147,7 @@ class Report:
         return ", ".join(parts)
 
     def _near(self, rotations: bool) -> str:
-        """Where handles are farthest off, in brackets."""
+        """Return, in brackets, the frame at which the error of handles is largest."""
         errors = [each for each in self.handles if each["rotation"] == rotations]
         frame = max(errors, key=lambda each: each["error"])["frame"] if errors else None
         return "" if frame is None else f" ({rpt_('frame {:g}', round(frame, 2))})"
@@ -170,8 +170,11 @@ class Report:
 
 
 def one_of_each(notes: Iterable[str]) -> dict[str, list[str]]:
-    """A line for each kind of note, with those that it stands for: the first of them, and how many more say the same of
-    others, with other numbers."""
+    """Return one line for each kind of note, mapped to the notes it stands for.
+
+    Notes are of one kind where they differ only in the track they name and in numbers. The line is the first note, with
+    the number of the others.
+    """
     kinds: dict[str, list[str]] = {}
     for note in notes:
         kinds.setdefault(_NUMBERS.sub("", _PLACE.sub("", note)), []).append(note)
