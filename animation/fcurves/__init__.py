@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blender's curves as arrays, and back."""
+"""Blender's F-curves as NumPy arrays, and back."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evaluate Bezier segments of F-curves as Blender does, many at once.
+"""Evaluation of Bezier segments of F-curves as Blender does it, many at once.
 
 Source: docs/formulas.md, "Bezier segments of F-curves". Blender (fcurve.cc, `fcurve_eval_keyframes_interpolate`)
-computes in float32, here it is float64.
+computes in float32; this module computes in float64.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from .keyframes import INTERPOLATION, BoolArray, FloatArray, IndexArray, Keyfram
 Float64Array = npt.NDArray[np.float64]
 
 _SOLVED = 1e-12
-"""Of a segment's length: far below what float32 tells of a frame."""
+"""Relative to the segment's length: far below the precision of a float32 frame."""
 _UPRIGHT = 1e-6
-"""Of the segment's mean pace: a frame that goes more slowly with the parameter is one that stands."""
+"""Relative to the segment's mean rate: where frames change more slowly with the parameter, the tangent is vertical."""
 _STEPS = 60
-"""Halving alone comes as near in 40."""
+"""An upper limit: bisection alone converges in 40 steps."""
 
 
 def is_plain(keys: Keyframes) -> BoolArray:
-    """Which keys begin a Bezier segment whose handles point into it; the last key begins none.
+    """Return which keys begin a Bezier segment whose handles point into it; the last key begins none.
 
-    What Blender plays of others depends on which root of a cubic it takes first.
+    In other segments the cubic may have several roots, and the value depends on which one Blender takes first.
     """
     plain = np.zeros(len(keys), dtype=np.bool_)
     frames = keys.frames
@@ -37,8 +37,10 @@ def is_plain(keys: Keyframes) -> BoolArray:
 
 
 def evaluate(keys: Keyframes, begin: IndexArray, frames: npt.ArrayLike, nu: int = 0) -> Float64Array:
-    """Return values at frames, or first or second derivatives a frame, each in the plain segment that begins at that
-    key."""
+    """Return values at frames, or derivatives per frame, each in the plain segment that begins at the given key.
+
+    `nu` is the order of the derivative: 0 (values), 1 or 2.
+    """
     used = np.zeros(len(keys), dtype=np.bool_)
     used[begin] = True
     first, inverse = np.flatnonzero(used), (np.cumsum(used) - 1)[begin]
@@ -52,7 +54,7 @@ def evaluate(keys: Keyframes, begin: IndexArray, frames: npt.ArrayLike, nu: int 
         ((3.0 * cube * t + 2.0 * square) * t + linear, 6.0 * cube * t + 2.0 * square)
         for linear, square, cube in (paces, values)
     )
-    # Where a handle stands upright the curve does.
+    # A vertical handle makes the tangent vertical and the derivative infinite.
     pace = np.maximum(pace, _UPRIGHT)
     slope = rate / pace
     derivative = slope if nu == 1 else (bend - slope * quickening) / pace**2
@@ -61,7 +63,9 @@ def evaluate(keys: Keyframes, begin: IndexArray, frames: npt.ArrayLike, nu: int 
 
 
 def cut(keys: Keyframes, frames: FloatArray) -> Keyframes:
-    """Put keys at frames, ascending, each in a plain segment: de Casteljau's construction leaves the curve as it is."""
+    """Insert keys at frames, which ascend, each in a plain segment; de Casteljau's construction keeps the curve as it
+    is.
+    """
     begin = np.searchsorted(keys.frames, frames, side="right") - 1
     first, inverse = np.unique(begin, return_inverse=True)
     segments = _Segments.of(keys, first)
@@ -69,7 +73,7 @@ def cut(keys: Keyframes, frames: FloatArray) -> Keyframes:
     co = _polar(segments.points[:, inverse], t, t, t)
     co[:, 0] = frames
     result = merged(keys, made_like(keys.take(begin), co, co, co))
-    # Where each key of the result stands in its segment, and where the next one does.
+    # The parameter of each key of the result in its segment, and that of the next key.
     places = np.searchsorted(result.frames, frames)
     here, there = np.zeros(len(result)), np.ones(len(result))
     here[places], there[places - 1] = t, t
@@ -82,7 +86,7 @@ def cut(keys: Keyframes, frames: FloatArray) -> Keyframes:
 
 
 class _Segments(NamedTuple):
-    """Bezier segments as Blender plays them, vectors of frame and value, shape (n, 2) each."""
+    """Bezier segments as Blender plays them: vectors of frame and value, shape (n, 2) each."""
 
     start: Float64Array
     chord: Float64Array
@@ -93,7 +97,7 @@ class _Segments(NamedTuple):
 
     @classmethod
     def of(cls, keys: Keyframes, first: IndexArray) -> _Segments:
-        """Those that begin at these keys."""
+        """Make the segments that begin at the given keys."""
         start, end = keys.co[first].astype(np.float64), keys.co[first + 1].astype(np.float64)
         chord = end - start
         leaving, arriving = keys.handle_right[first] - start, end - keys.handle_left[first + 1]
@@ -104,15 +108,17 @@ class _Segments(NamedTuple):
 
     @property
     def points(self) -> Float64Array:
-        """The control points, shape (4, n, 2)."""
+        """Return the control points, shape (4, n, 2)."""
         end = self.start + self.chord
         return np.stack([self.start, self.start + self.leaving, end - self.arriving, end])
 
     def parameters(self, inverse: IndexArray, frames: npt.ArrayLike) -> tuple[Float64Array, Float64Array, Float64Array]:
-        """Return the parameters at frames, each in the segment of that number, and the coefficients of their powers: of
-        the frames, in segments' lengths, and of the values."""
+        """Return the parameters at frames, and the coefficients of the cubics for frames and for values.
+
+        `inverse` is the number of the segment for each frame. Frames are relative to the segment's start and length.
+        """
         _, chord, leaving, arriving = self
-        # Powers of the parameter: in frames, of the segment's length, and in values.
+        # Coefficients of the parameter's powers: frames, relative to the segment's length, and values.
         cubic = np.stack(
             [3.0 * leaving, 3.0 * (chord - arriving - 2.0 * leaving), 3.0 * (leaving + arriving) - 2.0 * chord]
         )
@@ -134,7 +140,7 @@ def _polar(points: Float64Array, a: Float64Array, b: Float64Array, c: Float64Arr
 
 
 def _parameter(powers: Float64Array, u: Float64Array) -> Float64Array:
-    """Return where rising cubics from 0 to 1 are u, by Newton's steps, halving where these lead out of the bracket."""
+    """Return the parameters at which cubics, rising from 0 to 1, are u: Newton's method, with bisection as a safeguard."""
     result = u.copy()
     low, high = np.zeros_like(u), np.ones_like(u)
     t, going = u, np.arange(len(u))

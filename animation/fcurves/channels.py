@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The F-curves that animate a datablock, whatever the Blender version: the only module that knows of slots.
+"""The F-curves that animate a datablock, in every Blender version: the only module that knows slots.
 
 4.2 keeps F-curves in the action itself; 4.4 and later keep them per slot, in channelbags. The slot is always the one
 that the datablock's animation data names, never the first one of the action.
@@ -28,21 +28,24 @@ class Channels:
     slot_handle: int
     """0 where the action has no slots."""
     bag: Any
-    """The channelbag, or on 4.2 the action: both hold `fcurves` and `groups`."""
+    """The channelbag, or in 4.2 the action: both have `fcurves` and `groups`."""
 
     @property
     def identity(self) -> tuple[int, int]:
-        """Equal for two datablocks that share their F-curves."""
+        """Return a key that is equal for two datablocks that share their F-curves."""
         return self.action.as_pointer(), self.slot_handle
 
     def __iter__(self) -> Iterator[bpy.types.FCurve]:
         return iter(self.bag.fcurves)
 
     def new(self, data_path: str, index: int, group: bpy.types.ActionGroup | str | None = None) -> bpy.types.FCurve:
-        """Make an F-curve that is not selected; in that channel group, or the one of that name, which is made where it
-        is missing."""
+        """Add an F-curve that is not selected, in a channel group.
+
+        The group is given itself or by name, and made where no group has that name.
+        """
         fcurve: bpy.types.FCurve = self.bag.fcurves.new(data_path, index=index)
-        # Blender selects it, and pastes and keys into selected channels alone where there are any.
+        # Blender selects a new F-curve; and if any channel is selected, it pastes and inserts keys in selected channels
+        # only.
         fcurve.select = False
         if isinstance(group, str):
             group = self.bag.groups.get(group) or self.bag.groups.new(group) if group else None
@@ -55,9 +58,9 @@ class Channels:
 
 
 def channels_of(datablock: bpy.types.ID) -> Channels:
-    """The F-curves that animate `datablock` now (in NLA tweak mode: those of the strip being tweaked).
+    """Return the F-curves that animate `datablock` now (in NLA tweak mode: those of the strip being tweaked).
 
-    Raises Refusal where there are none, with the reason that a person needs.
+    Raises Refusal where there are none, with the reason.
     """
     animation = getattr(datablock, "animation_data", None)
     if animation is None or animation.action is None:
@@ -112,14 +115,14 @@ def layered_refusals(action: bpy.types.Action) -> list[LayeredAction]:
 
 
 def users_of_channels(every: Iterable[Channels]) -> list[list[bpy.types.ID]]:
-    """The datablocks that each of these F-curves animate now, in order of name."""
+    """Return the datablocks that each of these sets of F-curves animates now, in order of name."""
     every = list(every)
     users = users_of_each(list(dict.fromkeys(channels.action for channels in every)))
     return [[user for user in users[channels.action] if animates(channels, user)] for channels in every]
 
 
 def animates(channels: Channels, datablock: bpy.types.ID) -> bool:
-    """Tell whether these F-curves animate the datablock."""
+    """Return whether these F-curves animate the datablock."""
     try:
         return channels_of(datablock).identity == channels.identity
     except Refusal:
@@ -135,15 +138,15 @@ def channels_in(action: bpy.types.Action) -> Iterator[Channels]:
     slots: Any = action.slots
     for strip in _keyframe_strips(action):
         for slot in slots:
-            # What iterating over `channelbags` gives knows all that it is in, and from 5.0 each key read from it is
-            # told so: reading takes five times as long.
+            # Iterating over `channelbags` gives references with their owners, and from 5.0 every key read from one gets
+            # these owners too: reading takes five times as long.
             bag = strip.channelbag(slot)
             if bag is not None:
                 yield Channels(action, slot.handle, bag)
 
 
 def new_action(datablock: bpy.types.ID, name: str) -> Channels:
-    """Let a new action animate the datablock, in place of one that it may have; there are no F-curves in it yet."""
+    """Assign a new action without F-curves to the datablock, in place of one that it may have."""
     made: Any = datablock
     animation = made.animation_data_create()
     action: Any = bpy.data.actions.new(name)
@@ -157,7 +160,7 @@ def new_action(datablock: bpy.types.ID, name: str) -> Channels:
 
 
 def is_without_curves(datablock: bpy.types.ID) -> bool:
-    """Whether nothing animates the datablock yet, and something could."""
+    """Return whether the datablock has no F-curves yet and can get some."""
     animation: Any = getattr(datablock, "animation_data", None)
     if animation is None:
         return True
@@ -170,7 +173,7 @@ def is_without_curves(datablock: bpy.types.ID) -> bool:
 
 
 def ensured_channels(datablock: bpy.types.ID) -> Channels:
-    """As `channels_of`, made where the datablock is without curves."""
+    """Return the F-curves as `channels_of` does; where the datablock has none, make the action or channelbag for them."""
     if is_without_curves(datablock):
         animation: Any = getattr(datablock, "animation_data", None)
         if animation is None or animation.action is None:
@@ -183,7 +186,7 @@ def ensured_channels(datablock: bpy.types.ID) -> Channels:
 
 
 def assign(datablock: bpy.types.ID, action: bpy.types.Action, slot_handle: int) -> None:
-    """Let `action` (there: the slot of that handle) animate `datablock`."""
+    """Assign `action`, and in versions with slots its slot of that handle, to `datablock`."""
     animation: Any = getattr(datablock, "animation_data")  # noqa: B009  not every ID has it
     animation.action = action
     if HAS_SLOTS:

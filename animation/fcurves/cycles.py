@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Cycles modifiers of F-curves: the animator's, and the one with which a bake as handles repeats a curve."""
+"""Cycles modifiers of F-curves: the animator's, and the one that repeats a curve played by handles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import bpy
 
 _OURS = "TCB Cycles"
 _PLAIN = "Cycles"
-"""What Blender calls one."""
+"""Blender's name for a Cycles modifier."""
 _REPEATS = {
     "mute": False,
     "mode_before": "REPEAT",
@@ -19,23 +19,23 @@ _REPEATS = {
     "use_restricted_range": False,
     "use_influence": False,
 }
-"""What a modifier of ours has, so that it repeats the whole curve for ever."""
+"""The settings with which our modifier repeats the whole curve endlessly."""
 
 
 def repeats(fcurve: bpy.types.FCurve) -> bool:
-    """Tell whether a Cycles modifier of the animator's repeats the curve by itself."""
+    """Return whether a Cycles modifier of the animator's repeats the curve."""
     return any(
         modifier.type == "CYCLES" and not modifier.mute and modifier.name != _OURS for modifier in fcurve.modifiers
     )
 
 
 def can_repeat(fcurve: bpy.types.FCurve) -> bool:
-    """Tell whether the curve can get a Cycles modifier of ours: that has to be the first."""
+    """Return whether the curve can get our Cycles modifier, which Blender requires to be the first modifier."""
     return all(modifier.name == _OURS for modifier in fcurve.modifiers)
 
 
 def repeat(fcurve: bpy.types.FCurve, wanted: bool) -> None:
-    """Let a Cycles modifier of ours repeat the curve for ever, whatever became of it, or take it away."""
+    """Add or reset our Cycles modifier, which repeats the curve endlessly, or remove it where it isn't `wanted`."""
     ours = _ours(fcurve)
     for modifier in ours[1:] if wanted else ours:
         fcurve.modifiers.remove(modifier)
@@ -43,13 +43,13 @@ def repeat(fcurve: bpy.types.FCurve, wanted: bool) -> None:
         return
     modifier = ours[0] if ours else fcurve.modifiers.new("CYCLES")
     for name, right in {"name": _OURS, **_REPEATS}.items():
-        # Blender updates what is animated at each setting.
+        # Each assignment makes Blender update the animation.
         if getattr(modifier, name) != right:
             setattr(modifier, name, right)
 
 
 def give_away(fcurve: bpy.types.FCurve) -> None:
-    """Let a modifier of ours be one like any other."""
+    """Rename our modifier, so that it is one like any other."""
     for modifier in _ours(fcurve):
         modifier.name = _PLAIN
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evaluate Blender's interpolation types but for Bezier in closed form: how far a segment has come, with derivatives.
+"""Evaluation of Blender's interpolation types, all but Bezier, in closed form with derivatives.
 
-Each easing type is a function of the part of the segment's time that is over, from 0 at its start to 1 at its end, as
-it eases in; out it is the same backwards, in and out one half of each. Penner's equations, in float64, with what
-Blender does to exponentials and elastic ones, whose amplitude and period are in units of the value and in frames.
+Each easing type is a function of the elapsed fraction of the segment's duration, from 0 at its start to 1 at its end,
+for "ease in"; "ease out" is the same backwards, "ease in and out" one half of each. Penner's equations, in float64,
+with Blender's changes to the exponential and elastic ones, whose amplitude and period are in units of the value and in
+frames.
+
 Source: docs/formulas.md, "Easing types of F-curves".
 """
 
@@ -22,33 +24,34 @@ Derivatives = tuple[Float64Array, Float64Array, Float64Array]
 """A function's values, and its first and second derivatives."""
 
 _EASES_OUT = [INTERPOLATION[name] for name in ("BACK", "BOUNCE", "ELASTIC")]
-"""Types whose automatic easing is out; that of the others is in."""
+"""Types whose automatic easing is "ease out"; that of the others is "ease in"."""
 _FLATTEST = float(np.finfo(np.float32).eps)
-"""A quarter of a circle ends upright. Its derivatives are taken as near to there as float32 tells frames apart."""
+"""The circular easing ends with a vertical tangent. Its derivatives are computed at most as close to the end as float32
+distinguishes frames."""
 _IN_AND_OUT = 1.525
-"""Times the overshoot of what goes back at both ends."""
+"""Factor of the overshoot of Back where it eases in and out."""
 _BOUNCES = ((1.0, 0.0, 0.0), (2.0, 1.5, 0.75), (2.5, 2.25, 0.9375), (np.inf, 2.625, 0.984375))
-"""Of parabolas, the last one first in the mirror: where each ends, where its vertex is, both in parts of 2.75, and how
-high that is."""
+"""The parabolas of Bounce, in reversed time: the end of each and its vertex, both in units of 1 / 2.75 of the duration,
+and the height of the vertex."""
 
 
 @dataclass(frozen=True, eq=False)
 class Segments:
-    """Segments of one type, a number each, shape (n,)."""
+    """Segments of one interpolation type, one number each, shape (n,)."""
 
     change: Float64Array
-    """From the value of the first key to that of the second."""
+    """The value of the second key minus that of the first."""
     duration: Float64Array
-    """Frames."""
+    """In frames."""
     back: Float64Array
     amplitude: Float64Array
     period: Float64Array
 
 
 def gone(kind: int, easing: EnumArray, t: Float64Array, segments: Segments) -> Derivatives:
-    """Return the way that segments of a type have gone at `t`, and its derivatives by t; shape (n,) each.
+    """Return how far the values of segments of one type have changed at `t`, with derivatives by t; shape (n,) each.
 
-    `easing` says for each segment how it eases; it and the segments' numbers may be of one for all.
+    `easing` is the easing of each segment; it and the segments' numbers may also be single elements for all.
     """
     none = np.zeros_like(t)
     if kind == INTERPOLATION["CONSTANT"]:
@@ -59,7 +62,7 @@ def gone(kind: int, easing: EnumArray, t: Float64Array, segments: Segments) -> D
     easing = np.where(easing == EASING["AUTO"], automatic, easing)
     both = easing == EASING["EASE_IN_OUT"]
     out = np.where(both, t >= 0.5, easing == EASING["EASE_OUT"])
-    # In and out are halves of the way, which run twice as fast.
+    # Each half of "ease in and out" runs at twice the speed.
     pace, share = np.where(both, 2.0, 1.0), np.where(both, 0.5, 1.0)
     into = np.where(out, 1.0 - t, t) * pace
     if kind in _PARTS:
@@ -89,7 +92,7 @@ def _power(degree: int) -> Callable[[Float64Array, Segments, BoolArray], Derivat
 
 def _exponential(t: Float64Array, _segments: Segments, _both: BoolArray) -> Derivatives:
     rate, least = 10.0 * np.log(2.0), 2.0**-10
-    # Blender brings it to 0 at the start.
+    # Blender shifts and scales it so that it starts at 0.
     power = 2.0 ** (10.0 * (t - 1.0)) / (1.0 - least)
     return power - least / (1.0 - least), rate * power, rate**2 * power
 
@@ -119,11 +122,11 @@ def _bounce(t: Float64Array, _segments: Segments, _both: BoolArray) -> Derivativ
 
 
 def _elastic(t: Float64Array, segments: Segments, both: BoolArray) -> Derivatives:
-    """Return values, not parts of the change: it swings where there is none, too."""
+    """Return values, not fractions of the change: the curve oscillates even where the change is 0."""
     change, duration = segments.change, segments.duration
     period = np.where(segments.period != 0.0, segments.period, duration * np.where(both, 0.45, 0.3))
     size = np.abs(change)
-    # Where the amplitude does not reach the change, Blender swings by the change, and less on the way.
+    # Where the amplitude is less than the change, Blender oscillates by the change, reduced along the segment.
     short = (segments.amplitude == 0.0) | (segments.amplitude < size)
     swing = np.where(short, change, segments.amplitude)
     lowered = np.divide(segments.amplitude, size, out=np.ones_like(size), where=short & (size > 0.0))
@@ -160,4 +163,4 @@ _PARTS: dict[int, Callable[[Float64Array, Segments, BoolArray], Derivatives]] = 
     INTERPOLATION["BACK"]: _back,
     INTERPOLATION["BOUNCE"]: _bounce,
 }
-"""Parts of the change, of what eases in; the last argument: whether it eases out, too."""
+"""Fractions of the change, for "ease in"; the last argument: whether the segment eases in and out."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a datablock's animation can be written to: linked data can't, and an override gets a copy of its own."""
+"""Checks whether a datablock's animation can be edited: linked data can't, an override gets a copy of its own."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .channels import Channels, assign, channels_of
 
 
 def editable_channels(datablock: bpy.types.ID) -> Channels:
-    """The F-curves of the datablock, to be written to.
+    """Return the F-curves of the datablock for editing; raise Refusal for linked data.
 
-    A library override keeps its own copy of a linked action: the copy is made here. Raises Refusal for linked data.
+    A library override of an object whose action is linked gets a copy of the action here.
     """
     check_editable(datablock)
     channels = channels_of(datablock)
@@ -28,7 +28,7 @@ def editable_channels(datablock: bpy.types.ID) -> Channels:
 
 
 def check_editable(datablock: bpy.types.ID) -> None:
-    """Raises Refusal where the datablock's animation can't be written to."""
+    """Raise Refusal where the datablock's animation can't be edited."""
     if datablock.library is not None:
         raise Refusal(name_of(datablock), rpt_("it is linked; make a library override of it, or open its own file"))
     action = channels_of(datablock).action
@@ -39,7 +39,7 @@ def check_editable(datablock: bpy.types.ID) -> None:
 
 
 def check_not_tweaked(datablock: bpy.types.ID) -> None:
-    """Raises Refusal where Blender lets nobody give the datablock another action."""
+    """Raise Refusal where an NLA strip is in tweak mode, so that Blender rejects assigning another action."""
     animation: Any = getattr(datablock, "animation_data", None)
     if animation is not None and animation.use_tweak_mode:
         raise Refusal(name_of(datablock), rpt_("an NLA strip of it is in tweak mode, so its action can't be exchanged"))

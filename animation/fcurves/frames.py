@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Frames of keys, which are the same where they are nearer than rounding can tell."""
+"""Sets of key frames; frames that differ only by rounding are the same."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ ONE_KEY = 0.0101
 
 @remembered
 def are_apart(frames: FloatArray) -> bool:
-    """Whether frames ascend, are finite, and no two of them are the same."""
+    """Return whether frames ascend, are finite, and no two of them are the same."""
     return bool(np.isfinite(frames).all() and (np.diff(frames) > SAME_FRAME).all())
 
 
 def union(arrays: list[FloatArray]) -> FloatArray:
-    """The frames of all, each once, ascending."""
+    """Return the frames of all arrays, each once, ascending."""
     # Mostly all channels are keyed together.
     if arrays and len({frames.tobytes() for frames in arrays}) == 1 and are_apart(arrays[0]):
         return arrays[0].copy()
@@ -31,7 +31,7 @@ def union(arrays: list[FloatArray]) -> FloatArray:
 
 
 def is_among(frames: FloatArray, own: FloatArray) -> BoolArray:
-    """Which of the frames are among `own`, which ascend."""
+    """Return which of the frames are among `own`, which ascend."""
     if not len(own):
         return np.zeros(len(frames), dtype=np.bool_)
     row = np.clip(np.searchsorted(own, frames - np.float32(SAME_FRAME)), 0, len(own) - 1)
@@ -40,5 +40,5 @@ def is_among(frames: FloatArray, own: FloatArray) -> BoolArray:
 
 
 def rows_of(own: FloatArray, frames: FloatArray) -> IndexArray:
-    """The rows of `frames`, which ascend and have all of `own` among them, where these stand."""
+    """Return the rows of the `own` frames in `frames`, which ascend and have all of `own` among them."""
     return np.searchsorted(frames, own - np.float32(SAME_FRAME))

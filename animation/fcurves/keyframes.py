@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The keys of an F-curve as arrays, read and written in bulk, to the last bit.
+"""The keys of an F-curve as arrays, read and written in bulk, bit for bit.
 
 `keyframe_points.add` and `foreach_set` are some fifty times faster than `keyframe_insert`, and, where
 `FCurve.update` is not called after them, they leave every value as it was given.
@@ -32,9 +32,9 @@ EASING = _enum("easing")
 HANDLE = _enum("handle_left_type")
 KEY_TYPE = _enum("type")
 BY_NUMBERS = (INTERPOLATION["BACK"], INTERPOLATION["ELASTIC"])
-"""Interpolations that play by `back`, `amplitude` and `period`."""
+"""Interpolation types that use `back`, `amplitude` and `period`."""
 
-# What Blender gives a new key; where a key's own are not known, these stand in.
+# Blender's values for a new key; used where a key's own are not known.
 DEFAULT_BACK = 1.70158
 DEFAULT_AMPLITUDE = 0.8
 DEFAULT_PERIOD = 4.1
@@ -42,7 +42,10 @@ DEFAULT_PERIOD = 4.1
 
 @dataclass(frozen=True)
 class Keyframes:
-    """`n` keys in order of frame. Fields are named as those of `bpy.types.Keyframe`; co and handles are (n, 2)."""
+    """The keys of a channel in order of frame.
+
+    Fields are named as those of `bpy.types.Keyframe`; `co` and handles have the shape (n, 2), the others (n,).
+    """
 
     co: FloatArray
     handle_left: FloatArray
@@ -61,7 +64,7 @@ class Keyframes:
 
     @classmethod
     def of_columns(cls, columns: Iterable[npt.NDArray[Any]]) -> Keyframes:
-        """Make keys of all attributes in their order, in a third of the time: thousands of channels have some each."""
+        """Make keys from the arrays of all attributes in their order: three times as fast as the constructor."""
         keys = object.__new__(cls)
         vars(keys).update(zip(NAMES, columns, strict=True))
         return keys
@@ -79,12 +82,12 @@ class Keyframes:
 
     @property
     def stepped(self) -> BoolArray:
-        """Which keys hold their values up to the next key: a spline ends there, on both sides."""
+        """Return which keys have CONSTANT interpolation: a spline ends there, on both sides."""
         stepped: BoolArray = self.interpolation == INTERPOLATION["CONSTANT"]
         return stepped
 
     def take(self, rows: IndexArray | BoolArray) -> Keyframes:
-        """The keys of those rows: indices, or a mask."""
+        """Return the keys of those rows: indices, or a mask."""
         return Keyframes(**{name: getattr(self, name)[rows] for name in NAMES})
 
     def copy(self) -> Keyframes:
@@ -107,14 +110,14 @@ _PAIRS = frozenset({"co", "handle_left", "handle_right"})
 FLAGS = ("select_control_point", "select_left_handle", "select_right_handle")
 _SINGLE = tuple(name for name in NAMES if name not in _PAIRS and name not in FLAGS)
 UNPLACED = ("handle_left", "handle_right", "handle_left_type", "handle_right_type", "interpolation")
-"""Of what keys are but their places, what a bake changes."""
+"""The attributes, apart from frame and value, that a bake changes."""
 
 
 NO_KEYS = Keyframes(**{name: np.empty((0, 2) if name in _PAIRS else 0, dtype=_DTYPES[name]) for name in NAMES})
 
 
 Write = Callable[[bpy.types.FCurve, Keyframes, Sequence[str]], None]
-"""`write`, or another that does the same by the end of a bake."""
+"""The function `write`, or another with the same result at the end of a bake."""
 
 
 def read_floats(fcurve: bpy.types.FCurve, name: str) -> FloatArray:
@@ -125,7 +128,7 @@ def read_floats(fcurve: bpy.types.FCurve, name: str) -> FloatArray:
 
 
 def places(fcurve: bpy.types.FCurve) -> FloatArray:
-    """Frames and values of all keys in turn, shape (2 n,)."""
+    """Return frames and values of all keys in turn, shape (2 n,)."""
     return places_of(fcurve.keyframe_points)
 
 
@@ -143,19 +146,19 @@ def types(fcurve: bpy.types.FCurve) -> EnumArray:
 
 
 def read_unplaced(fcurve: bpy.types.FCurve) -> list[npt.NDArray[Any]]:
-    """Of what keys are but their places, what a bake changes: their interpolation, handles and handles' types."""
+    """Read the attributes, apart from frame and value, that a bake changes: interpolation, handles and handle types."""
     points = fcurve.keyframe_points
     return [read_attribute([points], [len(points)], name) for name in UNPLACED]
 
 
 def merged(first: Keyframes, second: Keyframes) -> Keyframes:
-    """The keys of both, in order of frame."""
+    """Return the keys of both in order of frame."""
     both = end_to_end([first, second])
     return both.take(np.argsort(both.frames, kind="stable"))
 
 
 def made_like(keys: Keyframes, co: npt.ArrayLike, left: npt.ArrayLike, right: npt.ArrayLike) -> Keyframes:
-    """Keys at these places, with these handles, that have all else of others, but are not selected."""
+    """Make keys with these positions and handles, and the other attributes of given keys; they are not selected."""
     pairs = {"co": co, "handle_left": left, "handle_right": right}
     defaults = {"back": DEFAULT_BACK, "amplitude": DEFAULT_AMPLITUDE, "period": DEFAULT_PERIOD}
     return keys.with_(
@@ -171,9 +174,9 @@ def end_to_end(channels: Sequence[Keyframes]) -> Keyframes:
 
 @dataclass(frozen=True, eq=False)
 class Joined:
-    """The keys of several channels, one's after the other's: a call of NumPy costs the same for ten as for a thousand.
+    """The keys of several channels, concatenated: NumPy's cost per call is the same for ten keys as for a thousand.
 
-    `keys` have as many rows as `counts` say together, one number a channel.
+    `keys` has as many rows as the sum of `counts`, one number a channel.
     """
 
     keys: Keyframes
@@ -185,11 +188,11 @@ class Joined:
 
     @property
     def starts(self) -> IndexArray:
-        """The row at which each channel starts."""
+        """Return the row at which each channel starts."""
         return np.cumsum([0, *self.counts[:-1]], dtype=np.intp)
 
     def of_channels(self, array: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
-        """What an array with an element for each row has for each channel."""
+        """Split an array with an element for each row into one array for each channel."""
         ends = accumulate(self.counts)
         return [array[end - count : end] for count, end in zip(self.counts, ends, strict=True)]
 
@@ -201,18 +204,18 @@ class Joined:
         return counts
 
     def spread(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Give each row what an array with an element for each channel has."""
+        """Repeat the elements of an array with one for each channel, so that it has one for each row."""
         return np.repeat(array, self.counts)
 
     @property
     def channels(self) -> list[Keyframes]:
-        """Each channel's keys, as views."""
+        """Return each channel's keys, as views."""
         columns = zip(*(self.of_channels(getattr(self.keys, name)) for name in NAMES), strict=True)
         return list(map(Keyframes.of_columns, columns))
 
 
 MARKS = ("co", "type", "back", "amplitude", "period")
-"""Where a key is, and what tells whose it is."""
+"""The attributes that tell where a key is and whose it is: the animator's, or generated."""
 _REST = tuple(name for name in NAMES if name not in MARKS)
 
 
@@ -228,8 +231,10 @@ def read_joined(fcurves: Sequence[bpy.types.FCurve], names: Sequence[str] = NAME
 
 
 def read_attribute(every: Sequence[Any], counts: Sequence[int], name: str) -> npt.NDArray[Any]:
-    """Read an attribute of the keys of many F-curves, given as Blender's own collections and how many there are in
-    each; of a place frame and value in turn."""
+    """Read an attribute of the keys of many F-curves; of `co` and handles frame and value in turn.
+
+    `every` has Blender's collections of keys, `counts` the number of keys in each.
+    """
     width, end = _width(name), 0
     array = np.empty(width * sum(counts), dtype=_DTYPES[name])
     for points, count in zip(every, counts, strict=True):
@@ -243,7 +248,7 @@ def _width(name: str) -> int:
 
 
 def read_rest(fcurves: Sequence[bpy.types.FCurve], marks: Joined, chosen: BoolArray) -> Joined:
-    """Read all of the chosen keys, of which the marks were read."""
+    """Read the remaining attributes of the chosen keys, whose MARKS were read before."""
     counts = marks.sums(chosen).tolist()
     arrays = {name: np.empty(_width(name) * sum(counts), dtype=_DTYPES[name]) for name in _REST}
     columns = [(name, _width(name), array) for name, array in arrays.items()]
@@ -281,16 +286,16 @@ def read(fcurve: bpy.types.FCurve) -> Keyframes:
 
 _SLOW = frozenset({*_PAIRS, *FLAGS})
 _FEW_TO_READ = 12
-"""One key in so many: to read what is slow to read of as many one by one takes less time than that of all keys."""
+"""Slow attributes of fewer keys than one in twelve are faster to read one by one than for all keys at once."""
 _FEW = 30
-"""One key in so many: to write as many handles one by one takes less time than to write those of all keys."""
+"""Handles of fewer keys than one in thirty are faster to write one by one than for all keys at once."""
 
 
 def write(fcurve: bpy.types.FCurve, keys: Keyframes, names: Sequence[str] = NAMES, flags: bool = True) -> None:
-    """Replace all keys of `fcurve`; fastest where nearly all handles stand on their keys, and without the selection.
+    """Replace all keys of `fcurve`; fastest where nearly all handles lie on their keys, and without the selection.
 
-    `names`: the attributes in which the keys may be other than those of the curve; where these are not all, the curve
-    has as many keys. Does not call `FCurve.update`, which would move handles and merge keys.
+    `names`: the attributes that may differ from those of the curve; where these are not all, the curve must have as
+    many keys. Does not call `FCurve.update`, which would move handles and merge keys.
     """
     points = fcurve.keyframe_points
     if len(names) < len(NAMES):
@@ -305,7 +310,8 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes, names: Sequence[str] = NAME
         points.clear()
         points.add(len(keys))
     if few:
-        # Takes handles along, and those of new keys stand at (0, 0): a third of the time of writing all three.
+        # Setting co_ui moves the handles along, and those of new keys are at (0, 0): it takes a third of the time of
+        # writing all three arrays.
         points.foreach_set("co_ui", keys.co.ravel())
         places = zip(off.tolist(), keys.handle_left[off].tolist(), keys.handle_right[off].tolist(), strict=True)
         for row, handle_left, handle_right in places:
@@ -318,7 +324,7 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes, names: Sequence[str] = NAME
     arrays = vars(keys)
     for name in _SINGLE:
         array = arrays[name]
-        # New keys have the first kind of easing already, which is what most keys have.
+        # New keys already have easing 0, as most keys do.
         if fresh and name == "easing" and not np.count_nonzero(array):
             continue
         put(name, array)
@@ -327,7 +333,7 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes, names: Sequence[str] = NAME
 
 
 def _bits(places: FloatArray) -> npt.NDArray[np.uint64]:
-    """A number for each place."""
+    """Return the bits of each pair of floats as one number."""
     return np.ascontiguousarray(places).view(np.uint64)[:, 0]
 
 
@@ -339,8 +345,10 @@ def write_flags(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
 
 
 def extrapolate(fcurve: bpy.types.FCurve, extrapolation: Literal["CONSTANT", "LINEAR"]) -> bool:
-    """Set what the curve does outside its keys; returns whether it is another. Before they are written: Blender updates
-    the curve at this."""
+    """Set the extrapolation of the curve; return whether it changed.
+
+    To be called before keys are written, because Blender updates the curve at this.
+    """
     if fcurve.extrapolation == extrapolation:
         return False
     fcurve.extrapolation = extrapolation

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys of numbers that come from elsewhere, written to an F-curve all at once."""
+"""Plain keys from arrays of frames and values, written to an F-curve all at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy.typing as npt
 from .keyframes import DEFAULT_AMPLITUDE, DEFAULT_BACK, DEFAULT_PERIOD, INTERPOLATION
 
 _EASED = {"back": DEFAULT_BACK, "amplitude": DEFAULT_AMPLITUDE, "period": DEFAULT_PERIOD}
-"""What Bezier keys, which are an animator's, need to play as Back or Elastic later; keys added in bulk have 0."""
+"""Blender's defaults for new keys, which the animator's Bezier keys need if they are set to Back or Elastic later; keys
+added in bulk have 0."""
 
 
 def key_curve(
@@ -19,7 +20,7 @@ def key_curve(
     values: npt.NDArray[np.floating],
     interpolation: str = "BEZIER",
 ) -> None:
-    """Let the curve have plain keys there, which ascend, and no others; Bezier ones have automatic handles."""
+    """Replace the curve's keys by plain keys at ascending frames; Bezier ones have automatic handles."""
     points = fcurve.keyframe_points
     points.clear()
     points.add(len(frames))
@@ -31,6 +32,7 @@ def key_curve(
         points.foreach_set("co", co.ravel())
         fcurve.update()
         return
-    # Takes handles along: what plays has none, and placing them takes half of the time.
+    # Setting co_ui moves the handles along: other types than Bezier don't use them, and to place them takes half of the
+    # time.
     points.foreach_set("co_ui", co.ravel())
     points.foreach_set("interpolation", np.full(len(frames), INTERPOLATION[interpolation], dtype=np.uint8))

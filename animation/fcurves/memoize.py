@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keeping results: most tracks of a character are keyed at the same frames, so much of their bake is the same."""
+"""Memoization: most tracks of a character are keyed at the same frames, so much of their bake is the same."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _KEPT = 8
 
 
 def remembered(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """Keep the last results of a function of arrays and hashable values; arrays that it returns become read-only.
+    """Memoize the last results of a function of arrays and hashable values; arrays that it returns become read-only.
 
-    Arrays are told apart by their bytes alone: each argument must always have the same type and number of dimensions.
+    Arrays are compared by their bytes alone: each argument must always have the same type and number of dimensions.
     """
     kept: OrderedDict[Hashable, _Result] = OrderedDict()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Values of an F-curve that isn't in the animator's data, by Blender's own evaluation."""
+"""Evaluation by Blender itself of keys that are not on any F-curve of the animator's."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _depth: list[None] = []
 
 @contextmanager
 def kept() -> Iterator[None]:
-    """Within this one scratch action serves all: making and removing one takes longer the more the file holds."""
+    """Use one scratch action for all evaluations inside: creating and removing actions is slow in large files."""
     _depth.append(None)
     try:
         yield
@@ -33,7 +33,7 @@ def kept() -> Iterator[None]:
 def evaluate(
     keys: Keyframes, edited: bool, extrapolation: Literal["CONSTANT", "LINEAR"], frames: npt.NDArray[np.float32]
 ) -> npt.NDArray[np.float64]:
-    """Evaluate a curve with these keys at the frames; where they were `edited`, Blender places automatic handles."""
+    """Evaluate a curve with these keys at the frames; if they were `edited`, Blender places automatic handles first."""
     if not _depth:
         with kept():
             return evaluate(keys, edited, extrapolation, frames)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What F-curves play from key to key, whatever the interpolation type, with derivatives: many segments at once.
+"""Evaluation of F-curve segments of any interpolation type, with derivatives, many at once.
 
-In float64 from the keys alone, so that no F-curve has to hold them.
+Computed in float64 from the keys alone; no F-curve is needed.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class ChannelSegments:
     Attributes
     ----------
     starts, lengths : arrays, shape (n,)
-        Frames. Each may be a part of the segments that the channels' own keys make.
+        Frames. A segment may be a part of one between a channel's own keys.
     keys : Keyframes
-        Of each channel in turn and each segment the two keys around it, 2 n rows a channel.
+        For each channel in turn, and in it for each segment, the two keys around it: 2 n rows a channel.
     """
 
     starts: Float64Array
@@ -35,12 +35,12 @@ class ChannelSegments:
 
     @classmethod
     def between(cls, frames: FloatArray, rows: IndexArray, channels: list[Keyframes]) -> ChannelSegments:
-        """Make the segments that begin at those rows of the frames, by pairs of keys of each channel."""
+        """Make the segments that begin at those rows of the frames, from pairs of keys of each channel."""
         at = frames.astype(np.float64)
         return cls(at[rows], at[rows + 1] - at[rows], end_to_end(channels))
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
-        """Return the channels' values (nu = 0) or derivatives by u at u, 0 to 1, of segments; shape (channels, m)."""
+        """Return the channels' values (nu = 0) or derivatives by u at u, 0 to 1, in segments; shape (channels, m)."""
         count = len(self.starts)
         channels = len(self.keys) // (2 * count)
         frames = self.starts[segment] + u * self.lengths[segment]
@@ -50,7 +50,9 @@ class ChannelSegments:
 
 
 def evaluate(keys: Keyframes, begin: IndexArray, frames: Float64Array, nu: int = 0) -> Float64Array:
-    """Return values at frames, or first or second derivatives a frame, each in the segment that begins at that key."""
+    """Return values at frames, or derivatives per frame (`nu` 1 or 2), each in the segment that begins at the given
+    key.
+    """
     kinds = keys.interpolation[begin]
     result = np.empty(len(frames))
     for kind in np.unique(kinds).tolist():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The selection of keys that are written by the thousand: the slowest of their attributes to write key by key."""
+"""The selection flags of keys written in bulk: the slowest of their attributes to write."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from .keyframes import FLAGS, NAMES, BoolArray, Keyframes, write, write_flags
 
 _action_type: Any = bpy.types.Action
 CAN_DESELECT = "deselect_keys" in _action_type.bl_rna.functions
-"""Blender 4.2 can not yet deselect all keys of an action in one call; 4.5 can."""
+"""Whether Blender can deselect all keys of an action in one call: 4.2 can't, 4.5 can."""
 
 
 class Writer:
-    """The F-curves of an action that were given keys; their flags of selection are written at the end."""
+    """The F-curves of an action that got keys; their selection flags are written at the end."""
 
     def __init__(self) -> None:
         self._curves: list[tuple[bpy.types.FCurve, Keyframes]] = []
 
     def write(self, fcurve: bpy.types.FCurve, keys: Keyframes, names: Sequence[str] = NAMES) -> None:
-        """As `keyframes.write`, but the keys' selection is for later where all can be deselected at once."""
+        """Write keys as `keyframes.write` does; postpone their selection where Blender can deselect all keys at once."""
         write(fcurve, keys, names, flags=not CAN_DESELECT)
         if CAN_DESELECT and not set(FLAGS).isdisjoint(names):
             self._curves.append((fcurve, keys))
 
     def select(self, action: Any) -> None:
-        """Give all that was written its selection, and leave that of the action's other keys as it is."""
+        """Set the selection of all keys written, and leave that of the action's other keys as it is."""
         selected = [each for each in self._curves if _is_any(_flags_of(each[1]))]
         free = sum(len(keys) for _, keys in self._curves) - sum(len(keys) for _, keys in selected)
         if not (free and _deselect(action, {fcurve.as_pointer() for fcurve, _ in self._curves}, free // 2)):
@@ -41,9 +41,9 @@ class Writer:
 
 
 def _deselect(action: Any, written: set[int], most: int) -> bool:
-    """Deselect all keys but those of the F-curves that were not written.
+    """Deselect all keys but those of the F-curves that were not written; return whether it was done.
 
-    Where these have more than `most` keys, which would have to be read, that is left, and the answer is False.
+    It is not done where these F-curves have more than `most` keys, whose selection would have to be read and restored.
     """
     others = [fcurve for bag in channels_in(action) for fcurve in bag if fcurve.as_pointer() not in written]
     if sum(len(fcurve.keyframe_points) for fcurve in others) > most:
@@ -59,7 +59,7 @@ def _deselect(action: Any, written: set[int], most: int) -> bool:
 
 @contextmanager
 def selecting(action: bpy.types.Action) -> Iterator[Writer]:
-    """Write keys into F-curves of the action, by `Writer.write`; at the end they are given their selection."""
+    """Give a Writer for F-curves of the action; set the selection of the written keys at the end."""
     writer = Writer()
     try:
         yield writer
@@ -80,5 +80,5 @@ def _read_flags(fcurve: bpy.types.FCurve) -> list[BoolArray]:
 
 
 def _is_any(flags: Sequence[BoolArray]) -> bool:
-    # Ten times as fast as `any` of an array of some tens or hundreds.
+    # Ten times as fast as `any` for arrays of some tens or hundreds.
     return any(b"\1" in array.tobytes() for array in flags)
