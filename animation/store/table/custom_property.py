@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The table: a custom property of an action, with the rows of its keys, its TCB tracks, and what was last written.
 
-It is saved, undone, copied, appended and linked with the action. All of it are arrays of 32-bit words, which Blender
-copies as they are, and one string for the paths. A table that can't be understood is left alone; whoever reads it is
-told why.
+It is saved, undone, copied, appended and linked with the action. It consists of arrays of 32-bit words, which Blender
+copies as they are, and one string for the paths. A table that can't be read is left alone, and its `fault` gives the
+reason.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .settings import CHOICES, Settings
 
 PROPERTY = "tcb_animation"
 SCHEMA = 1
-"""A table of a newer schema is refused, never half read."""
+"""A table of a newer schema is rejected as a whole."""
 
 _TRACK = np.dtype(
     [
@@ -44,7 +44,7 @@ _TRACK = np.dtype(
         ("error_frame", "<f4"),
     ]
 )
-"""`baked`: 0, 1, or 2 where handles come less near than the tolerances."""
+"""`baked`: 0, 1, or 2 where the error of handles exceeds the tolerances."""
 _CHANNEL = np.dtype(
     [
         ("track", "<u4"),
@@ -70,10 +70,10 @@ OWN = np.dtype(
         ("placed", "u1"),
     ]
 )
-"""An own key as it was written: `value` is its own, `co` what the baked curve shows, which may be another; `placed`:
-which handles the bake placed, 1 the left, 2 the right one."""
+"""An own key as it was written. `value`: its own value; `co`: its position on the baked curve, which may have another
+value; `placed`: the handles that the bake placed, 1 the left, 2 the right one."""
 WRITTEN = ("co", "handle_left", "handle_right", "interpolation", "handle_left_type", "handle_right_type")
-"""What stands there of the key as it is on the curve."""
+"""The fields of OWN that the key has on the curve, too."""
 GENERATED = np.dtype([("frame", "<f4"), ("value", "<f4")])
 _ARRAYS = {"rows": ROW, "tracks": _TRACK, "channels": _CHANNEL, "own": OWN, "generated": GENERATED}
 _NO_ARRAYS = {name: np.empty(0, dtype=dtype) for name, dtype in _ARRAYS.items()}
@@ -85,33 +85,34 @@ Written = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Channel:
-    """What the last update wrote into a channel."""
+    """The last update's keys and settings of a channel."""
 
     extrapolation: Extrapolation
-    """The animator's."""
+    """The animator's extrapolation."""
     rest: float | None
-    """The property's value before, where the F-curve was made by a bake; None: the curve is the animator's."""
+    """The property's value before a bake made the F-curve; None where the curve is the animator's."""
     edited: bool
-    """Keys came, went or moved since their records were made: Blender has to place automatic handles anew."""
+    """True where keys were added, deleted or moved since their records were made: Blender must place automatic handles
+    anew."""
     own: Written
     generated: Written
 
 
 @dataclass(frozen=True)
 class Error:
-    """How far what plays a track is from its motion at most."""
+    """The maximum error of the F-curves that play a track."""
 
     size: float
     """In the property's units; of rotations an angle in radians."""
     frame: float
-    """Where; NaN where there was nothing to play."""
+    """The frame of the maximum error; NaN where there was nothing to play."""
     is_approximate: bool
-    """It is more than the tolerance."""
+    """True where the error exceeds the tolerance."""
 
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """A TCB track: what is chosen for it, and what the last update wrote into its channels, by index."""
+    """A TCB track: its settings, and what the last update wrote into its channels, by index."""
 
     identity: int
     slot: int
@@ -120,20 +121,20 @@ class State:
     channels: Mapping[int, Channel] = field(default_factory=dict)
     """Empty where it is not baked."""
     error: Error | None = None
-    """How far handles are off at most; None where others than these play it, or it is not baked."""
+    """The maximum error of handles; None where the track is not baked, or baked as samples or curves."""
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """What an action's table holds; `fault` says why it can't be understood."""
+    """The contents of an action's table; `fault` says why it can't be read."""
 
     arrays: Mapping[str, npt.NDArray[Any]] = field(default_factory=lambda: _NO_ARRAYS)
-    """By the names under which they are stored."""
+    """The arrays by the names under which they are stored."""
     paths: str = ""
-    """Of the tracks, one a line."""
+    """The paths of the tracks, one a line."""
     fault: str = ""
     newer: bool = False
-    """The fault is that a newer extension saved it."""
+    """True where the fault is that a newer version of the extension saved the table."""
 
     @property
     def rows(self) -> Rows:
@@ -141,57 +142,57 @@ class Table:
 
     @cached_property
     def identities(self) -> frozenset[int]:
-        """Of the tracks."""
+        """Return the identities of the tracks."""
         return frozenset(self.arrays["tracks"]["identity"].tolist())
 
     @cached_property
     def places(self) -> Mapping[tuple[int, str], int]:
-        """Of the tracks, by slot and path."""
+        """Return the rows of the tracks, by slot and path."""
         slots = self.arrays["tracks"]["slot"].tolist()
         return dict(zip(zip(slots, self.lines, strict=True), range(len(slots)), strict=True))
 
     @property
     def lines(self) -> list[str]:
-        """The path of each track."""
+        """Return the path of each track."""
         return self.paths.split("\n") if len(self.arrays["tracks"]) else []
 
     @cached_property
     def _channels(self) -> tuple[Identities, npt.NDArray[np.intp]]:
-        """Tracks' identities, a channel each, in order, and where their channels stand."""
+        """Return the track identity of each channel, sorted, and the rows of the channels in that order."""
         order = np.argsort(self.arrays["channels"]["track"], kind="stable")
         return self.arrays["channels"]["track"][order], order
 
     @cached_property
     def _starts(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """From where on each channel's own and generated keys stand."""
+        """Return the rows at which the own and the generated keys of each channel start."""
         channels = self.arrays["channels"]
         own, generated = (np.cumsum(channels[name], dtype=np.intp) - channels[name] for name in ("own", "generated"))
         return own, generated
 
     @property
     def approximate(self) -> list[str]:
-        """The paths of tracks that handles play farther off than a bake would."""
+        """Return the paths of tracks that handles play with an error above the tolerance of a bake."""
         return list(compress(self.lines, self.arrays["tracks"]["baked"] == _APPROXIMATE))
 
     def state(self, slot: int, path: str) -> State | None:
-        """Read the track of that slot and path. Raise ValueError where it is damaged."""
+        """Read the track of that slot and path; raise ValueError where it is damaged."""
         place = self.places.get((slot, path))
         return None if place is None else self._state(place, slot, path)
 
     def identity_at(self, slot: int, path: str) -> int | None:
-        """Read the identity of the track of that slot and path, be it damaged or not."""
+        """Read the identity of the track of that slot and path, damaged or not."""
         place = self.places.get((slot, path))
         return None if place is None else int(self.arrays["tracks"]["identity"][place])
 
     def has_tracks(self, slot: int, starts: str | tuple[str, ...], only_baked: bool) -> bool:
-        """Whether a slot has tracks whose paths start so."""
+        """Return whether a slot has tracks whose paths start with one of these."""
         return any(
             own == slot and path.startswith(starts) and (not only_baked or self.arrays["tracks"]["baked"][place])
             for (own, path), place in self.places.items()
         )
 
     def find_state(self, identity: int) -> list[tuple[tuple[int, str], State]]:
-        """Read the track of that identity, with its slot and path; none where there is none, or it is damaged."""
+        """Read the track of that identity, with its slot and path; return an empty list where it is missing or damaged."""
         for key, place in self.places.items():
             if self.arrays["tracks"]["identity"][place] == identity:
                 try:
@@ -238,11 +239,11 @@ class Table:
             )
 
     def with_rows(self, rows: Rows) -> Table:
-        """The same tracks, and these rows."""
+        """Return a table with the same tracks and these rows."""
         return Table({**self.arrays, "rows": rows}, self.paths)
 
     def with_tracks(self, added: Sequence[State], removed: Iterable[int]) -> Table:
-        """Put tracks in, and take others out, by their identities."""
+        """Return a table with tracks added, and others removed by their identities."""
         gone = {*removed, *(state.identity for state in added)}
         kept = [identity not in gone for identity in self.arrays["tracks"]["identity"].tolist()]
         kept_channels = np.array([track not in gone for track in self.arrays["channels"]["track"].tolist()], np.bool_)
@@ -269,12 +270,12 @@ class Table:
 
     @property
     def stamp(self) -> int:
-        """The checksum of rows, tracks and paths: an integer of 32 bits, with sign."""
+        """Return the checksum of rows, tracks and paths: a signed integer of 32 bits."""
         crc = zlib.crc32(self.arrays["tracks"].view(np.uint8).data, self.rows_checksum)
         return zlib.crc32(self.paths.encode(), crc) - (1 << 31)
 
     def _of_channels(self, name: str, kept: npt.NDArray[np.bool_]) -> Written:
-        """Take the own or generated keys of some of the channels."""
+        """Return the own or generated keys of the channels that are kept."""
         return self.arrays[name][np.repeat(kept, self.arrays["channels"][name])]
 
     def find(self, identities: Identities) -> npt.NDArray[np.intp]:
@@ -296,13 +297,13 @@ def table_stamp(action: Any) -> int:
 
 
 def has_baked_tracks(action: Any) -> bool:
-    """Tell whether the action has baked tracks, without reading its table."""
+    """Return whether the action has baked tracks, without reading its table."""
     stored = action.get(PROPERTY)
     return bool(hasattr(stored, "get") and stored.get("baked", 0))
 
 
 def read_table(action: Any) -> Table:
-    """Read the action's table; one that can't be understood has a `fault`."""
+    """Read the action's table; one that can't be read has a `fault`."""
     if PROPERTY not in action:
         return Table()
     before = session.tables.get(action.session_uid)
@@ -316,7 +317,7 @@ def read_table(action: Any) -> Table:
 
 
 def _read(stored: Any, before: Table | None) -> Table:
-    """Read what is stored; where that is what was there before, it needs no check."""
+    """Read a stored table; return the one from before, without checks, where nothing changed."""
     schema = stored["schema"]
     if not isinstance(schema, int) or schema < 1:
         raise TypeError("schema")
@@ -339,17 +340,17 @@ def _read(stored: Any, before: Table | None) -> Table:
         )
     ):
         return before
-    # Copies: Blender's memory goes when the property does.
+    # Copied, because Blender frees the memory with the property.
     table = Table({name: each.copy().view(_ARRAYS[name]) for name, each in words.items()}, paths)
     _check(table)
     if stored["stamp"] != table.stamp:
-        # Rows are missing, or somebody else has changed some.
+        # Rows are missing, or another program has changed some.
         raise ValueError("stamp")
     return table
 
 
 def _words(stored: Any, name: str, dtype: np.dtype[Any]) -> npt.NDArray[np.int32]:
-    """Find the words of an array, in Blender's memory."""
+    """Return the words of an array, as a view of Blender's memory."""
     if name not in stored:
         return np.empty(0, dtype=np.int32)
     words = stored[name]
@@ -386,7 +387,7 @@ def _check_rows(rows: Rows) -> None:
 
 
 def _part_of_row(first: str, last: str, size: int) -> slice:
-    """Where fields that stand side by side are among the numbers of that many bytes that a row consists of."""
+    """Return the slice of a row, in numbers of `size` bytes, that the fields from `first` to `last` occupy."""
     assert ROW.fields is not None
     end, start = ROW.fields[last], ROW.fields[first][1]
     return slice(start // size, (end[1] + end[0].itemsize) // size)
@@ -395,7 +396,7 @@ def _part_of_row(first: str, last: str, size: int) -> slice:
 _FLOATS = (_part_of_row("numbers", "numbers", 4), _part_of_row("co", "period", 4))
 _KINDS = _part_of_row("interpolation", "type", 1)
 _KIND_COUNTS = np.array([16, 4, 5, 5, 8], dtype=np.uint8)
-"""How many kinds there are of interpolation, easing, both handles and keys."""
+"""The number of values that interpolation, easing, both handle types and the key type can have."""
 
 
 def update(
@@ -404,9 +405,9 @@ def update(
     states: Iterable[State] = (),
     removed: Iterable[int] = (),
 ) -> None:
-    """Add rows to the action's table, put tracks into it, and take others out, by their identities.
+    """Add rows to the action's table, add tracks, and remove others by their identities.
 
-    The action is editable, and its table not at fault.
+    The action must be editable, and its table without a fault.
     """
     before = read_table(action)
     table, added, gone = before.with_rows(rows_.merge(before.rows, rows)), list(states), list(removed)
@@ -414,9 +415,9 @@ def update(
 
 
 def write(action: Any, before: Table, table: Table, fresh: Rows = NO_ROWS) -> None:
-    """Write what is not as before, as `read_table` gave it; a table without rows and tracks is none.
+    """Write the parts of a table that differ from `before`, as `read_table` gave it; remove an empty table.
 
-    `fresh`: rows of it that the session may not know.
+    `fresh`: those of its rows that the session may not know.
     """
     if not table.paths and not len(table.rows):
         remove_table(action)
@@ -428,15 +429,15 @@ def write(action: Any, before: Table, table: Table, fresh: Rows = NO_ROWS) -> No
     for name, array in table.arrays.items():
         if array is before.arrays[name]:
             continue
-        # Blender crashes where a larger array takes the place of a smaller one (4.2 and 5.2).
+        # Blender crashes when a larger array replaces a smaller one (4.2 and 5.2).
         if name in stored:
             del stored[name]
         if len(array):
-            # In one piece: what stands in a dictionary is converted number by number.
+            # Assigned by itself: arrays inside a dictionary are converted number by number.
             stored[name] = array.view(np.int32)
     stored["lengths"] = [len(table.arrays[name]) for name in _ARRAYS]
     if table.rows is before.rows:
-        # They are many, and mostly stay.
+        # The checksum is reused: rows are many and rarely change.
         vars(table)["rows_checksum"] = before.rows_checksum
     stored["baked"] = int(table.arrays["tracks"]["baked"].any())
     stored["stamp"] = table.stamp

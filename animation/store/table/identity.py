@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Identities of keys, in the low bits of their `back`, `amplitude` and `period`.
 
-Blender carries these three floats along wherever a key goes, and only Back and Elastic keys play them. An identity has
-32 bits: the low halves of `amplitude` and `period` hold it, and that of `back` a code of 16 bits that tells the key
-among those of its track. So a float that a key plays is left as it is: a Back key is known by `amplitude` and
-`period`, an Elastic key by `back`.
+Blender copies these three floats wherever a key goes, and only Back and Elastic keys use them. An identity has 32 bits:
+the low halves of `amplitude` and `period` contain it, and that of `back` a code of 16 bits that identifies the key
+within its track. So a float that a key uses need not be changed: a Back key is identified by `amplitude` and `period`,
+an Elastic key by `back`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ...fcurves.keyframes import (
 Identities = npt.NDArray[np.uint32]
 
 NONE = 0
-"""The identity of no key."""
+"""The identity of keys that have none."""
 _LOW = np.uint32(0xFFFF)
 _HIGH = np.uint32(0xFFFF0000)
 
@@ -35,26 +35,26 @@ def _bits(floats: FloatArray) -> npt.NDArray[np.uint32]:
 
 
 def spelled(amplitude: FloatArray, period: FloatArray) -> Identities:
-    """Read the identities that amplitudes and periods spell, whether there are such keys or not."""
+    """Read the identities that amplitudes and periods contain, whether there are such keys or not."""
     result: Identities = (_bits(amplitude) << np.uint32(16)) | (_bits(period) & _LOW)
     return result
 
 
 def codes(identities: Identities) -> npt.NDArray[np.uint32]:
-    """Compute the codes that `back` has for the identities."""
-    # The multiplier of Knuth's hash: neighbours in value get codes far apart.
+    """Compute the codes for `back` from the identities."""
+    # The multiplier of Knuth's hash: consecutive identities get codes far apart.
     mixed: npt.NDArray[np.uint32] = (identities * np.uint32(2654435761)) >> np.uint32(16)
     return mixed
 
 
 def spells_code(codes: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
-    """Tell which codes some identity may have: not those of zeros and of Blender's default."""
+    """Return which codes an identity may have: not those of 0 and of Blender's default."""
     may: npt.NDArray[np.bool_] = (codes != 0) & (codes != _DEFAULT_CODE)
     return may
 
 
 def codes_of(back: FloatArray) -> npt.NDArray[np.uint32]:
-    """Read the codes that `back` spells."""
+    """Read the codes that `back` contains."""
     return _bits(back) & _LOW
 
 
@@ -63,15 +63,15 @@ _DEFAULT_CODE = codes_of(np.array([DEFAULT_BACK], np.float32))[0]
 
 
 def is_free(identities: Identities) -> npt.NDArray[np.bool_]:
-    """Tell which identities no plain key has: not those of zeros and of Blender's defaults, nor their codes."""
+    """Return which identities can be given: not those of zeros and of Blender's defaults, nor any with their codes."""
     free: npt.NDArray[np.bool_] = (identities != NONE) & (identities != _DEFAULT) & spells_code(codes(identities))
     return free
 
 
 def with_identities(keys: Keyframes, identities: Identities, interpolation: EnumArray | None = None) -> Keyframes:
-    """Give keys their identities; those of 0 stay as they are, and so do floats that keys play.
+    """Write identities into keys; keys with identity 0 stay as they are, and so do floats that a key uses.
 
-    `interpolation`: with which the keys will play. Default: their own.
+    `interpolation`: the types that the keys will have. Default: their own.
     """
     plays = keys.interpolation if interpolation is None else interpolation
     given = identities != NONE
@@ -90,7 +90,7 @@ def _spell(floats: FloatArray, low: npt.NDArray[np.uint32]) -> FloatArray:
 
 
 def without_identities(now: FloatArray, recorded: FloatArray) -> FloatArray:
-    """Give floats back the low bits that were recorded; those that were typed since keep their numbers."""
+    """Restore the recorded low bits of floats; floats whose upper bits were edited since stay as they are."""
     same = (_bits(now) & _HIGH) == (_bits(recorded) & _HIGH)
     result: FloatArray = np.where(same, recorded, now)
     return result

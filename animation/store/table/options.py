@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How to bake: what is asked for, and what is kept with a track so that it can be baked the same way again."""
+"""The options of a bake, and how they are stored with a track so that it can be baked the same way again."""
 
 from __future__ import annotations
 
@@ -25,28 +25,29 @@ Target = Literal["IN_PLACE", "NEW_ACTION"]
 
 @dataclass(frozen=True)
 class Options:
-    """How to bake.
+    """The options of a bake.
 
     Attributes
     ----------
     target : "IN_PLACE" or "NEW_ACTION"
-        Beside the animator's keys, or as plain keys into a copy of the action, which the object then uses.
+        IN_PLACE: beside the animator's keys. NEW_ACTION: plain keys in a copy of the action, which the object then
+        uses.
     output : "SAMPLES", "CURVES" or "HANDLES"
-        Linear keys every `step` frames, or the fewest Bezier keys that come within the tolerances; or no generated
-        keys, and the handles of the animator's own with which they come as near as they can.
+        SAMPLES: linear keys every `step` frames. CURVES: the fewest Bezier keys that come within the tolerances.
+        HANDLES: no generated keys; the handles of the animator's keys play the motion as closely as they can.
     step : float
-        Frames from sample to sample; below 1 too.
+        Frames from sample to sample; may be less than 1.
     frame_range : (float, float) or None
-        The segments that this range touches; None: those between the first and the last key. Cycles go on as far as
-        the range does.
+        The segments that this range touches; None: those between the first and the last key. Cycles are baked
+        throughout the range.
     sample_limit : int
-        More samples than this are refused.
+        A bake of more samples than this is refused.
     defaults : mapping of parameter name to float
         For keys that have no parameters of their own.
     value_tolerance : float or None
-        How near curves come to values, in the property's units; None: 1e-4 of the range of the track's keys.
+        Maximum error of curves, in the property's units; None: 1e-4 of the range of the track's keys.
     rotation_tolerance : float
-        How near curves come to rotations, radians.
+        Maximum error of rotations, in radians.
 
     Raises
     ------
@@ -76,12 +77,12 @@ class Options:
         check_fields(self)
 
     def as_kept(self) -> Options:
-        """The same as it comes back from what is kept, so that a bake and its repetition are one."""
+        """Return the options as they are read back from a table, so that a bake and its repetition give the same."""
         kept = Options.from_numbers(self.numbers())
         return replace(kept, target=self.target, sample_limit=self.sample_limit)
 
     def numbers(self) -> list[float]:
-        """What is kept with a baked track, in float32."""
+        """Return the numbers stored with a baked track, as float32."""
         start, end = self.frame_range or (0.0, 0.0)
         return [
             OUTPUTS.index(self.output),
@@ -96,14 +97,14 @@ class Options:
 
     @classmethod
     def from_numbers(cls, numbers: Sequence[float]) -> Options:
-        """Raises ValueError where these are not what `numbers` gives."""
+        """Return the options for stored numbers; raise ValueError where `numbers` can't have written them."""
         return _from_numbers(tuple(numbers))
 
 
 @lru_cache(maxsize=16)
 def _from_numbers(numbers: tuple[float, ...]) -> Options:
-    """Most tracks are baked alike, and each is asked several times."""
-    # The shortest decimal: 0.1 comes back as 0.1, not as the float32 next to it.
+    """Convert stored numbers, with a cache: most tracks have the same options, and each is read several times."""
+    # The shortest decimal: 0.1 is read as 0.1, not as the float32 next to it.
     output, step, ranged, start, end, value, rotation, *defaults = (float(str(np.float32(n))) for n in numbers)
     if output not in range(len(OUTPUTS)):
         raise ValueError(rpt_("output {:g} is not known", output))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rows: what belongs to a key and does not stand in it.
+"""Rows: the data of a key that are stored in the table, not in the key.
 
-A row is written once and never changes: a key whose parameters are set gets a new row and its identity. So a copy, a
-pasted key and one that undo brings back mean what they meant.
+A row is written once and never changes: a key whose parameters are set gets a new row and that row's identity. So
+copied and pasted keys, and those restored by undo, keep their meaning.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from .identity import Identities
 
 PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
 VELOCITY = "velocity"
-"""A number a component; of rotations the angular velocity, x, y and z."""
+"""One number a component; for rotations the angular velocity, x, y and z."""
 _COMPONENTS = 3
-"""Of a velocity in one row: a channel of a value has one, those of a rotation each have all three."""
+"""Components of velocity in one row: a channel of a value uses one, each channel of a rotation all three."""
 
 NUMBERS = len(PARAMETERS) + _COMPONENTS
 
@@ -47,11 +47,11 @@ ROW = np.dtype(
         ("period", "<f4"),
     ]
 )
-"""`track` and `index`: for which channel it was made. `given`: which of the numbers were set, a bit each; the others
-are defaults. `chosen`: what the animator chose after the key became TCB, by the bits below. The rest is the key without
-a bake, as Restore gives it back."""
+"""`track` and `index`: the channel for which the row was made. `given`: one bit for each number that was set; the
+others are defaults. `chosen`: what the animator changed after the key became TCB, by the bits below. The rest is the
+key without a bake, as Restore writes it."""
 CHOSEN_INTERPOLATION, CHOSEN_LEFT, CHOSEN_RIGHT = 1, 2, 4
-"""Another interpolation than Bezier; another type than FREE of the left and of the right handle."""
+"""An interpolation other than Bezier; a type other than FREE of the left and of the right handle."""
 CHOSEN_HANDLES = CHOSEN_LEFT | CHOSEN_RIGHT
 
 RECORDED = (
@@ -68,7 +68,7 @@ RECORDED = (
     "period",
 )
 Rows = npt.NDArray[Any]
-"""Of dtype ROW. A table's are in order of identity."""
+"""Of dtype ROW. Those of a table are sorted by identity."""
 
 _WHOLE = np.dtype(("V", ROW.itemsize))
 
@@ -76,23 +76,23 @@ NO_ROWS = np.empty(0, dtype=ROW)
 
 
 def velocity_of(component: int) -> str:
-    """Name a component of a velocity among a key's parameters."""
+    """Return the name of a component of velocity among a key's parameters."""
     return f"{VELOCITY}[{component}]"
 
 
 def column_of(name: str) -> int:
-    """Find a parameter's, or a component of velocity's, place in `numbers`."""
+    """Return the column in `numbers` of a parameter or of a component of velocity."""
     if name in PARAMETERS:
         return PARAMETERS.index(name)
     return len(PARAMETERS) + int(name.removeprefix(f"{VELOCITY}[").removesuffix("]"))
 
 
 def find(rows: Rows, identities: Identities) -> npt.NDArray[np.intp]:
-    """Find the rows of the identities, -1 where there is none; `rows` are in order of identity."""
+    """Find the rows of the identities, -1 where there is none; `rows` must be sorted by identity."""
     if not len(rows):
         return np.full(len(identities), -1, dtype=np.intp)
     found = np.full(len(identities), -1, dtype=np.intp)
-    # Most keys are generated ones, which have none.
+    # Most keys are generated ones, which have no identity.
     named = np.flatnonzero(identities)
     known, wanted = rows["identity"], identities[named]
     at = np.minimum(np.searchsorted(known, wanted), len(rows) - 1)
@@ -101,7 +101,7 @@ def find(rows: Rows, identities: Identities) -> npt.NDArray[np.intp]:
 
 
 def joined(parts: Sequence[Rows], dtype: np.dtype[Any] = ROW) -> Rows:
-    """Put rows, or others of that type, one after the other."""
+    """Concatenate arrays of rows, or of another structured type."""
     parts = [part for part in parts if len(part)] or [np.empty(0, dtype=dtype)]
     # Copied row by row, not field by field.
     whole = np.dtype(("V", dtype.itemsize))
@@ -109,7 +109,7 @@ def joined(parts: Sequence[Rows], dtype: np.dtype[Any] = ROW) -> Rows:
 
 
 def merge(rows: Rows, more: Rows) -> Rows:
-    """Put the rows of both in order of identity, each identity once; those of `rows`, which are in order, win."""
+    """Merge two arrays of rows by identity, each identity once; `rows`, which are sorted, take precedence."""
     fresh = more[find(rows, more["identity"]) < 0] if len(more) else more
     if not len(fresh):
         return rows
@@ -126,7 +126,7 @@ def merge(rows: Rows, more: Rows) -> Rows:
 
 
 def record(keys: Keyframes, track: int, index: int) -> Rows:
-    """Make rows without identities and parameters for the keys of a channel."""
+    """Make rows without identities and parameters that record the keys of a channel."""
     rows = np.zeros(len(keys), dtype=ROW)
     for name in RECORDED:
         rows[name] = getattr(keys, name)
@@ -135,14 +135,14 @@ def record(keys: Keyframes, track: int, index: int) -> Rows:
 
 
 def set_numbers(rows: Rows, numbers: npt.NDArray[np.float32]) -> None:
-    """Set all parameters and velocities of rows, shape (n, NUMBERS); NaN where none is set."""
+    """Set all parameters and velocities of rows, shape (n, NUMBERS); NaN leaves one unset."""
     none = np.isnan(numbers)
     rows["numbers"] = np.where(none, np.float32(0.0), numbers)
     rows["given"] = (~none * (np.uint32(1) << np.arange(NUMBERS, dtype=np.uint32))).sum(axis=1, dtype=np.uint32)
 
 
 def give(rows: Rows, numbers: Mapping[str, npt.NDArray[np.float64]], chosen: npt.NDArray[np.bool_]) -> Rows:
-    """Set parameters of the chosen rows, a number a row of each; NaN takes one away."""
+    """Return rows with parameters set in the chosen ones, one number for each row; NaN unsets a parameter."""
     given = rows.copy()
     for name, values in numbers.items():
         column = column_of(name)
@@ -154,14 +154,14 @@ def give(rows: Rows, numbers: Mapping[str, npt.NDArray[np.float64]], chosen: npt
 
 
 class Known(Protocol):
-    """Rows that are found by identity."""
+    """Rows that can be found by identity."""
 
     def find(self, identities: Identities) -> npt.NDArray[np.intp]: ...
     def __getitem__(self, key: npt.NDArray[np.intp]) -> Rows: ...
 
 
 def identified(rows: Rows, known: Known) -> Rows:
-    """Give the rows identities of their own; the identities they have are those of the rows that they come from.
+    """Give the rows new identities, derived from their contents and from the identity of the row they come from.
 
     Nothing is random: a row with the same content and origin as one of the `known` gets its identity again.
     """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the session remembers of tables: every row that was seen, and the tracks that actions had.
+"""A memory, for the session, of every row that was seen and of the last table of each action.
 
-So a key keeps what belongs to it where its row does not come along: pasted into another action, or moved into one with
-its slot.
+With it a key keeps its parameters where its row is not copied along: when it is pasted into another action, or moved
+into one with its slot.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _Places = npt.NDArray[np.intp]
 
 
 class KnownRows:
-    """Rows that only become more, in the order in which they came, and a search by identity.
+    """Rows in the order in which they were added, with a search by identity.
 
-    The search goes over a few ordered lists, each at least twice as long as the next: thousands of actions add theirs
-    one after the other, and to order all rows each time would take a time that grows with the square of their number.
+    The search uses a few sorted lists, each at least twice as long as the next: thousands of actions add their rows one
+    after the other, and sorting all rows each time would take quadratic time.
     """
 
     def __init__(self) -> None:
@@ -37,13 +37,13 @@ class KnownRows:
         return self._count
 
     def __getitem__(self, key: Any) -> Any:
-        """The rows at these places, or a field of all."""
+        """Return the rows with these numbers, or a field of all rows."""
         return self._rows[: self._count][key]
 
     def find(self, identities: Identities) -> _Places:
-        """Find the places of the identities, -1 where there is none."""
+        """Find the numbers of the rows of the identities, -1 where there is none."""
         places = np.full(len(identities), -1, dtype=np.intp)
-        # Most keys are generated ones, which have none.
+        # Most keys are generated ones, which have no identity.
         left = np.flatnonzero(identities)
         for known, at in self._lists:
             if not len(left):
@@ -56,7 +56,7 @@ class KnownRows:
         return places
 
     def add(self, rows: Rows) -> None:
-        """Add those whose identities are not known."""
+        """Add those rows whose identities are not known."""
         rows = rows[self.find(rows["identity"]) < 0]
         identities, first = np.unique(rows["identity"], return_index=True)
         if not len(first):
@@ -88,20 +88,20 @@ class Session:
 
     @property
     def rows(self) -> KnownRows:
-        """All rows; those of many tables are added at once, when somebody asks."""
+        """Return all rows; those of tables read since the last call are added here, all at once."""
         if self._fresh:
             fresh, self._fresh = joined(self._fresh), []
             self._rows.add(fresh)
         return self._rows
 
     def remember(self, action: int, table: Table, fresh: Rows) -> None:
-        """Remember the tracks of an action's table, and those of its rows that may not be known."""
+        """Store the table of an action, and those of its rows that may not be known."""
         self.tables[action] = table
         if len(fresh):
             self._fresh.append(fresh)
 
     def forget_actions(self) -> None:
-        """Forget which actions had which tracks: another file was loaded."""
+        """Forget the tables of all actions, because another file was loaded."""
         self.tables.clear()
         self.written.clear()
 

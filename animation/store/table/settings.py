@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The choices for a track as a whole."""
+"""The settings of a track as a whole."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "method": tuple(METHODS),
     "angles": tuple(name for name, method in METHODS.items() if method.values is not None),
 }
-"""In the order in which they are saved; what is added to a choice goes to its end."""
+"""In the order in which they are saved; new options of a choice must be added at its end."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The choices for one track.
+    """The settings of one track.
 
     `method` is a name of `METHODS`; `angles` the method of values for one of rotations that goes by angles.
     """
@@ -40,29 +40,29 @@ class Settings:
     method: str = tcb.METHOD.name
     angles: str = tcb.METHOD.name
     digest: int = 0
-    """Of what the last bake was made from (0: never baked)."""
+    """A digest of the input of the last bake (0: never baked)."""
     options: Options | None = None
-    """How the last bake was made."""
+    """The options of the last bake."""
 
     def codes(self) -> list[int]:
-        """Number the options chosen, in the order of CHOICES."""
+        """Return the numbers of the chosen options, in the order of CHOICES."""
         return [options.index(getattr(self, choice)) for choice, options in CHOICES.items()]
 
     @classmethod
     def from_codes(cls, codes: Sequence[int]) -> Settings:
-        """Raise IndexError where one is no option's number."""
+        """Return the settings for numbers of options; raise IndexError where no option has a number."""
         return _from_codes(tuple(codes))
 
 
 @lru_cache(maxsize=64)
 def _from_codes(codes: tuple[int, ...]) -> Settings:
-    """Most tracks have the same choices."""
+    """Make settings from numbers, with a cache: most tracks have the same settings."""
     named = {choice: options[code] for (choice, options), code in zip(CHOICES.items(), codes, strict=False)}
     return Settings(**named)  # type: ignore[arg-type]
 
 
 def chosen(settings: Settings, choice: str, option: str) -> Settings:
-    """Make one choice. Raise ValueError where there is no such choice or option."""
+    """Return settings with one choice changed; raise ValueError where there is no such choice or option."""
     if choice not in CHOICES:
         known = ", ".join(CHOICES)
         raise ValueError(rpt_("{!r} is none of {:s}", choice, known))

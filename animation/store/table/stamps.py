@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stamps of generated keys: a number in `amplitude` that nobody types, and the frame and value that the key was written
-with in `period` and `back`. Linear and Bezier segments play none of these."""
+"""Stamps that mark generated keys, in floats that Linear and Bezier segments don't use.
+
+`amplitude` has a number that nobody types, `period` and `back` the frame and value with which the key was written.
+"""
 
 from __future__ import annotations
 
@@ -22,24 +24,24 @@ GENERATED = 1048583.0
 
 
 def is_stamped(keys: Keyframes) -> BoolArray:
-    """Tell which keys a bake generated, whatever has become of them since."""
+    """Return which keys a bake generated, whether edited since or not."""
     stamped: BoolArray = keys.amplitude == np.float32(GENERATED)
     return stamped
 
 
 def is_generated(keys: Keyframes) -> BoolArray:
-    """Tell which of these are still of the type that a bake gave them: one of another type is the animator's."""
+    """Return which stamped keys still have the type GENERATED; one of another type is the animator's."""
     generated: BoolArray = is_stamped(keys) & (keys.type == KEY_TYPE["GENERATED"])
     return generated
 
 
 def has_stamps(fcurve: bpy.types.FCurve) -> bool:
-    """Tell whether any key of the curve was generated."""
+    """Return whether any key of the curve was generated."""
     return bool((read_floats(fcurve, "amplitude") == np.float32(GENERATED)).any())
 
 
 def unstamped(keys: Keyframes) -> Keyframes:
-    """Make generated keys plain ones."""
+    """Return the keys with generated ones made plain."""
     marked = is_stamped(keys)
     return keys.with_(
         type=np.where(is_generated(keys), np.uint8(KEY_TYPE["KEYFRAME"]), keys.type),
