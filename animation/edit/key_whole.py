@@ -12,6 +12,7 @@ import numpy as np
 from ..arguments import checked
 from ..bake.pipeline import rebake
 from ..bake.plans.handles import is_keyed_whole
+from ..bake.plans.sample_frames import APART
 from ..bake.plans.splines import Float64Array, values_at
 from ..fcurves.channels import Channels
 from ..fcurves.editable import check_editable, editable_channels
@@ -23,6 +24,7 @@ from ..store.parameters import given_numbers, velocity_size
 from ..store.table.options import Options
 from ..store.table.rows import PARAMETERS, column_of, velocity_of
 from ..store.tracks import Track, find_tracks, why_not
+from ..translation import rpt_
 from .restore import put_back
 from .selected_keys import TrackKeys, set_parameters
 
@@ -79,8 +81,14 @@ def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) ->
         if not own or is_keyed_whole(track, own):
             continue
         reason = why_not(track) or track.table.fault
-        if reason:
-            report.refusals.append(track.refusal(reason))
+        frames = union([each.keys.frames for each in own.values()])
+        near = np.flatnonzero(np.diff(frames) <= APART)
+        if reason or len(near):
+            near_keys = rpt_(
+                "keys of its channels stand nearer than {:g} frames to each other; move them to one", APART
+            )
+            frame = None if reason else float(frames[near[0]])
+            report.refusals.append(track.refusal(reason or near_keys, frame))
             continue
         report.keys += _key(datablock, channels, track, own, report)
         report.tracks += 1

@@ -22,6 +22,7 @@ from ...formats.headings import Unit
 from ...formats.table import Property, Table
 from ...interp import evaluate_many, retiming
 from ..arguments import Count, FrameRange, Parameters, Positive, check_fields, checked
+from ..bake.plans.sample_frames import APART
 from ..bake.plans.splines import TrackSpline, track_splines
 from ..datablocks import name_of
 from ..errors import Refusal
@@ -284,12 +285,15 @@ def _count(how: Velocities, first: float, last: float) -> float:
 
 
 def _frames(how: Velocities, first: float, last: float) -> Float64Array:
-    """Every step from the start of the range, and its end."""
+    """Every step from the start of the range, and its end, in place of a step that stands too near to it."""
     low, high = how.frame_range or (first, last)
     frames = low + np.arange(int((high - low) / how.step * (1.0 + 1e-12)) + 1) * how.step
     # As keys have them, so that what stands at a frame is of that frame.
     rounded: Float64Array = frames.astype(np.float32).astype(np.float64)
-    return rounded if high - rounded[-1] < 1e-3 * how.step else np.append(rounded, np.float64(np.float32(high)))
+    if high - rounded[-1] < 1e-3 * how.step:
+        return rounded
+    near = len(rounded) > 1 and high - rounded[-1] <= APART < how.step
+    return np.append(rounded[:-1] if near else rounded, np.float64(np.float32(high)))
 
 
 def _measured(each: _Moving, frames: Float64Array, how: Velocities, report: Report) -> dict[str, Float64Array]:

@@ -22,12 +22,13 @@ from ....interp.fitting.curves import Fit, Request
 from ....interp.fitting.handles import Handles
 from ....interp.fitting.handles import Request as HandlesRequest
 from ...fcurves.frames import is_among, rows_of
-from ...fcurves.keyframes import BoolArray, EnumArray, FloatArray
+from ...fcurves.keyframes import BoolArray, EnumArray, FloatArray, IndexArray
 from ...store.own_keys import OwnKeys
 from ...store.table.options import Options
 from ...store.table.settings import Settings
 from ...store.tracks import Track
-from .sample_frames import Sampling
+from ...translation import n_, rpt_
+from .sample_frames import Sampling, hosts
 from .splines import TrackSpline, quaternions_of
 
 Float64Array = npt.NDArray[np.float64]
@@ -67,6 +68,19 @@ class Derivatives:
         every = [np.abs(getattr(self, each.name)).max(axis=1, initial=0.0) for each in fields(self)]
         largest: Float64Array = np.max(every, axis=0)
         return largest
+
+
+@dataclass(frozen=True)
+class _Missed:
+    """What curves miss as keys that would have stood too near to others are none."""
+
+    components: list[int]
+    frames: Float64Array
+    """Shape (n,)."""
+    values: Float64Array
+    """Shape (components, n)."""
+    off: Float64Array
+    """How much more these are than what is played, shape (components, n)."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +148,36 @@ class ChannelKeys:
             handles=None if self.handles is None else (self.handles[0][rows], self.handles[1][rows]),
             chosen=None if self.chosen is None else self.chosen[rows],
         )
+
+    def without(self, host: IndexArray, own: FloatArray, values: FloatArray) -> tuple[ChannelKeys, _Missed | None]:
+        """The keys without those in whose place others stand, as `hosts` tells: generated ones, or the animator's, at
+        the frames `own` with those values. Bezier keys that stay leave and arrive as those did; what they miss is told.
+        """
+        stays, derivatives, missed = host < 0, self.derivatives, None
+        if derivatives is not None:
+            frames = np.concatenate((own, self.frames)).astype(np.float64)
+            every = np.concatenate((values, self.values), axis=1).astype(np.float64)
+            incoming = np.concatenate((derivatives.own_incoming, derivatives.incoming), axis=1)
+            outgoing = np.concatenate((derivatives.own_outgoing, derivatives.outgoing), axis=1)
+            gone, at = len(own) + np.flatnonzero(~stays), host[~stays]
+            after = frames[gone] > frames[at]
+            # Of several the outermost, which is written last.
+            for rows, sides in ((np.flatnonzero(after), outgoing), (np.flatnonzero(~after)[::-1], incoming)):
+                sides[:, at[rows]] = sides[:, gone[rows]]
+            slopes = np.where(after, outgoing[:, at], incoming[:, at])
+            off = every[:, gone] - every[:, at] - slopes * (frames[gone] - frames[at])
+            missed = _Missed(self.components, frames[gone], every[:, gone], off)
+            mine = slice(None, len(own))
+            others = np.append(np.zeros(len(own), dtype=np.bool_), stays)
+            derivatives = Derivatives(incoming[:, others], outgoing[:, others], incoming[:, mine], outgoing[:, mine])
+        kept = replace(
+            self,
+            frames=self.frames[stays],
+            values=self.values[:, stays],
+            held=self.held[stays],
+            derivatives=derivatives,
+        )
+        return kept, missed
 
     def without_generated(self) -> ChannelKeys:
         """No generated keys in the same segments."""
@@ -233,11 +277,56 @@ class TrackPlan(Plan):
 
     def compose(self, results: Results) -> Baked:
         every = [plan.compose(results) for plan in self.plans]
-        channels = self._without_needless([keys for baked in every for keys in baked.channels])
+        apart = [self._apart(keys) for baked in every for keys in baked.channels]
+        channels = self._without_needless([keys for keys, _ in apart])
         notes = [*self.notes, *(note for baked in every for note in baked.notes)]
         worst = max(every, key=lambda baked: baked.error, default=Baked([]))
+        missed, more = self._missed(apart)
+        error = worst.error + missed
         approximate = any(baked.is_approximate for baked in every)
-        return Baked(channels, notes, worst.error, worst.error_frame, approximate)
+        return Baked(channels, [*notes, *more], error, worst.error_frame, approximate)
+
+    def _apart(self, keys: ChannelKeys) -> tuple[ChannelKeys, _Missed | None]:
+        """The keys without generated ones that stand too near to others, and what they miss for that."""
+        own = self.own[keys.components[0]].keys.frames if keys.components[0] in self.own else keys.frames[:0]
+        host = hosts(keys.frames, keys.held, own) if len(keys.frames) else None
+        return (keys, None) if host is None else keys.without(host, *self._own_places(keys))
+
+    def _own_places(self, keys: ChannelKeys) -> tuple[FloatArray, FloatArray]:
+        """The frames and values, a row a component, of the animator's keys on the baked curves."""
+        if keys.components[0] not in self.own:
+            return keys.frames[:0], keys.values[:, :0]
+        own = [self.own[component].keys for component in keys.components]
+        return own[0].frames, np.array([each.values for each in own]) if keys.shown is None else keys.shown
+
+    def _missed(self, every: Sequence[tuple[ChannelKeys, _Missed | None]]) -> tuple[float, list[str]]:
+        """About how far a rotation is off where keys of its channels stand too near to each other, radians; and the
+        note that says so where that is more than the tolerance. Values have no such keys."""
+        gone = [missed for _, missed in every if missed is not None]
+        options = self.settings.options
+        if not (gone and self.track.is_rotation) or options is None:
+            return 0.0, []
+        frames = np.unique(np.concatenate([missed.frames for missed in gone]))
+        meant = np.tile([self.track.component(index) for index in range(len(self.track.rest))], (len(frames), 1))
+        off = np.zeros_like(meant)
+        for keys, missed in every:
+            own, values = self._own_places(keys)
+            near = np.abs(np.concatenate((own, keys.frames)) - frames[:, np.newaxis]).argmin(axis=1)
+            meant[:, keys.components] = np.concatenate((values, keys.values), axis=1).T[near]
+            if missed is not None:
+                at = np.ix_(np.searchsorted(frames, missed.frames), np.array(missed.components))
+                meant[at], off[at] = missed.values.T, missed.off.T
+        angles = rotations.angle_between(
+            *(rotations.normalise(quaternions_of(self.track, each)) for each in (meant, meant - off))
+        )
+        row = int(angles.argmax())
+        size, frame = float(angles[row]), float(frames[row])
+        if size <= options.rotation_tolerance:
+            return size, []
+        text = n_(
+            "off by about {:.3g} degrees near frame {:g}: there keys of its channels stand too near to each other"
+        )
+        return size, [rpt_(text, math.degrees(size), frame)]
 
     def _without_needless(self, channels: list[ChannelKeys]) -> list[ChannelKeys]:
         """The keys, without generated ones where a channel, or a rotation as a whole, never leaves one value."""

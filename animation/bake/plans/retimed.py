@@ -23,10 +23,10 @@ from ...translation import rpt_
 from .curves import tolerance_of
 from .protocol import Baked, ChannelKeys, Evaluation, Float64Array, OwnChannels, Plan, PoseKeys, Results, Scope
 from .rotation_channels import FOLLOWED, followed
-from .sample_frames import Sampling, away_from, is_near
+from .sample_frames import APART, Sampling, away_from, is_near
 from .splines import TrackSpline
 
-_JUMP = 1 / 64
+_JUMP = 2 * APART
 """Frames. What a frame function does within as short a time is a jump: samples stand close on both sides of it."""
 _LEAST_JUMP = 0.25
 """Frames of the motion. Less than this may happen in a frame's time at any speed."""

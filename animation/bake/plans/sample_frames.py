@@ -95,12 +95,14 @@ class Sampling:
         period = last - first
         turns = np.arange(math.floor((low - first) / period), math.ceil((high - first) / period) + 1)
         wraps = first + turns * period
-        frames = [self._grid(low, high), wraps, np.array([low, high])]
         if cycle == "REPEAT":
-            frames.append(wraps + GUARD)
-        every = np.concatenate(frames)
+            wraps = np.concatenate((wraps, wraps + GUARD))
+        every = np.unique(np.asarray(wraps, dtype=np.float32))
+        # What lies too near to where a cycle starts, or a range ends, is left out.
+        for more in (np.array([low, high], dtype=np.float32), self._grid(low, high)):
+            every = np.unique(np.concatenate((every, away_from(more, every))))
         outside = ((every < first) | (every > last)) & (every >= low) & (every <= high)
-        return np.asarray(every[outside], dtype=np.float32)
+        return every[outside]
 
     def _grid(self, low: float, high: float) -> Frames:
         steps = np.arange(math.ceil((low - self.origin) / self.step), math.floor((high - self.origin) / self.step) + 1)
@@ -108,7 +110,7 @@ class Sampling:
 
 
 def away_from(frames: Frames, keys: Frames) -> Frames:
-    """Those of the frames near which no key stands."""
+    """Those of the frames near which no key stands; both ascend."""
     apart: Frames = frames[_gap(frames, keys) > APART]
     return apart
 
@@ -117,6 +119,33 @@ def is_near(frames: Frames, keys: Frames) -> npt.NDArray[np.bool_]:
     """Which of the frames are so near to a key that nobody could pick the two apart."""
     near: npt.NDArray[np.bool_] = _gap(frames, keys) < PICKED
     return near
+
+
+@remembered
+def hosts(frames: Frames, held: npt.NDArray[np.bool_], own: Frames) -> npt.NDArray[np.intp] | None:
+    """The keys that take the place of those to be generated at `frames` where these would stand too near to them.
+
+    Returns
+    -------
+    For each frame -1 where it stays; or the number of the animator's key, which stand at the frames `own`, or, counted
+    on from these, of the other frame. Of two frames a `held` one stays. None: all stay.
+    """
+    alone = bool((np.diff(frames) > APART).all())
+    near = _gap(frames, own) <= APART if len(own) else np.zeros(len(frames), dtype=np.bool_)
+    if alone and not near.any():
+        return None
+    host = np.full(len(frames), -1, dtype=np.intp)
+    last = -1
+    for row in np.flatnonzero(~near).tolist():
+        if last < 0 or frames[row] - frames[last] > APART:
+            last = row
+        elif held[row] and not held[last]:
+            host[last], last = len(own) + row, row
+        else:
+            host[row] = len(own) + last
+    if near.any():
+        host[near] = np.abs(frames[near, np.newaxis] - own).argmin(axis=1)
+    return host
 
 
 def _gap(frames: Frames, keys: Frames) -> Frames:

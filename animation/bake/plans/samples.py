@@ -12,7 +12,7 @@ from ...fcurves.keyframes import BoolArray, FloatArray, IndexArray
 from ...fcurves.memoize import remembered
 from .protocol import Baked, ChannelKeys, Evaluation, Plan, PoseKeys, Results, Scope
 from .rotation_channels import FOLLOWED, followed, other_turns, signs_through
-from .sample_frames import PICKED
+from .sample_frames import APART, PICKED
 from .splines import TrackSpline
 
 _FASTER = 3.0
@@ -118,7 +118,8 @@ def _rotation_frames(
     every = np.unique(np.concatenate((samples, keys)))
     before = every[np.searchsorted(every, keys[1:]) - 1]
     # Samples are held before a jump so early that the shutter of the frame before is closed by then.
-    guards = np.asarray(np.maximum(keys[1:] - np.float32(PICKED), (keys[1:] + before) / 2), dtype=np.float32)
+    middle = np.where(keys[1:] - before > 2 * APART, (keys[1:] + before) / 2, before)
+    guards = np.asarray(np.maximum(keys[1:] - np.float32(PICKED), middle), dtype=np.float32)
     every = np.union1d(every, guards)
     if (parts > 1).any():
         count = parts[np.clip(np.searchsorted(keys, every[:-1], side="right") - 1, 0, None)]

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keys of one track nearer to each other than Blender tells keys apart: no bake puts a key that near to another."""
+
+from __future__ import annotations
+
+import importlib
+
+import bpy
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from tests.animation.curves import MODES, co, curve, fcurves, key, new_object, rotation_path
+from tests.animation.test_rotations import channels_at, quaternion_of
+
+ONE_KEY = 0.01
+"""Frames: Blender takes nearer keys for one."""
+FRAMES = (0.0, 10.0, 20.0, 40.0)
+APART = (0.002, 0.006, 0.0115)
+TURNS = ((0.0, 0.0, 0.0), (0.5, -0.3, 0.2), (0.2, 0.4, -0.1), (-0.3, 0.1, 0.4))
+OUTPUTS = ("SAMPLES", "CURVES")
+TARGETS = ("IN_PLACE", "NEW_ACTION")
+
+
+def ragged(mode: str, apart: float) -> bpy.types.Object:
+    """An object whose rotation has every other key of every other channel so much later."""
+    item = new_object("Thing", mode)
+    turns = Rotation.from_rotvec(np.array(TURNS))
+    rows = {"QUATERNION": turns.as_quat(scalar_first=True), "XYZ": turns.as_euler("xyz")}.get(mode)
+    if rows is None:
+        rows = np.array([(0.3 + 0.2 * n, *np.eye(3)[0] + 0.3 * np.array(turn)) for n, turn in enumerate(TURNS)])
+    for index in range(rows.shape[1]):
+        late = [apart if (index + n) % 2 and 0 < n < 3 else 0.0 for n in range(4)]
+        frames = [frame + more for frame, more in zip(FRAMES, late, strict=True)]
+        put(item, rotation_path(mode), index, frames, rows[:, index])
+    return item
+
+
+def put(item: bpy.types.Object, path: str, index: int, frames, values) -> None:
+    """Put keys where Blender's own tools would make one of them."""
+    key(item, path, [(0.0, (0.0,) * (index + 1))], channels=[index])
+    fcurve = curve(item, path, index)
+    fcurve.keyframe_points.add(len(frames) - 1)
+    fcurve.keyframe_points.foreach_set("co", np.stack((frames, values), axis=1).astype(np.float32).ravel())
+    for point in fcurve.keyframe_points:
+        point.interpolation = "BEZIER"
+        point.handle_left_type = point.handle_right_type = "AUTO_CLAMPED"
+    fcurve.update()
+
+
+def nearest(item: bpy.types.Object) -> float:
+    return min(float(np.diff(co(fcurve)[:, 0]).min()) for fcurve in fcurves(item))
+
+
+def keys(item: bpy.types.Object) -> dict[tuple[str, int], np.ndarray]:
+    return {(fcurve.data_path, fcurve.array_index): co(fcurve) for fcurve in fcurves(item)}
+
+
+def has(there: np.ndarray, own: np.ndarray) -> bool:
+    """Whether these keys are among them, to the last bit."""
+    return set(map(bytes, own)) <= set(map(bytes, there))
+
+
+def splines_of(animation, item: bpy.types.Object, path: str):
+    track = animation.find_track(item, path)
+    own = importlib.import_module(f"{animation.__name__}.store.own_keys").read_own_keys(track)
+    return importlib.import_module(f"{animation.__name__}.bake.plans.splines").track_splines(
+        track, track.settings, own, {}
+    )
+
+
+def angles(item: bpy.types.Object, spline, frames) -> np.ndarray:
+    """How far what Blender plays is from the spline, radians."""
+    path, mode = rotation_path(item.rotation_mode), item.rotation_mode
+    count = 3 if mode in MODES[2:] else 4
+    played = [quaternion_of(mode, channels_at(item, path, count, float(frame))) for frame in frames]
+    wanted = spline.spline(np.asarray(frames, dtype=np.float64))
+    turned = Rotation.from_quat(np.array(played), scalar_first=True).inv() * Rotation.from_quat(
+        wanted, scalar_first=True
+    )
+    return np.asarray(turned.magnitude())
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("apart", APART)
+@pytest.mark.parametrize("mode", MODES[:3])
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_a_bake_of_a_rotation_keyed_nearly_together(animation, output: str, mode: str, apart: float, target) -> None:
+    item = ragged(mode, apart)
+    animation.enable(item)
+    before = keys(item)
+    (spline,) = splines_of(animation, item, rotation_path(mode))
+    report = animation.bake(item, output=output, target=target)
+    assert not report.refusals
+    assert nearest(item) > ONE_KEY
+    after = keys(item)
+    assert all(has(after[channel], own) for channel, own in before.items())
+    if output == "CURVES":
+        frames = np.unique(np.concatenate((np.arange(0.0, 40.0, 0.25), 10.0 + np.linspace(-0.02, 0.02, 41))))
+        worst, notes = angles(item, spline, frames).max(), [note for note in report.notes if "off by" in note]
+        # What can't be kept is told.
+        assert worst < max(np.radians(0.01), 1.2 * report.rotation_error)
+        assert bool(notes) == (worst > np.radians(0.0101))
+    else:
+        whole = np.setdiff1d(np.arange(41.0), FRAMES)
+        assert angles(item, spline, whole).max() < 2e-6
+        beside = np.concatenate((10.0 + np.linspace(-0.02, 0.02, 41), 20.0 + np.linspace(-0.02, 0.02, 41)))
+        assert angles(item, spline, beside).max() < np.radians(0.05)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_vectors_keyed_nearly_together(animation, output: str, target: str) -> None:
+    item = new_object("Thing")
+    for index in range(3):
+        put(item, "location", index, [frame + 0.002 * index for frame in FRAMES], np.array(TURNS)[:, index] * 9.0)
+    animation.enable(item)
+    before = keys(item)
+    splines = splines_of(animation, item, "location")
+    animation.bake(item, output=output, target=target)
+    assert nearest(item) > ONE_KEY
+    after = keys(item)
+    assert all(has(after[channel], own) for channel, own in before.items())
+    frames = np.arange(1.0, 40.0, 1.0)
+    for spline in splines:
+        for column, index in enumerate(spline.components):
+            played = [curve(item, "location", index).evaluate(frame) for frame in frames]
+            assert np.abs(played - spline.spline(frames)[:, column]).max() < 1e-3
+
+
+@pytest.mark.parametrize("step", [0.0125, 0.02, 0.05, 0.3])
+@pytest.mark.parametrize("mode", MODES[:3])
+def test_small_steps(animation, mode: str, step: float) -> None:
+    item = ragged(mode, 0.006)
+    animation.enable(item)
+    animation.bake(item, step=step)
+    assert nearest(item) > ONE_KEY
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("mode", MODES[:3])
+@pytest.mark.parametrize("step", [0.3, 1.0])
+def test_what_is_retimed(animation, output: str, mode: str, step: float) -> None:
+    item = ragged(mode, 0.002)
+    animation.enable(item)
+    key(item, "tcb_frame", [(0, 0), (13.004, 26), (14.1, 5), (30, 40)])
+    for point in curve(item, "tcb_frame").keyframe_points:
+        point.interpolation = "LINEAR"
+    curve(item, "tcb_frame").keyframe_points[1].interpolation = "CONSTANT"
+    animation.bake(item, output=output, step=step)
+    path = rotation_path(mode)
+    assert min(float(np.diff(co(each)[:, 0]).min()) for each in fcurves(item) if each.data_path == path) > ONE_KEY
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("cycle", ["LOOP", "REPEAT"])
+def test_cycles_that_start_close_to_whole_frames(animation, cycle: str, output: str) -> None:
+    item = new_object("Thing")
+    put(item, "location", 0, [0.0, 7.0, 10.004], [0.0, 3.0, 1.0])
+    animation.enable(item)
+    animation.choose(item, "location", cycle=cycle)
+    animation.bake(item, output=output, frame_range=(-31.0, 61.0))
+    assert nearest(item) > ONE_KEY
+    # Where a cycle starts there is a key yet, and of one that jumps one close behind.
+    frames = co(curve(item, "location"))[:, 0]
+    starts = [0.0, *(10.004 * turn for turn in range(2, 6))]
+    assert np.abs(np.subtract.outer(starts, frames)).min(axis=1).max() < 1e-4
+
+
+def test_guards_of_a_turn_that_jumps(animation) -> None:
+    item = new_object("Thing", "XYZ")
+    for index in range(3):
+        put(
+            item,
+            "rotation_euler",
+            index,
+            [0.0, 10.017, 20.0],
+            [(0.0, 3.0, 6.0), (1.5, 1.6, 1.5), (0.0, 3.1, 0.2)][index],
+        )
+    animation.enable(item)
+    animation.choose(item, "rotation_euler", path="SHORTEST")
+    animation.bake(item)
+    assert nearest(item) > ONE_KEY
+
+
+def test_velocities_to_the_end_of_their_range(animation) -> None:
+    item = new_object("Thing")
+    put(item, "location", 0, [0.0, 7.0, 10.004], [0.0, 3.0, 1.0])
+    animation.enable(item)
+    animation.write_velocities(item)
+    assert nearest(item) > ONE_KEY
+    written = next(each for each in fcurves(item) if "velocity" in each.data_path)
+    assert co(written)[-1, 0] == np.float32(10.004)
+
+
+def test_whole_rotations_are_not_keyed_beside_keys(animation) -> None:
+    item = ragged("XYZ", 0.006)
+    before = keys(item)
+    report = animation.key_whole(item)
+    (refusal,) = report.refusals
+    assert "frame 10: keys of its channels stand nearer than" in str(refusal)
+    assert all(has(own, before[channel]) and len(own) == 4 for channel, own in keys(item).items())
