@@ -3,28 +3,23 @@
 
 from __future__ import annotations
 
-import math
-import time
 from typing import Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper, orientation_helper
 
-from ..animation import Refusal
-from ..animation.translation import iface_, rpt_, told
+from ..animation.translation import n_
 from ..exchange.conversion import Conversion, axes_of, stretch_of
 from ..exchange.exporting.exporter import EXPORT_STEPS, SAMPLE_LIMIT, ExportOptions, export_steps
+from ..exchange.report import Exchanged
 from ..formats import three_ds
 from ..ui.files import path_of, write_file
 from ..ui.reporting import Status
 from .bake import Progress
 from .import_3ds import TIMING_ITEMS, draw_options, tell_of
+from .in_steps import InSteps
 
-_AT_ONCE = 1.0
-"""Seconds of an export by hand after which Blender can be used and Esc is heeded."""
-_SLICE, _PAUSE = 0.2, 0.01
-"""Seconds: of work at a time, and between."""
 OTHERS_ITEMS = (
     ("SAMPLE", "Sample", "A key every frame, of what they play"),
     ("REFUSE", "Refuse", "Write nothing where there are any"),
@@ -32,7 +27,7 @@ OTHERS_ITEMS = (
 
 
 @orientation_helper(axis_forward="Y", axis_up="Z")
-class EXPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ExportHelper):  # type: ignore[misc]
+class EXPORT_ANIM_OT_tcb_3ds(InSteps, bpy.types.Operator, ExportHelper):  # type: ignore[misc]
     """Export objects and their animation to a 3D Studio file, with the keys' tension, continuity, bias and ease"""
 
     bl_idname = "export_anim.tcb_3ds"
@@ -64,8 +59,8 @@ class EXPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ExportHelper):  # type: ignore[
         default=SAMPLE_LIMIT,
         min=1,
     )
-    _is_by_hand = False
-    """An export by hand that takes long goes on in steps, between which Esc ends it."""
+    hint = n_("Esc cancels the export")
+    cancelled = n_("The export was cancelled: no file was written")
 
     def draw(self, _context: bpy.types.Context) -> None:
         draw_options(
@@ -89,66 +84,16 @@ class EXPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ExportHelper):  # type: ignore[
         axes = axes_of(given.axis_forward, given.axis_up)
         conversion = Conversion(axes, 1.0 / self.global_scale, self.frame_start, stretch)
         options = ExportOptions(conversion, self.others == "SAMPLE", self.sample_limit)
-        self._steps = export_steps(objects, scene, options)
-        self._progress = Progress(context.window_manager, EXPORT_STEPS)
-        self._timer: bpy.types.Timer | None = None
-        if bpy.app.background or not self._is_by_hand:
-            return self._go_on(context, math.inf)
-        status = self._go_on(context, _AT_ONCE)
-        if status == {"RUNNING_MODAL"}:
-            window_manager: Any = context.window_manager
-            window_manager.modal_handler_add(self)
-            self._timer = window_manager.event_timer_add(_PAUSE, window=context.window)
-            workspace: Any = context.workspace
-            workspace.status_text_set(iface_("Esc cancels the export"))
-        return status
+        return self.start(
+            context, export_steps(objects, scene, options), Progress(context.window_manager, EXPORT_STEPS)
+        )
 
-    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
-        if event.type == "ESC" and event.value == "PRESS":
-            self.cancel(context)
-            self.report({"WARNING"}, rpt_("The export was cancelled: no file was written"))
-            return {"CANCELLED"}
-        # All other events are kept from the scene that is being exported.
-        return self._go_on(context, _SLICE) if event.type == "TIMER" else {"RUNNING_MODAL"}
-
-    def cancel(self, context: bpy.types.Context) -> None:
-        self._steps.close()
-        self._end(context)
-
-    def _go_on(self, context: bpy.types.Context, seconds: float) -> Status:
-        """Export for that many seconds; RUNNING_MODAL says that more is left."""
+    def done(self, context: bpy.types.Context, result: tuple[three_ds.Scene, Exchanged]) -> Status:
         given: Any = self
-        end = time.monotonic() + seconds
-        try:
-            while time.monotonic() < end:
-                self._progress(*next(self._steps))
-        except StopIteration as stop:
-            made, report = stop.value
-        except Refusal as refusal:
-            return self._failed(context, refusal)
-        except BaseException:
-            self._end(context)
-            raise
-        else:
-            return {"RUNNING_MODAL"}
+        made, report = result
         try:
             write_file(path_of(given.filepath), three_ds.write(made))
         except (OSError, three_ds.ThreeDSError) as error:
             return self._failed(context, error)
-        self._end(context)
         tell_of(self, report)
         return {"FINISHED"}
-
-    def _failed(self, context: bpy.types.Context, error: Exception) -> Status:
-        self._end(context)
-        self.report({"ERROR"}, told(error))
-        return {"CANCELLED"}
-
-    def _end(self, context: bpy.types.Context) -> None:
-        """Remove the signs of a running export."""
-        self._progress.end()
-        if self._timer is not None:
-            window_manager: Any = context.window_manager
-            workspace: Any = context.workspace
-            window_manager.event_timer_remove(self._timer)
-            workspace.status_text_set(None)

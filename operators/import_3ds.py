@@ -12,10 +12,9 @@ import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy_extras.io_utils import ImportHelper, orientation_helper
 
-from ..animation import Refusal
 from ..animation.translation import n_, rpt_, told
 from ..exchange.conversion import Conversion, axes_of, stretch_of
-from ..exchange.importing.importer import SAMPLE_LIMIT, ImportOptions, import_files, set_range
+from ..exchange.importing.importer import SAMPLE_LIMIT, ImportOptions, import_steps, set_range
 from ..exchange.report import Exchanged
 from ..exchange.rotation_keys import Choices
 from ..formats import three_ds
@@ -23,6 +22,7 @@ from ..ui.files import path_of, read_file
 from ..ui.redraw import redraw_editors
 from ..ui.reporting import Status, tell_notes
 from .bake import Progress
+from .in_steps import InSteps
 
 TARGET_ITEMS = (
     ("CREATE", "New Objects", "Make the file's scene: meshes, cameras, lights and what hangs from what"),
@@ -55,7 +55,7 @@ OUTPUT_ITEMS = (
 
 
 @orientation_helper(axis_forward="Y", axis_up="Z")
-class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[misc]
+class IMPORT_ANIM_OT_tcb_3ds(InSteps, bpy.types.Operator, ImportHelper):  # type: ignore[misc]
     """Import the scene and the animation of 3D Studio files, with the keys' tension, continuity, bias and ease"""
 
     bl_idname = "import_anim.tcb_3ds"
@@ -112,7 +112,11 @@ class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[
         options={"SKIP_SAVE"},
     )
 
+    hint = n_("Esc cancels the import")
+    cancelled = n_("The import was cancelled: nothing of it is left")
+
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Status:  # type: ignore[override]
+        self._is_by_hand = True
         if not self.properties.is_property_set("use_live"):
             self.use_live = True
         # A dialog for files that were dropped, or else the file browser.
@@ -146,18 +150,16 @@ class IMPORT_ANIM_OT_tcb_3ds(bpy.types.Operator, ImportHelper):  # type: ignore[
         options = self._options(context)
         scene: Any = context.scene
         collection: Any = context.collection
-        alone = not any(item.animation_data and item.animation_data.action for item in scene.objects)
+        self._is_alone = not any(item.animation_data and item.animation_data.action for item in scene.objects)
+        self._read, self._into, self._how = scenes, scene, options
         progress = Progress(context.window_manager, n_("{:d} of {:d} steps of the import done"))
-        try:
-            report = import_files(scenes, scene, collection, options, progress)
-        except Refusal as refusal:
-            self.report({"ERROR"}, str(refusal))
-            return {"CANCELLED"}
-        finally:
-            progress.end()
+        return self.start(context, import_steps(scenes, scene, collection, options), progress)
+
+    def done(self, context: bpy.types.Context, result: Exchanged) -> Status:
+        report, scene = result, self._into
         if self.use_scene_range:
-            rate = self.frame_rate if self.timing == "FRAMES" and alone else None
-            set_range(scene, list(scenes.values()), options.conversion, rate)
+            rate = self.frame_rate if self.timing == "FRAMES" and self._is_alone else None
+            set_range(scene, list(self._read.values()), self._how.conversion, rate)
             now = scene.frame_start, scene.frame_end, scene.render.fps / scene.render.fps_base
             self.report({"INFO"}, rpt_("The scene plays frames {:d} to {:d} now, {:g} a second", *now))
         if self.use_live:

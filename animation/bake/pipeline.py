@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -130,6 +130,29 @@ def bake(
     >>> report.objects, report.tracks, report.refusals
     (2, 3, [])
     """
+    steps = bake_steps(datablocks, options, prefixes, whole)
+    while True:
+        try:
+            done, total = next(steps)
+        except StopIteration as stop:
+            report: Report = stop.value
+            return report
+        if progress is not None:
+            progress(done, total)
+
+
+Steps = Generator[tuple[int, int], None, Report]
+"""The number of tracks done and in all, and at the end what was done."""
+
+
+def bake_steps(
+    datablocks: Iterable[bpy.types.ID],
+    options: Options,
+    prefixes: Mapping[bpy.types.ID, Sequence[str]] | None = None,
+    whole: bool = True,
+    at_once: int | None = None,
+) -> Steps:
+    """As `bake`, step by step; `at_once`: datablocks whose splines are evaluated together, all where it is None."""
     reason = too_near_keys(options.step)
     options = options if reason else options.as_kept()
     report = Report()
@@ -144,16 +167,17 @@ def bake(
         return report
     with scratch_curves.kept():
         jobs = [job for job in jobs if _plan(job, report, whole)]
-    jobs, every = _evaluated(jobs, report, whole)
     total, done = sum(len(job.plans) for job in jobs), 0
     if options.target == "NEW_ACTION":
-        report.add(_write_new_actions(jobs, every))
+        report.add(_write_new_actions(*_evaluated(jobs, report, whole)))
         return report
-    for job, baked in zip(_with_rows(jobs), every, strict=True):
-        report.add(_write(job, baked))
-        done += len(job.plans)
-        if progress is not None:
-            progress(done, total)
+    count = max(1, at_once or len(jobs))
+    for first in range(0, len(jobs), count):
+        some, every = _evaluated(jobs[first : first + count], report, whole)
+        for job, baked in zip(_with_rows(some), every, strict=True):
+            report.add(_write(job, baked))
+            done += len(job.plans)
+            yield done, total
     return report
 
 

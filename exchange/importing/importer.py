@@ -5,16 +5,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, cast
 
 import bpy
 import numpy as np
 
-from ...animation import Options, Report, bake_many
-from ...animation.bake.pipeline import Progress, approximately
+from ...animation import Options, Report
+from ...animation.bake.pipeline import Progress, approximately, bake_steps
 from ...animation.datablocks import name_of
 from ...animation.errors import TooManySamples
 from ...animation.report import HandleError
@@ -37,6 +36,8 @@ _LAST_FRAME = 1_048_574
 """Blender's."""
 _FAR = 1.0
 """Degrees."""
+_AT_ONCE = 200
+"""Datablocks whose tracks are evaluated in one step."""
 _NAMED = 3
 """Objects that one note names; the rest is counted."""
 
@@ -91,18 +92,42 @@ def import_files(
     Exchanged
         What was found, made and matched, and what was left.
     """
+    steps = import_steps(scenes, into, collection, options)
+    while True:
+        try:
+            done, total = next(steps)
+        except StopIteration as stop:
+            report: Exchanged = stop.value
+            return report
+        if progress is not None:
+            progress(done, total)
+
+
+Steps = Generator[tuple[int, int], None, Exchanged]
+"""An import step by step, which yields how many are done and in all; closed, it leaves nothing of what it made."""
+_Baking = Generator[tuple[int, int], None, Report]
+
+
+def import_steps(
+    scenes: Mapping[str, three_ds.Scene],
+    into: bpy.types.Scene,
+    collection: bpy.types.Collection,
+    options: ImportOptions,
+) -> Steps:
+    """As `import_files`, step by step: object by object, and then track by track."""
     report = Exchanged()
     made = Made(collection)
     try:
         for name, scene in scenes.items():
             done = Exchanged(notes=[told(warning) for warning in scene.warnings])
-            _import(scene, into, made, options, done, progress)
+            yield from _import(scene, into, made, options, done)
             if len(scenes) > 1:
                 done.notes = [rpt_("{:s}: {:s}", name, text) for text in done.notes]
             report.add(done)
         if options.output != "NONE" and report.animated:
             ends = np.array([segment_of(scene) for scene in scenes.values()])
-            _bake(report, options.conversion.frames(ends), options, progress)
+            for done_so_far, total in _bake(report, options.conversion.frames(ends), options):
+                yield total + done_so_far, 2 * total
     except BaseException:
         made.take_back()
         raise
@@ -110,19 +135,18 @@ def import_files(
     return report
 
 
-def _bake(report: Exchanged, ends: FloatArray, options: ImportOptions, progress: Progress | None) -> None:
+def _bake(report: Exchanged, ends: FloatArray, options: ImportOptions) -> Generator[tuple[int, int], None, None]:
     """Bake all keys, and where handles are far off samples."""
-    baking = None if progress is None else partial(_second_half, progress)
     if options.output == "HANDLES":
-        report.baked.add(bake_many(report.animated, Options(output="HANDLES"), progress=baking))
-        _bake_far(report, ends, options)
+        report.baked.add((yield from bake_steps(report.animated, Options(output="HANDLES"), at_once=_AT_ONCE)))
+        yield from _bake_far(report, ends, options)
     else:
         prefixes = {datablock: [""] for datablock in report.animated}
-        report.baked.add(_baked_to_the_end(report, prefixes, ends, options, baking))
+        report.baked.add((yield from _baked_to_the_end(report, prefixes, ends, options)))
     report.notes += [*report.baked.refused, *report.baked.notes]
 
 
-def _bake_far(report: Exchanged, ends: FloatArray, options: ImportOptions) -> None:
+def _bake_far(report: Exchanged, ends: FloatArray, options: ImportOptions) -> Generator[tuple[int, int], None, None]:
     """Bake as samples the rotations that handles play so far off that anybody sees it, as turns of more than a half."""
     baked = report.baked
     far = [each for each in baked.handles if each["rotation"] and each["error"] > _FAR]
@@ -133,7 +157,8 @@ def _bake_far(report: Exchanged, ends: FloatArray, options: ImportOptions) -> No
         paths = [each["track"] for each in far if each["datablock"] == name_of(datablock)]
         if paths:
             prefixes[datablock] = paths
-    done = _baked_to_the_end(report, prefixes, ends, replace(options, output="SAMPLES"), None)
+    # What these steps count is part of what was counted.
+    done = yield from _baked_to_the_end(report, prefixes, ends, replace(options, output="SAMPLES"))
     places = _places(far)
     baked.notes = [note for note in baked.notes if not note.startswith(places)] + done.notes
     left = _places(done.handles)
@@ -159,8 +184,7 @@ def _baked_to_the_end(
     prefixes: Mapping[bpy.types.ID, Sequence[str]],
     ends: FloatArray,
     options: ImportOptions,
-    progress: Progress | None,
-) -> Report:
+) -> _Baking:
     """Bake the tracks whose paths start so; what cycles, from the first to the last of these frames, to which the files
     play."""
     ranges = np.array([*ends, *report.cyclic.values()]).clip(-_LAST_FRAME, _LAST_FRAME)
@@ -171,19 +195,17 @@ def _baked_to_the_end(
         if some:
             output = cast(Output, options.output)
             how = Options(output=output, frame_range=frame_range, sample_limit=options.sample_limit)
-            done.add(_baked_within_limit(some, how, progress))
+            done.add((yield from _baked_within_limit(some, how)))
     return done
 
 
-def _baked_within_limit(
-    prefixes: Mapping[bpy.types.ID, Sequence[str]], how: Options, progress: Progress | None
-) -> Report:
+def _baked_within_limit(prefixes: Mapping[bpy.types.ID, Sequence[str]], how: Options) -> _Baking:
     """Bake the tracks; where they would come to more samples than the limit, handles are to play them."""
-    done = bake_many(prefixes, how, prefixes, progress)
+    done = yield from bake_steps(prefixes, how, prefixes, at_once=_AT_ONCE)
     refused = [refusal for refusal in done.refusals if isinstance(refusal, TooManySamples)]
     if not refused:
         return done
-    by_handles = bake_many(prefixes, Options(output="HANDLES"), prefixes, progress)
+    by_handles = yield from bake_steps(prefixes, Options(output="HANDLES"), prefixes, at_once=_AT_ONCE)
     by_handles.notes.insert(0, _played_by_handles(refused, how.sample_limit))
     return by_handles
 
@@ -201,25 +223,20 @@ def _played_by_handles(refused: Sequence[TooManySamples], limit: int) -> str:
     )
 
 
-def _second_half(progress: Progress, done: int, total: int) -> None:
-    progress(total + done, 2 * total)
-
-
 def _import(
     scene: three_ds.Scene,
     into: bpy.types.Scene,
     made: Made,
     options: ImportOptions,
     report: Exchanged,
-    progress: Progress | None,
-) -> None:
+) -> Generator[tuple[int, int], None, None]:
     count_found(scene, report.found)
     choices = options.choices.of(scene)
     planned = plan(scene, options.conversion, choices, report.notes)
     if options.matches:
         items = _matched(planned, into, made, report)
     else:
-        items = make_objects(planned, made, report.notes)
+        items = yield from make_objects(planned, made, report.notes)
         report.made += Counter(one.kind.lower() for one in planned)
     aims = any(one.target is not None for one in planned)
     axes = make_axes(options.conversion, made) if aims and not options.conversion.keeps_up else None
@@ -233,8 +250,7 @@ def _import(
         remember(item, one.node, converted)
         if not options.matches and one.kind == "WORLD":
             _place_world(item, into, report)
-        if progress is not None:
-            progress(index, 2 * len(planned))
+        yield index, 2 * len(planned)
     report.items += [item for one, item in zip(planned, items, strict=True) if item is not None and one.kind != "WORLD"]
     report.in_file, report.in_scene = count_in_file(scene), count_in_scene(report.items)
     report.made += applied.counts

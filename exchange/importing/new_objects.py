@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from functools import partial
 from typing import Any
 
@@ -67,15 +67,21 @@ def _action_of(datablock: bpy.types.ID) -> bpy.types.Action | None:
     return None if animation is None else animation.action
 
 
-def make_objects(planned: Sequence[Planned], made: Made, notes: list[str]) -> list[Any]:
-    """Return an object for each planned one, not yet placed; for an ambient light a world."""
+def make_objects(
+    planned: Sequence[Planned], made: Made, notes: list[str]
+) -> Generator[tuple[int, int], None, list[Any]]:
+    """Make an object for each planned one, not yet placed; for an ambient light a world.
+
+    Yields after each how much of an import is done, and all: until they are placed, none.
+    """
     meshes: dict[tuple[bytes, bytes, bool], Any] = {}
     items = []
     for one in planned:
         if one.kind == "WORLD":
             items.append(made.data(bpy.data.worlds.new(one.name)))
-            continue
-        items.append(made.new(one.kind, one.name, _data(one, meshes, made, notes)))
+        else:
+            items.append(made.new(one.kind, one.name, _data(one, meshes, made, notes)))
+        yield 0, 2 * len(planned)
     return items
 
 

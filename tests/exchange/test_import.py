@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import itertools
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import bpy
 import numpy as np
@@ -569,12 +572,78 @@ def test_of_an_import_that_fails_nothing_is_left(scene, tcb_animation, tmp_path:
         raise MemoryError
 
     importing = importlib.import_module(f"{tcb_animation.__name__}.exchange.importing.importer")
-    monkeypatch.setattr(importing, "bake_many", fail)
+    monkeypatch.setattr(importing, "bake_steps", fail)
     before = everything()
     eye = scene_with_everything()
     with pytest.raises(RuntimeError, match="MemoryError"):
         bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "made.3ds", eye))
     assert everything() == before
+
+
+@pytest.fixture
+def steps(tcb_animation) -> Callable[..., Any]:
+    """The steps of an import of a file's scene, with options by name."""
+    importing = importlib.import_module(f"{tcb_animation.__name__}.exchange.importing.importer")
+
+    def steps(made: three_ds.Scene, **options: Any) -> Any:
+        context = bpy.context
+        how = importing.ImportOptions(**options)
+        return importing.import_steps({"made.3ds": made}, context.scene, context.collection, how)
+
+    return steps
+
+
+@pytest.mark.parametrize("output", ["HANDLES", "SAMPLES", "CURVES"])
+def test_of_an_import_that_is_cancelled_nothing_is_left_after_any_step(scene, steps, output: str) -> None:
+    eye = scene_with_everything()
+    before, frames = everything(), (scene.frame_start, scene.frame_end)
+    for taken in range(1000):
+        running = steps(eye, output=output)
+        if len(list(itertools.islice(running, taken))) < taken:
+            break
+        assert everything() != before or not taken
+        running.close()
+        assert everything() == before
+    assert taken > 2 * len(eye.nodes)
+    assert (scene.frame_start, scene.frame_end) == frames
+
+
+def test_of_a_match_that_is_cancelled_nothing_is_changed(scene, steps) -> None:
+    scene_to_match()
+    watched_ones = [*bpy.data.objects, *bpy.data.cameras, *bpy.data.actions]
+    before, states = everything(), [state(one) for one in watched_ones]
+    running = steps(scene_with_everything(), matches=True)
+    for _ in range(6):
+        next(running)
+    running.close()
+    assert everything() == before
+    for one, expected in zip(watched_ones, states, strict=True):
+        assert state(one) == expected
+
+
+def test_escape_cancels_an_import_and_says_so(scene, tcb_animation, steps) -> None:
+    operators = importlib.import_module(f"{tcb_animation.__name__}.operators.import_3ds")
+    operator = operators.IMPORT_ANIM_OT_tcb_3ds
+    before, said_of_it = everything(), []
+
+    class Called(operators.InSteps):
+        """What a window has of the operator, which without one can't be made."""
+
+        hint, cancelled = operator.hint, operator.cancelled
+        _steps = steps(scene_with_everything())
+        _progress = operators.Progress(bpy.context.window_manager)
+
+        def report(self, kind, text) -> None:
+            said_of_it.append((kind, text))
+
+    called = Called()
+    assert called._go_on(bpy.context, 0.0) == {"RUNNING_MODAL"}
+    next(called._steps)
+    assert called.modal(bpy.context, SimpleNamespace(type="MOUSEMOVE", value="NOTHING")) == {"RUNNING_MODAL"}
+    assert everything() != before
+    assert called.modal(bpy.context, SimpleNamespace(type="ESC", value="PRESS")) == {"CANCELLED"}
+    assert everything() == before
+    assert said_of_it == [({"WARNING"}, "The import was cancelled: nothing of it is left")]
 
 
 def scene_with_everything() -> three_ds.Scene:
@@ -650,13 +719,13 @@ UNSTABLE |= {"cycles", "cycles_custom", "tcb_tracks", "last_slot_identifier"}
 
 def test_of_a_match_that_fails_nothing_is_changed(scene, tcb_animation, tmp_path: Path, monkeypatch) -> None:
     importing = importlib.import_module(f"{tcb_animation.__name__}.exchange.importing.importer")
-    whole = importing.bake_many
+    whole = importing.bake_steps
 
-    def fail_after_the_bake(*args, **options) -> None:
-        whole(*args, **options)
+    def fail_after_the_bake(*args, **options) -> Generator[tuple[int, int]]:
+        yield from whole(*args, **options)
         raise MemoryError
 
-    monkeypatch.setattr(importing, "bake_many", fail_after_the_bake)
+    monkeypatch.setattr(importing, "bake_steps", fail_after_the_bake)
     scene_to_match()
     path = save(tmp_path / "made.3ds", scene_with_everything())
     watched_ones = [*bpy.data.objects, *bpy.data.cameras, *bpy.data.actions]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""3D Studio files by hand: chosen in the dialog, dropped onto the viewport, and given back."""
+"""3D Studio files by hand: chosen in the dialog, dropped onto the viewport, given back; what takes long is ended."""
 
 from __future__ import annotations
 
@@ -121,3 +121,29 @@ def test_escape_ends_an_export_that_takes_long(window: Any, tmp_path: Path) -> N
     wait_for(window, "result = 'TCB' in bpy.data.objects", False)
     assert window.run("result = bpy.context.scene.frame_current") == 20
     assert not (tmp_path / "given.3ds").exists()
+
+
+def test_escape_ends_an_import_that_takes_long(window: Any, tmp_path: Path) -> None:
+    rows = [(10.0 * n, *(float(n % (3 + axis)) for axis in range(3))) for n in range(60)]
+    nodes = [three_ds.Node("OBJECT", f"N{n}".encode(), tracks=(track("POSITION", *rows),)) for n in range(4000)]
+    boxes = tuple(box(f"N{n}".encode()) for n in range(4000))
+    save(tmp_path / "many.3ds", scene(*nodes, objects=boxes, segment=(0, 600)))
+    kinds = ("objects", "meshes", "materials", "actions", "collections")
+    counts = f"result = [len(getattr(bpy.data, kind)) for kind in {kinds}]"
+    before = window.run(counts)
+    window.run("bpy.context.scene.frame_end = 77")
+    window.run(in_viewport("bpy.ops.import_anim.tcb_3ds('INVOKE_DEFAULT', output='SAMPLES')"))
+    show_folder(window, tmp_path)
+    window.type_value(middle_of(window, "EXECUTE"), "many.3ds")
+    window.click(middle_of(window, "EXECUTE", from_right=60))
+    for _ in range(60):
+        if window.run("result = len(bpy.data.objects)") > 50:
+            break
+        time.sleep(0.5)
+    assert window.run(counts) != before, "it goes on"
+    window.shot(PICTURES / "import_goes_on.png")
+    window.key("Escape", at=(500, 500))
+    wait_for(window, counts, before)
+    assert window.run("result = bpy.context.scene.frame_end") == 77
+    time.sleep(2.0)
+    assert window.run(counts) == before, "it does not go on"

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Operators that work in steps: where a person called them and they take long, Blender goes on between, and Esc ends
+them."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Generator
+from typing import Any, ClassVar
+
+import bpy
+
+from ..animation import Refusal
+from ..animation.translation import iface_, rpt_, told
+from ..ui.reporting import Status
+from .bake import Progress
+
+_AT_ONCE = 1.0
+"""Seconds that work by hand takes before it lets Blender go on and looks for Esc."""
+_SLICE, _PAUSE = 0.2, 0.01
+"""Seconds: of work from look to look, and between."""
+
+
+class InSteps:
+    """A generator that yields how many steps are done and in all, run to its end: what is closed before takes back what
+    it did."""
+
+    hint: ClassVar[str]
+    """What the status bar says while it goes on."""
+    cancelled: ClassVar[str]
+    """What is said where Esc ended it."""
+    _is_by_hand = False
+    """Then work that takes long goes on in steps, between which Esc ends it."""
+    _timer: bpy.types.Timer | None = None
+
+    def done(self, context: bpy.types.Context, result: Any) -> Status:
+        """What is left to do with what the steps return."""
+        raise NotImplementedError
+
+    def start(
+        self, context: bpy.types.Context, steps: Generator[tuple[int, int], None, Any], progress: Progress
+    ) -> Status:
+        """Do the steps: all of them, or where a person waits those that take no time, and the rest by and by."""
+        self._steps, self._progress = steps, progress
+        if bpy.app.background or not self._is_by_hand:
+            return self._go_on(context, math.inf)
+        status = self._go_on(context, _AT_ONCE)
+        if status == {"RUNNING_MODAL"}:
+            window_manager: Any = context.window_manager
+            window_manager.modal_handler_add(self)
+            self._timer = window_manager.event_timer_add(_PAUSE, window=context.window)
+            workspace: Any = context.workspace
+            workspace.status_text_set(iface_(self.hint))
+        return status
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
+        if event.type == "ESC" and event.value == "PRESS":
+            self.cancel(context)
+            operator: Any = self
+            operator.report({"WARNING"}, rpt_(self.cancelled))
+            return {"CANCELLED"}
+        # All other events are kept from the scene that is worked on.
+        return self._go_on(context, _SLICE) if event.type == "TIMER" else {"RUNNING_MODAL"}
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        self._steps.close()
+        self._end(context)
+
+    def _go_on(self, context: bpy.types.Context, seconds: float) -> Status:
+        """Work for so long; RUNNING_MODAL says that more is left to do."""
+        end = time.monotonic() + seconds
+        try:
+            while time.monotonic() < end:
+                self._progress(*next(self._steps))
+        except StopIteration as stop:
+            result = stop.value
+        except Refusal as refusal:
+            return self._failed(context, refusal)
+        except BaseException:
+            self._end(context)
+            raise
+        else:
+            return {"RUNNING_MODAL"}
+        self._end(context)
+        return self.done(context, result)
+
+    def _failed(self, context: bpy.types.Context, error: Exception) -> Status:
+        self._end(context)
+        operator: Any = self
+        operator.report({"ERROR"}, told(error))
+        return {"CANCELLED"}
+
+    def _end(self, context: bpy.types.Context) -> None:
+        """Take away what shows that it goes on. Done again from the list of operators, it is done at once."""
+        self._progress.end()
+        self._is_by_hand = False
+        if self._timer is not None:
+            window_manager: Any = context.window_manager
+            workspace: Any = context.workspace
+            window_manager.event_timer_remove(self._timer)
+            workspace.status_text_set(None)
+            self._timer = None
