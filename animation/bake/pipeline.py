@@ -437,6 +437,7 @@ def _write(job: _Job, every: Sequence[Baked]) -> Report:
         _write_tracks(job, every, report, keys.write)
     for plan, baked in zip(job.plans, every, strict=True):
         _note_of_one_bake(report, plan, baked)
+        _note_of_gltf(report, plan, baked)
     job.channels.action.update_tag()
     return report
 
@@ -568,6 +569,29 @@ def _note_of_one_bake(report: Report, plan: TrackPlan, baked: Baked) -> None:
             reason = rpt_("keys made since the last bake get automatic handles: {:s}", frames)
             report.notes.append(str(plan.track.refusal(reason)))
             break
+
+
+def _note_of_gltf(report: Report, plan: TrackPlan, baked: Baked) -> None:
+    """Say where glTF's exporter will sample a track anew that was baked in place, because of how it was keyed: what the
+    animator made stays as it is there."""
+    if plan.track.kind == "QUATERNION" and any(keys.held.any() for keys in baked.channels):
+        reason = rpt_("its keys have quaternions of opposite signs")
+    elif not plan.track.is_rotation and len({own.keys.frames.tobytes() for own in plan.own.values()}) > 1:
+        own = {component: original.keys.frames for component, original in plan.own.items()}
+        # Blender's own segments, and what is not to be baked, have the animator's keys alone.
+        every = {
+            np.union1d(own.pop(component), keys.frames).tobytes()
+            for keys in baked.channels
+            for component in keys.components
+            if component in own
+        }
+        if len(every | {np.unique(frames).tobytes() for frames in own.values()}) == 1:
+            return
+        reason = rpt_("its channels are keyed at different frames")
+    else:
+        return
+    text = n_("{:s}, so glTF's exporter samples it anew; bake into a new action to have its keys in such a file")
+    report.notes.append(str(plan.track.refusal(rpt_(text, reason))))
 
 
 def note_doubts(report: Report, track: Track, kept: Iterable[OwnKeys]) -> None:

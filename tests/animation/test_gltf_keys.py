@@ -144,6 +144,14 @@ CASES: dict[str, tuple[Callable[[Any], bpy.types.Object], dict[str, str]]] = {
     "armature": (armature, {}),
 }
 """How it is made, and for each output in place what is said of it: of a new action nothing."""
+AS_KEYED = (
+    "opposite quaternions",
+    "eased opposite quaternions",
+    "channels apart",
+    "channels of other lengths",
+    "lines of other lengths",
+)
+"""What the animator's own keys make the exporter sample anew."""
 REFUSED = ("quaternions apart", "Euler angles apart", "retimed")
 """What handles can't play."""
 
@@ -165,9 +173,12 @@ def test_what_gltf_says_after_a_bake(animation, scene, capfd, tmp_path, case: st
         with pytest.raises(animation.Refusal):
             animation.bake(made, output=output, target=target)
         return
-    animation.bake(made, output=output, target=target)
+    report = animation.bake(made, output=output, target=target)
     expected = {in_place[output]} if target == "IN_PLACE" and output in in_place else set()
     assert said(capfd, tmp_path) == expected
+    # Where that comes of how it was keyed, the bake has said so before.
+    told = [note for note in report.notes if "so glTF's exporter samples it anew" in note]
+    assert len(told) == len(expected) * (case in AS_KEYED)
     if target == "IN_PLACE":
         animation.restore(made)
     else:
