@@ -42,6 +42,18 @@ def steps():
     yield 0.5
 """
 
+TURNS = """
+def steps():
+    for _turn_of_blenders_loop in range(3):
+        yield 0.02
+"""
+
+
+def turns(window: Any) -> None:
+    """Wait until Blender has heard of the mouse and the keys."""
+    window.run(TURNS)
+
+
 SETTLE = """
 def steps():
     from bl_ext.user_default.tcb_animation import handlers

@@ -10,7 +10,7 @@ import pytest
 
 from tools.graphical import place
 
-from .conftest import PICTURES, settle
+from .conftest import PICTURES, settle, turns
 from .test_main_path import CURVES
 
 ONLY_LOCATION = """
@@ -154,15 +154,17 @@ def hold_slider(window: Any, at: Any, steps: int) -> None:
     for place_ in ((x - 85, y), (x - 80, y)):
         window.xdotool("mousemove", *place_)
         time.sleep(0.3)
+    turns(window)
     window.xdotool("mousedown", 1)
+    turns(window)
     move_on(window, steps)
 
 
 def move_on(window: Any, steps: int) -> None:
     for _step in range(steps):
         window.xdotool("mousemove_relative", 5, 0)
-        time.sleep(0.05)
-    time.sleep(0.2)
+        turns(window)
+    turns(window)
 
 
 def take_back(window: Any) -> None:
