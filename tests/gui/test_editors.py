@@ -116,7 +116,7 @@ def test_escape_leaves_no_number_to_keys_that_had_none(window):
     window.run("bpy.ops.tcb.key_set(track='location', frame=1, bias=-0.5); bpy.ops.ed.undo_push(message='one')")
     one = everything(window)
     for name in ("bias", "tension"):
-        hold_slider(window, place(buttons, f"selected.{name}"), 4)
+        hold_slider(window, place(buttons, f"selected.{name}"), 8)
         assert set(parameter(window, name)) == {1.0, 20.0, 50.0}
         take_back(window)
         assert everything(window) == one
@@ -124,7 +124,7 @@ def test_escape_leaves_no_number_to_keys_that_had_none(window):
     window.run("area('GRAPH_EDITOR').type = 'VIEW_3D'")
     window.open_sidebar("VIEW_3D", "TCB")
     buttons = window.buttons("VIEW_3D", height=420)
-    hold_slider(window, place(buttons, "continuity"), 4)
+    hold_slider(window, place(buttons, "continuity"), 8)
     assert list(parameter(window, "continuity")) == [20.0]
     take_back(window)
     assert everything(window) == one
@@ -136,14 +136,14 @@ def test_escape_leaves_what_was_set_before_the_slider_was_taken_hold_of(window):
     window.key("a", at=centre)
     buttons = window.buttons("GRAPH_EDITOR", height=420)
     for first, then in (("bias", "tension"), ("tension", "bias")):
-        hold_slider(window, place(buttons, f"selected.{first}"), 4)
+        hold_slider(window, place(buttons, f"selected.{first}"), 8)
         window.xdotool("mouseup", 1)
         time.sleep(0.3)
         window.type_value(place(buttons, f"selected.{first}"), "0")
         assert parameter(window, first) == {1.0: 0.0, 20.0: 0.0, 50.0: 0.0}
         own = everything(window)
         for name in (first, then):
-            hold_slider(window, place(buttons, f"selected.{name}"), 4)
+            hold_slider(window, place(buttons, f"selected.{name}"), 8)
             take_back(window)
             assert everything(window) == own
 
