@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,6 +54,8 @@ def numbers(name: str, data: npt.ArrayLike, components: int | None = None) -> Fl
 
 def as_array(data: npt.ArrayLike) -> FloatArray:
     """Return real numbers as float64, or raise TypeError, which says what they are instead."""
+    if type(data) is np.ndarray and data.dtype == np.float64:
+        return data
     rows = data if isinstance(data, list | tuple) else [data]
     if any(isinstance(each, np.ma.MaskedArray) and np.ma.is_masked(each) for each in rows):
         raise TypeError("masked")
@@ -222,6 +225,10 @@ def _checked_frames(data: npt.ArrayLike) -> FloatArray:
         raise KeysError(n_("frames must have one dimension, not {:d}", frames.ndim))
     if not frames.size:
         raise KeysError(n_("a track needs at least one key"))
+    rising = frames[1:] > frames[:-1]
+    # Nothing between two finite frames that ascend is anything else.
+    if rising.all() and abs(frames[0]) <= FARTHEST and abs(frames[-1]) <= FARTHEST:
+        return frames
     finite = np.isfinite(frames)
     if not finite.all():
         key = int(np.argmin(finite))
@@ -230,16 +237,13 @@ def _checked_frames(data: npt.ArrayLike) -> FloatArray:
     if far.any():
         key = int(np.argmax(far))
         raise KeysError(n_("the frame is farther from 0 than {:g}", FARTHEST), key, float(frames[key]))
-    rising = frames[1:] > frames[:-1]
-    if not rising.all():
-        key = int(np.argmin(rising)) + 1
-        before, frame = float(frames[key - 1]), float(frames[key])
-        if frame == before:
-            fault = n_("shares its frame with the key before it; frames must be strictly increasing")
-        else:
-            fault = n_("comes after frame {:g}; frames must be strictly increasing", before)
-        raise KeysError(fault, key, frame)
-    return frames
+    key = int(np.argmin(rising)) + 1
+    before, frame = float(frames[key - 1]), float(frames[key])
+    if frame == before:
+        fault = n_("shares its frame with the key before it; frames must be strictly increasing")
+    else:
+        fault = n_("comes after frame {:g}; frames must be strictly increasing", before)
+    raise KeysError(fault, key, frame)
 
 
 def _checked_values(data: npt.ArrayLike, frames: FloatArray) -> FloatArray:
@@ -249,26 +253,32 @@ def _checked_values(data: npt.ArrayLike, frames: FloatArray) -> FloatArray:
     if values.ndim != 2 or len(values) != len(frames) or not values.shape[1]:
         fault = n_("values must be one row a key: {:d} frames, values of shape {!s}", len(frames), np.shape(data))
         raise KeysError(fault)
+    size = np.abs(values)
+    if size.max() <= _LARGEST:
+        return values
     finite = np.isfinite(values)
     if not finite.all():
         key, component = (int(index) for index in np.argwhere(~finite)[0])
         fault = n_("component {:d} of the value is {!s}, not a finite number", component, values[key, component])
         raise KeysError(fault, key, float(frames[key]), component=component)
-    large = np.abs(values) > _LARGEST
-    if large.any():
-        key, component = (int(index) for index in np.argwhere(large)[0])
-        fault = n_(
-            "component {:d} of the value is {:g}, farther from 0 than {:g}", component, values[key, component], _LARGEST
-        )
-        raise KeysError(fault, key, float(frames[key]), component=component)
-    return values
+    key, component = (int(index) for index in np.argwhere(size > _LARGEST)[0])
+    fault = n_(
+        "component {:d} of the value is {:g}, farther from 0 than {:g}", component, values[key, component], _LARGEST
+    )
+    raise KeysError(fault, key, float(frames[key]), component=component)
 
 
 def _check_speed(frames: FloatArray, values: FloatArray) -> None:
     """Raise KeysError where keys stand so near together that float64 holds no derivatives between them."""
+    if len(frames) == 1:
+        return
+    lengths = frames[1:] - frames[:-1]
+    least_of_all = max(math.sqrt(np.abs(values).max() / _LARGEST), 1.0 / FARTHEST, _SHORTEST * (frames[-1] - frames[0]))
+    if lengths.min() >= least_of_all:
+        return
     size = np.abs(values).max(axis=1)
     least = np.maximum(np.sqrt(np.maximum(size[1:], size[:-1]) / _LARGEST), 1.0 / FARTHEST)
-    near = frames[1:] - frames[:-1] < np.maximum(least, _SHORTEST * (frames[-1] - frames[0]))
+    near = lengths < np.maximum(least, _SHORTEST * (frames[-1] - frames[0]))
     if near.any():
         key = int(np.argmax(near)) + 1
         fault = n_("stands so near to the key before it that no number says how fast the value changes")

@@ -32,6 +32,13 @@ _PLACES = (1.0 - np.cos(np.pi * (np.arange(_MEASURED) + 0.5) / _MEASURED)) / 2.0
 _NODES, _EASED_NODES = slice(2, None, 5), slice(1, None, 3)
 """Those of them at which residuals are fitted: Chebyshev's, twelve and twenty, so that least squares are near to the
 smallest largest error. With eases twelve are too few: between them channels can move fast and back."""
+_PROBES = slice(4, None, 9)
+"""Those by which a segment that was fitted before is known again, beside its ends, the derivatives there and its eases:
+two curves of any method that agree in all of these to the last bit are one."""
+_PROBED = np.concatenate(([0], np.arange(1, _MEASURED + 1)[_PROBES], [_MEASURED + 1]))
+"""Where these, and the ends, are among all."""
+_FEW = 32
+"""Segments."""
 _STEPS = 4
 _SEEN, _MORE_STEPS, _CHANNEL_STEPS = 1e-4, 10, 6
 """Half the angle in radians, or of a segment's size: a bake may leave as much. Only what is worse gets more steps, of
@@ -351,22 +358,27 @@ class _Fitting:
 
     def _fitted(self, part: _Segments) -> _Fitted:
         """Return what segments get; those that were fitted before get the same."""
-        exact = self._sampled(part)
         derivatives = self._evaluated(part, np.repeat([[0.0], [1.0]], len(part.begin), axis=1), 1).swapaxes(0, 1)
-        if self._known is None or (self._is_cubic and not part.eases.any()):
-            return self._fit(part, exact, derivatives)
+        few = len(part.begin) <= _FEW
+        if self._known is None or (few and self._is_cubic and not part.eases.any()):
+            return self._fit(part, self._sampled(part, _PLACES), derivatives)
+        # A call of NumPy costs the same for one segment as for many.
+        exact = self._sampled(part, _PLACES) if few else None
+        probes = self._sampled(part, _PLACES[_PROBES]) if exact is None else exact[:, _PROBED]
         about = (
             part.frames,
             part.eases,
             self._numbers[part.begin].T,
             self._numbers[part.begin + 1].T,
             derivatives,
-            exact,
+            probes,
         )
         names = [blake2b(self._kind + each.tobytes(), digest_size=16).digest() for each in _Fitted.rows_of(about)]
         new = self._known.missing(names)
         if new:
-            fresh = self._fit(part.take(np.array(new)), exact[..., new], derivatives[..., new])
+            rest = part.take(np.array(new))
+            values = self._sampled(rest, _PLACES) if exact is None else exact[..., new]
+            fresh = self._fit(rest, values, derivatives[..., new])
             self._known.learn([names[place] for place in new], _Fitted.rows_of(fresh))
         return _Fitted.of_rows(self._known.recall(names), self._numbers.shape[1])
 
@@ -390,9 +402,9 @@ class _Fitting:
         values = np.concatenate([self._curve.evaluate(segment[block], flat[block], nu) for block in blocks], axis=1)
         return values.reshape(len(values), *w.shape)
 
-    def _sampled(self, part: _Segments) -> FloatArray:
-        """Return the spline's values (a, m + 2, N) at the segments' starts, at `_PLACES`, and at their ends."""
-        w = np.repeat(np.concatenate(([0.0], _PLACES, [1.0]))[:, np.newaxis], len(part.begin), axis=1)
+    def _sampled(self, part: _Segments, places: FloatArray) -> FloatArray:
+        """Return the spline's values (a, m + 2, N) at the segments' starts, at m places, and at their ends."""
+        w = np.repeat(np.concatenate(([0.0], places, [1.0]))[:, np.newaxis], len(part.begin), axis=1)
         if (eased := np.flatnonzero(part.eases.any(axis=0))).size:
             w[:, eased] = _eased(w[:, eased], *part.eases[:, eased])
         return self._evaluated(part, w, 0)
