@@ -91,8 +91,12 @@ class Composed:
         """Name for each channel the attributes in which its keys are other than as many that stand there."""
         n, shape = len(standing), self.arrays["co"].shape[:2]
         other = []
+        together = Standing.joined(standing)
         for name in NAMES:
-            before = np.concatenate([each.attribute(name) for each in standing])
+            if together is None:
+                before = np.concatenate([each.attribute(name) for each in standing])
+            else:
+                before = together.attribute(name)
             differs = _bits(self.arrays[name]) != _bits(before.reshape(*shape, *before.shape[1:]))
             other.append(differs.reshape(n, -1).any(axis=1))
         return [list(compress(NAMES, channel)) for channel in np.array(other).T.tolist()]

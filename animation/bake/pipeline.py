@@ -392,7 +392,10 @@ def _asked(job: _Job) -> float:
             continue
         # Of curves only cycles that go on for long come to much.
         count = sampling.cycled if options.output == "CURVES" else sampling.count
-        asked += sum(count(original.keys.frames, cycle) for original in kept.values())
+        alike: dict[bytes, list[OwnKeys]] = {}
+        for original in kept.values():
+            alike.setdefault(original.keys.frames.tobytes(), []).append(original)
+        asked += sum(len(each) * count(each[0].keys.frames, cycle) for each in alike.values())
     return asked
 
 
@@ -596,8 +599,9 @@ def _note_of_gltf(report: Report, plan: TrackPlan, baked: Baked) -> None:
 
 def note_doubts(report: Report, track: Track, kept: Iterable[OwnKeys]) -> None:
     """Say at which frames it is not sure what edits did to the track's keys."""
-    doubtful = union([own.doubtful for own in kept])
-    if len(doubtful):
+    doubts = [own.doubtful for own in kept if len(own.doubtful)]
+    if doubts:
+        doubtful = union(doubts)
         frames = ", ".join(f"{frame:g}" for frame in doubtful[:3])
         reason = rpt_("edited so that keys can't be told for sure; all that may be yours are kept: {:s}", frames)
         report.notes.append(str(track.refusal(reason)))

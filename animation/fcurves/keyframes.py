@@ -329,7 +329,7 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes, names: Sequence[str] = NAME
             continue
         put(name, array)
     if flags:
-        write_flags(fcurve, keys)
+        write_flags(fcurve, [arrays[name] for name in FLAGS])
 
 
 def _bits(places: FloatArray) -> npt.NDArray[np.uint64]:
@@ -337,11 +337,11 @@ def _bits(places: FloatArray) -> npt.NDArray[np.uint64]:
     return np.ascontiguousarray(places).view(np.uint64)[:, 0]
 
 
-def write_flags(fcurve: bpy.types.FCurve, keys: Keyframes) -> None:
-    """Select those of the curve's keys and handles that are selected in `keys`, and deselect the others."""
+def write_flags(fcurve: bpy.types.FCurve, flags: Sequence[BoolArray]) -> None:
+    """Select those of the curve's keys and handles whose flags, in the order of FLAGS, are set; deselect the others."""
     put = fcurve.keyframe_points.foreach_set
-    for name in FLAGS:
-        put(name, getattr(keys, name))
+    for name, array in zip(FLAGS, flags, strict=True):
+        put(name, array)
 
 
 def extrapolate(fcurve: bpy.types.FCurve, extrapolation: Literal["CONSTANT", "LINEAR"]) -> bool:

@@ -25,7 +25,8 @@ def remembered(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, 
 
     @wraps(function)
     def call(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
-        key = tuple(each.tobytes() if isinstance(each, np.ndarray) else each for each in (*args, *kwargs.values()))
+        given = (*args, *kwargs.values()) if kwargs else args
+        key = tuple([each.tobytes() if isinstance(each, np.ndarray) else each for each in given])
         if key in kept:
             kept.move_to_end(key)
             return kept[key]

@@ -69,6 +69,17 @@ class Standing(NamedTuple):
     every: Keyframes
     rows: slice
 
+    @classmethod
+    def joined(cls, every: Sequence[Standing]) -> Standing | None:
+        """Those of several channels where they stand one after the other: most are read together."""
+        first = every[0]
+        end = first.rows.stop
+        for each in every[1:]:
+            if each.every is not first.every or each.rows.start != end or end is None:
+                return None
+            end = each.rows.stop
+        return Standing(first.every, slice(first.rows.start, end))
+
     def attribute(self, name: str) -> npt.NDArray[Any]:
         """Take one of their attributes."""
         array: npt.NDArray[Any] = getattr(self.every, name)[self.rows]
@@ -123,14 +134,24 @@ class OwnKeys:
 
         Their values are held, or go to the next key by the interpolation that was chosen.
         """
+        if not np.count_nonzero(self.chosen) and _STEPPED not in self.keys.interpolation.tobytes():
+            # Of most channels: a tenth of the time.
+            return np.zeros(len(self.chosen), dtype=np.bool_)
         ends: BoolArray = self.keys.stepped | ((self.chosen & rows_.CHOSEN_INTERPOLATION) != 0)
         return ends
+
+    def named(self, keys: Keyframes, identities: Identities, numbers: FloatArray) -> OwnKeys:
+        """The same keys with other identities and numbers; in a fifth of the time that `replace` takes."""
+        own = object.__new__(OwnKeys)
+        vars(own).update(vars(self), keys=keys, identities=identities, numbers=numbers)
+        return own
 
     @property
     def is_ended(self) -> bool:
         """Whether the last key has an interpolation that counts, though nothing is played by it."""
-        last = self.chosen[-1:] & rows_.CHOSEN_INTERPOLATION
-        return bool(last.any() or self.keys.interpolation[-1:].tobytes() == _STEPPED)
+        last = self.chosen[-1:].tobytes()
+        chosen = bool(last) and bool(last[0] & rows_.CHOSEN_INTERPOLATION)
+        return chosen or self.keys.interpolation[-1:].tobytes() == _STEPPED
 
     def take(self, rows: BoolArray | IndexArray) -> OwnKeys:
         """The keys of those rows: indices, or a mask."""
@@ -323,7 +344,7 @@ def _of_track(track: Track, channels: Mapping[int, _Part]) -> dict[int, OwnKeys]
     changes: dict[int, Changes] = {}
     for index, part in channels.items():
         written = _written(track, index)
-        if written is None and not part.stamped.any():
+        if written is None and not np.count_nonzero(part.stamped):
             rows, placed = np.arange(len(part.keys)), np.zeros(len(part.keys), dtype=np.uint8)
             standing = Standing(part.keys, slice(None))
             result[index] = OwnKeys(
@@ -669,18 +690,17 @@ def _ratio(now: FloatArray, before: FloatArray) -> npt.NDArray[np.float64]:
 def digest(track: Track, settings: Settings, own: Mapping[int, OwnKeys]) -> int:
     """Compute a number, never 0, that changes with what a bake is made from: own keys and their parameters, choices,
     frame functions and the rotation mode."""
-    crc = zlib.crc32(repr(shape_of(track, settings)).encode())
+    parts = [repr(shape_of(track, settings)).encode()]
     for index, channel in sorted(own.items()):
-        if not channel.identities.all():
+        if np.count_nonzero(channel.identities) < len(channel.identities):
             # A key without a row is one that no bake knows.
             return NEVER
-        crc = zlib.crc32(channel.identities.data, zlib.crc32(b"%d" % index, crc))
-        crc = zlib.crc32(np.ascontiguousarray(channel.keys.co).data, crc)
-        crc = zlib.crc32(channel.chosen.data, zlib.crc32(channel.ends_spline.data, crc))
+        arrays = (channel.identities, channel.keys.co, channel.ends_spline, channel.chosen)
+        parts += [b"%d" % index, *(array.tobytes() for array in arrays)]
     function = function_of(track)
     if function is not None:
-        crc = zlib.crc32(b"%d" % function.checksum, crc)
-    return max(crc, RESTORED + 1)
+        parts.append(b"%d" % function.checksum)
+    return max(zlib.crc32(b"".join(parts)), RESTORED + 1)
 
 
 def shape_of(track: Track, settings: Settings) -> tuple[object, ...]:

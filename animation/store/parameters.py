@@ -60,8 +60,11 @@ def read_parameters(
     if not own:
         return {name: np.zeros(len(frames)) for name in PARAMETERS}
     numbers = given_numbers(own, frames)[:, : len(PARAMETERS)].astype(np.float64)
+    missing = np.isnan(numbers)
+    if not defaults and missing.all():
+        return dict(zip(PARAMETERS, np.zeros((len(PARAMETERS), len(frames))), strict=True))
     standing_in = np.array([defaults.get(name, 0.0) for name in PARAMETERS])
-    numbers = np.where(np.isnan(numbers), standing_in, numbers)
+    numbers = np.where(missing, standing_in, numbers)
     if not ((numbers >= _LOW) & (numbers <= _HIGH)).all():
         for name, column in zip(PARAMETERS, numbers.T, strict=True):
             check_parameter(track, name, column, frames)

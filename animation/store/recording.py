@@ -100,7 +100,7 @@ def recorded(
     named = Joined(identity.with_identities(keys, identities), joined.counts)
     arrays = (identities, numbers_in(rows))
     owns = [
-        replace(part.own, keys=own, identities=names, numbers=numbers)
+        part.own.named(own, names, numbers)
         for part, own, names, numbers in zip(parts, named.channels, *map(joined.of_channels, arrays), strict=True)
     ]
     return owns, np.split(fresh, np.cumsum(joined.sums(~stays))[:-1])

@@ -83,12 +83,12 @@ class OwnHandles(Plan):
         fitted = next(results.handles) if self._plays else None
         rows = [row for row, component in enumerate(self.spline.components) if component in self.scope.own]
         shown = None
-        if fitted is not None and (fitted.signs < 0).any():
+        if fitted is not None and np.count_nonzero(fitted.signs < 0):
             shown = (values * fitted.signs[:, np.newaxis]).T.astype(np.float32)[rows]
         chosen = np.array(
             [self.scope.own[self.spline.components[row]].chosen & np.uint8(CHOSEN_HANDLES) for row in rows]
         )
-        is_chosen = bool(chosen.any())
+        is_chosen = bool(np.count_nonzero(chosen))
         keys = ChannelKeys(
             [self.spline.components[row] for row in rows],
             self.spline.frames[:0],
@@ -106,12 +106,13 @@ class OwnHandles(Plan):
         notes += other_turns(self.scope.track, self.spline.frames[fitted.jumps])
         errors = np.where(self._is_blenders(fitted, chosen, rows), 0.0, fitted.errors) if is_chosen else fitted.errors
         far = errors > self.tolerance
-        if far.any():
+        if np.count_nonzero(far):
             far &= ~(errors <= self._rounding(fitted))
-        told = np.where(far, errors, 0.0) if far.any() else errors
+        is_approximate = bool(np.count_nonzero(far))
+        told = np.where(far, errors, 0.0) if is_approximate else errors
         key, channel = divmod(int(told.argmax()), told.shape[1])
         error, frame = float(errors[key, channel]), float(fitted.frames[key, channel])
-        return Baked([keys], notes, error, frame, is_approximate=bool(far.any()))
+        return Baked([keys], notes, error, frame, is_approximate)
 
     def _rounding(self, fitted: Handles) -> Float64Array:
         """What float32 leaves of errors in the segment that begins at each key, shape (keys, channels).
@@ -172,9 +173,11 @@ class OwnHandles(Plan):
     def _side(
         self, fitted_side: FloatArray, chosen: BoolArray, fitted: Handles, rows: list[int], side: str
     ) -> FloatArray:
-        places: FloatArray = np.where(chosen[..., np.newaxis], np.nan, fitted_side.transpose(1, 0, 2)[rows])
+        places: FloatArray = fitted_side.transpose(1, 0, 2)[rows]
+        if np.count_nonzero(chosen):
+            places = np.where(chosen[..., np.newaxis], np.nan, places)
         negated = fitted.signs < 0
-        if negated.any():
+        if np.count_nonzero(negated):
             own = [self.scope.own[self.spline.components[row]].keys for row in rows]
             others = np.array([getattr(keys, f"handle_{side}") for keys in own]) * np.array([1.0, -1.0], np.float32)
             places = np.where(np.isnan(places) & negated[:, np.newaxis], others, places)

@@ -6,9 +6,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from ...fcurves.cycles import repeats
 from ...fcurves.frames import union
 from ...store.frame_functions import function_of
+from ...store.own_keys import OwnKeys
 from ...store.table.options import Options
 from ...store.table.rows import CHOSEN_HANDLES
 from ...store.table.settings import Settings
@@ -45,7 +48,7 @@ def plan_track(track: Track, settings: Settings, own: OwnChannels, options: Opti
     splines = track_splines(track, settings, own, options.defaults)
     frames = union([spline.frames for spline in splines])
     by_handles = options.output == "HANDLES"
-    broken = any(spline.between.any() for spline in splines)
+    broken = any(len(spline.parts) > 1 for spline in splines)
     # A Cycles modifier repeats Blender's own segments, too; generated keys do not.
     cycle = "SINGLE" if broken and not by_handles else _cycle_beyond(track, settings)
     scope = Scope(track, own, options, sampling_of(own, options), cycle, frames)
@@ -66,11 +69,16 @@ def plan_track(track: Track, settings: Settings, own: OwnChannels, options: Opti
         notes.append(rpt_("it cycles, and Blender plays some of its segments: no repeats beyond its keys are baked"))
     if broken and settings.cycle == "LOOP" and by_handles:
         notes.append(rpt_(_LOOPS))
-    if not by_handles and any((each.chosen & CHOSEN_HANDLES).any() for each in own.values()):
+    if not by_handles and any(_has_chosen_handles(each) for each in own.values()):
         notes.append(rpt_(_CHOSEN))
     shown = not all(spline.spline.meets_keys for spline in splines)
     plans = _OUTPUTS[options.output](scope, [as_shown(track, spline) for spline in splines])
     return TrackPlan(track, settings, own, frames, plans, notes, shown)
+
+
+def _has_chosen_handles(own: OwnKeys) -> bool:
+    # Of most keys nothing was chosen.
+    return bool(np.count_nonzero(own.chosen)) and bool((own.chosen & CHOSEN_HANDLES).any())
 
 
 def sampling_of(own: OwnChannels, options: Options) -> Sampling:
@@ -85,4 +93,6 @@ def sampling_of(own: OwnChannels, options: Options) -> Sampling:
 def _cycle_beyond(track: Track, settings: Settings) -> str:
     """How the track goes on outside its keys."""
     # A Cycles modifier repeats what the curve holds: generated keys beyond the keys would become part of that.
-    return "SINGLE" if any(repeats(fcurve) for fcurve in track.channels.values()) else settings.cycle
+    if settings.cycle == "SINGLE" or any(repeats(fcurve) for fcurve in track.channels.values()):
+        return "SINGLE"
+    return settings.cycle

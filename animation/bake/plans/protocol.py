@@ -23,6 +23,7 @@ from ....interp.fitting.handles import Handles
 from ....interp.fitting.handles import Request as HandlesRequest
 from ...fcurves.frames import is_among, rows_of
 from ...fcurves.keyframes import BoolArray, EnumArray, FloatArray, IndexArray
+from ...fcurves.memoize import remembered
 from ...store.own_keys import OwnKeys
 from ...store.table.options import Options
 from ...store.table.settings import Settings
@@ -412,6 +413,15 @@ class PoseKeys:
     outgoing: Float64Array | None = None
 
 
+@remembered
+def _rows_among(frames: FloatArray, own: FloatArray) -> tuple[IndexArray, IndexArray, IndexArray, FloatArray]:
+    """The rows of the keys at frames that are the animator's, these keys' among `own`, and rows and frames of the
+    others."""
+    mine = is_among(frames, own)
+    others = np.flatnonzero(~mine)
+    return np.flatnonzero(mine), rows_of(frames[mine], own), others, frames[others]
+
+
 @dataclass(frozen=True)
 class Scope:
     """What the plans of a track have in common."""
@@ -479,21 +489,20 @@ class Scope:
         """The keys of components whose own keys stand at the same frames, without these."""
         components = [spline.components[row] for row in rows]
         own = self.own_frames(components[0])
-        mine = is_among(keys.frames, own)
-        place = rows_of(keys.frames[mine], own)
+        mine, place, others, generated = _rows_among(keys.frames, own)
         derivatives = None
         if keys.incoming is not None and keys.outgoing is not None:
             sides = keys.incoming[rows], keys.outgoing[rows]
             at_own = np.zeros((2, len(rows), len(own)))
             at_own[:, :, place] = [side[:, mine] for side in sides]
-            derivatives = Derivatives(*(side[:, ~mine] for side in sides), *at_own)
-        values = keys.values[rows].astype(np.float32)
+            derivatives = Derivatives(*(side[:, others] for side in sides), *at_own)
+        values = (keys.values if len(rows) == len(keys.values) else keys.values[rows]).astype(np.float32)
         return ChannelKeys(
             components,
-            keys.frames[~mine],
-            values[:, ~mine],
-            keys.held[~mine],
-            baked[rows_of(own, spline.frames)],
+            generated,
+            values.take(others, axis=1),
+            keys.held[others],
+            baked if len(own) == len(spline.frames) else baked[rows_of(own, spline.frames)],
             derivatives,
             values[:, mine] if shown else None,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import compress, pairwise
 from typing import Any, Literal
 
@@ -55,10 +56,12 @@ class TrackSpline:
     turns: Float64Array | None = None
     """How far a rotation turns from key to key where its numbers say how often, radians, shape (n - 1,)."""
 
-    @property
+    @cached_property
     def between(self) -> BoolArray:
         """The keys that begin segments which are none of the spline's, shape (n,)."""
         between = np.zeros(len(self.frames), dtype=np.bool_)
+        if len(self.parts) == 1:
+            return between
         between[np.cumsum([len(part.keys) for part in self.parts])[:-1] - 1] = True
         return between
 
@@ -104,6 +107,8 @@ def track_splines(
 
 def _runs(between: BoolArray) -> list[slice]:
     """Return the runs of keys that make splines, by the keys which begin segments of none."""
+    if not np.count_nonzero(between[:-1]):
+        return [slice(0, len(between))]
     bounds = [0, *(np.flatnonzero(between[:-1]) + 1).tolist(), len(between)]
     return [slice(*ends) for ends in pairwise(bounds)]
 
@@ -128,8 +133,10 @@ def _vector(
     frames = originals[components[0]].keys.frames
     values = np.stack([originals[index].keys.values for index in components], axis=1).astype(np.float64)
     # Infinite and undefined values are named by the keys themselves.
-    large = np.isfinite(values).all(axis=1) & (np.abs(values).max(axis=1) > _LARGEST)
-    if large.any():
+    if (
+        not np.abs(values).max() <= _LARGEST
+        and (large := np.isfinite(values).all(axis=1) & (np.abs(values).max(axis=1) > _LARGEST)).any()
+    ):
         raise track.refusal(
             rpt_("its value is so large that the motion could leave float32"), float(frames[np.argmax(large)])
         )
@@ -282,6 +289,8 @@ def _widened(own: Mapping[int, OwnKeys], frames: FloatArray, begins: Sequence[Bo
     """Tell which of a rotation's segments have to do with those of its channels that begin at their keys `begins`: as
     far as the channels' segments reach, since a segment of a channel is one thing."""
     wide = np.zeros(len(frames), dtype=np.bool_)
+    if not any(map(np.count_nonzero, begins)):
+        return wide
     chosen = np.concatenate([each[:-1] for each in begins])
     if not chosen.any():
         return wide

@@ -204,17 +204,17 @@ class Table:
     def _state(self, place: int, slot: int, path: str) -> State:
         track = self.arrays["tracks"][place]
         try:
-            settings = replace(Settings.from_codes(track["choices"].tolist()), digest=int(track["digest"]))
+            settings, digest = Settings.from_codes(track["choices"].tolist()), int(track["digest"])
         except IndexError as error:
             raise ValueError(rpt_(_DAMAGED, "choices")) from error
         identity = int(track["identity"])
         if not track["baked"]:
-            return State(identity, slot, path, settings)
+            return State(identity, slot, path, replace(settings, digest=digest))
         try:
             options = Options.from_numbers(track["options"].tolist())
         except (ValueError, OverflowError) as error:
             raise ValueError(rpt_(_DAMAGED, "options")) from error
-        settings = replace(settings, options=options)
+        settings = replace(settings, digest=digest, options=options)
         off = None
         if options.output == "HANDLES":
             off = Error(float(track["error"]), float(track["error_frame"]), int(track["baked"]) == _APPROXIMATE)

@@ -62,9 +62,15 @@ _DEFAULT = spelled(np.array([DEFAULT_AMPLITUDE], np.float32), np.array([DEFAULT_
 _DEFAULT_CODE = codes_of(np.array([DEFAULT_BACK], np.float32))[0]
 
 
+def may_name(identities: Identities) -> npt.NDArray[np.bool_]:
+    """Tell which identities a key may have: not those that most keys spell, plain ones and generated ones."""
+    may: npt.NDArray[np.bool_] = (identities != NONE) & (identities != _DEFAULT)
+    return may
+
+
 def is_free(identities: Identities) -> npt.NDArray[np.bool_]:
-    """Return which identities can be given: not those of zeros and of Blender's defaults, nor any with their codes."""
-    free: npt.NDArray[np.bool_] = (identities != NONE) & (identities != _DEFAULT) & spells_code(codes(identities))
+    """Tell which identities no plain key has: not those of zeros and of Blender's defaults, nor their codes."""
+    free: npt.NDArray[np.bool_] = may_name(identities) & spells_code(codes(identities))
     return free
 
 

@@ -108,13 +108,22 @@ def joined(parts: Sequence[Rows], dtype: np.dtype[Any] = ROW) -> Rows:
     return parts[0] if len(parts) == 1 else np.concatenate([part.view(whole) for part in parts]).view(dtype)
 
 
+def first_of_each(identities: Identities) -> tuple[Identities, npt.NDArray[np.intp]]:
+    """Return the identities in order, each once, and where each stands first."""
+    order = np.argsort(identities)
+    ordered = identities[order]
+    if (ordered[1:] != ordered[:-1]).all():
+        # A tenth of the time.
+        return ordered, order
+    return np.unique(identities, return_index=True)
+
+
 def merge(rows: Rows, more: Rows) -> Rows:
     """Merge two arrays of rows by identity, each identity once; `rows`, which are sorted, take precedence."""
     fresh = more[find(rows, more["identity"]) < 0] if len(more) else more
     if not len(fresh):
         return rows
-    _, first = np.unique(fresh["identity"], return_index=True)
-    fresh = fresh[first]
+    fresh = fresh[first_of_each(fresh["identity"])[1]]
     if not len(rows):
         return fresh
     new = np.zeros(len(rows) + len(fresh), dtype=np.bool_)
@@ -171,8 +180,11 @@ def identified(rows: Rows, known: Known) -> Rows:
     left = np.arange(len(rows))
     while len(left):
         identities[left] = identity.derive(words[left], serials[left])
-        _, first, group = np.unique(identities, return_index=True, return_inverse=True)
-        fits = identity.is_free(identities) & (words == words[first[group]]).all(axis=1)
+        fits = identity.is_free(identities)
+        ordered = np.sort(identities)
+        if (ordered[1:] == ordered[:-1]).any():
+            _, first, group = np.unique(identities, return_index=True, return_inverse=True)
+            fits &= (words == words[first[group]]).all(axis=1)
         at = known.find(identities)
         there = np.flatnonzero(at >= 0)
         # The first word is the identity itself.

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .identity import Identities
-from .rows import ROW, Rows, joined
+from .identity import Identities, may_name
+from .rows import ROW, Rows, first_of_each, joined
 
 if TYPE_CHECKING:
     from .custom_property import Table
@@ -43,8 +43,7 @@ class KnownRows:
     def find(self, identities: Identities) -> _Places:
         """Find the numbers of the rows of the identities, -1 where there is none."""
         places = np.full(len(identities), -1, dtype=np.intp)
-        # Most keys are generated ones, which have no identity.
-        left = np.flatnonzero(identities)
+        left = np.flatnonzero(may_name(identities))
         for known, at in self._lists:
             if not len(left):
                 break
@@ -58,9 +57,9 @@ class KnownRows:
     def add(self, rows: Rows) -> None:
         """Add those rows whose identities are not known."""
         rows = rows[self.find(rows["identity"]) < 0]
-        identities, first = np.unique(rows["identity"], return_index=True)
-        if not len(first):
+        if not len(rows):
             return
+        identities, first = first_of_each(rows["identity"])
         end = self._count + len(first)
         if end > len(self._rows):
             grown = np.empty(max(end, 2 * len(self._rows)), dtype=ROW)
