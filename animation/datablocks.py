@@ -77,7 +77,7 @@ def _by_name(datablock: bpy.types.ID) -> tuple[str, str]:
 
 
 def action_time(datablock: bpy.types.ID, frame: float) -> float:
-    """Convert a frame of the scene to the time of the datablock's action, which an NLA strip in tweak mode may shift."""
+    """Convert a frame of the scene to the time of the datablock's action; an NLA strip in tweak mode may shift it."""
     animation = _animation(datablock)
     if animation is None or not animation.use_tweak_mode:
         return frame

@@ -108,7 +108,7 @@ class Report:
 
     @property
     def _changes(self) -> list[tuple[str, str]]:
-        """Return the largest changes of the motion, as text, each with its track and frame; without those by rounding."""
+        """Return the largest changes of the motion, as text, each with its track and frame; not those by rounding."""
         degrees = math.degrees(self.rotation_change)
         changes = [(f"{self.value_change:.2g}", self.value_change_at)] if self.value_change > _ROUNDING else []
         turned = [(rpt_("{:.2g} degrees", degrees), self.rotation_change_at)] if degrees > _ROUNDING else []

@@ -21,7 +21,7 @@ def rpt_(text: str, *values: object, **named: object) -> str:
 
 
 def counted(count: int, one: str, more: str, *values: object) -> str:
-    """Return the translated text for one of something, or for any other number, with the number and the values in it."""
+    """Return the translated text for one of something, or for any other number, with the number and values in it."""
     return rpt_(one if count == 1 else more, count, *values)
 
 
