@@ -37,7 +37,7 @@ def is_plain(keys: Keyframes) -> BoolArray:
 
 
 def evaluate(keys: Keyframes, begin: IndexArray, frames: npt.ArrayLike, nu: int = 0) -> Float64Array:
-    """Return values at frames, or derivatives per frame, each in the plain segment that begins at the given key.
+    """Return values at frames, or derivatives per frame, each in the plain segment that begins at a given key.
 
     `nu` is the order of the derivative: 0 (values), 1 or 2.
     """
@@ -63,9 +63,7 @@ def evaluate(keys: Keyframes, begin: IndexArray, frames: npt.ArrayLike, nu: int 
 
 
 def cut(keys: Keyframes, frames: FloatArray) -> Keyframes:
-    """Insert keys at frames, which ascend, each in a plain segment; de Casteljau's construction keeps the curve as it
-    is.
-    """
+    """Insert keys at ascending frames, each in a plain segment, by de Casteljau's construction: the curve stays."""
     begin = np.searchsorted(keys.frames, frames, side="right") - 1
     first, inverse = np.unique(begin, return_inverse=True)
     segments = _Segments.of(keys, first)
@@ -113,7 +111,7 @@ class _Segments(NamedTuple):
         return np.stack([self.start, self.start + self.leaving, end - self.arriving, end])
 
     def parameters(self, inverse: IndexArray, frames: npt.ArrayLike) -> tuple[Float64Array, Float64Array, Float64Array]:
-        """Return the parameters at frames, and the coefficients of the cubics for frames and for values.
+        """Return the parameters at frames, and the coefficients of the cubics of frames and of values.
 
         `inverse` is the number of the segment for each frame. Frames are relative to the segment's start and length.
         """
@@ -140,7 +138,7 @@ def _polar(points: Float64Array, a: Float64Array, b: Float64Array, c: Float64Arr
 
 
 def _parameter(powers: Float64Array, u: Float64Array) -> Float64Array:
-    """Return the parameters at which cubics, rising from 0 to 1, are u: Newton's method, with bisection as a safeguard."""
+    """Return the parameters at which cubics rising from 0 to 1 are u: Newton's method, safeguarded by bisection."""
     result = u.copy()
     low, high = np.zeros_like(u), np.ones_like(u)
     t, going = u, np.arange(len(u))

@@ -173,7 +173,7 @@ def is_without_curves(datablock: bpy.types.ID) -> bool:
 
 
 def ensured_channels(datablock: bpy.types.ID) -> Channels:
-    """Return the F-curves as `channels_of` does; where the datablock has none, make the action or channelbag for them."""
+    """Return the F-curves as `channels_of` does; where there are none, make the action or channelbag for them."""
     if is_without_curves(datablock):
         animation: Any = getattr(datablock, "animation_data", None)
         if animation is None or animation.action is None:

@@ -50,9 +50,7 @@ class ChannelSegments:
 
 
 def evaluate(keys: Keyframes, begin: IndexArray, frames: Float64Array, nu: int = 0) -> Float64Array:
-    """Return values at frames, or derivatives per frame (`nu` 1 or 2), each in the segment that begins at the given
-    key.
-    """
+    """Return values at frames, or derivatives per frame (`nu` 1 or 2), each in the segment that begins at its key."""
     kinds = keys.interpolation[begin]
     result = np.empty(len(frames))
     for kind in np.unique(kinds).tolist():

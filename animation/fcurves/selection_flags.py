@@ -27,7 +27,7 @@ class Writer:
         the next ones."""
 
     def write(self, fcurve: bpy.types.FCurve, keys: Keyframes, names: Sequence[str] = NAMES) -> None:
-        """Write keys as `keyframes.write` does; postpone their selection where Blender can deselect all keys at once."""
+        """Write keys as `keyframes.write` does, but postpone their selection where Blender can deselect all at once."""
         write(fcurve, keys, names, flags=not CAN_DESELECT)
         if CAN_DESELECT and not set(FLAGS).isdisjoint(names):
             flags = _flags_of(keys)
