@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What belongs to keys and tracks, and where it lies."""
+"""Storage of what belongs to keys and tracks: identities in the keys, the rest in the action's table."""

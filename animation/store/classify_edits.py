@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What edits did to a baked channel since it was written: which keys are the animator's, and with which values.
+"""Classification of a baked channel's keys after edits: which are the animator's, and with which values.
 
-Own keys are known by identity. Three things have to be told apart by what was written:
+Own keys are recognized by identity. Three cases are decided by comparison with what the last update wrote:
 
-- A generated key with another value than its stamp was keyed over, or it went along when keys were moved, scaled or
-  mirrored in value. It went along where one map of values explains it, the generated keys around it and both own keys
-  around them; otherwise it is the animator's.
-- Blender makes one key of selected keys that land on one frame, with the mean of their values. An own key whose value
-  is such a mean, of own and generated keys, gets the mean of the own ones.
-- The key that stays may be a generated one. An own key that is gone is in it where its value is the mean with the own
-  one's, or where it was put in the own one's place.
+- A generated key has another value than its stamp. Either the animator keyed over it, or it was moved, scaled or
+  mirrored in value together with others. The latter is assumed where one map of values explains it, the generated keys
+  around it and both own keys around them; otherwise the key is the animator's.
+- Blender merges selected keys that land on one frame into one with the mean of their values. An own key whose value is
+  such a mean, of own and generated keys, gets the mean of the own ones.
+- The key that remains of merged keys may be a generated one. A missing own key was merged into it where its value is
+  the mean with the own key's, or where it was moved to the own key's frame.
 """
 
 from __future__ import annotations
@@ -32,45 +32,47 @@ from .table.stamps import is_generated, is_stamped
 Float64Array = npt.NDArray[np.float64]
 
 _ROUNDING = 3e-6
-"""Relative. Means and moves of float32 values are rounded a few times."""
+"""Relative. Means and shifts of float32 values are rounded a few times."""
 _MAPPED = 2e-5
-"""Relative. Scaling in the Graph Editor goes through several float32 operations a key."""
+"""Relative. Scaling in the Graph Editor takes several float32 operations a key."""
 _NEARLY_ALL = 0.9
-"""Of the generated keys between two own ones: so many do not agree by chance."""
+"""The fraction of the generated keys between two own ones that does not agree by chance."""
 _MOST_MERGED = 128
-"""Keys in a row that are looked at as having become one with a key, in part: among more, too many means are alike."""
+"""Consecutive missing keys of which any part is tried as merged into a key: with more keys too many means coincide."""
 _MOST_MOVED = 12
-"""Own keys that are looked at as having been moved onto a key."""
+"""Missing own keys that are tried as moved onto a key."""
 _ABOUT = 3
-"""Keys on each side that have to do with one."""
+"""Keys on each side of a key that are taken for its neighbours."""
 _FEWEST = 3
-"""Keys that underwent the same in time: two always do."""
+"""The fewest keys that give evidence of a common map of frames: some map fits any two."""
 _SNAP = 0.51
-"""Frames. Blender snaps each moved key by itself to a whole frame."""
+"""Frames. Blender snaps each moved key separately to a whole frame."""
 
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """What became of the keys of one channel."""
+    """The classification of the keys of one channel."""
 
     is_own: BoolArray
-    """Which are the animator's."""
+    """Which keys are the animator's."""
     values: FloatArray
-    """Their own values, shape (n,) for all keys."""
+    """Own values of these keys, shape (n,) for all keys."""
     promoted: BoolArray
-    """Which of them were generated."""
+    """Which of the animator's keys were generated."""
     merged: BoolArray
-    """Which became one with others: Blender gave them a mean, and left their handles."""
+    """Keys into which others were merged: Blender set the mean value and did not move the handles."""
     returned: Written = field(default_factory=lambda: np.empty(0, dtype=OWN))
-    """Own keys that others have swallowed, where they are now: their identities and `co`."""
+    """Own keys that were merged into generated ones or replaced by them: their identities, and `co` where they are now.
+    """
     swallowed_by: IndexArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    """The rows of the generated keys with which they became one; -1: one that came to the place took it."""
+    """The rows of the generated keys into which they were merged; -1: replaced by a key that was pasted or moved there.
+    """
     doubtful: FloatArray = field(default_factory=lambda: np.empty(0, dtype=np.float32))
-    """Frames of promoted keys of which it is not sure that an animator keyed them, and of returned ones that may have
-    been meant to go."""
+    """Frames of promoted keys that may not be the animator's, and of returned keys that may have been deleted on
+    purpose."""
 
     def own(self, keys: Keyframes) -> Keyframes:
-        """Take the animator's keys, with their own values."""
+        """Return the animator's keys, with their own values."""
         own = keys.take(self.is_own)
         values = self.values[self.is_own]
         shift = values - own.values
@@ -86,7 +88,7 @@ class Changes:
 
 
 def classify(keys: Keyframes, identities: Identities, written: Channel | None) -> Changes:
-    """Tell what became of the keys of a channel since it was written; None: it never was, its stamps were pasted."""
+    """Classify the keys of a channel; `written` is None where it was never baked, so that its stamps were pasted."""
     generated = is_generated(keys) & (identities == identity.NONE)
     is_own = ~generated
     promoted = is_own & is_stamped(keys)
@@ -126,11 +128,14 @@ def _as_written(keys: Keyframes, identities: Identities, is_own: BoolArray, writ
 
 
 def values_without_bake(now: FloatArray, written: Written) -> FloatArray:
-    """Tell the own values of keys that have the values `now` on the baked curve: of one that shows another than its
-    own, that moved by as much, and negated where it was."""
+    """Return the own values of keys that have the values `now` on the baked curve.
+
+    Where the curve shows another value than the key's own, the own value changes by as much as the shown one, and is
+    negated where the shown one was.
+    """
     shown, own = written["co"][:, 1], written["value"]
     moved = own.astype(np.float64) + (now.astype(np.float64) - shown)
-    # A quaternion that handles play negated: another component may not have changed.
+    # Handles may play a quaternion negated, and an edit may leave this component unchanged.
     values = np.select([now == shown, own == shown, now == -shown, own == -shown], [own, now, -own, -now], moved)
     return values.astype(np.float32)
 
@@ -141,20 +146,20 @@ def _differ(values: FloatArray | Float64Array, others: FloatArray | Float64Array
 
 
 def _can_be_snapped(before: Float64Array | float, now: FloatArray | float) -> BoolArray:
-    """Which frames Blender may have snapped to those: by whole frames while it moves keys, or to whole frames."""
+    """Return which frames may come from snapping: moved by whole frames, or now at whole frames."""
     shifts, frames = np.subtract(now, before), np.asarray(now)
     can_be: BoolArray = np.minimum(np.abs(shifts - np.round(shifts)), np.abs(frames - np.round(frames))) <= ONE_KEY
     return can_be
 
 
 def _is_within(frame: float, frames: FloatArray) -> bool:
-    """Whether a frame is in the range of others, which ascend."""
+    """Return whether a frame is in the range of others, which ascend."""
     return len(frames) > 0 and bool(frames[0] <= frame <= frames[-1])
 
 
 @dataclass(frozen=True)
 class _Map:
-    """now = factor * before + offset."""
+    """A map of values: now = factor * before + offset."""
 
     factor: float
     offset: float
@@ -171,25 +176,25 @@ _SAME = _Map(1.0, 0.0)
 
 @dataclass(frozen=True, eq=False)
 class _History:
-    """A channel's keys now, beside those that were written."""
+    """A channel's keys now, matched to those that were written."""
 
     keys: Keyframes
     generated: BoolArray
     source: IndexArray
-    """For each key the one that was written, by its row there; -1: none, it was made or pasted since."""
+    """For each key its row among the keys that were written; -1: it was made or pasted since."""
     before: Float64Array
-    """The value that each key was written with; NaN where that is not known."""
+    """The value with which each key was written; NaN where it is not known."""
     frames: Float64Array
-    """Of the keys that were written, own and generated, ascending."""
+    """Frames of the keys that were written, own and generated, ascending."""
     shown: Float64Array
-    """Their values on the curve."""
+    """Values on the curve of the keys that were written."""
     own: IndexArray
-    """For each of them its row in `written`; -1: it was generated."""
+    """For each key that was written its row in `written`; -1: it was generated."""
     written: Written
     left: BoolArray
-    """Which of them no key is left of."""
+    """Which of the keys that were written are missing now."""
     unsure: list[float] = field(default_factory=list)
-    """Frames of own keys that are taken for swallowed by keys that may have stood there before."""
+    """Frames of own keys that are taken for merged, though the generated key may have been there before."""
 
     @classmethod
     def of(cls, keys: Keyframes, identities: Identities, generated: BoolArray, channel: Channel) -> _History:
@@ -200,7 +205,7 @@ class _History:
         place[order] = np.arange(len(order))
         source = np.full(len(keys), -1, dtype=np.intp)
         if len(own):
-            # Each identity is written once: keys that share one are copies that were made since.
+            # Each identity is written once: other keys with the same identity are copies made since.
             named = np.argsort(own["identity"], kind="stable")
             found = named[np.minimum(np.searchsorted(own["identity"][named], identities), len(own) - 1)]
             mine = own["identity"][found] == identities
@@ -224,7 +229,7 @@ class _History:
 
     @property
     def flipped(self) -> BoolArray:
-        """Generated keys that were pasted with their values negated: nearly all that were pasted are."""
+        """Return generated keys that were pasted flipped: nearly all pasted ones have negated values."""
         elsewhere = (self.source < 0) | (np.abs(self.keys.frames - self.keys.period) > ONE_KEY)
         pasted = self.generated & elsewhere
         opposite: BoolArray = pasted & (self.keys.values == -self.keys.back)
@@ -233,10 +238,10 @@ class _History:
             return np.zeros_like(opposite)
         return opposite
 
-    # Which generated keys were keyed over.
+    # Generated keys that were keyed over.
 
     def keyed(self, changed: IndexArray) -> tuple[BoolArray, BoolArray]:
-        """Of the changed generated keys those that are the animator's, and those of them of which that is not sure."""
+        """Return which of the changed generated keys are the animator's, and for which of them this is uncertain."""
         keyed = np.zeros(len(self.keys), dtype=np.bool_)
         changed = changed[~self._negated[changed]]
         anchors = np.flatnonzero(~self.generated & (self.source >= 0))
@@ -253,7 +258,7 @@ class _History:
                 continue
             keyed[left] = True
         if len(changed) >= _FEWEST:
-            # They may be a tool's work.
+            # Many changed keys may be the result of a tool.
             return keyed, keyed
         mirrored = self.keys.select_control_point & (self.now == -self.before)
         elsewhere = np.abs(self.keys.frames - self.keys.period) > ONE_KEY
@@ -261,9 +266,9 @@ class _History:
 
     @cached_property
     def _negated(self) -> BoolArray:
-        """Keys that were mirrored in value: of all that are selected, own and generated ones, every one is negated.
+        """Return the selected keys if all of them, own and generated ones, were negated by a mirror in value.
 
-        A value of 0 stays where it is, so a segment may have too few keys to tell by itself.
+        A value of 0 does not change, so a single segment may have too few keys to recognize the mirror.
         """
         chosen = self.keys.select_control_point & np.isfinite(self.before)
         told = chosen & (self.before != 0.0)
@@ -273,7 +278,7 @@ class _History:
         return np.zeros_like(chosen)
 
     def _explained(self, rows: IndexArray, inside: IndexArray, ends: list[int]) -> BoolArray:
-        """Which of the rows have a value that a map of their whole segment gives, merged with others or not."""
+        """Return which of the rows have a value that a map of their whole segment gives, merged with others or not."""
         explained = np.zeros(len(rows), dtype=np.bool_)
         maps = [_SAME, *self._maps(inside, ends), *self._common_maps]
         size = float(np.abs(self.before[inside]).max(initial=0.0))
@@ -284,7 +289,7 @@ class _History:
         return explained
 
     def _maps(self, inside: IndexArray, ends: list[int]) -> Iterator[_Map]:
-        """Maps of values that both own keys around a segment and most of its generated keys underwent."""
+        """Yield the maps of values that fit both own keys around a segment and most of its generated keys."""
         rows = np.concatenate((inside, np.array(ends, dtype=np.intp)))
         now, before = self.now[rows], self.before[rows]
         size = float(np.abs(before).max(initial=0.0))
@@ -292,7 +297,7 @@ class _History:
         # Where the own keys went along with all others nobody edited them besides.
         went_along = any(each.fits(now[len(inside) :], before[len(inside) :], size).all() for each in self._common_maps)
         if not moved and len(inside) < _FEWEST:
-            # About own keys that stay, some map explains any one key.
+            # Where the own keys didn't change, some map fits any single key.
             return
         pairs = [(int(np.argmin(before)), int(np.argmax(before)))]
         pairs += [(len(rows) - 2, len(rows) - 1)] if len(ends) == 2 else []
@@ -315,7 +320,7 @@ class _History:
 
     @cached_property
     def _common_maps(self) -> list[_Map]:
-        """Maps of values that all own keys underwent together with generated ones."""
+        """Return the maps of values that fit all own keys and some generated ones."""
         known = np.flatnonzero(np.isfinite(self.before))
         own = known[~self.generated[known]]
         now, before = self.now[own], self.before[own]
@@ -331,17 +336,20 @@ class _History:
         return [_Map(1.0, float(np.median(shifts[np.round(shifts, 4) == found[most]])))]
 
     def _smoothed(self, rows: IndexArray, inside: IndexArray, ends: list[int]) -> bool:
-        """Whether a tool smoothed the whole segment: all of it is selected, most of it has changed, and no value lies
-        outside those that were written around it."""
+        """Return whether a tool smoothed the whole segment.
+
+        It did where all of the segment is selected, most of it has changed, and no value lies outside the values
+        written around it.
+        """
         among = np.concatenate((inside, np.array(ends, dtype=np.intp)))
         selected, segment = self.keys.select_control_point, slice(among.min(), among.max() + 1)
         if 2 * len(rows) <= len(inside) or not selected[among].all() or (self.source[segment] < 0).any():
             return False
-        # An own key with selected ones on both sides was smoothed, too.
+        # An own key between selected ones was smoothed, too.
         within = [end for end in ends if 0 < end < len(selected) - 1 and selected[end - 1] and selected[end + 1]]
         shifts = self.now[rows] - self.before[rows]
         alike = np.abs(shifts - np.median(shifts)) <= _MAPPED * float(np.abs(self.shown).max(initial=1e-3))
-        # As much for most of them, and nothing for the own keys, is no smoothing: they were keyed.
+        # The same shift for most keys, and none for the own keys, is not smoothing: the keys were keyed.
         changed = _differ(self.now, self.before)
         if not changed[within].all() or (2 * alike.sum() > len(rows) and not changed[ends].any()):
             return False
@@ -350,12 +358,14 @@ class _History:
         room = 0.05 * (high - low) + _MAPPED * np.maximum(np.abs(low), np.abs(high))
         return bool(((self.now[rows] >= low - room) & (self.now[rows] <= high + room)).all())
 
-    # Keys that became one.
+    # Merged keys.
 
     def _groups(self, row: int, maps: Sequence[_Map], moved: Sequence[int] = ()) -> Iterator[tuple[IndexArray, _Map]]:
-        """The keys, by their places among those that were written, that a key may have become one with: neighbours
-        that are gone, in a row, whose mean is the key's value now by one of the maps. The key itself is among them,
-        and perhaps one of those that were `moved` there from elsewhere.
+        """Yield the groups of written keys that may have been merged into a key, with the map of values.
+
+        A group is a run of missing neighbours whose mean, mapped, is the key's value now. It includes the key itself,
+        and perhaps one of the keys that were `moved` there from elsewhere. Keys are given by their rows among those
+        that were written.
         """
         source = int(self.source[row])
         if source < 0 or not self.left.any():
@@ -374,10 +384,10 @@ class _History:
                         yield (np.append(group, other) if other >= 0 else group), each
 
     def _runs(self, row: int, source: int) -> Iterator[tuple[IndexArray, IndexArray, IndexArray]]:
-        """Keys that are gone, and of which to which of them they may have become one with a key.
+        """Yield missing keys, and the starts and ends of the runs among them that may have been merged into a key.
 
-        Snapping moves a key by whole frames, so often only keys that stood whole frames apart become one. Selected
-        keys that were moved among others stand anywhere, but still in order among themselves.
+        Snapping moves keys by whole frames, so often only keys at whole distances are merged. Selected keys that were
+        moved past others can be anywhere, but keep their order.
         """
         nothing = np.zeros(1, dtype=np.intp)
         seen = set()
@@ -397,8 +407,7 @@ class _History:
         yield nothing[:0], nothing, nothing
 
     def _gone_beside(self, row: int, source: int) -> Iterator[tuple[IndexArray, bool]]:
-        """Keys that are gone, among which those are that a key may have become one with; and whether it is in its
-        place among them, and not moved among others."""
+        """Yield missing keys that may have been merged into a key; and whether it is still in order among them."""
         whole = self.frames - self.frames[source]
         alike = np.abs(whole - np.round(whole)) <= SAME_FRAME
         selected = self.keys.select_control_point
@@ -417,7 +426,7 @@ class _History:
             yield gone[off <= max(room, _SNAP)], False
 
     def _neighbours(self, row: int, among: BoolArray, beside: BoolArray) -> tuple[int, int]:
-        """Between which of the keys that were written, `among` these, a key stands now, by those `beside` it."""
+        """Return the rows of the written keys, out of `among`, between which a key is now; only keys `beside` count."""
         known = np.flatnonzero((self.source >= 0) & among[self.source] & beside)
         at = int(np.searchsorted(known, row))
         near = [int(self.source[known[place]]) for place in (at - 1, at + 1) if 0 <= place < len(known)]
@@ -428,8 +437,11 @@ class _History:
         return min(near), max(near)
 
     def own_values(self) -> tuple[FloatArray, BoolArray]:
-        """The own values of own keys: as they stand; of one that became one with generated keys the mean of the own
-        ones among them; of one that shows another value than its own, that moved by as much. And which became one."""
+        """Return the own values of own keys, and which keys were merged.
+
+        The own value is the value now; of a key merged with generated ones, the mean of the own keys among them; of a
+        key whose written value was not its own, the own value changed by as much as the shown one.
+        """
         values = self.keys.values.copy()
         became_one = np.zeros(len(values), dtype=np.bool_)
         own_rows = np.flatnonzero(~self.generated & (self.source >= 0))
@@ -439,7 +451,7 @@ class _History:
         shifts = self.now[own_rows] - self.shown[self.source[own_rows]]
         elsewhere = (now != shown) & ((now != -shown) | (written["value"] == shown))
         for row, shift, before in zip(own_rows[elsewhere].tolist(), shifts[elsewhere], shown[elsewhere], strict=True):
-            # One that moved by as much as another did not become one with any.
+            # A key shifted by as much as another was not merged.
             alike = np.abs(shifts - shift) <= _MAPPED * max(1.0, abs(before))
             merged = self._merged_value(row) if alike.sum() == 1 else None
             if merged is not None:
@@ -447,7 +459,7 @@ class _History:
         return values, became_one
 
     def _merged_value(self, row: int) -> float | None:
-        """The mean of the own keys in an own key that became one with generated ones; None where it did not."""
+        """Return the mean of the own keys merged with generated ones into an own key; None where none were."""
         for group, found in self._groups(row, [_SAME, *self._common_maps]):
             own = self.own[group]
             if (own < 0).any():
@@ -458,13 +470,13 @@ class _History:
         return float(self.written["value"][rows].astype(np.float64).mean())
 
     def swallowed(self) -> tuple[Written, IndexArray]:
-        """The own keys that generated ones have swallowed, where they are now, and the rows of these."""
+        """Return the own keys that were merged into generated ones, where they are now, and the rows of the latter."""
         found: dict[int, tuple[int, float, float]] = {}
         elsewhere: dict[int, tuple[int, float, float]] = {}
         gone = np.flatnonzero(self.left & (self.own >= 0))
         if len(gone):
             rows = np.flatnonzero(self.generated & (self.source >= 0))
-            # A changed value tells most.
+            # A changed value is the best evidence.
             changed = _differ(self.now[rows], self.before[rows])
             went_along = [each.fits(self.now[rows], self.before[rows], 0.0) for each in self._common_maps]
             likely = changed & ~np.any(went_along, axis=0) if went_along else changed
@@ -513,7 +525,7 @@ class _History:
                 continue
             off = self._off(own, frame)
             rank = off, float(np.abs(self.frames[own] - frame).max())
-            # Where all values are one, the mean of any is that.
+            # Where all values are equal, any group has the same mean.
             if rank < best and (changed or (np.ptp(self.shown[group]) <= self._rounding(group) and off <= 1.0)):
                 best = rank
                 result = int(own[0]), frame, found.factor * self._own_mean(self.own[own]) + found.offset, off
@@ -524,20 +536,20 @@ class _History:
         return _ROUNDING * max(1e-3, float(np.abs(self.shown[group]).max()))
 
     def _off(self, places: IndexArray, frame: float) -> float:
-        """How far from the frame the keys are now, by what others underwent; up to 1 is there."""
+        """Return how far the written keys would be from the frame by the common maps of time; up to 1 is a match."""
         result = 2.0
         snapped = _can_be_snapped(self.frames[places], frame)
         for factor, offset, room in self._time_maps:
-            # What did not move was not snapped.
+            # Keys that did not move were not snapped.
             rooms = room if (factor, offset) == (1.0, 0.0) else np.where(snapped, max(room, _SNAP), ONE_KEY)
             result = min(result, float((np.abs(factor * self.frames[places] + offset - frame) / rooms).max()))
         return result
 
     def _near_gone(self, rows: IndexArray) -> IndexArray:
-        """Of the rows those where an own key that is gone may be now, by what others underwent; the likeliest first."""
+        """Return the rows to which a missing own key may have moved by the common maps of time, likeliest first."""
         gone = self.frames[self.left & (self.own >= 0)]
         whole = self.frames[self.source[rows], np.newaxis] - gone
-        # Snapping moves by whole frames.
+        # Snapping moves keys by whole frames.
         unlike = np.abs(whole - np.round(whole)) > SAME_FRAME
         off = np.full(unlike.shape, np.inf)
         for factor, offset, room in self._time_maps:
@@ -549,7 +561,7 @@ class _History:
         return near
 
     def _can_have_moved(self, rows: IndexArray) -> BoolArray:
-        """Which keys moved ones can have become one with: what Blender moved is selected until something else is."""
+        """Return which keys moved ones may have been merged into: Blender leaves the keys that it moved selected."""
         chosen = self.keys.select_control_point
         known = np.flatnonzero(self.source >= 0)
         moved = known[np.abs(self.keys.frames[known] - self.frames[self.source[known]]) > ONE_KEY]
@@ -557,12 +569,12 @@ class _History:
 
     @cached_property
     def _gone_own(self) -> list[int]:
-        """Own keys that are gone: they may have been moved anywhere."""
+        """Return the missing own keys, which may have been moved anywhere."""
         gone: list[int] = np.flatnonzero(self.left & (self.own >= 0))[:_MOST_MOVED].tolist()
         return gone
 
     def _is_denser(self, row: int) -> bool:
-        """Whether the keys beside this one have come nearer to each other than they were written."""
+        """Return whether the keys beside this one are closer together than they were written."""
         for low, high in ((row - 1, row), (row, row + 1)):
             if low >= 0 and high < len(self.source) and self.source[low] >= 0 and self.source[high] >= 0:
                 written = abs(self.frames[self.source[high]] - self.frames[self.source[low]])
@@ -585,11 +597,11 @@ class _History:
             near = np.flatnonzero(self.generated & (off <= np.where(snapped, room, ONE_KEY)))
             near = near[np.argsort(~snapped[near], kind="stable")]
             before = np.where(self.source[near] >= 0, self.frames[self.source[near]], self.keys.period[near])
-            # One that came there with the own one has become one with it, or was beside it.
+            # A key that the same map took there was merged with the own one, or was beside it.
             elsewhere = near[np.abs(factor * before + offset - place) > max(room, ONE_KEY)]
-            # What Blender moved is selected yet, and stays where it meets what it did not move.
+            # Keys that Blender moved are still selected, and replace keys that it did not move.
             moved = bool(self.keys.select_control_point[elsewhere].any())
-            # But not every key among many that become one gets their mean.
+            # But where many keys are merged not every one gets the mean.
             near = elsewhere if len(elsewhere) or not self._is_packed(factor) else near
             if len(near):
                 about = self._is_about(which, factor, offset, room)
@@ -601,15 +613,16 @@ class _History:
         return (row, place, float(self.written["value"][self.own[which]])), moved
 
     def _is_packed(self, factor: float) -> bool:
-        """Whether keys were scaled so that many of them became one."""
+        """Return whether keys were scaled in time so that many of them were merged."""
         return 0.0 < factor < 1.0 and float(self.left.mean()) > (1.0 - factor) / 2.0
 
     @cached_property
     def _covered_keys(self) -> dict[int, tuple[int, float, float]]:
-        """Own keys in whose places copies of generated ones stand, or which went because the range of these was
-        replaced and not only that of the own ones among them: their own places.
+        """Return own keys that copies of generated keys replaced: row -1, frame and value by their row.
 
-        Pasting over a whole range would leave the same keys, and mean that the own ones are to go: in doubt they stay.
+        An own key counts as replaced where a copy is at its frame, or where the range of generated copies, but not that
+        of the own copies, covers it. Pasting over a whole range to replace the own keys would leave the same keys: in
+        doubt the own keys are kept.
         """
         if not self.generated.any() or not (self._is_doubled or self._is_all_pasted):
             return {}
@@ -628,7 +641,7 @@ class _History:
         return result
 
     def _value_of_copy(self, which: int) -> float:
-        """The value of an own key that is covered, by that of its copy, if there is one."""
+        """Return the value of a replaced own key, by that of its copy if there is one."""
         written = float(self.written["value"][self.own[which]])
         copies = np.flatnonzero(~self.generated & (self.source == which))
         if not len(copies) or written != float(self.written["co"][self.own[which], 1]):
@@ -637,7 +650,7 @@ class _History:
 
     @cached_property
     def _sign_of_copies(self) -> float:
-        """-1 where the keys were pasted flipped, with other values than those from which they were copied."""
+        """Return -1 where the keys were pasted flipped, with the negated values of the keys they were copied from."""
         known = np.flatnonzero(self.source >= 0)
         stays = known[np.abs(self.keys.frames[known] - self.frames[self.source[known]]) <= ONE_KEY]
         copies = np.setdiff1d(known, stays)
@@ -650,17 +663,17 @@ class _History:
 
     @property
     def covered(self) -> FloatArray:
-        """The frames of own keys that others may have been meant to replace."""
+        """Return the frames of own keys that pasting may have been meant to replace."""
         return np.array([self.frames[which] for which in self._covered_keys], dtype=np.float32)
 
     @cached_property
     def _is_all_pasted(self) -> bool:
-        """Whether nothing is left but generated keys that were pasted: over all others."""
+        """Return whether all keys are generated ones that were pasted over all others."""
         return bool((self.generated & (np.abs(self.keys.frames - self.keys.period) > ONE_KEY)).all())
 
     @cached_property
     def _is_doubled(self) -> bool:
-        """Whether keys were copied, and the first ones stand where they were written."""
+        """Return whether keys were copied while the original ones stayed where they were written."""
         known = np.flatnonzero(self.source >= 0)
         stays = np.abs(self.keys.frames[known] - self.frames[self.source[known]]) <= ONE_KEY
         again = np.isin(self.source[known[stays]], self.source[known[~stays]])
@@ -669,14 +682,14 @@ class _History:
         return bool(again.any()) or len(np.unique(own)) < len(own)
 
     def _is_about(self, which: int, factor: float, offset: float, room: float) -> bool:
-        """Whether keys that were written beside this one stand where the map puts them."""
+        """Return whether keys that were written beside this one are now where the map puts them."""
         known = np.flatnonzero(self.source >= 0)
         fits = np.abs(factor * self.frames[self.source[known]] + offset - self.keys.frames[known]) <= room
         return bool(np.isin(self.source[known[fits]], np.arange(which - _ABOUT, which + _ABOUT + 1)).any())
 
     @cached_property
     def _time_maps(self) -> list[tuple[float, float, float]]:
-        """What the keys underwent in time, where some did so together: factor, offset and how exactly."""
+        """Return the maps of frames that several keys underwent together: factor, offset and tolerance."""
         known = np.flatnonzero(self.source >= 0)
         now, before = self.keys.frames[known].astype(np.float64), self.frames[self.source[known]]
         maps: list[tuple[float, float, float]] = []
@@ -693,7 +706,7 @@ class _History:
                 factor = float(np.polyfit(before[alike], now[alike], 1)[0])
             moved = now[alike] - factor * before[alike]
             low, high = (float(moved.min()), float(moved.max())) if len(moved) else (offset, offset)
-            # Blender rounds by how many frames each moved. Of keys that became one the first stays: the one that was
+            # Blender rounds the distance by which each key is moved. Of merged keys the first one stays: the one
             # rounded up furthest.
             packed = high - low > ONE_KEY and self._is_packed(factor)
             offset = high - 0.5 if packed else (low + high) / 2.0
@@ -702,13 +715,13 @@ class _History:
                 (factor, offset, _SNAP * max(1.0, abs(factor))),
             )
             every = [left & (np.abs(a * before + b - now) <= room) for a, b, room in (shift, scaling)]
-            # Snapping shifts some keys of those that were scaled by as much.
+            # Snapping shifts some keys of the scaled ones by the same amount.
             found, fits = (shift, every[0]) if 2 * every[0].sum() > every[1].sum() else (scaling, every[1])
             if fits.sum() < _FEWEST:
                 break
             maps.append(found)
             left &= ~fits
-        # The one about which all were scaled stays, too.
+        # The key about which all others were scaled does not move.
         about = [np.abs(factor * before + offset - now) <= room for factor, offset, room in maps]
         if (stays & ~np.any(about, axis=0)).any() if maps else stays.any():
             maps.insert(0, (1.0, 0.0, ONE_KEY))

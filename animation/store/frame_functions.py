@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find and evaluate frame functions: timing apart from shape. Source: docs/formulas.md, "Frame functions".
+"""Frame functions: timing separate from the shape of a motion.
 
 A track, a datablock and a scene can each have one: an animated property of its own, "Frame Function", whose F-curve
-says for each frame t which frame F(t) of the motion is played then. It is there where that F-curve is, and off where
-the curve is muted. They compose from outside in: F(t) = track(datablock(scene(t))).
+gives for each frame t the frame F(t) of the motion that is played then. It is in effect where that F-curve exists and
+is not muted. They compose from outside in: F(t) = track(datablock(scene(t))).
+
+Source: docs/formulas.md, "Frame functions".
 """
 
 from __future__ import annotations
@@ -29,34 +31,38 @@ from .tracks import Track
 Frames = npt.NDArray[np.float64]
 
 _PLAIN = [INTERPOLATION[name] for name in ("CONSTANT", "LINEAR", "BEZIER")]
-"""These play by places and handles alone."""
+"""These depend on positions and handles alone."""
 _DIFFERENCE = 0.125
-"""Frames. Shorter, and float32 is all that a second difference tells; longer, and a curve bends too much."""
+"""Frames. With a shorter step float32 rounding dominates a second difference; with a longer one the curve's shape does.
+"""
 _SHARP = 0.02
-"""Slopes, in frames a frame, that differ by so much on both sides are a corner."""
+"""Derivatives, in frames per frame, that differ by more on both sides are a corner."""
 _JUMP = 8.0
-"""Frames a frame squared; more, and eight times that of the other side, is no bend but a jump."""
+"""Frames per frame squared; a second derivative of more, and eight times that of the other side, is a jump."""
 
 
 @dataclass(frozen=True, eq=False)
 class FrameFunction:
-    """The frame functions that a track is played by, the outermost first; alike are those that play the same."""
+    """The frame functions by which a track is played, the outermost first; equal where they play the same."""
 
     curves: tuple[bpy.types.FCurve, ...]
 
     def __call__(self, frames: npt.ArrayLike) -> Frames:
-        """F(t), shape (m,), as Blender plays it: with modifiers, and rounded to float32 by each of the curves."""
+        """Return F(t), shape (m,), as Blender plays it: with modifiers, and rounded to float32 by each curve."""
         return _played(self, np.asarray(frames, dtype=np.float64))
 
     def with_rates(self, frames: npt.ArrayLike) -> tuple[Frames, Frames, Frames]:
-        """F(t) and its first and second derivative, from differences of what Blender plays over a quarter of a frame
-        to each side; of the way on where it bends sharply, or jumps, and of the way there at the last key."""
+        """Return F(t) and its first and second derivatives, by differences over a quarter of a frame to each side.
+
+        After a corner or a jump they are one-sided, of the part that follows; before a jump, and at the last key, of
+        the part that precedes.
+        """
         at, h = np.asarray(frames, dtype=np.float64), _DIFFERENCE
         back2, back, here, on, on2 = (self(at + n * h) for n in (-2, -1, 0, 1, 2))
         before, after = (3 * here - 4 * back + back2) / (2 * h), (4 * on - on2 - 3 * here) / (2 * h)
         bend_before, bend_after = (here - 2 * back + back2) / h**2, (here - 2 * on + on2) / h**2
         smooth = np.abs(after - before) <= _SHARP * np.maximum(1.0, np.abs(before))
-        # Past a jump that lies ahead nothing is known of the way that is left.
+        # Differences across a jump ahead would be wrong.
         ahead = np.abs(bend_after) > _JUMP * np.maximum(1.0, np.abs(bend_before))
         first, last = (-np.inf, np.inf) if self.goes_on else self.bounds
         smooth &= (at > first) & (at < last)
@@ -73,13 +79,13 @@ class FrameFunction:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """From the first to the last key of all; the outermost one's hold or go on outside."""
+        """Return the range from the first to the last key of all; outside it the outermost curve extrapolates."""
         ends: list[Any] = [fcurve.range() for fcurve in self.curves]
         return min(start for start, _ in ends), max(end for _, end in ends)
 
     @property
     def goes_on(self) -> bool:
-        """Whether it plays more outside its keys than one frame held."""
+        """Return whether it plays more than one constant frame outside its keys."""
         outermost = self.curves[0]
         return outermost.extrapolation != "CONSTANT" or any(
             modifier.type not in ("ENVELOPE", "STEPPED") and not modifier.mute for modifier in outermost.modifiers
@@ -87,7 +93,7 @@ class FrameFunction:
 
     @cached_property
     def checksum(self) -> int:
-        """A number that changes with what they play."""
+        """Return a number that changes with what the curves play."""
         crc = 0
         for fcurve in self.curves:
             arrays = [places(fcurve), *read_unplaced(fcurve), places_of(fcurve.sampled_points)]
@@ -103,14 +109,14 @@ class FrameFunction:
 
 @remembered
 def _played(function: FrameFunction, frames: Frames) -> Frames:
-    """Most tracks that a function plays have their keys at the same frames."""
+    """Evaluate a frame function, with a cache: most tracks that it plays have their keys at the same frames."""
     for fcurve in function.curves:
         frames = np.array([fcurve.evaluate(frame) for frame in frames.tolist()], dtype=np.float64)
     return frames
 
 
 def _numbers(modifier: Any) -> Iterator[str]:
-    """All that a modifier plays by."""
+    """Yield all settings that affect what a modifier plays."""
     for prop in modifier.bl_rna.properties:
         if prop.identifier == "control_points":
             yield repr([(point.frame, point.min, point.max) for point in modifier.control_points])
@@ -120,7 +126,7 @@ def _numbers(modifier: Any) -> Iterator[str]:
 
 
 def function_of(track: Track) -> FrameFunction | None:
-    """What the track is played by; None where nothing changes its timing."""
+    """Return the frame function that the track is played by; None where nothing changes its timing."""
     levels = (_scene_curve(track.datablock), track.datablock_frame_curve, track.frame_curve)
     curves = tuple(fcurve for fcurve in levels if fcurve is not None and _plays(fcurve))
     return FrameFunction(curves) if curves else None
@@ -133,7 +139,7 @@ def _plays(fcurve: bpy.types.FCurve) -> bool:
 
 
 def curve_of(datablock: bpy.types.ID) -> bpy.types.FCurve | None:
-    """The F-curve of the datablock's own frame function, on or off."""
+    """Return the F-curve of the datablock's own frame function, muted or not."""
     try:
         channels = channels_of(datablock)
     except Refusal:
@@ -142,11 +148,11 @@ def curve_of(datablock: bpy.types.ID) -> bpy.types.FCurve | None:
 
 
 def _scene_curve(datablock: bpy.types.ID | None) -> bpy.types.FCurve | None:
-    """That of the first scene that the datablock is part of."""
+    """Return the frame function's F-curve of the first scene that the datablock is part of."""
     if datablock is None or isinstance(datablock, bpy.types.Scene):
         return None
     for scene in bpy.data.scenes:
-        # Asked of every track on every redraw, and nearly no scene has one.
+        # Called for every track on every redraw, and nearly no scene has one.
         if scene.animation_data is None:
             continue
         fcurve = curve_of(scene)
@@ -156,7 +162,7 @@ def _scene_curve(datablock: bpy.types.ID | None) -> bpy.types.FCurve | None:
 
 
 def _is_in(datablock: bpy.types.ID, scene: bpy.types.Scene) -> bool:
-    """Whether the datablock is an object of the scene, or an object or the world is made of it."""
+    """Return whether the datablock is an object of the scene, or is used by one or by its world."""
     if isinstance(datablock, bpy.types.Object):
         return datablock.name in scene.objects and scene.objects[datablock.name] == datablock
     world: Any = scene.world

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether an action is live: a property of its own, which the extension registers where it bakes live actions again."""
+"""The property "Live" of an action, which the extension registers where it bakes live actions again."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from ..translation import rpt_
 
 
 def is_live(action: bpy.types.Action) -> bool:
-    """Whether the action is baked again by itself after every edit."""
+    """Return whether the action is baked again automatically after every edit."""
     return bool(getattr(action, "tcb_live", False))
 
 
 def switch_off(action: Any) -> str:
-    """Let the action no longer be baked by itself; returns what was done, in words."""
+    """Switch Live off for the action; return a message, empty where it was off."""
     was_live = is_live(action)
     if was_live:
         action.tcb_live = False
     if hasattr(action, "tcb_live"):
-        # An action that was never live has no such number either: one of 0 would be exported.
+        # An action that was never live does not have the property; a stored value of 0 would be exported.
         action.property_unset("tcb_live")
     return rpt_('Live is now off for the action "{:s}"', action.name) if was_live else ""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The actions that bakes into new ones were made of: set aside, so that exporters leave them out.
+"""The original actions of bakes into new actions: set aside, so that exporters leave them out.
 
 Exporters take the actions of a file that fit an object, whether anything uses them or not. An action that is set aside
-has an F-curve whose path leads nowhere, which does not fit: FBX's exporter leaves it out for that. glTF's looks at
-nothing that could be added, but lets extensions choose. The animator's F-curves stay as they are, and the action stays
-in the file by a fake user; it knows the copy, so that the way back is known.
+has an F-curve whose path does not resolve, so it fits no object: FBX's exporter leaves it out for that reason. glTF's
+exporter checks nothing that could be added, but lets extensions choose. The animator's F-curves stay as they are, and a
+fake user keeps the action in the file; a custom property links it to its copy, for the way back.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _COPY = "tcb_copy"
 
 
 def set_aside(original: Any, copy: bpy.types.Action) -> None:
-    """Let the original of a copy be found from there, and exporters leave it out where nothing uses it any more."""
+    """Link the original to its copy, and make exporters leave it out once nothing uses it any more."""
     original[_COPY] = copy
     if original.users > original.use_fake_user:
         return
@@ -32,18 +32,18 @@ def set_aside(original: Any, copy: bpy.types.Action) -> None:
 
 
 def is_set_aside(action: Any) -> bool:
-    """Tell whether exporters are to leave the action out."""
+    """Return whether exporters must leave the action out."""
     return _COPY in action and any(fcurve.data_path == SET_ASIDE for bag in channels_in(action) for fcurve in bag)
 
 
 def originals() -> dict[bpy.types.Action, bpy.types.Action]:
-    """The actions that new ones were baked from, by these."""
+    """Return the original actions by the new ones that were baked from them."""
     actions: Any = bpy.data.actions
     return {each[_COPY]: each for each in actions if isinstance(each.get(_COPY), bpy.types.Action)}
 
 
 def bring_back(original: Any) -> None:
-    """Make an action an ordinary one again; it forgets its copy, which goes where nothing else uses it."""
+    """Make an action an ordinary one again and unlink its copy, which is removed if nothing else uses it."""
     copy = original.pop(_COPY, None)
     for channels in channels_in(original):
         remove_strays(channels)

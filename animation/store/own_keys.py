@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The animator's keys of a track, as they are without a bake.
 
-Own keys are known by their identities. What stands in them is what is kept: where they are, and with which value. What
-a bake changed of them (interpolation, handles) comes from their rows, unless it is no more as the bake has written it:
-then the animator changed it.
+Own keys are recognized by their identities. Their frame and value are taken from the key itself. What a bake changed of
+them (interpolation, handles) comes from their rows, unless the key is no longer as the bake wrote it: then the animator
+changed it.
 """
 
 from __future__ import annotations
@@ -49,22 +49,22 @@ from .table.stamps import is_generated, is_stamped, unstamped
 from .tracks import Track
 
 PUSHED = 0.01
-"""Frames. Blender pushes handles off their keys by 0.001 when it snaps these."""
+"""Frames. Blender moves handles off their keys by 0.001 when it snaps these."""
 _HANDLE_MOVED = 1e-4
 """Relative. Moving a key rounds its handles' offsets; only a larger change is an edit of the handle."""
 _BESIDE = 4
 """Keys on each side: pasted ones stand among others."""
 _KEYS_AT_ONCE = 50_000
-"""Some megabytes."""
+"""Keys read together; they take some megabytes."""
 LEFT_PLACED, RIGHT_PLACED = 1, 2
 _NO_FRAMES: FloatArray = np.empty(0, dtype=np.float32)
 _AUTOMATIC = [HANDLE[name] for name in ("AUTO", "AUTO_CLAMPED", "VECTOR")]
-"""Types of handles that Blender places."""
+"""Handle types that Blender places itself."""
 _STEPPED = bytes([INTERPOLATION["CONSTANT"]])
 
 
 class Standing(NamedTuple):
-    """Keys of one channel, among those of many."""
+    """Keys of one channel, as a slice of those of many."""
 
     every: Keyframes
     rows: slice
@@ -81,7 +81,7 @@ class Standing(NamedTuple):
         return Standing(first.every, slice(first.rows.start, end))
 
     def attribute(self, name: str) -> npt.NDArray[Any]:
-        """Take one of their attributes."""
+        """Return one of their attributes."""
         array: npt.NDArray[Any] = getattr(self.every, name)[self.rows]
         return array
 
@@ -93,19 +93,19 @@ class OwnKeys:
     Attributes
     ----------
     keys : Keyframes
-        In order of frame. Their `back`, `amplitude` and `period` hold their identities.
+        In order of frame. Their `back`, `amplitude` and `period` contain their identities.
     identities : array, shape (n,)
         0 for a key that has none yet.
     numbers : array, shape (n, k)
         The parameters and velocities that were set, in the columns of `rows.ROW`; NaN where none was.
     rows : array, shape (n,)
-        Their places among all keys of the F-curve; -1 for a key that a generated one has swallowed.
+        Their rows among all keys of the F-curve; -1 for a key that was merged into a generated one.
     chosen : array of uint8, shape (n,)
-        What the animator chose after they became TCB ones: bits as `rows.CHOSEN_…` name them.
+        What the animator changed after they became TCB keys: the bits `rows.CHOSEN_…`.
     placed : array of uint8, shape (n,)
         Which handles a bake has placed, by the bits above.
     edited : bool
-        Keys came, went or moved since their records were made: Blender has to place automatic handles anew.
+        Keys were added, deleted or moved since their records were made: Blender must place automatic handles anew.
     """
 
     keys: Keyframes
@@ -118,21 +118,20 @@ class OwnKeys:
     unrecorded: FloatArray = field(default_factory=lambda: _NO_FRAMES)
     """Frames of keys that were made, or became the animator's, since the bake."""
     doubtful: FloatArray = field(default_factory=lambda: _NO_FRAMES)
-    """Frames of generated keys that were taken for the animator's, and of own ones that are back in their places,
-    though that is not sure."""
+    """Frames of generated keys that may not be the animator's, and of own keys put back that may have been deleted."""
     standing: Standing | None = None
-    """The keys of the F-curve as they were read, where it has no others."""
+    """The keys of the F-curve as they were read, where it has only own keys."""
 
     @property
     def parameters(self) -> FloatArray:
-        """What was set of tension, continuity, bias and ease."""
+        """Return what was set of tension, continuity, bias and ease."""
         return self.numbers[:, : len(rows_.PARAMETERS)]
 
     @cached_property
     def ends_spline(self) -> BoolArray:
-        """Which keys begin a segment that is none of the spline's: Blender plays it, and the spline ends on both sides.
+        """Return which keys begin a segment that Blender plays, not the spline, which ends on both sides of it.
 
-        Their values are held, or go to the next key by the interpolation that was chosen.
+        In such a segment values are constant, or follow the interpolation that the animator chose.
         """
         if not np.count_nonzero(self.chosen) and _STEPPED not in self.keys.interpolation.tobytes():
             # Of most channels: a tenth of the time.
@@ -154,7 +153,7 @@ class OwnKeys:
         return chosen or self.keys.interpolation[-1:].tobytes() == _STEPPED
 
     def take(self, rows: BoolArray | IndexArray) -> OwnKeys:
-        """The keys of those rows: indices, or a mask."""
+        """Return the keys of those rows: indices, or a mask."""
         identities, numbers, places = self.identities[rows], self.numbers[rows], self.rows[rows]
         return OwnKeys(self.keys.take(rows), identities, numbers, places, self.chosen[rows], self.placed[rows], True)
 
@@ -175,12 +174,12 @@ def read_own_keys(track: Track) -> dict[int, OwnKeys]:
 
 
 def read_all_own_keys(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
-    """The same of several tracks, which is faster than of one after the other."""
+    """Read the animator's keys of several tracks together, which is faster than one after the other."""
     return [each for together in _in_parts(tracks) for each in _read(together)]
 
 
 def _in_parts(tracks: Sequence[Track]) -> Iterator[list[Track]]:
-    """As many tracks at once as do not take much memory."""
+    """Split tracks into parts, so that the keys read together don't take much memory."""
     part: list[Track] = []
     keys = 0
     for track in tracks:
@@ -194,7 +193,7 @@ def _in_parts(tracks: Sequence[Track]) -> Iterator[list[Track]]:
 
 
 def key_frames(track: Track) -> FloatArray:
-    """Frames of the animator's keys, all channels together, ascending."""
+    """Return the frames of the animator's keys, all channels together, ascending."""
     return union([own.keys.frames for own in read_own_keys(track).values()])
 
 
@@ -205,11 +204,10 @@ def _read(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
 
 
 def _read_complete(tracks: Sequence[Track]) -> dict[int, dict[int, OwnKeys]]:
-    """Read the own keys of those tracks, by number, that have all keys which were written, in that order, and no
-    others; where there are generated ones, all must stand where they were written.
+    """Read the own keys of those tracks, by number, whose keys are exactly those that were written, in that order.
 
-    What edits did is plain there: so all are read at once, and of generated keys only what says that they stand. A fast
-    form of `_read_others`: tools/bench_fast_forms.py shows what it buys.
+    Where there are generated keys, all keys must be where they were written. Then no edit needs to be classified, and
+    all are read at once. A fast form of `_read_others`: tools/bench_fast_forms.py measures how much time it saves.
     """
     baked = [number for number, track in enumerate(tracks) if _is_written(track)]
     curves = [(tracks[number], index) for number in baked for index in tracks[number].channels]
@@ -237,13 +235,15 @@ def _read_complete(tracks: Sequence[Track]) -> dict[int, dict[int, OwnKeys]]:
 
 
 def _is_written(track: Track) -> bool:
-    """Tell whether the last bake has written all channels of the track."""
+    """Return whether the last bake has written all channels of the track."""
     return bool(track.channels) and all(_written(track, index) is not None for index in track.channels)
 
 
 def _is_complete(channels: Sequence[Channel], marks: Joined, identities: Identities) -> BoolArray:
-    """Tell which channels have all keys that were written, and no others; generated ones, and own ones among them, must
-    stand where they were written."""
+    """Return which channels have exactly the keys that were written.
+
+    Generated keys, and own keys among them, must be where they were written.
+    """
     keys, known = marks.keys, identities != identity.NONE
     generated = ~known & is_generated(keys) & (keys.frames == keys.period) & (keys.values == keys.back)
     counts = zip(channels, marks.sums(known).tolist(), marks.sums(generated).tolist(), marks.counts, strict=True)
@@ -264,7 +264,7 @@ def _is_complete(channels: Sequence[Channel], marks: Joined, identities: Identit
 
 
 def _as_left(channels: Sequence[Channel], own: Joined, places: IndexArray) -> list[OwnKeys]:
-    """Make the own keys of channels, those that were written and no others, what they are without the bake."""
+    """Return the own keys of channels that have exactly the keys that were written, as they are without the bake."""
     written = rows_.joined([channel.own for channel in channels], OWN)
     values = values_without_bake(own.keys.values, written)
     none = np.zeros(len(written), dtype=np.bool_)
@@ -292,7 +292,7 @@ def _as_left(channels: Sequence[Channel], own: Joined, places: IndexArray) -> li
 
 
 def _read_others(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
-    """Read the own keys of tracks of which edits may have something to tell."""
+    """Read the own keys of tracks whose keys may have been edited."""
     curves = [(track, index) for track in tracks for index in track.channels]
     if not curves:
         return [{} for _ in tracks]
@@ -306,25 +306,25 @@ def _read_others(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
 
 
 def _find_identities(curves: Sequence[tuple[Track, int]], joined: Joined) -> tuple[Identities, BoolArray]:
-    """Find the identities of the keys of channels, and which keys are stamped."""
+    """Return the identities of the keys of channels, and which keys are stamped."""
     identities, stamped = identities_of(joined.keys), is_stamped(joined.keys)
     _find_by_codes(curves, joined, identities, stamped)
     return identities, stamped
 
 
 class _Part(NamedTuple):
-    """The keys of one channel, generated ones too, and what is soon known of them."""
+    """The keys of one channel, generated ones too, with their identities and parameters."""
 
     keys: Keyframes
     identities: Identities
     numbers: FloatArray
     stamped: BoolArray
     chosen: EnumArray
-    """What the animator has chosen of them, where no bake has written them."""
+    """What the animator changed of the keys, where no bake has written them."""
 
 
 def numbers_of(identities: Identities) -> FloatArray:
-    """Read what was set for keys, shape (n, k); NaN where nothing was."""
+    """Read the numbers set for keys, shape (n, k); NaN where none was."""
     numbers = np.full((len(identities), rows_.NUMBERS), np.nan, dtype=np.float32)
     at = session.rows.find(identities)
     numbers[at >= 0] = numbers_in(session.rows[at[at >= 0]])
@@ -332,14 +332,14 @@ def numbers_of(identities: Identities) -> FloatArray:
 
 
 def numbers_in(rows: Rows) -> FloatArray:
-    """The same of rows."""
+    """Return the numbers set in rows, shape (n, k); NaN where none was."""
     given = (rows["given"][:, np.newaxis] >> np.arange(rows_.NUMBERS, dtype=np.uint32)) & np.uint32(1)
     numbers: FloatArray = np.where(given.astype(np.bool_), rows["numbers"], np.float32(np.nan))
     return numbers
 
 
 def _of_track(track: Track, channels: Mapping[int, _Part]) -> dict[int, OwnKeys]:
-    """Tell the own keys of a track from its channels' keys."""
+    """Return the own keys of a track from all keys of its channels."""
     result: dict[int, OwnKeys] = {}
     changes: dict[int, Changes] = {}
     for index, part in channels.items():
@@ -374,8 +374,11 @@ def _is_selected_alone(keys: Keyframes, own: BoolArray) -> BoolArray:
 
 
 def _promote_poses(track: Track, channels: Mapping[int, _Part], changes: dict[int, Changes]) -> None:
-    """Where one channel's generated key became the animator's, make those of the others that were keyed with it so,
-    too: of a rotation, which is one value, all; of values those that keying has left selected."""
+    """Promote the generated keys that were keyed together with a promoted one of another channel.
+
+    Of a rotation, which is keyed as one value, all channels at that frame are promoted; of other tracks those that
+    keying has left selected.
+    """
     promoted = union([channels[index].keys.frames[change.promoted] for index, change in changes.items()])
     if not len(promoted):
         return
@@ -388,7 +391,7 @@ def _promote_poses(track: Track, channels: Mapping[int, _Part], changes: dict[in
 
 
 def identities_of(keys: Keyframes) -> Identities:
-    """Read the identities of keys; 0 for those that have none, or one that nobody remembers."""
+    """Read the identities of keys; 0 for those that have none, or one whose row the session does not know."""
     spelled = np.where(is_stamped(keys), np.uint32(identity.NONE), identity.spelled(keys.amplitude, keys.period))
     known = session.rows.find(spelled) >= 0
     return np.where(known, spelled, np.uint32(identity.NONE))
@@ -397,7 +400,7 @@ def identities_of(keys: Keyframes) -> Identities:
 def _find_by_codes(
     curves: Sequence[tuple[Track, int]], joined: Joined, identities: Identities, stamped: BoolArray
 ) -> None:
-    """Find identities of keys whose amplitudes and periods are played, or were typed, by what `back` spells."""
+    """Find the identities of keys whose amplitude and period are used or were typed, by the code in `back`."""
     codes = identity.codes_of(joined.keys.back)
     enabled = np.repeat([track.state is not None for track, _ in curves], joined.counts)
     missing = enabled & (identities == identity.NONE) & identity.spells_code(codes) & ~stamped
@@ -414,7 +417,8 @@ def _find_by_codes(
         for key in keys.tolist():
             like = own[own_codes == codes[key]]
             if len(like):
-                # The session remembers rows of other files, too: of several with one code the one most like the key.
+                # The session remembers rows of other files, too: of several rows with one code take the one most like
+                # the key.
                 alike = np.isin(like["interpolation"], BY_NUMBERS).astype(np.intp)
                 alike += (like["co"] == joined.keys.co[key]).all(axis=1)
                 for name in ("amplitude", "period", "type"):
@@ -437,34 +441,34 @@ def _of_channel(part: _Part, changes: Changes, written: Channel | None) -> OwnKe
 
 
 def _is_retyped(keys: Keyframes, rows: Rows) -> BoolArray:
-    """Tell which keys have handles of other types than their rows say."""
+    """Return which keys have other handle types than their rows."""
     left = keys.handle_left_type != rows["handle_left_type"]
     retyped: BoolArray = left | (keys.handle_right_type != rows["handle_right_type"])
     return retyped
 
 
 def _is_shown_elsewhere(written: Written) -> BoolArray:
-    """Tell which keys the bake shows with other values than their own."""
+    """Return which keys have another value on the baked curve than their own."""
     elsewhere: BoolArray = np.abs(written["co"][:, 1] - written["value"]) > 0.0
     return elsewhere
 
 
 def _is_negated(written: Written) -> BoolArray:
-    """Tell which keys of a quaternion handles play negated: the curve has their values, and their handles, so."""
+    """Return which keys of a quaternion are negated on the curve, which handles play so, values and handles both."""
     shown, own = written["co"][:, 1], written["value"]
     negated: BoolArray = (shown == -own) & (np.signbit(shown) != np.signbit(own))
     return negated
 
 
 def _stand_as_written(own: Keyframes, identities: Identities, written: Written) -> bool:
-    """Tell whether the keys are those that were written, where they were written."""
+    """Return whether the keys are those that were written, with the frames and values that were written."""
     if identities.tobytes() != written["identity"].tobytes():
         return False
     return bool((own.frames == written["co"][:, 0]).all() and (own.values == written["value"]).all())
 
 
 def _with_returned(own: OwnKeys, changes: Changes, keys: Keyframes) -> OwnKeys:
-    """Put back keys that others have swallowed."""
+    """Put back own keys that were merged into generated ones or replaced by them."""
     if not changes.returned.size:
         return own
     at = session.rows.find(changes.returned["identity"])
@@ -497,15 +501,14 @@ def _recorded(rows: Rows) -> Keyframes:
 
 
 def recorded_keys(written: Written) -> Keyframes:
-    """Make the keys that were written as they are without the bake, from the table alone."""
+    """Make the written keys as they are without the bake, from the table alone."""
     at = session.rows.find(written["identity"])
     recorded = _recorded(session.rows[at[at >= 0]])
     return identity.with_identities(recorded, np.ascontiguousarray(written["identity"][at >= 0]))
 
 
 def _without_bake(own: Keyframes, identities: Identities, channel: Channel | None) -> tuple[Keyframes, EnumArray]:
-    """Give the keys what they have without a bake, but for what the animator has changed since; and tell which of their
-    handles a bake has placed."""
+    """Return keys without the bake, but with the animator's changes since; and which handles a bake has placed."""
     at = session.rows.find(identities)
     known = at >= 0
     result, placed = _as_made(own, ~known), np.zeros(len(own), dtype=np.uint8)
@@ -519,7 +522,7 @@ def _without_bake(own: Keyframes, identities: Identities, channel: Channel | Non
 
 
 def _as_made(own: Keyframes, fresh: BoolArray) -> Keyframes:
-    """Make keys that are new among baked ones smooth, as Blender makes them: what was set since stays."""
+    """Make new keys among baked ones smooth, as Blender makes them; attributes set since stay."""
     if not fresh.any():
         return own
     inherited = fresh & (own.interpolation == INTERPOLATION["LINEAR"])
@@ -534,7 +537,7 @@ def _as_made(own: Keyframes, fresh: BoolArray) -> Keyframes:
 
 
 def _written_of(identities: Identities, channel: Channel | None) -> Written | None:
-    """The keys as they were written, in the order of the identities; NaN frames: not into this channel."""
+    """Return the keys as they were written, in the order of the identities; NaN frames for keys not of this channel."""
     if channel is None or not len(channel.own):
         return None
     written = channel.own
@@ -548,8 +551,10 @@ def _written_of(identities: Identities, channel: Channel | None) -> Written | No
 def _restored(
     own: Keyframes, rows: Rows, written: Written | None, shifted: BoolArray | bool
 ) -> tuple[Keyframes, EnumArray]:
-    """Take what the bake changed from the rows, and keep what was changed since it wrote the keys; `shifted`: in
-    channels where the bake shows other values than keys' own. And tell which of their handles a bake has placed."""
+    """Restore from rows what the bake changed, keep what was changed since, and return which handles a bake placed.
+
+    `shifted`: which keys are in channels where the bake shows other values than the keys' own.
+    """
     here = np.zeros(len(own), dtype=np.bool_)
     interpolation, placed = rows["interpolation"], np.zeros(len(own), dtype=np.uint8)
     if written is not None:
@@ -557,11 +562,11 @@ def _restored(
         changed = here & (own.interpolation != written["interpolation"])
         interpolation = np.where(changed, own.interpolation, interpolation)
         placed = np.where(here, written["placed"], placed)
-    # Pasted from another channel: on a curve that is all samples handles off their key are the animator's.
+    # Keys pasted from another channel: on a sampled curve, handles that are off their key are the animator's.
     stands = (own.handle_left == own.co).all(axis=1) & (own.handle_right == own.co).all(axis=1)
     placed[~here & (stands | (own.interpolation != INTERPOLATION["LINEAR"]))] = LEFT_PLACED | RIGHT_PLACED
     same, mirrored = (~here, here) if written is None else _same_and_mirrored(own, written, here)
-    # A mirror in time has put the handle before the first key behind the last one.
+    # A mirror in time has swapped the handles of each key.
     placed[mirrored] = _SWAPPED[placed[mirrored]]
     sides: dict[str, npt.NDArray[Any]] = {}
     for side, other, bit in _SIDES:
@@ -574,13 +579,13 @@ def _restored(
             offset, before = now - own.co, written[side] - written["co"]
             size = 1e-3 + np.abs(own.co) + np.abs(written["co"]) + np.abs(before)
             dragged = here & ~mirrored & (np.abs(offset - before) > _HANDLE_MOVED * size).any(axis=1)
-            # One that was put on its key can but have been pulled off it; values of merged keys change without it.
+            # A handle placed on its key can only be pulled off it; values of merged keys change without their handles.
             dragged &= np.where(before.any(axis=1), ~by_bake, np.abs(offset[:, 0]) > PUSHED)
-            # Where the bake shows other values handles went there and back, which rounds them.
+            # Where the bake shows other values, handles were shifted and shifted back, which rounds them.
             by_bake |= here & ~dragged & shifted
-            # Blender itself places the handles of types that the animator chose.
+            # Blender itself places handles of the types that the animator chose.
             dragged &= ~np.isin(written[kind], _AUTOMATIC)
-            # Where the key moved too, its handles went along.
+            # Where the key moved too, its handles moved with it.
             dragged &= (own.frames == written["co"][:, 0]) & (own.values == written["value"])
             automatic = (rows[kind] != HANDLE["FREE"]) & (rows[kind] != HANDLE["ALIGNED"])
             kinds = np.where(dragged & automatic, np.uint8(HANDLE["FREE"]), kinds)
@@ -602,7 +607,7 @@ def _restored(
 
 
 def _chosen_of(now: Keyframes, keys: Keyframes, identities: Identities, channel: Channel | None) -> EnumArray:
-    """Tell what the animator has chosen of keys, as they stand now and without a bake."""
+    """Return what the animator changed of keys, by comparing them `now` and without a bake with their rows."""
     chosen = np.zeros(len(keys), dtype=np.uint8)
     at = session.rows.find(identities)
     known = at >= 0
@@ -613,7 +618,7 @@ def _chosen_of(now: Keyframes, keys: Keyframes, identities: Identities, channel:
 
 
 def _chosen(now: Keyframes, keys: Keyframes, rows: Rows, written: Written | None) -> EnumArray:
-    """The same of keys with rows, and as they were written."""
+    """Return what the animator changed of keys that have rows, as bits `rows.CHOSEN_…`."""
     before = rows["chosen"]
     here = np.zeros(len(keys), dtype=np.bool_) if written is None else np.isfinite(written["co"][:, 0])
     changed = keys.interpolation != rows["interpolation"]
@@ -633,21 +638,23 @@ def _chosen(now: Keyframes, keys: Keyframes, rows: Rows, written: Written | None
 
 _SIDES = (("handle_left", "handle_right", LEFT_PLACED), ("handle_right", "handle_left", RIGHT_PLACED))
 _SWAPPED = np.array([0, RIGHT_PLACED, LEFT_PLACED, LEFT_PLACED | RIGHT_PLACED], dtype=np.uint8)
-"""By what is noted of a key's handles: the same of the opposite ones."""
+"""Bits of placed handles, mapped to those with left and right swapped."""
 _MIRROR = np.array([-1.0, 1.0], dtype=np.float32)
 _NEGATED = np.array([1.0, -1.0], dtype=np.float32)
 
 
 def _same_and_mirrored(own: Keyframes, written: Written, here: BoolArray) -> tuple[BoolArray, BoolArray]:
-    """Tell which keys have both handles where they were beside them, and of which these have changed places, as by a
-    mirror in time. Keys that were not written into this channel count among the first."""
+    """Return which keys have both handles unchanged relative to the key, and which have them swapped by a mirror.
+
+    Keys that were not written into this channel count as unchanged.
+    """
     left, right = own.handle_left - own.co, own.handle_right - own.co
     before_left, before_right = written["handle_left"] - written["co"], written["handle_right"] - written["co"]
     # Moving a key rounds the offsets of its handles.
     room = 1e-3 * (1.0 + np.abs(before_left) + np.abs(before_right))
 
     def are(one: FloatArray, other: FloatArray) -> BoolArray:
-        """Tell of which keys handles have these offsets."""
+        """Return which keys have handles with these offsets."""
         alike: BoolArray = ((np.abs(left - one) <= room) & (np.abs(right - other) <= room)).all(axis=1)
         return alike
 
@@ -660,10 +667,10 @@ def _same_and_mirrored(own: Keyframes, written: Written, here: BoolArray) -> tup
 def _recorded_handle(
     own: Keyframes, rows: Rows, sides: tuple[str, str], written: Written | None, same: BoolArray, mirrored: BoolArray
 ) -> FloatArray:
-    """Where a handle that the bake has placed belongs: where it was recorded, as far as its key has moved since.
+    """Return the recorded position of a handle that the bake placed, moved along with its key.
 
-    What became of the placed one tells what became of it: it went along, was scaled with the other one of its key, or
-    changed places with it in a mirror. A placed one that was dragged alone says nothing.
+    What happened to the placed handle is applied to the recorded one: it was moved, scaled with the other handle of its
+    key, or swapped with it by a mirror. A placed handle that was dragged alone tells nothing.
     """
     side, other = sides
     offset = (rows[side] - rows["co"]).astype(np.float64)
@@ -681,7 +688,7 @@ def _recorded_handle(
 
 
 def _ratio(now: FloatArray, before: FloatArray) -> npt.NDArray[np.float64]:
-    """How much longer a handle has become, in frames and in values; 1 where it had no length."""
+    """Return by how much a handle was scaled, in frames and in values; 1 where it had no length."""
     short = np.abs(before) <= 1e-6
     ratio: npt.NDArray[np.float64] = np.where(short, 1.0, now.astype(np.float64) / np.where(short, 1.0, before))
     return ratio
@@ -704,7 +711,7 @@ def digest(track: Track, settings: Settings, own: Mapping[int, OwnKeys]) -> int:
 
 
 def shape_of(track: Track, settings: Settings) -> tuple[object, ...]:
-    """What a bake is made from besides keys and timing."""
+    """Return the input of a bake apart from keys and timing."""
     shape: tuple[object, ...] = tuple(settings.codes())
     if track.is_rotation:
         still = [value for index, value in enumerate(track.rest) if index not in track.channels]
@@ -713,6 +720,6 @@ def shape_of(track: Track, settings: Settings) -> tuple[object, ...]:
 
 
 NEVER = 1
-"""The digest of no bake."""
+"""The digest of a track with keys that no bake has written."""
 RESTORED = 2
-"""That of a track that was restored: Live leaves it until it is baked by hand, or Live switched on again."""
+"""The digest of a restored track: Live skips it until it is baked by hand, or Live is switched on again."""

@@ -29,9 +29,9 @@ Numbers = npt.NDArray[np.float64]
 
 
 def given_numbers(own: Mapping[int, OwnKeys], frames: FloatArray) -> FloatArray:
-    """Read what was set for the keys at the frames, shape (n, numbers of a row); NaN where nothing was.
+    """Read the numbers set for the keys at the frames, shape (n, numbers of a row); NaN where none was.
 
-    Where channels have different numbers at a frame, those of the first one that is keyed there.
+    Where channels have different numbers at a frame, the first channel with a key there decides.
     """
     channels = [own[index] for index in sorted(own)]
     if channels[0].keys.frames.tobytes() == frames.tobytes():
@@ -44,7 +44,7 @@ def given_numbers(own: Mapping[int, OwnKeys], frames: FloatArray) -> FloatArray:
 
 
 def _rows_at(own: FloatArray, frames: FloatArray) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """The frames at which there are own keys, by number, and the rows of these."""
+    """Return the indices of the frames that have own keys, and the rows of these keys."""
     row = np.clip(np.searchsorted(own, frames - np.float32(SAME_FRAME)), 0, len(own) - 1)
     at = np.flatnonzero(np.abs(own[row] - frames) <= SAME_FRAME)
     return at, row[at]
@@ -53,7 +53,7 @@ def _rows_at(own: FloatArray, frames: FloatArray) -> tuple[npt.NDArray[np.intp],
 def read_parameters(
     track: Track, own: Mapping[int, OwnKeys], frames: FloatArray, defaults: Mapping[str, float]
 ) -> dict[str, Numbers]:
-    """Read each parameter, a number a key; a key that has none of its own has the default.
+    """Read each parameter, one number a key; a key that has none of its own gets the default.
 
     Raises Refusal, naming the key, where a number is out of range.
     """
@@ -72,14 +72,14 @@ def read_parameters(
 
 
 def velocity_size(track: Track) -> int:
-    """How many numbers a key's velocity has: one a component, or the three of an angular velocity."""
+    """Return the size of a key's velocity: one number a component, or the three of an angular velocity."""
     return 3 if track.is_rotation else len(track.rest)
 
 
 def read_velocities(track: Track, own: Mapping[int, OwnKeys], frames: FloatArray) -> Numbers:
-    """Read the velocities of keys, a frame, shape (n, components); those without have 0.
+    """Read the velocities of keys, per frame, shape (n, components); 0 where none was set.
 
-    Of rotations they are angular velocities in the parent's frame, radians, and the components are x, y, z.
+    Of rotations they are angular velocities in the parent's frame, in radians, with the components x, y, z.
     """
     velocities = np.zeros((len(frames), velocity_size(track)))
     if not own:
@@ -94,8 +94,7 @@ def read_velocities(track: Track, own: Mapping[int, OwnKeys], frames: FloatArray
 
 
 def check_parameter(track: Track, name: str, numbers: Numbers, frames: FloatArray) -> None:
-    """Raise Refusal where there is no such parameter, or the number of a key, which stand at `frames`, is out of its
-    range."""
+    """Raise Refusal where there is no such parameter, or a key's number is out of range; keys are at `frames`."""
     if name in map(velocity_of, range(velocity_size(track))):
         with np.errstate(over="ignore"):
             infinite = ~np.isfinite(numbers.astype(np.float32))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Data paths of tracks, and of the frame functions that tracks have of their own.
+"""Data paths of tracks, and of the tracks' own frame functions.
 
-A frame function is a curve that an animator shapes, so it has a property to be named after: that of the track
+A frame function is an F-curve that an animator shapes, so it needs a property with a name: that of the track
 `pose.bones["Arm"].location` has the path `pose.bones["Arm"].tcb_tracks["location"].frame`.
 """
 
@@ -17,9 +17,9 @@ from ..fcurves.channels import Channels
 
 BONES = 'pose.bones["'
 FRAME_FUNCTION = "tcb_frame"
-"""The path of a datablock's frame function, which is no track."""
+"""The path of a datablock's frame function, which is not a track."""
 SET_ASIDE = '["tcb_original"]'
-"""The path of a curve that plays nothing: see original_actions.py."""
+"""The path of an F-curve that plays nothing: see original_actions.py."""
 
 _OWN_FRAME_FUNCTION = re.compile(r'^(?P<owner>.*\.)?tcb_tracks\["(?P<name>(?:[^"\\]|\\.)*)"\]\.frame$')
 _STRAY = re.compile(r"(^|\.)tcb_tracks\[\d+\]\.")
@@ -27,9 +27,9 @@ _CUSTOM_PROPERTY = re.compile(r'^(?P<owner>.*?)\.?\["(?P<name>(?:[^"\\]|\\.)*)"\
 
 
 def split(track: str) -> tuple[str, str]:
-    """Split a path into that of what owns the animated property, ending in a dot where there is one, and its name.
+    """Split a path into the owner's path, ending in a dot where there is one, and the property's name.
 
-    A custom property's name stands in square brackets: `pose.bones["Arm"]["grip"]` is named `[grip]`.
+    A custom property's name has square brackets: `pose.bones["Arm"]["grip"]` has the name `[grip]`.
     """
     custom = _CUSTOM_PROPERTY.match(track)
     if custom:
@@ -40,13 +40,13 @@ def split(track: str) -> tuple[str, str]:
 
 
 def frame_function_path(track: str) -> str:
-    """Name the path of a track's own frame function."""
+    """Return the path of a track's own frame function."""
     owner, name = split(track)
     return f'{owner}tcb_tracks["{name}"].frame'
 
 
 def track_of(data_path: str) -> str:
-    """Name the track whose own frame function has this path; empty where it is another path."""
+    """Return the track whose own frame function has this path; empty where it is another path."""
     match = _OWN_FRAME_FUNCTION.match(data_path)
     if match is None:
         return ""
@@ -55,8 +55,11 @@ def track_of(data_path: str) -> str:
 
 
 def is_stray(data_path: str) -> bool:
-    """Tell whether the curve plays nothing in an action that is used: where keying what is Available made it, for a
-    frame function by number instead of by name, or the action was set aside."""
+    """Return whether the F-curve plays nothing in an action that is used.
+
+    Inserting keys with Available makes such curves: frame functions by index instead of by name. Another one marks an
+    action that is set aside.
+    """
     return data_path == SET_ASIDE or _STRAY.search(data_path) is not None
 
 
@@ -66,9 +69,9 @@ def remove_strays(channels: Channels) -> None:
 
 
 def give_name(datablock: bpy.types.ID, track: str) -> None:
-    """Give the track's frame function a property to name, so that its row in the Dope Sheet reads "Frame Function".
+    """Add a named property for the track's frame function: the Dope Sheet then shows it as "Frame Function".
 
-    Only an ID and a pose bone can have these; the frame functions of nodes and shape keys show their paths.
+    Only an ID and a pose bone can have these; frame functions of nodes and shape keys are shown by their paths.
     """
     _owner, items, name = _named_items(datablock, track)
     if items is not None and name not in items:
@@ -78,7 +81,7 @@ def give_name(datablock: bpy.types.ID, track: str) -> None:
 def take_name(datablock: bpy.types.ID, track: str) -> None:
     owner, items, name = _named_items(datablock, track)
     if items is not None and name in items:
-        # A library override keeps what the library has.
+        # A library override can't remove items of the library.
         with suppress(TypeError):
             items.remove(items.find(name))
             if not len(items):
@@ -87,11 +90,11 @@ def take_name(datablock: bpy.types.ID, track: str) -> None:
 
 
 def _named_items(datablock: bpy.types.ID, track: str) -> tuple[Any, Any, str]:
-    """What has the property, its frame functions by name, and the name of the track's."""
+    """Return the owner of the track's property, its named frame functions, and the name of the track's."""
     owner_path, name = split(track)
     try:
         owner = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
     except ValueError:
-        # The property is gone, and its items with it; the F-curves are still there.
+        # The owner is gone, and its items with it; the F-curves still exist.
         owner = None
     return owner, getattr(owner, "tcb_tracks", None), name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Giving keys rows, and tracks their places in the table."""
+"""Recording of keys as rows, and of tracks in the action's table."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _OFFSET = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """The own keys of one channel of a track, by the track's identity."""
+    """The own keys of one channel of a track, with the track's identity."""
 
     track: int
     index: int
@@ -49,7 +49,7 @@ Numbers = Mapping[str, npt.NDArray[np.float64]]
 
 
 def new_state(action: bpy.types.Action, table: Table, slot: int, path: str, settings: Settings) -> State:
-    """Make a place in the table for a track; its identity is derived, so repeating and redoing agree."""
+    """Make an entry of the table for a track; its identity is derived, so repeat and redo give the same."""
     seed = f"{action.session_uid} {action.name} {slot} {path}".encode()
     number = zlib.crc32(seed)
     while number == 0 or number in table.identities:
@@ -60,12 +60,11 @@ def new_state(action: bpy.types.Action, table: Table, slot: int, path: str, sett
 def recorded(
     parts: Sequence[Part], numbers: Sequence[Numbers] | None = None, chosen: Sequence[BoolArray] | None = None
 ) -> tuple[list[OwnKeys], list[Rows]]:
-    """Give a row to each key that has none, or is otherwise than its row says: the keys with their identities, and the
-    new rows of each part.
+    """Make a row for each key that has none or differs from it; return keys with identities, and new rows a part.
 
-    Of keys that a bake has written, those that only moved keep their rows. Of copies in one channel one does, and keys
-    from other channels don't: so each is known by itself from then on, also beside further copies. `numbers`:
-    parameters to be set, of each part, a number a key; NaN takes one away. `chosen`: of which keys. Default: all.
+    Of keys that a bake has written, those that only moved keep their rows. Of copies in one channel only one keeps its
+    row, and keys from other channels don't: so each key has a row of its own from then on. `numbers`: parameters to be
+    set, for each part, one number a key; NaN unsets one. `chosen`: the keys for which they are set. Default: all.
     """
     if not parts:
         return [], []
@@ -107,7 +106,7 @@ def recorded(
 
 
 def _with_own_floats(keys: Keyframes, at: npt.NDArray[np.intp]) -> Keyframes:
-    """Give keys the floats that they have without identities."""
+    """Return keys with the floats that they have without identities."""
     known = at >= 0
     if not known.any():
         return keys
@@ -121,7 +120,7 @@ def _with_own_floats(keys: Keyframes, at: npt.NDArray[np.intp]) -> Keyframes:
 
 
 def _is_recorded(rows: Rows, present: Rows, baked: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Tell which rows are, but for where their keys are and moved to, the present ones, and of the same channel."""
+    """Return which rows equal the present ones, of the same channel, apart from where the keys have moved."""
     same: npt.NDArray[np.bool_] = (rows["track"] == present["track"]) & (rows["index"] == present["index"])
     same &= (rows["chosen"] == present["chosen"]) & (rows["given"] == present["given"])
     same &= (rows["numbers"] == present["numbers"]).all(axis=1)
@@ -140,8 +139,7 @@ def _is_recorded(rows: Rows, present: Rows, baked: npt.NDArray[np.bool_]) -> npt
 
 
 def _is_copied(channels: npt.NDArray[np.intp], rows: Rows, present: Rows) -> npt.NDArray[np.bool_]:
-    """Tell which keys of those channels share the present row with one before them, or with one that stands where the
-    row was made."""
+    """Return which keys share their row with an earlier key of the channel, or with one where the row was made."""
     elsewhere = rows["co"][:, 0] != present["co"][:, 0]
     order = np.lexsort((elsewhere, present["identity"], channels))
     in_order = present["identity"][order], channels[order]
@@ -151,8 +149,10 @@ def _is_copied(channels: npt.NDArray[np.intp], rows: Rows, present: Rows) -> npt
 
 
 def write_identities(fcurve: bpy.types.FCurve, own: OwnKeys) -> None:
-    """Write the identities of own keys into the floats of the curve's keys, but for those that keys play: from these
-    another identity, which they got while they were not played, is taken away."""
+    """Write the identities of own keys into the floats of the curve's keys, except floats that a key uses.
+
+    From used floats another identity, which was written while they were not used, is removed.
+    """
     points = fcurve.keyframe_points
     every = read(fcurve)
     identities = np.zeros(len(every), dtype=np.uint32)
@@ -167,8 +167,10 @@ def write_identities(fcurve: bpy.types.FCurve, own: OwnKeys) -> None:
 
 
 def as_written(keys: Mapping[str, npt.NDArray[Any]], own: Sequence[OwnKeys], placed: npt.NDArray[np.uint8]) -> Written:
-    """Note own keys of channels, n in each, as they are written, shape (channels, n); `keys`: their attributes, of one
-    channel where all agree; `placed`: which handles the bake placed, likewise."""
+    """Return records of own keys as they are written, n for each channel, shape (channels, n).
+
+    `keys`: their attributes, of one channel where all agree; `placed`: which handles the bake placed, likewise.
+    """
     written = np.empty((len(own), placed.shape[-1]), dtype=OWN)
     written["identity"] = np.concatenate([each.identities for each in own]).reshape(written.shape)
     written["value"] = np.concatenate([each.keys.values for each in own]).reshape(written.shape)
@@ -186,7 +188,7 @@ def enable_tracks(
 ) -> None:
     """Make tracks of editable channels TCB: their keys get identities, and nothing else of them changes.
 
-    `settings`: what is chosen for each. Default: what Enable chooses. `numbers`: parameters of each, a number a key
+    `settings`: those of each track. Default: what Enable chooses. `numbers`: parameters of each track, one number a key
     of every channel; NaN where a key has none of its own.
     """
     given = (
@@ -203,7 +205,7 @@ def enable_read(
     settings: Sequence[Settings] | None = None,
     numbers: Sequence[Mapping[int, Numbers]] | None = None,
 ) -> None:
-    """The same of tracks of several actions, whose own keys were read; `numbers`: of each channel its own."""
+    """Make tracks of several actions TCB, whose own keys were read before; `numbers`: separate for each channel."""
     chosen_for = settings or [default_settings(track) for _, track in tracks]
     parts, curves, given = [], [], []
     for place, ((channels, track), choice) in enumerate(zip(tracks, chosen_for, strict=True)):
@@ -228,13 +230,15 @@ def enable_read(
 
 
 def plain_keys(own: OwnKeys) -> Keyframes:
-    """The keys with the floats that they had before they got identities."""
+    """Return the keys with the floats that they had before they got identities."""
     return _with_own_floats(own.keys, session.rows.find(own.identities))
 
 
 def remove_traces(fcurve: bpy.types.FCurve, own: OwnKeys | None = None) -> None:
-    """Make keys of the curve that have identities or stamps plain ones; `own`: its own keys as they were read, which
-    also tells those whose amplitudes are played."""
+    """Make keys of the curve that have identities or stamps plain ones.
+
+    `own`: its own keys as they were read, which include keys whose amplitude and period are used.
+    """
     keys = read(fcurve)
     identities = identities_of(keys)
     if own is not None:
@@ -245,7 +249,7 @@ def remove_traces(fcurve: bpy.types.FCurve, own: OwnKeys | None = None) -> None:
 
 
 def adopt_tracks(action: bpy.types.Action) -> None:
-    """Put TCB tracks that came into the action with their slots, from other actions, into its table."""
+    """Add TCB tracks that came into the action with their slots, from other actions, to its table."""
     table = read_table(action)
     at = session.rows.find(_spelled(action))
     owners = set(session.rows["track"][at[at >= 0]].tolist())
@@ -262,7 +266,7 @@ def adopt_tracks(action: bpy.types.Action) -> None:
 
 
 def clear_orphans(action: bpy.types.Action) -> None:
-    """Let the action's table have the rows that its keys have, and no others; the session remembers these.
+    """Reduce the rows of the action's table to those that its keys have; the session remembers the others.
 
     Rows of keys that came from other actions are added; a table that can't be understood is left alone, and that of an
     action with several layers.
@@ -277,11 +281,11 @@ def clear_orphans(action: bpy.types.Action) -> None:
 
 
 def _rows_in_use(action: bpy.types.Action, table: Table) -> Rows:
-    """The rows of the session that keys of the action name, or the table says were written."""
+    """Return the rows of the session that keys of the action, or the table's records of written keys, refer to."""
     spelled = _spelled(action)
     named = np.unique(np.concatenate((spelled, table.arrays["own"]["identity"])))
     at = session.rows.find(named)
-    # Keys that play their amplitudes and periods are known by `back` alone.
+    # Keys that use their amplitude and period are known by `back` alone.
     codes = identity.codes_of(_floats_of(action, "back"))
     codes = np.unique(codes[(session.rows.find(spelled) < 0) & identity.spells_code(codes)])
     like = np.isin(identity.codes(table.rows["identity"]), codes)
@@ -289,18 +293,18 @@ def _rows_in_use(action: bpy.types.Action, table: Table) -> Rows:
 
 
 def _spelled(action: bpy.types.Action) -> Identities:
-    """The identities that all keys of the action spell, whether there are such rows or not."""
+    """Read the identities in all keys of the action, whether there are such rows or not."""
     return identity.spelled(_floats_of(action, "amplitude"), _floats_of(action, "period"))
 
 
 def _floats_of(action: bpy.types.Action, name: str) -> FloatArray:
-    """One of the floats of all keys of the action."""
+    """Read one of the floats of all keys of the action."""
     every = [read_floats(fcurve, name) for channels in channels_in(action) for fcurve in channels]
     return np.concatenate(every) if every else np.empty(0, dtype=np.float32)
 
 
 def play_restored(action: bpy.types.Action) -> None:
-    """Let Live play the tracks that were restored, too."""
+    """Include restored tracks in Live again."""
     table = read_table(action)
     if table.fault:
         return
@@ -315,12 +319,12 @@ def play_restored(action: bpy.types.Action) -> None:
 
 
 def is_up_to_date(track: Track) -> bool:
-    """Tell whether a baked track has the keys, parameters and choices that it was baked from."""
+    """Return whether a baked track still has the keys, parameters and settings that it was baked from."""
     return are_up_to_date([track])[0]
 
 
 def are_up_to_date(tracks: Sequence[Track]) -> list[bool]:
-    """The same of several tracks, which is faster than of one after the other."""
+    """Return the result of `is_up_to_date` for several tracks, which is faster than one after the other."""
     standing = [track for track in tracks if track.baked and _all_stand(track)]
     every = read_all_own_keys(standing)
     parts = [
@@ -339,7 +343,7 @@ def are_up_to_date(tracks: Sequence[Track]) -> list[bool]:
 
 
 def keys_stand(action: bpy.types.Action) -> bool:
-    """Tell whether all keys of the action's baked tracks are where they were written, with those values."""
+    """Return whether all keys of the action's baked tracks have the frames and values with which they were written."""
     table = read_table(action)
     for channels in channels_in(action):
         states: dict[str, State | None] = {}
@@ -363,7 +367,7 @@ def _all_stand(track: Track) -> bool:
 
 
 def _stands(fcurve: bpy.types.FCurve, written: Channel) -> bool:
-    """Tell whether all keys of a channel stand where they were written, with the values they were written with."""
+    """Return whether all keys of a channel have the frames and values with which they were written."""
     at = places(fcurve).reshape(-1, 2)
     if len(at) != len(written.own) + len(written.generated):
         return False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which tracks a datablock has: the F-curves of one animated float property each, and whether it is TCB."""
+"""The tracks of a datablock: the F-curves of one animated float property each, and whether it is TCB."""
 
 from __future__ import annotations
 
@@ -44,30 +44,30 @@ class Track:
     """The F-curves of one animated property, interpolated as one."""
 
     name: str
-    """The datablock's."""
+    """The name of the datablock."""
     path: str
     kind: str
     """VECTOR (each component by itself), QUATERNION, AXIS_ANGLE or EULER."""
     order: rotations.Order = "XYZ"
     """The Euler order."""
     in_use: bool = True
-    """False for the curves of another rotation mode than the one that the object or bone has now."""
+    """False where the object or bone has another rotation mode than the one that the F-curves are for."""
     rest: tuple[float, ...] = ()
-    """The property's present components: those that no F-curve moves."""
+    """The property's present components; used for those without an F-curve."""
     channels: dict[int, bpy.types.FCurve] = field(default_factory=dict)
     slot: int = 0
-    """The handle of the action's slot that it is in."""
+    """The handle of the action's slot that contains the track."""
     state: State | None = None
-    """What its action's table has of it; None: it is not TCB."""
+    """The track's entry in its action's table; None: it is not TCB."""
     table: Table = field(default_factory=Table)
-    """That table, as it was read."""
+    """The table of the action, as it was read."""
     datablock: bpy.types.ID | None = None
     frame_curve: bpy.types.FCurve | None = None
-    """Its own frame function (see frame_functions.py)."""
+    """The track's own frame function (see frame_functions.py)."""
     datablock_frame_curve: bpy.types.FCurve | None = None
-    """That of the datablock."""
+    """The datablock's frame function."""
     driven: bool = False
-    """Some component's driver decides its value, not the keys."""
+    """True where a driver, not the keys, decides the value of some component."""
 
     @property
     def is_rotation(self) -> bool:
@@ -83,7 +83,7 @@ class Track:
 
     @property
     def is_at_home(self) -> bool:
-        """Whether the table has it at its slot and path: not where it was renamed since, or moved with its slot."""
+        """Return whether the table has the track at its slot and path: it was not renamed, or moved with its slot."""
         return (self.slot, self.path) in self.table.places
 
     @property
@@ -92,7 +92,7 @@ class Track:
 
     @property
     def group(self) -> bpy.types.ActionGroup | None:
-        """The channel group that F-curves made for it join."""
+        """Return the channel group for F-curves added to the track."""
         groups = (fcurve.group for fcurve in self.channels.values())
         return next((group for group in groups if group is not None), None)
 
@@ -102,22 +102,22 @@ class Track:
 
     @property
     def settings(self) -> Settings:
-        """The saved choices; for a track that was never enabled, those that Enable would make."""
+        """Return the saved settings; for a track that was never enabled, those that Enable would choose."""
         return default_settings(self) if self.state is None else self.state.settings
 
     @property
     def made(self) -> dict[int, float]:
-        """The components whose F-curve the bake made, with the value that the property had before."""
+        """Return the components whose F-curve the bake made, with the value that the property had before."""
         written = self.state.channels if self.state is not None else {}
         return {index: channel.rest for index, channel in written.items() if channel.rest is not None}
 
     def component(self, index: int) -> float:
-        """The value of a component that none of the animator's F-curves moves."""
+        """Return the value of a component that none of the animator's F-curves animates."""
         rest = self.made.get(index)
         return self.rest[index] if rest is None else rest
 
     def extrapolation(self, index: int) -> Literal["CONSTANT", "LINEAR"]:
-        """What the animator's own curve of a channel does outside its keys."""
+        """Return the extrapolation of the animator's own curve of a channel."""
         now = self.channels[index].extrapolation
         written = self.state.channels.get(index) if self.state is not None else None
         return now if written is None or now != "CONSTANT" else written.extrapolation
@@ -127,8 +127,11 @@ class Track:
 
 
 def default_settings(track: Track) -> Settings:
-    """Turns of more than half a turn are kept where the keys say them: Euler angles and axis-angles can, quaternions
-    of either sign can't. A Cycles modifier on every channel means a cycle."""
+    """Return the settings that Enable chooses for the track.
+
+    Rotations by more than half a turn are kept for Euler angles and axis-angles, whose keys express them; quaternions
+    can't, whatever their sign. A Cycles modifier on every channel means a cycle.
+    """
     path: Path = "AS_KEYED" if track.kind in ("EULER", "AXIS_ANGLE") else "SHORTEST"
     cycle: Cycle = "SINGLE"
     if track.channels and all(repeats(fcurve) for fcurve in track.channels.values()):
@@ -143,9 +146,9 @@ def _closes(fcurve: bpy.types.FCurve) -> bool:
 
 
 def find_tracks(datablock: bpy.types.ID, channels: Channels, prefixes: Iterable[str] | None = None) -> list[Track]:
-    """Find all float tracks of the datablock that have F-curves, in the order of the first of these.
+    """Find all float tracks of the datablock that have F-curves, in the order of their first F-curves.
 
-    `prefixes`: only those whose path starts with one of them (a bone's, say).
+    `prefixes`: only those whose path starts with one of them (a bone's, for example).
     """
     if prefixes is None:
         return _tracks_among(datablock, channels, channels)
@@ -154,21 +157,20 @@ def find_tracks(datablock: bpy.types.ID, channels: Channels, prefixes: Iterable[
     near = [fcurve for fcurve in channels if (path := fcurve.data_path).startswith(paths) or "tcb_tracks" in path]
     tracks = _tracks_among(datablock, channels, near)
     if any(track.enabled and not track.is_at_home for track in tracks):
-        # Another one may have more of the keys that were followed.
+        # A track outside the prefixes may have more of the keys whose state was followed.
         tracks = _tracks_among(datablock, channels, channels)
     return [track for track in tracks if track.path.startswith(starts)]
 
 
 def refreshed(datablock: bpy.types.ID, channels: Channels, tracks: Sequence[Track]) -> list[Track]:
-    """The tracks as they are now: the rotation mode and what else the property's owner decides may have changed."""
+    """Return the tracks as they are now: the rotation mode and other properties of the owner may have changed."""
     timing = [curve for track in tracks for curve in (track.frame_curve, track.datablock_frame_curve)]
     own = [fcurve for track in tracks for fcurve in track.channels.values()]
     return _tracks_among(datablock, channels, [*own, *(fcurve for fcurve in timing if fcurve is not None)])
 
 
 class Properties:
-    """The float properties of a datablock as tracks, with the F-curves that there are: all of these are looked at
-    once."""
+    """The float properties of a datablock as tracks, with their F-curves, which are searched once for all."""
 
     def __init__(self, datablock: bpy.types.ID) -> None:
         self.datablock = datablock
@@ -180,25 +182,27 @@ class Properties:
         self._tracks = {track.path: track for track in found}
 
     def track(self, path: str) -> Track | None:
-        """The property at the path; None where that leads to no float property."""
+        """Return the property at the path; None where that leads to no float property."""
         return self._tracks.get(path) or _track(self.datablock, self.name, path)
 
 
 DERIVED = ("velocity", "acceleration", "angular_velocity", "angular_acceleration", "speed")
-"""Kinds of custom properties that tell how a track moves."""
+"""Kinds of custom properties that describe the motion of a track."""
 _DERIVED = re.compile(rf'\["tcb_(?:[^"\\]|\\.)*_(?:{"|".join(DERIVED)})"\]$')
 
 
 def is_derived(path: str) -> bool:
-    """Whether it is a custom property that tells how a track moves: computed from keys, so no track to be baked. Its
-    name alone says so: "tcb_location_velocity"."""
+    """Return whether the path is a custom property that describes the motion of a track, so is not baked itself.
+
+    It is recognized by its name alone: "tcb_location_velocity".
+    """
     return _DERIVED.search(path) is not None
 
 
 def tracks_shown(datablock: bpy.types.ID, channels: Channels, bone: str = "") -> list[Track]:
-    """As `find_tracks`, of one bone (its path), or of the datablock without its bones: what a sidebar lists.
+    """Find the tracks of one bone (its path), or of the datablock without its bones, for a list in the sidebar.
 
-    The other curves are not looked at, because a sidebar asks on every redraw.
+    Other F-curves are not searched, because the sidebar calls this on every redraw.
     """
     if bone:
         starts = (bone, FRAME_FUNCTION)
@@ -207,7 +211,7 @@ def tracks_shown(datablock: bpy.types.ID, channels: Channels, bone: str = "") ->
 
 
 def tracks_among(datablock: bpy.types.ID, channels: Channels, fcurves: Iterable[bpy.types.FCurve]) -> list[Track]:
-    """As `find_tracks`, of these F-curves only."""
+    """Find tracks as `find_tracks` does, of these F-curves only."""
     return _tracks_among(datablock, channels, fcurves)
 
 
@@ -245,7 +249,7 @@ def _tracks_among(datablock: bpy.types.ID, channels: Channels, fcurves: Iterable
 
 
 def _give_states(channels: Channels, tracks: list[Track]) -> None:
-    """Find what the action's table has of each track: by slot and path, or where its keys are now."""
+    """Find the entry of each track in the action's table: by slot and path, or by where its keys are now."""
     table = read_table(channels.action)
     for track in tracks:
         track.table, track.slot = table, channels.slot_handle
@@ -261,8 +265,11 @@ def _give_states(channels: Channels, tracks: list[Track]) -> None:
 
 
 def _follow_keys(channels: Channels, tracks: Sequence[Track]) -> None:
-    """Give tracks without a state that of the track that their keys were made for, where it has none of its keys left
-    at its own place: it was renamed, or moved with its slot."""
+    """Give tracks without a state that of the track for which their keys were made, if that has no F-curve any more.
+
+    Then it was renamed, or moved with its slot. Of several tracks with its keys the one with most of them gets the
+    state.
+    """
     claims: dict[tuple[int, int, str], list[tuple[int, Track, State]]] = {}
     for track, owners in _owners_of_keys(tracks):
         found = _origin(track, owners)
@@ -277,7 +284,7 @@ def _follow_keys(channels: Channels, tracks: Sequence[Track]) -> None:
 
 
 def _owners_of_keys(tracks: Sequence[Track]) -> Iterator[tuple[Track, npt.NDArray[np.uint32]]]:
-    """The tracks that have identified keys, each with the tracks that these were made for."""
+    """Yield the tracks that have keys with identities, each with the tracks for which these keys were made."""
     curves = [(number, fcurve) for number, track in enumerate(tracks) for fcurve in track.channels.values()]
     if not curves:
         return
@@ -294,7 +301,7 @@ def _owners_of_keys(tracks: Sequence[Track]) -> Iterator[tuple[Track, npt.NDArra
 
 
 def _origin(track: Track, owners: npt.NDArray[np.uint32]) -> tuple[int, int, State] | None:
-    """The track that most of the identified keys were made for, how many these are, and the action that had it."""
+    """Return the track for which most of the keys were made: the number of these keys, its action and its state."""
     owner, count = Counter(owners.tolist()).most_common(1)[0]
     if 2 * count <= len(owners):
         return None
@@ -308,7 +315,7 @@ def _origin(track: Track, owners: npt.NDArray[np.uint32]) -> tuple[int, int, Sta
 
 
 def _is_present(action: int, state: State, channels: Channels) -> bool:
-    """Whether the track still has an F-curve at its own place."""
+    """Return whether the track still has an F-curve at its own slot and path."""
     owner = next((each for each in bpy.data.actions if each.session_uid == action), None)
     if owner is None:
         return False
@@ -321,19 +328,19 @@ def _mark_driven(datablock: bpy.types.ID, tracks: Iterable[Track]) -> None:
     animation: Any = getattr(datablock, "animation_data")  # noqa: B009  not every ID has it
     driven = {(driver.data_path, driver.array_index) for driver in animation.drivers if not driver.mute}
     for track in tracks:
-        # A rotation is one value: what one component's driver decides, changes what the keys of the others mean.
+        # A rotation is one value: a driver of one component changes the meaning of the keys of the others.
         components = range(len(track.rest)) if track.is_rotation else track.channels
         track.driven = any((track.path, index) in driven for index in components)
 
 
 def _track(datablock: bpy.types.ID, title: str, path: str) -> Track | None:
-    """None where the path leads to no float property."""
+    """Make the track of a property, without F-curves; None where the path leads to no float property."""
     owner_path, name = split(path)
     try:
         owner: Any = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
         rest = _components(owner, name)
     except (ValueError, KeyError, TypeError, AttributeError):
-        # A path may lead to nothing, such as the parent of what has none, or to a number.
+        # A path may lead to nothing, such as the parent of an object without one, or to a number.
         return None
     if rest is None:
         return None
@@ -365,7 +372,7 @@ def _custom_components(value: Any) -> tuple[float, ...] | None:
 
 
 def played_otherwise(tracks: Iterable[Track], users: Sequence[bpy.types.ID]) -> list[str]:
-    """Say which of the `users` of the tracks' F-curves play a rotation in another mode than the one it is read in."""
+    """Return notes on those `users` of the F-curves that have another rotation mode than the tracks are read in."""
     text = n_('shares the action in another rotation mode; "{:s}" decides')
     notes = []
     for track in tracks:
@@ -381,7 +388,7 @@ NOT_IN_USE = n_("not in use: the rotation mode is another")
 
 
 def why_not(track: Track, *, without_keys: bool = False) -> str:
-    """Why the track can't be baked as it is now; empty where it can, or could but for F-curves `without_keys`."""
+    """Return why the track can't be baked now; empty where it can, or would but for F-curves `without_keys`."""
     if track.table.fault:
         return track.table.fault
     if not track.in_use:

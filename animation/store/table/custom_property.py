@@ -192,7 +192,7 @@ class Table:
         )
 
     def find_state(self, identity: int) -> list[tuple[tuple[int, str], State]]:
-        """Read the track of that identity, with its slot and path; return an empty list where it is missing or damaged."""
+        """Read the track of that identity, with its slot and path; an empty list where it is missing or damaged."""
         for key, place in self.places.items():
             if self.arrays["tracks"]["identity"][place] == identity:
                 try:

@@ -83,7 +83,7 @@ class Session:
         self._fresh: list[Rows] = []
         self.tables: dict[int, Table] = {}
         self.written: set[int] = set()
-        """Actions of which we have written the table since somebody asked."""
+        """Actions whose tables were written since the set was last cleared."""
 
     @property
     def rows(self) -> KnownRows:
