@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where Blender itself places objects and bones, frame by frame: for those that more than F-curves and parents move."""
+"""Transforms of objects and bones by Blender's own evaluation, frame by frame.
+
+For those that are animated by more than F-curves and parents.
+"""
 
 from __future__ import annotations
 
@@ -16,23 +19,23 @@ import numpy.typing as npt
 from .transforms import Frames, Matrices, UnknownMotionError, World
 
 Thing = tuple[int, str]
-"""An object's `session_uid`; the name of a bone of it, or nothing."""
+"""An object's `session_uid`, and the name of one of its bones, or ""."""
 
 
 class Stepping:
-    """Places things at `frames`, as far as it gets in the time that it is given."""
+    """Evaluation of objects and bones at `frames`, in parts that take a limited time."""
 
     def __init__(self, things: Sequence[Thing], frames: Frames) -> None:
         self.things = tuple(things)
         self.frames = frames
         self.read: set[int] = set()
-        """The `session_uid` of all that Blender looked at."""
+        """The `session_uid` of everything that Blender evaluated."""
         self._done = 0
         self._matrices: dict[Thing, Matrices] = {thing: np.empty((len(frames), 4, 4)) for thing in things}
 
     @property
     def part(self) -> float:
-        """How much is done, 0 to 1."""
+        """Return how much is done, 0 to 1."""
         return self._done / max(1, len(self.frames))
 
     @property
@@ -43,10 +46,10 @@ class Stepping:
         return self._matrices[thing]
 
     def advance(self, objects: dict[int, Any], scene: bpy.types.Scene, seconds: float) -> None:
-        """Go on with the things, which are among `objects`, as `scene` counts time: a frame at least.
+        """Evaluate more frames, at least one, in the time of `scene`; `objects` must contain all the objects.
 
-        The frames pass in a scene of its own, which is gone again afterwards: the animator's frame, and poses that were
-        not keyed yet, stay as they are.
+        The frames pass in a temporary scene, so the animator's current frame, and poses that were not keyed yet, stay
+        as they are.
         """
         end = time.perf_counter() + seconds
         with _aside(scene, [objects[uid] for uid in dict.fromkeys(uid for uid, _ in self.things)]) as evaluated_at:
@@ -63,15 +66,18 @@ class Stepping:
 def stepped(
     scene: bpy.types.Scene, item: bpy.types.Object, frames: Frames, read: Callable[[Any], Sequence[float]]
 ) -> npt.NDArray[np.float64]:
-    """What `read` finds on the object as Blender evaluates it at each of the frames, shape (frames, numbers)."""
+    """Return what `read` returns for the object evaluated at each of the frames, shape (frames, numbers)."""
     with _aside(scene, [item]) as evaluated_at:
         rows = [read(item.evaluated_get(evaluated_at(frame))) for frame in frames.tolist()]
     return np.array(rows, dtype=np.float64)
 
 
 def placed(scene: bpy.types.Scene, item: bpy.types.Object, bone: str, frames: Frames) -> Matrices:
-    """Where the object or a bone of it is at the frames, ascending: by its F-curves and parents where these are all
-    that moves it; else Blender has to step through the frames."""
+    """Return the matrices of the object or one of its bones at the frames, which ascend.
+
+    They are computed from F-curves and parents where nothing else animates the object; else Blender steps through the
+    frames.
+    """
     try:
         return World(frames).matrices(item, bone)
     except UnknownMotionError:
@@ -86,8 +92,10 @@ def _matrix(item: Any, bone: str) -> Any:
 
 @contextmanager
 def _aside(scene: bpy.types.Scene, items: Sequence[bpy.types.Object]) -> Iterator[Callable[[float], Any]]:
-    """Lend a function that evaluates these objects at a frame of `scene`, unseen by anybody's handlers, and returns the
-    depsgraph. It is that of a scene with these objects alone, so that poses that were not keyed stay."""
+    """Give a function that evaluates these objects at a frame of `scene` and returns the depsgraph.
+
+    It evaluates a temporary scene with these objects alone, so poses that were not keyed stay; handlers are disabled.
+    """
     handlers = (bpy.app.handlers.frame_change_pre, bpy.app.handlers.frame_change_post)
     held = [list(each) for each in handlers]
     before = _frame_of(scene)
@@ -96,7 +104,7 @@ def _aside(scene: bpy.types.Scene, items: Sequence[bpy.types.Object]) -> Iterato
     def evaluated_at(frame: float) -> Any:
         _set_frame(scene, int(frame // 1), frame % 1)
         if asides and _is_read(scene, asides[-1]):
-            # A depsgraph copies the frame that a driver reads of another scene once, when it is made.
+            # A driver that reads the frame of another scene gets a copy made once, with the depsgraph.
             bpy.data.scenes.remove(asides.pop())
         if not asides:
             asides.append(_scene_of(items, scene))
@@ -116,7 +124,7 @@ def _aside(scene: bpy.types.Scene, items: Sequence[bpy.types.Object]) -> Iterato
 
 
 def _scene_of(items: Sequence[bpy.types.Object], scene: Any) -> Any:
-    """Make a scene of these objects that counts time as `scene` does."""
+    """Make a scene of these objects with the time mapping of `scene`."""
     made: Any = bpy.data.scenes.new("TCB paths")
     made.render.frame_map_old, made.render.frame_map_new = scene.render.frame_map_old, scene.render.frame_map_new
     for item in items:
@@ -125,7 +133,7 @@ def _scene_of(items: Sequence[bpy.types.Object], scene: Any) -> Any:
 
 
 def _is_read(scene: bpy.types.Scene, aside: Any) -> bool:
-    """Tell whether something that moves the objects, such as a driver, reads the scene's properties."""
+    """Return whether something that animates the objects, such as a driver, reads the scene's properties."""
     return any(each.original == scene for each in aside.view_layers[0].depsgraph.ids)
 
 
@@ -134,11 +142,11 @@ def _frame_of(scene: Any) -> tuple[int, float]:
 
 
 def _set_frame(scene: bpy.types.Scene, frame: int, subframe: float) -> None:
-    """Set the present frame for those who read it, and evaluate nothing: that would take poses back to their keys."""
+    """Set the current frame without evaluation, which would reset poses to their keys."""
     scenes: Any = bpy.data.scenes
     at = list(scenes).index(scene)
     for name, number in (("frame_current", frame), ("frame_subframe", subframe)):
         numbers = [getattr(each, name) for each in scenes]
         numbers[at] = number
-        # Unlike the assignment of a property this tags nothing as changed.
+        # Unlike an assignment to the property this tags nothing as changed.
         scenes.foreach_set(name, numbers)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the F-curves of a track play between its keys, to be compared with what its splines do."""
+"""Sampling of a track's F-curves between its keys, for comparison with its splines."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def has_bezier_segments(originals: Mapping[int, OwnKeys]) -> bool:
 
 
 _Splines = tuple[Track, Mapping[int, OwnKeys], Sequence[TrackSpline]]
-"""A track with the animator's keys, and its splines of two keys or more, none of which is stepped."""
+"""A track with the animator's keys, and its splines of two keys or more, without CONSTANT segments."""
 
 
 def played_parts(tracks: Sequence[_Splines]) -> list[list[Part]]:
-    """Each track's splines, with what its F-curves play.
+    """Return each track's splines together with the values of its F-curves.
 
-    A track has none where that is not a finite number, or no rotation.
+    The list is empty for a track whose values are not finite, or no rotation.
     """
     raw = iter(_raw(tracks))
     return [_parts(track, originals, splines, [next(raw) for _ in splines]) for track, originals, splines in tracks]
@@ -47,14 +47,14 @@ def _parts(
             return []
         played = played.reshape(len(spline.frames) - 1, SAMPLES, -1)
         rows = np.searchsorted(frames, spline.frames - np.float32(SAME_FRAME))
-        # Others have no parameters to fit.
+        # Other splines have no parameters to fit.
         assert isinstance(spline.spline, (tcb.VectorSpline, tcb.RotationSpline))
         parts.append(Part(spline.spline, rows, played))
     return parts
 
 
 def _played(track: Track, raw: Float64Array) -> Float64Array | None:
-    """What the numbers of channels are: the same, or unit quaternions; None where they are neither."""
+    """Return the channels' values, for rotations as unit quaternions; None where they are not finite or no rotation."""
     if track.is_rotation:
         raw = quaternions_of(track, raw)
         if not raw.any(axis=1).all():
@@ -65,7 +65,7 @@ def _played(track: Track, raw: Float64Array) -> Float64Array | None:
 
 @dataclass(frozen=True, eq=False)
 class _Channel:
-    """A channel at the sample frames of a spline, and where its values go."""
+    """A channel, the sample frames of a spline, and the array for its values."""
 
     track: Track
     index: int
@@ -75,12 +75,12 @@ class _Channel:
 
     @property
     def begins(self) -> IndexArray:
-        """The keys before the frames, -1 before the first."""
+        """Return the rows of the keys before the frames, -1 before the first key."""
         return np.searchsorted(self.original.keys.frames, self.frames, side="right") - 1
 
 
 def _raw(tracks: Sequence[_Splines]) -> list[Float64Array]:
-    """What the channels of each spline of each track play at its sample frames, shape (samples, components)."""
+    """Return the channels' values at the sample frames of each spline of each track, shape (samples, components)."""
     result, channels = [], []
     for track, originals, splines in tracks:
         for spline in splines:
@@ -98,12 +98,12 @@ def _raw(tracks: Sequence[_Splines]) -> list[Float64Array]:
 
 
 def _evaluate(channels: Sequence[_Channel]) -> None:
-    """Fill in the channels' values: of plain Bezier segments all at once, of others by Blender's evaluation."""
+    """Fill in the channels' values: in plain Bezier segments for all at once, elsewhere by Blender's evaluation."""
     if not channels:
         return
     keys = Joined.of([channel.original.keys for channel in channels])
     plain = beziers.is_plain(keys.keys)
-    # Of edited keys Blender places the handles.
+    # Blender places the handles of edited keys.
     plain &= np.repeat([not channel.original.edited for channel in channels], keys.counts)
     plain[keys.starts + keys.counts - 1] = False
     begins = [channel.begins for channel in channels]

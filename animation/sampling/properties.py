@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Blender plays of any property at many frames: what its F-curves say, or where drivers or NLA strips decide too,
-what Blender finds when it steps through the frames."""
+"""Values of any property at many frames, as Blender plays them.
+
+They are evaluated from its F-curves; where drivers or NLA strips also decide, Blender steps through the frames.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +27,13 @@ from .transforms import Frames, plays
 Values = npt.NDArray[np.float64]
 
 STEP = 0.25
-"""Frames from sample to sample: motion blur sees between frames too."""
+"""Frames from sample to sample: motion blur renders between frames too."""
 _MOST = 1_000_000
-"""Samples: beyond these it would take minutes, and more memory than is worth it."""
+"""The most samples: more would take minutes and much memory."""
 
 
 class Playing:
-    """Properties of one object, and of what it shows, at `frames`, ascending."""
+    """The values of properties of one object and its data at `frames`, ascending."""
 
     def __init__(self, scene: bpy.types.Scene, item: bpy.types.Object, frames: Frames) -> None:
         self.scene = scene
@@ -39,11 +41,10 @@ class Playing:
         self.frames = frames
 
     def values(self, owner: Any, paths: Iterable[str]) -> dict[str, Values]:
-        """Of each property of `owner`, the object or its data, shape (frames, components).
+        """Return the values of each property of `owner`, the object or its data, shape (frames, components).
 
-        Raises Refusal where one is not a finite number.
-
-        They are the F-curves' own, which Blender cuts off at the property's limits; where it had to step, what it cut.
+        Raises Refusal where one is not a finite number. Values from F-curves are not clamped to the property's limits;
+        values from stepping are, by Blender.
         """
         curves = curves_of(owner)
         result: dict[str, Values] = {}
@@ -80,7 +81,7 @@ class Playing:
 
 
 def curves_of(owner: Any) -> dict[tuple[str, int], bpy.types.FCurve]:
-    """The F-curves that move something of the datablock, by path and component."""
+    """Return the F-curves that animate the datablock and have an effect, by path and component."""
     try:
         return {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in channels_of(owner) if plays(fcurve)}
     except Refusal:
@@ -88,24 +89,24 @@ def curves_of(owner: Any) -> dict[tuple[str, int], bpy.types.FCurve]:
 
 
 def has_strips(owner: Any) -> bool:
-    """Whether NLA strips have a say in what the datablock plays."""
+    """Return whether the datablock has NLA strips."""
     animation = owner.animation_data
     return animation is not None and any(len(track.strips) for track in animation.nla_tracks)
 
 
 def is_driven(owner: Any, path: str) -> bool:
-    """Whether a driver decides the property, or a component of it."""
+    """Return whether a driver decides the property, or a component of it."""
     return any(driven == path for driven, _ in driven_components(owner))
 
 
 def driven_components(owner: Any) -> set[tuple[str, int]]:
-    """What drivers decide: paths and components."""
+    """Return the paths and components that have drivers."""
     animation = owner.animation_data
     return set() if animation is None else {(d.data_path, d.array_index) for d in animation.drivers if not d.mute}
 
 
 def keys_on(owner: Any, paths: Iterable[str]) -> Values:
-    """Frames of the animator's keys on those properties, ascending."""
+    """Return the frames of the animator's keys on those properties, ascending."""
     wanted = set(paths)
     try:
         found = [key_frames(track) for track in find_tracks(owner, channels_of(owner)) if track.path in wanted]
@@ -116,18 +117,18 @@ def keys_on(owner: Any, paths: Iterable[str]) -> Values:
 
 
 def all_keys(owner: Any) -> Values:
-    """Frames of all keys of the animator's on the datablock, ascending."""
+    """Return the frames of all the animator's keys on the datablock, ascending."""
     return keys_on(owner, {path for path, _ in curves_of(owner)})
 
 
 def keys_around(keys: Values, frame: float) -> tuple[float | None, float | None]:
-    """The keys at or before the frame, and at or after it."""
+    """Return the keys at or before the frame, and at or after it."""
     before, after = keys[keys <= frame + SAME_FRAME], keys[keys >= frame - SAME_FRAME]
     return (float(before[-1]) if len(before) else None), (float(after[0]) if len(after) else None)
 
 
 def between(keys: tuple[float | None, float | None]) -> str:
-    """What to say of a place between these keys; nothing where there are none."""
+    """Return a text for a position between these keys; empty where there are none."""
     before, after = keys
     if before is None or after is None:
         near = after if before is None else before
@@ -140,9 +141,9 @@ def between(keys: tuple[float | None, float | None]) -> str:
 def sampled_frames(
     scene: bpy.types.Scene, owners: Iterable[bpy.types.ID], frame_range: tuple[float, float] | None, step: float
 ) -> Frames:
-    """Frames to look at, ascending: every `step` frames of the range, and the keys of the owners in it.
+    """Return sample frames, ascending: every `step` frames of the range, and the keys of the owners in it.
 
-    Without a range that of the scene, and what keys there are before and after. Raises Refusal where there are too many
+    Default range: that of the scene, extended by keys before and after it. Raises Refusal where there are too many
     frames.
     """
     owners = list(owners)

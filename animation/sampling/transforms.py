@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where objects and bones are at many frames at once: from their F-curves, as Blender places them.
+"""Transforms of objects and bones at many frames at once, computed from their F-curves as Blender does.
 
-What more than F-curves and parents move (constraints, drivers, NLA strips, physics) is for depsgraph.py.
+Objects that are animated by more than F-curves and parents (constraints, drivers, NLA strips, physics) are for
+depsgraph.py.
 """
 
 from __future__ import annotations
@@ -27,19 +28,19 @@ Matrices = npt.NDArray[np.float64]
 Moved = Mapping[tuple[int, str], npt.NDArray[np.float64]]
 _Curves = dict[tuple[str, int], bpy.types.FCurve]
 _Name = tuple[int, str | None] | tuple[int, str, str]
-"""Of what is placed: an object, a bone in the world, a bone in its armature's space."""
+"""A cached transform: of an object, of a bone in the world, or of a bone in its armature's space."""
 _IK = {"IK", "SPLINE_IK"}
 
 
 class UnknownMotionError(Exception):
-    """What moves something else than F-curves and parents; the text is for a person."""
+    """An object is animated by more than F-curves and parents; the text is for the user."""
 
 
 class World:
-    """Where things are at `frames`, ascending. For one occasion: what was read is kept, and references to it.
+    """Transforms of objects and bones at `frames`, ascending, with a cache: for use at once, while nothing changes.
 
-    `moved` are values that stand in for what F-curves say, by the object's `session_uid` and the property's path: of
-    locations shape (frames, 3), of rotations, whose path ends with `rotation` whatever their mode, unit quaternions.
+    `moved` are values that replace those of F-curves, by the object's `session_uid` and the property's path: of
+    locations shape (frames, 3), of rotations, whose path ends with `rotation` in every mode, unit quaternions.
     """
 
     def __init__(self, frames: Frames, moved: Moved | None = None) -> None:
@@ -52,29 +53,29 @@ class World:
         self._curves: dict[int, _Curves] = {}
 
     def with_moved(self, moved: Moved) -> World:
-        """The same with other values in place of F-curves; these are read once for all."""
+        """Return a World with other values in place of F-curves, which shares the values read from these."""
         other = World(self.frames, moved)
         other._curves, other._read = self._curves, self._read
         return other
 
     def matrices(self, item: Any, bone: str = "") -> Matrices:
-        """Of the object, or of a bone of it. Raises UnknownMotionError."""
+        """Return the matrices of the object, or of one of its bones; raise UnknownMotionError."""
         if not bone:
             return self._once((item.session_uid, None), lambda: self._object(item))
         return self._once((item.session_uid, bone), lambda: self._bone(item, item.pose.bones[bone]))
 
     def rotation(self, item: Any, bone: str = "") -> npt.NDArray[np.float64]:
-        """The rotation that the object or bone has of its own, as quaternions, shape (frames, 4)."""
+        """Return the object's or bone's own rotation as quaternions, shape (frames, 4)."""
         owner = item.pose.bones[bone] if bone else item
         path = f"{bone_path(owner)}." if bone else ""
         return rotations.from_matrix(self._rotation(owner, self._curves_of(item, path), "", path))
 
     def before_constraints(self, item: Any) -> Matrices:
-        """Of the object, where its own constraints find it. Raises UnknownMotionError."""
+        """Return the matrices of the object before its own constraints; raise UnknownMotionError."""
         return self._once((item.session_uid, "", "before"), lambda: self._unconstrained(item))
 
     def read(self, item: Any, bone: str = "") -> set[int]:
-        """The `session_uid` of all that was looked at for it: while none of these changes, its matrices stay right."""
+        """Return the `session_uid` of everything read for it: while none of these changes, its matrices stay valid."""
         return self._placed[(item.session_uid, bone or None)][1]
 
     def _once(self, name: _Name, place: Callable[[], Matrices]) -> Matrices:
@@ -132,7 +133,7 @@ class World:
         return placed
 
     def _posed(self, item: Any, bone: Any) -> Matrices:
-        """In the armature's space."""
+        """Return the matrices of the bone in the armature's space."""
         return self._once((item.session_uid, bone.name, "posed"), lambda: self._pose(item, bone))
 
     def _pose(self, item: Any, bone: Any) -> Matrices:
@@ -163,7 +164,7 @@ class World:
         return moved
 
     def _curves_of(self, item: Any, path: str) -> _Curves:
-        """The F-curves that move the object, or the bone whose path is given."""
+        """Return the F-curves that animate the object, or the bone with that path."""
         animation = item.animation_data
         if animation is None:
             return {}
@@ -186,7 +187,7 @@ class World:
         return self._curves[item.session_uid]
 
     def _values(self, owner: Any, curves: _Curves, name: str, path: str = "") -> npt.NDArray[np.float64]:
-        """The property at all frames, shape (frames, components)."""
+        """Return the property's values at all frames, shape (frames, components)."""
         key = owner.id_data.session_uid, path + name
         if key in self._moved:
             return self._moved[key]
@@ -202,7 +203,7 @@ class World:
         return values
 
     def _rotation(self, owner: Any, curves: _Curves, delta: str, path: str = "") -> Matrices:
-        """Shape (frames, 3, 3)."""
+        """Return rotation matrices, shape (frames, 3, 3)."""
         key = owner.id_data.session_uid, f"{path}{delta}rotation"
         if key in self._moved:
             return rotations.to_matrix(self._moved[key])
@@ -233,7 +234,7 @@ def _check(constraints: Iterable[bpy.types.Constraint], owner: Any) -> None:
 
 
 def plays(fcurve: bpy.types.FCurve) -> bool:
-    """Whether the curve moves anything."""
+    """Return whether the F-curve has an effect: it is not muted, nor empty."""
     muted = fcurve.mute or (fcurve.group is not None and fcurve.group.mute)
     return not muted and not fcurve.is_empty
 
