@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keeping what stands up to date."""
+"""Live: updates of tracks after edits."""

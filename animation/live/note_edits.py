@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Taking note of edits of baked tracks that are not baked again at once.
+"""Recording of edits of baked tracks that are not baked again at once.
 
-Two edits can hide each other: what a look after each of them tells apart, one look after both may not. So in a window
-each is looked at when it ends; what it meant is written into the keys and the table, and the next look starts there.
+Two edits can hide each other: comparing keys with what was written after each of them gives both, but a single
+comparison after both may not. So in a window keys are compared whenever an edit ends; the result is written into the
+keys and the table, and the next comparison starts from there.
 """
 
 from __future__ import annotations
@@ -31,8 +32,11 @@ from ..store.tracks import Track
 
 
 def settle(channels: Channels, tracks: Sequence[Track]) -> Report:
-    """Note what edits did to baked tracks: keys that became the animator's are, and own keys that generated ones have
-    swallowed are back. The motion is not computed anew."""
+    """Record edits of baked tracks in keys and table; the motion is not computed anew.
+
+    Generated keys that became the animator's are made own keys, and own keys that were merged into generated ones are
+    put back.
+    """
     report = Report()
     every: list[OwnChannels] = []
     for track, read_keys in zip(tracks, read_all_own_keys(tracks), strict=True):
@@ -77,7 +81,7 @@ def _settle(track: Track, state: State, kept: OwnChannels) -> State:
 
 
 def _has_moved(before: Channel, now: Channel) -> bool:
-    """Whether the generated keys are other ones than the bake has left."""
+    """Return whether the generated keys differ from those that the bake has written."""
     return before.generated.tobytes() != now.generated.tobytes()
 
 
@@ -87,7 +91,7 @@ def _settle_channel(fcurve: bpy.types.FCurve, own: OwnKeys, before: Channel) -> 
     mine = np.zeros(len(keys), dtype=np.bool_)
     mine[own.rows[there]] = True
     curve = _as_on_curve(keys, own, before)
-    # One that stands in the place of an own key goes.
+    # A generated key at the frame of an own key is removed.
     generated = keys.take(~mine & ~is_among(keys.frames, curve.frames))
     generated = generated.with_(
         period=generated.frames.copy(),
@@ -101,7 +105,7 @@ def _settle_channel(fcurve: bpy.types.FCurve, own: OwnKeys, before: Channel) -> 
 
 
 def _as_on_curve(keys: Keyframes, own: OwnKeys, before: Channel) -> Keyframes:
-    """The own keys as they stand on the baked curve, with their identities; those that were swallowed among them."""
+    """Return the own keys as they are on the baked curve, with identities, and with merged ones put back."""
     there = own.rows >= 0
     curve = own.keys.copy()
     present = unstamped(keys.take(own.rows[there]))
@@ -109,7 +113,7 @@ def _as_on_curve(keys: Keyframes, own: OwnKeys, before: Channel) -> Keyframes:
         getattr(curve, name)[there] = getattr(present, name)
     curve.interpolation[~there] = keys.interpolation[0]
     for side in ("handle_left", "handle_right"):
-        # Of keys that became one Blender changes the values alone.
+        # When Blender merges keys, it changes only their values.
         getattr(curve, side)[there] = getattr(present, side)
         getattr(curve, f"{side}_type")[~there] = keys.handle_left_type[0]
     if (before.own["value"] != before.own["co"][:, 1]).any():

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Live: what was edited is looked at, and of tracks that are live baked again.
+"""Live: finds edited tracks, and bakes those of live actions again.
 
-Blender says that an action changed, not which key. But the keys of each channel as they were when they were last looked
-at are remembered, so the tracks whose channels are otherwise now are those that were edited. A look depends on the keys
-and the table alone, so it does not matter how often it is done, or what undo brings back.
+Blender reports that an action changed, not which key. The keys of each channel are therefore compared with those at the
+last check: tracks with differing channels were edited. The result of a check depends on the keys and the table alone,
+not on how often it is done, or on what undo restores.
 """
 
 from __future__ import annotations
@@ -42,44 +42,43 @@ Otherwise = Callable[[list[bpy.types.ID]], Options]
 
 @dataclass
 class Watch:
-    """The TCB tracks of one slot of one action, as they were when they were last looked at."""
+    """The TCB tracks of one slot of one action, as they were at the last check."""
 
     users: list[bpy.types.ID] = field(default_factory=list)
     pointers: list[int] = field(default_factory=list)
-    """Of all F-curves: while these are the same, `tracks` can be used."""
+    """Pointers of all F-curves: while they are the same, `tracks` can be used."""
     tracks: dict[str, Track] = field(default_factory=dict)
     points: dict[str, list[Any]] = field(default_factory=dict)
-    """The keys of each track's channels, as Blender's own collections: to get hold of one takes longer than to read
-    it."""
+    """The keys of each track's channels, as Blender's own collections: to get one takes longer than to read it."""
     marks: dict[str, bytes] = field(default_factory=dict)
-    """Frames and values of each baked track's keys when they were last looked at."""
+    """Frames and values of each baked track's keys at the last check."""
     names: dict[str, tuple[object, ...]] = field(default_factory=dict)
-    """What else tells of each baked track whether it is up to date: identities of keys, choices, timing."""
+    """What else decides whether a baked track is up to date: identities of keys, settings, timing."""
     table: int = 0
-    """The stamp of the table then."""
+    """The stamp of the table at the last check."""
     refused: dict[str, tuple[int, str]] = field(default_factory=dict)
-    """The digests of tracks that could not be baked again as they are, and why."""
+    """Checksums of tracks that could not be baked again as they are, and the reasons."""
     standing: dict[str, list[str]] = field(default_factory=dict)
-    """What the last bake of a track said that holds until the track is otherwise."""
+    """Notes of a track's last bake that stay valid until the track changes."""
     modes: list[str] = field(default_factory=list)
-    """What there is to say of rotations that are played in another mode than they are baked in, or not at all."""
+    """Notes on rotations that are played in another rotation mode than they are baked in, or not at all."""
     news: list[str] = field(default_factory=list)
     """What of `modes` was not reported yet."""
     rest: dict[str, _Rest] = field(default_factory=dict)
     """Of each track all that an edit of its F-curves can change but the places of their keys."""
     unsure: list[str] = field(default_factory=list)
-    """Tracks of which only the places of keys have been looked at."""
+    """Tracks of which only frames and values of keys have been checked."""
 
     def forget(self) -> None:
-        """Let go of everything that undo or loading a file has made invalid."""
+        """Drop everything that undo or loading a file has made invalid."""
         self.users, self.pointers, self.tracks, self.points, self.marks, self.names = [], [], {}, {}, {}, {}
         self.table = 0
 
     def find(self, channels: Channels, anew: bool) -> bool:
-        """Find the tracks where F-curves came or went, or where told to; False where nothing uses the channels."""
+        """Find the tracks anew if F-curves were added or removed, or `anew` is set; return whether anything uses them."""
         if anew or not self._uses(channels):
             (self.users,) = users_of_channels([channels])
-            # Tracks know their datablock.
+            # Tracks refer to their datablock.
             anew = True
         if not self.users:
             return False
@@ -110,7 +109,7 @@ class Watch:
         return [track for track in self.tracks.values() if track.baked]
 
     def edited_soon(self) -> list[Track]:
-        """The tracks with keys that moved, came, went or have other values since they were last looked at."""
+        """Return the tracks with keys that were moved, added, deleted or changed in value since the last check."""
         baked = self.baked
         marks = dict(zip([track.path for track in baked], _marks(self._points_of(baked)), strict=True))
         told = [self.tracks[path] for path, mark in marks.items() if self.marks.get(path) != mark]
@@ -121,7 +120,7 @@ class Watch:
             self.names = names
         changed = []
         for track, as_baked in zip(told, are_up_to_date(told), strict=True):
-            # Of one that was renamed, or moved with its slot, the table gets the new place.
+            # The table must get the new path of a track that was renamed, or moved with its slot.
             if as_baked and track.is_at_home:
                 self.refused.pop(track.path, None)
             else:
@@ -132,12 +131,12 @@ class Watch:
         return [self.points[track.path] for track in tracks]
 
     def not_played(self) -> list[Track]:
-        """The tracks that are not baked, and can be; none that was restored."""
+        """Return the tracks that are not baked, and can be; without restored ones."""
         waiting = [track for track in self.tracks.values() if not track.baked and track.settings.digest != RESTORED]
         return self._tried([track for track in waiting if track.in_use])
 
     def _tried(self, tracks: list[Track]) -> list[Track]:
-        """Those that were not refused as they are."""
+        """Return the tracks that were not refused in their present state."""
         result = []
         for track in tracks:
             number, _ = self.refused.get(track.path, (0, ""))
@@ -148,7 +147,7 @@ class Watch:
         return result
 
     def edited(self, seconds: float) -> list[Track]:
-        """Of the tracks that are `unsure`, those that were edited in any way; for as long as there is time."""
+        """Return those of the `unsure` tracks that were edited in any way, as far as the time allows."""
         start = time.perf_counter()
         edited = []
         while self.unsure and time.perf_counter() - start < seconds:
@@ -162,7 +161,7 @@ class Watch:
         return edited
 
     def take(self, channels: Channels, tracks: Iterable[Track], report: Report) -> None:
-        """Keep what the tracks look like now that they were looked at, and what the report says of them."""
+        """Store the present state of the tracks, which were checked, and the report's notes on them."""
         self.table = table_stamp(channels.action)
         taken = {track.path: track for track in tracks}
         self.tracks |= taken
@@ -189,27 +188,29 @@ def refresh(
     keyed: Sequence[float] = (),
     is_live: bool = True,
 ) -> Report:
-    """Look at what was edited of the action's baked tracks since they were last looked at, as far as that is soon
-    known; `look_on` finds the rest.
+    """Update baked tracks of the action whose keys were edited since the last check, as found by a fast check.
+
+    `look_on` finds the other edits.
 
     Parameters
     ----------
     watches
-        By action and slot; what was looked at before, and from now on.
+        States at the last check, by action and slot; updated here.
     action
-        Editable. Slots that nothing uses are left alone.
+        Must be editable. Slots that nothing uses are left alone.
     otherwise
-        How TCB tracks are baked that are not baked, of the datablocks that use them; None: they are left alone.
+        Returns the options for TCB tracks that are not baked, for the datablocks that use them; None: these are left
+        alone.
     keyed
-        The frames, of scenes, at which keys were inserted just now: where all channels of a track are selected there,
-        the generated keys become the animator's, though nothing else of them has changed.
+        Frames, of scenes, at which keys were inserted just now: where all channels of a track are selected there, the
+        generated keys become the animator's, though nothing else of them has changed.
     is_live
-        Bake again what was edited; else only take note of it, so that the next bake finds each edit by itself.
+        Bake edited tracks again; else only record the edits, so that the next bake finds each of them separately.
 
     Returns
     -------
     Report
-        Tracks that can't be baked stand in `refused`, and stay as they are.
+        Tracks that can't be baked are in `refused`, and stay as they are.
     """
     report = Report()
     for channels, watch in _watched(watches, action, anew=False):
@@ -228,9 +229,9 @@ def look_on(
     seconds: float = math.inf,
     is_live: bool = True,
 ) -> Report:
-    """Look also at what was edited otherwise: handles, interpolation, choices.
+    """Update tracks whose handles, interpolation or settings were edited.
 
-    That takes longer to know: where there is no time left, `is_unsure` tells that there is more to look at.
+    This check takes longer: where the time is up before its end, `is_unsure` returns True.
     """
     report = Report()
     for channels, watch in _watched(watches, action, anew=False):
@@ -248,7 +249,7 @@ def standing_of(watches: dict[tuple[int, int], Watch], action: bpy.types.Action)
 
 
 def is_unsure(watches: dict[tuple[int, int], Watch], action: bpy.types.Action) -> bool:
-    """Whether not all was looked at."""
+    """Return whether some tracks of the action are not fully checked."""
     return any(watch.unsure for (number, _), watch in watches.items() if number == action.session_uid)
 
 
@@ -259,7 +260,7 @@ def refresh_all(
     keyed: Sequence[float] = (),
     is_live: bool = True,
 ) -> Report:
-    """Look at all that was edited, and look at everything for that; say all there is to say of rotation modes."""
+    """Check all tracks of the action for edits of any kind and update them; repeat all notes on rotation modes."""
     for watch in [watch for (number, _), watch in watches.items() if number == action.session_uid]:
         watch.modes, watch.news = [], []
     for _, watch in _watched(watches, action, anew=True):
@@ -281,7 +282,7 @@ def _watched(
 def _look_at(
     watch: Watch, channels: Channels, tracks: list[Track], otherwise: Otherwise | None, is_live: bool
 ) -> Report:
-    """Bake tracks again; where they are not live, only take note of what was edited."""
+    """Bake tracks again; where they are not live, only record their edits."""
     if otherwise is not None:
         tracks = [*tracks, *watch.not_played()]
     if not tracks:
@@ -332,7 +333,7 @@ def _read(tracks: Sequence[list[Any]], names: Sequence[str]) -> list[tuple[bytes
 
 
 def _names(tracks: Iterable[Track], points: Sequence[list[Any]]) -> list[tuple[object, ...]]:
-    """What tells whose each key of the tracks is, and what else a bake is made from."""
+    """Return what decides whose each key of the tracks is, and the rest of the input of a bake."""
     result: list[tuple[object, ...]] = []
     marks = _read(points, [name for name in MARKS if name != "co"])
     for track, mark in zip(tracks, marks, strict=True):
@@ -342,14 +343,14 @@ def _names(tracks: Iterable[Track], points: Sequence[list[Any]]) -> list[tuple[o
 
 
 def _state_mark(track: Track, every: list[Any]) -> int:
-    """A checksum of where keys are, of what is chosen, and of what keeps the track from being baked."""
+    """Return a checksum of frames and values of keys, of settings, and of what prevents a bake of the track."""
     function = function_of(track)
     chosen = (track.settings, track.order, function.checksum if function is not None else 0, why_not(track))
     return zlib.crc32(_marks([every])[0], zlib.crc32(repr(chosen).encode())) or 1
 
 
 def _only_generated_moved(track: Track) -> bool:
-    """Whether of the track's keys only generated ones stand at other frames than the bake has left them at."""
+    """Return whether only the track's generated keys, not its own, are at other frames than the bake has written."""
     moved = False
     for index, fcurve in track.channels.items():
         written = track.state.channels.get(index) if track.state is not None else None
@@ -366,8 +367,10 @@ def _only_generated_moved(track: Track) -> bool:
 
 
 def _make_keyed(track: Track, frame: float) -> None:
-    """Make generated keys at the frame the animator's, where keying left those of all channels selected; not where
-    others beside them are too, which a selection of many took along."""
+    """Make generated keys at the frame the animator's, where keying left those of all channels selected.
+
+    Not where generated keys beside them are selected too: then many keys were selected together.
+    """
     rows = {}
     for index, fcurve in track.channels.items():
         points = fcurve.keyframe_points
@@ -405,7 +408,7 @@ class _Rest(NamedTuple):
 def _rest(tracks: Iterable[Track], points: Sequence[list[Any]]) -> list[_Rest]:
     """Read the rest of each track.
 
-    Easings play nothing of a bake; but an edit of all keys gives them to generated ones, too.
+    Easing has no effect on a bake, but an edit of all keys changes that of generated ones, too.
     """
     result = []
     for track, (left, right, *arrays) in zip(tracks, _read(points, (*UNPLACED, "easing")), strict=True):
