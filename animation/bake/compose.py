@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The keys of a baked curve: the animator's and the generated ones, in order, as they are generated."""
+"""Composition of the keys of a baked curve, in order of frame, from the animator's keys and the generated ones."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
 from .plans.protocol import ChannelKeys, Derivatives
 
 _BYTES = ("interpolation", "easing", "type", *FLAGS)
-"""The attributes of a key that take a byte each, and that a bake leaves to the animator's keys."""
+"""Attributes of a key that take a byte each, and that a bake leaves as they are in the animator's keys."""
 
 _SIDES = ("handle_left", "handle_right")
 _TYPES = ("handle_left_type", "handle_right_type")
 _AUTOMATIC = np.zeros(256, dtype=np.bool_)
-"""By the type of a handle: whether Blender places it."""
+"""For each handle type: whether Blender places the handle."""
 _AUTOMATIC[[HANDLE[name] for name in ("AUTO", "AUTO_CLAMPED", "VECTOR")]] = True
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -48,47 +48,47 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where keys stand, and what is the same for all channels whose keys stand so."""
+    """The frames of keys, and what is the same for all channels with keys at these frames."""
 
     frames: FloatArray
-    """Of all keys, ascending, shape (n,)."""
+    """Frames of all keys, ascending, shape (n,)."""
     rows: IndexArray
-    """Of the animator's keys."""
+    """Rows of the animator's keys."""
     generated: BoolArray
-    """Which keys are the others."""
+    """Which keys are generated."""
     order: IndexArray
-    """Where each key is among the animator's ones and, after these, the others."""
+    """For each key its index in the animator's keys followed by the generated ones."""
     baked: BoolArray
-    """Which of the animator's keys a baked segment follows."""
+    """Which of the animator's keys begin a baked segment."""
     before: BoolArray
-    """To which of the animator's keys a baked segment comes, not a held key or a segment of their own."""
+    """Which of the animator's keys end a baked segment, not a constant one or one that Blender interpolates itself."""
     placed: npt.NDArray[np.uint8]
-    """Which handles of the animator's keys are beside baked segments, as the table notes it."""
+    """Handles of the animator's keys beside baked segments, in the bits of the table."""
     played: np.uint8
     """The interpolation of baked segments."""
     interpolation: npt.NDArray[np.uint8]
-    """Of generated keys, with anything for the others."""
+    """The interpolation of generated keys; any value for the others."""
 
 
 @dataclass(frozen=True)
 class Composed:
-    """The keys of channels whose own keys stand at the same frames."""
+    """The keys of channels whose own keys are at the same frames."""
 
     arrays: Arrays
     layout: _Layout
     placed: npt.NDArray[np.uint8]
-    """Which handles of the animator's keys the bake has placed, as the table notes it, shape (channels, n)."""
+    """The handles of the animator's keys that the bake placed, in the bits of the table, shape (channels, n)."""
 
     @property
     def channels(self) -> list[Keyframes]:
-        """Each channel's; those that share an array share it here too."""
+        """Return each channel's keys; channels that share an array share it here too."""
         count = len(self.arrays["co"])
         rows = {id(array): list(array) if array.ndim > 1 else [array] * count for array in self.arrays.values()}
         columns = zip(*(rows[id(self.arrays[name])] for name in NAMES), strict=True)
         return list(map(Keyframes.of_columns, columns))
 
     def differing(self, standing: Sequence[Standing]) -> list[list[str]]:
-        """Name for each channel the attributes in which its keys are other than as many that stand there."""
+        """Return for each channel the attributes in which its keys differ from its present ones, equal in number."""
         n, shape = len(standing), self.arrays["co"].shape[:2]
         other = []
         together = Standing.joined(standing)
@@ -103,17 +103,17 @@ class Composed:
 
     @property
     def own(self) -> Arrays:
-        """What the table notes of the animator's keys."""
+        """Return what the table records of the animator's keys."""
         rows = self.layout.rows
         arrays = {name: self.arrays[name] for name in WRITTEN}
         return {name: array[rows] if array.ndim == 1 else array[:, rows] for name, array in arrays.items()}
 
 
 def baked_keys(own: Sequence[Keyframes], generated: ChannelKeys, ends: BoolArray) -> Composed:
-    """For each channel the animator's keys, at the same frames in all, among the generated ones, which are stamped:
-    linear or Bezier where baked, with handles that stay put.
+    """Return the animator's keys of each channel, at the same frames in all, among the stamped generated ones.
 
-    `ends`: whose last key keeps its interpolation, which the animator chose.
+    Baked segments are linear, or Bezier with FREE handles. `ends`: channels whose last key keeps its interpolation,
+    which the animator chose.
     """
     layout = _layout_of(own, generated)
     placed = _placed(own, layout, generated)
@@ -130,7 +130,7 @@ def baked_keys(own: Sequence[Keyframes], generated: ChannelKeys, ends: BoolArray
 
 
 def plain_keys(own: Sequence[Keyframes], generated: ChannelKeys) -> list[Keyframes]:
-    """The same motion as keys that nothing tells from others."""
+    """Return the same motion as plain keys, without stamps and identities."""
     layout = _layout_of(own, generated)
     placed = _placed(own, layout, generated)
     arrays = _composed(own, generated, layout, placed, "KEYFRAME")
@@ -148,7 +148,7 @@ def _layout_of(own: Sequence[Keyframes], generated: ChannelKeys) -> _Layout:
 
 @remembered
 def _layout(own: FloatArray, frames: FloatArray, baked_before: BoolArray, held: BoolArray, linear: bool) -> _Layout:
-    """Of the animator's keys at the frames `own` among generated ones at `frames`."""
+    """Return the layout of the animator's keys at the frames `own` among generated ones at `frames`."""
     baked = baked_before.copy()
     n = len(own) + len(frames)
     rows = np.searchsorted(frames, own) + np.arange(len(own))
@@ -157,7 +157,7 @@ def _layout(own: FloatArray, frames: FloatArray, baked_before: BoolArray, held: 
     order = np.empty(n, dtype=np.intp)
     order[rows], order[generated] = np.arange(len(own)), np.arange(len(own), n)
     every = np.concatenate((own, frames)).take(order)
-    # Where a cycle goes on after the last key, the first sample of that follows it.
+    # Where a cycle continues after the last key, its first sample follows the last key.
     baked[-1:] |= rows[-1:] < n - 1
     begins = generated.copy()
     begins[generated] = ~held
@@ -171,10 +171,10 @@ def _layout(own: FloatArray, frames: FloatArray, baked_before: BoolArray, held: 
 
 
 def _placed(own: Sequence[Keyframes], layout: _Layout, generated: ChannelKeys) -> npt.NDArray[np.uint8]:
-    """Which handles beside baked segments the bake places, shape (channels, n) or (n,).
+    """Return which handles beside baked segments the bake places, shape (channels, n) or (n,).
 
-    Beside samples these are the ones that Blender places anew after any edit: they go onto their keys, since to write
-    those of all keys would take half of a bake's writing.
+    Beside samples these are the handles that Blender places anew after any edit: they are set onto their keys, since to
+    write those of all keys would take half of a bake's writing.
     """
     if generated.chosen is not None:
         left, right = (generated.chosen & CHOSEN_LEFT) != 0, (generated.chosen & CHOSEN_RIGHT) != 0
@@ -190,15 +190,17 @@ def _placed(own: Sequence[Keyframes], layout: _Layout, generated: ChannelKeys) -
 def _composed(
     own: Sequence[Keyframes], generated: ChannelKeys, layout: _Layout, placed: npt.NDArray[np.uint8], key_type: str
 ) -> Arrays:
-    """All attributes but those that a stamp may take; `placed`: handles of the animator's keys that go onto these
-    where samples play."""
+    """Return all attributes except those that a stamp may use.
+
+    `placed`: handles of the animator's keys; beside samples they are set onto their keys.
+    """
     shape, rows = (len(own), len(layout.frames)), layout.rows
     co = np.empty((*shape, 2), dtype=np.float32)
     co[:, :, 0] = layout.frames
     shown = _every(own, ["values"])[0] if generated.shown is None else generated.shown
     co[:, :, 1] = np.concatenate((shown, generated.values), axis=1).take(layout.order, axis=1)
     free = np.full(len(layout.frames), HANDLE["FREE"], dtype=np.uint8)
-    # One array for all of a byte, so that the animator's keys are put into it at once.
+    # One array for all attributes of a byte, so that the animator's are written into it at once.
     every = np.zeros((len(_BYTES), *shape), dtype=np.uint8)
     every[_BYTES.index("interpolation")] = layout.interpolation
     every[_BYTES.index("type")] = KEY_TYPE[key_type]
@@ -228,31 +230,33 @@ def _composed(
 
 
 def _end_as_played(arrays: Arrays, layout: _Layout, channels: BoolArray) -> None:
-    """Give the last keys of channels the interpolation of the baked segment before them: they begin no segment, but
-    glTF's exporter resamples a curve of mixed interpolation."""
+    """Give the last keys of channels the interpolation of the baked segment before them.
+
+    They begin no segment, but glTF's exporter resamples a curve of mixed interpolation.
+    """
     if len(layout.baked) > 1 and layout.baked[-2]:
         arrays["interpolation"][channels, layout.rows[-1]] = layout.played
 
 
 def _put_own(arrays: Arrays, own: Sequence[Keyframes], rows: IndexArray) -> None:
-    """Give the animator's keys, which stand in those rows, the attributes that they have."""
+    """Set the attributes of the animator's keys, which are in those rows."""
     for name, array in arrays.items():
         array[:, rows] = _every(own, [name])[0]
 
 
 def _bits(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Numbers that are other ones wherever a bit is, also of zeros and of what is no number."""
+    """Return numbers that differ wherever a bit does, also for zeros and NaN."""
     return array.view(np.uint32) if array.dtype == np.float32 else array
 
 
 def _every(own: Sequence[Keyframes], names: Sequence[str]) -> npt.NDArray[Any]:
-    """Attributes of the animator's keys, shape (names, channels, n, ...)."""
+    """Return attributes of the animator's keys, shape (names, channels, n, ...)."""
     arrays = [getattr(keys, name) for name in names for keys in own]
     return np.concatenate(arrays).reshape(len(names), len(own), *arrays[0].shape)
 
 
 def _place_handles(arrays: Arrays, co: FloatArray, derivatives: Derivatives, layout: _Layout) -> None:
-    """Give the handles of baked segments their places; the others of the animator's keys stay."""
+    """Place the handles of baked segments; other handles of the animator's keys stay."""
     values = co[:, :, 1]
     incoming, outgoing = np.empty(values.shape), np.empty(values.shape)
     incoming[:, layout.generated], outgoing[:, layout.generated] = derivatives.incoming, derivatives.outgoing

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parameters that edits of keys imply: what was done to keys since they were written says what they mean now.
+"""Parameters that edits of keys imply, found by comparing keys with what the last update wrote.
 
-A mirror in time negates bias and swaps eases. Where handles play, a key that Blender inserted on the curve keeps the
-curve, and a handle that was dragged by hand bends it: the key gets the tension, continuity and bias that come nearest.
-All of that follows from the keys and the table alone, so it comes out the same after every undo.
+A mirror in time negates bias and swaps eases. On a track played by handles, a key that Blender inserted keeps the
+curve, and a handle that was dragged by hand changes it: the key gets the tension, continuity and bias whose curve is
+nearest. All of this depends on the keys and the table alone, so the result is the same after every undo.
 
-A drag is told from what Blender does to handles by itself: the channel has the keys that were written, of one that has
-not moved a handle that the bake has placed stands elsewhere, and it is selected without its key, or no key has moved.
+A drag is recognized as follows, and so told apart from what Blender does to handles itself: the channel has the keys
+that were written; the key has not moved, but a handle that the bake placed has; and that handle is selected without its
+key, or no key of the track has moved.
 """
 
 from __future__ import annotations
@@ -40,27 +41,27 @@ from .plans.splines import TrackSpline, bends_by_parameters, track_splines
 Float64Array = npt.NDArray[np.float64]
 
 _SHORTEST = 1e-3
-"""Frames. A handle above or below its key has no slope."""
+"""Frames. A shorter handle, above or below its key, is taken to be this long."""
 _STEP = 1e-3
-"""Frames. Slopes of curves are differences over as much on both sides."""
+"""Frames. Derivatives of curves are differences over this step on both sides."""
 _ON_CURVE = 1e-4
-"""Of the values' range: what Blender keys on a curve is rounded."""
+"""Relative to the values' range: keys that Blender inserts on a curve are rounded."""
 _STAYS = 10.0
-"""How much the handle on the other side counts beside the one that was dragged."""
+"""The weight of the tangent on the other side, relative to that of the dragged one."""
 _STEEPEST = 4.0
-"""Of both chords: more than parameters can do."""
+"""Relative to the tangents of both chords: more than parameters can reach."""
 _NEAR = 0.02
-"""Of both chords: tangents that far off are where the handle is."""
+"""Relative to the tangents of both chords: a smaller error means that the tangent follows the handle."""
 _TURN = 1e-6
-"""Radians. Angular velocities are differences over as much on both sides."""
+"""Radians. Angular velocities are differences over this angle on both sides."""
 _SNAPPED = 1.02
-"""Frames. Blender snaps each moved key by itself to a whole frame."""
+"""Frames. Blender snaps each moved key separately to a whole frame."""
 _PARAMETERS = len(PARAMETERS)
 _BENDING = [column_of(name) for name in ("tension", "continuity", "bias")]
 _EASE_TO, _EASE_FROM = column_of("ease_to"), column_of("ease_from")
 _REVERSED = [column_of(name) for name in ("tension", "continuity", "bias", "ease_from", "ease_to")]
 _SIGNS = [1.0, 1.0, -1.0, 1.0, 1.0]
-"""What the parameters of the reversed motion are: those of the columns, times these."""
+"""The parameters of the reversed motion are those of the columns _REVERSED, times these."""
 _FIXED = n_("this handle follows the keys and their parameters: it is back")
 _NEAREST = n_("the handle is as near as tension, continuity and bias can bring it")
 _SIDES = ("handle_left", "handle_right")
@@ -68,14 +69,14 @@ _SIDES = ("handle_left", "handle_right")
 
 @dataclass(frozen=True, eq=False)
 class _Goal:
-    """How a key's channels should move on one side of it."""
+    """The velocity that a key's channels should have on one side of it."""
 
     numbers: Float64Array
     """The channels' values at the key, shape (c,)."""
     slopes: Float64Array
-    """A frame, shape (c,)."""
+    """Derivatives per frame, shape (c,)."""
     dragged: bool
-    """A hand has put a handle there."""
+    """True where the animator dragged a handle."""
 
 
 _Goals = dict[int, dict[str, _Goal]]
@@ -83,8 +84,11 @@ _Goals = dict[int, dict[str, _Goal]]
 
 
 def may_imply(tracks: Sequence[Track], every: Sequence[OwnChannels]) -> list[bool]:
-    """Tell for each track whether edits can imply parameters of its own keys: not where these are the ones that were
-    written, and nothing is selected of those that stand."""
+    """Return for each track whether edits can imply parameters of its own keys.
+
+    They can't where the keys are those that were written, and no key that is where it was written is selected or has a
+    selected handle.
+    """
     places, owns, written = [], [], []
     result = [False] * len(tracks)
     for number, (track, channels) in enumerate(zip(tracks, every, strict=True)):
@@ -111,7 +115,7 @@ def may_imply(tracks: Sequence[Track], every: Sequence[OwnChannels]) -> list[boo
 
 
 def with_implied(track: Track, own: OwnChannels, defaults: Mapping[str, float]) -> tuple[OwnChannels, list[str]]:
-    """Give own keys of a track the parameters that edits since the last bake imply; what these can't do is said.
+    """Give own keys of a track the parameters that edits since the last bake imply; return notes on failures, too.
 
     `defaults` are the parameters of keys that have none of their own.
     """
@@ -147,7 +151,7 @@ def _mirrored(track: Track, index: int, own: OwnKeys, defaults: Mapping[str, flo
     expected = new[0] + factor * (before - old[0])
     if (np.abs(expected - now)[moved] > _SNAPPED).any():
         return own
-    # One about which it was mirrored has not moved.
+    # The key about which the others were mirrored has not moved.
     mirrored = rows[moved | (own.keys.select_control_point[rows] & (np.abs(expected - now) <= ONE_KEY))]
     numbers = own.numbers.copy()
     filled = np.where(
@@ -160,7 +164,7 @@ def _mirrored(track: Track, index: int, own: OwnKeys, defaults: Mapping[str, flo
 
 
 def _same(names: Identities, others: Identities) -> tuple[IndexArray, IndexArray]:
-    """Where each identity that both have, once each, stands in both."""
+    """Return the rows in both arrays of each identity that each has exactly once."""
     (ours, at, counts), (theirs, theirs_at, their_counts) = (
         np.unique(each, return_index=True, return_counts=True) for each in (names, others)
     )
@@ -175,7 +179,7 @@ def _written(track: Track, index: int) -> Written | None:
 
 
 def _played_together(track: Track, own: OwnChannels) -> list[list[int]]:
-    """The channels that have one spline, of a track that handles play."""
+    """Return the groups of channels that have one spline each; none where the track is not played by handles."""
     options = track.settings.options
     if options is None or options.output != "HANDLES" or not own:
         return []
@@ -185,7 +189,7 @@ def _played_together(track: Track, own: OwnChannels) -> list[list[int]]:
 
 
 def _dragged(track: Track, own: OwnChannels, every: OwnChannels) -> _Goals:
-    """Where the curves go at handles that were dragged; `every`: all channels of the track."""
+    """Return the goals at handles that were dragged; `every`: all channels of the track."""
     stand = {index: _stand(track, index, each) for index, each in every.items()}
     moved = not all(each.all() for each in stand.values())
     sides = {index: _sides_dragged(track, index, each, stand[index], moved) for index, each in own.items()}
@@ -202,7 +206,7 @@ def _dragged(track: Track, own: OwnChannels, every: OwnChannels) -> _Goals:
 
 
 def _stand(track: Track, index: int, own: OwnKeys) -> BoolArray:
-    """Tell which keys of a channel stand as they were written; none where there are others."""
+    """Return which keys of a channel are as they were written; none of them where there are other keys."""
     written = _written(track, index)
     if written is None or own.identities.tobytes() != written["identity"].tobytes():
         return np.zeros(len(own.keys), dtype=np.bool_)
@@ -212,8 +216,10 @@ def _stand(track: Track, index: int, own: OwnKeys) -> BoolArray:
 def _sides_dragged(
     track: Track, index: int, own: OwnKeys, stand: BoolArray, moved: bool
 ) -> tuple[BoolArray, BoolArray]:
-    """Of which keys of a channel the left handle was dragged, and of which the right one; `moved`: some key of the
-    track does not stand as it was written."""
+    """Return of which keys of a channel the left handle was dragged, and of which the right one.
+
+    `moved`: some key of the track is not where it was written.
+    """
     written, fcurve = _written(track, index), track.channels[index]
     none = np.zeros(len(own.keys), dtype=np.bool_)
     if written is None or not stand.any():
@@ -230,7 +236,7 @@ def _sides_dragged(
 
 
 def _stands(keys: Keyframes, written: Written) -> BoolArray:
-    """Which keys are where they were written."""
+    """Return which keys have the frames and values with which they were written."""
     stands: BoolArray = (keys.frames == written["co"][:, 0]) & (keys.values == written["value"])
     return stands
 
@@ -238,9 +244,11 @@ def _stands(keys: Keyframes, written: Written) -> BoolArray:
 def _meant(
     keys: Keyframes, stand: BoolArray, all_stand: BoolArray | np.bool_
 ) -> tuple[BoolArray, tuple[BoolArray, BoolArray]]:
-    """Of which keys a handle may have been dragged, and of which the left and the right one is selected; `stand`: they
-    are where they were written; `all_stand`: so are all others."""
-    # Scaling values leaves keys of 0 where they are, but not their handles.
+    """Return which keys may have a dragged handle, and which have the left and the right one selected.
+
+    `stand`: they are where they were written; `all_stand`: so are all others.
+    """
+    # Scaling values does not move keys with a value of 0, but does move their handles.
     meant = stand & (all_stand | ~keys.select_control_point)
     return meant, (
         keys.select_left_handle | keys.select_control_point,
@@ -260,14 +268,14 @@ def _is_moved(keys: Keyframes, written: Written, name: str, placed: int) -> Bool
 
 
 def _slope(keys: Keyframes, key: int, side: str) -> float:
-    """The slope, a frame, of a handle as it stands."""
+    """Return the derivative per frame that a handle gives the curve."""
     frames, values = (getattr(keys, side)[key] - keys.co[key]).astype(np.float64)
     away = max(abs(frames), _SHORTEST)
     return float(values / (away if side == "handle_right" else -away))
 
 
 def _inserted(track: Track, own: OwnChannels) -> _Goals:
-    """Where the curves went at keys that were inserted on them since they were written."""
+    """Return the goals at keys that were inserted on the curves since these were written."""
     fresh = np.all([each.identities == identity.NONE for each in own.values()], axis=0)
     if not fresh.any():
         return {}
@@ -304,13 +312,13 @@ def _are_on(
 
 
 def _curve(written: Written) -> Keyframes:
-    """The curve as it was written."""
+    """Return the keys of the curve as it was written."""
     names = ("co", *_SIDES, "interpolation")
     return NO_KEYS.with_(**{name: np.ascontiguousarray(written[name]) for name in names})
 
 
 def _course(curve: Keyframes, frame: float) -> tuple[float, float] | None:
-    """Value and slope of a curve inside a Bezier segment."""
+    """Return value and derivative of a curve inside a Bezier segment; None elsewhere."""
     begin = int(np.searchsorted(curve.frames, frame)) - 1
     if not 0 <= begin < len(curve) - 1 or not beziers.is_plain(curve)[begin]:
         return None
@@ -320,7 +328,7 @@ def _course(curve: Keyframes, frame: float) -> tuple[float, float] | None:
 
 
 def _goal(track: Track, numbers: Mapping[int, float], slopes: Mapping[int, float], dragged: bool) -> _Goal:
-    """Channels of a rotation without a curve stay where they are."""
+    """Make a goal; channels of a rotation without a curve are constant."""
     if not track.is_rotation:
         return _Goal(np.array(list(numbers.values())), np.array(list(slopes.values())), dragged)
     every = range(len(track.rest))
@@ -331,9 +339,9 @@ def _goal(track: Track, numbers: Mapping[int, float], slopes: Mapping[int, float
 def _bent(
     track: Track, own: OwnChannels, goals: _Goals, defaults: Mapping[str, float], notes: list[str]
 ) -> OwnChannels:
-    """The own keys of channels with one spline, with the parameters that bring it nearest to the goals."""
+    """Return the own keys of channels with one spline, with the parameters that bring it nearest to the goals."""
     count = max(len(each.keys) for each in own.values())
-    # The first and the last key's tangents go by those of their neighbours.
+    # The tangents of the first and the last key depend on those of their neighbours.
     ends = [row for row in goals if row in (0, count - 1)]
     for row in [*(row for row in goals if row not in ends), *ends]:
         sides = goals[row]
@@ -356,28 +364,28 @@ class _Bent:
     parameters: Float64Array
     """Tension, continuity and bias."""
     is_near: bool
-    """The spline goes where it should."""
+    """True where the spline reaches the goal."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Key:
-    """A key of a spline, whose parameters are looked for."""
+    """A key of a spline, for which parameters are searched."""
 
     track: Track
     own: OwnChannels
     row: int
     defaults: Mapping[str, float]
     run: TrackSpline
-    """The spline that the key is in."""
+    """The spline that contains the key."""
     place: int
-    """The key's, in that."""
+    """The key's row in that spline."""
 
     @classmethod
     def of(cls, track: Track, own: OwnChannels, row: int, defaults: Mapping[str, float]) -> _Key:
         return cls(track, own, row, defaults, *_run_of(track, own, row, defaults))
 
     def with_bending(self, parameters: Float64Array) -> OwnChannels:
-        """The own keys with these parameters of this key."""
+        """Return the own keys with these parameters of this key."""
         result = {}
         for index, each in self.own.items():
             numbers = each.numbers.copy()
@@ -386,7 +394,7 @@ class _Key:
         return result
 
     def bent(self, sides: Mapping[str, _Goal]) -> _Bent | None:
-        """The nearest parameters; None where they don't place the handle: beside an ease, and at the end of a loop."""
+        """Return the nearest parameters; None where they don't place the handle: beside an ease, at the end of a loop."""
         present = self.run.spline.keys.parameters[:, self.place]
         eases = self.run.spline.keys.parameters[[_EASE_FROM, _EASE_TO]]
         for side in sides:
@@ -406,7 +414,7 @@ class _Key:
     ) -> _Bent:
         widths = np.diff(self.run.frames[self.place - 1 : self.place + 2].astype(np.float64))
         shares = widths / widths.sum()
-        # With bias 1 and -1 tangents are twice a chord's share.
+        # With bias 1 and -1 tangents are twice the share of a chord.
         before, after = (
             sum(tangents[side] / share for side, share in zip(_SIDES, shares, strict=True)) / 4.0
             for tangents in (self._tangents(np.array([0.0, 0.0, bias])) for bias in (1.0, -1.0))
@@ -430,7 +438,7 @@ class _Key:
         return _Bent(found.parameters[:, 0], off <= _NEAR * size)
 
     def _bent_end(self, goals: Mapping[str, Float64Array], present: Float64Array) -> _Bent:
-        """The same of the first or the last key, whose tangent goes by its tension."""
+        """Return the nearest parameters of the first or the last key, whose tangent depends on its tension."""
         ((side, goal),) = goals.items()
         _, continuity, bias = present[_BENDING].tolist()
         slack, tense = (self._tangents(np.array([tension, continuity, bias]))[side] for tension in (0.0, 1.0))
@@ -443,7 +451,7 @@ class _Key:
         return _Bent(np.array([tension, continuity, bias]), bool(off <= _NEAR * np.sqrt(size)))
 
     def _tangents(self, parameters: Float64Array) -> dict[str, Float64Array]:
-        """The tangents of the spline with these parameters of the key, each by its own segment's local parameter."""
+        """Return the spline's tangents with these parameters of the key, by the local parameter of each segment."""
         run, place = _run_of(self.track, self.with_bending(parameters), self.row, self.defaults)
         spline: Spline = run.spline
         curve = type(spline).curve([spline], end_to_end([spline]))
@@ -455,7 +463,7 @@ class _Key:
         }
 
     def _tangent(self, side: str, goal: _Goal) -> Float64Array:
-        """The tangent that belongs to slopes of channels."""
+        """Return the tangent for the channels' derivatives."""
         start = self.place - (side == "handle_left")
         width = float(self.run.frames[start + 1]) - float(self.run.frames[start])
         if not self.track.is_rotation:
@@ -464,7 +472,7 @@ class _Key:
         tiny = _TURN / max(float(np.abs(goal.slopes).max()), _TURN)
         around = goal.numbers + np.outer([tiny, -tiny], goal.slopes)
         ahead, behind = rotations.normalise(held.orientation(around.T).T)
-        # Of a small turn the vector part of the quaternion is half the rotation vector.
+        # For a small angle the vector part of the quaternion is half the rotation vector.
         turned = rotations.multiply(ahead, behind * [1.0, -1.0, -1.0, -1.0])
         velocity: Float64Array = 2.0 * turned[1:] * np.sign(turned[0]) / (2.0 * tiny)
         return velocity * width
@@ -476,7 +484,7 @@ def _shortened(tangent: Float64Array, most: float) -> Float64Array:
 
 
 def _run_of(track: Track, own: OwnChannels, row: int, defaults: Mapping[str, float]) -> tuple[TrackSpline, int]:
-    """The spline that a key of the channels is in, and its place there."""
+    """Return the spline that contains a key of the channels, and the key's row in it."""
     (whole,) = track_splines(track, track.settings, own, defaults)
     for run in whole.runs:
         if row < len(run.frames):

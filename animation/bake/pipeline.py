@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bake: from the animator's keys to F-curves that any Blender plays."""
+"""The bake: from the animator's keys to F-curves that Blender plays without the extension."""
 
 from __future__ import annotations
 
@@ -59,33 +59,33 @@ from .plans.sample_frames import APART
 from .united_frames import united
 
 _KEYS_AT_ONCE = 20_000
-"""Keys that are composed together: some megabytes."""
+"""Keys that are composed together; they take some megabytes."""
 
 Progress = Callable[[int, int], None]
 
 _SIDES = ("handle_left", "handle_right")
 _ROUNDED = 1e-6
-"""Relative: what Blender rounds in placing handles."""
+"""Relative. Blender's rounding when it places handles."""
 
 _LIVE_FITS = KnownFits()
-"""What Live fitted: of a long track an edit reaches few segments."""
+"""Handles that Live fitted: in a long track an edit changes few segments."""
 
 
 @dataclass
 class _Job:
-    """One datablock's bake, all read and checked, before anything is written."""
+    """The bake of one set of F-curves, read and checked in full before anything is written."""
 
     datablocks: list[bpy.types.ID]
-    """Those that share the F-curves; the first one's rotation modes count."""
+    """The datablocks that share the F-curves; the first one's rotation modes are used."""
     channels: Channels
     kept: list[tuple[Track, OwnChannels, Options]]
-    """The tracks to bake with the animator's keys, and how."""
+    """The tracks to bake, with the animator's keys and the options."""
     notes: list[str]
     plans: list[TrackPlan] = field(default_factory=list)
     states: list[State] = field(default_factory=list)
-    """What the table has of the tracks, a plan's each; once the keys have rows."""
+    """The tracks' entries in the table, one for each plan; set once the keys have rows."""
     rows: Rows = field(default_factory=lambda: NO_ROWS)
-    """Those that are new."""
+    """New rows."""
 
 
 @checked
@@ -96,28 +96,29 @@ def bake(
     progress: Progress | None = None,
     whole: bool = True,
 ) -> Report:
-    """Bake the TCB tracks of the datablocks; of one that has none, all of its tracks, which become TCB.
+    """Bake the TCB tracks of the datablocks; where one has none, enable and bake all of its tracks.
 
-    Those that become TCB get parameters 0 (or the options' defaults), so their look is not kept: `enable_and_bake` can
-    keep it, which has no default for that, and `enable_many` before it, where `keep_look` is False by default.
+    Tracks that are enabled here get parameters of 0 (or the options' defaults), so their motion changes.
+    `enable_and_bake` can keep it (it has no default for that), and so can `enable_many` before the bake (`keep_look` is
+    False by default).
 
     Parameters
     ----------
     datablocks
-        What to bake. Those that share an action and slot are baked once.
+        The datablocks to bake. Those that share an action and slot are baked once.
     options
-        How.
+        The options of the bake.
     prefixes
-        For a datablock in it only the tracks whose paths start so.
+        For each datablock in it: bake only tracks whose paths start with one of these.
     progress
-        Called with the number of tracks done and in all.
+        Called with the number of tracks done and the number of all.
     whole
-        A datablock with a track that is at fault is not changed; otherwise its other tracks are baked.
+        Leave a datablock unchanged if one of its tracks can't be baked; otherwise bake its other tracks.
 
     Returns
     -------
     Report
-        What is at fault stands in `refusals`, with the key, and is not changed; the other datablocks are baked.
+        Tracks that can't be baked are in `refusals`, with the key, and are not changed; the other datablocks are baked.
 
     Raises
     ------
@@ -184,9 +185,9 @@ def bake_steps(
 def rebake(
     datablocks: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence[Track], otherwise: Options
 ) -> Report:
-    """Bake these tracks of editable channels again, each as it was baked last, or else as `otherwise` says.
+    """Bake these tracks of editable channels again, each with the options of its last bake, or else `otherwise`.
 
-    `datablocks` are those that share the channels. One track that is at fault does not keep the others from it.
+    `datablocks` are those that share the channels. A track that can't be baked does not keep the others from it.
     """
     report = Report()
     jobs = []
@@ -221,10 +222,10 @@ def rebake(
 def _evaluated(
     jobs: Sequence[_Job], report: Report, whole: bool, known: KnownFits | None = None
 ) -> tuple[list[_Job], list[list[Baked]]]:
-    """What each job's tracks get: all splines are evaluated, or fitted, at once, but for handles that are known.
+    """Evaluate and fit the splines of all jobs together, and return each job's results; reuse known handles.
 
-    A track with keys through which there is no motion, which some methods find only now, is left out and reported, or
-    its `whole` job.
+    Some methods find only now that there is no motion through the keys of a track. Such a track is left out and
+    reported, or with `whole` its job.
     """
     try:
         return list(jobs), _evaluated_together(jobs, known)
@@ -239,7 +240,7 @@ def _evaluated(
 
 
 def _is_soluble(job: _Job, plan: TrackPlan, report: Report) -> bool:
-    """Whether the track can be evaluated; else it stands in the report."""
+    """Return whether the track can be evaluated; report it where it can't."""
     try:
         _evaluated_together([replace(job, plans=[plan])])
     except KeysError as error:
@@ -249,7 +250,7 @@ def _is_soluble(job: _Job, plan: TrackPlan, report: Report) -> bool:
 
 
 def _evaluated_together(jobs: Sequence[_Job], known: KnownFits | None = None) -> list[list[Baked]]:
-    """Raises KeysError, which does not name the track."""
+    """Evaluate and fit the splines of all jobs; raise KeysError, which does not name the track."""
     plans = [plan for job in jobs for plan in job.plans]
     evaluations = [evaluation for plan in plans for evaluation in plan.evaluations]
     values = evaluate_many([spline for spline, _ in evaluations], [frames for _, frames in evaluations])
@@ -265,7 +266,7 @@ def _collected(
     prefixes: Mapping[bpy.types.ID, Sequence[str]],
     report: Report,
 ) -> list[_Job]:
-    """One job for all that share F-curves: of its tracks those that any of them is asked for."""
+    """Make one job for all datablocks that share F-curves, with the tracks that any of them is to bake."""
     shared: dict[tuple[int, int], tuple[Channels, list[bpy.types.ID]]] = {}
     for datablock in datablocks:
         try:
@@ -287,7 +288,7 @@ def _collected(
             reason = rpt_("it has no keys on a float property")
             report.refusals.append(Refusal(name_of(users[0]), reason, nothing_to_do=True))
     asked = [_asked_for(tracks) for _, tracks in found]
-    # Of all tracks at once: that is faster than one after the other.
+    # All tracks at once, which is faster than one after the other.
     originals = iter(read_all_own_keys([track for ones in asked for track, reason in ones if not reason]))
     jobs = []
     for (job, tracks), ones in zip(found, asked, strict=True):
@@ -303,7 +304,7 @@ def _collected(
 
 
 def _all_users(jobs: Sequence[_Job]) -> list[list[bpy.types.ID]]:
-    """The datablocks that each job's F-curves animate, whether they are to be baked or not."""
+    """Return the datablocks that each job's F-curves animate, whether they are to be baked or not."""
     given = Counter(job.channels.action for job in jobs for _ in job.datablocks)
     more = [job.channels for job in jobs if job.channels.action.users > given[job.channels.action]]
     users = iter(users_of_channels(more))
@@ -311,11 +312,11 @@ def _all_users(jobs: Sequence[_Job]) -> list[list[bpy.types.ID]]:
 
 
 def _asked_for(tracks: Sequence[Track]) -> list[tuple[Track, str]]:
-    """Those that are TCB, or where none ever was, all; each with the reason, where there is one, why it can't be baked.
+    """Return the TCB tracks, or where there never were any, all; each with the reason why it can't be baked, or "".
 
     Where TCB tracks have lost their F-curves, the others stay plain.
     """
-    # Of a damaged table nobody knows.
+    # Where the table is damaged, the tracks' states are not known.
     enabled = [track for track in tracks if track.enabled or track.table.fault]
     had_some = any(slot == track.slot for track in tracks[:1] for slot, _ in track.table.places)
     return [(track, why_not(track)) for track in (enabled if enabled or had_some else tracks)]
@@ -329,9 +330,10 @@ def _collect(
     options: Options,
     report: Report,
 ) -> None:
-    """Give the job those of its tracks that are asked for and have keys.
+    """Add those of the tracks that have keys to the job.
 
-    Raises Refusal where no track can be baked. What was enabled and can't be is an error; the rest is a note.
+    Raises Refusal where no track can be baked. An enabled track that can't be baked is an error; any other gives a
+    note.
     """
     enabled = any(track.enabled for track in tracks)
     if enabled:
@@ -358,14 +360,14 @@ def _collect(
 
 
 def too_near_keys(step: float) -> str:
-    """Why no bake has such a step; empty where it can have it."""
+    """Return why a bake can't have such a step; empty where it can."""
     if step >= APART:
         return ""
     return rpt_("a step of {:g} is below {:g} frames: Blender takes keys that near for one", step, APART)
 
 
 def too_many(asked: float, limit: int) -> str:
-    """Why no bake of so many samples is made."""
+    """Return why a bake of so many samples is refused."""
     return rpt_(
         "about {:s} samples were asked for, more than the limit of {:,}: "
         "take a larger step, a shorter range or fewer objects, or raise the sample limit",
@@ -375,12 +377,12 @@ def too_many(asked: float, limit: int) -> str:
 
 
 def approximately(count: float) -> str:
-    """A count of samples, as people read it."""
+    """Return a count of samples as text."""
     return f"{count:,.0f}" if count < 1e15 else f"{count:.3g}"
 
 
 def _asked(job: _Job) -> float:
-    """About how many samples the job comes to; known before any is made."""
+    """Return about how many samples the job will have; computed before any is made."""
     asked = 0.0
     for track, kept, options in job.kept:
         if options.output == "HANDLES":
@@ -390,7 +392,7 @@ def _asked(job: _Job) -> float:
         if function is not None:
             asked += sample_count(kept, sampling, function, options.output)
             continue
-        # Of curves only cycles that go on for long come to much.
+        # Curves have few keys, except where cycles continue for long.
         count = sampling.cycled if options.output == "CURVES" else sampling.count
         alike: dict[bytes, list[OwnKeys]] = {}
         for original in kept.values():
@@ -403,12 +405,15 @@ def _cycle(track: Track) -> str:
     try:
         return track.settings.cycle
     except Refusal:
-        # Said when the track is planned.
+        # Reported when the track is planned.
         return "SINGLE"
 
 
 def _plan(job: _Job, report: Report, whole: bool) -> bool:
-    """Make the splines; False where there are none, or where a key of a `whole` job is at fault, which is reported."""
+    """Plan the splines of a job; return whether there are any. A track that can't be planned is reported.
+
+    With `whole` one such track makes the result False.
+    """
     planned = []
     for track, own, options in job.kept:
         try:
@@ -425,7 +430,7 @@ def _plan(job: _Job, report: Report, whole: bool) -> bool:
 
 
 def _track_plan(track: Track, own: OwnChannels, options: Options) -> TrackPlan:
-    """Raises Refusal, naming the key, where the keys make no spline."""
+    """Plan a track; raise Refusal, naming the key, where the keys make no spline."""
     try:
         return plan_track(track, replace(track.settings, options=options), own, options)
     except KeysError as error:
@@ -446,10 +451,10 @@ def _write(job: _Job, every: Sequence[Baked]) -> Report:
 
 
 def _write_tracks(job: _Job, every: Sequence[Baked], report: Report, write: Write) -> None:
-    """Write the channels of all tracks, and what the table is to have of them."""
+    """Write the channels of all tracks, and their entries in the table."""
     for plan in job.plans:
         note_doubts(report, plan.track, plan.own.values())
-    # Making an F-curve compares it with all others, which is fastest while nothing else is in the processor's cache.
+    # Blender compares a new F-curve with all others, which is fastest while the processor's cache has nothing else.
     notes = [
         _make_curves(job.channels, job.datablocks[0], plan, baked) for plan, baked in zip(job.plans, every, strict=True)
     ]
@@ -468,7 +473,7 @@ def _state_of(channels: Channels, plan: TrackPlan) -> State:
 
 
 def _with_rows(jobs: Sequence[_Job]) -> list[_Job]:
-    """Give the keys of all jobs rows and identities, on channels that can be written to."""
+    """Give the keys of all jobs rows and identities, on channels that can be edited."""
     jobs = [job if job.channels.action.library is None else _on_a_local_copy(job) for job in jobs]
     states = [[_state_of(job.channels, plan) for plan in job.plans] for job in jobs]
     named, rows = recorded(
@@ -489,7 +494,7 @@ def _with_rows(jobs: Sequence[_Job]) -> list[_Job]:
 
 
 def _on_a_local_copy(job: _Job) -> _Job:
-    """The same job on the override's own copy of its linked action."""
+    """Move the job to the override's own copy of its linked action."""
     channels = editable_channels(job.datablocks[0])
     for other in job.datablocks[1:]:
         assign(other, channels.action, channels.slot_handle)
@@ -531,7 +536,7 @@ def _handle_error(track: Track, baked: Baked) -> HandleError:
 
 
 def _make_curves(channels: Channels, datablock: bpy.types.ID, plan: TrackPlan, baked: Baked) -> list[str]:
-    """Make the F-curves that the bake needs, and take away the channels that it leaves without keys; returns notes."""
+    """Make the F-curves that the bake needs, and remove the channels that it leaves without keys; return notes."""
     track = plan.track
     needed = [index for keys in baked.channels for index in keys.components]
     notes = [
@@ -546,9 +551,9 @@ def _make_curves(channels: Channels, datablock: bpy.types.ID, plan: TrackPlan, b
 
 
 def take_channel(channels: Channels, datablock: bpy.types.ID, track: Track, index: int) -> str:
-    """Take away a channel that has no keys of the animator's; returns what a person should know.
+    """Remove a channel that has no keys of the animator's; return a note for the user, which may be empty.
 
-    Where the bake made it, the property gets its value back.
+    If the bake made the channel, the property gets its value back.
     """
     rest = track.made.get(index)
     channels.remove(track.channels.pop(index))
@@ -561,8 +566,10 @@ def take_channel(channels: Channels, datablock: bpy.types.ID, track: Track, inde
 
 
 def _note_of_one_bake(report: Report, plan: TrackPlan, baked: Baked) -> None:
-    """Say what only a bake by hand says: while live, keys are made all the time, and the list of tracks tells how far
-    handles are off."""
+    """Add notes that only a bake by hand gives.
+
+    While Live is on, keys are made all the time, and the list of tracks shows the error of handles.
+    """
     if baked.is_approximate:
         reason = approximate(plan.track, baked.error, baked.error_frame)
         report.notes.append(str(plan.track.refusal(reason)))
@@ -610,7 +617,7 @@ def note_doubts(report: Report, track: Track, kept: Iterable[OwnKeys]) -> None:
 def _written(
     plans: Sequence[TrackPlan], states: Sequence[State], every: Sequence[Baked], write: Write
 ) -> Iterator[State]:
-    """Write the baked keys of tracks; yields what the table is to have of each."""
+    """Write the baked keys of tracks; yield each track's entry in the table."""
     found: list[dict[int, Channel]] = [{} for _ in plans]
     for members in _composed_together(plans, every):
         _write_alike([(plans[number], states[number], keys, found[number]) for number, keys in members], write)
@@ -623,8 +630,10 @@ def _written(
 
 
 def _composed_together(plans: Sequence[TrackPlan], every: Sequence[Baked]) -> Iterator[list[tuple[int, ChannelKeys]]]:
-    """Yield the channels' keys that have one layout, each with the number of its plan; as many at once as do not take
-    much memory: a call of NumPy costs the same for one channel as for a hundred."""
+    """Yield the channels' keys that have one layout together, each with the number of its plan.
+
+    NumPy's cost per call is the same for one channel as for a hundred; the number of keys is limited to save memory.
+    """
     alike: dict[Hashable, list[tuple[int, ChannelKeys]]] = {}
     for number, (plan, baked) in enumerate(zip(plans, every, strict=True)):
         for keys in baked.channels:
@@ -638,7 +647,7 @@ def _composed_together(plans: Sequence[TrackPlan], every: Sequence[Baked]) -> It
 
 
 def _write_alike(members: Sequence[tuple[TrackPlan, State, ChannelKeys, dict[int, Channel]]], write: Write) -> None:
-    """Write the keys of channels that have one layout, and note what the table is to have of each."""
+    """Write the keys of channels that have one layout, and record what the table stores of each."""
     keys = ChannelKeys.joined([each for _, _, each, _ in members])
     places = [(plan, state, index, found) for plan, state, each, found in members for index in each.components]
     own = [plan.own.get(index, NO_OWN_KEYS) for plan, _, index, _ in places]
@@ -657,7 +666,7 @@ def _write_alike(members: Sequence[tuple[TrackPlan, State, ChannelKeys, dict[int
         track = plan.track
         before, fcurve = state.channels.get(index), track.channels[index]
         kept = track.extrapolation(index)
-        # That Blender updates the curve may move its handles.
+        # When the extrapolation changes, Blender updates the curve, which may move its handles.
         write(fcurve, written, NAMES if extrapolate(fcurve, extrapolation or kept) else other)
         repeat(fcurve, keys.repeats)
         if keys.chosen is not None:
@@ -668,19 +677,19 @@ def _write_alike(members: Sequence[tuple[TrackPlan, State, ChannelKeys, dict[int
 
 
 def _let_blender_place(fcurve: bpy.types.FCurve, written: Written) -> None:
-    """Let Blender place handles of types that the animator chose, and note where."""
+    """Let Blender place handles of types that the animator chose, and record where they are."""
     fcurve.update()
     keys = read_joined([fcurve], _SIDES).keys
     for side in _SIDES:
         places, before = getattr(keys, side), written[side]
-        # Aligning what is aligned rounds it: a bake has to leave the same bits as the one before.
+        # To align aligned handles again rounds them; repeated bakes must give the same bits.
         moved = (np.abs(places - before) > _ROUNDED * (1.0 + np.abs(before))).any(axis=1)
         written[side][moved] = places[moved]
         fcurve.keyframe_points.foreach_set(side, written[side].ravel())
 
 
 def _played(own: OwnKeys, group: ChannelKeys) -> Keyframes:
-    """The own keys with their identities in all floats that the baked curve does not play."""
+    """Return the own keys with their identities in all floats that the baked curve does not use."""
     # Ten times as fast as `isin`.
     kinds = own.keys.interpolation.tobytes()
     if not any(kind in kinds for kind in BY_NUMBERS):
@@ -690,7 +699,7 @@ def _played(own: OwnKeys, group: ChannelKeys) -> Keyframes:
 
 
 def _write_new_actions(jobs: Sequence[_Job], every: Sequence[list[Baked]]) -> Report:
-    """The same motion as plain keys in copies of the actions, which the datablocks then use."""
+    """Write the motion as plain keys into copies of the actions, and assign these to the datablocks."""
     report = Report()
     copies: dict[bpy.types.Action, bpy.types.Action] = {}
     for job, baked in zip(jobs, every, strict=True):
@@ -738,7 +747,7 @@ def _write_plain(job: _Job, copy: Channels, every: Sequence[Baked]) -> Report:
 def _write_plain_track(
     plan: TrackPlan, baked: Baked, fcurve_of: Callable[[int], bpy.types.FCurve], write: Write
 ) -> int:
-    """Write the keys of a track's channels; returns how many more than the bake has made were put on the curves."""
+    """Write the keys of a track's channels; return how many keys were added to those that the bake has made."""
     channels: dict[int, Keyframes] = {}
     groups: dict[int, ChannelKeys] = {}
     for group in baked.channels:
@@ -760,7 +769,7 @@ def _write_plain_track(
 
 
 def _take_away_traces(channels: Channels) -> None:
-    """Remove frame functions, and the stamps and identities of keys that were left out of this bake."""
+    """Remove frame functions, and the stamps and identities of keys that were not in this bake."""
     for fcurve in [each for each in channels if each.data_path == FRAME_FUNCTION or track_of(each.data_path)]:
         channels.remove(fcurve)
     for fcurve in channels:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The same frames for the keys of all channels of a vector, as other programs want them; what plays stays as it is.
+"""Keys at the same frames in all channels of a vector, as other programs need them; the motion does not change.
 
 glTF has one list of frames for a vector, and its exporter resamples one whose channels have keys at different frames.
 """
@@ -16,11 +16,11 @@ from ..fcurves.keyframes import HANDLE, INTERPOLATION, FloatArray, Keyframes, ma
 
 
 def united(channels: Mapping[int, Keyframes], goes_on: Mapping[int, bool]) -> Mapping[int, Keyframes]:
-    """Give all channels keys at the frames of all, on what they play.
+    """Add keys to all channels at the frames of all, on their curves.
 
-    `goes_on`: whether a channel is extrapolated linearly outside its keys, instead of held. The keys are returned as
-    they are where they are not all linear, or all Bezier with handles that stay put, or where some would be so near to
-    others that Blender takes two for one.
+    `goes_on`: whether a channel is extrapolated linearly outside its keys, or constant. The keys are returned unchanged
+    where they are neither all linear nor all Bezier with FREE handles, or where keys would be so close that Blender
+    merges them.
     """
     every = list(channels.values())
     if len({keys.frames.tobytes() for keys in every}) < 2 or not _can_be_cut(every):
@@ -32,7 +32,7 @@ def united(channels: Mapping[int, Keyframes], goes_on: Mapping[int, bool]) -> Ma
 
 
 def _can_be_cut(every: Sequence[Keyframes]) -> bool:
-    """Tell whether keys can be put onto the curves without changing what these play."""
+    """Return whether keys can be inserted on the curves without changing the motion."""
     interpolations = {kind for keys in every for kind in keys.interpolation.tolist()}
     if interpolations != {INTERPOLATION["BEZIER"]}:
         return interpolations == {INTERPOLATION["LINEAR"]}
@@ -41,7 +41,7 @@ def _can_be_cut(every: Sequence[Keyframes]) -> bool:
 
 
 def _with_keys_at(keys: Keyframes, frames: FloatArray, goes_on: bool) -> Keyframes:
-    """Put keys at those of the frames, which have all of the keys' own among them, where there are none."""
+    """Insert the keys that are missing at the frames, which include all of the keys' own."""
     for row, frame in ((0, frames[0]), (-1, frames[-1])):
         if frame != keys.frames[row]:
             keys = _extended(keys, row, float(frame), goes_on)
@@ -53,7 +53,7 @@ def _with_keys_at(keys: Keyframes, frames: FloatArray, goes_on: bool) -> Keyfram
 
 
 def _extended(keys: Keyframes, row: int, frame: float, goes_on: bool) -> Keyframes:
-    """The keys with one more at a frame before the first one, or behind the last, as Blender extrapolates them."""
+    """Return the keys and one more at a frame before the first or after the last, as Blender extrapolates."""
     side = "handle_left" if row == 0 else "handle_right"
     co, handle = keys.co[row].astype(np.float64), getattr(keys, side)[row].astype(np.float64)
     slope = (handle - co)[1] / (handle - co)[0] if goes_on and handle[0] != co[0] else 0.0
