@@ -394,7 +394,7 @@ class _Key:
         return result
 
     def bent(self, sides: Mapping[str, _Goal]) -> _Bent | None:
-        """Return the nearest parameters; None where they don't place the handle: beside an ease, at the end of a loop."""
+        """Return the nearest parameters; None where they can't place the handle: beside an ease, at a loop's end."""
         present = self.run.spline.keys.parameters[:, self.place]
         eases = self.run.spline.keys.parameters[[_EASE_FROM, _EASE_TO]]
         for side in sides:

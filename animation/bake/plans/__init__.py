@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plans: what a bake evaluates of a track, and the keys that come of it, an output a file."""
+"""Plans: what a bake evaluates for a track and the keys it composes from that; one file for each output."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Curves: the fewest Bezier keys that play the splines within a tolerance."""
+"""The output CURVES: the fewest Bezier keys that play the splines within a tolerance."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ from .sample_frames import GUARD, Sampling
 from .splines import TrackSpline
 
 _ARRIVES = 1e-3
-"""Of a rotation's channels: one that comes to a key farther off than this jumps there."""
+"""Relative to the channels' values: a channel of a rotation that arrives at a key with a larger difference jumps there.
+"""
 _FOLLOWED = 5
-"""Cycles of a rotation that are followed one by one: two of each kind after the first."""
+"""Cycles of a rotation that are computed one by one: two of each kind after the first."""
 _LEAST_RANGE = 1e-5
-"""Of a track's largest value: float32 tells no smaller differences apart than a hundredth of this."""
+"""Relative to a track's largest value: float32 can't resolve a hundredth of this."""
 
 
 def plan_curves(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
-    """The plans of a track's splines, whose values are those that the channels are to have at the keys."""
+    """Return the plans of a track's splines, whose values are those that the channels must have at the keys."""
     return [_plan(scope, spline, tolerance_of(scope, splines)) for spline in splines]
 
 
 def tolerance_of(scope: Scope, splines: Sequence[TrackSpline]) -> float:
-    """How near curves come to the track: in the property's units, or radians."""
+    """Return the maximum error of the track's curves: in the property's units, or radians."""
     if scope.track.is_rotation:
         return scope.options.rotation_tolerance
     if scope.options.value_tolerance is not None:
@@ -72,11 +73,11 @@ class Curves(Plan):
         return Baked(keys, notes, fit.error)
 
     def _together(self, fit: Fit) -> list[list[int]]:
-        """The channels that get keys at the same frames: often all, of which none has any but the animator's."""
+        """Return the groups of channels that get keys at the same frames: often all, if none gets generated keys."""
         if self.scope.track.is_rotation:
             return [list(range(len(fit.knots)))]
         if self.around.any:
-            # Where a cycle goes on from other numbers is each channel's own.
+            # Where the values of a cycle's ends differ, depends on the channel.
             return [[channel] for channel in range(len(fit.knots))]
         alike: dict[bytes, list[int]] = {}
         for channel, knots in enumerate(fit.knots):
@@ -89,7 +90,7 @@ class Curves(Plan):
             components=[self.spline.components[channel] for channel in channels],
             values=self.spline.values[:, channels],
         )
-        # A fast form of what follows: tools/bench_fast_forms.py shows what it buys.
+        # A fast form of the following lines: tools/bench_fast_forms.py measures how much time it saves.
         if not (self.around.any or fit.jumps.any() or shown) and _are_keyed_alike(self.scope, spline):
             return [_between_own(fit, channels, spline, self.baked)]
         pieces = _all_pieces(_pieces(fit, spline, channels), self.baked, self.around, self.request.held)
@@ -101,7 +102,7 @@ def _plan(scope: Scope, spline: TrackSpline, tolerance: float) -> Curves:
     track, baked = scope.track, scope.segments(spline)
     around = _Around.of(spline.frames, scope.sampling, scope.cycle)
     held = {"VECTOR": None, "EULER": track.order}.get(track.kind, track.kind)
-    # A new action is for others too: glTF's exporter normalises each key and handle by itself.
+    # A new action is for other programs too: glTF's exporter normalises each key and handle separately.
     stretched = scope.options.target != "NEW_ACTION"
     segments = None if around.any else baked
     others = scope.key_frames.astype(np.float64) if len(scope.key_frames) > len(spline.frames) else None
@@ -110,13 +111,13 @@ def _plan(scope: Scope, spline: TrackSpline, tolerance: float) -> Curves:
 
 
 def _are_keyed_alike(scope: Scope, spline: TrackSpline) -> bool:
-    """All channels have all of the spline's keys."""
+    """Return whether all channels have all of the spline's keys."""
     frames = spline.frames.tobytes()
     return all(scope.own_frames(component).tobytes() == frames for component in spline.components)
 
 
 def _between_own(fit: Fit, channels: list[int], spline: TrackSpline, baked: BoolArray) -> ChannelKeys:
-    """The knots, where all channels have all of the spline's keys."""
+    """Return the knots as keys, where all channels have all of the spline's keys."""
     knots = [fit.knots[channel] for channel in channels]
     frames = knots[0].frames.astype(np.float32)
     derivatives = np.array([each.derivatives for each in knots])
@@ -132,7 +133,7 @@ def _between_own(fit: Fit, channels: list[int], spline: TrackSpline, baked: Bool
 
 
 def _with_signs(fit: Fit, spline: TrackSpline, signs: Float64Array) -> Fit:
-    """The fit of a quaternion whose keys have those signs, so that the motion comes to each with its numbers."""
+    """Return the fit of a quaternion whose keys have those signs, so that the motion arrives at each without a jump."""
     leaving = signs[:, np.newaxis]
     arriving = np.concatenate((leaving[:1], leaving[:-1]))
     knots = []
@@ -150,7 +151,7 @@ def _with_signs(fit: Fit, spline: TrackSpline, signs: Float64Array) -> Fit:
 
 
 def _missed(track: Track, fit: Fit, spline: TrackSpline) -> str:
-    """The note of the segment that is farthest off."""
+    """Return the note on the segment with the largest error."""
     key = int(np.argmax(fit.misses.max(axis=1)))
     error = float(fit.errors[key].max())
     size = rpt_("{:.3g} degrees", math.degrees(error)) if track.is_rotation else f"{error:.3g}"
@@ -166,19 +167,19 @@ class _Pieces:
     """Cubic pieces of `c` channels, `m` of them in order of frame."""
 
     segment: IndexArray
-    """After which of the spline's keys, shape (m,)."""
+    """The row of the spline's key before each piece, shape (m,)."""
     frames: Float64Array
     """Start and end, shape (2, m)."""
     values: Float64Array
     """Shape (2, c, m)."""
     derivatives: Float64Array
-    """Derivatives a frame, shape (2, c, m)."""
+    """Derivatives per frame, shape (2, c, m)."""
 
     def take(self, rows: BoolArray) -> _Pieces:
         return _Pieces(**{each.name: getattr(self, each.name)[..., rows] for each in fields(self)})
 
     def cut(self, rows: IndexArray, frames: Float64Array) -> tuple[Float64Array, Float64Array]:
-        """Values and derivatives, shape (c, n), of n pieces at a frame in each."""
+        """Return values and derivatives, shape (c, n), of n pieces at a frame in each."""
         start, end = self.frames[:, rows]
         length = end - start
         t = (frames - start) / length
@@ -196,7 +197,7 @@ def _joined(parts: list[_Pieces]) -> _Pieces:
 
 
 def _pieces(fit: Fit, spline: TrackSpline, channels: list[int]) -> _Pieces:
-    """All pieces of the spline's segments; those of segments that were not fitted are flat, and left out later."""
+    """Return all pieces of the spline's segments; those of segments that were not fitted are flat."""
     keys = spline.frames.astype(np.float64)
     knots = fit.knots[channels[0]].frames
     starts = np.concatenate((keys[:-1], knots))
@@ -225,8 +226,10 @@ def _pieces(fit: Fit, spline: TrackSpline, channels: list[int]) -> _Pieces:
 
 
 def _starts_and_ends(starts: Float64Array, last: BoolArray, arriving: Float64Array) -> Float64Array:
-    """What pieces start and end with, shape (2, c, m): each with what the next one starts with, but for the `last` ones
-    before keys, which end with what arrives there."""
+    """Return the values or derivatives at the starts and ends of pieces, shape (2, c, m).
+
+    Each piece ends with those at the start of the next one; the `last` one before a key with those arriving at the key.
+    """
     ends = np.concatenate((starts[:, 1:], starts[:, :1]), axis=1)
     ends[:, last] = arriving
     return np.stack((starts, ends))
@@ -234,7 +237,7 @@ def _starts_and_ends(starts: Float64Array, last: BoolArray, arriving: Float64Arr
 
 @dataclass(frozen=True)
 class _Around:
-    """How far a cycle goes on outside the keys: whole periods before and after, and the frames where it ends."""
+    """How far a cycle continues outside the keys: whole periods before and after, and the frames where it ends."""
 
     before: int = 0
     after: int = 0
@@ -257,7 +260,7 @@ class _Around:
 
 
 def _all_pieces(pieces: _Pieces, baked: BoolArray, around: _Around, held: str | None) -> _Pieces:
-    """The baked pieces, and those of the cycles outside."""
+    """Return the baked pieces, and those of the cycles outside the keys."""
     inside = pieces.take(baked[pieces.segment]) if len(pieces.segment) else pieces
     if not around.any or not len(pieces.segment):
         return inside
@@ -269,9 +272,9 @@ def _all_pieces(pieces: _Pieces, baked: BoolArray, around: _Around, held: str | 
 
 
 def _cycles(pieces: _Pieces, count: int, held: str | None, end: int) -> _Pieces:
-    """So many cycles after the pieces, joined to them by their starts (`end` 0), or before them by their ends (1).
+    """Return `count` cycles after the pieces, joined by their starts (`end` 0), or before them by their ends (1).
 
-    There are as many as the frames are long for the period, so all are made at once.
+    With a short period there are many, so all are made at once.
     """
     size, turns = len(pieces.segment), np.arange(1.0, count + 1.0)
     period = pieces.frames[1, -1] - pieces.frames[0, 0]
@@ -280,7 +283,7 @@ def _cycles(pieces: _Pieces, count: int, held: str | None, end: int) -> _Pieces:
     own, last = pieces.values[end][:, joins], pieces.values[1 - end][:, leaves]
     factors, terms = _continuing(own, last, count, held)
     factors, terms = factors[..., np.newaxis], terms[..., np.newaxis]
-    # The cycle that is farthest before the pieces comes first.
+    # Before the pieces, the first cycle comes first.
     order = slice(None) if end == 0 else slice(None, None, -1)
 
     copies = _Pieces(
@@ -304,8 +307,10 @@ def _cycles(pieces: _Pieces, count: int, held: str | None, end: int) -> _Pieces:
 def _continuing(
     own: Float64Array, last: Float64Array, count: int, held: str | None
 ) -> tuple[Float64Array, Float64Array]:
-    """Factors and terms, shape (c, count), of the maps that keep a rotation and let each of its cycles, which comes in
-    with the numbers `own` and goes out with `last`, go on from those of the cycle before."""
+    """Return factors and terms, shape (c, count), of the maps that continue each cycle's values in the next one.
+
+    The maps keep the rotation. A cycle arrives with the values `own` and leaves with `last`.
+    """
     factors, terms = np.ones((len(own), count)), np.zeros((len(own), count))
     if held is None:
         return factors, terms
@@ -314,8 +319,8 @@ def _continuing(
         factor, term = holding(held).onto(own[:, np.newaxis], going[:, np.newaxis])
         factors[:, turn], terms[:, turn] = factor[:, 0], term[:, 0]
         going = factors[:, turn] * last + terms[:, turn]
-    # An orientation has two sets of numbers, but for whole turns, so that cycles go on alike from the second on: all in
-    # one set, or in both by turns.
+    # An orientation has two sets of values, apart from whole turns, so cycles continue regularly from the second on:
+    # all in one set, or alternating between both.
     for first in range(_FOLLOWED - 2, min(count, _FOLLOWED)):
         more = np.arange(first, count, 2)
         factors[:, more] = factors[:, [first]]
@@ -324,15 +329,17 @@ def _continuing(
 
 
 def _ramped(pieces: _Pieces, rows: IndexArray, end: int, numbers: Float64Array) -> _Pieces:
-    """The pieces, with straight lines of a guard's length from or to other numbers, shape (c, n), at the starts or the
-    ends (`end` 0 or 1) of those n where they are other ones."""
+    """Insert short straight pieces where pieces don't meet the given values, shape (c, n), at their starts or ends.
+
+    `end` is 0 for starts, 1 for ends. The straight pieces lead from or to the values, within a guard's length.
+    """
     off = np.abs(pieces.values[end][:, rows] - numbers).max(axis=0, initial=0.0)
     jumps = off > _ARRIVES * np.abs(numbers).max(axis=0, initial=1.0)
     rows, numbers = rows[jumps], numbers[:, jumps]
     frames, others = pieces.frames[end, rows], pieces.frames[1 - end, rows]
     way = np.clip((others - frames) / 2, -GUARD, GUARD)
     middles = (frames + way).astype(np.float32)
-    # Beyond frame 524288 float32 has no frames as near as a guard.
+    # Beyond frame 524288 float32 can't represent frames a guard's length apart.
     same = middles == frames
     middles[same] = np.nextafter(frames[same].astype(np.float32), others[same].astype(np.float32))
     middle = middles.astype(np.float64)
@@ -356,14 +363,17 @@ def _ramped(pieces: _Pieces, rows: IndexArray, end: int, numbers: Float64Array) 
 
 
 def _keys(pieces: _Pieces, spline: TrackSpline, may_jump: bool) -> PoseKeys:
-    """The keys between pieces; and where numbers of a rotation may jump, held ones close before those that have other
-    numbers than the piece before ends with."""
+    """Return the keys between pieces.
+
+    Where values of a rotation may jump, a CONSTANT key is inserted close before each key whose values differ from those
+    at the end of the piece before.
+    """
     count = len(pieces.segment)
     meets = np.zeros(count, dtype=np.bool_)
     meets[1:] = pieces.frames[0, 1:] == pieces.frames[1, :-1]
     closes = np.append(~meets[1:], True)[:count]
     last = pieces.values[1][:, closes]
-    # The spline's own keys keep their own numbers.
+    # The spline's own keys keep their own values.
     row = np.clip(np.searchsorted(spline.frames, pieces.frames[1, closes]), 0, len(spline.frames) - 1)
     own = spline.frames[row] == pieces.frames[1, closes]
     last[:, own] = spline.values[row[own]].T

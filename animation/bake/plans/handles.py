@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Handles: the animator's own keys play the splines as near as they can, without any key added."""
+"""The output HANDLES: the animator's own keys play the splines as closely as they can, without generated keys."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CYCLES = n_("it cycles: handles play it between its keys alone, beside other mo
 
 
 def plan_handles(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
-    """The plans of a track's splines, whose values are those that the channels are to have at the keys.
+    """Return the plans of a track's splines, whose values are those that the channels must have at the keys.
 
     Raises Refusal where handles can't play the track.
     """
@@ -46,9 +46,9 @@ def _plan(scope: Scope, spline: TrackSpline, tolerance: float) -> OwnHandles:
 
 
 def is_keyed_whole(track: Track, own: OwnChannels) -> bool:
-    """Whether all channels of a rotation have their keys at the same frames.
+    """Return whether all channels of a rotation have their keys at the same frames.
 
-    An Euler angle alone needs no others that don't move.
+    A single Euler angle needs no keys of the others if they are 0.
     """
     together = len({each.keys.frames.tobytes() for each in own.values()}) == 1
     others = [track.component(index) for index in range(len(track.rest)) if index not in own]
@@ -75,7 +75,7 @@ class OwnHandles(Plan):
 
     @property
     def _plays(self) -> bool:
-        """Whether there are segments to play."""
+        """Return whether there are segments to play."""
         return bool(self.baked[:-1].any())
 
     def compose(self, results: Results) -> Baked:
@@ -115,7 +115,7 @@ class OwnHandles(Plan):
         return Baked([keys], notes, error, frame, is_approximate)
 
     def _rounding(self, fitted: Handles) -> Float64Array:
-        """What float32 leaves of errors in the segment that begins at each key, shape (keys, channels).
+        """Return the error that float32 rounding alone makes in the segment after each key, shape (keys, channels).
 
         Two of four control points are rounded, with weights of three quarters at most, to half of their last place, in
         frame and in value.
@@ -133,7 +133,7 @@ class OwnHandles(Plan):
         return rounding
 
     def _angles(self, values: Float64Array) -> Float64Array:
-        """About the angle by which a unit of each channel turns, of segments, shape (keys - 1, channels)."""
+        """Return about the angle by which one unit of each channel rotates, in segments, shape (keys - 1, channels)."""
         angles = np.ones_like(values[1:])
         if self.scope.track.kind != "EULER":
             directions = slice(1 if self.scope.track.kind == "AXIS_ANGLE" else 0, None)
@@ -143,7 +143,7 @@ class OwnHandles(Plan):
         return angles
 
     def _is_blenders(self, fitted: Handles, chosen: EnumArray, rows: list[int]) -> BoolArray:
-        """Which segments Blender plays by a handle whose type the animator chose, shape (keys, channels)."""
+        """Return which segments have a handle whose type the animator chose, shape (keys, channels)."""
         theirs = np.zeros(fitted.errors.shape, dtype=np.bool_)
         beside = (chosen & CHOSEN_RIGHT) != 0
         beside[:, :-1] |= (chosen[:, 1:] & CHOSEN_LEFT) != 0
@@ -154,13 +154,13 @@ class OwnHandles(Plan):
 
     @property
     def _repeats(self) -> bool:
-        """Whether Cycles modifiers can play the track beyond its keys."""
+        """Return whether Cycles modifiers can play the track outside its keys."""
         curves = self.scope.track.channels.values()
         whole = bool((self.baked | self.spline.between)[:-1].all())
         return self.scope.cycle != "SINGLE" and whole and all(map(can_repeat, curves))
 
     def _places(self, fitted: Handles | None, chosen: EnumArray, rows: list[int]) -> tuple[FloatArray, FloatArray]:
-        """The left and right handles, shape (channels, keys, 2); NaN for those that stay."""
+        """Return the left and right handles, shape (channels, keys, 2); NaN for those that stay."""
         if fitted is None:
             none = np.full((len(rows), len(self.baked), 2), np.nan, dtype=np.float32)
             return none, none
@@ -185,6 +185,6 @@ class OwnHandles(Plan):
 
 
 def approximate(track: Track, error: float, frame: float) -> str:
-    """Say how far handles are off."""
+    """Return a message with the maximum error of handles."""
     size = rpt_("{:.2g} degrees", math.degrees(error)) if track.is_rotation else f"{error:.2g}"
     return rpt_("approximate: off by up to {:s} near frame {:g}; samples are exact", size, round(frame, 2))

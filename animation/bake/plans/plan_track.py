@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From the animator's keys of a track to the plan of its bake."""
+"""Planning of a track's bake from the animator's keys."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ UNTOUCHED = n_("the frame range touches none of its segments: nothing of it is b
 _CHOSEN = n_("handle types that you chose count where handles play; this bake plays TCB there")
 _LOOPS = n_("it loops, and Blender plays some of its segments: it repeats, with a corner where its end meets its start")
 LOOP_GAP = 1e-4
-"""In the track's units, or radians: above it the last key of a loop is another pose than the first."""
+"""In the track's units, or radians: with a larger gap the last key of a loop has another pose than the first."""
 
 _OUTPUTS: dict[str, Callable[[Scope, Sequence[TrackSpline]], list[Plan]]] = {
     "SAMPLES": plan_samples,
@@ -40,10 +40,10 @@ _OUTPUTS: dict[str, Callable[[Scope, Sequence[TrackSpline]], list[Plan]]] = {
 
 
 def plan_track(track: Track, settings: Settings, own: OwnChannels, options: Options) -> TrackPlan:
-    """The plan of a track.
+    """Return the plan of a track.
 
     Raises Refusal where the keys or their parameters make no spline, and KeysError, which does not name the track,
-    where a look at the motion is what finds the fault.
+    where only an evaluation of the motion shows it.
     """
     splines = track_splines(track, settings, own, options.defaults)
     frames = union([spline.frames for spline in splines])
@@ -82,7 +82,7 @@ def _has_chosen_handles(own: OwnKeys) -> bool:
 
 
 def sampling_of(own: OwnChannels, options: Options) -> Sampling:
-    """Samples are counted from the start of the range, or from the whole frame at or before the track's first key."""
+    """Return the sampling, counted from the start of the range, or from the whole frame at or before the first key."""
     if options.frame_range is not None:
         start, end = options.frame_range
         return Sampling(options.step, start, start, end)

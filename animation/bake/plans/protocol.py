@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plans: what a bake evaluates and fits for a track, and the keys that its channels get of that.
+"""The protocol of plans: what a bake evaluates and fits for a track, and the keys that its channels get.
 
 Every output is one class of `Plan`, made for one spline of a track; the pipeline evaluates and fits for all plans at
-once, and hands each its own results.
+once, and gives each its own results.
 """
 
 from __future__ import annotations
@@ -37,17 +37,18 @@ Float64Array = npt.NDArray[np.float64]
 OwnChannels = Mapping[int, OwnKeys]
 """The animator's keys of each channel that has any."""
 Evaluation = tuple[Spline, FloatArray | Float64Array]
-"""A spline, and the frames to evaluate it at."""
+"""A spline, and the frames at which it is evaluated."""
 
 STILL = 1e-6
-"""A component that no F-curve moves gets one only where the motion needs it, above float32 rounding."""
+"""A component without an F-curve gets one only where the motion leaves its value by more than this: float32 rounding.
+"""
 _ONE_ORIENTATION = 1e-6
-"""Radians: what float32 leaves of one orientation in numbers of other lengths."""
+"""Radians. Orientations are equal within the rounding of their float32 values."""
 
 
 @dataclass(frozen=True)
 class Derivatives:
-    """Derivatives a frame on both sides of keys, shape (components, n) for generated ones and for the animator's."""
+    """Derivatives per frame on both sides of keys, shape (components, n), for generated keys and for the animator's."""
 
     incoming: Float64Array
     outgoing: Float64Array
@@ -55,17 +56,17 @@ class Derivatives:
     own_outgoing: Float64Array
 
     def take(self, rows: BoolArray) -> Derivatives:
-        """Those of some of the components."""
+        """Return the derivatives of some of the components."""
         return Derivatives(**{each.name: getattr(self, each.name)[rows] for each in fields(self)})
 
     @classmethod
     def joined(cls, every: Sequence[Derivatives]) -> Derivatives:
-        """Put those of several components together."""
+        """Concatenate the derivatives of several sets of components."""
         return cls(*(np.concatenate([getattr(one, each.name) for one in every]) for each in fields(cls)))
 
     @property
     def largest(self) -> Float64Array:
-        """The largest of all, shape (components,)."""
+        """Return the largest absolute derivative, shape (components,)."""
         every = [np.abs(getattr(self, each.name)).max(axis=1, initial=0.0) for each in fields(self)]
         largest: Float64Array = np.max(every, axis=0)
         return largest
@@ -86,40 +87,40 @@ class _Missed:
 
 @dataclass(frozen=True)
 class ChannelKeys:
-    """The generated keys of channels whose own keys stand at the same frames, and the segments that they fill."""
+    """The generated keys of channels whose own keys are at the same frames, and the segments that they fill."""
 
     components: list[int]
     frames: FloatArray
-    """The generated keys', shape (n,), ascending."""
+    """Frames of the generated keys, shape (n,), ascending."""
     values: FloatArray
     """Shape (components, n)."""
     held: BoolArray
-    """Which of them are held up to the next key: close before a jump."""
+    """Which of the generated keys are CONSTANT: those close before a jump."""
     baked: BoolArray
-    """For each of the animator's keys: the segment after it is baked."""
+    """For each of the animator's keys: whether the segment after it is baked."""
     derivatives: Derivatives | None = None
-    """Of Bezier keys; None: the keys are linear."""
+    """For Bezier keys; None: the keys are linear."""
     shown: FloatArray | None = None
-    """What the animator's keys have on the baked curves, shape (components, keys); None: their own values."""
+    """Values of the animator's keys on the baked curves, shape (components, keys); None: their own values."""
     handles: tuple[FloatArray, FloatArray] | None = None
-    """Left and right handles of the animator's keys, where no generated keys play the baked segments: shape
-    (components, keys, 2), NaN for those that stay."""
+    """Left and right handles of the animator's keys, where these play the baked segments: shape (components, keys, 2),
+    NaN for those that stay. None where generated keys play them."""
     chosen: EnumArray | None = None
-    """Of which handles of the animator's keys he chose the type, which Blender plays: bits as `rows.CHOSEN_…` name
-    them, shape (components, keys). None: of none."""
+    """Handles of the animator's keys whose type he chose, so that Blender places them: bits `rows.CHOSEN_…`, shape
+    (components, keys). None: none is chosen."""
     repeats: bool = False
-    """A Cycles modifier repeats them before the first key and after the last."""
+    """True where a Cycles modifier repeats them before the first key and after the last."""
 
     @property
     def layout(self) -> tuple[Hashable, ...]:
-        """What is the same of keys that can be composed together, where the animator's stand at the same frames."""
+        """Return what must be equal for keys to be composed together, where the animator's are at the same frames."""
         optional = (self.derivatives, self.shown, self.handles, self.chosen)
         arrays = (self.frames, self.held, self.baked)
         return *(each.tobytes() for each in arrays), *(each is None for each in optional), self.repeats
 
     @classmethod
     def joined(cls, every: Sequence[ChannelKeys]) -> ChannelKeys:
-        """Put the components of keys with one layout together."""
+        """Concatenate the components of keys with one layout."""
         first = every[0]
         if len(every) == 1:
             return first
@@ -139,7 +140,7 @@ class ChannelKeys:
         )
 
     def take(self, rows: BoolArray) -> ChannelKeys:
-        """The keys of some of the components."""
+        """Return the keys of some of the components."""
         return replace(
             self,
             components=[component for component, chosen in zip(self.components, rows, strict=True) if chosen],
@@ -181,7 +182,7 @@ class ChannelKeys:
         return kept, missed
 
     def without_generated(self) -> ChannelKeys:
-        """No generated keys in the same segments."""
+        """Return the same segments without generated keys."""
         none = self.frames[:0]
         derivatives = self.derivatives and replace(
             self.derivatives, incoming=self.derivatives.incoming[:, :0], outgoing=self.derivatives.outgoing[:, :0]
@@ -191,36 +192,36 @@ class ChannelKeys:
 
 @dataclass(frozen=True)
 class Baked:
-    """What the channels of a spline, or of a whole track, get."""
+    """The keys of the channels of a spline, or of a whole track, with their errors."""
 
     channels: list[ChannelKeys]
     notes: list[str] = field(default_factory=list)
     error: float = 0.0
-    """The largest difference of curves or handles from the splines: of values, or an angle in radians."""
+    """The maximum error of curves or handles: of values, or an angle in radians."""
     error_frame: float = math.nan
-    """Where handles have it."""
+    """The frame of the maximum error, for handles."""
     is_approximate: bool = False
-    """Handles are farther off than the tolerance."""
+    """True where the error of handles exceeds the tolerance."""
 
     @property
     def is_by_handles(self) -> bool:
-        """Whether the handles of the animator's keys play it."""
+        """Return whether the handles of the animator's keys play it."""
         return any(keys.handles is not None for keys in self.channels)
 
     @property
     def samples(self) -> int:
-        """The number of generated linear keys, all channels together."""
+        """Return the number of generated linear keys, all channels together."""
         return sum(keys.values.size for keys in self.channels if keys.derivatives is None)
 
     @property
     def curve_keys(self) -> int:
-        """The number of generated Bezier keys, all channels together."""
+        """Return the number of generated Bezier keys, all channels together."""
         return sum(keys.values.size for keys in self.channels if keys.derivatives is not None)
 
 
 @dataclass(frozen=True)
 class Results:
-    """What was evaluated and fitted for plans: each takes what it asked for, in the order of the plans."""
+    """The results of evaluation and fitting for plans, in the order of the plans; each takes those it requested."""
 
     values: Iterator[Float64Array]
     fits: Iterator[Fit]
@@ -228,41 +229,41 @@ class Results:
 
 
 class Plan(ABC):
-    """How the channels of one spline are baked."""
+    """The plan of a bake of the channels of one spline."""
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:
-        """The splines to evaluate."""
+        """Return the splines to evaluate, with frames."""
         return ()
 
     @property
     def requests(self) -> Sequence[Request]:
-        """The splines to fit."""
+        """Return the splines to fit curves to."""
         return ()
 
     @property
     def handles(self) -> Sequence[HandlesRequest]:
-        """The splines that handles are to play."""
+        """Return the splines to fit handles to."""
         return ()
 
     @abstractmethod
     def compose(self, results: Results) -> Baked:
-        """The channels' keys, from the values at the frames of `evaluations`, the fits of `requests`, and `handles`."""
+        """Compose the channels' keys from the results for `evaluations`, `requests` and `handles`."""
 
 
 @dataclass(frozen=True)
 class TrackPlan(Plan):
-    """How a track is baked: a plan for each of its splines, none where the range touches nothing of the track."""
+    """The plan of a track: one plan for each of its splines, none where the range touches no segment."""
 
     track: Track
     settings: Settings
     own: OwnChannels
     key_frames: FloatArray
-    """Those of the animator's keys, all channels together."""
+    """Frames of the animator's keys, all channels together."""
     plans: Sequence[Plan]
     notes: Sequence[str] = ()
     shown: bool = False
-    """The motion does not meet the keys: on the baked curves they have its values."""
+    """True where the motion doesn't pass through the keys, so that they have its values on the baked curves."""
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:
@@ -330,13 +331,13 @@ class TrackPlan(Plan):
         return size, [rpt_(text, math.degrees(size), frame)]
 
     def _without_needless(self, channels: list[ChannelKeys]) -> list[ChannelKeys]:
-        """The keys, without generated ones where a channel, or a rotation as a whole, never leaves one value."""
+        """Remove generated keys where a channel, or a rotation as a whole, is constant."""
         if all(keys.handles is not None for keys in channels):
             return channels
         own = [self._own_values(keys) for keys in channels]
         together = list(zip(channels, own, strict=True))
         if self.track.is_rotation:
-            # Own keys are few, and mostly tell.
+            # Own keys are few, and mostly suffice to decide.
             each = (
                 self._is_constant(keys, values).all() and self._is_constant(keys, keys.values, values).all()
                 for keys, values in together
@@ -347,7 +348,7 @@ class TrackPlan(Plan):
         constants = [self._is_constant_throughout(keys, values) for keys, values in together]
         options = self.settings.options
         if options is not None and options.target == "NEW_ACTION" and not all(constant.all() for constant in constants):
-            # glTF's exporter resamples a vector whose channels have not all the same keys.
+            # glTF's exporter resamples a vector whose channels have keys at different frames.
             return channels
         result = []
         for keys, constant in zip(channels, constants, strict=True):
@@ -356,7 +357,7 @@ class TrackPlan(Plan):
         return result
 
     def _own_values(self, keys: ChannelKeys) -> FloatArray:
-        """What the animator's keys around baked segments have, shape (components, k)."""
+        """Return the values of the animator's keys around baked segments, shape (components, k)."""
         if keys.components[0] not in self.own:
             return np.empty((len(keys.components), 0), dtype=np.float32)
         values = np.array([self.own[component].keys.values for component in keys.components])
@@ -365,14 +366,14 @@ class TrackPlan(Plan):
         return (values if keys.shown is None else keys.shown)[:, around]
 
     def _is_constant_throughout(self, keys: ChannelKeys, own: FloatArray) -> BoolArray:
-        """Which of the channels have one value, in the animator's keys, which mostly tell, and in all."""
+        """Return which channels are constant; the animator's keys are checked first, and mostly suffice to decide."""
         constant = self._is_constant(keys, own)
         return self._is_constant(keys, np.concatenate((keys.values, own), axis=1)) if constant.any() else constant
 
     def _is_constant(self, keys: ChannelKeys, *parts: FloatArray) -> BoolArray:
-        """Which of the channels have one value in each part, to float32 rounding, and nothing that leads from it."""
+        """Return which channels have one value in each part, to float32 rounding, and derivatives of 0."""
         none = np.zeros(len(keys.components), dtype=np.bool_)
-        # Numbers of a rotation are as exact as the largest of them.
+        # The components of a rotation are as exact as the largest of them.
         size = np.maximum.reduce([np.abs(part).max(axis=1, initial=float(self.track.is_rotation)) for part in parts])
         rounding = np.spacing(size.astype(np.float32))
         constant = ~none
@@ -382,7 +383,7 @@ class TrackPlan(Plan):
             return constant
         frames = self.own[keys.components[0]].keys.frames if keys.components[0] in self.own else keys.frames
         if not keys.baked[:-1].all() and (keys.frames[0] < frames[0] or keys.frames[-1] > frames[-1]):
-            # The animator's own curve would go on there.
+            # There the animator's own curve would be extrapolated.
             return none
         if keys.derivatives is not None:
             length = max(frames[-1], keys.frames[-1]) - min(frames[0], keys.frames[0])
@@ -390,7 +391,7 @@ class TrackPlan(Plan):
         return constant
 
     def _is_one_orientation(self, channels: list[tuple[ChannelKeys, FloatArray]]) -> bool:
-        """The animator's keys of a rotation say the same orientation as the generated ones."""
+        """Return whether the animator's keys of a rotation have the same orientation as the generated ones."""
         rows = np.array([[self.track.component(index) for index in range(len(self.track.rest))]] * 2)
         for keys, own in channels:
             for row, values in enumerate((own, keys.values)):
@@ -409,7 +410,7 @@ class PoseKeys:
     """Shape (c, n)."""
     held: BoolArray
     incoming: Float64Array | None = None
-    """Derivatives a frame, shape (c, n); None: the keys are linear."""
+    """Derivatives per frame, shape (c, n); None: the keys are linear."""
     outgoing: Float64Array | None = None
 
 
@@ -431,26 +432,25 @@ class Scope:
     options: Options
     sampling: Sampling
     cycle: str
-    """How the track goes on outside its keys."""
+    """How the track continues outside its keys."""
     key_frames: FloatArray
-    """Where the animator's keys stand, all channels together."""
+    """Frames of the animator's keys, all channels together."""
 
     def own_frames(self, component: int) -> FloatArray:
-        """Where the animator's keys of a component stand."""
+        """Return the frames of the animator's keys of a component."""
         return self.own[component].keys.frames if component in self.own else np.empty(0, dtype=np.float32)
 
     def segments(self, spline: TrackSpline) -> BoolArray:
-        """Of the segments that start at each of the spline's keys those to bake: Blender itself plays others than the
-        spline's."""
+        """Return which segments, after each of the spline's keys, are baked; not those that Blender plays itself."""
         return self._touched(spline) & ~spline.between
 
     def _touched(self, spline: TrackSpline) -> BoolArray:
         baked = self.sampling.segments(spline.frames)
         if not spline.spline.meets_keys:
-            # A key can be shown at one place only, so the segments on both of its sides have to come there.
+            # A key has one value on the curve, so the segments on both of its sides must both be baked.
             return np.arange(len(baked)) < len(baked) - 1
         while self.track.is_rotation and not baked[:-1].all():
-            # All segments of the channels are baked whole.
+            # Segments of each channel must be baked as a whole.
             wider = baked.copy()
             for component in self.own:
                 for left, right in pairwise(rows_of(self.own_frames(component), spline.frames)):
@@ -463,7 +463,7 @@ class Scope:
     def channel_keys(
         self, spline: TrackSpline, keys: PoseKeys, baked: BoolArray, shown: bool | None = None
     ) -> list[ChannelKeys]:
-        """The keys of each component that has own ones, or that leaves the value it has without.
+        """Return the keys of each component that has own keys, or whose motion leaves its present value.
 
         `baked`: the segments after the spline's keys; `shown`: the own keys have the values among `keys`.
         """
@@ -476,7 +476,7 @@ class Scope:
         return [self._without_own(spline, keys, rows, baked, shown) for rows in alike.values()]
 
     def _moves(self, component: int, row: int, keys: PoseKeys) -> bool:
-        """A component without own keys has to leave its value."""
+        """Return whether a component without own keys leaves its present value."""
         away = np.abs(keys.values[row] - self.track.component(component))
         if keys.incoming is not None and keys.outgoing is not None and len(keys.frames) > 1:
             length = np.gradient(keys.frames.astype(np.float64))
@@ -486,7 +486,7 @@ class Scope:
     def _without_own(
         self, spline: TrackSpline, keys: PoseKeys, rows: list[int], baked: BoolArray, shown: bool
     ) -> ChannelKeys:
-        """The keys of components whose own keys stand at the same frames, without these."""
+        """Return the generated keys of components whose own keys are at the same frames."""
         components = [spline.components[row] for row in rows]
         own = self.own_frames(components[0])
         mine, place, others, generated = _rows_among(keys.frames, own)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From a track's splines and its frame function to the keys of the retimed motion, p(F(t)): samples, or curves through
-close samples, because only Blender knows what an F-curve with its modifiers plays.
+"""Plans of tracks with a frame function: samples of p(F(t)), or curves fitted through close samples.
 
-The whole of the track is retimed: its keys show what is played at their frames, and keep their own values.
+Samples are needed because only Blender can evaluate an F-curve with its modifiers. The track is retimed as a whole: its
+keys have the values that are played at their frames, and keep their own values in the table.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from .splines import TrackSpline
 _JUMP = 2 * APART
 """Frames. What a frame function does within as short a time is a jump: samples stand close on both sides of it."""
 _LEAST_JUMP = 0.25
-"""Frames of the motion. Less than this may happen in a frame's time at any speed."""
+"""Frames of the motion. A smaller change within a frame is never a jump."""
 _FINEST = 1 / 64
 _MOST_ORIENTATIONS = 2_000_000
-"""So many a rotation is followed through to know its turns."""
+"""The most orientations that are computed to track the turns of a rotation."""
 _CLOSE = 1 / 8
-"""Frames from sample to sample of what curves are put through."""
+"""Frames between the samples through which curves are fitted."""
 
 
 def plan_retimed(scope: Scope, splines: Sequence[TrackSpline], function: FrameFunction) -> list[Plan]:
-    """The plans of a track's splines, for the frames of the scene.
+    """Return the plans of a track's splines, for the frames of the scene.
 
-    Raises Refusal where the function leads too far.
+    Raises Refusal where the frame function reaches too far.
     """
     curves, keys = scope.options.output == "CURVES", scope.key_frames
     sampling = replace(scope.sampling, step=_CLOSE) if curves else scope.sampling
@@ -70,13 +70,13 @@ class RetimedSamples(Plan):
     scope: Scope
     spline: TrackSpline
     frames: FloatArray
-    """Of the scene: where samples can stand."""
+    """Frames of the scene at which there may be samples."""
     held: BoolArray
-    """Which of them are held up to the next: close before a jump of the function."""
+    """Which samples are CONSTANT: those close before a jump of the function."""
     at: Float64Array
-    """Of the spline: what is played, and what a rotation is followed through."""
+    """Frames of the spline: those that are played, and those needed to track a rotation's turns."""
     rows: IndexArray
-    """Which of these is played at each of `frames`."""
+    """For each of `frames` the row of the frame in `at` that is played."""
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:
@@ -86,9 +86,9 @@ class RetimedSamples(Plan):
         return self._baked(self._numbers(next(results.values)).T)
 
     def _numbers(self, values: Float64Array) -> Float64Array:
-        """What the channels have at each of `frames`."""
+        """Return the channels' values at each of `frames`."""
         if self.scope.track.is_rotation:
-            # The numbers of the motion as it is without the function: so whole turns come back where it runs back.
+            # Follow the motion without the function, so that whole turns are undone where the function runs backwards.
             key = np.searchsorted(self.at, self.spline.frames[:1].astype(np.float64))
             values, _ = followed(self.scope.track, values, self.spline.values[:1], key)
         return values[self.rows]
@@ -97,14 +97,14 @@ class RetimedSamples(Plan):
         return Baked(self._channels(self.spline, PoseKeys(self.frames, numbers, self.held)))
 
     def _channels(self, spline: TrackSpline, keys: PoseKeys) -> list[ChannelKeys]:
-        """All segments are baked, and the own keys show what is played at their frames."""
+        """Return the channels' keys: all segments are baked, and own keys have the values played at their frames."""
         baked = np.arange(len(spline.frames)) < len(spline.frames) - 1
         return self.scope.channel_keys(spline, keys, baked, shown=True)
 
 
 @dataclass(frozen=True)
 class RetimedCurves(RetimedSamples):
-    """Curves through close samples of a spline as its frame function plays it."""
+    """Curves fitted through close samples of a spline as its frame function plays it."""
 
     tolerance: float
 
@@ -113,7 +113,7 @@ class RetimedCurves(RetimedSamples):
         if self.scope.track.is_rotation:
             parts = [(spline, numbers)]
         else:
-            # Each component gets the keys that it needs.
+            # Each component gets only the keys that it needs.
             parts = [
                 (replace(spline, components=[component]), numbers[[row]])
                 for row, component in enumerate(spline.components)
@@ -131,12 +131,12 @@ class RetimedCurves(RetimedSamples):
             rows = fit.rows
             keys = PoseKeys(self.frames[rows], own[:, rows], self.held[rows], fit.incoming.T, fit.outgoing.T)
             channels += self._channels(part, keys)
-        # Orientations are nowhere farther apart than half a turn.
+        # Two orientations differ by half a turn at most.
         return Baked(channels, error=min(error, np.pi) if self.scope.track.is_rotation else error)
 
 
 def sample_count(own: OwnChannels, sampling: Sampling, function: FrameFunction, output: str) -> float:
-    """About how many samples the retimed track comes to; curves are put through some too."""
+    """Return about how many samples the retimed track will have; curves, too, are fitted through samples."""
     keys = union([channel.keys.frames for channel in own.values()])
     if not np.isfinite(keys).all():
         return 0.0
@@ -145,8 +145,10 @@ def sample_count(own: OwnChannels, sampling: Sampling, function: FrameFunction, 
 
 
 def _bounds(keys: FloatArray, sampling: Sampling, function: FrameFunction) -> tuple[float, float]:
-    """From where to where the motion is retimed: over all keys and the range; where none is given, as far as the
-    function has keys, and one that goes on outside them throughout the scene."""
+    """Return the first and last frame to retime: they include all keys and the range.
+
+    Without a range they include the function's keys, and the scene's frames if the function continues outside its keys.
+    """
     places = [float(keys[0]), float(keys[-1])]
     if sampling.start is not None and sampling.end is not None:
         places += [sampling.start, sampling.end]
@@ -159,7 +161,7 @@ def _bounds(keys: FloatArray, sampling: Sampling, function: FrameFunction) -> tu
 
 
 def _jumps(function: FrameFunction, grid: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The frames close before and after each jump of the function."""
+    """Return the frames close before and after each jump of the function."""
     start, end = grid[:-1].astype(np.float64), grid[1:].astype(np.float64)
     first, last = function(start), function(end)
     whole = np.abs(last - first)
@@ -177,7 +179,10 @@ def _jumps(function: FrameFunction, grid: FloatArray) -> tuple[FloatArray, Float
 
 
 def _passages(function: FrameFunction, grid: FloatArray, keys: FloatArray) -> FloatArray:
-    """About when the function passes keys of the motion, where that may bend; not near to the grid."""
+    """Return about the frames at which the function passes keys of the motion, where it may have corners.
+
+    Frames close to the grid are left out.
+    """
     played = function(grid)
     low, high = np.minimum(played[:-1], played[1:]), np.maximum(played[:-1], played[1:])
     first = np.searchsorted(keys, low, side="right")
@@ -192,7 +197,7 @@ def _passages(function: FrameFunction, grid: FloatArray, keys: FloatArray) -> Fl
 def _places(
     scope: Scope, spline: TrackSpline, frames: FloatArray, held: BoolArray, played: Float64Array
 ) -> tuple[FloatArray, BoolArray, Float64Array, IndexArray]:
-    """`frames`, `held`, `at` and `rows` of `RetimedSamples`; `played`: F at the frames."""
+    """Return `frames`, `held`, `at` and `rows` of `RetimedSamples`; `played`: F at the frames."""
     if spline.spline.cycle == "SINGLE":
         played = np.clip(played, float(spline.frames[0]), float(spline.frames[-1]))
     needed = _needed(frames, played, spline.frames)
@@ -204,7 +209,7 @@ def _places(
 
 
 def _needed(frames: FloatArray, played: Float64Array, keys: FloatArray) -> BoolArray:
-    """Which frames are needed: not those before and after, outside the keys, over which one frame is held."""
+    """Return which frames are needed: not those outside the keys before and after which F is constant."""
     changes = np.flatnonzero(np.diff(played))
     start, end = (changes[0], changes[-1] + 1) if len(changes) else (0, 0)
     needed = np.arange(len(frames))
@@ -214,9 +219,9 @@ def _needed(frames: FloatArray, played: Float64Array, keys: FloatArray) -> BoolA
 
 
 def _followable(track: Track, spline: TrackSpline, played: Float64Array) -> Float64Array:
-    """All frames of a rotation's motion from the first key to what is played, so near that its angles can be followed.
+    """Return frames of a rotation, from the first key to all played ones, close enough to follow its angles.
 
-    Raises Refusal where that leads too far.
+    Raises Refusal where the frames reach too far.
     """
     first = float(spline.frames[0])
     low, high = min(first, float(played.min())), max(first, float(played.max()))
@@ -264,4 +269,4 @@ _SIZES = {
     "EULER": _between_angles,
     "AXIS_ANGLE": _between_axes,
 }
-"""Of rotations no less than the angle between."""
+"""The size of a change of the channels' values; for rotations at least the angle of the change."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a track's channels hold: a rotation's samples in their numbers, and what they have at the animator's keys."""
+"""Values of a rotation's channels: orientations converted to them without jumps, and their values at keys."""
 
 from __future__ import annotations
 
@@ -18,16 +18,18 @@ from .splines import TrackSpline
 Float64Array = npt.NDArray[np.float64]
 
 _ARRIVES = 1e-3
-"""Radians, or the same part of a unit quaternion. A channel that comes to a key farther off than this jumps there."""
+"""Radians, or units of a quaternion. A channel that arrives at a key with a larger difference jumps there."""
 FOLLOWED = np.pi / 3
-"""Radians. Euler angles are followed safely over turns of half a turn about one axis, of less about several."""
+"""Radians. Euler angles are followed safely over rotations of half a turn about one axis, of less about several."""
 _FEWEST_PARTS, _MOST_PARTS = 16, 1024
-"""Into which the way from key to key is cut to be followed."""
+"""Limits of the number of parts into which a segment is divided to follow its angles."""
 
 
 def as_shown(track: Track, spline: TrackSpline) -> TrackSpline:
-    """The spline with the values that the channels have to have at the keys: those of the motion there, where it does
-    not meet the keys' own."""
+    """Return the spline with the values that the channels must have at the keys: those of the motion there.
+
+    They are the keys' own where the motion passes through the keys.
+    """
     if spline.spline.meets_keys:
         return spline
     if not track.is_rotation:
@@ -42,7 +44,7 @@ def as_shown(track: Track, spline: TrackSpline) -> TrackSpline:
 
 
 def _in_parts(spline: TrackSpline, parts: int) -> tuple[Float64Array, npt.NDArray[np.intp]]:
-    """The orientations at the keys and on the way between them, and the rows of the keys among these."""
+    """Return the orientations at the keys and between them, and the rows of the keys among these."""
     keys = spline.frames.astype(np.float64)
     way = np.arange(parts) / parts
     frames = np.append(keys[:-1, np.newaxis] + np.diff(keys)[:, np.newaxis] * way, keys[-1])
@@ -52,8 +54,10 @@ def _in_parts(spline: TrackSpline, parts: int) -> tuple[Float64Array, npt.NDArra
 def followed(
     track: Track, quaternions: Float64Array, raw: Float64Array, key_rows: npt.NDArray[np.intp]
 ) -> tuple[Float64Array, npt.NDArray[np.bool_]]:
-    """The samples in the track's own components, going on from each key's own numbers without a jump; and for each
-    key whether they arrive there with other numbers than the key's."""
+    """Return the samples in the track's components, without jumps from key to key, and the keys with jumps.
+
+    From each key the samples continue from its own values. A key has a jump where the samples arrive with other values.
+    """
     jumps = np.zeros(len(raw), dtype=np.bool_)
     if track.kind == "QUATERNION":
         chain = rotations.unroll_signs(quaternions)
@@ -85,7 +89,7 @@ def _follow(track: Track, quaternions: Float64Array, start: Float64Array) -> Flo
 
 
 def _own_numbers(track: Track, raw: Float64Array) -> Float64Array:
-    """An axis may have any length; samples have unit axes."""
+    """Return a key's values with a unit axis, as samples have."""
     if track.kind != "AXIS_ANGLE":
         return raw
     length = float(np.linalg.norm(raw[1:]))
@@ -93,11 +97,10 @@ def _own_numbers(track: Track, raw: Float64Array) -> Float64Array:
 
 
 def signs_through(jumps: npt.NDArray[np.bool_], baked: npt.NDArray[np.bool_], scope: Scope) -> Float64Array | None:
-    """The signs that let a quaternion's keys go on from each other in a new action; None where they do, or not all is
-    `baked`.
+    """Return signs with which a quaternion's keys continue without jumps in a new action; None where not needed.
 
-    `jumps`: the keys to which the motion comes with other numbers than theirs, of a quaternion the opposite ones. In
-    place the animator's keys keep their own signs: one that he edits is to be what he makes it.
+    Also None where not all segments are `baked`. `jumps`: the keys at which the motion arrives with the negated values.
+    In a bake in place the animator's keys keep their signs: their values must be those that he set.
     """
     if scope.options.target != "NEW_ACTION" or scope.track.kind != "QUATERNION":
         return None
@@ -108,7 +111,7 @@ def signs_through(jumps: npt.NDArray[np.bool_], baked: npt.NDArray[np.bool_], sc
 
 
 def other_turns(track: Track, frames: FloatArray) -> list[str]:
-    """The note of keys at which the channels jump; of signs and axes nobody needs one."""
+    """Return the note on keys at which Euler angles jump; jumps of signs and axes need none."""
     if track.kind != "EULER" or not len(frames):
         return []
     first = ", ".join(f"{frame:g}" for frame in frames[:3])

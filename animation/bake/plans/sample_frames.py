@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""At which frames a track is sampled."""
+"""The frames at which a track is sampled."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from ...fcurves.memoize import remembered
 Frames = npt.NDArray[np.float32]
 
 GUARD = 1 / 32
-"""Frames. How close to a key a held sample stands where a channel has to jump: within it, motion blur sees the jump."""
+"""Frames between a CONSTANT sample and the key after it, where a channel must jump: motion blur shows the jump in
+between."""
 PICKED = 0.5
-"""Frames. Keys nearer than this can't be picked apart in the Dope Sheet."""
+"""Frames. Keys closer than this can't be selected separately in the Dope Sheet."""
 APART = 0.0125
-"""Frames. Blender takes keys nearer than 0.01 frame as one, and may keep the sample of the two."""
+"""Frames. Blender merges keys closer than 0.01 frame, and may keep the sample of the two."""
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """Samples every `step` frames, counted from `origin`; over `start` to `end`, or over each track's keys."""
+    """Samples every `step` frames, counted from `origin`; from `start` to `end`, or over each track's keys."""
 
     step: float
     origin: float
@@ -32,7 +33,7 @@ class Sampling:
 
     @remembered
     def count(self, keys: Frames, cycle: str) -> float:
-        """About how many samples a channel with these keys would get; 0 where they make no track."""
+        """Return about how many samples a channel with these keys will get; 0 where a frame is not finite."""
         if not np.isfinite(keys).all():
             return 0.0
         first, last = float(keys[0]), float(keys[-1])
@@ -47,7 +48,7 @@ class Sampling:
 
     @remembered
     def cycled(self, keys: Frames, cycle: str) -> float:
-        """About how many Bezier keys the cycles outside a channel's keys would come to."""
+        """Return about how many Bezier keys the cycles outside a channel's keys will have."""
         first, last = float(keys[0]), float(keys[-1])
         if not np.isfinite(keys).all() or cycle == "SINGLE" or last <= first:
             return 0.0
@@ -55,14 +56,14 @@ class Sampling:
         return len(keys) * (max(0.0, first - low) + max(0.0, high - last)) / (last - first)
 
     def bounds(self, first: float, last: float) -> tuple[float, float]:
-        """The range, or where there is none that of the keys."""
+        """Return the range, or by default that of the keys."""
         return (first if self.start is None else self.start), (last if self.end is None else self.end)
 
     @remembered
     def segments(self, keys: Frames) -> npt.NDArray[np.bool_]:
-        """Of the segments that start at each key (the last key has none: False) those that the range touches.
+        """Return which segments, after each key (False for the last key), the range touches.
 
-        Whole segments are baked: half a segment would bend the other half.
+        Whole segments are baked: to bake half of one would change the other half.
         """
         low, high = self.bounds(float(keys[0]), float(keys[-1]))
         touched = np.zeros(len(keys), dtype=np.bool_)
@@ -70,14 +71,14 @@ class Sampling:
         return touched
 
     def touches(self, keys: Frames, cycle: str) -> bool:
-        """Whether there is anything to bake: a segment, or cycles beyond the keys."""
+        """Return whether there is anything to bake: a segment, or cycles outside the keys."""
         return bool(self.segments(keys).any()) or cycle != "SINGLE"
 
     @remembered
     def samples(self, keys: Frames, baked: npt.NDArray[np.bool_], cycle: str) -> Frames:
-        """The frames to sample where the segments after the keys `baked` are to be: never at a key.
+        """Return the frames of samples in the segments that are `baked`; there is none at a key.
 
-        Unless the cycle is SINGLE, it goes on beyond the keys.
+        Unless the cycle is SINGLE, samples continue outside the keys.
         """
         inside = np.empty(0, dtype=np.float32)
         if baked.any():
@@ -89,7 +90,7 @@ class Sampling:
         return away_from(inside, keys)
 
     def _beyond(self, keys: Frames, cycle: str) -> Frames:
-        """Samples of the cycles outside the keys, those where a new cycle starts among them."""
+        """Return the samples of the cycles outside the keys, with the frames at which cycles start."""
         first, last = float(keys[0]), float(keys[-1])
         low, high = self.bounds(first, last)
         period = last - first
@@ -116,7 +117,7 @@ def away_from(frames: Frames, keys: Frames) -> Frames:
 
 
 def is_near(frames: Frames, keys: Frames) -> npt.NDArray[np.bool_]:
-    """Which of the frames are so near to a key that nobody could pick the two apart."""
+    """Return which of the frames are so close to a key that the two can't be selected separately."""
     near: npt.NDArray[np.bool_] = _gap(frames, keys) < PICKED
     return near
 
@@ -149,7 +150,7 @@ def hosts(frames: Frames, held: npt.NDArray[np.bool_], own: Frames) -> npt.NDArr
 
 
 def _gap(frames: Frames, keys: Frames) -> Frames:
-    """How far the nearest key is from each frame."""
+    """Return the distance of the nearest key from each frame."""
     at = np.clip(np.searchsorted(keys, frames), 1, len(keys) - 1) if len(keys) > 1 else np.zeros(len(frames), np.intp)
     gap: Frames = np.minimum(np.abs(frames - keys[at]), np.abs(frames - keys[at - 1]))
     return gap

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Samples: linear keys on the splines, every so many frames, between the animator's."""
+"""The output SAMPLES: linear keys on the splines, at regular frames between the animator's keys."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from .sample_frames import APART, PICKED
 from .splines import TrackSpline
 
 _FASTER = 3.0
-"""How much faster than on the average a rotation may be somewhere between two keys."""
+"""The ratio of the greatest to the mean angular speed between two keys that is allowed for."""
 _MOST_PARTS = 64
 
 
 def plan_samples(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
-    """The plans of a track's splines, whose values are those that the channels are to have at the keys."""
+    """Return the plans of a track's splines, whose values are those that the channels must have at the keys."""
     plan = _plan_rotation if scope.track.is_rotation else _plan_values
     return [plan(scope, spline) for spline in splines]
 
 
 @dataclass(frozen=True)
 class ValueSamples(Plan):
-    """Samples of channels that are each by themselves."""
+    """Samples of channels that are interpolated separately."""
 
     spline: TrackSpline
     baked: BoolArray
@@ -52,15 +52,15 @@ def _plan_values(scope: Scope, spline: TrackSpline) -> Plan:
 
 @dataclass(frozen=True)
 class RotationSamples(Plan):
-    """Samples of a rotation, in the numbers of its channels."""
+    """Samples of a rotation, converted to the values of its channels."""
 
     scope: Scope
     spline: TrackSpline
     baked: BoolArray
     frames: FloatArray
-    """Where the rotation is evaluated."""
+    """Frames at which the rotation is evaluated."""
     guards: FloatArray
-    """For each key but the first the frame before it where a sample can be held."""
+    """For each key but the first, the frame before it at which a CONSTANT sample can be placed."""
     at_keys: IndexArray
     """The rows of the keys among `frames`."""
     generated: IndexArray
@@ -72,7 +72,7 @@ class RotationSamples(Plan):
 
     def compose(self, results: Results) -> Baked:
         numbers, jumps = followed(self.scope.track, next(results.values), self.spline.values, self.at_keys)
-        # The keys between which the channels of others have segments keep the numbers that these say.
+        # Keys that other channels have inside a channel's segments keep the values computed for them.
         numbers[self.at_keys] = self.spline.values
         jumps[1:] &= self.baked[:-1]
         signs = signs_through(jumps, self.baked, self.scope)
@@ -101,7 +101,7 @@ def _plan_rotation(scope: Scope, spline: TrackSpline) -> Plan:
 
 
 def _parts(spline: TrackSpline, step: float) -> IndexArray:
-    """Into how many parts the way from sample to sample is to be cut, after each key, so that angles can follow it."""
+    """Return for each key into how many parts the following distances between samples are divided, to follow angles."""
     parts = np.ones(len(spline.frames), dtype=np.intp)
     if spline.turns is not None:
         mean = spline.turns / np.diff(spline.frames.astype(np.float64)) * step
@@ -113,8 +113,10 @@ def _parts(spline: TrackSpline, step: float) -> IndexArray:
 def _rotation_frames(
     samples: FloatArray, keys: FloatArray, baked: BoolArray, parts: IndexArray
 ) -> tuple[FloatArray, FloatArray, IndexArray, IndexArray]:
-    """`frames`, `guards`, `at_keys` and `generated` of `RotationSamples`, with the way between samples and keys cut
-    into `parts` after each key."""
+    """Return `frames`, `guards`, `at_keys` and `generated` of `RotationSamples`.
+
+    Distances between samples and keys are divided into `parts` after each key.
+    """
     every = np.unique(np.concatenate((samples, keys)))
     before = every[np.searchsorted(every, keys[1:]) - 1]
     # Samples are held before a jump so early that the shutter of the frame before is closed by then.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From the animator's keys of a track to its splines."""
+"""Construction of a track's splines from the animator's keys."""
 
 from __future__ import annotations
 
@@ -31,34 +31,34 @@ from ...translation import rpt_, told
 Float64Array = npt.NDArray[np.float64]
 
 _LARGEST = 1e37
-"""TCB overshoots its keys by less than ten times their size, and float32 ends at 3.4e38."""
+"""TCB overshoots its keys by less than ten times their values, and the largest float32 is 3.4e38."""
 _FARTHEST = 1e38
 _FASTEST = 1000.0
-"""Radians a frame, more than a hundred turns: what is faster could not be followed in any way."""
+"""Radians per frame, more than a hundred turns: a faster rotation can't be sampled."""
 _LOOKS = np.arange(1, 8) / 8
-"""Where in each segment it is looked at how far other methods go."""
+"""The parameters in each segment at which the values of methods other than TCB are checked."""
 _ROUNDED = 1e-5
-"""Radians. Turns that are as much longer than half a turn, or a whole one, are so by rounding."""
+"""Radians. Rotations longer than half a turn, or a whole one, by less than this are so by rounding."""
 
 
 @dataclass(frozen=True)
 class TrackSpline:
-    """One spline of a track: a rotation's only one, or that of the components keyed at the same frames."""
+    """One spline of a track: the only one of a rotation, or that of the components keyed at the same frames."""
 
     components: list[int]
     frames: FloatArray
-    """The keys', shape (n,)."""
+    """Frames of the keys, shape (n,)."""
     values: Float64Array
-    """The keys' as the channels hold them, shape (n, components)."""
+    """Values of the keys in the channels, shape (n, components)."""
     spline: Spline
     parts: Sequence[Spline]
-    """Those that `spline` consists of: the splines of runs of keys, between which segments are none of theirs."""
+    """The splines of which `spline` consists: one for each run of keys; Blender plays the segments between runs."""
     turns: Float64Array | None = None
-    """How far a rotation turns from key to key where its numbers say how often, radians, shape (n - 1,)."""
+    """The angle from key to key where the keys' values include whole turns, radians, shape (n - 1,)."""
 
     @cached_property
     def between(self) -> BoolArray:
-        """The keys that begin segments which are none of the spline's, shape (n,)."""
+        """Return which keys begin segments that Blender plays, between the runs, shape (n,)."""
         between = np.zeros(len(self.frames), dtype=np.bool_)
         if len(self.parts) == 1:
             return between
@@ -67,7 +67,7 @@ class TrackSpline:
 
     @property
     def runs(self) -> list[TrackSpline]:
-        """The splines between segments of Blender's, by themselves."""
+        """Return the splines of the runs, each as a track spline."""
         return [
             TrackSpline(
                 self.components,
@@ -82,7 +82,7 @@ class TrackSpline:
 
 
 def last_place(numbers: npt.NDArray[Any]) -> Float64Array:
-    """The difference of these numbers from the next ones that float32 has."""
+    """Return the distance of each number to the next float32."""
     steps: Float64Array = np.spacing(np.abs(numbers).astype(np.float32)).astype(np.float64)
     return steps
 
@@ -90,7 +90,7 @@ def last_place(numbers: npt.NDArray[Any]) -> Float64Array:
 def track_splines(
     track: Track, settings: Settings, originals: Mapping[int, OwnKeys], defaults: Mapping[str, float]
 ) -> list[TrackSpline]:
-    """The splines of the track; `defaults` are the parameters of keys that have none of their own.
+    """Return the splines of the track; `defaults` are the parameters of keys that have none of their own.
 
     Raises Refusal, naming the key, where the keys or their parameters make no spline.
     """
@@ -162,7 +162,7 @@ def _vector(
 
 
 def _check_range(track: Track, spline: Spline, frames: FloatArray) -> None:
-    """Raises Refusal where a motion leaves float32: velocities of keys, and polynomials, can lead anywhere."""
+    """Raise Refusal where a motion leaves float32: with velocities of keys, and polynomials, there is no limit."""
     keys = frames.astype(np.float64)
     places = keys[:-1, np.newaxis] + np.diff(keys)[:, np.newaxis] * _LOOKS
     with np.errstate(over="ignore", invalid="ignore"):
@@ -175,7 +175,7 @@ def _check_range(track: Track, spline: Spline, frames: FloatArray) -> None:
 
 
 def made_by(track: Track, settings: Settings) -> type[Any]:
-    """The class of the track's splines. Raises Refusal where its method has none of the kind."""
+    """Return the class of the track's splines; raise Refusal where its method has none for this kind of track."""
     method = METHODS[settings.method]
     made = method.rotations if track.is_rotation else method.values
     if made is None:
@@ -187,19 +187,19 @@ def made_by(track: Track, settings: Settings) -> type[Any]:
 
 
 def options_of(track: Track, settings: Settings) -> tuple[str, ...]:
-    """What else the method goes by, as `Method` names it."""
+    """Return the names of the settings that the method's splines take, as in `Method`."""
     method = METHODS[settings.method]
     return method.rotation_options if track.is_rotation else method.value_options
 
 
 def bends_by_parameters(track: Track, settings: Settings) -> bool:
-    """Whether tension, continuity and bias of the keys matter; ease always does."""
+    """Return whether tension, continuity and bias of the keys have an effect; ease always has one."""
     by_angles = "angles" in options_of(track, settings)
     return (settings.angles if by_angles else settings.method) == Settings.method
 
 
 def _options(track: Track, settings: Settings, own: Mapping[int, OwnKeys], frames: FloatArray) -> dict[str, Any]:
-    """What else the method's class takes, by name."""
+    """Return the arguments of the method's class besides keys and cycle, by name."""
     options = {name: getattr(settings, name) for name in options_of(track, settings) if name != "velocities"}
     if "velocities" in options_of(track, settings):
         options["velocities"] = _velocities(track, own, frames)
@@ -209,7 +209,7 @@ def _options(track: Track, settings: Settings, own: Mapping[int, OwnKeys], frame
 
 
 def _velocities(track: Track, own: Mapping[int, OwnKeys], frames: FloatArray) -> Float64Array:
-    """Those of the keys. Raises Refusal where one is an angular velocity that nobody can see."""
+    """Return the velocities of the keys; raise Refusal where an angular velocity is too large to be visible."""
     velocities = read_velocities(track, own, frames)
     if not track.is_rotation:
         velocities = velocities[:, list(own)]
@@ -222,7 +222,7 @@ def _velocities(track: Track, own: Mapping[int, OwnKeys], frames: FloatArray) ->
 
 
 def _refusal(track: Track, error: KeysError, frames: FloatArray, components: Sequence[int] = ()) -> Refusal:
-    """The error with the frame that the key has in Blender, and of the spline's `components` with the track's."""
+    """Convert the error to a Refusal with the key's frame in Blender, and the track's component."""
     if components and error.component is not None:
         error = error.on_component(components[error.component])
     return track.refusal(told(error.fault), error.frame if error.key is None else float(frames[error.key]))
@@ -231,7 +231,7 @@ def _refusal(track: Track, error: KeysError, frames: FloatArray, components: Seq
 def _rotation(
     track: Track, settings: Settings, originals: Mapping[int, OwnKeys], defaults: Mapping[str, float]
 ) -> TrackSpline:
-    """A rotation's keys stand at the union of its channels' frames."""
+    """Make the spline of a rotation, with keys at the union of its channels' frames."""
     frames = union([original.keys.frames for original in originals.values()])
     components = list(range(len(track.rest)))
     values = np.empty((len(frames), len(components)))
@@ -249,23 +249,23 @@ def _rotation(
     curve = _between({index: originals.get(index) for index in components}, frames, values, runs)
     parts = [spline for spline, _ in every]
     spline = PiecewiseSpline(parts, curve, held, _cycle_of_runs(settings))
-    # What turns between two runs is none of the spline's.
+    # The rotation between two runs is not the spline's.
     turned = [np.append(turns, 0.0) for _, turns in every if turns is not None]
     turns = np.concatenate(turned)[:-1] if turned else None
     return TrackSpline(components, frames, values, spline, parts, turns)
 
 
 def _cycle_of_runs(settings: Settings) -> Literal["SINGLE", "REPEAT"]:
-    """Return how splines of several runs go on outside their keys: a loop has ends here, those of runs."""
+    """Return how splines of several runs continue outside their keys; here a loop has ends, and is repeated."""
     return "SINGLE" if settings.cycle == "SINGLE" else "REPEAT"
 
 
 def _between(
     own: Mapping[int, OwnKeys | None], frames: FloatArray, values: Float64Array, runs: Sequence[slice]
 ) -> ChannelSegments:
-    """Return what Blender plays of the components after each run but the last, by the components' own keys.
+    """Return the segments that Blender plays after each run but the last, from the components' own keys and handles.
 
-    Handles are where those keys have them. Where a component has no segment, it goes from value to value.
+    Where a component has no segment there, it is linear.
     """
     rows = np.array([run.stop - 1 for run in runs[:-1]])
     pattern = next(each.keys for each in own.values() if each is not None)
@@ -286,8 +286,10 @@ def _between(
 
 
 def _widened(own: Mapping[int, OwnKeys], frames: FloatArray, begins: Sequence[BoolArray]) -> BoolArray:
-    """Tell which of a rotation's segments have to do with those of its channels that begin at their keys `begins`: as
-    far as the channels' segments reach, since a segment of a channel is one thing."""
+    """Return which segments of a rotation overlap segments of its channels that begin at the keys `begins`.
+
+    A segment of a channel counts as a whole, so the result is extended until it covers whole segments of all channels.
+    """
     wide = np.zeros(len(frames), dtype=np.bool_)
     if not any(map(np.count_nonzero, begins)):
         return wide
@@ -315,7 +317,7 @@ def _rotation_spline(
     raw: Float64Array,
     defaults: Mapping[str, float],
 ) -> tuple[Spline, Float64Array | None]:
-    """The spline, and how far it turns from key to key where the keys' numbers say how often."""
+    """Return the spline, and the angles from key to key where the keys' values include whole turns."""
     finite = np.isfinite(raw).all(axis=1)
     if not finite.all():
         raise track.refusal(rpt_("its value is not a finite number"), float(frames[np.argmin(finite)]))
@@ -343,7 +345,7 @@ def _rotation_spline(
             return spline, np.abs(angles[1:])
         turns = np.abs(angles[1:])
         _check_turns(track, settings, frames, turns, 2 * np.pi if "path" in options else np.pi)
-        # Of either sign the one that is on the way which the keys' numbers say.
+        # Take the sign that is on the path given by the keys' values.
         keys = Keys(at, rotations.turns_to_rotations(angles, axes), **parameters)
         return made(keys, settings.cycle, **options), turns
     except KeysError as error:
@@ -351,7 +353,7 @@ def _rotation_spline(
 
 
 def _arcs(quaternions: Float64Array) -> Float64Array:
-    """How far quaternions say that it turns from each to the next, up to a whole turn, radians, shape (n - 1,)."""
+    """Return the angles from each quaternion to the next, signs included: up to a whole turn, shape (n - 1,)."""
     unit = rotations.normalise(quaternions)
     apart, joined = (np.linalg.norm(unit[1:] + sign * unit[:-1], axis=1) for sign in (-1.0, 1.0))
     arcs: Float64Array = 4.0 * np.arctan2(apart, joined)
@@ -359,7 +361,7 @@ def _arcs(quaternions: Float64Array) -> Float64Array:
 
 
 def _check_turns(track: Track, settings: Settings, frames: FloatArray, turns: Float64Array, most: float) -> None:
-    """Raises Refusal, naming the key, where keys turn further than the method can keep."""
+    """Raise Refusal, naming the key, where the angle from key to key is larger than the method can keep."""
     far = turns > most + _ROUNDED
     if far.any():
         key = int(np.argmax(far))
@@ -376,7 +378,7 @@ def _check_turns(track: Track, settings: Settings, frames: FloatArray, turns: Fl
 
 
 def quaternions_of(track: Track, raw: Float64Array) -> Float64Array:
-    """A rotation's numbers as its channels hold them, as quaternions, which need not be unit ones."""
+    """Convert a rotation's channel values to quaternions, which need not be unit ones."""
     if track.kind == "EULER":
         return rotations.from_euler(raw, track.order)
     if track.kind == "AXIS_ANGLE":
@@ -385,10 +387,10 @@ def quaternions_of(track: Track, raw: Float64Array) -> Float64Array:
 
 
 def values_at(track: Track, index: int, original: OwnKeys, frames: FloatArray) -> Float64Array:
-    """The channel's value at each frame: its key's, or what the animator's own curve plays there."""
+    """Return the channel's value at each frame: its key's, or what the animator's own curve plays there."""
     own = original.keys.frames
     if len(own) == len(frames):
-        # The union holds them all, so they are the same.
+        # All its frames are in the union, so they are the same.
         return original.keys.values.astype(np.float64)
     values = np.empty(len(frames))
     row = np.clip(np.searchsorted(own, frames - np.float32(SAME_FRAME)), 0, len(own) - 1)
@@ -400,7 +402,7 @@ def values_at(track: Track, index: int, original: OwnKeys, frames: FloatArray) -
 
 
 def own_motion(track: Track, index: int, original: OwnKeys, frames: FloatArray) -> Float64Array:
-    """What the animator's own curve of a channel plays, by Blender's evaluation."""
+    """Return what the animator's own curve of a channel plays, by Blender's evaluation."""
     channel = track.channels[index]
     if plays_its_own_keys(track, index) and not original.edited:
         return np.array([channel.evaluate(frame) for frame in frames.tolist()], dtype=np.float64)
@@ -408,6 +410,6 @@ def own_motion(track: Track, index: int, original: OwnKeys, frames: FloatArray) 
 
 
 def plays_its_own_keys(track: Track, index: int) -> bool:
-    """Whether what the channel's F-curve plays is the animator's keys alone: no bake, no modifiers."""
+    """Return whether the channel's F-curve plays the animator's keys alone: no bake, no modifiers."""
     baked = track.state is not None and index in track.state.channels
     return not baked and not len(track.channels[index].modifiers)
