@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Back from a bake into a new action to the action that it was made of."""
+"""Return from a bake into a new action to the original action."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..translation import rpt_
 
 @checked
 def back_to_original(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
-    """Let the datablock play the action again that its present one was baked from, and so all that share this one.
+    """Assign the action from which the present one was baked to the datablock and all that share the present one.
 
     The original is as it was, to the last bit. The baked action goes, where nothing else uses it.
 

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Interpolate in the world what hangs on a parent: from the poses that its keys make in the world, along splines there,
-and back into the parent's axes at every sample. Source: docs/formulas.md, "Hierarchies".
+"""Interpolation in world space of an object with a parent, or of bones.
 
-In its parent's axes a hand with two equal keys stays still on the moving arm; in the world it stays where it is.
+Keys are converted to poses in the world, interpolated by splines there, and converted back into the parent's space at
+every sample. In its parent's space a hand with two equal keys stays still on the moving arm; in the world it stays
+where it is.
+
+Source: docs/formulas.md, "Hierarchies".
 """
 
 from __future__ import annotations
@@ -40,7 +43,7 @@ from ..translation import rpt_
 Values = npt.NDArray[np.float64]
 
 _SKEWED = 1e-4
-"""Of a parent's axes: how unequally long, or how far from square, they may be and still be only turned and scaled."""
+"""Relative: how unequal in length, or how far from orthogonal, a parent's axes may be."""
 _STILL = (1.0, 0.0, 0.0, 0.0)
 
 
@@ -52,18 +55,18 @@ def bake_in_world(
     step: Positive = 1.0,
     defaults: Parameters | None = None,
 ) -> Report:
-    """Bake an object with a parent, or bones, into a new action, locations and rotations interpolated in the world.
+    """Bake an object with a parent, or bones, into a new action, interpolating locations and rotations in the world.
 
-    The keys' poses stay what they are; between them the splines of the tracks, with their methods and parameters, run
-    through the places and orientations that these poses have in the world. All other tracks are baked as ever. The
-    object then plays the new action; the original is kept.
+    The poses at the keys stay; between them the splines of the tracks, with their methods and parameters, pass through
+    the locations and orientations of these poses in the world. All other tracks are baked as usual. The object then
+    uses the new action; the original is kept.
 
     Parameters
     ----------
     item : bpy.types.Object
-        The object, or the armature that the bones are of.
+        The object, or the armature of the bones.
     bones : sequence of str
-        Of the armature; empty: the object itself.
+        Bones of the armature; empty: the object itself.
     step : float
         Frames from sample to sample.
     defaults : mapping, optional
@@ -72,13 +75,13 @@ def bake_in_world(
     Returns
     -------
     Report
-        Of the whole bake.
+        The report of the whole bake.
 
     Raises
     ------
     Refusal
-        It has no parent, no TCB location or rotation, a parent whose axes are skewed or unequally scaled, or is moved
-        by more than F-curves and parents. Nothing was changed.
+        It has no parent, no TCB location or rotation, a parent whose axes are skewed or unequally scaled, or is
+        animated by more than F-curves and parents. Nothing was changed.
     ValueError
         The step is not a positive number.
 
@@ -101,7 +104,7 @@ def bake_in_world(
             raise Refusal(item.name, rpt_("it has no bone {!r}", bone))
     if not bones and child.parent is None:
         raise Refusal(item.name, rpt_("it has no parent, so it is interpolated in the world already"))
-    # Parents first: what hangs on them goes where they go then.
+    # Parents first: their children depend on their new motion.
     parts = sorted(bones, key=lambda bone: len(known[bone].parent_recursive)) or [""]
     motions = [_Motion(child, bone, track, options) for bone in parts for track in _tracks(child, bone)]
     try:
@@ -126,7 +129,7 @@ def bake_in_world(
 
 
 def _tracks(item: Any, bone: str) -> list[Track]:
-    """Location and rotation of the object or bone. Raises Refusal where neither can be interpolated."""
+    """Return location and rotation of the object or bone; raise Refusal where neither can be interpolated."""
     prefix = f"{bone_path(item.pose.bones[bone])}." if bone else ""
     found = []
     for track in find_tracks(item, channels_of(item), [prefix]):
@@ -143,7 +146,7 @@ def _tracks(item: Any, bone: str) -> list[Track]:
 
 
 class _Motion:
-    """A track's keys, and what its channels get so that it runs along its spline in the world."""
+    """A track's keys, and the channels' values with which it follows its spline in the world."""
 
     def __init__(self, item: Any, bone: str, track: Track, options: Options) -> None:
         if function_of(track) is not None:
@@ -173,14 +176,14 @@ class _Motion:
             self.raw[:, index] = kept[index].keys.values if index in kept else track.component(index)
 
     def sampled(self) -> tuple[FloatArray, Values]:
-        """Frames, the keys among them, and the channels' values there, shape (n, components), as the parent moves now.
+        """Return frames, including the keys, and the channels' values there, shape (n, components).
 
-        Raises UnknownMotionError, and Refusal.
+        They are computed for the parent's present motion. Raises UnknownMotionError, and Refusal.
         """
         at_keys, at_frames = (_parent(self.item, self.bone, at, self.track) for at in (self.keys, self.frames))
         if self.track.is_rotation:
             posed = rotations.normalise(quaternions_of(self.track, self.raw))
-            # Interpolations that Blender plays go by the numbers, so that these go the shorter way.
+            # Segments that Blender plays interpolate the components, so the signs are chosen for the shorter arc.
             way = self._along(rotations.unroll_signs(rotations.multiply(_turns(at_keys, self.track), posed)))
             back = rotations.multiply(rotations.conjugate(_turns(at_frames, self.track)), way)
             return self.frames, followed(self.track, back, self.raw, np.searchsorted(self.frames, self.keys))[0]
@@ -193,7 +196,7 @@ class _Motion:
         return self.frames, np.asarray(local, dtype=np.float64)
 
     def _along(self, values: Values) -> Values:
-        """The track's spline through other values at its keys: locations, or quaternions. Raises Refusal."""
+        """Evaluate the track's spline through other values at its keys: locations, or quaternions; raise Refusal."""
         own = next(iter(self.kept.values()))
         at_keys = own.keys.co[:, 0].astype(np.float64)
         through = {
@@ -209,7 +212,7 @@ class _Motion:
 
 
 def _parent(item: Any, bone: str, frames: FloatArray, track: Track) -> Matrices:
-    """What takes the object's or bone's own location, or rotation, into the world. Raises UnknownMotionError."""
+    """Return matrices from the object's or bone's own location or rotation to the world; raise UnknownMotionError."""
     at: Frames = frames.astype(np.float64)
     prefix = f"{bone_path(item.pose.bones[bone])}." if bone else ""
     n = len(at)
@@ -226,7 +229,7 @@ def _parent(item: Any, bone: str, frames: FloatArray, track: Track) -> Matrices:
 
 
 def _turns(matrices: Matrices, track: Track) -> Values:
-    """The rotations of matrices, as quaternions. Raises Refusal where they do more than turn and scale."""
+    """Return the rotations of matrices as quaternions; raise Refusal where they do more than rotate and scale."""
     axes = matrices[:, :3, :3]
     squares = np.einsum("nji,njk->nik", axes, axes)
     size = np.trace(squares, axis1=1, axis2=2)[:, np.newaxis, np.newaxis] / 3.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Making a track TCB, and setting its choices. Enable itself is in enable.py."""
+"""Settings of TCB tracks, and access to tracks for editing; Enable itself is in enable.py."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..translation import rpt_
 
 
 def writable(datablock: bpy.types.ID, track: Track) -> tuple[Channels, Track]:
-    """The channels to write to, and the track there, which is another where the action had to be copied.
+    """Return the channels to edit, and the track in them, which is another one where the action had to be copied.
 
     Raises Refusal where the track can't be changed.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Enable: making tracks TCB, with the look that their Bezier keys have."""
+"""Enable: makes tracks TCB, and fits parameters to the motion of their Bezier keys."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from ..translation import rpt_
 
 _Prefixes = Iterable[str] | None
 _SEEN = 0.01
-"""Of a track's range: a change that a person may see."""
+"""Relative to a track's range: a visible change."""
 _SEEN_ANGLE = math.radians(1.0)
 
 
@@ -75,7 +75,7 @@ def enable_many(
     keep_look: bool = False,
     defaults: Parameters | None = None,
 ) -> Report:
-    """Make tracks of the datablocks TCB: all of them, or those whose paths start with one of those given.
+    """Make tracks of the datablocks TCB: all of them, or those whose paths start with one of the given prefixes.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def enable_many(
 
 
 def plain_among(selected: Mapping[bpy.types.ID, _Prefixes]) -> dict[bpy.types.ID, _Prefixes]:
-    """Those of the datablocks that have tracks and none that is TCB: a bake makes all of theirs so."""
+    """Return those datablocks that have tracks but no TCB track: a bake enables all of theirs."""
     return {datablock: prefixes for datablock, prefixes in selected.items() if _is_plain(datablock, prefixes)}
 
 
@@ -135,7 +135,7 @@ def _find_plain(
     made: dict[tuple[int, int, str], tuple[Channels, Track]],
     report: Report,
 ) -> None:
-    """Put the tracks that are to be made TCB among those that are; a track of several users once. Raises Refusal."""
+    """Add the tracks to be enabled to `made`, a track of several users once; raise Refusal where there are none."""
     check_editable(datablock)
     channels = channels_of(datablock)
     tracks = find_tracks(datablock, channels, prefixes)
@@ -171,12 +171,12 @@ def _keep_look(
     defaults: Mapping[str, float],
     report: Report,
 ) -> list[dict[int, Numbers]]:
-    """Fit parameters to what is played: of each track's channels, by index, a number a key."""
+    """Fit parameters to what is played; return them for each track's channels, by index, one number a key."""
     splines = [_splines(track, own) for track, own in zip(tracks, originals, strict=True)]
     shaped = [place for place, each in enumerate(splines) if each]
     parts = played_parts([(tracks[place], originals[place], splines[place]) for place in shaped])
     looks = {place: own for place, own in zip(shaped, parts, strict=True) if own}
-    # As they will be read.
+    # Rounded as in the table.
     found = [each.astype(np.float32).astype(np.float64) for each in fit_parameters(list(looks.values()))]
     numbers: list[dict[int, Numbers]] = [{} for _ in tracks]
     for place, parameters in zip(looks, found, strict=True):
@@ -192,9 +192,9 @@ def _keep_look(
 def _of_channels(
     originals: Mapping[int, OwnKeys], parameters: Float64Array, defaults: Mapping[str, float]
 ) -> dict[int, Numbers]:
-    """Give each channel its part of a track's parameters, shape (5, keys); none where a 0 is the default anyway."""
+    """Give each channel its part of a track's parameters, shape (5, keys); NaN where a 0 is the default anyway."""
     frames = union([own.keys.frames for own in originals.values()])
-    # Keys at the end may be of channels that have only one, which nothing shapes.
+    # The last keys may be in channels with a single key, which parameters don't affect.
     every = np.zeros((len(PARAMETERS), len(frames)))
     every[:, : parameters.shape[1]] = parameters
     given = [
@@ -210,8 +210,10 @@ def _of_channels(
 
 
 def _splines(track: Track, originals: Mapping[int, OwnKeys]) -> list[TrackSpline]:
-    """Those with segments; none where the track is to have the defaults: it is not of Bezier segments, has parameters,
-    or can't be baked."""
+    """Return the splines with segments; none where the track is to have the defaults.
+
+    It is where it has no Bezier segments, already has parameters, or can't be baked.
+    """
     if any((~np.isnan(own.numbers)).any() for own in originals.values()) or not has_bezier_segments(originals):
         return []
     try:
@@ -222,21 +224,23 @@ def _splines(track: Track, originals: Mapping[int, OwnKeys]) -> list[TrackSpline
 
 
 def _rounding(track: Track, part: Part, frames: Float64Array) -> Float64Array:
-    """What float32 leaves of differences at the frames: of the size of the numbers, and of the frames of keys, handles
-    and samples where these change."""
+    """Return the rounding error of differences at the frames.
+
+    It comes from the float32 values, and from the float32 frames of keys, handles and samples where values change.
+    """
     ahead = np.diff(frames.reshape(len(part.played), -1), axis=1)
     steps = np.diff(part.played, axis=1)
-    # A quaternion's chord is half the rotation's.
+    # The length of a quaternion's chord is half the rotation's angle.
     size = 2.0 if track.is_rotation else 1.0
     steps = size * (np.linalg.norm(steps, axis=2) if track.is_rotation else np.abs(steps).max(axis=2))
     speed = np.repeat((steps / ahead).max(axis=1), part.played.shape[1])
-    # A fit is done where it is as near on the average.
+    # A fit ends once its mean error is within rounding.
     rounding: Float64Array = 2.0 * FLOAT32 * size * np.abs(part.played).max() + last_place(frames) * speed
     return rounding
 
 
 def _compared(track: Track, samples: Iterable[tuple[Part, Float64Array, Float64Array]]) -> Report:
-    """How much a track's splines, sampled at frames, differ from what was played."""
+    """Report how much a track's splines, sampled at frames, differ from what was played."""
     change, at, spread = 0.0, 0.0, 0.0
     for part, frames, values in samples:
         played = part.played.reshape(values.shape)

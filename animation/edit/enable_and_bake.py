@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Enable and bake in one go: what can't be baked stays plain."""
+"""Enable and bake in one step: tracks that can't be baked stay plain."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def enable_and_bake(
     progress: Progress | None = None,
     whole: bool = True,
 ) -> Report:
-    """Make the tracks of `plain` TCB, and bake those of `selected`; what of `plain` can't be baked is left as it was.
+    """Make the tracks of `plain` TCB, and bake those of `selected`; those of `plain` that can't be baked stay plain.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def enable_and_bake(
     only = {datablock: list(prefixes) for datablock, prefixes in selected.items() if prefixes is not None}
     report = bake_many(selected, options, only, progress, whole)
     for datablock, paths in before.items():
-        # In a new action all that was asked for is baked.
+        # In a new action all requested tracks are baked.
         if _identity(datablock) == identities[datablock]:
             for track in _tracks(datablock):
                 if track.enabled and not track.baked and track.path not in paths:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Key rotations whole: a key in every channel wherever one has a key, as handles and relaxation need it."""
+"""Keying of whole rotations: a key in every channel wherever one has a key, as handles and relaxation need it."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from .selected_keys import TrackKeys, set_parameters
 
 @dataclass(frozen=True)
 class _Whole:
-    """What a rotation has at every frame at which one of its channels is keyed."""
+    """The values of a rotation at every frame at which one of its channels has a key."""
 
     frames: FloatArray
     values: dict[int, Float64Array]
-    """Each component's, by the animator's own curves: the motion goes through these already."""
+    """Values of each component on the animator's own curves: the motion passes through these already."""
     numbers: FloatArray
-    """Parameters and velocities, a row a key, NaN where none was set."""
+    """Parameters and velocities, one row a key, NaN where none was set."""
 
 
 @checked
 def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
-    """Key the rotations of the datablock in all channels at every frame at which any channel has a key.
+    """Insert keys into the datablock's rotations, in all channels at every frame at which any channel has a key.
 
     The new keys have the values that the animator's curves have there, and the parameters of the keys beside them: the
     motion is the same. What was baked is baked again.
@@ -97,7 +97,7 @@ def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) ->
 
 
 def _key(datablock: bpy.types.ID, channels: Channels, track: Track, own: Mapping[int, OwnKeys], report: Report) -> int:
-    """Returns at how many frames there were keys to make."""
+    """Key one track; return the number of frames at which keys were missing."""
     frames = union([each.keys.frames for each in own.values()])
     values = {
         index: values_at(track, index, own[index], frames) if index in own else np.full(len(frames), number)
@@ -135,7 +135,7 @@ def _insert(channels: Channels, track: Track, own: Mapping[int, OwnKeys], whole:
 
 
 def _give_numbers(datablock: bpy.types.ID, track: Track, whole: _Whole) -> None:
-    """Let all channels' keys have the parameters and velocities that one of them has."""
+    """Give all channels' keys at a frame the parameters and velocities that one of them has."""
     none = np.zeros(len(whole.frames), dtype=np.bool_)
     keys = TrackKeys(datablock, track, whole.frames, none, {})
     for name in (*PARAMETERS, *map(velocity_of, range(velocity_size(track)))):
@@ -146,5 +146,5 @@ def _give_numbers(datablock: bpy.types.ID, track: Track, whole: _Whole) -> None:
 
 
 def _without_counts(report: Report) -> Report:
-    """What a bake that belongs to another operation says, but for how much it was."""
+    """Return the report of a bake within another operation without its counts."""
     return Report(refusals=report.refusals, notes=report.notes)

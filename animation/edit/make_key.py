@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Make a key where the motion has none: what keying an unchanged pose on a baked frame means, by hand."""
+"""Make Key: turns a frame of a baked motion into an own key.
+
+It does by hand what inserting a key on a baked frame does when the pose is unchanged.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,9 @@ from .choose import writable
 
 
 def make_key(datablock: bpy.types.ID, track: Track, frame: float) -> None:
-    """Make the track's baked motion at `frame` a key of the animator's, in every channel; the next bake goes through
-    it.
+    """Make the track's baked motion at `frame` an own key in every channel; the next bake passes through it.
 
-    Raises Refusal where there is such a key already, or the track can't be written to.
+    Raises Refusal where there is such a key already, or the track can't be edited.
     """
     if is_among(np.array([frame], dtype=np.float32), key_frames(track)).any():
         raise track.refusal(rpt_("it has a key there"), frame)

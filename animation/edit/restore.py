@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Restore: take the bake away and put the animator's curves back, to the last bit where nothing was edited."""
+"""Restore: removes the bake and writes the animator's curves back, to the last bit where nothing was edited."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from ..translation import rpt_
 
 @dataclass(frozen=True)
 class _Done:
-    """What was put back: at how many frames there are keys, and what a person should know."""
+    """The result for one track: the number of frames with keys, and a note for the user."""
 
     keys: int
     note: str
@@ -44,7 +44,7 @@ _Work = Callable[[Channels, bpy.types.ID, Track], _Done | None]
 
 @checked
 def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
-    """Put the F-curves of the datablock's baked tracks back; edits made since the bake are kept.
+    """Restore the F-curves of the datablock's baked tracks; edits made since the bake are kept.
 
     Parameters and choices stay, and the action is no longer live.
 
@@ -82,7 +82,7 @@ def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> R
 
 @checked
 def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
-    """Restore, and take the parameters and choices away too: the tracks are as if they had never been TCB.
+    """Restore tracks, and remove their parameters and settings: the tracks are as if they had never been TCB.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
 
 @checked
 def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
-    """Keep the F-curves as they play now, and take away all that TCB keeps with them: a plain animation.
+    """Keep the F-curves as they play now, and remove all TCB data: the result is a plain animation.
 
     The handles that a bake has placed stay, and generated keys become plain ones.
 
@@ -151,8 +151,10 @@ def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Rep
 
 
 def remove_tracks(datablock: bpy.types.ID, paths: Collection[str]) -> Report:
-    """The same of tracks that get other keys: not of others whose paths start like theirs, as size_y does like size.
-    Their frame functions stay, which are not of their keys."""
+    """Remove TCB from the tracks with exactly these paths, which will get other keys; their frame functions stay.
+
+    Unlike prefixes, a path `size` does not include `size_y`.
+    """
 
     def work(channels: Channels, owner: bpy.types.ID, track: Track) -> _Done | None:
         curve, track.frame_curve = track.frame_curve, None
@@ -168,9 +170,9 @@ def remove_tracks(datablock: bpy.types.ID, paths: Collection[str]) -> Report:
 
 
 def _function_left(datablock: bpy.types.ID) -> list[str]:
-    """That the frame function of the datablock is there yet, where no track is TCB any more.
+    """Return a note on the frame function of the datablock, if it is left where no track is TCB any more.
 
-    It is no track's, and an animator may have shaped it, so it is not removed; but the next bake will play it.
+    It belongs to no track, and an animator may have shaped it, so it is not removed; but the next bake will play it.
     """
     if curve_of(datablock) is None or any(track.enabled for track in find_tracks(datablock, channels_of(datablock))):
         return []
@@ -191,9 +193,10 @@ def _take_away(
     among: Callable[[Track], bool] = lambda _track: True,
     strip: Callable[[Track], None] | None = None,
 ) -> Report:
-    """Do the work on each track that is `among` them; one that is locked is refused and left alone.
+    """Do the work on each track for which `among` is true; a locked track is refused and left alone.
 
-    `strip`: what the table has of the tracks goes, and so does a damaged table, whole: this is done to its tracks.
+    With `strip` the tracks' entries in the table are removed. A damaged table is removed as a whole, and `strip` called
+    for each of its tracks.
     """
     check_editable(datablock)
     channels = channels_of(datablock)
@@ -250,7 +253,7 @@ def _take_away(
 def _remove_damaged(
     channels: Channels, tracks: Sequence[Track], report: Report, strip: Callable[[Track], None]
 ) -> Report:
-    """Take a table that can't be understood away, and do this to the tracks."""
+    """Remove a damaged table, and call `strip` for each of the tracks."""
     for track in tracks:
         strip(track)
         report.tracks += 1
@@ -261,7 +264,7 @@ def _remove_damaged(
 
 
 def _strip(track: Track) -> None:
-    """Take generated keys, stamps and identities out of the track's curves."""
+    """Remove generated keys, stamps and identities from the track's curves."""
     for fcurve in track.channels.values():
         own = ~is_generated(read(fcurve))
         if own.any() and not own.all():
@@ -271,7 +274,7 @@ def _strip(track: Track) -> None:
 
 
 def _make_plain(track: Track) -> None:
-    """Make plain keys of those in the track's curves that have stamps or identities."""
+    """Make keys in the track's curves that have stamps or identities plain ones."""
     for fcurve in track.channels.values():
         give_away(fcurve)
         remove_traces(fcurve)
@@ -332,7 +335,7 @@ def _apply_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> _
 
 
 def _remove_function(channels: Channels, datablock: bpy.types.ID, track: Track) -> None:
-    """Take the track's own frame function away."""
+    """Remove the track's own frame function."""
     if track.frame_curve is not None:
         channels.remove(track.frame_curve)
         track.frame_curve = None
@@ -348,13 +351,13 @@ def _put_channel_back(track: Track, index: int, own: OwnKeys, keys: Keyframes) -
     extrapolate(fcurve, track.extrapolation(index))
     write(fcurve, keys)
     repeat(fcurve, wanted=False)
-    # Updating makes one of keys that a mirror has left at one frame.
+    # An update merges keys that a mirror has left at one frame.
     if own.edited and (np.diff(keys.frames) > ONE_KEY).all():
         fcurve.update()
 
 
 def _rebuild(channels: Channels, track: Track, index: int) -> None:
-    """A curve of its own again for a channel whose keys are in the table only."""
+    """Replace the F-curve of a channel whose keys are in the table only by one with these keys."""
     group = track.group_name
     written = _written(track)[index]
     channels.remove(track.channels.pop(index))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Making frame functions (see frame_functions.py), and taking them away.
+"""Creation and removal of frame functions (see frame_functions.py).
 
-What is made is an ordinary F-curve: a few keys, and a modifier where they are to be repeated or to run from 0 to 1.
-From then on it is the animator's.
+A new frame function is an ordinary F-curve: a few keys, and a modifier where they are repeated or run from 0 to 1. From
+then on it is the animator's.
 """
 
 from __future__ import annotations
@@ -49,15 +49,15 @@ _REPEATED = {"LOOP": "REPEAT", "PING_PONG": "MIRROR"}
 
 @dataclass(frozen=True)
 class Timing:
-    """A frame function that was made.
+    """A new frame function.
 
     Attributes
     ----------
     curve : bpy.types.FCurve
         Its F-curve.
     speed_change : float or None
-        Of one with constant speed the largest difference of the way in a frame, of itself, as Blender evaluates the
-        curve; None for the others.
+        For constant speed: the largest relative error of the distance per frame, as Blender evaluates the curve; None
+        for other shapes.
     """
 
     curve: bpy.types.FCurve
@@ -82,31 +82,32 @@ def retime(
     Parameters
     ----------
     datablock
-        An object, a camera, a scene: whatever can be animated.
+        An object, a camera, a scene: any datablock that can be animated.
     shape : one of SHAPES
-        AS_IT_IS: F(t) = t. SCALE: `scale` times the duration, from the first key on. REVERSE. HOLD: `length` frames of
-        rest at `frame`. LOOP, PING_PONG: from the first key to the last again and again; to and fro. FRACTION: keys of
-        0 and 1, which an Envelope modifier maps to the first and the last key. CONSTANT_SPEED: one speed along the
-        path of the track, or of the track `by`; CONSTANT_SPEED_KEYS: one from key to key.
+        AS_IT_IS: F(t) = t. SCALE: `scale` times the duration, from the first key on. REVERSE: backwards. HOLD: `length`
+        frames of rest at `frame`. LOOP, PING_PONG: from the first key to the last, repeated forwards, or alternating in
+        direction. FRACTION: keys of 0 and 1, which an Envelope modifier maps to the first and the last key.
+        CONSTANT_SPEED: one speed along the path of the track, or of the track `by`; CONSTANT_SPEED_KEYS: one from key
+        to key.
     track : str
-        Path of the track whose own it is; empty: of the datablock, so of all its tracks.
+        Path of the track that gets it; empty: the datablock gets it, for all its tracks.
     by : str
-        Path of the track that is to have the constant speed. Default: `track`.
+        Path of the track whose speed becomes constant. Default: `track`.
     of : bpy.types.ID, optional
-        What `by` is a track of, as a scene goes by a track of one of its objects. Default: `datablock`.
+        The datablock of the track `by`; for a scene, for example, one of its objects. Default: `datablock`.
     scale : float
         Above 0.
     frame : float, optional
-        Where to hold. Default: in the middle.
+        The frame to hold. Default: in the middle.
     length : float
-        For how long, frames.
+        Frames for which it is held.
     defaults : mapping, optional
         Parameters, by name, of keys that have none of their own.
 
     Raises
     ------
     Refusal
-        There is nothing that could be retimed so, or it can't be written to.
+        There is no motion that can be retimed so, or the datablock can't be edited.
     ValueError
         There is no such shape, or a number makes no sense.
 
@@ -189,7 +190,7 @@ def remove_retiming(datablock: bpy.types.ID, track: str = "") -> None:
 
 
 def _bounds(datablock: bpy.types.ID, track: str) -> tuple[float, float]:
-    """The first and the last frame of the motion: of the keys, or of a scene's range."""
+    """Return the first and the last frame of the motion: of the keys, or of a scene's range."""
     if isinstance(datablock, bpy.types.Scene) and not track:
         first, last = float(datablock.frame_start), float(datablock.frame_end)
     else:
@@ -204,7 +205,7 @@ def _bounds(datablock: bpy.types.ID, track: str) -> tuple[float, float]:
 
 
 def _curve(datablock: bpy.types.ID, track: str) -> bpy.types.FCurve:
-    """The F-curve to write to, without keys and modifiers."""
+    """Return the F-curve to write to, without keys and modifiers."""
     path = frame_function_path(find_track(datablock, track).path) if track else FRAME_FUNCTION
     if is_driven(datablock, path):
         raise Refusal(
@@ -220,7 +221,7 @@ def _curve(datablock: bpy.types.ID, track: str) -> bpy.types.FCurve:
         channels = editable_channels(datablock)
     group = None
     if track:
-        # Of the channels just made editable, which may be those of a copy.
+        # The track in the channels just made editable, which may be those of a copy.
         found = find_track(datablock, track)
         group = found.group
         give_name(datablock, found.path)
@@ -229,7 +230,7 @@ def _curve(datablock: bpy.types.ID, track: str) -> bpy.types.FCurve:
         return channels.new(path, 0, group)
     _check_unlocked(datablock, track, fcurve)
     if len(fcurve.sampled_points):
-        # It would go on to play its samples.
+        # Blender would continue to play its samples.
         channels.remove(fcurve)
         return channels.new(path, 0, group)
     for modifier in list(fcurve.modifiers):
@@ -248,7 +249,7 @@ def _find(channels: Channels, path: str) -> bpy.types.FCurve | None:
 
 
 def _write(fcurve: bpy.types.FCurve, keys: Sequence[tuple[float, float]]) -> None:
-    """Straight from key to key, and so they stay where the animator makes them Bezier keys."""
+    """Write linear keys; their VECTOR handles keep the curve straight where the animator makes them Bezier keys."""
     frames, values = np.array(keys).T
     key_curve(fcurve, frames, values)
     for point in fcurve.keyframe_points:
@@ -299,13 +300,13 @@ def _write_speed(fcurve: bpy.types.FCurve, speed: ConstantSpeed) -> None:
 def _speed_change(fcurve: bpy.types.FCurve, speed: ConstantSpeed) -> float:
     frames = np.arange(math.ceil(speed.arc.first), math.floor(speed.arc.last) + 1, dtype=np.float64)
     ways = np.diff(speed.arc.at([fcurve.evaluate(frame) for frame in frames.tolist()]))
-    # In a frame in which a key changes the pace, the way is between.
+    # In a frame in which a key changes the speed, the distance is in between.
     wanted = np.diff(speed.arc.at(speed(frames)))
     moves = wanted > 0.0
     return float(np.abs(ways[moves] / wanted[moves] - 1.0).max(initial=0.0))
 
 
 def _tell(fcurve: bpy.types.FCurve) -> None:
-    """Let Blender know of the edit, and Live with it."""
+    """Notify Blender, and so Live, of the edit."""
     action: Any = fcurve.id_data
     action.update_tag()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The keys that are selected in the animation editors, track by track, and the parameters of many keys at once."""
+"""Keys selected in the animation editors, track by track, and setting parameters of many keys at once."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class TrackKeys:
     track: Track
     frames: FloatArray
     selected: BoolArray
-    """Which of them are selected in the animation editors."""
+    """Which of the keys are selected in the animation editors."""
     own: Mapping[int, OwnKeys]
     """All own keys of the track's channels."""
 
@@ -59,17 +59,19 @@ class TrackKeys:
         return TrackKeys(self.datablock, self.track, self.frames[rows], self.selected[rows], self.own)
 
     def parameters(self, defaults: Mapping[str, float]) -> dict[str, Numbers]:
-        """Of each parameter one number a key, `defaults` where a key has none of its own. Raises Refusal."""
+        """Return each parameter, one number a key, `defaults` where a key has none of its own; raise Refusal."""
         return read_parameters(self.track, self.own, self.frames, defaults)
 
     def velocities(self) -> Numbers:
-        """A row a key, a number a component; of rotations the three of an angular velocity. 0 where a key has none."""
+        """Return velocities, one row a key, one number a component; of rotations angular ones; 0 where none was set."""
         return read_velocities(self.track, self.own, self.frames)
 
 
 def found_again(chosen: Sequence[TrackKeys]) -> list[TrackKeys]:
-    """Return the same keys, of their tracks as these are now: since they were found, Live may have baked them, or the
-    action may have been copied. Raises Refusal where a track is gone."""
+    """Find the same keys on their tracks as they are now; raise Refusal where a track is gone.
+
+    Since they were found, Live may have baked the tracks, or the action may have been copied.
+    """
     tracks = {
         (datablock, track.path): track
         for datablock in dict.fromkeys(keys.datablock for keys in chosen)
@@ -83,7 +85,7 @@ def found_again(chosen: Sequence[TrackKeys]) -> list[TrackKeys]:
 
 
 def goes_by_velocities(track: Track) -> bool:
-    """Whether the track's method takes velocities of its keys; not where its choices can't be read."""
+    """Return whether the track's method takes velocities of its keys; False where its settings can't be read."""
     try:
         return "velocities" in options_of(track, track.settings)
     except Refusal:
@@ -91,12 +93,12 @@ def goes_by_velocities(track: Track) -> bool:
 
 
 def keys_of(datablock: bpy.types.ID, track: Track) -> TrackKeys:
-    """All of the animator's keys of the track."""
+    """Return all of the animator's keys of the track."""
     return _keys(datablock, track, list(track.channels), read_own_keys(track))
 
 
 def key_at(datablock: bpy.types.ID, track: Track, frame: float) -> TrackKeys:
-    """The one key at `frame`. Raises Refusal where there is none."""
+    """Return the one key at `frame`; raise Refusal where there is none."""
     keys = keys_of(datablock, track)
     found = keys.take(np.abs(keys.frames - frame) <= SAME_FRAME)
     if not len(found):
@@ -105,7 +107,7 @@ def key_at(datablock: bpy.types.ID, track: Track, frame: float) -> TrackKeys:
 
 
 def _keys(datablock: bpy.types.ID, track: Track, visible: Collection[int], own: Mapping[int, OwnKeys]) -> TrackKeys:
-    """All keys; selected are those that are so on a visible channel."""
+    """Return all keys, of which those are selected that are so on a visible channel."""
     frames = union([channel.keys.frames for channel in own.values()])
     chosen = [own[index].keys for index in visible if index in own]
     selected = union([keys.frames[keys.select_control_point] for keys in chosen])
@@ -113,7 +115,7 @@ def _keys(datablock: bpy.types.ID, track: Track, visible: Collection[int], own: 
 
 
 def selected_keys(visible: Iterable[bpy.types.FCurve]) -> list[TrackKeys]:
-    """The selected keys of the animator's, of the F-curves that an editor shows; none of a track are left out."""
+    """Return the animator's selected keys on the F-curves that an editor shows, for each track that has some."""
     result = []
     for keys in keys_among(visible, only_selected=True):
         if keys.selected.any():
@@ -122,8 +124,10 @@ def selected_keys(visible: Iterable[bpy.types.FCurve]) -> list[TrackKeys]:
 
 
 def keys_among(visible: Iterable[bpy.types.FCurve], only_selected: bool = False) -> Iterator[TrackKeys]:
-    """All of the animator's keys of each track of which an editor shows an F-curve, where `only_selected` says so one
-    with something selected."""
+    """Yield all of the animator's keys of each track of which an editor shows an F-curve.
+
+    `only_selected`: leave out tracks of actions on whose shown F-curves no key is selected.
+    """
     actions: dict[int, bpy.types.Action] = {}
     pointers: dict[int, set[int]] = {}
     for fcurve in visible:
@@ -147,8 +151,8 @@ def _keys_on(datablock: bpy.types.ID, channels: Channels, pointers: set[int]) ->
 
 
 def _users(action: bpy.types.Action) -> Iterator[tuple[bpy.types.ID, Channels]]:
-    """One datablock that the action animates for each of its slots, with the F-curves there."""
-    # Slots know their users, and this is asked on every redraw.
+    """Yield one datablock that the action animates for each of its slots, with its F-curves."""
+    # Slots list their users, which is fast: this is called on every redraw.
     users = [user for slot in action.slots for user in slot.users()] if HAS_SLOTS else users_of(action)
     seen = set()
     for user in users:
@@ -162,7 +166,7 @@ def _users(action: bpy.types.Action) -> Iterator[tuple[bpy.types.ID, Channels]]:
 
 
 def any_selected(visible: Iterable[bpy.types.FCurve]) -> bool:
-    """Whether a key of these is selected, be it the animator's or a generated one: a quick look."""
+    """Return whether a key on these F-curves is selected, an own or a generated one; a fast check."""
     return any(_selected(fcurve).any() for fcurve in visible)
 
 
@@ -178,11 +182,11 @@ def set_parameters(
     defaults: Mapping[str, float] | None = None,
     interpolation: str | None = None,
 ) -> None:
-    """Set parameters of the keys: of each name one number for all of them, or one a key; and their interpolation.
+    """Set parameters of the keys, each with one number for all of them or one a key; and their interpolation.
 
-    The track is made TCB where it isn't. Where `defaults` are given, those of keys that have no parameters of their
-    own, a 0 is not written where it is the default anyway. Raises Refusal where the track can't be changed or a number
-    is out of its range, ValueError where Blender has no such interpolation; then nothing is changed.
+    The track is made TCB where it isn't. `defaults`: parameters of keys that have none of their own; where given, a 0
+    is not written if it is the default anyway. Raises Refusal where the track can't be changed or a number is out of
+    its range, ValueError where Blender has no such interpolation; then nothing is changed.
     """
     if interpolation is not None and interpolation not in INTERPOLATION:
         known = ", ".join(INTERPOLATION)
@@ -213,13 +217,16 @@ def set_parameters(
 
 
 _NAMES = (*PARAMETERS, *map(velocity_of, range(NUMBERS - len(PARAMETERS))))
-"""Of the numbers of a row."""
+"""Names of the numbers of a row."""
 _Changed = Callable[[int, OwnKeys, BoolArray], Mapping[str, Numbers]]
-"""From a channel, its own keys, and which of them are meant, to their numbers."""
+"""Returns numbers for the chosen keys of a channel, from its index, its own keys, and which are chosen."""
 
 
 def _column(track: Track, index: int, name: str) -> int | None:
-    """Where a channel's rows have the number; None where they have not: a value's velocity is each channel's own."""
+    """Return the column of a number in a channel's rows; None where it is not in them.
+
+    Rows of a value's channel have only this channel's component of a velocity.
+    """
     if track.is_rotation or not name.startswith(VELOCITY):
         return column_of(name)
     return column_of(velocity_of(0)) if name == velocity_of(index) else None
@@ -228,8 +235,10 @@ def _column(track: Track, index: int, name: str) -> int | None:
 def _write(
     channels: Channels, track: Track, frames: FloatArray, changed: _Changed, interpolation: str | None = None
 ) -> None:
-    """Give the keys of a TCB track at the frames new rows, with the numbers that `changed` gives, and an interpolation
-    that counts as chosen."""
+    """Give the keys of a TCB track at the frames new rows, with the numbers that `changed` returns.
+
+    An `interpolation` counts as chosen by the animator.
+    """
     state = track.state
     assert state is not None
     own = read_own_keys(track)
@@ -247,7 +256,7 @@ def _write(
 
 
 def _write_interpolation(fcurve: bpy.types.FCurve, rows: IndexArray, interpolation: str) -> None:
-    """Set the interpolation of the curve's keys in those rows, but for -1: a key that others have swallowed."""
+    """Set the interpolation of the curve's keys in those rows; a row of -1 is a key merged into another one."""
     points = fcurve.keyframe_points
     kinds = read_attribute([points], [len(points)], "interpolation")
     kinds[rows[rows >= 0]] = INTERPOLATION[interpolation]
@@ -255,7 +264,10 @@ def _write_interpolation(fcurve: bpy.types.FCurve, rows: IndexArray, interpolati
 
 
 def _interpolated(own: OwnKeys, there: BoolArray, interpolation: str) -> OwnKeys:
-    """Return own keys of which those that are `there` have an interpolation that was chosen: Bezier ones play TCB."""
+    """Return own keys with an interpolation that the animator chose for those that are `there`.
+
+    With Bezier, keys play TCB.
+    """
     kinds = np.where(there, np.uint8(INTERPOLATION[interpolation]), own.keys.interpolation)
     bit = CHOSEN_INTERPOLATION if interpolation != "BEZIER" else 0
     chosen = np.where(there, own.chosen & ~np.uint8(CHOSEN_INTERPOLATION) | np.uint8(bit), own.chosen)
@@ -336,7 +348,7 @@ def key_set(
 
 
 def _velocity_given(track: Track, velocity: float | Sequence[float], frame: float) -> dict[str, float]:
-    """A velocity as parameters. Raises Refusal where it has not as many numbers as the track."""
+    """Return a velocity as parameters; raise Refusal where its size is not that of the track."""
     size, numbers = velocity_size(track), np.atleast_1d(velocity)
     if numbers.shape != (size,):
         raise track.refusal(rpt_("a velocity has {:d} numbers here, not {:d}", size, numbers.size), frame)
@@ -344,7 +356,7 @@ def _velocity_given(track: Track, velocity: float | Sequence[float], frame: floa
 
 
 def reset(keys: TrackKeys) -> None:
-    """Let the keys have no parameters of their own. Raises Refusal where the track can't be changed."""
+    """Remove the keys' own parameters; raise Refusal where the track can't be changed."""
     channels, track = writable(keys.datablock, keys.track)
     if track.enabled:
         _write(
@@ -363,7 +375,7 @@ def deselect(fcurves: Iterable[bpy.types.FCurve]) -> None:
 
 
 def select(keys: TrackKeys) -> None:
-    """Select the keys, with all that moves along with them."""
+    """Select the keys and their handles, which move along with them."""
     for fcurve in keys.track.channels.values():
         held = read(fcurve)
         there = is_among(held.frames, keys.frames)
@@ -373,7 +385,7 @@ def select(keys: TrackKeys) -> None:
 
 @dataclass(frozen=True)
 class Kept:
-    """The parameters of keys of a track, or one of these, as they were, to the last bit."""
+    """The parameters of keys of a track, or one of them, recorded to be restored bit for bit."""
 
     keys: TrackKeys
     enabled: bool
@@ -381,11 +393,11 @@ class Kept:
 
     @classmethod
     def of(cls, keys: TrackKeys, name: str | None = None) -> Kept:
-        """All parameters, or the one of that name."""
+        """Record all parameters, or the one of that name."""
         return cls(keys, keys.track.enabled, name)
 
     def put_back(self, channels: Channels, track: Track) -> None:
-        """Make the keys, of the track as it was found again, what they were, and the track too if it was not TCB."""
+        """Restore the parameters of the keys on the present track; make it plain again if it was not TCB."""
         if track.state is None:
             return
         _write(channels, track, self.keys.frames, self._numbers)
@@ -401,7 +413,7 @@ class Kept:
                 remove_table(channels.action)
 
     def _numbers(self, index: int, own: OwnKeys, there: BoolArray) -> dict[str, Numbers]:
-        """What the keys had of the parameters that are put back."""
+        """Return the recorded numbers of the parameters that are restored."""
         if index not in self.keys.own:
             return {}
         before = self._before(index, own, there)
@@ -412,13 +424,13 @@ class Kept:
         return {_NAMES[column]: before.numbers[:, column].astype(np.float64) for column in columns}
 
     def _before(self, index: int, own: OwnKeys, there: BoolArray) -> OwnKeys:
-        """The keys as they were, in the order of those that are there."""
+        """Return the recorded keys, in the order of those that are there."""
         kept = self.keys.own[index]
         row = np.searchsorted(kept.keys.frames, own.keys.frames[there] - np.float32(SAME_FRAME))
         return kept.take(np.minimum(row, len(kept.keys) - 1))
 
     def _put_identities(self, channels: Channels, track: Track, own: Mapping[int, OwnKeys]) -> None:
-        """Give keys that are what they were again the identities that they had."""
+        """Restore the identities of keys that have their recorded numbers again."""
         found = {}
         for index, now in own.items():
             there = is_among(now.keys.frames, self.keys.frames)
@@ -434,7 +446,7 @@ class Kept:
 
 
 def put_back(kept: Sequence[Kept]) -> None:
-    """Give tracks the parameters that they had."""
+    """Restore recorded parameters."""
     for each, keys in zip(kept, found_again([each.keys for each in kept]), strict=True):
         channels = channels_of(keys.datablock)
         each.put_back(channels, keys.track)
