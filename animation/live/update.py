@@ -75,7 +75,7 @@ class Watch:
         self.table = 0
 
     def find(self, channels: Channels, anew: bool) -> bool:
-        """Find the tracks anew if F-curves were added or removed, or `anew` is set; return whether anything uses them."""
+        """Find the tracks anew if F-curves were added or removed, or with `anew`; return whether anything uses them."""
         if anew or not self._uses(channels):
             (self.users,) = users_of_channels([channels])
             # Tracks refer to their datablock.
