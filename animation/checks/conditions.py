@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Conditions that a motion has to meet at every moment, not only at its keys.
+"""Conditions that a motion must meet at every moment, not only at its keys.
 
-Of a camera: clip start before clip end, a lens and a sensor that there can be, a focus beyond the clip start; of what a
-constraint keeps turned to a target: that it never looks along the axis that it keeps upright; of every object and bone:
-no scale that passes through zero. Source: docs/formulas.md, "Conditions of cameras".
+For a camera: clip start before clip end, possible lens and sensor values, a focus distance beyond the clip start. For
+constraints that track a target: the object never looks along the axis that is kept upright. For every object and bone:
+no scale passes through zero.
+
+Source: docs/formulas.md, "Conditions of cameras".
 """
 
 from __future__ import annotations
@@ -38,19 +40,20 @@ from ..sampling.transforms import Frames, Matrices, UnknownMotionError, World
 from ..translation import n_, rpt_
 
 PARALLEL = math.radians(1.0)
-"""Nearer than this to the axis that is kept upright, the view rolls over within a frame or two."""
+"""Closer than this to the axis that is kept upright, the view rolls over within a frame or two."""
 _ZERO = 1e-6
 _REFINED = 1e-3
-"""Frames: how near the place of a passage through zero is found."""
+"""Frames: the tolerance for the frame of a passage through zero."""
 _JUMP = 0.5
-"""Of a change of sign: a curve that still jumps by so much of it there is held, and never is zero."""
+"""Relative to a change of sign: a curve that changes by more than this within the tolerance jumps, and never is zero.
+"""
 
 _LEAST = {
     "PERSP": ("lens", "sensor_width", "sensor_height"),
     "ORTHO": ("ortho_scale",),
     "PANO": ("sensor_width",),
 }
-"""Of each type of camera what must be above 0, besides the clips."""
+"""For each type of camera the properties that must be above 0, besides the clips."""
 _CLIPS = ("clip_start", "clip_end")
 _NAMES = {
     "lens": n_("lens"),
@@ -69,10 +72,10 @@ BoolArray = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Violation:
-    """A stretch of frames in which a condition does not hold."""
+    """A range of frames in which a condition does not hold."""
 
     name: str
-    """Of the object."""
+    """The name of the object."""
     track: str
     """The path of the property, or of the constraint."""
     condition: str
@@ -80,9 +83,9 @@ class Violation:
     start: float
     end: float
     worst: float
-    """The frame at which it is farthest from holding."""
+    """The frame at which the condition is violated most."""
     fault: str
-    """In words."""
+    """The violation as text."""
     keys: tuple[float | None, float | None] = (None, None)
     """Frames of the animator's keys at or before the worst frame, and at or after it; None: there is none."""
 
@@ -98,28 +101,28 @@ class Violation:
 
 @dataclass
 class Checks:
-    """What was looked at, and what does not hold."""
+    """The result of a check: counts and violations."""
 
     objects: int = 0
-    """That were looked at."""
+    """Objects that were checked."""
     samples: int = 0
     violations: list[Violation] = field(default_factory=list)
     """In order of objects, then of frames."""
     refusals: list[str] = field(default_factory=list)
-    """What was to be looked at and was not, and why."""
+    """What could not be checked, and why."""
     notes: list[str] = field(default_factory=list)
-    """Single conditions that could not be looked at, and why."""
+    """Single conditions that could not be checked, and why."""
     joints_apart: int = 0
-    """Of the joints that were measured besides."""
+    """Joints apart, of those that were measured in addition."""
 
     @property
     def holds(self) -> bool:
-        """Whether everything was looked at, and nothing is wrong."""
+        """Return whether everything was checked, and nothing is violated."""
         return not (self.violations or self.refusals or self.notes or self.joints_apart)
 
     @property
     def summary(self) -> str:
-        """In one line; that everything holds it says only where everything was looked at."""
+        """Return the result in one line; all conditions hold only where everything was checked."""
         if self.objects == 1:
             looked = rpt_("{:,} object, {:,} samples", self.objects, self.samples)
         else:
@@ -147,7 +150,7 @@ def check(
     step: Positive = STEP,
     scene: bpy.types.Scene | None = None,
 ) -> Checks:
-    """Look at what Blender plays of objects, every `step` frames and at all their keys.
+    """Check what Blender plays of objects, every `step` frames and at all their keys.
 
     Parameters
     ----------
@@ -208,7 +211,7 @@ def _objects_of(datablock: bpy.types.ID) -> list[bpy.types.Object]:
 
 
 class _Look:
-    """At one object."""
+    """The check of one object."""
 
     def __init__(self, scene: bpy.types.Scene, item: bpy.types.Object, frames: Frames, notes: list[str]) -> None:
         self.scene = scene
@@ -218,7 +221,7 @@ class _Look:
         self.playing = Playing(scene, item, frames)
 
     def camera(self) -> Iterator[Violation]:
-        """Of a camera's own properties."""
+        """Yield violations of a camera's own properties."""
         if not isinstance(self.item.data, bpy.types.Camera):
             return
         camera: Any = self.item.data
@@ -253,7 +256,7 @@ class _Look:
             )
 
     def scales(self) -> Iterator[Violation]:
-        """Of the object's scale and its bones'."""
+        """Yield violations of the scales of the object and its bones."""
         curves = curves_of(self.item)
         paths = {path for path, _ in curves if path.endswith("scale") and self._resolves(path)}
         animation = self.item.animation_data
@@ -270,7 +273,7 @@ class _Look:
             yield from self._through_zero(path, values)
 
     def _resolves(self, path: str) -> bool:
-        """Whether it is a scale of the object or of a bone, and the bone is there."""
+        """Return whether the path is a scale of the object, or of a bone that exists."""
         if path in ("scale", "delta_scale"):
             return True
         try:
@@ -303,7 +306,7 @@ class _Look:
             )
 
     def _passages(self, path: str, component: int, values: Values, zero: BoolArray) -> Iterator[float]:
-        """Frames at which the values change sign; samples that meet zero there don't count as zeros any more."""
+        """Yield the frames at which the values change sign; samples that are zero there are removed from `zero`."""
         met = np.flatnonzero(zero[1:-1] & (values[:-2] * values[2:] < 0.0)) + 1
         zero[met] = False
         yield from map(float, self.frames[met])
@@ -315,7 +318,7 @@ class _Look:
                 yield at
 
     def views(self) -> Iterator[Violation]:
-        """Of constraints that turn the object to a target: whether it looks along the axis that is kept upright."""
+        """Yield violations of constraints that track a target: the object looks along the axis that is kept upright."""
         active = [each for each in self.item.constraints if not each.mute]
         for constraint in active:
             if constraint.type not in _TRACKING or constraint.target is None:
@@ -352,8 +355,11 @@ class _Look:
                 )
 
     def _towards(self, constraint: Any, alone: bool) -> tuple[Values, Sequence[Sequence[float]], str]:
-        """From the object to the target, shape (frames, 3), in a space in which the directions not to take stand still;
-        these, and what to call them. Raises UnknownMotionError."""
+        """Return the directions from the object to the target, and those it must not take, with a name of these.
+
+        The directions have the shape (frames, 3), in a space in which those to avoid are constant. Raises
+        UnknownMotionError.
+        """
         if constraint.owner_space != "WORLD" or constraint.target_space != "WORLD":
             raise UnknownMotionError(rpt_("it does not work in world space"))
         if constraint.type == "DAMPED_TRACK" and not alone:
@@ -369,7 +375,7 @@ class _Look:
                 return way, up, rpt_("the world's Z axis, its up axis")
             return _in(target, way), up, rpt_("the target's Z axis, its up axis")
         if constraint.type == "LOCKED_TRACK":
-            # It turns about this axis only, so the axis is the same before and after.
+            # The object rotates about this axis only, so the axis is the same before and after.
             axis = np.zeros(3)
             axis[_AXES[constraint.lock_axis[-1]]] = 1.0
             return _in(own, way), (axis.tolist(), (-axis).tolist()), rpt_("the axis that is locked")
@@ -378,7 +384,7 @@ class _Look:
         return _in(own, way), (axis.tolist(),), rpt_("straight behind it")
 
     def _target(self, constraint: Any) -> tuple[Matrices, Values]:
-        """Where the target is, and its point that is looked at."""
+        """Return the target's matrices, and the point that is tracked."""
         target, bone = constraint.target, constraint.subtarget
         if not bone:
             matrices = self._matrices(target, "")
@@ -390,7 +396,7 @@ class _Look:
         return matrices, matrices[:, :3, 3] + along * matrices[:, :3, 1]
 
     def _own(self, constraint: Any, alone: bool) -> Matrices:
-        """The object as the constraint finds it, or where that does not matter, as it leaves it."""
+        """Return the object's matrices before the constraint, or where that makes no difference, after it."""
         if alone:
             try:
                 return World(self.frames).before_constraints(self.item)
@@ -411,7 +417,7 @@ class _Look:
         excess: Values,
         fault: Callable[[int], str],
     ) -> Iterator[Violation]:
-        """A violation for each run of bad samples; `excess` tells the worst of them."""
+        """Yield a violation for each run of bad samples; its worst sample is the one with the largest `excess`."""
         for first, last in _runs(bad):
             worst = first + int(np.argmax(excess[first : last + 1]))
             yield self._violation(owner, paths, condition, (first, last), worst, fault(worst))
@@ -425,13 +431,13 @@ class _Look:
 
 
 def _runs(bad: BoolArray) -> Iterator[tuple[int, int]]:
-    """First and last row of each stretch that is true."""
+    """Yield the first and last row of each run that is true."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], bad, [False])).astype(np.int8)))
     yield from ((int(first), int(end) - 1) for first, end in edges.reshape(-1, 2))
 
 
 def _passage(fcurve: bpy.types.FCurve | None, ends: tuple[float, float], values: Values) -> float | None:
-    """Where between two frames the values change sign; None where the curve jumps there, and never is zero."""
+    """Return the frame between two at which the values change sign; None where the curve jumps and is never zero."""
     (low, high), (before, after) = ends, values.tolist()
     if fcurve is None:
         return float(low + (high - low) * before / (before - after))
@@ -447,7 +453,7 @@ def _passage(fcurve: bpy.types.FCurve | None, ends: tuple[float, float], values:
 
 
 def _in(matrices: Matrices, way: Values) -> Values:
-    """A direction of the world in the axes of something in it, whose scale does not count."""
+    """Return directions of the world in the axes of matrices, without their scale."""
     axes = matrices[:, :3, :3]
     length = np.linalg.norm(axes, axis=1, keepdims=True)
     inside: Values = np.einsum("nij,ni->nj", axes / np.where(length > 0.0, length, 1.0), way)
@@ -455,7 +461,7 @@ def _in(matrices: Matrices, way: Values) -> Values:
 
 
 def _nearest(way: Values, poles: Iterable[Sequence[float]]) -> tuple[Values, Values]:
-    """How near the direction comes to one of the poles between each two samples: angle, and where, 0 to 1."""
+    """Return the least angle between the direction and a pole between each two samples, and where it is, 0 to 1."""
     least = np.full(len(way) - 1, np.inf)
     where = np.zeros(len(way) - 1)
     for pole in np.array(list(poles), dtype=np.float64):
@@ -463,7 +469,7 @@ def _nearest(way: Values, poles: Iterable[Sequence[float]]) -> tuple[Values, Val
         across = way - along[:, np.newaxis] * pole
         step = across[1:] - across[:-1]
         size = np.einsum("ni,ni->n", step, step)
-        # The foot of the perpendicular from the pole's line to the way from sample to sample.
+        # The foot of the perpendicular from the pole's line to the line from sample to sample.
         part = -np.einsum("ni,ni->n", across[:-1], step) / np.where(size > 0.0, size, 1.0)
         for at in (np.clip(part, 0.0, 1.0), np.zeros_like(part), np.ones_like(part)):
             off = np.linalg.norm(across[:-1] + at[:, np.newaxis] * step, axis=1)
@@ -486,7 +492,7 @@ def _too_small(path: str, values: Values, limit: float, row: int) -> str:
 
 
 def _both(paths: Sequence[str]) -> str:
-    """One path, or two."""
+    """Return a text with one path, or two."""
     return paths[0] if len(paths) == 1 else rpt_("{:s} and {:s}", *paths)
 
 

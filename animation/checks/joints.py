@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure joints: how far a child's point gets from the parent's point that it hangs on.
+"""Measurement of joints: the distance between a child's point and the parent's point to which it belongs.
 
 Source: docs/formulas.md, "Hierarchies".
 """
@@ -25,12 +25,12 @@ class Gap:
     """The largest distance between the two points of a joint over a range of frames."""
 
     name: str
-    """Of the child: the object, or its bone."""
+    """The name of the child: the object, or its bone."""
     parent: str
     distance: float
-    """In the world's units."""
+    """In world units."""
     frame: float
-    """At which it is largest."""
+    """The frame at which the distance is largest."""
     mean: float
     samples: int
     keys: tuple[float | None, float | None] = (None, None)
@@ -60,15 +60,15 @@ def joint_gap(
     Parameters
     ----------
     item : bpy.types.Object
-        The child, or the armature that it is a bone of.
+        The child, or the armature of the child bone.
     bone : str
         The child bone.
     point : sequence of 3 floats
-        The child's point, in its own axes: its origin, or the bone's head.
+        The child's point, in its own axes, from its origin, or the bone's head.
     parent_point : sequence of 3 floats, optional
-        The parent's point, in the parent's axes; a bone's begin at its head, with y along it. Default: where the
-        child's point is in its parent with the bones at rest, which is at the parent's tail for most; for objects, at
-        the first frame.
+        The parent's point, in the parent's axes; those of a bone begin at its head, with y along it. Default: where the
+        child's point is in its parent with the bones at rest, mostly the parent's tail; for objects, at the first
+        frame.
     frame_range, step, scene
         As for `check`.
 
@@ -80,7 +80,7 @@ def joint_gap(
     Raises
     ------
     Refusal
-        There is no such bone, or no parent, or a place is not a finite number.
+        There is no such bone, or no parent, or a location is not finite.
     ValueError
         A point or the range is not finite, the range is empty, or the step is not a positive number.
 
@@ -137,7 +137,7 @@ def joint_gap(
 
 
 def _parent_bone(child: Any) -> str:
-    """The bone that the object hangs on; none where that is gone: then it hangs on the armature."""
+    """Return the bone that is the object's parent; "" where it is gone, so that the armature is."""
     pose = child.parent.pose
     return child.parent_bone if child.parent_type == "BONE" and pose and child.parent_bone in pose.bones else ""
 
@@ -148,11 +148,11 @@ def _with_parents(item: Any) -> list[bpy.types.ID]:
 
 
 def _at(matrices: Matrices, point: Values) -> Values:
-    """The point of what the matrices place, in the world, shape (frames, 3)."""
+    """Return the point, given in the axes of the matrices, in the world, shape (frames, 3)."""
     placed_point: Values = matrices[:, :3, :3] @ point + matrices[:, :3, 3]
     return placed_point
 
 
 def _rounding(at: Frames) -> float:
-    """What float32 matrices of this size make of nothing."""
+    """Return the distance that rounding of float32 matrices of this size may cause."""
     return 8.0 * float(np.spacing(np.float32(np.abs(at).max(initial=1.0))))

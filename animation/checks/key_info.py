@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a person asks of a track: its keys and their parameters, its state, its value now."""
+"""Facts about a track for people: its keys and their parameters, its state, its value now."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ..store.tracks import Track, tracks_shown
 from ..translation import iface_, n_, rpt_
 
 _AT = 0.02
-"""Frames: near enough to the current frame to be meant by it."""
+"""Frames: a key this close to the current frame is at it."""
 
 STATES = {
     "PLAIN": n_("not TCB"),
@@ -41,7 +41,7 @@ STATES = {
 
 
 class Segment(NamedTuple):
-    """A segment between two keys that Blender plays, as it is for a value and a length of 1."""
+    """A segment between two keys that Blender plays, scaled to a change of value and a duration of 1."""
 
     interpolation: int
     easing: int
@@ -51,27 +51,27 @@ class Segment(NamedTuple):
 
 
 Sides = tuple[Segment | None, Segment | None]
-"""What Blender plays before a key and after it; None: it is the spline."""
+"""What Blender plays before a key and after it; None: the spline is played."""
 _SEGMENT = np.dtype([("interpolation", "u1"), ("easing", "u1"), ("back", "f8"), ("amplitude", "f8"), ("period", "f8")])
 _SPLINE = np.array((INTERPOLATION["BEZIER"], 0, 0.0, 0.0, 0.0), dtype=_SEGMENT)
 
 
 @dataclass(frozen=True)
 class KeyInfo:
-    """One key of a track: `number` counts from 1, `where` tells how it lies to the frame that was asked for."""
+    """One key of a track; `number` counts from 1."""
 
     frame: float
     number: int
     count: int
     where: str
-    """AT, BEFORE or AFTER."""
+    """Where the key is relative to the requested frame: AT, BEFORE or AFTER."""
     parameters: dict[str, float]
     velocity: tuple[float, ...]
     sides: Sides
 
 
 def tracks_of(datablock: bpy.types.ID, bone: str = "") -> list[Track]:
-    """The tracks of one bone (its path), or of the datablock without its bones; none where nothing animates it."""
+    """Return the tracks of one bone (its path), or of the datablock without its bones; [] where it has no animation."""
     try:
         return tracks_shown(datablock, channels_of(datablock), bone)
     except Refusal:
@@ -86,7 +86,7 @@ def has_animated_bones(datablock: bpy.types.ID) -> bool:
 
 
 def state(track: Track) -> str:
-    """PLAIN, TCB, BAKED, HANDLES where these play it, or OUT_OF_DATE where keys or choices changed since."""
+    """Return PLAIN, TCB, BAKED, HANDLES where these play it, or OUT_OF_DATE where keys or settings changed since."""
     if not track.enabled:
         return "PLAIN"
     if not track.baked:
@@ -98,8 +98,10 @@ def state(track: Track) -> str:
 
 
 def state_text(track: Track, current: str) -> str:
-    """Say the state, and of handles how far they are off at most, and at which frame; marked where that is more than
-    the tolerance."""
+    """Return the state as text; for handles with their maximum error, and its frame.
+
+    An error above the tolerance is marked.
+    """
     error = track.state.error if track.state is not None else None
     if current != "HANDLES" or error is None or not math.isfinite(error.frame):
         return iface_(STATES[current])
@@ -109,8 +111,10 @@ def state_text(track: Track, current: str) -> str:
 
 
 def key_near(track: Track, frame: float, defaults: Mapping[str, float]) -> KeyInfo | None:
-    """The key at `frame`, or else the last one before it, or else the first one after; `defaults` are the parameters of
-    keys that have none of their own."""
+    """Return the key at `frame`, or else the last one before it, or else the first one after it.
+
+    `defaults` are the parameters of keys that have none of their own.
+    """
     own = read_own_keys(track)
     frames = union([channel.keys.frames for channel in own.values()])
     if not len(frames):
@@ -129,10 +133,10 @@ def key_near(track: Track, frame: float, defaults: Mapping[str, float]) -> KeyIn
 
 
 def segments_beside(track: Track, own: Mapping[int, OwnKeys], frames: FloatArray) -> npt.NDArray[np.void]:
-    """Return what is played before and after the keys at the frames, shape (n, 2), in the fields of `Segment`: of
-    values by the first channel that has such a key, of rotations by the first whose segment is Blender's.
+    """Return what is played before and after the keys at the frames, shape (n, 2), in the fields of `Segment`.
 
-    Of the spline's segments the interpolation is Bezier. What a type does not go by is 0.
+    For values it is that of the first channel that has such a key, for rotations of the first whose segment Blender
+    plays. Segments of the spline have the interpolation Bezier. Fields that a type does not use are 0.
     """
     result = np.full((len(frames), 2), _SPLINE)
     for index in sorted(own, reverse=True):
@@ -143,7 +147,7 @@ def segments_beside(track: Track, own: Mapping[int, OwnKeys], frames: FloatArray
             ends = (begin >= 0) & (begin < len(channel.keys) - 1)
             ends[ends] = channel.ends_spline[begin[ends]]
             if not track.is_rotation:
-                # A key of a channel that comes later does not count.
+                # A key of a later channel does not count.
                 result[before < after, side] = _SPLINE
                 ends &= before < after
             result[ends, side] = _segments(channel, begin[ends])
@@ -151,7 +155,7 @@ def segments_beside(track: Track, own: Mapping[int, OwnKeys], frames: FloatArray
 
 
 def _segments(own: OwnKeys, begin: IndexArray) -> npt.NDArray[np.void]:
-    """Describe the segments that begin at keys, none of them the last."""
+    """Return the segments that begin at keys, none of them the last."""
     keys = plain_keys(own)
     result = np.zeros(len(begin), dtype=_SEGMENT)
     kinds = result["interpolation"] = keys.interpolation[begin]
@@ -166,7 +170,7 @@ def _segments(own: OwnKeys, begin: IndexArray) -> npt.NDArray[np.void]:
 
 
 def sides_in_common(segments: npt.NDArray[np.void]) -> Sides | None:
-    """Return what is played beside all of the keys; None where they differ, or there is none."""
+    """Return what is played beside all of the keys; None where they differ, or there is no key."""
     if not len(segments) or (segments != segments[0]).any():
         return None
     before, after = (Segment(*each) for each in segments[0].tolist())
@@ -175,14 +179,16 @@ def sides_in_common(segments: npt.NDArray[np.void]) -> Sides | None:
 
 
 def neighbour(frames: FloatArray, frame: float, direction: int) -> float | None:
-    """The next of the frames (`direction` 1) or the previous one (-1)."""
+    """Return the next of the frames (`direction` 1) or the previous one (-1)."""
     there = frames[frames > frame + _AT] if direction > 0 else frames[frames < frame - _AT]
     return float(there[0 if direction > 0 else -1]) if len(there) else None
 
 
 def values_now(track: Track, frame: float, defaults: Mapping[str, float]) -> dict[int, float]:
-    """The splines' value at `frame` of each component of a value track, as its frame functions play it. Raises Refusal
-    where the keys make none."""
+    """Return the splines' value at `frame` of each component of a value track, as its frame functions play it.
+
+    Raises Refusal where the keys make no spline.
+    """
     result: dict[int, float] = {}
     frame = _played(track, frame)
     for spline in _splines(track, defaults):
@@ -192,8 +198,10 @@ def values_now(track: Track, frame: float, defaults: Mapping[str, float]) -> dic
 
 
 def turn_now(track: Track, frame: float, defaults: Mapping[str, float]) -> tuple[float, tuple[float, float, float]]:
-    """Of a rotation track at `frame`, as its frame functions play it, the turn from the key before it: angle in
-    radians, and axis. Raises Refusal."""
+    """Return the rotation from the key before `frame` to `frame`, as frame functions play it: radians, and axis.
+
+    Raises Refusal where the keys make no spline.
+    """
     frame = _played(track, frame)
     check_can_be_drawn(track, read_own_keys(track))
     (spline,) = _splines(track, defaults)
@@ -210,13 +218,13 @@ def turn_now(track: Track, frame: float, defaults: Mapping[str, float]) -> tuple
 
 
 def _played(track: Track, frame: float) -> float:
-    """Which frame of the motion is played then."""
+    """Return the frame of the motion that is played at a frame."""
     function = function_of(track)
     return frame if function is None else float(function([frame])[0])
 
 
 def check_can_be_drawn(track: Track, originals: Mapping[int, OwnKeys]) -> None:
-    """Raises Refusal for a rotation whose missing values take a curve to evaluate: drawing can make none."""
+    """Raise Refusal for a rotation whose missing values need an F-curve to be made, which drawing must not do."""
     frames = {original.keys.frames.tobytes() for original in originals.values()}
     if track.is_rotation and len(frames) > 1 and not all(plays_its_own_keys(track, index) for index in track.channels):
         raise track.refusal(rpt_("its channels are keyed at different frames: shown while it is not baked"))

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Relax keys: change chosen ones as little as possible, or to the motion of least effort, until a condition holds at
-every frame and between. Source: docs/formulas.md, "Relaxation" and "Least effort"."""
+"""Relaxation of keys: the least change, or the motion of least effort, with which a condition holds.
+
+The condition holds at every frame and between frames.
+
+Source: docs/formulas.md, "Relaxation" and "Least effort".
+"""
 
 from __future__ import annotations
 
@@ -34,19 +38,20 @@ from ..store.tracks import EULER_ORDERS, Track, find_tracks, why_not
 from ..translation import counted, n_, rpt_
 
 TOLERANCE = 1e-3
-"""Units of the world, or of rotation limits radians."""
+"""World units, or for rotation limits radians."""
 _FINER = 4
-"""How many times as dense as the samples that are worked with those are that the result is judged by."""
+"""The density of the samples with which the result is checked, relative to that of the samples it is computed with."""
 _LONGEST_TURN = 0.3
-"""Radians. The way of a point is nearly straight for so much of a turn."""
+"""Radians. The path of a point is nearly straight for such a rotation."""
 _CUBE = math.sqrt(3.0)
 """A point within 1 / this in each of three directions is within 1."""
 
 _GAUSS = 0.5 / math.sqrt(3.0)
-"""Of an interval, from its middle: two places there integrate cubics exactly, and squares of linear accelerations."""
+"""Distances from an interval's middle, relative to its length: two points there integrate cubics exactly, and so the
+squares of linear accelerations."""
 
 _MOST_SPANS = 20_000
-"""Of the frames over which an effort is added up: of longer motions they are wider."""
+"""The most spans of frames over which an effort is summed; for longer motions the spans are wider."""
 
 Least = Literal["CHANGE", "EFFORT"]
 
@@ -127,7 +132,7 @@ Wanted = StaysAt | StaysAbove | KeepsApart | TurnsWithin
 
 @dataclass
 class Relaxing:
-    """What was done. Errors are how far the condition is missed: units of the world, or of rotation limits radians."""
+    """The result of a relaxation; errors are in world units, or for rotation limits in radians."""
 
     name: str
     tracks: int
@@ -138,16 +143,17 @@ class Relaxing:
     after_frame: float
     tolerance: float
     moved: float = 0.0
-    """The farthest that a key's location went."""
+    """The largest distance by which a key's location was changed."""
     turned: float = 0.0
-    """The most that a key's rotation turned, radians."""
+    """The largest angle by which a key's rotation was changed, radians."""
     change: float = 0.0
-    """The root of the sum of squares of all changes, each as far as it moves the point: what the least change is of."""
+    """The root of the sum of squares of all changes, each as the distance by which it moves the point: what CHANGE
+    minimizes."""
     effort_before: float = 0.0
-    """The integral of the squared accelerations of the tracks whose keys may change: of turns, as far as they move the
-    point. Units of the world squared, per frame cubed."""
+    """The integral of the squared accelerations of the tracks whose keys may change; angular ones as distances by which
+    they move the point. World units squared, per frame cubed."""
     effort: float = 0.0
-    """The same now."""
+    """The effort after the relaxation."""
     samples: int = 0
     around: tuple[float | None, float | None] = (None, None)
     """Keys on both sides of the frame where the error is largest now."""
@@ -201,48 +207,49 @@ def relax(
     scene: bpy.types.Scene | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Relaxing:
-    """Change keys until what is wanted holds within the tolerance, with the least change or to the least effort, and
-    bake again what was baked.
+    """Change keys until a condition holds within the tolerance, with the least change or to the least effort.
+
+    Baked tracks are baked again.
 
     Parameters
     ----------
     item : bpy.types.Object
-        The object, or the armature that it is a bone of.
+        The object, or the armature of the bone.
     wanted : StaysAt, StaysAbove, KeepsApart or TurnsWithin
-        What has to hold.
+        The condition.
     keys : sequence of float, or of TrackKeys
         Frames of the keys that may change, of `tracks` of the object or bone; or keys of any location and rotation
-        tracks that move it, of its parents too.
+        tracks that move it, also of its parents.
     bone : str
-        Of the armature `item`.
+        A bone of the armature `item`.
     point : sequence of 3 floats
-        The point that is meant, in the axes of the object or bone.
+        The point for which the condition must hold, in the axes of the object or bone.
     tracks : iterable of str
-        Which tracks `keys` are of, if they are frames.
+        The tracks of `keys`, if these are frames.
     tolerance : float
-        The largest error that is let be.
+        The largest error that is allowed.
     frame_range : (float, float), optional
-        Where it has to hold. Default: throughout the scene's frames, and what keys there are before and after.
+        The frames in which it must hold. Default: the scene's frames, extended by keys before and after.
     keep_best : bool
         Change the keys also where the tolerance can't be reached, as far as it helps.
     least : {"CHANGE", "EFFORT"}
-        What is kept small: the changes of keys, or the integral of the squared accelerations of their tracks. Keys are
-        changed for less effort also where the condition holds already.
+        What is minimized: the changes of keys, or the integral of the squared accelerations of their tracks. For EFFORT
+        keys are changed also where the condition holds already.
     weights : mapping of str to float, optional
-        By the names of bones or objects: their changes and accelerations count so many times as much.
+        Factors of changes and accelerations, by the names of bones or objects.
     defaults : mapping, optional
         Parameters of keys that have none of their own, where the track is not baked.
     scene : bpy.types.Scene, optional
-        Whose frames count. Default: the one that is open.
+        The scene whose frames are used. Default: the open one.
     progress : callable, optional
-        Called with rounds done, and the most there may be.
+        Called with the rounds done, and the most there may be.
 
     Raises
     ------
     Refusal
-        A track can't be changed or is not TCB, something other than F-curves and parents moves it, what is wanted is
-        about the object or bone itself, or the tolerance can't be reached: the text names the frame and the error that
-        is left. Nothing was changed.
+        A track can't be changed or is not TCB, something other than F-curves and parents moves it, the target is the
+        object or bone itself, or the tolerance can't be reached: the text names the frame and the error that remains.
+        Nothing was changed.
     ValueError
         The tolerance or the point is not finite, the tolerance or a weight is not positive, `least` is neither, or the
         range is empty.
@@ -368,7 +375,7 @@ def _relax(
 
 @dataclass(frozen=True)
 class _Part:
-    """The point of an object or bone that is meant."""
+    """The point of an object or bone for which the condition must hold."""
 
     item: Any
     bone: str
@@ -410,11 +417,11 @@ class _Mover:
         """Component and row of each number that may change."""
         self.start = np.array([self.originals[index].keys.values[row] for index, row in self.slots])
         self.weight = 1.0
-        """How many times as much its changes and accelerations count."""
+        """The factor of its changes and accelerations."""
 
     @property
     def place(self) -> tuple[int, str]:
-        """What the world knows its motion by."""
+        """Return the key under which `World` takes its motion."""
         return self.datablock.session_uid, self.prefix + self.name
 
     @property
@@ -423,7 +430,7 @@ class _Mover:
 
     @property
     def owner_name(self) -> str:
-        """The name of the bone, or else of the object."""
+        """Return the name of the bone, or else of the object."""
         return self.bone or str(self.datablock.name)
 
     def accelerations(self, numbers: Values, frames: Frames) -> Values:
@@ -435,20 +442,20 @@ class _Mover:
         return np.concatenate([retiming.retimed(each.spline, at, 2, rates, changes) for each in splines], axis=1)
 
     def splines(self, numbers: Values) -> list[TrackSpline]:
-        """With these numbers in the keys that may change."""
+        """Return the splines with these numbers in the keys that may change."""
         changed: dict[int, OwnKeys] = {}
         for index, own in self.originals.items():
             move = np.zeros_like(own.keys.co)
             for number, (component, row) in zip(numbers, self.slots, strict=True):
                 if component == index:
                     move[row, 1] = number - own.keys.values[row]
-            # Handles go along with their keys.
+            # Handles move with their keys.
             places = {name: getattr(own.keys, name) + move for name in ("co", "handle_left", "handle_right")}
             changed[index] = replace(own, keys=own.keys.with_(**places))
         return track_splines(self.track, self.settings, changed, self.defaults)
 
     def motion(self, splines: Sequence[TrackSpline], values: Sequence[Values], count: int) -> Values:
-        """What the splines' values at `count` frames come to: locations, or quaternions."""
+        """Return the locations or quaternions from the splines' values at `count` frames."""
         if self.track.is_rotation:
             return values[0]
         still = [self.track.component(index) for index in range(len(self.track.rest))]
@@ -458,13 +465,16 @@ class _Mover:
         return whole
 
     def raw(self, numbers: Values) -> Values:
-        """Of a rotation the keys that may change, as the channels hold them, shape (keys, components)."""
+        """Return the keys of a rotation that may change, as channel values, shape (keys, components)."""
         (spline,) = self.splines(numbers)
         return spline.values[is_among(spline.frames, self.keys.frames)]
 
 
 def _to_come(movers: Sequence[_Mover], item: Any, bone: str, defaults: Mapping[str, float]) -> list[_Mover]:
-    """What else moves the same objects and bones by splines that are not baked yet: it plays otherwise now."""
+    """Return movers for other tracks of the same objects and bones that are TCB but not baked yet.
+
+    Their motion will change with the next bake.
+    """
     own = bone_path(item.pose.bones[bone]) + "." if bone else ""
     places = dict.fromkeys([(mover.datablock, mover.prefix) for mover in movers] + [(item, own)])
     chosen = {(mover.datablock, mover.track.path) for mover in movers}
@@ -486,7 +496,7 @@ def _to_come(movers: Sequence[_Mover], item: Any, bone: str, defaults: Mapping[s
 
 
 def _split(track: Track) -> tuple[str, str]:
-    """How the paths of its object or bone begin, and `location` or `rotation`. Raises Refusal for another track."""
+    """Return the path prefix of the track's object or bone, and `location` or `rotation`; raise Refusal for others."""
     owner, _, last = track.path.rpartition(".")
     prefix = f"{owner}." if owner else ""
     if last == "location":
@@ -504,7 +514,7 @@ def _bone_of(datablock: Any, prefix: str) -> str:
 
 
 class _Motion:
-    """How the errors at `frames`, and the effort `throughout` these, depend on the numbers of all movers."""
+    """Errors at `frames`, and effort `throughout` these, as functions of the numbers of all movers."""
 
     def __init__(
         self,
@@ -529,12 +539,15 @@ class _Motion:
         self._last_accelerations: dict[tuple[int, str], tuple[bytes, Values]] = {}
 
     def placed(self, numbers: Values) -> World:
-        """The world with these numbers in the keys."""
+        """Return the world with these numbers in the keys."""
         pairs = zip(self.movers, self._split(numbers), strict=True)
         return self.world.with_moved({mover.place: self._moved(mover, own) for mover, own in pairs})
 
     def _moved(self, mover: _Mover, numbers: Values) -> Values:
-        """How the mover moves then; what was asked last is kept, because mostly one mover changes at a time."""
+        """Return the motion of the mover with these numbers.
+
+        The last result is cached, since mostly one mover changes at a time.
+        """
         last = self._last.get(mover.place)
         if last is not None and last[0] == numbers.tobytes():
             return last[1]
@@ -549,7 +562,7 @@ class _Motion:
 
     @cached_property
     def _levers(self) -> list[float]:
-        """How far each mover moves the point by a turn of a radian: 1 where that is nothing or does not matter."""
+        """Return how far each mover moves the point by one radian: 1 where that is nothing or makes no difference."""
         world = self.placed(np.concatenate([mover.start for mover in self.movers]))
         at = self._at(world, self.part.item, self.part.bone, self.part.point)
         levers = []
@@ -560,18 +573,24 @@ class _Motion:
         return levers
 
     def costs(self) -> tuple[Values, Values]:
-        """How dear a change of each number is, as far as it moves the point, and how much of it a round may make."""
+        """Return the cost of a change of each number, and the most by which a round may change it.
+
+        The cost is the distance by which a change of 1 moves the point, times the mover's weight.
+        """
         weights, longest = [], []
         for mover, lever in zip(self.movers, self._levers, strict=True):
-            # A unit quaternion turns by twice its own angle.
+            # A change of a unit quaternion by an angle is a rotation by twice that angle.
             turn = {"VECTOR": 1.0 / lever, "QUATERNION": 2.0}.get(mover.track.kind, 1.0)
             weights += [mover.weight * lever * turn] * len(mover.slots)
             longest += [_LONGEST_TURN / turn if mover.track.is_rotation else np.inf] * len(mover.slots)
         return np.array(weights), np.array(longest)
 
     def effort(self, numbers: Values) -> Values:
-        """Return numbers whose sum of squares is the effort: the integral of squared accelerations, as far as they move
-        the point, of the tracks whose keys may change."""
+        """Return numbers whose sum of squares is the effort.
+
+        It is the integral of squared accelerations of the tracks whose keys may change, as distances by which they move
+        the point.
+        """
         residuals = []
         for mover, lever, own in zip(self.movers, self._levers, self._split(numbers), strict=True):
             if mover.slots:
@@ -580,7 +599,7 @@ class _Motion:
         return np.concatenate(residuals)
 
     def _accelerations(self, mover: _Mover, numbers: Values) -> Values:
-        """Return the mover's accelerations times the roots of the weights of their quadrature; the last are kept."""
+        """Return the mover's accelerations times the roots of their quadrature weights; the last are cached."""
         last = self._last_accelerations.get(mover.place)
         if last is not None and last[0] == numbers.tobytes():
             return last[1]
@@ -592,7 +611,7 @@ class _Motion:
         return weighted
 
     def errors(self, numbers: Values) -> Values:
-        """How far what is wanted is missed at each frame, from 0."""
+        """Return the error at each frame, from 0."""
         excess = self.excess(numbers).reshape(-1, len(self.frames))
         if isinstance(self.wanted, StaysAt):
             missed: Values = np.linalg.norm(excess[:3], axis=0) / _CUBE
@@ -601,7 +620,7 @@ class _Motion:
         return largest
 
     def excess(self, numbers: Values) -> Values:
-        """Numbers that all lie under the tolerance only where what is wanted holds within it, one or more a frame."""
+        """Return numbers, one or more a frame, all below the tolerance only where the condition holds within it."""
         world = self.placed(numbers)
         wanted, part = self.wanted, self.part
         if isinstance(wanted, TurnsWithin):
@@ -640,7 +659,10 @@ class _Motion:
         return at
 
     def _matrices(self, world: World, item: Any, bone: str) -> Matrices:
-        """Where it is; of what more than F-curves and parents move, where Blender puts it, if the keys don't matter."""
+        """Return the matrices of an object or bone.
+
+        Where more than F-curves and parents move it, Blender evaluates them, if the changing keys have no influence.
+        """
         try:
             return world.matrices(item, bone)
         except UnknownMotionError:
@@ -657,7 +679,7 @@ class _Motion:
 
 
 def _keys_at(item: Any, bone: str, tracks: Iterable[str], frames: Sequence[float]) -> list[TrackKeys]:
-    """The keys at these frames of the tracks named. Raises Refusal where there is no key at one of the frames."""
+    """Return the keys at these frames of the named tracks; raise Refusal where there is no key at one of the frames."""
     check_editable(item)
     prefix = f"{bone_path(item.pose.bones[bone])}." if bone else ""
     names = set(tracks)
@@ -688,7 +710,7 @@ def _target_bone(wanted: Wanted) -> str:
 
 
 def _ways(movers: Sequence[_Mover], start: Values, numbers: Values) -> tuple[float, float]:
-    """The farthest that a location key moved, and the most that a rotation key turned, radians."""
+    """Return the largest distance a location key was moved, and the largest angle a rotation key was turned."""
     moved = turned = 0.0
     ends = np.cumsum([len(mover.slots) for mover in movers])[:-1]
     for mover, before, after in zip(movers, np.split(start, ends), np.split(numbers, ends), strict=True):
@@ -705,7 +727,7 @@ def _ways(movers: Sequence[_Mover], start: Values, numbers: Values) -> tuple[flo
 
 
 def _write(movers: Sequence[_Mover], numbers: Values) -> list[str]:
-    """Put the numbers into the keys, and bake again what was baked; returns what a person should know."""
+    """Write the numbers into the keys, and bake again what was baked; return notes for the user."""
     notes: list[str] = []
     by_datablock: dict[Any, list[tuple[_Mover, Values]]] = {}
     ends = np.cumsum([len(mover.slots) for mover in movers])[:-1]
@@ -734,7 +756,7 @@ def _put(track: Track, mover: _Mover, numbers: Values) -> None:
         for row, number in own:
             frame = mover.originals[index].keys.frames[row]
             point = fcurve.keyframe_points[int(np.argmin(np.abs(frames - frame)))]
-            # With its handles, which keep their offsets. A key that is shown where the motion goes moves by as much.
+            # Setting co_ui moves the handles along. A key that the curve shows elsewhere moves by the same difference.
             was = float(mover.originals[index].keys.values[row])
             point.co_ui = (point.co.x, number if point.co.y == was else point.co.y + (number - was))
         if own:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How smooth a track's motion is at its keys, as measured on its splines."""
+"""The smoothness of a track's motion at its keys, as measured on its splines."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from ..translation import rpt_
 from .key_info import check_can_be_drawn
 
 MOST_KEYS = 2000
-"""Of more keys a rotation would take longer to measure than a redraw may."""
+"""With more keys, measuring a rotation would take longer than a redraw may."""
 
 
 @dataclass(frozen=True)
 class Smoothness:
-    """Of all splines of a track."""
+    """The smoothness of all splines of a track."""
 
     continuity: str
-    """C0, C1 or C2, of the least smooth one; empty where its value jumps, as the seam of a cycle may."""
+    """C0, C1 or C2, of the least smooth spline; empty where the value jumps, as it may at the seam of a cycle."""
     jumps: list[Jump]
-    """The largest of the value and of its derivatives, as far as all splines have them."""
+    """The largest jumps of the value and of its derivatives, as far as all splines have them."""
 
 
 def smoothness(track: Track, defaults: Mapping[str, float]) -> Smoothness:
     """Measure the track; `defaults` are the parameters of keys that have none of their own.
 
-    Raises Refusal where the keys make no spline, or what is asked for can't be found while drawing.
+    Raises Refusal where the keys make no spline, or where that can't be determined while drawing.
     """
     originals = read_own_keys(track)
     if not originals:
