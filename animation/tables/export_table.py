@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An object's or a bone's keys, or what its F-curves play, as the rows of a table."""
+"""Export of an object's or a bone's keys, or of the values of its F-curves, as the rows of a table."""
 
 from __future__ import annotations
 
@@ -43,25 +43,25 @@ class TableContent:
     """
 
     content: Content = "KEYS"
-    """The animator's keys with their own numbers; or what the F-curves play, baked or not."""
+    """KEYS: the animator's keys with their own values. MOTION: the values of the F-curves, baked or not."""
     step: Positive = 1.0
-    """Of the motion: frames from row to row; below 1 too."""
+    """For MOTION: frames from row to row; may be less than 1."""
     frame_range: FrameRange | None = None
-    """Of the motion; None: from the first key to the last."""
+    """For MOTION; None: from the first key to the last."""
     unit: Unit = "FRAME"
     rate: Positive = 24.0
-    """Frames a second."""
+    """Frames per second."""
     frame_start: float = 0.0
     """The frame that becomes frame 0, or second 0, of the table."""
     rotation: Rotation = "OBJECT"
-    """How rotations are said: with the numbers that their channels have, to the last bit, or in that form."""
+    """OBJECT: rotations as the values of their channels, to the last bit; else converted to this form."""
     sample_limit: Count = SAMPLE_LIMIT
 
     def __post_init__(self) -> None:
         check_fields(self)
 
     def times(self, frames: FloatArray) -> npt.NDArray[np.floating]:
-        """What stands in the column of the time: float32 where it is the keys' own frame."""
+        """Return the column of times: float32 where it has the keys' own frames."""
         if self.unit == "SECOND":
             return (frames.astype(np.float64) - self.frame_start) / self.rate
         return frames if self.frame_start == 0.0 else frames.astype(np.float64) - self.frame_start
@@ -111,7 +111,7 @@ def export_table(item: bpy.types.Object, how: TableContent, bone: str = "") -> t
 
 
 def _tracks(item: bpy.types.Object, bone: str) -> Iterator[tuple[bpy.types.ID, Track, str]]:
-    """The tracks in use that have keys, and what the table calls them."""
+    """Yield the tracks in use that have keys, with their datablocks and their names in the table."""
     data: Any = item.data
     keys = getattr(data, "shape_keys", None)
     for datablock in [item] if bone else of_object(item):
@@ -143,7 +143,7 @@ def _keys(item: bpy.types.Object, named: list[tuple[bpy.types.ID, Track, str]], 
                 bad = ~np.isfinite(own.co).all(axis=1)
                 raise track.refusal(rpt_("its value is not a finite number"), float(own.frames[np.argmax(bad)]))
             rows = np.clip(np.searchsorted(frames, own.frames), 0, len(frames) - 1)
-            # The union holds one of keys that are nearer than rounding can tell.
+            # The union has only one frame for keys that are closer than rounding.
             rows -= np.abs(frames[np.maximum(rows - 1, 0)] - own.frames) < np.abs(frames[rows] - own.frames)
             values[rows, column] = own.values
         properties.append(_property(track, path, tuple(originals), values, frames, how))
@@ -179,7 +179,7 @@ def _motion(item: bpy.types.Object, named: list[tuple[bpy.types.ID, Track, str]]
 
 
 def _played(track: Track, path: str, frames: FloatArray, how: TableContent) -> Property:
-    """What the F-curves play; of a rotation all components, those that none moves as they are."""
+    """Return the values of the F-curves; of a rotation all components, those without F-curve as they are."""
     components = tuple(range(len(track.rest))) if track.is_rotation else tuple(sorted(track.channels))
     values = np.empty((len(frames), len(components)), dtype=np.float32)
     at = frames.tolist()
@@ -200,7 +200,7 @@ def _property(
     frames: FloatArray,
     how: TableContent,
 ) -> Property:
-    """Of a rotation whose components all have numbers in the same rows, the form; else the channels as they are."""
+    """Return a rotation whose components all have values in the same rows in its form; other channels as they are."""
     if track.is_rotation and how.rotation != "OBJECT" and not _is_delta(path):
         return _converted(track, path, components, values, frames, how)
     form = _FORMS.get(track.kind)
@@ -228,7 +228,7 @@ def _converted(
     frames: FloatArray,
     how: TableContent,
 ) -> Property:
-    """A rotation in another form. Raises Refusal where some of its components have no number in a row, or all are 0."""
+    """Convert a rotation to another form; raise Refusal where a row lacks some components, or all are 0."""
     empty = np.isnan(values)
     there: BoolArray = np.asarray(~empty.all(axis=1), dtype=np.bool_)
     if (empty.any(axis=1) & there).any():
@@ -250,7 +250,7 @@ def _converted(
 
 
 def _spread(rows: npt.NDArray[np.float64], there: BoolArray) -> npt.NDArray[np.float64]:
-    """The rows where they belong, NaN elsewhere."""
+    """Return an array with the rows where `there` is true, NaN elsewhere."""
     spread = np.full((len(there), rows.shape[1]), np.nan)
     spread[there] = rows
     return spread

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The rows of a table as keys of an object, a bone, or what the object is made of."""
+"""Import of the rows of a table as keys of an object, a bone, or the object's data and shape keys."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from ..translation import rpt_, told
 Float64Array = npt.NDArray[np.float64]
 
 LAST_FRAME = 1048574.0
-"""Blender's."""
+"""Blender's last frame."""
 _LARGEST = float(np.finfo(np.float32).max)
 _SHEARED = 1e-4
-"""Cosine of the angle between a matrix's axes: above it there is shear, which no rotation and scale can say."""
+"""Cosine of the angle between a matrix's axes: above it there is shear, which rotation and scale can't express."""
 _UNSCALED = 1e-5
-"""So near to 1 is the scale of a matrix that is a rotation, for what a text has of its digits."""
+"""A matrix whose scale differs from 1 by less is a rotation: texts have few digits."""
 _TRANSFORMS = "Object Transforms"
-"""The channel group that Blender puts these into."""
+"""Blender's channel group for transforms."""
 _ROTATION_PATHS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 
 
@@ -56,17 +56,17 @@ class TableKeys:
     """
 
     frame_start: float = 0.0
-    """The frame that frame 0, or second 0, of the table comes to."""
+    """The frame for frame 0, or second 0, of the table."""
     rate: Positive = 24.0
-    """Frames a second."""
+    """Frames per second."""
     use_tcb: bool = True
     """Make the tracks TCB."""
     replace: bool = False
-    """Keys that the properties have already make room; otherwise they are a reason to refuse."""
+    """Replace keys that the properties already have; otherwise the import is refused."""
     rotation: Literal["OBJECT", "TABLE"] = "OBJECT"
-    """Rotations in the rotation mode that the object or bone has, or the mode that the table is in."""
+    """The rotation mode: that of the object or bone, or that of the table."""
     known_only: bool = False
-    """Leave out columns that name no float property; otherwise they are a reason to refuse."""
+    """Leave out columns that name no float property; otherwise the import is refused."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -74,7 +74,7 @@ class TableKeys:
 
 @dataclass(frozen=True, eq=False)
 class _Keyed:
-    """The keys of some components of one property, which have them at the same frames."""
+    """The keys of some components of one property, at the same frames in all."""
 
     track: Track
     components: tuple[int, ...]
@@ -173,11 +173,11 @@ def _check_said_once(keyed: list[_Keyed]) -> None:
 
 
 class _UnknownError(Refusal):
-    """There is no such property."""
+    """An error for a property that does not exist."""
 
 
 def _place(item: bpy.types.Object, path: str, bone: str) -> tuple[bpy.types.ID, str]:
-    """The datablock that has the property, and the path there."""
+    """Return the datablock that has the property, and the property's path in it."""
     data: Any = item.data
     keys = getattr(data, "shape_keys", None)
     if path.startswith("data.shape_keys.") and keys is not None:
@@ -192,7 +192,7 @@ def _place(item: bpy.types.Object, path: str, bone: str) -> tuple[bpy.types.ID, 
 def _keyed(
     owned: Properties, path: str, one: Property, table: Table, how: TableKeys, report: Report
 ) -> Iterator[_Keyed]:
-    """What there is to key of one property. Raises Refusal."""
+    """Yield the keys of one property; raise Refusal."""
     datablock = owned.datablock
     if one.form == "VALUE":
         yield from _values(_known(owned, path), one, table, how)
@@ -226,7 +226,7 @@ def _keyed(
 
 
 def _values(track: Track, one: Property, table: Table, how: TableKeys) -> Iterator[_Keyed]:
-    """Components that have the same empty cells go together."""
+    """Yield the keys of a property, for each group of components with the same empty cells; raise Refusal."""
     for index in one.components:
         if index >= len(track.rest):
             raise track.refusal(rpt_("it has {:d} components, and the table has number {:d}", len(track.rest), index))
@@ -275,7 +275,7 @@ def _why_unknown(datablock: bpy.types.ID, path: str) -> str:
 
 
 def _is_own(datablock: bpy.types.ID, path: str) -> bool:
-    """Whether keys can move what the path leads to: not the animation itself, nor what another datablock has."""
+    """Return whether keys can animate the property: not one of the animation itself, nor of another datablock."""
     owner_path, name = split(path)
     owner: Any = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
     if path.startswith("animation_data.") or getattr(owner, "id_data", datablock) != datablock:
@@ -284,7 +284,7 @@ def _is_own(datablock: bpy.types.ID, path: str) -> bool:
 
 
 def _frames(named: Track | bpy.types.ID, path: str, table: Table, rows: BoolArray, how: TableKeys) -> FloatArray:
-    """The frames of some rows, as keys have them."""
+    """Return the frames of some rows as float32."""
     rate = how.rate if table.unit == "SECOND" else 1.0
     exact = table.times[rows].astype(np.float64) * rate + how.frame_start
     beyond = ~(np.abs(exact) <= LAST_FRAME)
@@ -310,13 +310,13 @@ def _at(
     bad: BoolArray,
     fault: str,
 ) -> Refusal:
-    """The refusal of the first row that is bad."""
+    """Return the refusal for the first bad row."""
     name = named.name if isinstance(named, Track) else name_of(named)
     return Refusal(name, told(TableError(fault, table.line_of(int(rows[np.argmax(bad)])))), path)
 
 
 def _mode(datablock: bpy.types.ID, owner: str) -> str:
-    """The rotation mode of what the path leads to. Raises Refusal where it does not rotate."""
+    """Return the rotation mode of the owner; raise Refusal where it has none."""
     try:
         thing: Any = datablock.path_resolve(owner.removesuffix(".")) if owner else datablock
     except ValueError:
@@ -329,7 +329,7 @@ def _mode(datablock: bpy.types.ID, owner: str) -> str:
 def _rotation(
     owned: Properties, owner: str, quaternions: Float64Array, frames: FloatArray, how: TableKeys, form: str
 ) -> _Keyed:
-    """Orientations in the numbers of a rotation mode; quaternions are taken as they are."""
+    """Convert orientations to the values of a rotation mode; quaternions stay as they are."""
     mode = _mode(owned.datablock, owner)
     target = form if how.rotation == "TABLE" else mode
     if target == "QUATERNION":
@@ -356,7 +356,7 @@ def _matrices(
     rows: npt.NDArray[np.intp],
     how: TableKeys,
 ) -> Iterator[_Keyed]:
-    """Matrices for column vectors, taken apart as Blender does: a mirrored one has negative scales."""
+    """Decompose matrices for column vectors as Blender does: a mirrored one gets negative scales."""
     size = 4 if values.shape[1] == 16 else 3
     matrices = values.reshape(-1, size, size)
     axes = matrices[:, :3, :3]
@@ -389,7 +389,7 @@ def _matrices(
 
 
 def _check(datablock: bpy.types.ID) -> None:
-    """Raises Refusal where the datablock's animation can't be written to."""
+    """Raise Refusal where the datablock's animation can't be edited."""
     if datablock.library is None and is_without_curves(datablock):
         return
     check_editable(datablock)
@@ -397,7 +397,7 @@ def _check(datablock: bpy.types.ID) -> None:
 
 def _check_track(keyed: _Keyed, driven: Set[tuple[str, int]], how: TableKeys) -> None:
     track = keyed.track
-    # What is not in use now may be locked or driven as well.
+    # Tracks of another rotation mode may be locked or driven as well.
     reason = why_not(replace(track, in_use=True), without_keys=True)
     if reason:
         raise track.refusal(reason)
@@ -414,7 +414,7 @@ def _check_track(keyed: _Keyed, driven: Set[tuple[str, int]], how: TableKeys) ->
 def _write(
     datablock: bpy.types.ID, keyed: list[_Keyed], how: TableKeys, report: Report, tell: Callable[[], None] | None
 ) -> None:
-    """`tell`: that one more property is written."""
+    """Write the keys of a datablock; `tell` is called after each property."""
     by_path: dict[str, list[_Keyed]] = {}
     for each in keyed:
         by_path.setdefault(each.track.path, []).append(each)
@@ -449,7 +449,7 @@ def _write(
 
 
 def _group_of(path: str) -> str:
-    """The channel group that Blender would put the property into."""
+    """Return the channel group that Blender would use for the property."""
     bone = re.match(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]', path)
     if bone:
         return str(bpy.utils.unescape_identifier(bone[1]))

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How TCB tracks move: velocities and accelerations of their splines, as custom properties or as a table.
+"""Velocities and accelerations of TCB tracks, as custom properties or as a table.
 
-They are computed from the keys, not from what a bake has left of them between its samples: the derivatives of the
-splines themselves.
+They are the derivatives of the splines through the keys; the samples of a bake have no effect on them.
 """
 
 from __future__ import annotations
@@ -49,28 +48,28 @@ _WORDS = {
     "angular_acceleration": n_("angular acceleration"),
 }
 ANGULAR = "angular_"
-"""What the names of rotations' velocities and accelerations begin with."""
+"""The prefix of the names of rotations' velocities and accelerations."""
 _ORDER = {"VELOCITY": 1, "ACCELERATION": 2, "SPEED": 1}
 _GROUP = "TCB Velocities"
 _LONGEST_NAME = 63
-"""Bytes in the name of a custom property."""
+"""The most bytes in the name of a custom property."""
 _LARGEST = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True)
 class Velocities:
-    """What to write.
+    """What to write, and how.
 
     Attributes
     ----------
     quantities : set of "VELOCITY", "ACCELERATION" and "SPEED"
         Of rotations angular ones: radians, in the parent's frame. The speed is the length of the velocity.
     step : float
-        Frames from sample to sample; below 1 too.
+        Frames from sample to sample; may be less than 1.
     unit : "FRAME" or "SECOND"
-        A frame or a second; of accelerations its square.
+        The unit of time.
     rate : float
-        Frames a second.
+        Frames per second.
     frame_range : (float, float) or None
         None: from each track's first key to its last.
     defaults : mapping of parameter name to float
@@ -117,28 +116,28 @@ class _Moving:
 def write_velocities(
     datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, how: Velocities | None = None
 ) -> Report:
-    """Write the velocities of the datablock's TCB tracks as custom properties of it, of bones' tracks of the bones.
+    """Write the velocities of the datablock's TCB tracks as custom properties, of bones' tracks on the bones.
 
     Parameters
     ----------
     datablock : bpy.types.ID
-        What has the tracks.
+        The datablock with the tracks.
     prefixes : iterable of str, optional
         Only tracks whose paths start with one of them.
     how : Velocities, optional
-        With no quantity, those that were written before are taken away.
+        With no quantity, those that were written before are removed.
 
     Returns
     -------
     Report
-        Its samples are those of all components together. What was written before of the same tracks is gone.
+        Its samples are those of all components together. What was written before of the same tracks is replaced.
 
     Notes
     -----
-    The properties are called tcb_location_velocity, tcb_rotation_angular_acceleration, tcb_grip_speed, and so on. By
-    such a name the F-curves, which have plain linear keys, are known as no tracks: no bake touches them, nor Restore
-    nor Remove, and after an edit they are as they were until they are written again. They are those of the motion as it
-    is keyed: a frame function that plays it faster or slower is left out of account, with a note.
+    The properties have names such as tcb_location_velocity, tcb_rotation_angular_acceleration, tcb_grip_speed. By such
+    a name the F-curves, which have plain linear keys, are recognized as no tracks: no bake, Restore or Remove changes
+    them, and after an edit they stay as they are until they are written again. With a frame function they are those of
+    the motion as it is played.
 
     Raises
     ------
@@ -245,7 +244,7 @@ def velocity_table(
 
 
 def _moving(datablock: bpy.types.ID, prefixes: Iterable[str] | None, how: Velocities, report: Report) -> list[_Moving]:
-    """The TCB tracks in use and their splines; those that can't be baked are refused. Raises Refusal."""
+    """Return the TCB tracks in use with their splines; report those that can't be baked, and raise Refusal for none."""
     found = []
     for track in find_tracks(datablock, channels_of(datablock), prefixes):
         if not (track.enabled and track.in_use):
@@ -288,7 +287,7 @@ def _frames(how: Velocities, first: float, last: float) -> Float64Array:
     """Every step from the start of the range, and its end, in place of a step that stands too near to it."""
     low, high = how.frame_range or (first, last)
     frames = low + np.arange(int((high - low) / how.step * (1.0 + 1e-12)) + 1) * how.step
-    # As keys have them, so that what stands at a frame is of that frame.
+    # Rounded as frames of keys are, so that values belong to exactly these frames.
     rounded: Float64Array = frames.astype(np.float32).astype(np.float64)
     if high - rounded[-1] < 1e-3 * how.step:
         return rounded
@@ -297,7 +296,7 @@ def _frames(how: Velocities, first: float, last: float) -> Float64Array:
 
 
 def _measured(each: _Moving, frames: Float64Array, how: Velocities, report: Report) -> dict[str, Float64Array]:
-    """The quantities by their names, shape (samples, components); a note on those that the track's method has not."""
+    """Return the quantities by name, shape (samples, components); add a note on those that the method does not have."""
     track = each.track
     measured: dict[str, Float64Array] = {}
     timing = None if each.function is None else each.function.with_rates(frames)
@@ -328,20 +327,20 @@ def _measured(each: _Moving, frames: Float64Array, how: Velocities, report: Repo
 
 
 def kind_of(track: Track, quantity: Quantity) -> str:
-    """What the quantity is called: with angles of rotations."""
+    """Return the name of the quantity, an angular one for rotations."""
     angular = track.is_rotation and quantity != "SPEED"
     return (ANGULAR if angular else "") + quantity.lower()
 
 
 def property_name(track: Track, kind: str) -> str:
-    """The custom property that holds it, of the bone or the datablock."""
+    """Return the name of the custom property, of the bone or the datablock."""
     owner, name = split(track.path)
     path = track.path.removeprefix(owner) if _is_bones(owner) else track.path
     path = name[1:-1] if name.startswith("[") and (not owner or _is_bones(owner)) else path
     path = re.sub(r"rotation_(quaternion|axis_angle|euler)$", "rotation", path)
     plain = re.sub(r"\W+", "_", path, flags=re.ASCII).strip("_")
     if plain != path or len(f"tcb_{plain}_{kind}") > _LONGEST_NAME:
-        # What is left of the path could be that of another.
+        # The shortened path could be that of another track.
         plain = f"{plain[: _LONGEST_NAME - len(f'tcb__{kind}') - 9]}_{zlib.crc32(path.encode()):08x}"
     return f"tcb_{plain}_{kind}"
 
@@ -351,7 +350,7 @@ def _is_bones(owner: str) -> bool:
 
 
 def _owner(datablock: bpy.types.ID, track: Track) -> tuple[Any, str]:
-    """What gets the custom properties: the bone, or else the datablock; and the path that leads there."""
+    """Return the owner of the custom properties, the bone or else the datablock, and its path."""
     owner = split(track.path)[0]
     if _is_bones(owner):
         path = owner.removesuffix(".")
@@ -371,7 +370,7 @@ def _write(
 
 
 def _remove(datablock: bpy.types.ID, channels: Channels, tracks: Sequence[Track]) -> None:
-    """Take away what was written before of these tracks."""
+    """Remove what was written before of these tracks."""
     kinds = {kind_of(track, quantity) for track in tracks for quantity in QUANTITIES}
     for track in tracks:
         owner, path = _owner(datablock, track)
@@ -388,7 +387,7 @@ def _remove_curves(channels: Channels, path: str) -> None:
 
 
 def has_velocities(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> bool:
-    """Whether velocities were written of it, and not taken away since; `prefixes` as of `write_velocities`."""
+    """Return whether the datablock has written velocities; `prefixes` as in `write_velocities`."""
     try:
         return any(True for _ in _written(channels_of(datablock), prefixes))
     except Refusal:
@@ -396,13 +395,13 @@ def has_velocities(datablock: bpy.types.ID, prefixes: Iterable[str] | None = Non
 
 
 def _written(channels: Channels, prefixes: Iterable[str] | None) -> Iterator[str]:
-    """The paths of the F-curves that were written."""
+    """Return the paths of the F-curves that were written."""
     starts = ("",) if prefixes is None else tuple(prefixes)
     return (c.data_path for c in channels if c.data_path.startswith(starts) and is_derived(c.data_path))
 
 
 def _take_away(datablock: bpy.types.ID, prefixes: Iterable[str] | None) -> Report:
-    """Take away all that was written, whatever has become of its tracks."""
+    """Remove all that was written, whether its tracks still exist or not."""
     channels = editable_channels(datablock)
     paths = list(_written(channels, prefixes))
     if not paths:
