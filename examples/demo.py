@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bake the example scene without a window, as a script would, and show what came of it: `make demo`.
+"""A bake of the example scene without a window, as a script would do it, with a report on the result: `make demo`.
 
     python examples/demo.py [--output FOLDER] [--no-render]
 
@@ -34,13 +34,13 @@ from examples.make_scene import END, START, TRACKS, Key, Track, make_scene
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "tcb_animation"
 VALUE_BOUND = 1.0
-"""Units in the last place of float32, which F-curves are made of: a sample is the exact value, rounded once."""
+"""Units in the last place of float32, the type of F-curves: a sample is the exact value, rounded once."""
 ROTATION_BOUND = 1e-6
-"""Radians: four float32 components, each rounded, turn an orientation by some 1e-7."""
+"""Radians: rounding of four float32 components turns an orientation by some 1e-7."""
 QUARTER = 0.25
 
 Recording = dict[Track, dict[float, tuple[float, ...]]]
-"""What Blender plays of each track, by frame."""
+"""The values that Blender plays of each track, by frame."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,10 @@ class Row:
     samples: int
     seconds: float
     at_frames: float
-    """Worst distance from the exact spline: float32 ulps for values, radians for rotations."""
+    """Maximum error at whole frames: float32 ulps for values, radians for rotations."""
     between: float
-    """The same between frames, in the track's own units or radians: a sample a frame is joined by straight lines."""
+    """Maximum error between frames, in the track's own units or radians: there samples, one a frame, are joined
+    linearly."""
 
     @property
     def is_good(self) -> bool:
@@ -61,7 +62,7 @@ class Row:
 
 
 def load_package() -> ModuleType:
-    """The checkout, whatever its folder is called, as a package: it need not be installed."""
+    """Load the checkout, whatever its folder is called, as a package; it need not be installed."""
     spec = importlib.util.spec_from_file_location(PACKAGE, ROOT / "__init__.py", submodule_search_locations=[str(ROOT)])
     assert spec is not None
     assert spec.loader is not None
@@ -75,7 +76,7 @@ def is_rotation(track: Track) -> bool:
 
 
 def record(scene: bpy.types.Scene, step: float) -> Recording:
-    """Play the scene, and note each track every `step` frames."""
+    """Play the scene, and record each track every `step` frames."""
     result: Recording = {track: {} for track in TRACKS}
     for frame in np.arange(START, END + step / 2, step).tolist():
         scene.frame_set(int(frame), subframe=frame % 1)
@@ -89,13 +90,13 @@ def orientation(track: Track, value: Sequence[float]) -> exact.Quaternion:
 
 
 def _as_stored(key: Key) -> Key:
-    """The key's numbers as F-curves hold them, in float32."""
+    """Return the key with its numbers rounded as F-curves store them, to float32."""
     parameters: dict[str, Any] = {name: float(np.float32(number)) for name, number in key.parameters.items()}
     return replace(key, value=tuple(float(np.float32(number)) for number in key.value), **parameters)
 
 
 def distances(track: Track, played: dict[float, tuple[float, ...]]) -> tuple[float, float]:
-    """The worst distance at whole frames and the worst between them, as in Row."""
+    """Return the maximum errors at whole frames and between them, as in Row."""
     keys = [_as_stored(key) for key in track.keys]
     at_frames, between = [0.0], [0.0]
     if is_rotation(track):
@@ -124,7 +125,7 @@ def set_parameters(animation: ModuleType) -> None:
 
 
 def bake(animation: ModuleType) -> dict[Track, tuple[int, float]]:
-    """Bake the tracks; for each the samples and the seconds."""
+    """Bake the tracks; return the number of samples and the seconds for each."""
     result = {}
     for track in TRACKS:
         start = time.perf_counter()
@@ -136,7 +137,7 @@ def bake(animation: ModuleType) -> dict[Track, tuple[int, float]]:
 
 
 def fcurves() -> Iterator[bpy.types.FCurve]:
-    """Every F-curve of the file; before 5.0 an action lists them, since then they lie by layer, strip and slot."""
+    """Yield every F-curve of the file: before 5.0 from the action's list, since then by layer, strip and slot."""
     actions: Any = bpy.data.actions
     for action in actions:
         if hasattr(action, "fcurves"):
@@ -149,7 +150,7 @@ def fcurves() -> Iterator[bpy.types.FCurve]:
 
 
 def snapshot() -> list[tuple[Any, ...]]:
-    """All that an animator made, to the last bit."""
+    """Return all of the animator's keys, to the last bit."""
     return [
         (fcurve.data_path, fcurve.array_index, fcurve.extrapolation, fcurve.mute, *_keys(fcurve))
         for fcurve in fcurves()
@@ -188,7 +189,7 @@ def print_table(rows: Sequence[Row]) -> None:
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Without what Blender itself prints, a line for every tile that it renders."""
+    """Suppress Blender's own output, a line for every tile that it renders."""
     sys.stdout.flush()
     terminal = os.dup(1)
     with open(os.devnull, "wb") as nowhere:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The TCB formulas once more, a number at a time: what the demo measures the add-on against.
+"""The TCB formulas again, one number at a time, as the reference for the demo.
 
-Written from the formulas alone and kept apart from the package on purpose: it imports nothing of it, and a mistake in
-one of the two shows as a distance. Single tracks with the ends of 3D Studio; slow, and meant to be read.
+Written from the formulas alone, and independent of the package on purpose: it imports nothing of it, so a mistake in
+one of the two shows as an error. Single tracks with the ends of 3D Studio; slow, and meant to be read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Quaternion = tuple[float, float, float, float]
 
 
 class Key(Protocol):
-    """What a key says; frames ascend, quaternions are w, x, y, z."""
+    """The contents of a key; frames ascend, quaternions are w, x, y, z."""
 
     @property
     def frame(self) -> float: ...
@@ -36,7 +36,7 @@ class Key(Protocol):
 
 
 def value_at(keys: Sequence[Key], frame: float) -> Vector:
-    """The value of a vector track; outside its keys it is held."""
+    """Return the value of a vector track; outside its keys it is constant."""
     left, u = _segment(keys, frame)
     if len(keys) == 1:
         return keys[0].value
@@ -48,7 +48,7 @@ def value_at(keys: Sequence[Key], frame: float) -> Vector:
 
 
 def rotation_at(keys: Sequence[Key], frame: float) -> Quaternion:
-    """The unit quaternion of a rotation track, each key reached by the shorter way from the key before."""
+    """Return the unit quaternion of a rotation track, which takes the shorter arc from key to key."""
     left, u = _segment(keys, frame)
     q = _same_hemisphere(keys)
     if len(keys) == 1:
@@ -60,7 +60,7 @@ def rotation_at(keys: Sequence[Key], frame: float) -> Quaternion:
 
 
 def ease(u: float, ease_from: float, ease_to: float) -> float:
-    """How far along the segment the motion is at the part `u` of its time."""
+    """Return the fraction of the segment that the motion has passed at the fraction `u` of its time."""
     total = ease_from + ease_to
     if total == 0:
         return u
@@ -75,7 +75,7 @@ def ease(u: float, ease_from: float, ease_to: float) -> float:
 
 
 def slerp(p: Quaternion, q: Quaternion, t: float) -> Quaternion:
-    """Along the arc from p to q as they stand: no change of sign, any t."""
+    """Interpolate along the arc from p to q without a change of sign, for any t."""
     angle = 2 * math.atan2(
         _length([a - b for a, b in zip(p, q, strict=True)]), _length([a + b for a, b in zip(p, q, strict=True)])
     )
@@ -86,7 +86,7 @@ def slerp(p: Quaternion, q: Quaternion, t: float) -> Quaternion:
 
 
 def angle_between(p: Sequence[float], q: Sequence[float]) -> float:
-    """Radians of the turn from one orientation to the other, 0 to pi; q and -q are one orientation."""
+    """Return the angle between two orientations, 0 to pi radians; q and -q are one orientation."""
     p, q = unit(p), unit(q)
     apart = _length([a - b for a, b in zip(p, q, strict=True)])
     across = _length([a + b for a, b in zip(p, q, strict=True)])
@@ -94,7 +94,7 @@ def angle_between(p: Sequence[float], q: Sequence[float]) -> float:
 
 
 def product(p: Quaternion, q: Quaternion) -> Quaternion:
-    """First the turn q, then p."""
+    """Return the product of quaternions: first the rotation q, then p."""
     a, b, c, d = p
     w, x, y, z = q
     return (
@@ -106,7 +106,7 @@ def product(p: Quaternion, q: Quaternion) -> Quaternion:
 
 
 def of_euler(angles: Sequence[float]) -> Quaternion:
-    """The turn about X, then Y, then Z: Blender's order XYZ."""
+    """Return the rotation about X, then Y, then Z: Blender's order XYZ."""
     (cx, sx), (cy, sy), (cz, sz) = ((math.cos(angle / 2), math.sin(angle / 2)) for angle in angles)
     return product((cz, 0.0, 0.0, sz), product((cy, 0.0, sy, 0.0), (cx, sx, 0.0, 0.0)))
 
@@ -118,7 +118,7 @@ def unit(q: Sequence[float]) -> Quaternion:
 
 
 def _segment(keys: Sequence[Key], frame: float) -> tuple[int, float]:
-    """The key before the frame, and how far the motion is from it to the next one, 0 to 1."""
+    """Return the row of the key before the frame, and the eased local parameter after it, 0 to 1."""
     if frame <= keys[0].frame:
         return 0, 0.0
     for left, (start, end) in enumerate(pairwise(keys)):
@@ -128,13 +128,13 @@ def _segment(keys: Sequence[Key], frame: float) -> tuple[int, float]:
 
 
 def _adjust(keys: Sequence[Key], n: int, side: int) -> float:
-    """The share of the segment on that side (-1 before, 1 after) in the time between the key's neighbours."""
+    """Return the share of the segment on that side (-1 before, 1 after) in the time between the key's neighbours."""
     here, d1, d2 = keys[n], keys[n].frame - keys[n - 1].frame, keys[n + 1].frame - keys[n].frame
     return 0.5 + (1 - abs(here.continuity)) * ((d1 if side < 0 else d2) / (d1 + d2) - 0.5)
 
 
 def _tangent(keys: Sequence[Key], n: int, side: int) -> Vector:
-    """The tangent on that side of key n: a[n] before it, b[n] after it."""
+    """Return the tangent on that side of key n: a[n] before it, b[n] after it."""
     here, last = keys[n], len(keys) - 1
     if n in (0, last):
         other = 1 if n == 0 else last - 1
@@ -150,7 +150,7 @@ def _tangent(keys: Sequence[Key], n: int, side: int) -> Vector:
 
 
 def _control(keys: Sequence[Key], q: Sequence[Quaternion], n: int, side: int) -> Quaternion:
-    """The control quaternion on that side of key n."""
+    """Return the control quaternion on that side of key n."""
     here, last = keys[n], len(keys) - 1
     t, c, b = here.tension, here.continuity, here.bias
     if n in (0, last):
@@ -161,7 +161,7 @@ def _control(keys: Sequence[Key], q: Sequence[Quaternion], n: int, side: int) ->
 
 
 def _same_hemisphere(keys: Sequence[Key]) -> list[Quaternion]:
-    """The keys' unit quaternions, each with the sign nearer to the one before."""
+    """Return the keys' unit quaternions, each with the sign that is closer to the one before."""
     result: list[Quaternion] = []
     for key in keys:
         w, x, y, z = unit(key.value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Make the example scene: a paper plane, a ball, a desk lamp that watches the plane, a camera; all keyed.
+"""The example scene: a paper plane, a ball, a desk lamp that follows the plane, a camera; all keyed.
 
     python examples/make_scene.py SCENE.blend          with the bpy module
     blender --python examples/make_scene.py            in a window
@@ -49,14 +49,14 @@ class Key:
 
     @property
     def parameters(self) -> dict[str, float]:
-        """Those that differ from their default."""
+        """Return the parameters that differ from their default."""
         names = ("tension", "continuity", "bias", "ease_to", "ease_from")
         return {name: getattr(self, name) for name in names if getattr(self, name)}
 
 
 @dataclass(frozen=True)
 class Track:
-    """The keys of one property of one datablock; `label` is what a person calls it."""
+    """The keys of one property of one datablock; `label` is its name for people."""
 
     owner: str
     path: str
@@ -69,7 +69,7 @@ class Track:
         return item.data if item.data is not None and self.path in _OF_DATA else item
 
     def value(self) -> tuple[float, ...]:
-        """What the property is now."""
+        """Return the present value of the property."""
         value: Any = self.datablock.path_resolve(self.path)
         return tuple(value) if hasattr(value, "__len__") else (value,)
 
@@ -78,12 +78,12 @@ _OF_DATA = ("lens", "energy")
 
 
 def _turned(heading: float, pitch: float, bank: float) -> tuple[float, ...]:
-    """The quaternion of a plane that flies along its X: degrees, nose up and right wing down are positive."""
+    """Return the quaternion of a plane that flies along its X: degrees; nose up and right wing down are positive."""
     return _quaternion(bank, -pitch, heading)
 
 
 def _bent(bend: float, twist: float = 0.0) -> tuple[float, ...]:
-    """The quaternion of a bone: degrees about its X and along it."""
+    """Return the quaternion of a bone: degrees about its X and along it."""
     return _quaternion(bend, twist, 0.0)
 
 
@@ -101,7 +101,7 @@ def _bone(name: str, mode: str = "quaternion") -> str:
 
 
 _BOUNCE = {"tension": -1.0, "continuity": -1.0}
-"""On the floor the ball leaves as fast as it comes, twice the chord: with a still apex that makes parabolas."""
+"""On the floor the ball leaves at the speed of its arrival, twice the chord: with a still apex that makes parabolas."""
 _APEX = {"tension": 1.0}
 
 TRACKS = (
@@ -268,7 +268,7 @@ TRACKS = (
 
 
 def make_scene() -> bpy.types.Scene:
-    """Put the scene into a new, empty file."""
+    """Make the scene in a new, empty file."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     scene: Any = bpy.context.scene
     scene.frame_start, scene.frame_end = START, END
@@ -302,7 +302,7 @@ def _make_room(scene: Any) -> None:
 
 
 def _make_ball() -> None:
-    """The ball goes up and down; what carries it travels."""
+    """Make the ball, which moves up and down, and its parent, which moves forward."""
     carrier = shapes.link(CARRIER, None)
     carrier.empty_display_size = 0.4
     rubber, stripe = material("Rubber", (0.75, 0.05, 0.09), 0.3), material("Stripe", (0.9, 0.8, 0.5), 0.3)
@@ -316,7 +316,7 @@ _JOINTS = {
     "upper": (Vector((0.75, 0, 1.65)), Vector((-0.25, 0, 2.75))),
     "head": (Vector((-0.25, 0, 2.75)), Vector((-0.95, 0, 2.5))),
 }
-"""Where each bone starts and ends while the lamp is at rest."""
+"""Head and tail of each bone of the lamp at rest."""
 
 
 def _make_lamp() -> None:
@@ -348,7 +348,7 @@ def _make_bones(rig: Any) -> None:
 
 
 def _window() -> AbstractContextManager[Any]:
-    """Operators need a window where there is one, and a script that has opened a file has lost it."""
+    """Override the window for operators, which need one: a script that has opened a file has lost it."""
     windows: Any = bpy.context.window_manager.windows
     return bpy.context.temp_override(window=windows[0]) if windows else nullcontext()
 
@@ -367,7 +367,7 @@ def _lamp_parts(
 
 
 def _make_light(rig: bpy.types.Object) -> None:
-    """A spot that hangs on the head's bone, and shines along it."""
+    """Make a spotlight, parented to the head's bone, that shines along it."""
     spot: Any = bpy.data.lights.new(LIGHT, "SPOT")
     spot.spot_size, spot.spot_blend, spot.shadow_soft_size = math.radians(75), 0.6, 0.1
     spot.color = (1.0, 0.78, 0.45)

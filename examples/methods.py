@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A picture of every way to interpolate, through the same keys: `make demo` saves it, tools/methods.py puts it in docs.
+"""A picture of every interpolation method with the same keys: `make demo` saves it, tools/methods.py writes it to docs.
 
-The curves are of values, the balls show what the tip of an object's x axis sweeps; dots are as many frames apart on all
-of them, so that they show how fast it goes. Below is the example of docs/methods.md: an object turned about the
-diagonal [1, 1, 1] by 0, 120 and 240 degrees.
+The curves show values, the balls the path of the tip of an object's x axis; dots are at equal numbers of frames, so
+that they show the speed. Below is the example of docs/methods.md: an object rotated about the diagonal [1, 1, 1] by 0,
+120 and 240 degrees.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ Array = npt.NDArray[np.float64]
 
 FRAMES = np.array([0.0, 9.0, 14.0, 26.0, 40.0, 48.0, 58.0, 64.0])
 VALUES = np.array([1.0, 1.4, 4.6, 4.4, 0.5, 0.7, 3.6, 2.0])
-"""Above 0, for the logarithmic one; with short and long segments side by side."""
+"""Above 0, for the logarithmic method; with short and long segments side by side."""
 TIPS = np.array([[-0.8, -0.35], [-0.45, 0.6], [0.0, -0.6], [0.3, 0.7], [0.75, -0.2]])
-"""Where the tip points at the keys of rotations, as the viewer sees it."""
+"""The tip at the keys of rotations, in the view."""
 TURN_FRAMES = np.arange(5) * 20.0
 DIAGONAL = np.ones(3) / np.sqrt(3.0)
 DIAGONAL_FRAMES = np.array([0.0, 30.0, 60.0])
@@ -39,16 +39,16 @@ CURVE, FAR, KEY, BALL, WRONG = "#2563a8", "#a9c3de", "#1d2733", "#eef1f4", "#d14
 _VIEW = np.array(
     [[-0.6, 0.8, 0.0], [-0.4, -0.3, np.sqrt(0.75)], np.cross([-0.6, 0.8, 0.0], [-0.4, -0.3, np.sqrt(0.75)])]
 )
-"""Right and up of whoever looks at the balls, and towards them, in the world."""
+"""The axes of the view of the balls in the world: right, up, and towards the viewer."""
 
 
 def value_keys() -> Keys:
-    """Keys of values that every method takes."""
+    """Return keys of values that every method accepts."""
     return Keys(FRAMES, VALUES)
 
 
 def rotation_keys() -> Keys:
-    """Keys of rotations that every method takes."""
+    """Return keys of rotations that every method accepts."""
     towards = np.sqrt(1.0 - (TIPS**2).sum(axis=1))
     tips = np.column_stack([TIPS, towards]) @ _VIEW
     sides = rotations.unit_vectors(np.cross(_VIEW[1], tips))[0]
@@ -57,7 +57,7 @@ def rotation_keys() -> Keys:
 
 
 def diagonal_keys() -> Keys:
-    """Return the textbook's example: turns about the diagonal."""
+    """Return the textbook's example: rotations about the diagonal."""
     return Keys(DIAGONAL_FRAMES, rotations.from_axis_angle(DIAGONAL, np.radians([0.0, 120.0, 240.0])))
 
 
@@ -135,7 +135,7 @@ def _draw_turns(axes: Axes, method: Method, keys: Keys, colour: str = CURVE) -> 
 
 
 def _tip(q: Array) -> Array:
-    """Return where the x axis points, as the viewer sees it: right, up, towards; shape (3, n)."""
+    """Return the direction of the x axis in the view: right, up, towards the viewer; shape (3, n)."""
     tips: Array = _VIEW @ rotations.to_matrix(q)[..., 0].T
     return tips
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The demo's pictures: a plot of chosen channels, and a render with the moving things at many frames at once."""
+"""The demo's pictures: a plot of chosen channels, and a render of the moving objects at many frames at once."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from matplotlib.axes import Axes
 Played = Mapping[float, tuple[float, ...]]
 
 RIBBON = ((0.02, 0.45, 0.8), (0.55, 0.08, 0.6), (1.0, 0.3, 0.02))
-"""Colours at the start, in the middle and at the end of the way."""
+"""Colours at the start, in the middle and at the end of the path."""
 _BELOW = Vector((0.0, 0.0, -0.07))
-"""Keeps the ribbon clear of the wings that it passes through."""
+"""An offset that keeps the ribbon clear of the wings that it passes through."""
 OURS, BLENDERS, KEYS = "#e0592a", "#7d8fa3", "#1d2733"
 PLANE_GHOSTS = (4, 11, 18, 25, 31, 36, 41, 46, 52, 58, 63, 68, 73, 78, 83, 88, 93, 98, 103, 108)
 BALL_GHOSTS = (
@@ -66,12 +66,12 @@ BALL_GHOSTS = (
     92,
     97,
 )
-"""Frames at which the picture shows a pose: closer together where the motion is faster, and at each bounce."""
+"""Frames whose poses the picture shows: closer together where the motion is faster, and at each bounce."""
 STILL_FRAME = 112
 
 
 def plot(path: Path, blender: Mapping[Track, Played], ours: Mapping[Track, Played]) -> Path:
-    """Four views: the plane's path and its turning, the ball's height, the camera's pace."""
+    """Plot four views: the plane's path and its angular speed, the ball's height, the camera's speed."""
     plane, turning = _tracks(PLANE)
     height, camera = _tracks(BALL)[0], _tracks(CAMERA)[0]
     figure, views = plt.subplot_mosaic("AAA;BCD", figsize=(13, 8.4), height_ratios=(1.15, 1), layout="constrained")
@@ -124,13 +124,13 @@ def _turn(p: Sequence[float], q: Sequence[float]) -> float:
 
 
 def _changes(played: Played, measure: Callable[[Sequence[float], Sequence[float]], float]) -> list[tuple[float, float]]:
-    """How far it goes from each whole frame to the next."""
+    """Return the change from each whole frame to the next."""
     whole = [(frame, value) for frame, value in played.items() if not frame % 1]
     return [((f + g) / 2, measure(p, q)) for (f, p), (g, q) in pairwise(whole)]
 
 
 def flight(scene: bpy.types.Scene, step: float = 0.5) -> list[Matrix]:
-    """Where the plane is, throughout the scene."""
+    """Return the plane's matrices throughout the scene."""
     item = bpy.data.objects[PLANE]
     places = []
     for frame in np.arange(START, END + step / 2, step).tolist():
@@ -140,9 +140,10 @@ def flight(scene: bpy.types.Scene, step: float = 0.5) -> list[Matrix]:
 
 
 def render(path: Path, scene: bpy.types.Scene, blender_flight: Sequence[Matrix]) -> Path:
-    """The scene at one frame with the poses of others.
+    """Render the scene at one frame with the poses of others.
 
-    The ribbon is what the wings sweep; the white line is the way that Blender alone takes through the same keys.
+    The ribbon is the surface that the wings sweep; the white line is the path that Blender's own interpolation takes
+    through the same keys.
     """
     places = flight(scene)
     added = [
@@ -160,7 +161,7 @@ def render(path: Path, scene: bpy.types.Scene, blender_flight: Sequence[Matrix])
 
 
 def _set_up_cycles(scene: Any, path: Path) -> None:
-    """Small and quick, and on the processor: Blender's other engines need a graphics card."""
+    """Set up a small, fast render on the processor: Blender's other engines need a graphics card."""
     scene.render.engine = "CYCLES"
     scene.render.resolution_x, scene.render.resolution_y, scene.render.resolution_percentage = 960, 540, 100
     scene.render.image_settings.file_format = "PNG"
@@ -170,7 +171,7 @@ def _set_up_cycles(scene: Any, path: Path) -> None:
 
 
 def _ghosts(scene: bpy.types.Scene, name: str, frames: Sequence[int]) -> list[bpy.types.Object]:
-    """Copies of the object as it stands at those frames."""
+    """Return copies of the object in its poses at those frames."""
     item = bpy.data.objects[name]
     ghosts = []
     for frame in frames:
@@ -182,7 +183,7 @@ def _ghosts(scene: bpy.types.Scene, name: str, frames: Sequence[int]) -> list[bp
 
 
 def _ribbon(name: str, places: Sequence[Matrix]) -> bpy.types.Object:
-    """What the wings sweep, coloured by the part of the way."""
+    """Return the surface that the wings sweep, coloured along the path."""
     shape = bmesh.new()
     rows = [[shape.verts.new(place @ (tip + _BELOW)) for tip in WING_TIPS] for place in places]
     for (a, b), (c, d) in pairwise(rows):
@@ -199,7 +200,7 @@ def _ribbon(name: str, places: Sequence[Matrix]) -> bpy.types.Object:
 
 
 def _film() -> bpy.types.Material:
-    """Glows a little, and lets half of the light through."""
+    """Return a material that glows a little, and lets half of the light through."""
     film = material("Film", (1.0, 1.0, 1.0), 0.4)
     tree: Any = film.node_tree
     surface, way = tree.nodes["Principled BSDF"].inputs, tree.nodes.new("ShaderNodeVertexColor")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A picture of one motion by several frame functions: `python -m examples.timing docs/timing.png`.
+"""A picture of one motion with several frame functions: `python -m examples.timing docs/timing.png`.
 
-Above each path stands its frame function; dots on the path are two frames apart, and a ring is where it starts.
+Above each path is its frame function; dots on the path are two frames apart, and a ring marks the start.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def motion() -> tcb.VectorSpline:
 
 
 def functions() -> dict[str, Callable[[Array], Array]]:
-    """Each as its name in the sidebar."""
+    """Return the frame functions by their names in the sidebar."""
     last = FRAMES[-1]
     return {
         "As It Is": lambda t: t,
@@ -47,7 +47,7 @@ def functions() -> dict[str, Callable[[Array], Array]]:
 
 
 def picture(file: Path) -> Path:
-    """Draw them, and return the file."""
+    """Draw the motion with every frame function, and return the file."""
     spline, every = motion(), functions()
     figure, axes = plt.subplots(
         2, len(every), figsize=(13.0, 3.6), height_ratios=(2.0, 1.5), layout="constrained", squeeze=False
