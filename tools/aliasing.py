@@ -41,16 +41,16 @@ BAKES: dict[str, dict[str, Any]] = {
     "samples, step 1/64": WAYS[EXACT],
 }
 PICTURES = 512
-"""Of the reference; a power of 2."""
+"""Pictures of the reference; a power of 2."""
 COUNTS = (2, 4, 8, 16, 32, 64, 128)
 TRIES = 200
-"""Of random averages, whose mean error is told."""
+"""Random averages, of which the mean error is printed."""
 SIZE = 180
 """Pixels of a side."""
 
 
 def rendered(folder: Path, blurred: bool) -> Picture:
-    """Render the scene as it stands; linear light, shape (pixels, 3)."""
+    """Render the open scene; return linear light, shape (pixels, 3)."""
     scene: Any = bpy.context.scene
     set_up_render(scene, SIZE, samples=2048 if blurred else 32)
     scene.render.use_motion_blur = blurred
@@ -67,7 +67,7 @@ def rendered(folder: Path, blurred: bool) -> Picture:
 
 
 def baked(animation: Any, options: dict[str, Any]) -> Any:
-    """Make the scene anew, with the spin baked so."""
+    """Make the scene anew, with the spin baked with these options."""
     baton = make_scene()
     animation.enable(baton)
     animation.choose(baton, "rotation", path="AS_KEYED")
@@ -87,12 +87,12 @@ def stills(folder: Path) -> Picture:
 
 
 def off(picture: Picture, reference: Picture) -> float:
-    """The root mean square of the difference, of the reference's own."""
+    """Return the root mean square of the difference, relative to that of the reference."""
     return float(np.sqrt(((picture - reference) ** 2).mean() / (reference**2).mean()))
 
 
 def averages(pictures: Picture, reference: Picture, count: int, dice: np.random.Generator) -> tuple[float, float]:
-    """How far the average of so many pictures is off: taken evenly, and the mean of random ones."""
+    """Return the errors of averages of so many pictures: at equal times, and the mean of random ones."""
     part = PICTURES // count
     starts = part * np.arange(count)
     evenly = off(pictures[starts + part // 2].mean(axis=0), reference)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure how fast the add-on is, and how much it takes, beside what people would use instead: ratios count.
+"""Measure the extension's speed and memory, compared with what people would use instead: ratios count.
 
     python tools/bench.py run [--output build/bench.json] [--rounds 3] [--channels 10 100 …] [--frames 10 100 …]
     python tools/bench.py report [build/bench.json] [--docs docs]
@@ -33,12 +33,12 @@ from tools.bench_report import Results, print_report, write_report
 ROOT = Path(__file__).resolve().parents[1]
 KINDS = ("objects", "armature")
 PARTIAL_KINDS = ("locations", "rotations")
-"""Of one size only."""
+"""Measured with one size only."""
 STEPS = (10, 100, 1000, 10_000)
 CENTRE = (1000, 1000)
-"""Channels and frames of the file on which everything is measured."""
+"""Channels and frames of the file with which everything is measured."""
 SKIN = 50_000
-"""Vertices of the character: what ways that step through the frames have to deform each time."""
+"""Vertices of the character, which methods that step through the frames have to deform at each."""
 
 OURS = ("samples", "floor of samples", "curves", "floor of curves")
 RIVALS = (
@@ -69,7 +69,7 @@ class Plan:
     interp: dict[str, int]
 
     def sizes(self) -> list[dict[str, Any]]:
-        """The files, the smallest first."""
+        """Return the files, the smallest first."""
         sizes = [
             {"kind": kind, "channels": channels, "frames": frames, "vertices": 0}
             for kind, channels, frames in product(KINDS, self.channels, self.frames)
@@ -83,7 +83,7 @@ class Plan:
 
     @property
     def centre(self) -> tuple[int, int]:
-        """The nearest there is."""
+        """Return the size nearest to CENTRE."""
         return min(CENTRE[0], max(self.channels)), min(CENTRE[1], max(self.frames))
 
     def is_central(self, size: dict[str, Any]) -> bool:
@@ -97,13 +97,13 @@ class Plan:
         return OURS + (ON_THE_CENTRE if self.is_central(size) else ()) + RIVALS
 
     def is_once(self, size: dict[str, Any], method: str) -> bool:
-        """Measured in the first round only: there is enough to do without."""
+        """Return whether the method is measured in the first round only, to save time."""
         return method in RIVALS and not self.is_central(size)
 
 
 @dataclass
 class Bench:
-    """Runs the plan in processes; what they say is collected."""
+    """Run the plan in processes, and collect their results."""
 
     plan: Plan
     folder: Path
@@ -116,7 +116,7 @@ class Bench:
         return {"machine": machine(), "plan": asdict(self.plan), "runs": self.runs, "interp": self.interp()}
 
     def measure(self, size: dict[str, Any]) -> None:
-        """All ways on one file."""
+        """Measure all methods with one file."""
         name = f"{size['kind']}, {size['channels']:,} channels, {size['frames']:,} frames"
         self.files.mkdir()
         if self.process(f"{name}: make", size, "make") is None:
@@ -132,7 +132,11 @@ class Bench:
         shutil.rmtree(self.files)
 
     def is_quick_enough(self, size: dict[str, Any], method: str) -> bool:
-        """Of a rival, from what it took a sample on the longest file of that kind so far: some grow with that."""
+        """Return whether a rival is likely to finish in time.
+
+        It is estimated from its time per sample on the longest file of that kind so far, since for some it grows with
+        the length.
+        """
         earlier = [
             run
             for run in self.runs
@@ -146,14 +150,14 @@ class Bench:
 
     @property
     def files(self) -> Path:
-        """Folder of the .blend files."""
+        """Return the folder of the .blend files."""
         return self.folder / "files"
 
     def process(self, name: str, size: dict[str, Any], method: str) -> dict[str, Any] | None:
-        """What one process has measured; None where it fails."""
+        """Return the result of one process; None where it fails."""
         asked = {"size": size, "method": method, "folder": str(self.files), "look": self.plan.is_central(size)}
         command = [sys.executable, str(ROOT / "tools" / "bench_case.py"), json.dumps(asked)]
-        # Without the add-ons and settings of whoever runs this.
+        # Without the user's add-ons and settings.
         environment = {**os.environ, "BLENDER_USER_RESOURCES": str(self.folder)}
         limit = max(60.0, 2 * self.plan.patience) if method in RIVALS else None
         try:
@@ -176,7 +180,7 @@ class Bench:
 
 
 def packed(result: dict[str, Any]) -> str:
-    """As JSON with six digits a number and a run a line."""
+    """Return the result as JSON with six digits a number, one run a line."""
     runs = ",\n".join(
         json.dumps({name: float(f"{each:.6g}") if isinstance(each, float) else each for name, each in run.items()})
         for run in result["runs"]
@@ -190,7 +194,7 @@ def say(text: str) -> None:
 
 
 def machine() -> dict[str, Any]:
-    """What it is measured on."""
+    """Return what the measurements are made on."""
     code = "import bpy, numpy; print(bpy.app.version_string, numpy.__version__, sep='|')"
     told = subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.PIPE, text=True).stdout
     blender, numpy = told.splitlines()[-1].split("|")

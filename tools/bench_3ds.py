@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure how long a large .3ds file takes to read, against reading its bytes and unpacking them with NumPy.
+"""Measure how long a large .3ds file takes to read, compared with reading its bytes and unpacking them with NumPy.
 
     python tools/bench_3ds.py [--megabytes 100] [--tracks 1000] [--repeat 10]
 
@@ -29,7 +29,7 @@ CHUNK = struct.Struct("<HI")
 FIRST_NODE = CHUNK.size + 10 + CHUNK.size
 """Before it are the file's header, its version and the keyframer's header."""
 BEFORE_KEYS = CHUNK.size + (CHUNK.size + 7 + 6) + (CHUNK.size + 14)
-"""Of a node: its header, its name of six characters, its flags and parent, and the head of its track."""
+"""In a node: its header, its name of six characters, its flags and parent, and the head of its track."""
 PARAMETERS = [(name, "<f4") for name in ("tension", "continuity", "bias", "ease_to", "ease_from")]
 Layout = list[tuple[str, str] | tuple[str, str, tuple[int, ...]]]
 PLAIN: Layout = [("frame", "<i4"), ("flags", "<u2"), ("value", "<f4", (3,))]
@@ -68,7 +68,7 @@ def read_and_unpack(path: Path, layout: np.dtype[np.void]) -> list[list[npt.NDAr
 
 
 def best_of(repeat: int, *runs: Callable[[], object]) -> list[float]:
-    """Return the least time of each, taking turns: what noise adds is never negative, and comes in spells."""
+    """Return the least time of each, taking turns: noise is never negative, and comes in bursts."""
     times = []
     for run in runs * repeat:
         start = time.perf_counter()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One measurement of tools/bench.py: a process that opens a file in Blender, bakes it in one of several ways and looks.
+"""One measurement of tools/bench.py: a process that opens a file in Blender, bakes it with one method and measures.
 
     python tools/bench_case.py '{"size": {…}, "method": "samples", "folder": "…", "look": true}'
 
@@ -31,7 +31,8 @@ from tools import tcb
 from tools.bench_scene import Size, animated, fcurves, make, select
 
 SMALL = 100_000
-"""Samples; below it once is too short to tell, so the file is opened and baked several times in one process."""
+"""Samples; with fewer one bake is too short to measure, so the file is opened and baked several times in one
+process."""
 REPEATS = 5
 LOOKS = 50
 """Frames that are played."""
@@ -43,7 +44,7 @@ keyframes = importlib.import_module(f"{package.__name__}.animation.fcurves.keyfr
 
 
 class Stages:
-    """When the bake began and ended to evaluate splines, or to fit curves to them."""
+    """The times at which the bake began and ended to evaluate splines, or to fit curves to them."""
 
     def __init__(self) -> None:
         self.first = self.inside = 0.0
@@ -72,7 +73,7 @@ class Stages:
 
 
 class Case:
-    """The open file and a way to bake it: `prepare` is not timed, `run` is."""
+    """The open file and a method to bake it: `prepare` is not timed, `run` is."""
 
     def __init__(self, size: Size, folder: Path) -> None:
         self.size = size
@@ -81,13 +82,13 @@ class Case:
         self.result: dict[str, Any] = {}
 
     def prepare(self) -> None:
-        """Nothing to do."""
+        """Do nothing."""
 
     def run(self) -> None:
         raise NotImplementedError
 
     def finish(self) -> None:
-        """Nothing to do."""
+        """Do nothing."""
 
     @property
     def path(self) -> Path:
@@ -95,14 +96,14 @@ class Case:
 
 
 class Keys(Case):
-    """The animator's keys as they are: what a result is beside."""
+    """The animator's keys as they are, for comparison."""
 
     def run(self) -> None:
         pass
 
 
 class Bake(Case):
-    """This project's bake of everything in the file."""
+    """A bake of everything in the file by this project."""
 
     output = "SAMPLES"
     target = "IN_PLACE"
@@ -130,11 +131,13 @@ class Bake(Case):
 
 
 class BakeCurves(Bake):
+    """A bake as curves."""
+
     output = "CURVES"
 
 
 class BakeSelected(Bake):
-    """Of keys that are all selected: then no call can deselect them all."""
+    """A bake while all keys are selected: then Blender can't deselect them all in one call."""
 
     def prepare(self) -> None:
         for curve in all_curves():
@@ -145,6 +148,8 @@ class BakeSelected(Bake):
 
 
 class BakeNewAction(Bake):
+    """A bake into a new action."""
+
     target = "NEW_ACTION"
 
     def finish(self) -> None:
@@ -152,6 +157,8 @@ class BakeNewAction(Bake):
 
 
 class BakeAgain(Bake):
+    """A repeated bake as samples."""
+
     def prepare(self) -> None:
         animation.bake_many(animated(), animation.Options(output=self.output))
 
@@ -160,10 +167,14 @@ class BakeAgain(Bake):
 
 
 class BakeCurvesAgain(BakeAgain):
+    """A repeated bake as curves."""
+
     output = "CURVES"
 
 
 class Restore(Case):
+    """A restore of everything that was baked."""
+
     def prepare(self) -> None:
         animation.bake_many(animated(), animation.Options())
 
@@ -173,7 +184,7 @@ class Restore(Case):
 
 
 class Floor(Case):
-    """The same attributes of the same keys, by `add` and `foreach_set`, and nothing else."""
+    """The same attributes of the same keys, written by `add` and `foreach_set`, and nothing else."""
 
     output = "SAMPLES"
 
@@ -197,11 +208,13 @@ class Floor(Case):
 
 
 class FloorOfCurves(Floor):
+    """The floor of a bake as curves."""
+
     output = "CURVES"
 
 
 class FCurveBake(Case):
-    """`FCurve.bake`: what Blender itself interpolates, a key a frame."""
+    """`FCurve.bake`: Blender's own interpolation, one key a frame."""
 
     def run(self) -> None:
         for curve in all_curves():
@@ -209,7 +222,7 @@ class FCurveBake(Case):
 
 
 class KeyframeInsert(Case):
-    """`keyframe_insert` on every frame; to set the values first is left out."""
+    """`keyframe_insert` on every frame, without setting the values first."""
 
     def run(self) -> None:
         for item in animated():
@@ -258,6 +271,8 @@ class NlaBake(Case):
 
 
 class NlaBakeVisual(NlaBake):
+    """`nla.bake` with visual keying."""
+
     visual = True
 
 
@@ -296,12 +311,12 @@ METHODS: dict[str, type[Case]] = {
 
 
 def all_curves() -> list[Any]:
-    """All F-curves of the file."""
+    """Return all F-curves of the file."""
     return [curve for item in animated() for curve in fcurves(item)]
 
 
 def save_keys(path: Path) -> None:
-    """All keys of all curves, one after the other: those attributes in which they differ from what `add` makes."""
+    """Save all keys of all curves, concatenated: the attributes that differ from those of keys made by `add`."""
     curves = all_curves()
     every = [keyframes.read(curve) for curve in curves]
     points = curves[0].keyframe_points
@@ -317,7 +332,7 @@ def save_keys(path: Path) -> None:
 
 
 def select_all() -> None:
-    """All objects, or all bones of the armature in Pose mode."""
+    """Select all objects, or all bones of the armature in Pose mode."""
     context: Any = bpy.context
     for item in animated():
         item.select_set(True)
@@ -328,7 +343,7 @@ def select_all() -> None:
 
 
 def memory(name: str) -> int | None:
-    """Bytes of this process: "VmRSS" now, "VmHWM" at the most."""
+    """Return bytes of this process: "VmRSS" now, "VmHWM" the peak."""
     with suppress(OSError):
         for line in Path("/proc/self/status").read_text().splitlines():
             if line.startswith(f"{name}:"):
@@ -337,7 +352,7 @@ def memory(name: str) -> int | None:
 
 
 def settle() -> None:
-    """Give back what is free, and forget how much memory there was at the most."""
+    """Free unused memory, and reset the peak."""
     gc.collect()
     with suppress(OSError, AttributeError):
         ctypes.CDLL("libc.so.6").malloc_trim(0)
@@ -345,7 +360,7 @@ def settle() -> None:
 
 
 def playback(last: int) -> float:
-    """Seconds that one `frame_set` takes, half-way frames among them: the median."""
+    """Return the median of the seconds that one `frame_set` takes, also between frames."""
     scene: Any = bpy.context.scene
     times = []
     for frame in np.linspace(1, last, LOOKS + 2):
@@ -356,7 +371,7 @@ def playback(last: int) -> float:
 
 
 def saved(copy: Path, compress: bool) -> int:
-    """Bytes of the open file."""
+    """Return the bytes of the open file when saved."""
     bpy.ops.wm.save_as_mainfile(filepath=str(copy), copy=True, compress=compress)
     size = copy.stat().st_size
     copy.unlink()
@@ -364,8 +379,10 @@ def saved(copy: Path, compress: bool) -> int:
 
 
 def measure(size: Size, method: str, folder: Path, look: bool = True) -> dict[str, Any]:
-    """Seconds; memory before, while and after, in bytes; keys; and, for a `look` at the result, bytes of the file,
-    as it is and compressed, and seconds to play a frame."""
+    """Measure a method: seconds, memory before, at its peak and after in bytes, and keys.
+
+    With `look` also the bytes of the file, plain and compressed, and the seconds to play a frame.
+    """
     case = METHODS[method](size, folder)
     results: list[dict[str, Any]] = []
     times = []
@@ -382,7 +399,7 @@ def measure(size: Size, method: str, folder: Path, look: bool = True) -> dict[st
         if number == 0:
             settle()
             after = memory("VmRSS")
-    # The first time, modules are loaded and the like.
+    # The first run also loads modules and fills caches.
     times, results = times[-REPEATS:], results[-REPEATS:]
     result = {name: median(each[name] for each in results) for name in results[0]}
     result |= {"seconds": median(times), "before": before, "peak": peak, "after": after}

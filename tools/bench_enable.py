@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How long Enable takes that keeps the look of many keys, beside the bare write of the same keys; and the table.
+"""Measure how long Enable takes with Keep Look for many keys, compared with the bare write of the same keys.
 
     python tools/bench_enable.py [--objects 100] [--frames 1000] [--rounds 5]
 
@@ -37,7 +37,7 @@ animation, look, keyframes, tables = (
     for name in ("", ".edit.enable", ".fcurves.keyframes", ".store.table.custom_property")
 )
 KEYS = 10_000
-"""Of the table that is read and written."""
+"""Keys of the table that is read and written."""
 
 STAGES = {
     "reading": ("read_all_own_keys",),
@@ -49,7 +49,7 @@ STAGES = {
 
 @contextmanager
 def watched(seconds: dict[str, float]) -> Iterator[None]:
-    """Add up what the stages take; the rest is what they leave of the whole."""
+    """Add up the seconds of the stages; the rest is what they leave of the whole."""
     kept = {name: getattr(look, name) for names in STAGES.values() for name in names}
     for stage, names in STAGES.items():
         seconds[stage] = 0.0
@@ -77,7 +77,7 @@ def _timed(function: Callable[..., Any], stage: str, seconds: dict[str, float]) 
 
 
 def bare_write() -> tuple[float, int]:
-    """Seconds to write all keys of the file again, and how many there are."""
+    """Return the seconds to write all keys of the file again, and their number."""
     every = [(curve, keyframes.read(curve)) for item in animated() for curve in fcurves(item)]
     start = time.thread_time()
     for curve, keys in every:
@@ -87,7 +87,7 @@ def bare_write() -> tuple[float, int]:
 
 
 def measure(path: Path) -> dict[str, float]:
-    """One round on a freshly opened file."""
+    """Measure one round on a freshly opened file."""
     bpy.ops.wm.open_mainfile(filepath=str(path))
     bare, keys = bare_write()
     bpy.ops.wm.open_mainfile(filepath=str(path))
@@ -99,7 +99,7 @@ def measure(path: Path) -> dict[str, float]:
 
 
 def measure_table(rounds: int) -> dict[str, float]:
-    """Seconds to read the table of one action with 10 000 keys, and to write it with another row."""
+    """Return the seconds to read the table of one action with 10 000 keys, and to write it with another row."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     thing: Any = bpy.data.objects.new("Keyed", None)
     for path in ("location", "scale"):

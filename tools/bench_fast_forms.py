@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What rules buy that have a fast form beside their plain one: a bake of the same keys with each, and without.
+"""Measure what the fast forms of some rules save: bakes of the same keys with each fast form, and without it.
 
     python tools/bench_fast_forms.py [--channels 1000] [--frames 100] [--rounds 7]
 
-Own keys of tracks that are as the last bake wrote them are read without looking at what edits did
-(`own_keys._read_complete`), and curves of channels that all have the spline's keys are composed without cutting them
-into pieces (`curves._are_keyed_alike`). Each file is baked again and again, the two ways by turns; processor time, and
-ratios within a round.
+Own keys of tracks that are as the last bake wrote them are read without classifying edits (`own_keys._read_complete`),
+and curves of channels that all have the spline's keys are composed without cutting them into pieces
+(`curves._are_keyed_alike`). Each file is baked again and again, the two forms by turns; processor time, and ratios
+within a round.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ FORMS: dict[str, tuple[Any, str, Callable[..., Any], str]] = {
     "own keys as written, curves": (own_keys, "_read_complete", lambda _tracks: {}, "CURVES"),
     "channels keyed alike, curves": (curves, "_are_keyed_alike", lambda _scope, _spline: False, "CURVES"),
 }
-"""The module and function of each, what stands for it where the plain form is to count, and what is baked."""
+"""For each fast form: its module and function, the function that replaces it to get the plain form, and the output."""
 
 
 def measure(path: Path, form: str, rounds: int) -> tuple[list[float], list[float]]:
-    """Seconds of bakes with the fast form, and without it."""
+    """Return the seconds of bakes with the fast form, and without it."""
     module, name, plain, output = FORMS[form]
     fast, options = getattr(module, name), animation.Options(output=output)
     bpy.ops.wm.open_mainfile(filepath=str(path))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure how long the import of a large 3D Studio file takes, baked, and its export.
+"""Measure how long the import of a large 3D Studio file takes, with its bake, and its export.
 
     python tools/bench_import.py [--nodes 1000] [--keys 100] [--every 3] [--parameters] [--output SAMPLES]
 
@@ -25,7 +25,7 @@ from tools import tcb
 
 
 def make_scene(three_ds: ModuleType, nodes: int, keys: int, every: int, with_parameters: bool) -> Any:
-    """A scene of triangles, each with keys of its own."""
+    """Make a scene of triangles, each with keys of its own."""
     rng = np.random.default_rng(1)
     frames = np.arange(0, keys * every, every, dtype=np.int32)
     flags = np.full(keys, 31 if with_parameters else 0, np.uint16)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The section of tools/bench.py without Blender: `interp` beside its peers, all in turn, several times.
+"""The part of tools/bench.py without Blender: `interp` compared with its peers, taking turns, several times.
 
     python tools/bench_interp.py '{"tracks": 250, "keys": 20, "samples": 1000, "rounds": 5}'
 
@@ -32,7 +32,7 @@ Track = tuple[FloatArray, FloatArray]
 
 @dataclass
 class Row:
-    """What is timed: `samples` are what one call of it makes."""
+    """A timed function; `samples` are those of one call."""
 
     name: str
     samples: int
@@ -43,7 +43,7 @@ class Row:
 Timed = tuple[Row, Callable[[], object]]
 
 
-# The form that follows the text step by step, a quaternion a row: what `interp` is measured against.
+# The direct form of the formulas, one quaternion a row: the reference for `interp`.
 
 
 def naive_slerp(p: FloatArray, q: FloatArray, t: FloatArray) -> FloatArray:

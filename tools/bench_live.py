@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How long Live takes to bake again after one key was moved, beside a bake of all, and how long Enable takes.
+"""Measure how long Live takes to bake again after one key was moved, compared with a whole bake; and Enable.
 
     python tools/bench_live.py [--moves 40] [--enables 5] [--output build/bench_live.json]
 
-The file is a character of 100 bones with location, rotation and scale keys at ten frames of 250: 1 000 channels, 10
-000 keys. A key is moved by one frame on one track of a bone, on all of its tracks, or on all of all bones. Of the
-time until the new motion is in the F-curves, detection is finding what was edited, reading is knowing the keys of
-that and making splines, evaluation is their samples or the fit of curves, and writing is all from there. "co" is the
-mere reading of the `co` of all keys of the character's F-curves in the same run; "all else" is the second look, when
-nothing was edited for a while. Enable is what its button does in a window: it finds parameters that
-keep the look of the same character, none of whose tracks is TCB, has handles play it, and looks at it for the first
-time. All is processor time, of one thread: what else the machine does does not count.
+The file is a character of 100 bones with location, rotation and scale keys at ten frames of 250: 1 000 channels, 10 000
+keys. A key is moved by one frame on one track of a bone, on all of its tracks, or on all of all bones. The time until
+the new motion is in the F-curves is split into detection (finding edited tracks), reading (reading their keys and
+making splines), evaluation (samples, or the fit of curves), and writing (everything from there). "co" is the mere
+reading of the `co` of all keys of the character's F-curves in the same run; "all else" is the second check, when
+nothing was edited for a while. Enable is what its button does in a window: it fits parameters to the motion of the same
+character, none of whose tracks is TCB, plays it by handles, and checks it for the first time. All is processor time of
+one thread, independent of what else the machine does.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ OUTPUTS: dict[str, dict[str, Any]] = {
     "curves": {"output": "CURVES"},
 }
 EDITS = {"one track": 1, "all tracks of a bone": 3, "a column of all bones": 3 * 100}
-"""Each with how many tracks are baked again."""
+"""The number of tracks that each edit bakes again."""
 STAGES = ("detection", "reading", "evaluation", "writing")
 
 
@@ -96,7 +96,7 @@ class Stages:
 
 
 def plain_character(path: Path) -> Any:
-    """The rig of a new file."""
+    """Make a new file, and return its rig."""
     make(CHARACTER, path)
     rig: Any = bpy.data.objects[RIG]
     for fcurve in fcurves(rig):
@@ -107,7 +107,7 @@ def plain_character(path: Path) -> Any:
 
 
 def character(path: Path) -> Any:
-    """The same, TCB, with a parameter set on every bone's rotation."""
+    """Make the character with TCB tracks, and a parameter set on every bone's rotation."""
     rig = plain_character(path)
     dice = random.Random(1)
     animation.enable(rig)
@@ -122,7 +122,7 @@ def own_frames(rig: Any) -> list[float]:
 
 
 def read_places(rig: Any) -> float:
-    """Seconds to read `co` of all keys of the character's F-curves, into arrays that are there already."""
+    """Return the seconds to read `co` of all keys of the character's F-curves into existing arrays."""
     curves = fcurves(rig)
     arrays = [np.empty(2 * len(curve.keyframe_points), dtype=np.float32) for curve in curves]
     start = time.thread_time()
@@ -132,7 +132,7 @@ def read_places(rig: Any) -> float:
 
 
 def moves(rig: Any, edit: str, dice: random.Random) -> Iterator[None]:
-    """Move a key there and back again, of one bone after the other."""
+    """Move a key there and back again, for one bone after the other."""
     bones = list(rig.pose.bones)
     while True:
         bone, row = dice.choice(bones), dice.randrange(1, KEYS - 1)
@@ -196,7 +196,7 @@ def measure(output: str, count: int, path: Path) -> dict[str, Any]:
 
 
 def measure_enable(rounds: int, path: Path) -> dict[str, float]:
-    """Seconds, medians."""
+    """Return the medians of seconds."""
     every = []
     for _ in range(rounds):
         rig = plain_character(path)

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What paths in the viewport cost: `tools/environment.sh graphical python tools/bench_overlay.py [OBJECTS [FRAMES]]`.
+"""Measure the cost of paths in the viewport.
+
+    tools/environment.sh graphical python tools/bench_overlay.py [OBJECTS [FRAMES]]
 
 In a graphical Blender (BLENDER names it, beside the driver of ../shared/gui), with the extension installed from its
-zip: baked objects, all selected; how long the viewport and the window take to be drawn without their paths and with
-them, in turns, and how long the paths take to compute.
+zip: with baked objects, all selected, it measures how long the viewport and the window take to be drawn without their
+paths and with them, by turns, and how long the paths take to compute.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ bpy.ops.tcb.bake()
 scene.frame_set({frames} // 2)
 """
 
-# Drawn as often as it takes: the first time batches go to the graphics card.
+# Drawn several times, because the first time uploads batches to the graphics card.
 _MEASURE = """
 import sys, time
 overlay = sys.modules['bl_ext.user_default.tcb_animation.panels.pictures.overlay']

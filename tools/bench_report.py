@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From what tools/bench.py has measured to tables and a plot. Medians of the rounds, and in brackets least and most."""
+"""Tables and a plot of the results of tools/bench.py: medians of the rounds, with least and most in brackets."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COLOURS = {
 
 
 class Size(NamedTuple):
-    """Of a file that was baked."""
+    """The size of a file that was baked."""
 
     kind: str
     channels: int
@@ -61,7 +61,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Results:
-    """What one run of tools/bench.py has measured."""
+    """The measurements of one run of tools/bench.py."""
 
     raw: dict[str, Any]
 
@@ -71,7 +71,7 @@ class Results:
 
     @cached_property
     def runs(self) -> dict[Size, dict[str, list[dict[str, Any]]]]:
-        """By size and method, one of each round."""
+        """Return the runs by size and method, one for each round."""
         found: dict[Size, dict[str, list[dict[str, Any]]]] = {}
         for run in self.raw["runs"]:
             size = Size(run["kind"], run["channels"], run["frames"], run["vertices"])
@@ -80,7 +80,7 @@ class Results:
 
     @property
     def centre(self) -> tuple[int, int]:
-        """Channels and frames of the file on which everything was measured."""
+        """Return channels and frames of the file with which everything was measured."""
         return next((size.channels, size.frames) for size, methods in self.runs.items() if "restore" in methods)
 
     @property
@@ -89,20 +89,20 @@ class Results:
 
     @property
     def characters(self) -> list[Size]:
-        """The armature with a skin, if there was one."""
+        """Return the armature with a skin, if there was one."""
         return [size for size in self.runs if size.vertices]
 
     @property
     def partial(self) -> list[Size]:
-        """The objects that only move and the bones that only turn, if there were any."""
+        """Return the objects that only move and the bones that only turn, if there were any."""
         return [size for size in self.runs if size.kind in PARTIAL_KIND_NAMES]
 
     def sizes(self, kind: str) -> list[Size]:
-        """The smallest first; without the character."""
+        """Return the sizes of a kind, the smallest first, without the character."""
         return sorted(size for size in self.runs if size.kind == kind and not size.vertices)
 
     def spans(self, size: Size, method: str, *names: str) -> Span | None:
-        """What the named figures come to together; None where that was not measured."""
+        """Return the sum of the named figures; None where they were not measured."""
         rounds = self.runs[size].get(method)
         return Span(tuple(sum(run[name] for name in names) for run in rounds)) if rounds else None
 
@@ -112,7 +112,7 @@ class Results:
         return span.middle
 
     def ratio(self, size: Size, method: str, other: str) -> Span | None:
-        """How many times as long the one takes as the other, round by round."""
+        """Return the ratio of the times of two methods, round by round."""
         rounds, others = self.runs[size].get(method), self.runs[size].get(other)
         if not rounds or not others:
             return None
@@ -120,14 +120,14 @@ class Results:
 
 
 def number(value: float) -> str:
-    """Three digits, or as many as a whole number has."""
+    """Return the number with three digits, or all digits of a whole number."""
     if value and abs(value) < 0.001:
         return f"{value:.1e}"
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Markdown; all columns but the first are of numbers. None is a blank."""
+    """Return a Markdown table; all columns but the first are of numbers. None is a blank."""
     cells = [list(heads), *([("" if cell is None else str(cell)) for cell in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = [
@@ -150,7 +150,7 @@ def milliseconds(span: Span | None) -> str:
 
 
 def conditions(results: Results) -> str:
-    """What it was measured on."""
+    """Return a sentence on the machine and the versions."""
     told = results.raw["machine"]
     return (
         f"Measured with Blender {told['blender']}, Python {told['python']}, NumPy {told['numpy']}, "
@@ -159,7 +159,7 @@ def conditions(results: Results) -> str:
 
 
 def targets(results: Results) -> str:
-    """What was to be reached, and what is."""
+    """Return the table of targets and results."""
     rows = []
 
     def row(wanted: str, found: str, reached: bool) -> None:
@@ -216,19 +216,19 @@ def targets(results: Results) -> str:
 
 
 def _floor_of(results: Results, size: Size) -> str:
-    """How fast even the floor is."""
+    """Return a text with the ratio of the floor."""
     floor = results.ratio(size, "nla.bake", "floor of samples")
     return "" if floor is None else f"; the floor itself: {number(floor.middle)}"
 
 
 def _least_frames(sizes: Sequence[Size]) -> list[Size]:
-    """The files of the fewest frames, by channels."""
+    """Return the files with the fewest frames, by channels."""
     least = min(size.frames for size in sizes)
     return [size for size in sizes if size.frames == least]
 
 
 def ways(results: Results, size: Size) -> str:
-    """Every way to bake one file."""
+    """Return the table of all methods for one file."""
     before = results.spans(size, "keys", "bytes")
     rows = []
     for method in results.runs[size]:
@@ -265,7 +265,7 @@ def ways(results: Results, size: Size) -> str:
 
 
 def grid(results: Results, kind: str) -> str:
-    """All sizes."""
+    """Return the table of all sizes."""
     rivals = [name for name in COLOURS if name not in ("samples", "curves", "floor of samples")]
     rows = []
     for size in results.sizes(kind):
@@ -299,7 +299,7 @@ def _middle(span: Span | None) -> str | None:
 
 
 def stages(results: Results) -> str:
-    """Read, evaluate, write."""
+    """Return the table of the stages: read, evaluate, write."""
     rows = []
     for kind in KIND_NAMES:
         sizes = results.sizes(kind)
@@ -320,7 +320,7 @@ def stages(results: Results) -> str:
 
 
 def alone(results: Results) -> str:
-    """`interp` without Blender."""
+    """Return the table of `interp` without Blender."""
     measured = results.raw["interp"]["rows"]
     spans = {row["name"]: Span(tuple(1e9 * seconds / row["samples"] for seconds in row["seconds"])) for row in measured}
     ours = spans["interp TCB rotation, keys to samples"]
@@ -334,7 +334,7 @@ def alone(results: Results) -> str:
 
 
 def sections(results: Results) -> dict[str, str]:
-    """The tables by name."""
+    """Return the tables by name."""
     with_skin = [character(results, size) for size in results.characters]
     return {
         "conditions": conditions(results),
@@ -348,7 +348,7 @@ def sections(results: Results) -> dict[str, str]:
 
 
 def character(results: Results, size: Size) -> str:
-    """The armature with a skin."""
+    """Return the table of the armature with a skin."""
     rows = [
         (method, milliseconds(results.spans(size, method, "seconds")), results.ratio(size, method, "samples"))
         for method in results.runs[size]
@@ -362,7 +362,7 @@ def print_report(results: Results) -> None:
 
 
 def write_report(results: Results, docs: Path) -> None:
-    """Replace what stands between the marks of each table in performance.md, and draw the plot."""
+    """Replace the text between the marks of each table in performance.md, and draw the plot."""
     page = docs / "performance.md"
     text = page.read_text()
     for name, content in sections(results).items():
@@ -372,7 +372,7 @@ def write_report(results: Results, docs: Path) -> None:
 
 
 def filled(text: str, name: str, content: str) -> str:
-    """The text with other content between the marks of that name. Raises ValueError where it has no such marks."""
+    """Return the text with other content between the marks of that name; raise ValueError where there are none."""
     start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
     head, found, rest = text.partition(start)
     _, closed, tail = rest.partition(end)
@@ -382,7 +382,7 @@ def filled(text: str, name: str, content: str) -> str:
 
 
 def plot(results: Results, path: Path) -> None:
-    """For each kind: seconds by channels and by frames, and memory."""
+    """Plot, for each kind, seconds by channels and by frames, and memory."""
     import matplotlib as mpl
 
     mpl.use("Agg")

@@ -15,13 +15,13 @@ import numpy.typing as npt
 from interp import rotations
 
 PATHS = {"location": 3, "rotation_quaternion": 4, "scale": 3}
-"""What an object or bone can have keys on, and how many channels that is."""
+"""The properties of an object or bone that get keys, and their numbers of channels."""
 RIG = "Rig"
 
 
 @dataclass(frozen=True)
 class Size:
-    """Of one file.
+    """The size of one file.
 
     `kind`: "objects", "armature", "locations" for objects that only move, or "rotations" for bones that only turn.
     `vertices`: of a skin that the bones deform.
@@ -34,22 +34,22 @@ class Size:
 
     @property
     def paths(self) -> list[str]:
-        """What each object or bone has keys on."""
+        """Return the properties of each object or bone that have keys."""
         return {"locations": ["location"], "rotations": ["rotation_quaternion"]}.get(self.kind, list(PATHS))
 
     @property
     def is_armature(self) -> bool:
-        """Whether bones have the keys."""
+        """Return whether bones have the keys."""
         return self.kind in ("armature", "rotations")
 
     @property
     def owners(self) -> int:
-        """Objects or bones."""
+        """Return the number of objects or bones."""
         return max(1, self.channels // sum(PATHS[name] for name in self.paths))
 
     @property
     def samples(self) -> int:
-        """A key on every frame of every channel."""
+        """Return the number of keys with one on every frame of every channel."""
         return self.channels * self.frames
 
     @property
@@ -90,11 +90,11 @@ def select(curve: Any, selected: bool) -> None:
 
 
 def _keys(size: Size) -> tuple[npt.NDArray[np.float64], dict[str, npt.NDArray[np.float64]]]:
-    """Frames, shape (owners, n), and values, shape (owners, n, components)."""
+    """Return frames, shape (owners, n), and values, shape (owners, n, components)."""
     random = np.random.default_rng(7)
     count = max(2, round((size.frames - 1) / 22.5) + 1)
     at = np.tile(np.linspace(1, size.frames, count), (size.owners, 1))
-    # The bones of a character are keyed pose by pose.
+    # The bones of a character are keyed at the same frames.
     rows = 1 if size.is_armature else size.owners
     at[:, 1:-1] += random.uniform(-3.5, 3.5, (rows, count - 2))
     shape = (size.owners, count, 3)
@@ -134,7 +134,7 @@ def _bones(size: Size) -> Iterator[Any]:
 
 
 def _add_skin(rig: bpy.types.Object, size: Size) -> None:
-    """A mesh in rows along the bones; each vertex hangs on one of them."""
+    """Add a mesh in rows along the bones; each vertex belongs to one of them."""
     mesh = bpy.data.meshes.new("Skin")
     mesh.from_pydata([(n % size.owners, n / size.vertices, 0.0) for n in range(size.vertices)], [], [])
     skin = bpy.data.objects.new("Skin", mesh)
@@ -148,7 +148,7 @@ def _add_skin(rig: bpy.types.Object, size: Size) -> None:
 
 
 def fcurves(item: Any) -> list[Any]:
-    """Those that animate the object."""
+    """Return the F-curves that animate the object."""
     animation = item.animation_data
     if animation is None or animation.action is None:
         return []
@@ -158,6 +158,6 @@ def fcurves(item: Any) -> list[Any]:
 
 
 def animated() -> list[Any]:
-    """The objects of the open file that have F-curves."""
+    """Return the objects of the open file that have F-curves."""
     objects: Any = bpy.data.objects
     return [item for item in objects if fcurves(item)]

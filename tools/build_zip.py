@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def blender_extension_tool() -> Path:
-    """The script behind `blender --command extension`, found without starting Blender."""
+    """Return the script behind `blender --command extension`, found without starting Blender."""
     spec = importlib.util.find_spec("bpy")
     if spec is None or spec.origin is None:
         raise SystemExit("build_zip: this Python has no bpy; `make zip` uses one that has")

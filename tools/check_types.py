@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Check the types of the package, its tests and its tools: `python tools/check_types.py [mypy's arguments]`.
 
-The root of the checkout is the package, and its folder may have any name, which mypy would take for the package's. So
-mypy is shown the package through a folder of links, build/types/tcb_animation.
+The root of the checkout is the package, and its folder may have any name, which mypy would use as the package's name.
+So mypy gets the package through a folder of links, build/types/tcb_animation.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ BESIDE_THE_PACKAGE = ("tests", "tools", "examples")
 
 
 def package_parts() -> list[Path]:
-    """The modules and sub-packages at the root that belong to the package."""
+    """Return the modules and sub-packages at the root that belong to the package."""
     packages = (init.parent for init in ROOT.glob("*/__init__.py") if init.parent.name not in BESIDE_THE_PACKAGE)
     return sorted([*ROOT.glob("*.py"), *packages])
 
 
 def link_package(folder: Path) -> None:
-    """Make `folder` hold a link to each part of the package, and nothing else."""
+    """Fill `folder` with a link to each part of the package, and nothing else."""
     folder.mkdir(parents=True, exist_ok=True)
     parts = {part.name: part for part in package_parts()}
     for link in folder.iterdir():

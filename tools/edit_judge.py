@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Own keys of what was baked, held against those of its twin: what was lost, and what was made up."""
+"""Comparison of the own keys of a baked object with those of its twin, which is not baked: what was lost or added."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tests.animation.curves import PARAMETERS, co, fcurves, is_frame_function
 from tools.edit_kinds import BoolArray, FloatArray
 
 SAME_FRAME = 0.011
-"""Frames: Blender keys over a key that is nearer than 0.01 to the frame, and leaves it where it is."""
+"""Frames: Blender keys over a key that is closer than 0.01 to the frame, and leaves it where it is."""
 SAME_VALUE = 2e-5
-"""Of the value, and in units: keying over a key adds a difference to its value, which rounds."""
+"""Relative, and in units: keying over a key adds a difference to its value, which rounds."""
 SAME_PARAMETER = 1e-4
 _GENERATED = 1048583.0
 
 DOUBT = "can't be told for sure"
-"""In notes of keys that are kept in doubt."""
+"""In notes on keys that are kept in doubt."""
 
 Name = tuple[str, int]
 """Data path and index of a channel."""
@@ -31,22 +31,23 @@ Points = dict[Name, FloatArray]
 Numbers = npt.NDArray[np.float64]
 
 KINDS = ("error", "lost", "appeared", "parameters", "refused", "doubtful", "kinds", "siblings")
-"""From what is worst: a refused bake that changed something; own keys missing or with other values; keys that nobody
-made; other tension, continuity, bias or ease; a refused bake that changed nothing; keys that nobody made, or that stand
-elsewhere while none is missing, of which a note says that they are kept in doubt; another interpolation, easing or key
-type; keys of a rotation's other channels where one channel was keyed."""
+"""From worst to best. error: a refused bake changed something; lost: own keys are missing or have other values;
+appeared: keys that nobody made; parameters: another tension, continuity, bias or ease; refused: a bake was refused and
+changed nothing; doubtful: keys that nobody made, or that are elsewhere while none is missing, and that a note says are
+kept in doubt; kinds: another interpolation, easing or key type; siblings: keys of a rotation's other channels where one
+channel was keyed."""
 COUNTED = ("error", "lost", "appeared", "parameters")
-"""What an animator has lost, or is given."""
+"""Kinds in which the animator has lost something, or got keys that he did not make."""
 
 
 def is_own(fcurve: Any) -> bool:
-    """Whether an F-curve is the animator's."""
-    # Blender's own operators may name an item of a collection by its place.
+    """Return whether an F-curve is the animator's."""
+    # Blender's own operators may use an index in the path to an item of a collection.
     return not is_frame_function(fcurve) and not fcurve.data_path.startswith("tcb_tracks[")
 
 
 def own_points(fcurve: Any) -> BoolArray:
-    """Which keys of a baked curve are own ones, as well as can be told before anybody looked at it."""
+    """Return which keys of a baked curve are own ones, as far as can be seen before an update."""
     points = fcurve.keyframe_points
     kinds = np.array([point.type != "GENERATED" for point in points], dtype=np.bool_)
     amplitudes = np.empty(len(points), dtype=np.float32)
@@ -55,7 +56,7 @@ def own_points(fcurve: Any) -> BoolArray:
 
 
 def channels(obj: Any) -> dict[Name, Any]:
-    """The animator's F-curves that have keys; none where the object has no animation any more."""
+    """Return the animator's F-curves that have keys; none where the object has no animation any more."""
     animation = obj.animation_data
     if animation is None or animation.action is None:
         return {}
@@ -67,12 +68,12 @@ def channels(obj: Any) -> dict[Name, Any]:
 
 
 def points_of(obj: Any) -> Points:
-    """Of an object on which nothing is baked."""
+    """Return the keys of an object on which nothing is baked."""
     return {name: co(fcurve) for name, fcurve in channels(obj).items()}
 
 
 def kinds_of(obj: Any) -> dict[Name, list[tuple[str, ...]]]:
-    """Key type, interpolation and easing of each key of an object on which nothing is baked."""
+    """Return key type, interpolation and easing of each key of an object on which nothing is baked."""
     return {
         name: [(point.type, point.interpolation, point.easing) for point in fcurve.keyframe_points]
         for name, fcurve in channels(obj).items()
@@ -80,7 +81,7 @@ def kinds_of(obj: Any) -> dict[Name, list[tuple[str, ...]]]:
 
 
 def parameters_of(animation: Any, obj: Any) -> dict[str, tuple[Numbers, Numbers]]:
-    """Of each track the frames of its keys, and of each key the five parameters, shape (n, 5)."""
+    """Return for each track the frames of its keys, and the five parameters of each key, shape (n, 5)."""
     result = {}
     for path in dict.fromkeys(path for path, _ in channels(obj)):
         try:
@@ -96,7 +97,7 @@ def parameters_of(animation: Any, obj: Any) -> dict[str, tuple[Numbers, Numbers]
 
 @dataclass
 class Own:
-    """What an object has of the animator's."""
+    """The animator's data on an object."""
 
     points: Points
     kinds: dict[Name, list[tuple[str, ...]]]
@@ -104,13 +105,13 @@ class Own:
 
     @classmethod
     def of(cls, animation: Any, obj: Any) -> Own:
-        """Of an object that was never baked."""
+        """Read an object that was never baked."""
         return cls(points_of(obj), kinds_of(obj), parameters_of(animation, obj))
 
 
 @dataclass
 class Verdict:
-    """What differs from the twin, by kind, in words; and what was said of it."""
+    """The differences from the twin, by kind, as texts; and the notes on them."""
 
     differences: dict[str, list[str]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -138,8 +139,10 @@ class Verdict:
         self._tell_parameters(early)
 
     def _tell_parameters(self, doubted: Collection[str]) -> None:
-        """Count as doubtful the parameters of keys that are: what is kept in doubt has none, or its own. In channels of
-        which that was said before the last look such keys stand among the others."""
+        """Reclassify parameters of doubtful keys, which have none or their own, as doubtful.
+
+        In channels announced before the last update such keys are among the others.
+        """
         doubtful = {
             (channel.rpartition("[")[0], difference.rpartition(" ")[2])
             for channel, _, difference in (text.partition(": ") for text in self.differences.get("doubtful", ()))
@@ -152,7 +155,7 @@ class Verdict:
 
     @property
     def worst(self) -> str:
-        """The worst kind of difference; "kept" where there is none."""
+        """Return the worst kind of difference; "kept" where there is none."""
         return next((kind for kind in KINDS if kind in self.differences), "kept")
 
     @property
@@ -165,7 +168,7 @@ class Verdict:
 
 
 def _doubted(notes: Sequence[str]) -> set[str]:
-    """The tracks of which a note says that their keys can't be told; also by the paths of their deltas."""
+    """Return the tracks whose keys a note says are ambiguous; also by the paths of their deltas."""
     paths = {match[1] for note in notes if DOUBT in note for match in [re.match('".*?", (.+?): ', note)] if match}
     return paths | {f"delta_{path}" for path in paths}
 
@@ -184,11 +187,11 @@ def compare(
     inserted: bool = False,
     keeps_curve: bool = False,
 ) -> Verdict:
-    """Hold own keys against the twin's; without `values` or `parameters`, not those.
+    """Compare own keys with the twin's; `values` and `parameters`: whether to compare these.
 
     Where keys were `inserted` no interpolation is compared, which a new key takes from the one before it, and a
     rotation may have a whole key where a channel got one. Where an inserted key `keeps_curve` it has parameters, and
-    its twin has those that were set since.
+    its twin those that were set since.
     """
     verdict = Verdict()
     nothing = np.empty((0, 2), dtype=np.float32)
@@ -201,7 +204,7 @@ def compare(
         for row in sorted(set(range(len(theirs))) - set(matched)):
             verdict.add("lost", f"{channel}: no key at {theirs[row, 0]:g}")
         for row in sorted(set(range(len(mine))) - set(matched.values())):
-            # A channel that a bake has made takes what is pasted into the rotation; the twin has none to paste into.
+            # Keys pasted into the rotation also go to a channel that a bake has made; the twin has no such channel.
             is_made = name not in wanted.points
             beside = (inserted or is_made) and has_sibling(wanted.points, name, mine[row, 0])
             kind = "siblings" if beside else "appeared"
@@ -219,7 +222,7 @@ def compare(
 
 
 def has_sibling(points: Points, name: Name, frame: float) -> bool:
-    """Whether another channel of that rotation has a key there."""
+    """Return whether another channel of that rotation has a key there."""
     siblings = (at for (path, _), at in points.items() if path == name[0] and "rotation" in path)
     return any(np.abs(at[:, 0] - frame).min() <= SAME_FRAME for at in siblings)
 
@@ -227,7 +230,7 @@ def has_sibling(points: Points, name: Name, frame: float) -> bool:
 def _compare_parameters(wanted: Own, got: Own, verdict: Verdict, keeps_curve: bool) -> None:
     for path, (frames, numbers) in wanted.parameters.items():
         if path not in got.parameters:
-            # A track without keys is lost already; one that can't be asked for its parameters is not.
+            # A track without keys is counted as lost already; one whose parameters can't be read is not.
             if any(name[0] == path for name in got.points):
                 verdict.add("parameters", f"{path}: none can be read")
             continue
@@ -242,7 +245,7 @@ def _compare_parameters(wanted: Own, got: Own, verdict: Verdict, keeps_curve: bo
 
 
 def _matched(wanted: npt.NDArray[Any], got: npt.NDArray[Any]) -> dict[int, int]:
-    """Rows of those frames that are in both, in order."""
+    """Return the rows of frames that are in both, in order."""
     result = {}
     i = j = 0
     while i < len(wanted) and j < len(got):

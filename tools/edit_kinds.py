@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Edits of keys, each done to an object that is baked and to its twin, which has the same keys and is not baked.
+"""Edits of keys, each applied to a baked object and to its twin, which has the same keys and is not baked.
 
-An edit addresses own keys by the twin's, so both get the same. Where the result of an edit depends on what the curve is
-between own keys it can't be alike: such an edit says so (`between`).
+An edit selects own keys by the twin's, so both are edited alike. Where the result of an edit depends on the curve
+between own keys it can't be alike: such an edit runs in `between`.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from tests.animation.curves import co, fcurves, is_frame_function, key, new_obje
 Alike = Literal["ALL", "KEYS", "NONE"]
 ALL: Alike = "ALL"
 KEYS: Alike = "KEYS"
-"""Frames and values of keys, not their handles, which a bake has placed."""
+"""Compare frames and values of keys, not their handles, which a bake has placed."""
 NONE: Alike = "NONE"
 
 FloatArray = npt.NDArray[np.float32]
 BoolArray = npt.NDArray[np.bool_]
 Done = tuple[str, Alike]
-"""What an edit did, in words, and what of the twins must be alike after it."""
+"""A description of an edit, and what of the twins must be alike after it."""
 Run = Callable[[], object]
 
 FRAMES = (0.0, 10.0, 25.0, 40.0, 44.0)
@@ -36,16 +36,16 @@ TYPES = ("KEYFRAME", "EXTREME", "BREAKDOWN", "JITTER", "MOVING_HOLD")
 INTERPOLATIONS = ("CONSTANT", "LINEAR", "BEZIER", "BACK", "SINE")
 HANDLES = ("FREE", "ALIGNED", "VECTOR", "AUTO", "AUTO_CLAMPED")
 PARAMETERS = {"tension": -1.0, "continuity": -1.0, "bias": -1.0, "ease_to": 0.0, "ease_from": 0.0}
-"""The least that each may be."""
+"""The least value of each."""
 NAMES = ("Live", "Plain", "Other Live", "Other Plain")
 NEAR = 0.005
-"""Frames: what is selected with a diamond of the summary."""
+"""Frames: the range that a diamond of the summary selects."""
 _FLAGS = ("select_control_point", "select_left_handle", "select_right_handle")
 
 
 @contextmanager
 def editor(ui_type: str, part: str = "WINDOW") -> Iterator[Any]:
-    """Let operators run in that part of an editor of that type; its space."""
+    """Run operators in that part of an editor of that type; give its space."""
     manager: Any = bpy.context.window_manager
     window = manager.windows[0]
     area = max(window.screen.areas, key=lambda area: area.width * area.height)
@@ -61,7 +61,7 @@ def mark_selected(point: Any, chosen: bool) -> None:
 
 
 def rows(obj: Any) -> list[Any]:
-    """The animator's F-curves."""
+    """Return the animator's F-curves."""
     return [fcurve for fcurve in fcurves(obj) if not is_frame_function(fcurve)]
 
 
@@ -70,7 +70,7 @@ def scene_now() -> Any:
 
 
 def new_armature(name: str) -> Any:
-    """An armature with two bones that mirror each other, both selected."""
+    """Make an armature with two bones that mirror each other, both selected."""
     obj: Any = bpy.data.objects.new(name, bpy.data.armatures.new(name))
     context: Any = bpy.context
     context.scene.collection.objects.link(obj)
@@ -86,7 +86,7 @@ def new_armature(name: str) -> Any:
 
 
 def paths_of(mode: str) -> list[str]:
-    """What has keys: of an object in a rotation mode, or of the BONES of an armature."""
+    """Return the properties with keys: of an object in a rotation mode, or of the BONES of an armature."""
     if mode != "BONES":
         return ["location", rotation_path(mode)]
     bones = [f'pose.bones["Arm.{side}"]' for side in "LR"]
@@ -94,7 +94,7 @@ def paths_of(mode: str) -> list[str]:
 
 
 def make_keyed(animation: Any, name: str, mode: str, dice: random.Random) -> Any:
-    """A TCB object, not baked, with keys of several kinds at FRAMES and a few parameters."""
+    """Make a TCB object, not baked, with keys of several kinds at FRAMES and a few parameters."""
     obj: Any = new_armature(name) if mode == "BONES" else new_object(name, mode)
     for path in paths_of(mode):
         width = len(obj.path_resolve(path))
@@ -112,7 +112,7 @@ def make_keyed(animation: Any, name: str, mode: str, dice: random.Random) -> Any
 
 
 class Selecting:
-    """The twins, and what is selected of them: always the same keys of both.
+    """The twins and their selection: always the same keys of both.
 
     `mode`: a rotation mode of objects, or BONES: of an armature with two bones that mirror each other.
     """
@@ -140,7 +140,7 @@ class Selecting:
         return paths_of(self.mode)
 
     def _show(self, *names: str) -> None:
-        """Let the editors show these objects only."""
+        """Show only these objects in the editors."""
         context: Any = bpy.context
         self._end_edit()
         linked = context.scene.collection.objects
@@ -158,14 +158,16 @@ class Selecting:
 
     @staticmethod
     def _end_edit() -> None:
-        """Let an edit by a script be seen, as Blender does before each operator: a bake by itself deselects generated
-        keys, and of what is in no scene any more nothing is told."""
+        """Update the view layer, as Blender does before each operator, so that handlers notice an edit by a script.
+
+        An automatic bake deselects generated keys; and handlers are not called for objects in no scene.
+        """
         context: Any = bpy.context
         context.view_layer.update()
 
     @contextmanager
     def _alone(self, name: str) -> Iterator[Any]:
-        """4.2 pastes one object's keys into all that have the same paths."""
+        """Show one object alone: 4.2 pastes one object's keys into all that have the same paths."""
         if self.mode == "BONES":
             bpy.ops.object.mode_set(mode="OBJECT")
         self._show(name)
@@ -179,11 +181,11 @@ class Selecting:
             bpy.ops.object.mode_set(mode="POSE")
 
     def frames(self) -> list[float]:
-        """Where the twin has keys."""
+        """Return the frames of the twin's keys."""
         return sorted({float(x) for fcurve in rows(self.plain) for x in co(fcurve)[:, 0]})
 
     def _full_columns(self, path: str) -> list[float]:
-        """Frames at which every channel of the track has a key."""
+        """Return the frames at which every channel of the track has a key."""
         sets = [set(co(fcurve)[:, 0].tolist()) for fcurve in rows(self.plain) if fcurve.data_path == path]
         return sorted(set.intersection(*sets)) if sets else []
 
@@ -198,7 +200,7 @@ class Selecting:
                     points.foreach_set(name, flags)
 
     def select_at(self, *frames: float) -> None:
-        """Select the columns at these frames; of the live one generated keys there too."""
+        """Select the columns at these frames; on the baked object also generated keys there."""
         self._select(lambda _fcurve, at: _among(at, frames))
 
     def select_same(self) -> None:
@@ -214,7 +216,7 @@ class Selecting:
         return "all"
 
     def columns(self) -> str:
-        """Select what clicking diamonds of the summary selects."""
+        """Select what clicks on diamonds of the summary select."""
         frames = self.frames()
         chosen = self.dice.sample(frames, max(1, min(len(frames) - 1, self.dice.choice((1, 1, 1, 2, 3)))))
         self.select_at(*chosen)
@@ -270,17 +272,17 @@ def _among(at: FloatArray, frames: Sequence[float]) -> BoolArray:
 
 
 class Edits(Selecting):
-    """Random edits. Each tells what it did, and whether the twin must come to the same keys."""
+    """Random edits; each returns its description, and which keys of the twins must be alike after it."""
 
     snaps = True
     factors: tuple[float, ...] = (0.5, 0.7, 0.9, 1.3, 1.5, 2.0, -1.0)
-    """By which times are scaled."""
+    """Factors by which frames are scaled."""
     kind = ""
-    """What the last edit was, where its name doesn't say it: which operator."""
+    """The kind of the last edit where its name is not enough: the operator."""
 
     @contextmanager
     def between(self) -> Iterator[None]:
-        """Around an edit whose result depends on what is between own keys."""
+        """Surround an edit whose result depends on the curve between own keys."""
         yield
 
     def on_both(self, work: Callable[[Any], None]) -> None:
@@ -289,11 +291,11 @@ class Edits(Selecting):
             work(obj)
 
     def passes_by_keys(self, path: str) -> bool:
-        """Whether the track's motion leaves its keys, as a B-spline does."""
+        """Return whether the track's motion doesn't pass through its keys, like a B-spline's."""
         try:
             track = self.animation.find_track(self.live, path)
         except self.animation.Refusal:
-            # Its last key was deleted, and with it its F-curves.
+            # With its last key its F-curves were deleted.
             return False
         method: Any = METHODS[track.settings.method]
         return (method.rotations if track.is_rotation else method.values).meets_keys is False
@@ -347,8 +349,8 @@ class Edits(Selecting):
         return f"{where}: mirrored at {frame}", ALL
 
     def snap(self) -> Done:
-        # Of curves one generated key between frames may be all that a key of the animator's is averaged with: then
-        # nothing is left that tells of it.
+        # A generated key of a curve between frames may be the only one merged with an own key: then nothing gives
+        # evidence of that.
         where = self._where("all", "columns", *(() if "output" in self.options else ("box",)))
         self.do_in("DOPESHEET", lambda: bpy.ops.action.snap(type="NEAREST_FRAME"))
         return f"{where}: snapped", ALL
@@ -401,8 +403,10 @@ class Edits(Selecting):
                 bpy.ops.action.paste(**how)
 
     def _deselect_before(self, source: str, twin: str) -> None:
-        """Deselect the source's generated keys before the first selected key of its twin: Blender pastes the first one
-        at the current frame, and the own keys of both belong at the same frames."""
+        """Deselect the source's generated keys before the first selected key of its twin.
+
+        Blender pastes the first key at the current frame, and the own keys of both belong at the same frames.
+        """
         first = min((point.co.x for point in _selected(bpy.data.objects[twin])), default=0.0)
         for point in _selected(bpy.data.objects[source]):
             if point.co.x < first - NEAR:
@@ -429,8 +433,8 @@ class Edits(Selecting):
         value = self.dice.choice(values)
         self.kind = name
         self.do_in("DOPESHEET", lambda: getattr(bpy.ops.action, name)(type=value))
-        # Without its record, a key made linear is no other than the bake has left it; and Blender makes all handles of
-        # a curve free that stand beside one of another type.
+        # Without a record, a key set to linear is the same as the bake has written it; and Blender frees all handles of
+        # a curve beside one of another type.
         alone = "[" in where and name in ("interpolation_type", "handle_type")
         return f"{where}: {name} {value}", KEYS if alone else ALL
 
@@ -441,7 +445,7 @@ class Edits(Selecting):
         return f"extrapolation {kind}", KEYS
 
     def key_pose(self) -> Done:
-        """I, where nothing is keyed yet or over a key, generated or not."""
+        """Insert keys with I, at free frames or over a key, generated or not."""
         frame = self.dice.choice((self.dice.randint(-5, 55), *self.frames()))
         path = self.dice.choice(self._paths())
         dice = random.Random(len(self.story))
@@ -449,7 +453,7 @@ class Edits(Selecting):
         return f"{path} keyed at {frame:g}", KEYS
 
     def key_at(self, path: str, frame: float, values: Sequence[float], index: int = -1) -> None:
-        """Give the property these values, and key it, or one component of it."""
+        """Set the property to these values, and key it, or one component of it."""
 
         def work(obj: Any) -> None:
             owner, name = obj, path
@@ -463,7 +467,7 @@ class Edits(Selecting):
         self.on_both(work)
 
     def set_value(self) -> Done:
-        """A script that gives keys other values."""
+        """Change the value of a key by a script."""
         path = self.dice.choice(self._paths())
         index, amount = self.dice.randint(0, 2), self.dice.uniform(-1, 1)
         frames = [c for f in rows(self.plain) if (f.data_path, f.array_index) == (path, index) for c in co(f)[:, 0]]
@@ -474,7 +478,7 @@ class Edits(Selecting):
         return f"{path}[{index}] set at {at:g}", ALL
 
     def set_point(self, path: str, index: int, at: float, frames: float, amount: float) -> None:
-        """Move a key by a script, with its handles."""
+        """Move a key with its handles by a script."""
 
         def work(obj: Any) -> None:
             for fcurve in rows(obj):
@@ -499,10 +503,10 @@ class Edits(Selecting):
         return f"{where}: values scaled by {factor}", KEYS
 
     def graph_operator(self) -> Done:
-        """Those that make of a key what its neighbours say, and some of these are generated.
+        """Run an operator whose result depends on a key's neighbours, some of which are generated.
 
-        Keys are selected curve by curve, or all: a generated key alone that gets another value is the animator's from
-        then on, and the twin of one in the column of another channel's key has none.
+        Keys are selected curve by curve, or all: a single generated key that gets another value becomes the animator's,
+        and the twin has no key in the column of another channel's key.
         """
         where = self.graph() if self.dice.random() < 0.5 else self.all()
         name, how = self.dice.choice(GRAPH_OPERATORS)
@@ -518,7 +522,7 @@ class Edits(Selecting):
         return f"{where}: action.{name} {how}", NONE
 
     def run_operator(self, ui_type: str, module: str, name: str, how: dict[str, Any]) -> None:
-        """Run an operator of an editor where this Blender has it, and it has something to do."""
+        """Run an operator of an editor if this Blender has it, and it has something to do."""
         self.kind = " ".join((f"{module}.{name}", *filter(None, (str(how.get("type") or how.get("mode") or ""),))))
 
         def operator() -> None:
@@ -527,7 +531,7 @@ class Edits(Selecting):
                 try:
                     run(**how)
                 except RuntimeError as error:
-                    # It has nothing to do, and says so.
+                    # It has nothing to do.
                     if "Error: " not in str(error):
                         raise
 
@@ -538,7 +542,7 @@ class Edits(Selecting):
             self.do_in(ui_type, operator)
 
     def slide(self) -> Done:
-        """A slider of the sidebar."""
+        """Set a parameter, like a slider of the sidebar."""
         path = self.dice.choice(self._paths())
         frames = self._full_columns(path)
         if not frames:
@@ -578,7 +582,7 @@ class Edits(Selecting):
 
 
 def transform(mode: Any, amount: float) -> object:
-    """The Dope Sheet's G (TIME_TRANSLATE), S (TIME_SCALE, around the current frame) and their like."""
+    """Run the Dope Sheet's G (TIME_TRANSLATE), S (TIME_SCALE, around the current frame) and their like."""
     return bpy.ops.transform.transform(mode=mode, value=(amount, 0, 0, 0))
 
 
@@ -638,4 +642,4 @@ ADDRESSING: frozenset[str | tuple[str, str]] = frozenset(
         "blend_to_default",
     }
 )
-"""Operators that do the same to an own key whatever is between own keys."""
+"""Operators whose effect on an own key does not depend on the curve between own keys."""

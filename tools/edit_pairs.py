@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pairs of edits between two bakes, done to what is baked and to its twin; what of the own keys is lost."""
+"""Pairs of edits between two bakes, applied to a baked object and to its twin; and what own keys are lost."""
 
 from __future__ import annotations
 
@@ -47,12 +47,13 @@ OUTPUTS: dict[str, dict[str, Any]] = {
 }
 MODES = ("XYZ", "QUATERNION", "BONES", "AXIS_ANGLE", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
 SHAPES = ("plain", "ragged", "still", "whole")
-"""Of the keys: random ones; some channels without some; some channels that stand still; whole numbers, some alike."""
+"""Kinds of keys. plain: random ones; ragged: some channels lack some; still: some channels are constant; whole: whole
+numbers, some of them equal."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What a pair is done to."""
+    """The setting in which a pair of edits is made."""
 
     mode: str = "XYZ"
     output: str = "samples"
@@ -67,7 +68,7 @@ class Setting:
 
 
 def settings_by(dice: random.Random) -> Setting:
-    """A random one: the plain ones are likelier."""
+    """Return a random setting; plain ones are likelier."""
     return Setting(
         dice.choices(MODES, (4, 4, 4, 1, 0.4, 0.4, 0.4, 0.4, 0.4))[0],
         dice.choices(list(OUTPUTS), (4, 2, 1.5, 2, 2))[0],
@@ -78,13 +79,13 @@ def settings_by(dice: random.Random) -> Setting:
 
 
 class Stage:
-    """One file with what cases are made of: TCB objects, baked in each way that was asked for, and not baked."""
+    """A file with the templates of cases: TCB objects, baked with each output that was requested, and not baked."""
 
     def __init__(self, animation: Any) -> None:
         self.animation = animation
         self.names: dict[tuple[Any, ...], str] = {}
         self.said: set[str] = set()
-        """What bakes of unedited keys say, without numbers and names."""
+        """Notes of bakes of unedited keys, without numbers and names."""
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
 
     def place(self, setting: Setting, others: bool = False) -> None:
@@ -97,7 +98,7 @@ class Stage:
                     obj.animation_data.action.tcb_live = True
 
     def clear(self) -> None:
-        """Take everything away but what cases are made of."""
+        """Remove everything except templates."""
         active: Any = bpy.context.view_layer.objects.active  # type: ignore[union-attr]
         if active is not None and active.mode != "OBJECT":
             bpy.ops.object.mode_set(mode="OBJECT")
@@ -141,7 +142,7 @@ class Stage:
 
 
 def _shape(obj: Any, shape: str) -> None:
-    """Make the keys what the setting says, before a bake."""
+    """Change the keys as the setting requires, before a bake."""
     for number, fcurve in enumerate(rows(obj)):
         points = fcurve.keyframe_points
         if shape == "ragged" and number % 3 == 1 and "location" in fcurve.data_path:
@@ -156,12 +157,12 @@ def _shape(obj: Any, shape: str) -> None:
 
 
 def worded(note: str) -> str:
-    """A note without the object's name and without numbers."""
+    """Return a note without the object's name and without numbers."""
     return re.sub(r"[-\d.,e\s]+", " ", re.sub(r'^".*?", ', "", note))
 
 
 class Case(Edits):
-    """Twins on a stage, edits done to them, and the verdict after a look."""
+    """Twins on a stage, edits made to them, and the verdict after an update."""
 
     factors = (0.3, 0.5, 0.7, 0.9, 1.3, 1.5, 2.0, -1.0)
 
@@ -171,26 +172,26 @@ class Case(Edits):
         self.dice = random.Random(0)
         self.story: list[str] = []
         self.failures: list[str] = []
-        """What could be done to the twin only."""
+        """Edits that only one of the two accepted."""
         self.values = True
-        """Whether anybody can tell the values of own keys: not where a bulk tool had a merged one to work on."""
+        """Whether the values of own keys can be compared: not where a bulk tool worked on a merged one."""
         self.inserted = False
-        """Whether there are new keys: they take their interpolation from what stands before them."""
+        """Whether there are new keys: they take their interpolation from the keys before them."""
         self.merged = False
-        """Whether own keys merged, of which either one's parameters may stay."""
+        """Whether own keys merged, so that the parameters of either may stay."""
         self.averaged: Points = {}
         """The twin's keys before some of them merged."""
         self.reversed = False
-        """Whether keys were reversed in time, which negates bias and swaps eases; the twin's stay."""
+        """Whether keys were reversed in time, which negates bias and swaps eases, except the twin's."""
         self.keying = False
-        """Whether the operator inserts keys. A generated one within 0.01 of where Blender has a key to insert gets its
-        value: then it is the animator's, as any that is keyed over."""
+        """Whether the operator inserts keys. A generated one within 0.01 of a key to be inserted gets its value: then
+        it is the animator's, as any that is keyed over."""
         self.bent = False
-        """Whether a handle was dragged that plays a key's parameters; the twin's stay."""
+        """Whether a handle that plays a key's parameters was dragged; the twin's parameters stay."""
         self.noted: list[str] = []
-        """What looks between edits have said."""
+        """Notes of updates between edits."""
         self.untouched: list[Name] = []
-        """Channels that are not TCB: a look leaves them as they are."""
+        """Channels that are not TCB, which an update must not change."""
         stage.clear()
         scene_now().frame_set(0)
         stage.place(setting, others)
@@ -202,7 +203,7 @@ class Case(Edits):
                 operators.tcb.sync()
 
     def do(self, name: str, dice: random.Random | None = None) -> str:
-        """Do the edit of that name; its kind."""
+        """Do the edit of that name, and return its kind."""
         self.dice = dice or self.dice
         self.kind, self.snaps = "", True
         self._key_siblings()
@@ -214,7 +215,7 @@ class Case(Edits):
         self.inserted |= name in INSERTING
         if name in MERGING and _count(self.plain) < before:
             self.merged, self.averaged = True, points
-        # Over the axis of times values are negated.
+        # A mirror over the time axis negates values.
         self.reversed |= ("mirror" in said and "XAXIS" not in said) or "scaled by -" in said
         self.story.append(said)
         self._keep_notes()
@@ -226,10 +227,10 @@ class Case(Edits):
         super()._select(chosen)
 
     def _key_siblings(self) -> None:
-        """After keys were inserted let the twin's rotations be keyed whole where the live one's were.
+        """Key the twin's rotations as a whole after keys were inserted, where the baked object's are.
 
-        A rotation is one value: where one channel of a baked one is keyed, the look keys all. What is done next to the
-        channel that was keyed is not done to these, and they stay.
+        A rotation is one value: where one channel of a baked one is keyed, the update keys all. The next edit of the
+        keyed channel is not made to the others, and they stay.
         """
         if not self.inserted:
             return
@@ -242,10 +243,10 @@ class Case(Edits):
                     twin[name].keyframe_points.insert(frame, value)
 
     def _keep_notes(self) -> None:
-        """Keep what the extension has said of edits by itself."""
+        """Store the notes of automatic updates."""
         action = self.live.animation_data.action
         self.noted += self._handlers.said_of(action) if action is not None else []
-        # Keys that were kept in doubt are the animator's from now on, and their twin has none.
+        # Keys that were kept in doubt are the animator's from now on, and the twin has none.
         self.values &= not any(DOUBT in note for note in self.noted)
 
     @property
@@ -264,9 +265,9 @@ class Case(Edits):
 
     @contextmanager
     def between(self) -> Iterator[None]:
-        """Let the twin have what own keys are right after such an edit of the live one, before anybody looks at it.
+        """Give the twin the own keys of the baked object right after an edit, before any update.
 
-        A key of the twin's that is not there any more was deleted by the edit.
+        A key of the twin that is missing then was deleted by the edit.
         """
         twin, live = channels(self.plain), channels(self.live)
         for name, fcurve in twin.items():
@@ -282,7 +283,7 @@ class Case(Edits):
         self.note()
 
     def follow(self) -> None:
-        """Give the twin's keys the values of the live one's that stand there, and its new keys."""
+        """Give the twin's keys the values of the baked object's at the same frames, and its new keys."""
         live = channels(self.live)
         for name, fcurve in channels(self.plain).items():
             if name not in live:
@@ -293,7 +294,7 @@ class Case(Edits):
             _follow(fcurve, live[name], self.keying)
 
     def look(self) -> list[str]:
-        """Bring what is baked up to date; what was said that is not said of unedited keys."""
+        """Update what is baked; return the notes that are not given for unedited keys."""
         return [note for note in self._look() if worded(note) not in self.stage.said]
 
     def _look(self) -> list[str]:
@@ -303,12 +304,12 @@ class Case(Edits):
         try:
             report = self.animation.bake(self.live, **self.options)
         except self.animation.Refusal as refusal:
-            # All of the object's tracks are as they were.
+            # None of the object's tracks was changed.
             return [f"refused: {refusal}", *(f'refused: "Live", {path}, with it' for path in self._paths())]
         return [*(f"refused: {text}" for text in report.refused), *report.notes]
 
     def note(self) -> None:
-        """Let the extension look at what was edited, as it does in a window when an edit ends."""
+        """Let the extension record edits, as it does in a window when an edit ends."""
         self._flush()
         self._keep_notes()
 
@@ -320,7 +321,7 @@ class Case(Edits):
             return self._handlers.flush()
 
     def judge(self) -> Verdict:
-        """Look, restore, and hold what is left against the twin."""
+        """Update, restore, and compare the result with the twin."""
         self._keep_notes()
         try:
             passes_by = any(map(self.passes_by_keys, self._paths()))
@@ -334,7 +335,7 @@ class Case(Edits):
         live = self.live
         parameters = parameters_of(self.animation, live)
         try:
-            # Blender 4.2 lets go of an action without keys.
+            # Blender 4.2 drops an action without keys.
             if live.animation_data.action is not None:
                 self.animation.restore(live)
         except self.animation.Refusal as refusal:
@@ -383,18 +384,18 @@ class Case(Edits):
         self._bend((name, how.get("type")) in DRAGGING)
 
     def scale_values(self) -> Done:
-        # Of a key with the value 0 only the handles.
+        # For a key with the value 0 only the handles are scaled.
         self._bend(True)
         return super().scale_values()
 
     def _bend(self, dragged: bool) -> None:
-        """Take note that handles were dragged, which gives keys other parameters where handles play."""
+        """Record that handles were dragged, which changes parameters of keys where handles play."""
         self.bent |= dragged and self.setting.output == "handles"
 
     # Edits that walks don't do.
 
     def free_frames(self, path: str, index: int) -> list[float]:
-        """Whole frames among the twin's keys of a channel at which it has none."""
+        """Return whole frames among the twin's keys of a channel at which it has none."""
         own = [co(f)[:, 0] for f in rows(self.plain) if (f.data_path, f.array_index) == (path, index)]
         if not own or len(own[0]) < 2:
             return []
@@ -402,16 +403,16 @@ class Case(Edits):
         return [float(frame) for frame in span if np.abs(own[0] - frame).min() > 0.5]
 
     def channel(self) -> Name:
-        """One of the twin's that have keys."""
+        """Return a random one of the twin's channels with keys."""
         return self.dice.choice(list(channels(self.plain)))
 
     def value_at(self, path: str, index: int, frame: float) -> float:
-        """What the baked channel plays."""
+        """Return the value of the baked channel."""
         fcurve = channels(self.live).get((path, index))
         return 0.0 if fcurve is None else float(fcurve.evaluate(frame))
 
     def key_opposite(self) -> Done:
-        """Key the opposite value where a generated key stands: of one channel, or of all."""
+        """Key the negated value over a generated key: in one channel, or in all."""
         path, index = self.channel()
         free = self.free_frames(path, index)
         if not free:
@@ -425,7 +426,7 @@ class Case(Edits):
         return f"{path}[{index}] keyed at {frame:g}, the opposite value", KEYS
 
     def key_many(self) -> Done:
-        """Key 1 more on several frames on end."""
+        """Key values 1 above the curve on several consecutive frames."""
         path, index = self.channel()
         free = self.free_frames(path, index)
         if not free:
@@ -436,7 +437,7 @@ class Case(Edits):
         return f"{path}[{index}] keyed 1 more at {frames[0]:g} to {frames[-1]:g}", KEYS
 
     def key_more(self, path: str, index: int, frames: Sequence[float], amount: float) -> None:
-        """Insert keys whose values are that much more than what is played there."""
+        """Insert keys with values `amount` above the curve."""
         values = [self.value_at(path, index, frame) + amount for frame in frames]
 
         def work(obj: Any) -> None:
@@ -448,7 +449,7 @@ class Case(Edits):
         self.on_both(work)
 
     def move_by_script(self) -> Done:
-        """Give a key another frame, without Blender's transform: onto a generated key, mostly."""
+        """Change a key's frame without Blender's transform: onto a generated key, mostly."""
         path, index = self.channel()
         free = self.free_frames(path, index)
         if not free:
@@ -459,7 +460,7 @@ class Case(Edits):
         held = channels(self.live)[path, index]
         own = co(held)[own_points(held), 0]
         if _row_at(own, to) is None:
-            # Of two keys at one frame Blender kept the generated one: to be seen, the own key was deleted.
+            # Of two keys at one frame Blender kept the generated one, as if the own key had been deleted.
             self.remove_point(path, index, to, ("Plain",))
         return f"{path}[{index}] moved from {at:g} to {to:g} by a script", ALL
 
@@ -504,13 +505,13 @@ class Case(Edits):
         self.on_both(work)
 
     def delete_row(self) -> Done:
-        """X on a key of one channel."""
+        """Delete a key of one channel with X."""
         where = self.row()
         self.do_in("DOPESHEET", lambda: bpy.ops.action.delete(confirm=False))
         return f"{where}: deleted", ALL
 
     def channels_delete(self) -> Done:
-        """X on one channel's or one track's rows."""
+        """Delete the rows of one channel or one track with X."""
         path, index = self.channel()
         whole = self.dice.random() < 0.6
         self.delete_channels(lambda name: name[0] == path and (whole or name[1] == index))
@@ -531,7 +532,7 @@ class Case(Edits):
             bpy.ops.anim.channels_delete()
 
     def to_deltas(self) -> Done:
-        """Animated Transforms to Deltas: F-curves get other paths."""
+        """Run Animated Transforms to Deltas: F-curves get other paths."""
         if self.mode == "BONES":
             return "nothing", ALL
         bpy.ops.object.anim_transforms_to_deltas()
@@ -563,7 +564,7 @@ class Case(Edits):
         return f"all: dragged by {amount}", KEYS
 
     def drag_handle(self) -> Done:
-        """Drag a handle: no key gets another frame or value."""
+        """Drag a handle: no key changes its frame or value."""
         path, index = self.channel()
         at = self.dice.choice(co(channels(self.plain)[path, index])[:, 0].tolist())
 
@@ -579,7 +580,7 @@ class Case(Edits):
         return f"{path}[{index}] at {at:g}: handle dragged", KEYS
 
     def generated_key(self) -> tuple[str, int, float] | None:
-        """Choose a generated key of a channel: its path, index and frame."""
+        """Choose a generated key of a channel; return its path, index and frame."""
         path, index = self.channel()
         held = channels(self.live)[path, index]
         at = co(held)[~own_points(held), 0]
@@ -612,7 +613,7 @@ class Case(Edits):
         return f"{path}[{index}] at {frame:g}: generated key made {kind}", KEYS
 
     def give_twin(self, path: str, index: int, frame: float, kind: str = "KEYFRAME") -> None:
-        """Let the twin have a key where a generated one became the animator's."""
+        """Insert a key for the twin where a generated one became the animator's."""
         held = co(channels(self.live)[path, index])
         row = _row_at(held[:, 0], frame)
         if row is not None:
@@ -620,11 +621,11 @@ class Case(Edits):
             self.find_twin(path, index).keyframe_points.insert(at, value).type = kind
 
     def find_twin(self, path: str, index: int) -> Any:
-        """The twin's F-curve."""
+        """Return the twin's F-curve."""
         return channels(self.plain)[path, index]
 
     def move_generated(self) -> Done:
-        """Move a column of generated keys in time: they go back, and are no keys."""
+        """Move a column of generated keys in time: they go back, and don't become own keys."""
         own = self.frames()
         free = [float(n) for n in range(int(own[0]) + 1, int(own[-1])) if min(abs(n - frame) for frame in own) > 0.5]
         if not free:
@@ -636,7 +637,7 @@ class Case(Edits):
         return f"generated column {frame:g}: moved by {amount}", ALL
 
     def delete_generated(self) -> Done:
-        """Delete columns of generated keys: they come back, and nothing of the animator's goes."""
+        """Delete columns of generated keys: they come back, and no own key is lost."""
         own = self.frames()
         low = self.dice.choice(own)
         near = np.asarray(own, dtype=np.float32)
@@ -662,7 +663,7 @@ class Case(Edits):
 
 @contextmanager
 def _unseen() -> Iterator[None]:
-    """Keep edits from being looked at when they end."""
+    """Disable the handlers that process edits when they end."""
     handlers: Any = bpy.app.handlers.depsgraph_update_post
     kept = list(handlers)
     handlers.clear()
@@ -675,7 +676,10 @@ def _count(obj: Any) -> int:
 
 
 def _take_signs(wanted: Own, got: Own, shown: Points) -> None:
-    """Want of quaternions what was seen, up to its sign: handles may play a key negated, and an edit acts on that."""
+    """Set the expected values of quaternions to what was played, up to the sign.
+
+    Handles may play a key negated, and an edit changes that.
+    """
     for name, points in wanted.points.items():
         if "quaternion" not in name[0] or name not in got.points or name not in shown:
             continue
@@ -688,10 +692,10 @@ def _take_signs(wanted: Own, got: Own, shown: Points) -> None:
 
 
 def _take_last(wanted: Own, got: Own, before: Points) -> None:
-    """Want of keys that merged the value of one of them, where that is what is seen.
+    """Set the expected values of merged keys to that of one of them, where it has that value.
 
-    Blender gives keys that land on one frame their mean, but not where it moved them past others on the way there, as
-    generated ones: then the last one stays with its value.
+    Blender gives keys that land on one frame their mean, except where it moved them past others on the way there, such
+    as generated ones: then the last one stays with its value.
     """
     for name, points in before.items():
         for row in wanted.points.get(name, ()):
@@ -735,7 +739,7 @@ def _follow(twin: Any, live: Any, keying: bool) -> None:
 
 @contextmanager
 def quietly() -> Iterator[list[str]]:
-    """Keep what is printed, by Blender too, from being seen; afterwards its lines are in the list."""
+    """Suppress what is printed, by Blender too; afterwards its lines are in the list."""
     lines: list[str] = []
     sys.stdout.flush()
     kept = os.dup(1)
@@ -765,12 +769,12 @@ MERGING = frozenset(
         "shift_by_script",
     }
 )
-"""Edits after which fewer own keys of the twin's mean that some merged."""
+"""Edits that have merged own keys where the twin has fewer of them afterwards."""
 INSERTING = frozenset({"key_pose", "key_opposite", "key_many", "drag_generated", "retype_generated"})
 KEYED = 1e-5
-"""Of its value: a generated key that differs by more has been keyed over."""
+"""Relative to its value: a generated key that differs by more has been keyed over."""
 DRAGGING = (("equalize_handles", None), ("snap", "HORIZONTAL"), ("mirror", "XAXIS"))
-"""Operators that move handles and no keys; Mirror where the value of a key is 0."""
+"""Operators that move handles and no keys; Mirror does for a key with value 0."""
 PAIRED = (
     ("move", 20),
     ("scale", 8),
@@ -808,12 +812,12 @@ PAIRED = (
     ("channels_delete", 3),
     ("to_deltas", 1),
 )
-"""The edits of pairs, and how often each is done."""
+"""The edits of pairs, and their weights."""
 
 
 @dataclass
 class Result:
-    """One pair."""
+    """The result of one pair."""
 
     case: str
     setting: Setting
@@ -828,7 +832,7 @@ class Result:
 
     @property
     def size(self) -> tuple[int, int, str]:
-        """Small ones are easier to understand."""
+        """Return a key that sorts results by how easy they are to understand."""
         plain = [self.setting.mode in ("XYZ", "QUATERNION"), self.setting.output == "samples"]
         plain += [self.setting.cycle == "SINGLE", self.setting.shape == "plain"]
         return self.verdict.size, -sum(plain), self.case
@@ -837,8 +841,10 @@ class Result:
 def run_pair(
     stage: Stage, seed: int, number: int, methods: bool = False, only: int | None = None, between: bool = False
 ) -> Result:
-    """Do pair `number` of that seed: both edits, or the first or second one `only`, and judge: as in a script, or
-    with what happens in a window `between` them."""
+    """Run pair `number` of that seed: both edits, or the first or second one `only`, and judge.
+
+    The edits are made as in a script, or with updates as in a window `between` them.
+    """
     dice = random.Random(f"{seed}/{number}")
     setting = settings_by(dice)
     names = [*PAIRED, ("choose", 4), ("give_velocity", 2)] if methods else list(PAIRED)

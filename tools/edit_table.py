@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A table of kinds of edits: is anything lost, of samples and of curves, live or baked again?"""
+"""A table of kinds of edits, and whether they lose anything, for each output, live or baked again."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Row:
-    """One kind of edit: where it is done, its name, how, and on what."""
+    """One kind of edit: its group, its name, the function, and the modes it is made in."""
 
     group: str
     name: str
@@ -51,13 +51,14 @@ class Row:
     modes: tuple[str, ...] = ALL
     merges: bool = False
     reverses: bool = False
-    """Own keys may land on one frame: then either one's parameters may stay."""
+    """`merges`: own keys may land on one frame, so that the parameters of either may stay. `reverses`: keys are
+    reversed in time, which negates bias and swaps eases."""
     known: str = ""
-    """Why nobody can tell."""
+    """Why the loss can't be avoided."""
     since: tuple[int, int] = (4, 2)
-    """The first Blender that does it without a window."""
+    """The first Blender that supports it without a window."""
     undone: bool = False
-    """Whether it leaves keys as they were."""
+    """True where it leaves keys as they were."""
 
 
 def dope(mode: str, amount: float, *frames: float, snap: bool = True) -> Edit:
@@ -113,7 +114,7 @@ def paste(at: float, *frames: float, **how: Any) -> Edit:
 
 
 def bulk(module: str, name: str, how: Mapping[str, Any], *frames: float) -> Edit:
-    """Run an operator on everything, or on columns; what is between own keys may have a say."""
+    """Run an operator on everything, or on columns; its result may depend on the curve between own keys."""
 
     def edit(case: Case) -> None:
         select(case, frames)
@@ -136,7 +137,7 @@ def graph_keys(case: Case, *frames: float) -> None:
 
 
 def drag(frames: float, amount: float, *keys: float) -> Edit:
-    """G in the Graph Editor."""
+    """Move keys with G in the Graph Editor."""
 
     def edit(case: Case) -> None:
         graph_keys(case, *keys) if keys else case.select_same()
@@ -176,7 +177,7 @@ def graph_paste(at: float, *keys: float) -> Edit:
 
 
 def first(case: Case) -> str:
-    """The path of a location."""
+    """Return the path of a location."""
     return case._paths()[0]
 
 
@@ -197,7 +198,7 @@ def key_opposite(frame: float, index: int = -1) -> Edit:
 
 
 def key_same(frame: float) -> Edit:
-    """Key what is played: where a generated key stands nobody can tell."""
+    """Key the value of the curve, which leaves no trace on a generated key."""
 
     def edit(case: Case) -> None:
         case.key_at(first(case), frame, [case.value_at(first(case), n, frame) for n in range(3)])
@@ -230,7 +231,7 @@ def script(*, at: float, frames: float = 0.0, amount: float = 0.0) -> Edit:
 
 
 def in_view(work: Callable[[Case], object], *, at: float, auto_key: bool = False) -> Edit:
-    """In the 3D viewport, with a pose of its own that both have."""
+    """Edit in the 3D viewport, after setting the same new pose for both."""
 
     def edit(case: Case) -> None:
         scene = scene_now()
@@ -265,7 +266,7 @@ def insert_by_name(case: Case) -> None:
 
 
 def pose_tool(tool: str, at: float, **how: Any) -> Edit:
-    """A pose tool with Auto Key: what it leaves at the frame is the animator's."""
+    """Run a pose tool with Auto Key: the keys that it leaves at the frame are the animator's."""
 
     def edit(case: Case) -> None:
         scene = scene_now()
@@ -341,7 +342,7 @@ def tweaked(edit: Edit, start: int = 0) -> Edit:
 
 
 def copied_action(case: Case) -> None:
-    """Let each use a copy of its action."""
+    """Assign a copy of its action to each."""
 
     def work(obj: Any) -> None:
         data = obj.animation_data
@@ -383,7 +384,7 @@ def unused_handles(case: Case) -> None:
 
 
 def retype(case: Case) -> None:
-    """Make a generated key a key."""
+    """Change the type of a generated key."""
     path, frame = first(case), generated(case)
     case.select_key(path, 0, frame)
     case.do_in("DOPESHEET", lambda: bpy.ops.action.keyframe_type(type="EXTREME"))
@@ -398,7 +399,7 @@ def drag_generated(case: Case) -> None:
 
 
 def generated(case: Case) -> float:
-    """Where the baked location has a generated key."""
+    """Return the frame of a generated key of the baked location."""
     at = co(channels(case.live)[first(case), 0])[:, 0]
     return float(next(frame for frame in at if 12 < frame < 24))
 
@@ -465,16 +466,16 @@ def delete_beside_a_plain_one(case: Case) -> None:
     """Delete a bone's channels; another bone is keyed at the same frames, and is not TCB."""
     other = 'pose.bones["Arm.R"]'
     case.on_both(lambda obj: case.animation.remove(obj, [other]) and None)
-    # Removing switched it off.
+    # Remove has switched Live off.
     case.live.animation_data.action.tcb_live = case.setting.live
     case.untouched = [name for name in channels(case.plain) if name[0].startswith(other)]
     case.delete_channels(lambda channel: channel[0].startswith('pose.bones["Arm.L"]'))
 
 
 def _of_all(group: str, name: str, how: dict[str, Any], edit: Edit) -> Row:
-    """An operator that is run on all keys."""
+    """Make a row for an operator that is run on all keys."""
     kind = str(how.get("type", ""))
-    # Over the axis of times values are negated.
+    # A mirror over the time axis negates values.
     reverses = name == "mirror" and kind != "XAXIS"
     return Row(group, f"{name} {kind}".strip() + ", all selected", edit, reverses=reverses)
 
@@ -512,7 +513,7 @@ NAMED = (
     ),
     Row("Dope Sheet", "scale all by 0.3, snapping", dope("TIME_SCALE", 0.3), merges=True),
 )
-"""Edits that lost something while keys were told apart by what they look like."""
+"""Edits that lost something in an earlier version, which recognized keys by type and value."""
 ROWS = (
     Row("Dope Sheet", "move all", dope("TIME_TRANSLATE", 7)),
     Row("Dope Sheet", "move all by a fraction", dope("TIME_TRANSLATE", 0.4, snap=False)),
@@ -623,8 +624,8 @@ ROWS = (
 
 
 def run_row(stage: Stage, row: Row, mode: str, output: str, live: bool) -> dict[str, Any]:
-    """Do one edit to one scene: its verdict, what differs, what was said."""
-    # What handles play has no generated keys.
+    """Make one edit in one scene; return its verdict, differences and notes."""
+    # A track played by handles has no generated keys.
     if bpy.app.version < row.since or (output == "handles" and "generated" in row.name and row.group != "Scripts"):
         return {"verdict": "idle", "texts": [], "notes": []}
     case = Case(stage, Setting(mode, output, live))
@@ -635,7 +636,7 @@ def run_row(stage: Stage, row: Row, mode: str, output: str, live: bool) -> dict[
         idle = _state(case) == state and not row.undone
         case.merged = row.merges and _count(case) < before
         case.reversed = row.reverses
-        # New keys take their interpolation from what stands before them.
+        # New keys take their interpolation from the keys before them.
         case.inserted |= _count(case) > before and row.group not in ("Dope Sheet", "Graph Editor")
         verdict = case.judge()
     except Exception as error:
@@ -646,8 +647,8 @@ def run_row(stage: Stage, row: Row, mode: str, output: str, live: bool) -> dict[
 
 
 def _state(case: Case) -> Any:
-    """Something that differs after any edit of keys."""
-    # Bits of all that is an own key's, and all keys of the baked one.
+    """Return something that differs after any edit of keys."""
+    # Bits of all own keys, and all keys of the baked object.
     state: list[Any] = []
     for obj in case.twins:
         data = obj.animation_data
@@ -667,7 +668,7 @@ def _count(case: Case) -> int:
 
 
 def run(animation: Any, only: str = "") -> list[dict[str, Any]]:
-    """All rows; of each cell the worst of its scenes."""
+    """Run all rows; for each cell return the worst of its scenes."""
     stage = Stage(animation)
     order = ("error", *KINDS, "kept", "idle")
     result = []
@@ -712,12 +713,12 @@ LEGEND = """## Words
 
 
 def is_bad(row: Mapping[str, Any]) -> bool:
-    """Whether something is lost that can be kept."""
+    """Return whether something is lost that could be kept."""
     return not row["known"] and any(cell["verdict"] in BAD for cell in row["cells"].values())
 
 
 def markdown(found: Mapping[str, list[dict[str, Any]]]) -> str:
-    """The table of each Blender, the newest first."""
+    """Return the tables of each Blender version, the newest first."""
     newest_first = sorted(found, key=lambda version: [int(part) for part in version.split(".")[:2]], reverse=True)
     verdicts = [
         f"- Blender {version}: {len(found[version])} kinds of edits; with {sum(map(is_bad, found[version]))} of them "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether edits of what is baked are kept: each is done to a twin that is not baked too, whose own keys are right.
+"""Measure whether edits of baked objects are kept, by making each edit also to a twin that is not baked.
 
     python tools/edits.py table [--output docs/edits.md] [--data build/edits]
     python tools/edits.py pairs [--count 20000] [--seed 0] [--processes 2] [--methods] [--between]
@@ -29,13 +29,13 @@ from tools import tcb
 
 ROOT = tcb.ROOT
 BAD = ("error", "lost", "appeared", "parameters")
-"""As `edit_judge.COUNTED`, which needs Blender."""
+"""The same as `edit_judge.COUNTED`, which needs Blender."""
 SHOWN = 3
 """Cases of each pair of kinds that are printed."""
 
 
 def registered() -> Any:
-    """The animation part of the checkout's extension, with its operators registered."""
+    """Return the `animation` package of the checkout's extension, with its operators registered."""
     import bpy  # noqa: F401
 
     package = tcb.load(tcb.PACKAGE, "__init__.py", [str(ROOT)])
@@ -106,7 +106,7 @@ def _case(arguments: argparse.Namespace) -> int:
 
 
 def _share(arguments: argparse.Namespace) -> int:
-    """Every pair whose number is this process's share, a line of JSON each that is not kept."""
+    """Run this process's share of the pairs; write a line of JSON for each that is not kept."""
     animation = registered()
     from tools.edit_judge import COUNTED
     from tools.edit_pairs import Stage, run_pair
@@ -117,7 +117,7 @@ def _share(arguments: argparse.Namespace) -> int:
             result = run_pair(stage, arguments.seed, number, arguments.methods, between=arguments.between)
             if result.worst == "kept":
                 continue
-            # What each of the two loses alone is no matter of pairs.
+            # Losses of a single edit are not counted for pairs.
             places = (0, 1) if result.worst in COUNTED else ()
             alone = [run_pair(stage, arguments.seed, number, arguments.methods, only) for only in places]
             line = {

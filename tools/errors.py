@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure how far what Blender plays of a bake is from the formulas, ten places a frame.
+"""Measure the error of what Blender plays of a bake against the formulas, at ten points a frame.
 
     python tools/errors.py [FILE.3ds …] [--docs docs]
 
@@ -37,16 +37,16 @@ from tools.bench_scene import fcurves
 FloatArray = npt.NDArray[np.float64]
 
 PLACES = 10
-"""A frame."""
+"""Points a frame."""
 NAMES = ("tension", "continuity", "bias", "ease_to", "ease_from")
 VALUE_TOLERANCE = 1e-4
-"""Of a track's range: the add-on's default for curves."""
+"""Relative to a track's range: the extension's default for curves."""
 ROTATION_TOLERANCE = 0.01
-"""Degrees: the same."""
+"""Degrees: the extension's default for curves."""
 ROUNDING = 2e-6
-"""Of a track's largest value, and in radians: what float32 leaves of samples, and adds to curves."""
+"""Relative to a track's largest value, and in radians: the error that float32 leaves in samples, and adds to curves."""
 PROPERTIES = {"POSITION": "location", "ROTATION": "rotation_quaternion", "SCALE": "scale"}
-"""What a .3ds file's tracks are keys of; other tracks are custom properties."""
+"""The properties for a .3ds file's tracks; other tracks become custom properties."""
 
 package = tcb.load(tcb.PACKAGE, "__init__.py", [str(tcb.ROOT)])
 animation = importlib.import_module(f"{package.__name__}.animation")
@@ -54,7 +54,7 @@ animation = importlib.import_module(f"{package.__name__}.animation")
 
 @dataclass(frozen=True)
 class Track:
-    """Keys of a property, as float32 has them; rotations as quaternions."""
+    """Keys of a property, rounded to float32; rotations as quaternions."""
 
     datablock: bpy.types.ID
     path: str
@@ -66,16 +66,16 @@ class Track:
         return "rotation" in self.path
 
     def value(self) -> tuple[float, ...]:
-        """What the property is now; of a rotation the quaternion."""
+        """Return the present value of the property; for a rotation its quaternion."""
         value: Any = self.datablock.path_resolve(self.path)
         numbers = tuple(value) if hasattr(value, "__len__") else (value,)
         return tuple(reference.of_euler(numbers)) if self.path.endswith("euler") else numbers
 
     def exact(self, frame: float) -> Sequence[float]:
-        """What the formulas say."""
+        """Return the exact value by the formulas."""
         keys = self.keys
         if self.cycle == "SINGLE":
-            # Farther keys have no say, and the reference looks at all that it is given.
+            # Keys farther away have no influence, and the reference processes all it is given.
             before = bisect_right([key.frame for key in keys], frame)
             keys = keys[max(0, before - 3) : before + 3]
         if self.is_rotation:
@@ -87,7 +87,7 @@ class Track:
 
     @property
     def range(self) -> float:
-        """How far the keys lie apart, in the component in which they do most."""
+        """Return the range of the keys' values, in the component in which it is largest."""
         return float(np.ptp([key.value for key in self.keys], axis=0).max())
 
     @property
@@ -97,16 +97,16 @@ class Track:
 
 @dataclass
 class Distance:
-    """The worst: of values in units, and in shares of the track's range; of rotations in degrees."""
+    """The maximum errors: of values in units, and relative to the track's range; of rotations in degrees."""
 
     value: float = 0.0
     share: float = 0.0
     angle: float = 0.0
     excess: float = 0.0
-    """How much farther off than it may be, in shares of that."""
+    """The error relative to what is allowed."""
 
     def add(self, track: Track, apart: float, tolerance: float) -> None:
-        """`apart`: in units or radians; `tolerance`: of the track's range, or radians."""
+        """Include an error; `apart`: in units or radians; `tolerance`: relative to the track's range, or radians."""
         if track.is_rotation:
             self.angle = max(self.angle, math.degrees(apart))
             allowed = tolerance + ROUNDING
@@ -120,16 +120,16 @@ class Distance:
 
 @dataclass
 class Row:
-    """What came of one file."""
+    """The results for one file."""
 
     name: str
     tracks: int = 0
     keys: int = 0
-    """The animator's, of all channels."""
+    """The animator's keys, of all channels."""
     samples: int = 0
-    """Generated."""
+    """Generated keys."""
     curves: int = 0
-    """Generated."""
+    """Generated keys."""
     needless: int = 0
     """Segments that would be within the tolerance without any of their generated keys."""
     at_frames: Distance = field(default_factory=Distance)
@@ -142,7 +142,7 @@ class Row:
 
 
 def example() -> list[Track]:
-    """The tracks of the example scene, in a new file."""
+    """Make the example scene in a new file, and return its tracks."""
     make_scene()
     result = []
     for track in TRACKS:
@@ -160,12 +160,12 @@ def example() -> list[Track]:
 
 
 def as_stored(numbers: Sequence[float]) -> list[float]:
-    """As F-curves hold them."""
+    """Return numbers rounded as F-curves store them."""
     return [float(np.float32(number)) for number in numbers]
 
 
 def of_file(path: Path) -> list[Track]:
-    """The tracks of a .3ds file, as keys of empty objects in a new file."""
+    """Make empty objects with the keys of a .3ds file in a new file, and return its tracks."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     result = []
     for node in three_ds.read(path.read_bytes()).nodes:
@@ -210,7 +210,7 @@ def keyed(item: Any, track: three_ds.Track) -> Track:
 
 
 def orientations(turns: FloatArray) -> FloatArray:
-    """Add up turns from key to key, angle and axis (docs/formulas.md, "Relative keys")."""
+    """Accumulate rotations from key to key, angle and axis (docs/formulas.md, "Relative keys")."""
     q, result = np.array([1.0, 0.0, 0.0, 0.0]), []
     for angle, *axis in turns:
         if any(axis):
@@ -220,7 +220,7 @@ def orientations(turns: FloatArray) -> FloatArray:
 
 
 def places(tracks: Sequence[Track]) -> list[tuple[int, float]]:
-    """Frame and subframe of each place to look at."""
+    """Return frame and subframe of each point to compare."""
     first = min(track.keys[0].frame for track in tracks)
     last = max(track.keys[-1].frame for track in tracks)
     whole = range(int(first), int(last))
@@ -228,7 +228,7 @@ def places(tracks: Sequence[Track]) -> list[tuple[int, float]]:
 
 
 def played(tracks: Sequence[Track], where: Sequence[tuple[int, float]]) -> list[list[tuple[float, ...]]]:
-    """For each track what Blender shows."""
+    """Return what Blender plays of each track."""
     scene: Any = bpy.context.scene
     result: list[list[tuple[float, ...]]] = [[] for _ in tracks]
     for frame, subframe in where:
@@ -239,7 +239,7 @@ def played(tracks: Sequence[Track], where: Sequence[tuple[int, float]]) -> list[
 
 
 def bake(tracks: Sequence[Track], output: str) -> int:
-    """Bake all; returns the number of generated keys."""
+    """Bake all tracks; return the number of generated keys."""
     datablocks = list(dict.fromkeys(track.datablock for track in tracks))
     report = animation.bake_many(datablocks, animation.Options(output=output))
     if report.refused:
@@ -249,17 +249,17 @@ def bake(tracks: Sequence[Track], output: str) -> int:
 
 
 def apart(track: Track, shown: Sequence[float], exact: Sequence[float]) -> float:
-    """In units, the component farthest off, or in radians."""
+    """Return the error: in units, of the component with the largest, or in radians."""
     if track.is_rotation:
         return reference.apart(np.array(shown), np.array(exact))
     return max(abs(a - b) for a, b in zip(shown, exact, strict=True))
 
 
 def measure(name: str, tracks: Sequence[Track]) -> Row:
-    """Bake and look."""
+    """Bake and compare."""
     row = Row(name, len(tracks))
     where = places(tracks)
-    # Blender adds the two in float32.
+    # Blender adds frame and subframe in float32.
     frames = [float(np.float32(frame) + np.float32(subframe)) for frame, subframe in where]
     exact = [[track.exact(frame) for frame in frames] for track in tracks]
     row.samples = bake(tracks, "SAMPLES")
@@ -285,8 +285,11 @@ def curves_of(track: Track) -> list[Any]:
 
 
 def needless(track: Track, tolerance: float) -> int:
-    """Segments in which the generated Bezier keys could all be left out: one cubic through the slopes at the keys on
-    both sides is near enough. Of values, each component by itself."""
+    """Return the number of segments in which all generated Bezier keys could be left out.
+
+    It is so where one cubic with the derivatives at the keys on both sides is within the tolerance. Components of
+    values are checked separately.
+    """
     curves = curves_of(track)
     if not track.is_rotation:
         return sum(_needless(track, [curve], tolerance * track.range) for curve in curves)
@@ -315,7 +318,7 @@ def _needless(track: Track, curves: Sequence[Any], tolerance: float) -> int:
 
 
 def _cubic(left: Any, right: Any, t: float) -> float:
-    """Between two keys, with the slopes of their handles."""
+    """Return the cubic between two keys, with the derivatives of their handles."""
     length, s = right.co.x - left.co.x, 1.0 - t
     leave = (left.handle_right.y - left.co.y) / (left.handle_right.x - left.co.x) * length
     arrive = (right.co.y - right.handle_left.y) / (right.co.x - right.handle_left.x) * length
@@ -324,7 +327,7 @@ def _cubic(left: Any, right: Any, t: float) -> float:
 
 
 def tables(rows: Sequence[Row]) -> dict[str, str]:
-    """Of samples and of curves, by name."""
+    """Return the tables of samples and of curves, by name."""
     samples = [
         (row.name, row.tracks, f"{row.keys:,}", f"{row.samples:,}", *_distance(row.at_frames), *_distance(row.between))
         for row in rows

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read damaged 3D Studio files, many of them, and see that nothing worse comes of it than an error or a warning.
+"""Read many damaged 3D Studio files, and check that they cause nothing worse than an error or a warning.
 
     python tools/fuzz_3ds.py [FILE…] [--inputs 1000000] [--seed 1]
 
@@ -33,9 +33,9 @@ from formats import three_ds
 
 ROOT = Path(__file__).resolve().parents[1]
 LONGEST = 2.0
-"""Seconds of the processor that an input may take, whatever else the machine does."""
+"""Seconds of processor time that an input may take."""
 MEMORY = 200 << 20
-"""Bytes that reading may take above what the process has at its start."""
+"""Bytes that reading may take above those of the process at its start."""
 TRACKS = {
     "OBJECT": ("POSITION", "ROTATION", "SCALE", "MORPH", "HIDE"),
     "CAMERA": ("POSITION", "FOV", "ROLL"),
@@ -63,11 +63,11 @@ STRANGE = (
     0xFFFFFFFF,
     0x7FC00000,
 )
-"""Numbers that lengths, counts, frames and floats are replaced by."""
+"""Numbers that replace lengths, counts, frames and floats."""
 
 
 def same(first: Any, second: Any) -> bool:
-    """Whether two scenes, or parts of them, are the same to the last bit; warnings are not compared."""
+    """Return whether two scenes, or parts of them, are the same to the last bit; warnings are not compared."""
     if type(first) is not type(second):
         return False
     if dataclasses.is_dataclass(first):
@@ -102,7 +102,7 @@ def make_track(rng: np.random.Generator, kind: str) -> three_ds.Track:
 
 
 def make_node(rng: np.random.Generator, kind: str, index: int, with_ids: bool) -> three_ds.Node:
-    """Make a node with the tracks of its kind, which hangs from one of those before it or from none."""
+    """Make a node with the tracks of its kind; its parent is a node before it, or none."""
     return three_ds.Node(
         kind,
         b"Node%d" % index,
@@ -149,7 +149,7 @@ def make_scene(rng: np.random.Generator, kinds: Sequence[str], with_objects: boo
 
 
 def make_seeds(rng: np.random.Generator) -> list[bytes]:
-    """Make the files that inputs are made from: most of them small, so that a change hits something."""
+    """Make the files that inputs are made from, most of them small, so that a change is likely to matter."""
     kinds = list(TRACKS)
     small = [make_scene(rng, [kind], False) for kind in kinds for _ in range(3)]
     scenes = [*small, make_scene(rng, [], True), make_scene(rng, kinds, True)]
@@ -157,7 +157,7 @@ def make_seeds(rng: np.random.Generator) -> list[bytes]:
 
 
 def change(rng: random.Random, seed: bytes, others: Sequence[bytes]) -> bytes:
-    """Return the bytes of a file with one to four things done to them."""
+    """Return the bytes of a file with one to four changes."""
     data = bytearray(seed)
     for _ in range(rng.choice((1, 1, 2, 4))):
         at = rng.randrange(len(data) + 1)
@@ -191,14 +191,14 @@ def lose(rng: random.Random, data: bytearray, at: int, _: Sequence[bytes]) -> No
 
 
 def add(rng: random.Random, data: bytearray, at: int, others: Sequence[bytes]) -> None:
-    """Put a piece of some file there."""
+    """Insert a part of some file."""
     other = rng.choice(others)
     start = rng.randrange(len(other))
     data[at:at] = other[start : start + rng.randrange(1, 200)]
 
 
 def replace(rng: random.Random, data: bytearray, at: int, others: Sequence[bytes]) -> None:
-    """Put a piece of some file over what is there."""
+    """Overwrite bytes with a part of some file."""
     other = rng.choice(others)
     start = rng.randrange(len(other))
     piece = other[start : start + rng.randrange(1, 60)]
@@ -217,7 +217,7 @@ CHANGES: tuple[Callable[[random.Random, bytearray, int, Sequence[bytes]], None],
 
 
 def judge(data: bytes) -> str:
-    """Read an input and say how that went: well, with warnings, or refused. Any other end of it is a failure."""
+    """Read an input and return the outcome: read, with warnings, or refused; any other outcome raises an exception."""
     try:
         scene = three_ds.read(data)
     except three_ds.ThreeDSError as error:
@@ -235,7 +235,7 @@ def judge(data: bytes) -> str:
 
 
 def check_parents(parents: Sequence[int | None]) -> None:
-    """See that every node comes to an end of its parents."""
+    """Check that the parents of every node end."""
     for index in range(len(parents)):
         at: int | None = index
         for _ in parents:
@@ -249,13 +249,13 @@ def too_long(_: int, __: object) -> NoReturn:
 
 
 def address_space() -> int:
-    """The bytes of address space that this process has."""
+    """Return the bytes of address space of this process."""
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[0]) * resource.getpagesize()
 
 
 def run(seeds: Sequence[bytes], inputs: int, number: int) -> int:
-    """Judge so many inputs, print what came of them, and return the exit status."""
+    """Judge so many inputs, print the outcomes, and return the exit status."""
     outcomes: Counter[str] = Counter()
     slowest = 0.0
     begin = time.monotonic()

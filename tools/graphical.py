@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A graphical Blender with the extension installed from its zip, driven by real clicks and keys.
+"""A graphical Blender with the extension installed from its zip, controlled by real clicks and keys.
 
 BLENDER names what starts it, beside which stands `drive`, that clicks and types: see `environment.sh graphical`.
 """
@@ -19,7 +19,7 @@ _screens = count()
 
 @contextmanager
 def started(size: tuple[int, int] = (1600, 1000)) -> Iterator[Any]:
-    """A `drive.GuiBlender`, `size` pixels wide and high, with its factory settings."""
+    """Start Blender with factory settings, `size` pixels wide and high; give a `drive.GuiBlender`."""
     blender = Path(os.environ["BLENDER"])
     sys.path.insert(0, str(blender.parent))
     import drive
@@ -31,7 +31,7 @@ def started(size: tuple[int, int] = (1600, 1000)) -> Iterator[Any]:
 
 @contextmanager
 def installed(extension_zip: Path, size: tuple[int, int] = (1600, 1000)) -> Iterator[Any]:
-    """The same with the extension enabled."""
+    """Start Blender with the extension enabled."""
     with started(size) as gui:
         gui.run(
             f"bpy.ops.extensions.package_install_files(filepath={str(extension_zip)!r}, repo='user_default',"
@@ -42,7 +42,7 @@ def installed(extension_zip: Path, size: tuple[int, int] = (1600, 1000)) -> Iter
 
 
 def place(buttons: dict[str, Any], part: str) -> Any:
-    """Where the button of the sidebar is whose Python call, or whose data path, contains `part`."""
+    """Return the position of the sidebar's button whose Python call, or data path, contains `part`."""
     name = next((name for name in buttons if part in name), None)
     assert name is not None, f"no button {part} among {sorted(buttons)}"
     return buttons[name]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measure how near the handles of the animator's own keys bring Blender to the splines, and write docs/handles.md.
+"""Measure the error of the animator's own keys, played by fitted handles, and write docs/handles.md.
 
     python tools/handles.py [--docs docs]
 
@@ -34,9 +34,9 @@ FloatArray = npt.NDArray[np.float64]
 TRACKS, KEYS = 200, 6
 PLACES = np.linspace(0.0, 1.0, 242)[1:-1]
 FOLLOWED = 400
-"""Places a segment at which the numbers of keys are followed."""
+"""Points a segment at which the values of keys are followed."""
 STEEPNESS = (0.0, 30.0, 60.0, 75.0, 90.0)
-"""Degrees of the middle angle of Euler's: how near a segment comes to gimbal lock."""
+"""Degrees of the middle Euler angle: how close a segment comes to gimbal lock."""
 HALVINGS = 45
 
 
@@ -74,7 +74,7 @@ def moving(largest: float, eased: float, full: bool) -> list[tcb.VectorSpline]:
 
 
 def followed(spline: tcb.RotationSpline, held: str) -> tuple[FloatArray, FloatArray]:
-    """Return the numbers of a track's keys that go on from each other, and all those between, shape (m, channels)."""
+    """Return the values of a track's keys that continue without jumps, and all between, shape (m, channels)."""
     frames = spline.keys.frames
     share = np.arange(FOLLOWED) / FOLLOWED
     at = np.append((frames[:-1, np.newaxis] + np.diff(frames)[:, np.newaxis] * share).ravel(), frames[-1])
@@ -111,8 +111,10 @@ def played(request: Request, fit: Handles) -> FloatArray:
 
 
 def errors(requests: Sequence[Request]) -> FloatArray:
-    """Return the largest errors of all segments, shape (tracks, segments): degrees, or of values per cent of how far
-    the segment's values reach."""
+    """Return the largest errors of all segments, shape (tracks, segments).
+
+    They are in degrees, or for values in per cent of the range of the segment's values.
+    """
     result = []
     for request, fit in zip(requests, fit_handles(requests), strict=True):
         frames = request.spline.keys.frames
@@ -129,7 +131,7 @@ def errors(requests: Sequence[Request]) -> FloatArray:
 
 
 def kinks(requests: Sequence[Request]) -> FloatArray:
-    """Return how far quaternions' angular velocities at keys are off, in shares of the segment's mean."""
+    """Return the errors of quaternions' angular velocities at keys, relative to the segment's mean."""
     found = []
     for request, fit in zip(requests, fit_handles(requests), strict=True):
         spline = request.spline
@@ -151,7 +153,7 @@ def kinks(requests: Sequence[Request]) -> FloatArray:
 
 @contextmanager
 def weights(rigid: float, soft: float) -> Iterator[None]:
-    """Fit with other weights of derivatives at keys than the add-on does."""
+    """Fit with other weights of derivatives at keys than the extension does."""
     own = handles._RIGID, handles._SOFT
     handles._RIGID, handles._SOFT = rigid, soft
     try:
@@ -161,22 +163,22 @@ def weights(rigid: float, soft: float) -> Iterator[None]:
 
 
 def spread(values: FloatArray) -> list[str]:
-    """Return the median, the nine tenths and the largest."""
+    """Return the median, the 90th percentile and the largest."""
     return [number(float(each)) for each in (np.median(values), np.percentile(values, 90), values.max())]
 
 
 HEADS = ["median", "9 of 10", "largest"]
 EASES = ((0.5, 0.0), (1.0, 0.0), (0.5, 0.5), (1.0, 1.0))
-"""Of tables: the largest tension, continuity and bias, and the largest eases."""
+"""In tables: the largest tension, continuity and bias, and the largest eases."""
 
 
 def kind(largest: float, eased: float) -> str:
-    """Say what the parameters of a row are."""
+    """Return a text with the parameters of a row."""
     return f"±{largest:g}, " + (f"eases to {eased:g}" if eased else "no ease")
 
 
 def quaternions() -> str:
-    """By the angle between keys."""
+    """Return the table of quaternions by the angle between keys."""
     rows = []
     for largest, eased in EASES:
         for degrees in (15, 30, 60, 90, 120, 170):
@@ -186,7 +188,7 @@ def quaternions() -> str:
 
 
 def continuity() -> str:
-    """What exact derivatives at keys cost, and free ones gain."""
+    """Return the table of what exact derivatives at keys cost, and free ones gain."""
     rows = []
     for largest, eased in EASES[::2]:
         for degrees in (30, 60, 90):
@@ -205,7 +207,7 @@ def continuity() -> str:
 
 
 def angles(held: str) -> str:
-    """By the angle between keys, and Euler's by the largest middle angle of the segment."""
+    """Return the table by the angle between keys, for Euler also by the largest middle angle of the segment."""
     rows = []
     for largest, eased in EASES[::2]:
         for degrees in (30, 60, 90):
@@ -229,7 +231,7 @@ def angles(held: str) -> str:
 
 
 def values() -> str:
-    """In per cent of how far a segment reaches."""
+    """Return the table of values, in per cent of the segment's range."""
     rows = []
     for name, largest, eased, full in (
         ("±1, no ease", 1.0, 0.0, False),

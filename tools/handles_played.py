@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hold what Blender plays by handles against samples of the same tracks, in whole files.
+"""Compare what Blender plays by handles with samples of the same tracks, in whole files.
 
     python tools/handles_played.py walk.bvh scene.blend run.3ds [--every 10] [--plot docs/handles_played.png]
 
@@ -66,7 +66,7 @@ def tracks_of(datablock: Any) -> list[Any]:
 
 
 def played(tracks: dict[tuple[str, str], Any]) -> dict[tuple[str, str], Float64Array]:
-    """What Blender plays of each track every quarter of a frame between its keys, shape (frames, channels)."""
+    """Return what Blender plays of each track every quarter of a frame between its keys, shape (frames, channels)."""
     result = {}
     for name, (track, frames) in tracks.items():
         columns = [
@@ -89,14 +89,14 @@ class Compared:
     keys: Float64Array
     """Frames of its keys."""
     by_handles: Float64Array
-    """Shape (frames, channels)."""
+    """Values in the shape (frames, channels)."""
     samples: Float64Array
     error: Float64Array
-    """Of the track's range, or degrees, shape (frames,)."""
+    """Relative to the track's range, or degrees, shape (frames,)."""
 
     @property
     def in_tolerances(self) -> float:
-        """The largest error, in the tolerances that a bake has by default."""
+        """Return the largest error, relative to the default tolerance of a bake."""
         fitting: Any = importlib.import_module(f"{tcb.PACKAGE}.interp.fitting.curves")
         tolerance = math.degrees(fitting.ROTATION_TOLERANCE) if self.is_rotation else fitting.VALUE_TOLERANCE
         return float(self.error.max()) / float(tolerance)
@@ -152,7 +152,7 @@ def compare(path: Path, every: int) -> tuple[tuple[str, ...], list[Compared]]:
 
 
 def plot(files: dict[str, list[Compared]], picture: Path) -> None:
-    """Draw of each file the track that is farthest off."""
+    """Draw the track of each file with the largest error."""
     import matplotlib as mpl
 
     mpl.use("Agg")

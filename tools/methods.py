@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write docs/methods.md and docs/methods.png: what each way to interpolate keeps to, costs, and is off by.
+"""Write docs/methods.md and docs/methods.png: properties, cost and error of each interpolation method.
 
     python tools/methods.py
 
@@ -32,7 +32,7 @@ DOCUMENT, PICTURE = ROOT / "docs" / "methods.md", ROOT / "docs" / "methods.png"
 BEGIN, END = "<!-- from here to the end of the {}: python tools/methods.py -->", "<!-- the end of the {} -->"
 TRACKS, KEYS, SAMPLES, ROUNDS = 60, 20, 400, 15
 
-# What tests go by serves here too; it says no types.
+# The references of the tests, which have no type annotations.
 REFERENCES: Any = importlib.import_module("tests.interp.references").REFERENCES
 
 Array = npt.NDArray[np.float64]
@@ -42,7 +42,7 @@ MEASURED, MEASURED_KEYS, MEASURED_SAMPLES = 200, (3, 9), 20
 
 
 def largest_difference(made: type[Any], reference: Any) -> float:
-    """How far a method's class is from its reference at worst: a difference of values, or an angle."""
+    """Return the largest difference of a method's class from its reference: of values, or an angle."""
     worst = 0.0
     for seed in range(MEASURED):
         generator = np.random.default_rng(seed)
@@ -58,7 +58,7 @@ def largest_difference(made: type[Any], reference: Any) -> float:
 
 
 def many(method: Method, kind: str) -> list[Any]:
-    """Tracks as a character has them."""
+    """Make tracks like those of a character."""
     made, generator = getattr(method, kind), np.random.default_rng(3)
     tracks = []
     for _ in range(TRACKS):
@@ -72,7 +72,7 @@ def many(method: Method, kind: str) -> list[Any]:
 
 
 def seconds(kind: str, names: list[str]) -> dict[str, float]:
-    """The least time of each method, all taking turns so that a busy moment is no one's alone."""
+    """Return the least time of each method; they take turns, so that a busy moment affects all."""
     at, best = np.linspace(0.0, 10.0 * KEYS, SAMPLES), dict.fromkeys(names, np.inf)
     tracks = {name: many(METHODS[name], kind) for name in names}
     for _ in range(ROUNDS):
@@ -84,7 +84,7 @@ def seconds(kind: str, names: list[str]) -> dict[str, float]:
 
 
 def rows() -> list[list[str]]:
-    """The table."""
+    """Return the rows of the table."""
     costs = {}
     for kind in ("values", "rotations"):
         taken = seconds(kind, [name for name, method in METHODS.items() if getattr(method, kind) is not None])
@@ -119,7 +119,10 @@ HEADINGS = (
 
 
 def turn_rows() -> list[list[str]]:
-    """Of the turn about a diagonal: degrees by which each method is off the circle and off an even turn; its paces."""
+    """Return rows for the rotation about a diagonal: errors of each method, and its least and largest speed.
+
+    Errors, in degrees, are those against the circle and against a uniform rotation.
+    """
     at = np.linspace(DIAGONAL_FRAMES[0], DIAGONAL_FRAMES[-1], 241)
     even = Rotation.from_rotvec(np.outer(np.radians(240.0) * at / at[-1], DIAGONAL))
     table = []
@@ -136,7 +139,7 @@ def turn_rows() -> list[list[str]]:
 
 
 def _plain(angle: float) -> str:
-    """A number of two digits, or what rounding leaves of none."""
+    """Return an angle as text, rounding errors in exponential form."""
     return f"{angle:.1f}" if angle > 0.05 else f"{angle:.0e}" if angle else "0"
 
 

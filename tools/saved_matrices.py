@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hold what Blender plays of .3ds files against the matrices that 3ds Max saved in them.
+"""Compare what Blender plays of .3ds files with the matrices that 3ds Max saved in them.
 
     python tools/saved_matrices.py FILE…
 
@@ -34,14 +34,14 @@ from tools.bench_report import number, table
 
 WAYS = ("DE_CASTELJAU", "SQUAD")
 TICKS = 160
-"""A frame of 3ds Max, in which it says at which frame it saved."""
+"""The unit of the saved frame in files of 3ds Max."""
 MOST_PARTS = 64
-"""Of a frame: samples lie no nearer."""
+"""The most samples a frame."""
 Float64Array = npt.NDArray[np.float64]
 
 
 def saved_at(scene: three_ds.Scene) -> float:
-    """The frame at which the file was saved; NaN where it does not say it."""
+    """Return the frame at which the file was saved; NaN where it is not given."""
     keyframer = scene.keyframer
     if keyframer is None or keyframer.current_frame is None or keyframer.header is None:
         return float("nan")
@@ -50,18 +50,18 @@ def saved_at(scene: three_ds.Scene) -> float:
 
 @dataclass(frozen=True)
 class Saved:
-    """Where a mesh was when its file was saved."""
+    """The matrix of a mesh when its file was saved."""
 
     matrix: Float64Array
-    """Shape (4, 4)."""
+    """In the shape (4, 4)."""
     turned: bool
-    """Whether it was between two keys of its rotation; else of its position or scale."""
+    """True where the frame was between two keys of its rotation; else between those of its position or scale."""
 
 
 def saved_matrices(scene: three_ds.Scene, frame: float) -> tuple[dict[str, Saved], int]:
-    """Return the meshes whose nodes went from one key to another there, by name, and the number of the others.
+    """Return the meshes whose nodes were between keys at that frame, by name, and the number of the others.
 
-    An instance is none: the file has the matrix of its mesh's first node.
+    Instances are left out: the file has the matrix of its mesh's first node.
     """
     meshes = {item.name: item.content for item in scene.objects if isinstance(item.content, three_ds.Mesh)}
     result = {}
@@ -79,7 +79,7 @@ def saved_matrices(scene: three_ds.Scene, frame: float) -> tuple[dict[str, Saved
 
 
 def is_between(track: three_ds.Track | None, frame: float) -> bool:
-    """Tell whether the frame lies between two keys of the track, at none."""
+    """Return whether the frame is between two keys of the track, and at none."""
     return (
         track is not None
         and len(track.frames) > 1
@@ -89,9 +89,9 @@ def is_between(track: three_ds.Track | None, frame: float) -> bool:
 
 
 def off(found: Float64Array, saved: Float64Array) -> tuple[float, float]:
-    """How far the axes differ, in degrees, and the origins, over the distance from that of the world."""
+    """Return the difference of the axes, in degrees, and of the origins, relative to the distance from the world's."""
     turn = unscaled(found) @ unscaled(saved).T
-    # Of small angles the skew part tells more than the trace.
+    # For small angles the skew part is more accurate than the trace.
     skew = np.linalg.norm([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])
     angle = np.degrees(np.arctan2(skew, np.trace(turn) - 1.0))
     place = np.linalg.norm(found[:3, 3] - saved[:3, 3]) / max(1.0, float(np.linalg.norm(saved[:3, 3])))
@@ -99,7 +99,7 @@ def off(found: Float64Array, saved: Float64Array) -> tuple[float, float]:
 
 
 def unscaled(matrix: Float64Array) -> Float64Array:
-    """The nearest rotation, a mirror taken away."""
+    """Return the nearest rotation, without a mirror."""
     left, _, right = np.linalg.svd(matrix[:3, :3])
     turn = left @ right
     rotation: Float64Array = turn * np.sign(np.linalg.det(turn))
@@ -123,14 +123,14 @@ def compare(animation: Any, path: Path) -> tuple[str, ...]:
 
 
 def errors_of(animation: Any, path: Path, frame: float, saved: Mapping[str, Saved], way: str) -> Float64Array:
-    """Import the file with rotations that way, and return how far axes and places are off, shape (meshes, 2)."""
+    """Import the file with that construction, and return the errors of axes and origins, shape (meshes, 2)."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     operators: Any = bpy.ops
     operators.import_anim.tcb_3ds(filepath=str(path), output="NONE", between=way)
     objects: Any = bpy.data.objects
     for each in objects:
         if each.animation_data is not None and each.animation_data.action is not None:
-            # So that there is a sample in the frame.
+            # So that there is a sample at the frame.
             animation.bake(each, step=1.0 / Fraction(frame).limit_denominator(MOST_PARTS).denominator)
     scene: Any = bpy.context.scene
     scene.frame_set(int(frame), subframe=frame % 1)

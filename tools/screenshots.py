@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Take the manual's pictures again, of a graphical Blender: `make screenshots`, or
+"""Take the manual's pictures again, in a graphical Blender: `make screenshots`.
 
     tools/environment.sh graphical python tools/screenshots.py [FOLDER]
 
-FOLDER defaults to docs/images. Python is one that has bpy, with which the extension's zip is built.
+FOLDER defaults to docs/images. Python must have bpy, with which the extension's zip is built.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ SIZE = (1280, 1000)
 HEADER, TO_HEADER = 26, 32
 """Pixels from the header of a closed panel to the next, or from slider to button; from a button to a header below."""
 _REST = 1.5
-"""Seconds. A busy machine redraws as late as that."""
+"""Seconds. A busy machine may redraw this late."""
 SELECTED = (255, 191, 51)
-"""The colour of the key in a diagram, which stands at this part of its height from the top:"""
+"""The colour of the key in a diagram; KEY_AT is its position relative to the diagram's height, from the top:"""
 KEY_AT = 0.373
 
 FRONT_VIEW = """
@@ -147,14 +147,14 @@ class Box(NamedTuple):
 
 
 class Camera:
-    """Takes pictures of parts of the window."""
+    """A camera for parts of the window."""
 
     def __init__(self, window: Any, folder: Path) -> None:
         self.window = window
         self.folder = folder
 
     def take(self, name: str, box: Box) -> None:
-        """What the box shows."""
+        """Save a picture of the box."""
         file = self.folder / f"{name}.png"
         crop = f"{box.right - box.left}x{box.bottom - box.top}+{box.left}+{box.top}"
         small = ["+dither", "-colors", "224", "-strip", "-define", "png:compression-level=9"]
@@ -163,11 +163,11 @@ class Camera:
         print(file)
 
     def screen(self) -> Any:
-        """What is on the screen, shape (height, width, 3)."""
+        """Return the pixels of the screen, shape (height, width, 3)."""
         return np.frombuffer(self._still(), np.uint8).reshape(SIZE[1], SIZE[0], 3).astype(int)
 
     def _still(self) -> bytes:
-        """The pixels of the screen, once the window has come to rest."""
+        """Return the pixels of the screen, once they don't change any more."""
         before = b""
         while (now := self._pixels()) != before:
             before = now
@@ -179,25 +179,25 @@ class Camera:
         return subprocess.run(grab, env=self.window.env, capture_output=True, check=True).stdout
 
     def region(self, area: str, kind: str) -> Box:
-        """Where a region of an editor is."""
+        """Return the box of a region of an editor."""
         left, bottom, width, height = self.window.run(
             f"r = region(area({area!r}), {kind!r}); result = r.x, r.y, r.width, r.height"
         )
         return Box(left, SIZE[1] - bottom - height, left + width, SIZE[1] - bottom)
 
     def editor(self, area: str) -> Box:
-        """Where a whole editor is."""
+        """Return the box of a whole editor."""
         left, bottom, width, height = self.window.run(f"a = area({area!r}); result = a.x, a.y, a.width, a.height")
         return Box(left, SIZE[1] - bottom - height, left + width, SIZE[1] - bottom)
 
     def park(self) -> None:
-        """Move the mouse to where nothing says what it is."""
+        """Move the mouse to where it shows no tooltip."""
         self.window.xdotool("mousemove", 640, SIZE[1] - 4)
         time.sleep(0.5)
 
 
 def first_animation(window: Any, camera: Camera) -> None:
-    """What the manual's first chapter does, with the cube of a new file."""
+    """Do what the manual's first chapter does, with the cube of a new file."""
     window.run(FRONT_VIEW)
     at = (500, 400)
     for frame, x, z in ((1, "-4", "3"), (20, "4", "-3"), (40, "4", "3")):
@@ -238,7 +238,7 @@ def click_until(window: Any, at: Any, condition: str) -> None:
 
 
 def viewport(window: Any, camera: Camera) -> None:
-    """The example scene with its paths, and the tab."""
+    """Show the example scene with its paths, and the tab."""
     window.run(EXAMPLE)
     window.open_sidebar("VIEW_3D", "TCB")
     window.run(EXAMPLE_VIEW)
@@ -263,7 +263,7 @@ DIAGRAMS = {
 
 
 def diagrams(window: Any, camera: Camera) -> None:
-    """The key's diagram in the sidebar, for each parameter at its ends."""
+    """Show the key's diagram in the sidebar, for each parameter at its ends."""
     before = window.run(f"s = bpy.context.scene.tcb; result = {{name: getattr(s, name) for name in {list(ALL_0)}}}")
     size = window.run(f"import sys; result = sys.modules['{PACKAGE}.panels.pictures.diagram'].size_drawn()")
     rows, columns = np.nonzero(np.abs(camera.screen() - SELECTED).max(axis=2) <= 2)
@@ -282,7 +282,7 @@ def set_key(window: Any, parameters: dict[str, float]) -> None:
 
 
 def options(window: Any, camera: Camera) -> None:
-    """The panels that are closed at first, with the key's closed instead."""
+    """Show the panels that are closed at first, with the key's closed instead."""
     window.run("bpy.context.window_manager.tcb_track = 'Object/Paper plane/rotation_quaternion'")
     buttons = window.buttons("VIEW_3D", height=420)
     x, live = place(buttons, "tcb_live")
@@ -295,7 +295,7 @@ def options(window: Any, camera: Camera) -> None:
 
 
 def graph_editor(window: Any, camera: Camera) -> None:
-    """Several keys at once, a parameter dragged, and what a bake writes."""
+    """Show several keys at once, a parameter dragged, and the keys that a bake writes."""
     window.run(SPLIT)
     window.open_sidebar("GRAPH_EDITOR", "TCB")
     window.run(LOCATION.format(output="CURVES", components=(0, 1, 2), start=48, end=86))
@@ -326,7 +326,7 @@ def graph_editor(window: Any, camera: Camera) -> None:
 
 
 def dope_sheet(window: Any, camera: Camera) -> None:
-    """Keys among generated keys, and the menu."""
+    """Show keys among generated keys, and the menu."""
     window.run(LOCATION.format(output="SAMPLES", components=(0, 1, 2), start=40, end=65))
     window.run(DOPE_SHEET)
     box = camera.editor("DOPESHEET_EDITOR")
@@ -338,7 +338,7 @@ def dope_sheet(window: Any, camera: Camera) -> None:
 
 
 def open_menu(window: Any, at: tuple[int, int]) -> None:
-    """The keys' context menu, and there TCB, by its underlined letter."""
+    """Open the keys' context menu, and TCB in it, by its underlined letter."""
     window.click(at, button=3)
     window.key("t")
 

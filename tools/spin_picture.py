@@ -38,13 +38,13 @@ WAYS: dict[str, dict[str, Any]] = {
     EXACT: {"step": 1 / 64},
 }
 LOOKS = 50
-"""On each side of the frame."""
+"""Samples on each side of the frame."""
 LIGHTS = ((1.0, (1.0, 0.35, 0.08)), (0.55, (0.15, 0.6, 1.0)), (-1.0, (0.2, 1.0, 0.35)))
-"""How far along the baton, and colour."""
+"""The position along the baton, and the colour."""
 
 
 def make_scene() -> Any:
-    """A new file with the baton, keyed."""
+    """Make a new file with the baton, keyed."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     baton: Any = shapes.link("Baton", None)
     for at, colour in LIGHTS:
@@ -65,7 +65,7 @@ def make_scene() -> Any:
 
 
 def set_up_render(scene: Any, size: int, samples: int) -> None:
-    """Let Cycles render the lights alone, with the shutter open for a whole frame."""
+    """Set up Cycles to render the lights alone, with the shutter open for a whole frame."""
     scene.render.engine = "CYCLES"
     scene.cycles.device, scene.cycles.samples, scene.cycles.use_denoising = "CPU", samples, False
     scene.cycles.max_bounces = 0
@@ -85,7 +85,7 @@ def render(path: Path) -> None:
 
 
 def seen(baton: Any) -> list[exact.Quaternion]:
-    """How the baton is turned while the shutter is open."""
+    """Return the baton's orientations while the shutter is open."""
     scene: Any = bpy.context.scene
     turned = []
     for place in range(-LOOKS, LOOKS + 1):

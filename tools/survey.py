@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run a folder of .blend and .3ds files through all that the extension does, and say per file what differs.
+"""Run a folder of .blend and .3ds files through all functions of the extension, and report what differs in each.
 
     python tools/survey.py FOLDER [--seconds 120] [--page docs/survey.md]
 
@@ -39,7 +39,7 @@ Float64Array = npt.NDArray[np.float64]
 Row = dict[str, Any]
 
 PLACES = 41
-"""Frames at which what is played is compared, of a curve and of a scene."""
+"""Frames at which the values of a curve, and the matrices of a scene, are compared."""
 BLEND_HEADS = {
     "file": "file",
     "curves": "F-curves",
@@ -91,7 +91,7 @@ def survey(path: Path) -> Row:
 
 
 class Curves:
-    """All F-curves of the open file's own actions, to the last bit, and what they play."""
+    """All F-curves of the open file's own actions, to the last bit, and the values they play."""
 
     def __init__(self) -> None:
         import bpy
@@ -187,20 +187,20 @@ def of_blend(path: Path, row: Row) -> None:
     if given:
         content, shown, frames = given
         again = matrices(imported(content, "SAMPLES")[0], frames)
-        # The file cuts names to ten letters; only objects whose name is whole are looked at.
+        # The file has names of ten letters only; objects with longer names are left out.
         pairs = [(shown[name], again[name]) for name in shown.keys() & again.keys()]
         place, degrees = off(pairs)
         row |= {"exported": f"{len(pairs)} of {row['nodes']}", "off": number(place), "degrees": number(degrees)}
 
 
 def told(faults: list[str], step: str, differing: Sequence[str]) -> None:
-    """Note how many differ after a step, and the first of them."""
+    """Add a text with the number of curves that differ after a step, and the first of them."""
     if differing:
         faults.append(f"{step}: {len(differing)} differ, such as {differing[0]}")
 
 
 def exported(row: Row) -> tuple[bytes, dict[str, Float64Array], list[float]] | None:
-    """Export the open scene; return the content of the file, and where objects are at some frames."""
+    """Export the open scene; return the content of the file, and the objects' matrices at some frames."""
     import bpy
 
     exporting, three_ds = module("exchange.exporting.exporter"), module("formats.three_ds")
@@ -217,7 +217,7 @@ def exported(row: Row) -> tuple[bytes, dict[str, Float64Array], list[float]] | N
 
 
 def imported(content: bytes, output: str) -> tuple[Any, Any]:
-    """Import into an empty file; return its scene and what is said of it."""
+    """Import into an empty file; return its scene and the report."""
     import bpy
 
     importing, three_ds = module("exchange.importing.importer"), module("formats.three_ds")
@@ -241,7 +241,7 @@ def places(start: float, end: float) -> list[float]:
 def matrices(scene: Any, frames: Sequence[float]) -> dict[str, Float64Array]:
     """Return the world matrices of the scene's objects, shape (frames, 4, 4), by name.
 
-    Of lights a .3ds file has a direction only where they are spotlights, so the others are left out.
+    A .3ds file has directions of spotlights only, so other lights are left out.
     """
     items = [item for item in scene.objects if item.type != "LIGHT" or item.data.type == "SPOT"]
     found: dict[str, list[Any]] = {item.name: [] for item in items}
@@ -253,7 +253,7 @@ def matrices(scene: Any, frames: Sequence[float]) -> dict[str, Float64Array]:
 
 
 def off(pairs: Sequence[tuple[Float64Array, Float64Array]]) -> tuple[float, float]:
-    """Return how far origins are apart, over the size of all, and how far axes are turned, in degrees: the largest."""
+    """Return the largest difference of origins, relative to the size of the scene, and of axes, in degrees."""
     if not pairs:
         return 0.0, 0.0
     origins = np.concatenate([one[:, :3, 3] for one, _ in pairs])
@@ -264,7 +264,7 @@ def off(pairs: Sequence[tuple[Float64Array, Float64Array]]) -> tuple[float, floa
 
 
 def turns(one: Float64Array, two: Float64Array) -> Float64Array:
-    """Return the angles between the rotations of matrices, in degrees; 0 where one has no three axes."""
+    """Return the angles between the rotations of matrices, in degrees; 0 where one lacks three axes."""
     left, right = unscaled(one), unscaled(two)
     turn = left @ right.transpose(0, 2, 1)
     skew = np.stack([turn[:, 2, 1] - turn[:, 1, 2], turn[:, 0, 2] - turn[:, 2, 0], turn[:, 1, 0] - turn[:, 0, 1]])
@@ -274,7 +274,7 @@ def turns(one: Float64Array, two: Float64Array) -> Float64Array:
 
 
 def unscaled(several: Float64Array) -> Float64Array:
-    """Return the nearest rotations of matrices, mirrors taken away, shape (n, 3, 3)."""
+    """Return the nearest rotations of matrices, without mirrors, shape (n, 3, 3)."""
     left, _, right = np.linalg.svd(several[:, :3, :3])
     turn = left @ right
     return np.asarray(turn * np.sign(np.linalg.det(turn))[:, None, None], dtype=np.float64)
@@ -312,7 +312,7 @@ def rewritten(read: Any, written: Any) -> list[str]:
     """Return the tracks of the file that were not written as they were, bit for bit."""
     before, after = (
         {
-            # A camera and its target have one name.
+            # A camera and its target have the same name.
             (node.kind, node.name.decode("latin-1"), track.kind): [
                 array.tobytes() for array in (track.frames, track.values, track.parameters)
             ]
@@ -365,7 +365,7 @@ def tables(folder: Path, rows: Sequence[Row]) -> dict[str, str]:
 
 
 def cell(content: object) -> object:
-    """Return what a cell shows: faults in one line, in which a bar would end it."""
+    """Return the content of a cell: faults in one line, with bars escaped."""
     return "; ".join(map(str, content)).replace("|", "\\|") if isinstance(content, list) else content
 
 

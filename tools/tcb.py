@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The extension's command from a checkout, without installing it.
+"""Run the extension's command from a checkout, without installing it.
 
     python tools/tcb.py bake FILE… --output DIR
     blender --background --python tools/tcb.py -- bake FILE… --output DIR
@@ -24,7 +24,7 @@ TOOL = Path(__file__).resolve()
 ROOT = TOOL.parent.parent
 PACKAGE = "tcb_animation"
 MISSING = 2
-"""Exit status where there is no Blender to run in."""
+"""Exit status where Blender is missing."""
 HELP = """
 A Python without Blender as a module runs this again in an environment of the checkout, .venv-bpy-VERSION, which is
 made if need be: some minutes of downloading, once. BPY=4.2, 4.5, 5.0 or 5.2 chooses the Blender there.
@@ -32,7 +32,7 @@ made if need be: some minutes of downloading, once. BPY=4.2, 4.5, 5.0 or 5.2 cho
 
 
 def load(name: str, file: str, folders: list[str] | None = None) -> ModuleType:
-    """A file of the checkout as the module `name`; with `folders` as a package that has them."""
+    """Load a file of the checkout as the module `name`; with `folders` as a package with these."""
     spec = importlib.util.spec_from_file_location(name, ROOT / file, submodule_search_locations=folders)
     assert spec is not None
     assert spec.loader is not None
@@ -59,7 +59,7 @@ def run_again_with_blender() -> NoReturn:
 
 
 def end_process(status: int) -> NoReturn:
-    """End the process at once. While it ends, Blender 4.2 and 4.5 as Python modules may crash or wait for ever."""
+    """End the process at once: Blender 4.2 and 4.5 as Python modules may crash or hang while it ends."""
     with contextlib.suppress(OSError):
         sys.stdout.flush()
         sys.stderr.flush()
@@ -78,13 +78,13 @@ def main() -> int:
         program = "python tools/tcb.py"
         start = [sys.executable, str(TOOL)]
         try:
-            # Blender may have something to say while it starts, too.
+            # Blender may print something while it starts, too.
             with load("streams", "cli/streams.py").only_results_on_standard_output():
                 import bpy  # noqa: F401
         except ImportError:
             run_again_with_blender()
-    # Whatever the checkout's folder is called. The package is not registered: the command needs no operators, and
-    # nothing must bake by itself while it works.
+    # Loaded by this name, whatever the checkout's folder is called. The package is not registered: the command needs no
+    # operators, and nothing may bake automatically while it works.
     load(PACKAGE, "__init__.py", [str(ROOT)])
     command = importlib.import_module(f"{PACKAGE}.cli")
     status: int = command.main(arguments, program, start)
