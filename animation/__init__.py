@@ -105,8 +105,8 @@ def bake(
 ) -> Report:
     """Bake the TCB tracks of the datablock; where it has none, enable and bake all of its tracks.
 
-    Tracks that are enabled here get parameters of 0 (or the `defaults`), so their motion changes: to keep it, call
-    `enable(datablock, keep_look=True)` first. By default `keep_look` is False in `enable`, `enable_many` and
+    Tracks that are enabled here get parameters 0 (or the `defaults`), so their look is not kept: call
+    `enable(datablock, keep_look=True)` first to keep it. By default `keep_look` is False in `enable`, `enable_many` and
     `bpy.ops.tcb.bake()`, True in `bpy.ops.tcb.enable()` and the command; `enable_and_bake` has no default.
 
     Parameters

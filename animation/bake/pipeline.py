@@ -98,7 +98,7 @@ def bake(
 ) -> Report:
     """Bake the TCB tracks of the datablocks; where one has none, enable and bake all of its tracks.
 
-    Tracks that are enabled here get parameters of 0 (or the options' defaults), so their motion changes.
+    Tracks that are enabled here get parameters 0 (or the options' defaults), so their look is not kept.
     `enable_and_bake` can keep it (it has no default for that), and so can `enable_many` before the bake (`keep_look` is
     False by default).
 

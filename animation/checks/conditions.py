@@ -45,8 +45,8 @@ _ZERO = 1e-6
 _REFINED = 1e-3
 """Frames: the tolerance for the frame of a passage through zero."""
 _JUMP = 0.5
-"""Relative to a change of sign: a curve that changes by more than this within the tolerance jumps, and never is zero.
-"""
+"""Relative to a change of sign: a curve that changes by more than this within the tolerance jumps, and never is
+zero."""
 
 _LEAST = {
     "PERSP": ("lens", "sensor_width", "sensor_height"),

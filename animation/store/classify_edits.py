@@ -62,11 +62,11 @@ class Changes:
     merged: BoolArray
     """Keys into which others were merged: Blender set the mean value and did not move the handles."""
     returned: Written = field(default_factory=lambda: np.empty(0, dtype=OWN))
-    """Own keys that were merged into generated ones or replaced by them: their identities, and `co` where they are now.
-    """
+    """Own keys that were merged into generated ones or replaced by them: their identities, and `co` where they are
+    now."""
     swallowed_by: IndexArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    """The rows of the generated keys into which they were merged; -1: replaced by a key that was pasted or moved there.
-    """
+    """The rows of the generated keys into which they were merged; -1: replaced by a key that was pasted or moved
+    there."""
     doubtful: FloatArray = field(default_factory=lambda: np.empty(0, dtype=np.float32))
     """Frames of promoted keys that may not be the animator's, and of returned keys that may have been deleted on
     purpose."""

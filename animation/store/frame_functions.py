@@ -33,8 +33,8 @@ Frames = npt.NDArray[np.float64]
 _PLAIN = [INTERPOLATION[name] for name in ("CONSTANT", "LINEAR", "BEZIER")]
 """These depend on positions and handles alone."""
 _DIFFERENCE = 0.125
-"""Frames. With a shorter step float32 rounding dominates a second difference; with a longer one the curve's shape does.
-"""
+"""Frames. With a shorter step float32 rounding dominates a second difference; with a longer one the curve's shape
+does."""
 _SHARP = 0.02
 """Derivatives, in frames per frame, that differ by more on both sides are a corner."""
 _JUMP = 8.0

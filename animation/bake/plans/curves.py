@@ -20,8 +20,8 @@ from .sample_frames import GUARD, Sampling
 from .splines import TrackSpline
 
 _ARRIVES = 1e-3
-"""Relative to the channels' values: a channel of a rotation that arrives at a key with a larger difference jumps there.
-"""
+"""Relative to the channels' values: a channel of a rotation that arrives at a key with a larger difference jumps
+there."""
 _FOLLOWED = 5
 """Cycles of a rotation that are computed one by one: two of each kind after the first."""
 _LEAST_RANGE = 1e-5

@@ -40,8 +40,8 @@ Evaluation = tuple[Spline, FloatArray | Float64Array]
 """A spline, and the frames at which it is evaluated."""
 
 STILL = 1e-6
-"""A component without an F-curve gets one only where the motion leaves its value by more than this: float32 rounding.
-"""
+"""A component without an F-curve gets one only where the motion leaves its value by more than this: float32
+rounding."""
 _ONE_ORIENTATION = 1e-6
 """Radians. Orientations are equal within the rounding of their float32 values."""
 
