@@ -73,6 +73,7 @@ class Report:
     """Notes that stay valid until the track changes."""
 
     def add(self, other: Report) -> None:
+        """Add the figures, refusals and notes of another report."""
         self.datablocks += other.datablocks
         self.objects += other.objects
         self.tracks += other.tracks

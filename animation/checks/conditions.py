@@ -94,6 +94,7 @@ class Violation:
 
     @property
     def place(self) -> str:
+        """Return the frame, or the range of frames, as text."""
         if self.end - self.start < _REFINED:
             return rpt_("frame {:.6g}", self.start)
         return rpt_("frames {:.6g} to {:.6g}", self.start, self.end)

@@ -79,6 +79,7 @@ def tracks_of(datablock: bpy.types.ID, bone: str = "") -> list[Track]:
 
 
 def has_animated_bones(datablock: bpy.types.ID) -> bool:
+    """Return whether any bone of the datablock has F-curves."""
     try:
         return any(fcurve.data_path.startswith(BONES) for fcurve in channels_of(datablock))
     except Refusal:

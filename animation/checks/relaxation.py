@@ -161,6 +161,7 @@ class Relaxing:
 
     @property
     def reached(self) -> bool:
+        """Return whether the error is within the tolerance."""
         return self.after <= self.tolerance
 
     def __str__(self) -> str:

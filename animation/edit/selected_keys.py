@@ -56,6 +56,7 @@ class TrackKeys:
         return len(self.frames)
 
     def take(self, rows: BoolArray) -> TrackKeys:
+        """Return the keys of those rows: a mask."""
         return TrackKeys(self.datablock, self.track, self.frames[rows], self.selected[rows], self.own)
 
     def parameters(self, defaults: Mapping[str, float]) -> dict[str, Numbers]:
@@ -368,6 +369,7 @@ def reset(keys: TrackKeys) -> None:
 
 
 def deselect(fcurves: Iterable[bpy.types.FCurve]) -> None:
+    """Deselect all keys of the F-curves, and their handles."""
     for fcurve in fcurves:
         none = np.zeros(len(fcurve.keyframe_points), dtype=np.bool_)
         for name in _SELECTION:

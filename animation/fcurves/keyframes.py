@@ -94,6 +94,7 @@ class Keyframes:
         return Keyframes(**{name: getattr(self, name).copy() for name in NAMES})
 
     def with_(self, **arrays: npt.NDArray[np.generic]) -> Keyframes:
+        """Return the keys with these arrays in place of their own."""
         return replace(self, **arrays)  # type: ignore[arg-type]
 
 
@@ -133,12 +134,14 @@ def places(fcurve: bpy.types.FCurve) -> FloatArray:
 
 
 def places_of(points: Any) -> FloatArray:
+    """Return frames and values of all keys in turn, shape (2 n,), from Blender's collection."""
     co = np.empty(2 * len(points), dtype=np.float32)
     points.foreach_get("co", co)
     return co
 
 
 def types(fcurve: bpy.types.FCurve) -> EnumArray:
+    """Read the type of all keys."""
     points = fcurve.keyframe_points
     kinds = np.empty(len(points), dtype=np.uint8)
     points.foreach_get("type", kinds)
@@ -169,6 +172,7 @@ def made_like(keys: Keyframes, co: npt.ArrayLike, left: npt.ArrayLike, right: np
 
 
 def end_to_end(channels: Sequence[Keyframes]) -> Keyframes:
+    """Concatenate the keys of channels."""
     return Keyframes(**{name: np.concatenate([getattr(keys, name) for keys in channels]) for name in NAMES})
 
 
@@ -184,6 +188,7 @@ class Joined:
 
     @classmethod
     def of(cls, channels: Sequence[Keyframes]) -> Joined:
+        """Concatenate the keys of channels."""
         return cls(end_to_end(channels), [len(keys) for keys in channels])
 
     @property
@@ -281,6 +286,7 @@ def read_rest(fcurves: Sequence[bpy.types.FCurve], marks: Joined, chosen: BoolAr
 
 
 def read(fcurve: bpy.types.FCurve) -> Keyframes:
+    """Read all keys of an F-curve."""
     return read_joined([fcurve]).keys
 
 

@@ -106,6 +106,7 @@ class Watch:
 
     @property
     def baked(self) -> list[Track]:
+        """Return the baked tracks."""
         return [track for track in self.tracks.values() if track.baked]
 
     def edited_soon(self) -> list[Track]:

@@ -40,9 +40,11 @@ class Stepping:
 
     @property
     def is_done(self) -> bool:
+        """Return whether all frames are evaluated."""
         return self._done == len(self.frames)
 
     def matrices(self, thing: Thing) -> Matrices:
+        """Return the world matrices of an object or bone, shape (frames, 4, 4)."""
         return self._matrices[thing]
 
     def advance(self, objects: dict[int, Any], scene: bpy.types.Scene, seconds: float) -> None:

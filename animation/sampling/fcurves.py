@@ -20,6 +20,7 @@ from ..store.tracks import Track
 
 
 def has_bezier_segments(originals: Mapping[int, OwnKeys]) -> bool:
+    """Return whether any channel has a Bezier segment."""
     return any((own.keys.interpolation[:-1] == INTERPOLATION["BEZIER"]).any() for own in originals.values())
 
 

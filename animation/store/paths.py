@@ -64,6 +64,7 @@ def is_stray(data_path: str) -> bool:
 
 
 def remove_strays(channels: Channels) -> None:
+    """Remove F-curves that play nothing."""
     for fcurve in [fcurve for fcurve in channels if is_stray(fcurve.data_path)]:
         channels.remove(fcurve)
 
@@ -79,6 +80,7 @@ def give_name(datablock: bpy.types.ID, track: str) -> None:
 
 
 def take_name(datablock: bpy.types.ID, track: str) -> None:
+    """Remove the named property of the track's frame function."""
     owner, items, name = _named_items(datablock, track)
     if items is not None and name in items:
         # A library override can't remove items of the library.

@@ -71,14 +71,17 @@ class Track:
 
     @property
     def is_rotation(self) -> bool:
+        """Return whether the components are one rotation."""
         return self.kind != "VECTOR"
 
     @property
     def enabled(self) -> bool:
+        """Return whether the track is TCB."""
         return self.state is not None
 
     @property
     def baked(self) -> bool:
+        """Return whether an update has written the track's channels."""
         return self.state is not None and bool(self.state.channels)
 
     @property
@@ -88,6 +91,7 @@ class Track:
 
     @property
     def locked(self) -> bool:
+        """Return whether any channel, or its group, is locked."""
         return any(fcurve.lock or (fcurve.group is not None and fcurve.group.lock) for fcurve in self.channels.values())
 
     @property
@@ -123,6 +127,7 @@ class Track:
         return now if written is None or now != "CONSTANT" else written.extrapolation
 
     def refusal(self, reason: str, frame: float | None = None) -> Refusal:
+        """Return a refusal that names the track."""
         return Refusal(self.name, reason, self.path, frame)
 
 

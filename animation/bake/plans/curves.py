@@ -57,9 +57,11 @@ class Curves(Plan):
 
     @property
     def requests(self) -> Sequence[Request]:
+        """Return the one fit of the spline."""
         return [self.request]
 
     def compose(self, results: Results) -> Baked:
+        """Compose the keys of the fitted curves."""
         track, fit = self.scope.track, next(results.fits)
         notes = [] if fit.reached else [_missed(track, fit, self.spline)]
         notes += other_turns(track, self.spline.frames[fit.jumps & np.concatenate(([False], self.baked[:-1]))])

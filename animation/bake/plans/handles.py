@@ -67,6 +67,7 @@ class OwnHandles(Plan):
 
     @property
     def handles(self) -> Sequence[Request]:
+        """Return the fit of the spline's handles; none where there is no segment to play."""
         if not self._plays:
             return []
         track = self.scope.track
@@ -79,6 +80,7 @@ class OwnHandles(Plan):
         return bool(self.baked[:-1].any())
 
     def compose(self, results: Results) -> Baked:
+        """Compose the animator's keys with the fitted handles."""
         values = self.spline.values
         fitted = next(results.handles) if self._plays else None
         rows = [row for row, component in enumerate(self.spline.components) if component in self.scope.own]

@@ -267,17 +267,21 @@ class TrackPlan(Plan):
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:
+        """Return the splines to evaluate of all plans."""
         return [evaluation for plan in self.plans for evaluation in plan.evaluations]
 
     @property
     def requests(self) -> Sequence[Request]:
+        """Return the splines to fit curves to of all plans."""
         return [request for plan in self.plans for request in plan.requests]
 
     @property
     def handles(self) -> Sequence[HandlesRequest]:
+        """Return the splines to fit handles to of all plans."""
         return [request for plan in self.plans for request in plan.handles]
 
     def compose(self, results: Results) -> Baked:
+        """Compose the keys of all plans, with the largest error."""
         every = [plan.compose(results) for plan in self.plans]
         apart = [self._apart(keys) for baked in every for keys in baked.channels]
         channels = self._without_needless([keys for keys, _ in apart])

@@ -80,9 +80,11 @@ class RetimedSamples(Plan):
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:
+        """Return the spline and the frames that are played."""
         return [(self.spline.spline, self.at)]
 
     def compose(self, results: Results) -> Baked:
+        """Compose the keys of the retimed motion."""
         return self._baked(self._numbers(next(results.values)).T)
 
     def _numbers(self, values: Float64Array) -> Float64Array:

@@ -36,9 +36,11 @@ class ValueSamples(Plan):
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:
+        """Return the spline and the frames of the samples."""
         return [(self.spline.spline, self.frames)]
 
     def compose(self, results: Results) -> Baked:
+        """Compose the samples of all components."""
         spline, samples = self.spline, next(results.values).T.astype(np.float32)
         held = np.zeros(len(self.frames), dtype=np.bool_)
         shown = None if spline.spline.meets_keys else spline.values.T.astype(np.float32)
@@ -68,9 +70,11 @@ class RotationSamples(Plan):
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:
+        """Return the spline and the frames of samples, keys and those between to follow angles."""
         return [(self.spline.spline, self.frames)]
 
     def compose(self, results: Results) -> Baked:
+        """Compose the samples as channel values, with CONSTANT samples before jumps."""
         numbers, jumps = followed(self.scope.track, next(results.values), self.spline.values, self.at_keys)
         # Keys that other channels have inside a channel's segments keep the values computed for them.
         numbers[self.at_keys] = self.spline.values

@@ -266,6 +266,7 @@ class Table:
 
     @cached_property
     def rows_checksum(self) -> int:
+        """Return the checksum of the rows."""
         return zlib.crc32(self.rows.view(np.uint8).data)
 
     @property
