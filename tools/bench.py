@@ -4,10 +4,10 @@
     python tools/bench.py run [--output build/bench.json] [--rounds 3] [--channels 10 100 …] [--frames 10 100 …]
     python tools/bench.py report [build/bench.json] [--docs docs]
 
-`run` measures, keeps everything in one file and prints its tables; `report` puts the tables and the plot of such a file
-into docs/performance.md. Each measurement is a process of its own (tools/bench_case.py), so that memory is told from
-that of others. All ways to bake one file take turns, and do so in each round: what the machine does meanwhile slows
-them alike.
+`run` measures, saves all results in one file and prints its tables; `report` writes the tables and the plot of such a
+file into docs/performance.md. Each measurement is a process of its own (tools/bench_case.py), so that memory is
+measured separately. All methods to bake one file take turns in each round, so that other load on the machine slows them
+alike.
 """
 
 from __future__ import annotations

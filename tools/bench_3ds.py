@@ -3,8 +3,8 @@
 
     python tools/bench_3ds.py [--megabytes 100] [--tracks 1000] [--repeat 10]
 
-NumPy alone can unpack keys that are all of one size, one structured array a track. Of keys with different parameters it
-can not know where each begins: that row stands without a peer.
+NumPy alone can unpack keys of equal size, one structured array a track. With different parameters it can't know where
+each key begins: for that row there is no comparison.
 """
 
 from __future__ import annotations

@@ -3,12 +3,12 @@
 
     python tools/bench_enable.py [--objects 100] [--frames 1000] [--rounds 5]
 
-Each object has Bezier keys on its location, rotation and scale, 10 channels, about every 22 frames. Of the time,
-reading is the keys, evaluation is splines and what the F-curves play, fit is the search for parameters, writing is
-making the tracks TCB with these, and the rest is finding tracks and comparing. The bare write puts all that keys are,
-in bulk, into the F-curves of the same file. All is processor time of one thread, each round on a freshly opened file,
-the ratios in each round: what else the machine does counts little. At the end the table of 10 000 keys is read as after
-an undo, and written with a row more.
+Each object has Bezier keys on its location, rotation and scale, 10 channels, about every 22 frames. The time is split
+into reading (the keys), evaluation (splines, and values of the F-curves), fit (the search for parameters), writing
+(making the tracks TCB with these), and the rest (finding tracks, and comparing). The bare write is that of all
+attributes of the keys, in bulk, into the F-curves of the same file. All times are processor time of one thread, each
+round on a freshly opened file, with ratios within each round, so that other load on the machine matters little. At the
+end the table of 10 000 keys is read as after an undo, and written with one more row.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@
     python tools/edits.py pairs [--count 20000] [--seed 0] [--processes 2] [--methods] [--between]
     python tools/edits.py pairs --case 0/123
 
-`table`: each kind of edit by itself, with samples and with curves, live or baked again. What it finds goes to `--data`,
-a file for each Blender, and the Markdown table is made of all files there. `pairs`: random pairs of edits between two
-bakes as a script does them, or with what happens in a window between them. Exit status 1: something was lost.
+`table`: each kind of edit by itself, with each output, live or baked again. The results are saved in `--data`, one file
+for each Blender, and the Markdown table is made from all files there. `pairs`: random pairs of edits between two bakes,
+as a script makes them, or with updates as in a window between them. Exit status 1: something was lost.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 
     python tools/errors.py [FILE.3ds …] [--docs docs]
 
-The example scene, and each .3ds file's tracks as keys of empty objects, are baked as samples and as curves. What
-`frame_set` then shows is held against tests/animation/reference.py, which shares nothing with the add-on. With `--docs`
-the tables go into curves.md there. Exit status 1: something is farther off than it may be.
+The example scene, and each .3ds file's tracks as keys of empty objects, are baked as samples and as curves. The values
+after `frame_set` are compared with tests/animation/reference.py, which shares no code with the extension. With `--docs`
+the tables are written into curves.md there. Exit status 1: an error is larger than allowed.
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@
 
     python tools/fuzz_3ds.py [FILE…] [--inputs 1000000] [--seed 1]
 
-Each input is one of the scenes made here, or of the files named, with some bytes changed, lost, added or replaced.
-Reading it may raise `ThreeDSError` and nothing else; what it gives must be written, and read again the same. An input
-that takes more than two seconds of the processor, or more memory than 200 MB above what there was, is a failure too. A
-failure is saved in build/fuzz/ and ends the run with status 1. Linux only.
+Each input is one of the scenes made here, or of the given files, with some bytes changed, removed, added or replaced.
+Reading it may raise `ThreeDSError` and nothing else; the scene that was read must be the same when it is written and
+read again. An input that takes more than two seconds of processor time, or more than 200 MB of additional memory, is a
+failure, too. A failure is saved in build/fuzz/ and ends the run with status 1. Linux only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A graphical Blender with the extension installed from its zip, controlled by real clicks and keys.
 
-BLENDER names what starts it, beside which stands `drive`, that clicks and types: see `environment.sh graphical`.
+BLENDER names the program that starts it; beside it is the module `drive`, which clicks and types: see `environment.sh
+graphical`.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 
     python tools/handles.py [--docs docs]
 
-Tracks are random. What Blender plays is evaluated here from the handles, by halving, and held against the splines at
-240 places a segment; tests/animation/test_handles_in_blender.py holds Blender's own evaluation against the same.
-Without `--docs` the tables are printed. It takes two minutes.
+Tracks are random. The handles are evaluated here, by bisection, and compared with the splines at 240 points a segment;
+tests/animation/test_handles_in_blender.py compares Blender's own evaluation with the splines. Without `--docs` the
+tables are printed. It takes two minutes.
 """
 
 from __future__ import annotations

@@ -3,12 +3,11 @@
 
     python tools/handles_played.py walk.bvh scene.blend run.3ds [--every 10] [--plot docs/handles_played.png]
 
-Of a .bvh file every tenth key is kept. Where nothing of a file is TCB all becomes so, with the defaults. Both motions
-are Blender's own evaluation of the F-curves, every quarter of a frame; samples stand at these. A row a file: how far
-values are off, of the track's range, and rotations, in degrees; median, nine tenths and largest over all frames and
-tracks. The plot has a column a file: of the track that is farthest off the channels, by handles and baked, and how far
-they are apart, around the worst frame.
-Needs Blender as a Python module.
+Of a .bvh file every tenth key is kept. Where a file has no TCB track, all are enabled, with the defaults. Both motions
+are Blender's own evaluation of the F-curves, every quarter of a frame, where the samples are. The table has one row a
+file: errors of values, relative to the track's range, and of rotations, in degrees; median, 90th percentile and largest
+over all frames and tracks. The plot has one column a file: the channels of the track with the largest error, by handles
+and baked, and their difference, around the worst frame. Needs Blender as a Python module.
 """
 
 from __future__ import annotations

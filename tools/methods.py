@@ -3,8 +3,8 @@
 
     python tools/methods.py
 
-It wants scipy and mpmath (tools/requirements-tests.txt): every method is measured against a reference that was not
-written for it, some at 50 digits, which takes minutes. Text outside the tables is kept as it is in the document.
+Needs scipy and mpmath (tools/requirements-tests.txt): every method is compared with a reference that was not written
+for it, some at 50 digits, which takes minutes. Text outside the tables of the document stays as it is.
 """
 
 from __future__ import annotations

@@ -3,12 +3,12 @@
 
     python tools/saved_matrices.py FILE…
 
-A file of 3ds Max says at which frame it was saved, and where each mesh was then: by Max's own interpolation. Each file
-is imported twice, with rotations between keys as 3D Studio 4 has them and as Max has them, baked as samples, and looked
-at in that frame. A row a file: how many meshes stood between keys of a rotation, and how far their axes are off, in
-degrees, median and largest, each way; how many stood between keys of any kind, and how far their places are off in the
-median, of the distance from the origin; and how many meshes say nothing: at a key, or before or after all keys.
-Needs Blender as a Python module.
+A file of 3ds Max has the frame at which it was saved, and the matrix of each mesh then, by Max's own interpolation.
+Each file is imported twice, with rotations between keys as in 3D Studio 4 and as in Max, baked as samples, and
+evaluated at that frame. The table has one row a file: the number of meshes between keys of a rotation, and the errors
+of their axes, in degrees, median and largest, for both constructions; the number of meshes between keys of any kind,
+and the median error of their locations, relative to the distance from the origin; and the number of meshes that can't
+be compared: those at a key, or before or after all keys. Needs Blender as a Python module.
 """
 
 from __future__ import annotations

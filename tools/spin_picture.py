@@ -3,8 +3,8 @@
 
     python tools/spin_picture.py [PICTURE.png]
 
-A baton of lights spins by some 90 degrees a frame, and tumbles. "Exactly" is as samples 64 times a frame.
-Without a name the picture becomes docs/spin.png.
+A baton of lights spins by some 90 degrees a frame, and tumbles. "Exactly" means 64 samples a frame. The default picture
+is docs/spin.png.
 """
 
 from __future__ import annotations

@@ -3,12 +3,12 @@
 
     python tools/survey.py FOLDER [--seconds 120] [--page docs/survey.md]
 
-Of a .blend file everything that has keys is enabled, keeping its look; baked as samples, as curves and as handles, each
-time restored; removed; and the scene, baked, is exported as .3ds and imported again. Every F-curve of the file is
-compared to the last bit, and what it plays. A .3ds file is imported, played by samples and by handles, exported, and
-imported again. Each file has a process of its own, and so many seconds. `sources.csv` in the folder says where its
-subfolders come from: folder, repository, commit, license. With --page the tables go into that page.
-Needs Blender as a Python module.
+All keyed properties of a .blend file are enabled with Keep Look; baked as samples, as curves and as handles, and
+restored each time; then TCB is removed. The baked scene is exported as .3ds and imported again. Every F-curve of the
+file is compared to the last bit, and its values. A .3ds file is imported, played by samples and by handles, exported,
+and imported again. Each file has a process of its own, with a time limit. `sources.csv` in the folder lists the sources
+of its subfolders: folder, repository, commit, license. With --page the tables are written into that page. Needs Blender
+as a Python module.
 """
 
 from __future__ import annotations

@@ -4,8 +4,9 @@
     python tools/tcb.py bake FILE… --output DIR
     blender --background --python tools/tcb.py -- bake FILE… --output DIR
 
-The first needs Blender as a Python module; a Python that has none runs this again in the project's own environment (see
-tools/environment.sh), which is made if need be. BPY=4.2, 4.5, 5.0 or 5.2 in the environment chooses the Blender there.
+The first needs Blender as a Python module; a Python without it runs this again in the project's own environment (see
+tools/environment.sh), which is made if it is missing. BPY=4.2, 4.5, 5.0 or 5.2 in the environment variables chooses the
+Blender there.
 """
 
 from __future__ import annotations
