@@ -3,9 +3,9 @@
 
     python examples/demo.py [--output FOLDER] [--no-render]
 
-Prints a table of tracks, and saves the scene before and after the bake, a plot and a rendered picture. The distances
-are between what Blender plays of the baked scene and exact.py. Exit status 1: a distance is above its bound, or Remove
-has left something behind.
+Prints a table of tracks, and saves the scene before and after the bake, a plot and a rendered picture. The errors are
+those of what Blender plays of the baked scene, compared with exact.py. Exit status 1: an error is above its bound, or
+Remove has left something behind.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
     python examples/make_scene.py SCENE.blend          with the bpy module
     blender --python examples/make_scene.py            in a window
 
-The keys are Blender's own, as an animator would set them. What TCB adds to them stands beside them in TRACKS: demo.py
-sets it, and in a window you can set it from the sidebar.
+The keys are Blender's own, as an animator would set them. Their TCB parameters are in TRACKS as well: demo.py sets
+them, and in a window you can set them in the sidebar.
 """
 
 from __future__ import annotations
