@@ -127,7 +127,7 @@ def selected_keys(visible: Iterable[bpy.types.FCurve]) -> list[TrackKeys]:
 def keys_among(visible: Iterable[bpy.types.FCurve], only_selected: bool = False) -> Iterator[TrackKeys]:
     """Yield all of the animator's keys of each track of which an editor shows an F-curve.
 
-    `only_selected`: leave out tracks of actions on whose shown F-curves no key is selected.
+    `only_selected`: leave out F-curves on which no key is selected, and tracks that have no others.
     """
     actions: dict[int, bpy.types.Action] = {}
     pointers: dict[int, set[int]] = {}
