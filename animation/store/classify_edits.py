@@ -44,7 +44,7 @@ _MOST_MOVED = 12
 _ABOUT = 3
 """Keys on each side of a key that are taken for its neighbours."""
 _FEWEST = 3
-"""The fewest keys that give evidence of a common map of frames: some map fits any two."""
+"""The fewest keys that give evidence of a common map: some map fits any two."""
 _SNAP = 0.51
 """Frames. Blender snaps each moved key separately to a whole frame."""
 
@@ -620,8 +620,8 @@ class _History:
     def _covered_keys(self) -> dict[int, tuple[int, float, float]]:
         """Return own keys that copies of generated keys replaced: row -1, frame and value by their row.
 
-        An own key counts as replaced where a copy is at its frame, or where the range of generated copies, but not that
-        of the own copies, covers it. Pasting over a whole range to replace the own keys would leave the same keys: in
+        An own key counts as replaced where a copy is at its frame, or where it is in the range of all copies, but not
+        in that of the own copies. Pasting over a whole range to replace the own keys would leave the same keys: in
         doubt the own keys are kept.
         """
         if not self.generated.any() or not (self._is_doubled or self._is_all_pasted):

@@ -54,8 +54,8 @@ class FrameFunction:
     def with_rates(self, frames: npt.ArrayLike) -> tuple[Frames, Frames, Frames]:
         """Return F(t) and its first and second derivatives, by differences over a quarter of a frame to each side.
 
-        After a corner or a jump they are one-sided, of the part that follows; before a jump, and at the last key, of
-        the part that precedes.
+        At a corner they are one-sided, of the part that follows; where a jump lies ahead, and at the last key, of the
+        part that precedes.
         """
         at, h = np.asarray(frames, dtype=np.float64), _DIFFERENCE
         back2, back, here, on, on2 = (self(at + n * h) for n in (-2, -1, 0, 1, 2))

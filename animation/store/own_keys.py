@@ -720,6 +720,6 @@ def shape_of(track: Track, settings: Settings) -> tuple[object, ...]:
 
 
 NEVER = 1
-"""The digest of a track with keys that no bake has written."""
+"""A digest that no bake has: the track is out of date."""
 RESTORED = 2
 """The digest of a restored track: Live skips it until it is baked by hand, or Live is switched on again."""
