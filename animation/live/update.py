@@ -110,7 +110,10 @@ class Watch:
         return [track for track in self.tracks.values() if track.baked]
 
     def edited_soon(self) -> list[Track]:
-        """Return the tracks with keys that were moved, added, deleted or changed in value since the last check."""
+        """Return the tracks whose keys were moved, added, deleted or changed in value since the last check.
+
+        If there are none, return those with other identities of keys, settings or timing.
+        """
         baked = self.baked
         marks = dict(zip([track.path for track in baked], _marks(self._points_of(baked)), strict=True))
         told = [self.tracks[path] for path, mark in marks.items() if self.marks.get(path) != mark]
@@ -230,7 +233,7 @@ def look_on(
     seconds: float = math.inf,
     is_live: bool = True,
 ) -> Report:
-    """Update tracks whose handles, interpolation or settings were edited.
+    """Update tracks whose handles, interpolation or channels (extrapolation, mute, lock, modifiers) were edited.
 
     This check takes longer: where the time is up before its end, `is_unsure` returns True.
     """
