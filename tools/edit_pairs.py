@@ -392,7 +392,7 @@ class Case(Edits):
         """Record that handles were dragged, which changes parameters of keys where handles play."""
         self.bent |= dragged and self.setting.output == "handles"
 
-    # Edits that walks don't do.
+    # Edits that only pairs use, not random walks.
 
     def free_frames(self, path: str, index: int) -> list[float]:
         """Return whole frames among the twin's keys of a channel at which it has none."""
