@@ -490,7 +490,9 @@ class _History:
             if which in found:
                 continue
             taken, moved_there = self._place_taken(which)
-            # Among many keys some mean is any key's by chance: one that came to its place tells more.
+            # Among many keys some mean is any key's by chance: one that came to its place tells more, unless all beside it
+            # were moved away.
+            moved_there &= not self._is_among_moved(which)
             if taken is not None and (moved_there or which not in elsewhere):
                 found[which] = taken
                 if not moved_there:
@@ -611,6 +613,15 @@ class _History:
             return None, False
         moved, _, place, row = max(found, key=itemgetter(0, 1))
         return (row, place, float(self.written["value"][self.own[which]])), moved
+
+    def _is_among_moved(self, which: int) -> bool:
+        """Whether the nearest keys that are left of those before and after this one were moved."""
+        known = np.flatnonzero(self.source >= 0)
+        came_from = self.source[known]
+        moved = np.abs(self.keys.frames[known] - self.frames[came_from]) > ONE_KEY
+        before, after = came_from[came_from < which], came_from[came_from > which]
+        beside = [before.max(initial=-1), after.min(initial=len(self.frames))]
+        return all(moved[came_from == near].any() for near in beside)
 
     def _is_packed(self, factor: float) -> bool:
         """Return whether keys were scaled in time so that many of them were merged."""
