@@ -38,8 +38,8 @@ HANDLES = ("FREE", "ALIGNED", "VECTOR", "AUTO", "AUTO_CLAMPED")
 PARAMETERS = {"tension": -1.0, "continuity": -1.0, "bias": -1.0, "ease_to": 0.0, "ease_from": 0.0}
 """The least value of each."""
 NAMES = ("Live", "Plain", "Other Live", "Other Plain")
-NEAR = 0.005
-"""Frames: the range that a diamond of the summary selects."""
+NEAR = 0.0101
+"""Frames: the range that a diamond of the summary selects. Keys that become one are as near."""
 _FLAGS = ("select_control_point", "select_left_handle", "select_right_handle")
 
 

@@ -413,6 +413,7 @@ class _History:
         selected = self.keys.select_control_point
         # What stood where the key came to, and was not moved, was replaced: it is in no mean.
         stood = self.left & (np.abs(self.frames - self.keys.frames[row]) <= ONE_KEY)
+        stood[[place for place in np.flatnonzero(stood).tolist() if not self._is_beside_still(place)]] = False
         for left in (self.left & ~stood, self.left) if stood.any() else (self.left,):
             for among in (np.ones_like(alike), alike) if not alike.all() else (alike,):
                 gone = np.flatnonzero(left & among)
@@ -451,9 +452,9 @@ class _History:
         shifts = self.now[own_rows] - self.shown[self.source[own_rows]]
         elsewhere = (now != shown) & ((now != -shown) | (written["value"] == shown))
         for row, shift, before in zip(own_rows[elsewhere].tolist(), shifts[elsewhere], shown[elsewhere], strict=True):
-            # A key shifted by as much as another was not merged.
+            # A key shifted by as much as another was not merged, unless both are copies of one key.
             alike = np.abs(shifts - shift) <= _MAPPED * max(1.0, abs(before))
-            merged = self._merged_value(row) if alike.sum() == 1 else None
+            merged = None if _differ(shown[alike], before).any() else self._merged_value(row)
             if merged is not None:
                 values[row], became_one[row] = merged, True
         return values, became_one
@@ -490,9 +491,9 @@ class _History:
             if which in found:
                 continue
             taken, moved_there = self._place_taken(which)
-            # Among many keys some mean is any key's by chance: one that came to its place tells more, unless all beside it
-            # were moved away.
-            moved_there &= not self._is_among_moved(which)
+            # Among many keys some mean is any key's by chance: one that came to its place tells more, unless what stood
+            # beside it was moved away.
+            moved_there &= self._is_beside_still(which)
             if taken is not None and (moved_there or which not in elsewhere):
                 found[which] = taken
                 if not moved_there:
@@ -614,14 +615,14 @@ class _History:
         moved, _, place, row = max(found, key=itemgetter(0, 1))
         return (row, place, float(self.written["value"][self.own[which]])), moved
 
-    def _is_among_moved(self, which: int) -> bool:
-        """Whether the nearest keys that are left of those before and after this one were moved."""
+    def _is_beside_still(self, place: int) -> bool:
+        """Return whether the nearest remaining key before or after this one stands where it was written."""
         known = np.flatnonzero(self.source >= 0)
         came_from = self.source[known]
-        moved = np.abs(self.keys.frames[known] - self.frames[came_from]) > ONE_KEY
-        before, after = came_from[came_from < which], came_from[came_from > which]
-        beside = [before.max(initial=-1), after.min(initial=len(self.frames))]
-        return all(moved[came_from == near].any() for near in beside)
+        stays = np.abs(self.keys.frames[known] - self.frames[came_from]) <= ONE_KEY
+        before, after = came_from[came_from < place], came_from[came_from > place]
+        beside = (before.max(initial=-1), after.min(initial=len(self.frames)))
+        return bool(stays[np.isin(came_from, beside)].any())
 
     def _is_packed(self, factor: float) -> bool:
         """Return whether keys were scaled in time so that many of them were merged."""
