@@ -60,6 +60,7 @@ LEFT_PLACED, RIGHT_PLACED = 1, 2
 _NO_FRAMES: FloatArray = np.empty(0, dtype=np.float32)
 _AUTOMATIC = [HANDLE[name] for name in ("AUTO", "AUTO_CLAMPED", "VECTOR")]
 """Handle types that Blender places itself."""
+_ALIGNED = HANDLE["ALIGNED"]
 _STEPPED = bytes([INTERPOLATION["CONSTANT"]])
 
 
@@ -569,6 +570,7 @@ def _restored(
     # A mirror in time has swapped the handles of each key.
     placed[mirrored] = _SWAPPED[placed[mirrored]]
     sides: dict[str, npt.NDArray[Any]] = {}
+    pulled: dict[str, BoolArray] = {}
     for side, other, bit in _SIDES:
         kind = f"{side}_type"
         by_bake = (placed & bit).astype(np.bool_)
@@ -591,11 +593,16 @@ def _restored(
             kinds = np.where(dragged & automatic, np.uint8(HANDLE["FREE"]), kinds)
             kinds = np.where(retyped, getattr(own, kind), kinds)
             by_bake &= ~(retyped | dragged)
+            pulled[side] = dragged
         if written is not None:
             now = np.where((here & _is_negated(written))[:, np.newaxis], own.co + (now - own.co) * _NEGATED, now)
         recorded = _recorded_handle(own, rows, (side, other), written, same, mirrored)
         handle = np.where(by_bake[:, np.newaxis], recorded, now)
         sides |= {side: handle, kind: kinds.astype(np.uint8)}
+    for side, other, _ in _SIDES[::-1] if pulled else ():
+        aligned = pulled[side] & (sides[f"{side}_type"] == _ALIGNED) & (sides[f"{other}_type"] == _ALIGNED)
+        if aligned.any():
+            sides[other] = np.where(aligned[:, np.newaxis], _opposite(own.co, sides[side], sides[other]), sides[other])
     keys = own.with_(
         interpolation=interpolation.astype(np.uint8),
         back=identity.without_identities(own.back, rows["back"]),
@@ -604,6 +611,18 @@ def _restored(
         **sides,
     )
     return identity.with_identities(keys, np.ascontiguousarray(rows["identity"])), placed
+
+
+def _opposite(co: FloatArray, handle: FloatArray, other: FloatArray) -> FloatArray:
+    """Return the other handles of keys, aligned to the dragged ones as Blender does it: of the length that they had.
+
+    On a baked curve both are free. Left to Blender, which of them turns would go by what is selected later.
+    """
+    towards, beyond = (co - handle).astype(np.float64), (other - co).astype(np.float64)
+    length = np.hypot(*towards.T)[:, np.newaxis]
+    turned = co + towards * np.hypot(*beyond.T)[:, np.newaxis] / np.where(length == 0.0, 1.0, length)
+    result: FloatArray = np.where(length == 0.0, other, turned).astype(np.float32)
+    return result
 
 
 def _chosen_of(now: Keyframes, keys: Keyframes, identities: Identities, channel: Channel | None) -> EnumArray:

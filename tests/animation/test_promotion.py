@@ -259,6 +259,35 @@ def test_a_dragged_handle_is_kept(animation, kind: str, bake_again: bool) -> Non
     assert tuple(point_at(curve(item, "location"), 10).handle_right) == (14, 9)
 
 
+@pytest.mark.parametrize("side", ["handle_left", "handle_right"])
+@pytest.mark.parametrize("selected", [False, True])
+def test_a_dragged_aligned_handle_stays_whichever_blender_would_turn(animation, side: str, selected: bool) -> None:
+    """On a curve of samples both are free: the other one has to be turned as Blender turns aligned ones."""
+    things, flag = [], {"handle_left": "select_left_handle", "handle_right": "select_right_handle"}[side]
+    for baked in (True, False):
+        item = new_object("Ball")
+        things.append(item)
+        key(item, "location", KEYS)
+        fcurve = curve(item, "location")
+        for point in fcurve.keyframe_points:
+            point.handle_left_type = point.handle_right_type = "ALIGNED"
+            point.select_control_point = point.select_left_handle = point.select_right_handle = False
+        fcurve.update()
+        if baked:
+            animation.bake(item)
+        point = point_at(curve(item, "location"), 10)
+        setattr(point, flag, True)
+        setattr(point, side, (7, 9) if side == "handle_left" else (14, 9))
+        curve(item, "location").update()
+        setattr(point_at(curve(item, "location"), 10), flag, selected)
+    animation.bake(things[0])
+    animation.restore(things[0])
+    curve(things[0], "location").update()
+    got, wanted = (point_at(curve(item, "location"), 10) for item in things)
+    for name in ("handle_left", "handle_right"):
+        assert tuple(getattr(got, name)) == pytest.approx(tuple(getattr(wanted, name)), abs=1e-4)
+
+
 @pytest.mark.parametrize("bake_again", [False, True])
 @pytest.mark.parametrize("field", ["interpolation", "easing", "type", "handle_left_type", "handle_right_type"])
 def test_a_keys_choice_made_on_the_baked_curve_is_kept(animation, thing, field: str, bake_again: bool) -> None:
