@@ -30,7 +30,7 @@ BLOCK = 8192
 
 
 @dataclass(frozen=True, eq=False)
-class Tracks:
+class KeyBatch:
     """The keys of several tracks end to end, K in all, and their neighbours.
 
     A track that is not a loop has no key before its first: there `previous` is the key itself and `before` is 0;
@@ -61,10 +61,10 @@ class Tracks:
         end[self.last] = self.last
         return end
 
-    def take(self, keys: BoolArray) -> Tracks:
+    def take(self, keys: BoolArray) -> KeyBatch:
         """Return the tracks that have these keys, which are all of theirs."""
         place, own = np.cumsum(keys) - 1, keys[self.first]
-        return Tracks(
+        return KeyBatch(
             frames=self.frames[keys],
             parameters=self.parameters.compress(keys, axis=1),
             values=self.values[keys],
@@ -111,12 +111,12 @@ class Spline(Protocol):
         ...
 
     @property
-    def reach(self) -> int | None:
+    def support(self) -> int | None:
         """How many keys on each side of a segment it depends on; None: on all."""
         ...
 
     @property
-    def meets_keys(self) -> bool:
+    def interpolating(self) -> bool:
         """Whether it has the keys' values at their frames."""
         ...
 
@@ -131,7 +131,7 @@ class Spline(Protocol):
         ...
 
     @classmethod
-    def curve(cls, splines: Sequence[Self], tracks: Tracks) -> Curve:
+    def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Curve:
         """Return the segments of all of them."""
         ...
 
@@ -155,7 +155,7 @@ class Method:
     rotation_options: tuple[str, ...] = ()
 
 
-def called(spline: Spline, frames: npt.ArrayLike, nu: int) -> FloatArray:
+def evaluate_one(spline: Spline, frames: npt.ArrayLike, nu: int) -> FloatArray:
     """Evaluate a batch of one, as the splines' own calls do."""
     at = numbers("frames", frames)
     if at.ndim > 1:
@@ -247,23 +247,23 @@ def _checked_frames(
     """Return one array for all splines, or a list of one each."""
     is_separate = frames.ndim == 2 if isinstance(frames, np.ndarray) else _holds_arrays(frames)
     if not is_separate:
-        return _places("frames", frames), None
+        return _checked_sample_frames("frames", frames), None
     several = cast(Sequence[npt.ArrayLike], frames)
     if len(several) != count:
         raise ValueError(f"frames are {len(several)} arrays, for {count} splines")
-    return np.empty(0), [_places(f"frames[{index}]", each) for index, each in enumerate(several)]
+    return np.empty(0), [_checked_sample_frames(f"frames[{index}]", each) for index, each in enumerate(several)]
 
 
-def _places(name: str, frames: Any) -> FloatArray:
+def _checked_sample_frames(name: str, frames: Any) -> FloatArray:
     """Return frames to evaluate at."""
-    places = numbers(name, frames)
-    if places.ndim != 1:
-        raise ValueError(f"{name} must have one dimension, not {places.ndim}")
-    if not np.isfinite(places).all():
+    checked = numbers(name, frames)
+    if checked.ndim != 1:
+        raise ValueError(f"{name} must have one dimension, not {checked.ndim}")
+    if not np.isfinite(checked).all():
         raise ValueError(f"{name} must be finite")
-    if np.abs(places).max(initial=0.0) > FARTHEST:
+    if np.abs(checked).max(initial=0.0) > FARTHEST:
         raise ValueError(f"{name} must not be farther from 0 than {FARTHEST:g}")
-    return places
+    return checked
 
 
 def _holds_arrays(frames: object) -> bool:
@@ -280,7 +280,7 @@ def _evaluate_batch(splines: Sequence[Spline], samples: FloatArray | list[FloatA
     return [values[start:end] for start, end in pairwise(ends)]
 
 
-def end_to_end(splines: Sequence[Spline]) -> Tracks:
+def end_to_end(splines: Sequence[Spline]) -> KeyBatch:
     """Lay the keys of all tracks end to end and find every key's neighbours."""
     keys = [spline.keys for spline in splines]
     counts = np.array([len(each.frames) for each in keys])
@@ -298,7 +298,7 @@ def end_to_end(splines: Sequence[Spline]) -> Tracks:
     previous[start], following[end] = end - 1, start + 1
     before[start] = before[end]
     after[end] = after[start]
-    return Tracks(
+    return KeyBatch(
         frames=frames,
         parameters=np.concatenate([each.parameters for each in keys], axis=1),
         values=np.concatenate([each.values for each in keys]),
@@ -313,7 +313,7 @@ def end_to_end(splines: Sequence[Spline]) -> Tracks:
 
 
 def _segments_of(
-    splines: Sequence[Spline], tracks: Tracks, samples: FloatArray | list[FloatArray], nu: int
+    splines: Sequence[Spline], tracks: KeyBatch, samples: FloatArray | list[FloatArray], nu: int
 ) -> tuple[FloatArray, IndexArray, list[int]]:
     """Return the frames of all samples, wrapped by cycles, their segments, and where each track's samples end."""
     rising = False
@@ -366,7 +366,7 @@ def _wrapped(frames: FloatArray, first: float, last: float) -> FloatArray:
 class Timing:
     """How the local parameter of every segment runs with the frame, ease included."""
 
-    def __init__(self, tracks: Tracks) -> None:
+    def __init__(self, tracks: KeyBatch) -> None:
         end = tracks.segment_end
         self._start = tracks.frames
         self._length = tracks.frames[end] - tracks.frames
@@ -394,7 +394,7 @@ class Timing:
         return derivatives
 
 
-def _evaluate(tracks: Tracks, curve: Curve, frames: FloatArray, segment: IndexArray, nu: int) -> FloatArray:
+def _evaluate(tracks: KeyBatch, curve: Curve, frames: FloatArray, segment: IndexArray, nu: int) -> FloatArray:
     """Return values or derivatives by frame, shape (samples, components)."""
     timing = Timing(tracks)
     blocks = [slice(start, start + BLOCK) for start in range(0, max(len(frames), 1), BLOCK)]

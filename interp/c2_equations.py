@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from .batch import BoolArray, IndexArray, Tracks
+from .batch import BoolArray, IndexArray, KeyBatch
 from .keys import FloatArray, KeysError
 from .messages import n_
 from .rotations import sphere
@@ -27,12 +27,12 @@ SETTLED = 1e-12
 SlopeEnds = Literal["CLAMPED", "NATURAL"]
 
 
-def segments_beside(tracks: Tracks) -> tuple[IndexArray, IndexArray]:
+def segments_beside(tracks: KeyBatch) -> tuple[IndexArray, IndexArray]:
     """Return the segments before and after each key, across a loop's seam too; any where there is none."""
     return tracks.previous, np.maximum(tracks.following - 1, 0)
 
 
-def equations(tracks: Tracks, ends: SlopeEnds) -> tuple[FloatArray, BoolArray]:
+def equations(tracks: KeyBatch, ends: SlopeEnds) -> tuple[FloatArray, BoolArray]:
     """Return what weighs the segment before each key in its equation, and which keys have one.
 
     Each side counts by the other's share of the frames on both sides (docs/formulas.md, "C2 cubics").
@@ -48,12 +48,14 @@ def equations(tracks: Tracks, ends: SlopeEnds) -> tuple[FloatArray, BoolArray]:
     return share, has_one
 
 
-def c2_slopes(tracks: Tracks, values: FloatArray, ends: SlopeEnds, velocities: FloatArray | None = None) -> FloatArray:
+def c2_slopes(
+    tracks: KeyBatch, values: FloatArray, ends: SlopeEnds, velocities: FloatArray | None = None
+) -> FloatArray:
     """Return the slopes, per frame, with which cubic segments through the values are C2.
 
     Parameters
     ----------
-    tracks : Tracks
+    tracks : KeyBatch
         The keys.
     values : ndarray, shape (d, K)
         Values of the keys.
@@ -83,12 +85,12 @@ def c2_slopes(tracks: Tracks, values: FloatArray, ends: SlopeEnds, velocities: F
     return slopes
 
 
-def c2_velocities(tracks: Tracks, turns: Turns, ends: SlopeEnds, velocities: FloatArray | None = None) -> FloatArray:
+def c2_velocities(tracks: KeyBatch, turns: Turns, ends: SlopeEnds, velocities: FloatArray | None = None) -> FloatArray:
     """Return the angular velocities with which segments of cubic rotation vectors through keys are C2.
 
     Parameters
     ----------
-    tracks : Tracks
+    tracks : KeyBatch
         The keys.
     turns : Turns
         The way from key to key.
@@ -145,9 +147,9 @@ def c2_velocities(tracks: Tracks, turns: Turns, ends: SlopeEnds, velocities: Flo
             + times(own, found[:, np.newaxis])
             + times(after, found[:, np.newaxis, tracks.following])
         )[:, 0]
-        bend = share_before * _bend(arriving, turning) / (2.0 * arriving_length)
-        slope = own + 0.5 * share_before * times(_bend_rates(arriving, turning), rate_before)
-        missing = (right - bend - sides)[:, np.newaxis]
+        acceleration = share_before * _acceleration(arriving, turning) / (2.0 * arriving_length)
+        slope = own + 0.5 * share_before * times(_acceleration_derivatives(arriving, turning), rate_before)
+        missing = (right - acceleration - sides)[:, np.newaxis]
         step = solve(before, slope, after, missing, tracks.previous, tracks.following)[:, 0]
         # A track that is solved stays as it is while others are not, so that it is the same alone.
         found = np.where(np.repeat(unsolved, counts), found + step, found)
@@ -177,13 +179,15 @@ def _axis(index: int, like: FloatArray) -> FloatArray:
     return axis
 
 
-def _bend(turn: FloatArray, rate: FloatArray) -> FloatArray:
+def _acceleration(turn: FloatArray, rate: FloatArray) -> FloatArray:
     """Return the angular acceleration of a rotation vector of constant rate."""
     return acceleration_of_exp(turn, rate, np.zeros_like(rate))
 
 
-def _bend_rates(turn: FloatArray, rate: FloatArray) -> FloatArray:
-    """Return the derivatives (3, 3, K) of `_bend`, a quadratic form, by the rate."""
-    bend = _bend(turn, rate)
+def _acceleration_derivatives(turn: FloatArray, rate: FloatArray) -> FloatArray:
+    """Return the derivatives (3, 3, K) of `_acceleration`, a quadratic form, by the rate."""
+    acceleration = _acceleration(turn, rate)
     axes = [_axis(index, turn) for index in range(3)]
-    return np.stack([_bend(turn, rate + axis) - bend - _bend(turn, axis) for axis in axes], axis=1)
+    return np.stack(
+        [_acceleration(turn, rate + axis) - acceleration - _acceleration(turn, axis) for axis in axes], axis=1
+    )

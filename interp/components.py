@@ -10,7 +10,7 @@ from typing import Self
 
 import numpy.typing as npt
 
-from .batch import Continuity, Curve, Cycle, Tracks, called, checked_cycle, checked_keys
+from .batch import Continuity, Curve, Cycle, KeyBatch, checked_cycle, checked_keys, evaluate_one
 from .keys import FloatArray, Keys
 
 
@@ -26,10 +26,10 @@ class ComponentSpline(ABC):
     """
 
     derivatives = 2
-    meets_keys = True
+    interpolating = True
     is_cubic: bool
     continuity: Continuity
-    reach: int | None
+    support: int | None
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE") -> None:
         self.keys = checked_keys(keys)
@@ -37,7 +37,7 @@ class ComponentSpline(ABC):
 
     def __call__(self, frames: npt.ArrayLike, nu: int = 0) -> FloatArray:
         """Evaluate, as `tcb.VectorSpline` does: values, or derivatives a frame with nu = 1 or 2."""
-        return called(self, frames, nu)
+        return evaluate_one(self, frames, nu)
 
     @property
     def loop_gap(self) -> float:
@@ -51,5 +51,5 @@ class ComponentSpline(ABC):
 
     @classmethod
     @abstractmethod
-    def curve(cls, splines: Sequence[Self], tracks: Tracks) -> Curve:
+    def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Curve:
         """Return the segments of all splines."""

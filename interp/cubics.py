@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from .batch import IndexArray, Tracks
+from .batch import IndexArray, KeyBatch
 from .keys import FloatArray
 
 
@@ -22,7 +22,7 @@ class Cubics:
         )
 
     @classmethod
-    def through(cls, tracks: Tracks, values: FloatArray, velocities: FloatArray) -> Self:
+    def through(cls, tracks: KeyBatch, values: FloatArray, velocities: FloatArray) -> Self:
         """Return the segments through keys of given values and velocities a frame, both of shape (d, K)."""
         end = tracks.segment_end
         length = tracks.frames[end] - tracks.frames

@@ -16,16 +16,16 @@ from .batch import (
     Curve,
     Cycle,
     IndexArray,
+    KeyBatch,
     Spline,
-    Tracks,
-    called,
     checked_choice,
     checked_splines,
     end_to_end,
+    evaluate_one,
 )
 from .keys import PARAMETERS, FloatArray, Keys
 from .rotations import sphere
-from .rotations.representations import Holding, holding, turning
+from .rotations.representations import RotationRepresentation, angular_motion, rotation_representation
 
 EASE_TO, EASE_FROM = PARAMETERS.index("ease_to"), PARAMETERS.index("ease_from")
 _NO_LENGTH = np.array([[0.0], [1.0], [0.0], [0.0]])
@@ -46,8 +46,8 @@ class PiecewiseSpline:
     between : Curve, or None
         What is played after each run but the last: as many segments, with derivatives up to the second. None: the
         values are held.
-    held : str, or None
-        Of rotations, what `between` has: the numbers of channels that hold them so, as `holding.holding` names it.
+    representation : str, or None
+        The representation of the rotations whose channels `between` evaluates: see `rotation_representation`.
     cycle : "SINGLE" or "REPEAT"
         Whether all of it is played again and again outside its keys. There is no LOOP, since its ends are those of
         runs.
@@ -69,7 +69,7 @@ class PiecewiseSpline:
         self,
         runs: Sequence[Spline],
         between: Curve | None = None,
-        held: str | None = None,
+        representation: str | None = None,
         cycle: Literal["SINGLE", "REPEAT"] = "SINGLE",
     ) -> None:
         checked_choice("cycle", cycle, ("SINGLE", "REPEAT"))
@@ -80,7 +80,7 @@ class PiecewiseSpline:
         if len({run.batch for run in self.runs}) > 1 or any(run.cycle != "SINGLE" for run in self.runs):
             raise ValueError("all runs of a piecewise spline must be of one method and not cycle")
         self._curve = between
-        self._holding = None if held is None else holding(held)
+        self._representation = None if representation is None else rotation_representation(representation)
         keys = [run.keys for run in self.runs]
         self.ends = np.cumsum([len(each) for each in keys]) - 1
         """The last key of each run."""
@@ -93,7 +93,7 @@ class PiecewiseSpline:
 
     def __call__(self, frames: npt.ArrayLike, nu: int = 0) -> FloatArray:
         """Return values, or derivatives a frame, as the runs' own calls give them; a held value has derivative 0."""
-        return called(self, frames, nu)
+        return evaluate_one(self, frames, nu)
 
     @property
     def between(self) -> BoolArray:
@@ -116,12 +116,12 @@ class PiecewiseSpline:
         return self.runs[0].continuity
 
     @property
-    def reach(self) -> int | None:
-        return self.runs[0].reach
+    def support(self) -> int | None:
+        return self.runs[0].support
 
     @property
-    def meets_keys(self) -> bool:
-        return self.runs[0].meets_keys
+    def interpolating(self) -> bool:
+        return self.runs[0].interpolating
 
     @property
     def is_cubic(self) -> bool:
@@ -132,7 +132,7 @@ class PiecewiseSpline:
         return tuple(dict.fromkeys(note for run in self.runs for note in getattr(run, "notes", ())))
 
     @classmethod
-    def curve(cls, splines: Sequence[Self], tracks: Tracks) -> Curve:
+    def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Curve:
         """Return the segments of all splines, those between runs among them."""
         runs = [run for spline in splines for run in spline.runs]
         is_between = np.zeros(len(tracks.frames), dtype=np.bool_)
@@ -144,7 +144,7 @@ class PiecewiseSpline:
             is_between[ends] = True
             if spline._curve is not None:
                 owner[ends[:-1]], number[ends[:-1]] = len(gaps), np.arange(len(ends) - 1)
-                gaps.append(_Gaps(spline._curve, spline._holding))
+                gaps.append(_Gaps(spline._curve, spline._representation))
         return _PiecewiseCurve(type(runs[0]).curve(runs, end_to_end(runs)), is_between, gaps, owner, number)
 
 
@@ -153,15 +153,17 @@ class _Gaps:
     """What one spline plays between its runs."""
 
     curve: Curve
-    holding: Holding | None
+    representation: RotationRepresentation | None
 
     def evaluate(self, gap: IndexArray, u: FloatArray, nu: int) -> FloatArray:
-        if self.holding is None:
+        if self.representation is None:
             return self.curve.evaluate(gap, u, nu)
         numbers = self.curve.evaluate(gap, u, 0)
         if nu:
-            return turning(self.holding, numbers, *(self.curve.evaluate(gap, u, order) for order in (1, 2)))[nu - 1]
-        q = self.holding.orientation(numbers)
+            return angular_motion(
+                self.representation, numbers, *(self.curve.evaluate(gap, u, order) for order in (1, 2))
+            )[nu - 1]
+        q = self.representation.orientation(numbers)
         size = sphere.length(q)
         unit: FloatArray = np.divide(q, size, out=np.broadcast_to(_NO_LENGTH, q.shape).copy(), where=size > 0.0)
         return unit

@@ -23,7 +23,7 @@ Between = Literal["ENDS", "KEYS"]
 
 LENGTH_TOLERANCE = 1e-9
 """Of the whole length: what arc lengths are off by at most."""
-WAY_TOLERANCE = 0.005
+POSITION_TOLERANCE = 0.005
 """Of what a motion of one speed goes in a frame: how near the keys of its frame function keep to that."""
 SPEED_TOLERANCE = 0.01
 """Of its speed: how near they keep to that."""
@@ -281,7 +281,7 @@ class ConstantSpeed:
         times: FloatArray = self._marks[part] + (lengths - self._lengths[part]) / pace
         return times
 
-    def keys(self, way: float = WAY_TOLERANCE, speed: float = SPEED_TOLERANCE) -> FunctionKeys:
+    def keys(self, way: float = POSITION_TOLERANCE, speed: float = SPEED_TOLERANCE) -> FunctionKeys:
         """Return few Bezier keys that play it.
 
         Parameters

@@ -39,7 +39,7 @@ def solve(
     right : ndarray, shape (b, c, K)
         c right sides.
     previous, following : ndarray, shape (K,)
-        The keys beside each key, as `Tracks` has them.
+        The keys beside each key, as `KeyBatch` has them.
 
     Returns
     -------

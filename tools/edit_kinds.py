@@ -298,7 +298,7 @@ class Edits(Selecting):
             # With its last key its F-curves were deleted.
             return False
         method: Any = METHODS[track.settings.method]
-        return (method.rotations if track.is_rotation else method.values).meets_keys is False
+        return (method.rotations if track.is_rotation else method.values).interpolating is False
 
     def _where(self, *kinds: str) -> str:
         said: str = getattr(self, self.dice.choice(kinds))()

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from interp import Keys, evaluate_many, rotations
 from interp.fitting import handles
 from interp.fitting.handles import Handles, Request, fit_handles
-from interp.rotations.representations import holding
+from interp.rotations.representations import rotation_representation
 from interp.splines import tcb
 from tools.bench_report import filled, number, table
 
@@ -125,7 +125,7 @@ def errors(requests: Sequence[Request]) -> FloatArray:
             reach = np.ptp(np.concatenate([exact[..., 0], request.spline.keys.values[:-1]], axis=1), axis=1)
             result.append(100.0 * np.abs(found - exact)[..., 0].max(axis=1) / reach)
         else:
-            q = np.moveaxis(holding(request.held).orientation(np.moveaxis(found, -1, 0)), 0, -1)
+            q = np.moveaxis(rotation_representation(request.held).orientation(np.moveaxis(found, -1, 0)), 0, -1)
             result.append(np.degrees(rotations.angle_between(rotations.normalise(q), exact).max(axis=1)))
     return np.array(result)
 

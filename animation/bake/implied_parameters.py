@@ -20,8 +20,8 @@ import numpy.typing as npt
 
 from ...interp import rotations
 from ...interp.batch import Spline, end_to_end
-from ...interp.fitting.tangents import bend
-from ...interp.rotations.representations import holding
+from ...interp.fitting.tangents import tcb_of_tangents
+from ...interp.rotations.representations import rotation_representation
 from ..fcurves import beziers
 from ..fcurves.frames import ONE_KEY, SAME_FRAME
 from ..fcurves.keyframes import NO_KEYS, BoolArray, IndexArray, Joined, Keyframes, read, read_joined
@@ -424,7 +424,7 @@ class _Key:
             (_shortened(goals[side], _STEEPEST * size) if side in goals else now[side])[np.newaxis] for side in _SIDES
         )
         weights = np.array([[1.0 if side in goals else _STAYS for side in _SIDES]])
-        found = bend(
+        found = tcb_of_tangents(
             before[np.newaxis],
             after[np.newaxis],
             shares[:1],
@@ -468,7 +468,7 @@ class _Key:
         width = float(self.run.frames[start + 1]) - float(self.run.frames[start])
         if not self.track.is_rotation:
             return goal.slopes * width
-        held = holding(self.track.order if self.track.kind == "EULER" else self.track.kind)
+        held = rotation_representation(self.track.order if self.track.kind == "EULER" else self.track.kind)
         tiny = _TURN / max(float(np.abs(goal.slopes).max()), _TURN)
         around = goal.numbers + np.outer([tiny, -tiny], goal.slopes)
         ahead, behind = rotations.normalise(held.orientation(around.T).T)

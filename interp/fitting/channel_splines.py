@@ -9,10 +9,10 @@ from typing import NamedTuple, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ..batch import Curve, IndexArray, Spline, Tracks, end_to_end
+from ..batch import Curve, IndexArray, KeyBatch, Spline, end_to_end
 from ..keys import FloatArray
 from ..piecewise import PiecewiseSpline
-from ..rotations.representations import Holding, holding
+from ..rotations.representations import RotationRepresentation, rotation_representation
 
 
 class Request(Protocol):
@@ -46,8 +46,8 @@ def in_batches(requests: Sequence[_Request], fit: Callable[[Sequence[_Request]],
 class Batch(NamedTuple):
     """Requests whose channels hold the same kind of thing, their tracks laid end to end."""
 
-    holding: Holding | None
-    tracks: Tracks
+    representation: RotationRepresentation | None
+    tracks: KeyBatch
     curve: Curve
     numbers: FloatArray
     """The channels' numbers at all keys, shape (keys, channels)."""
@@ -61,10 +61,10 @@ def batch(requests: Sequence[Request]) -> Batch:
     Raises
     ------
     ValueError
-        For numbers that are not the keys', and an unknown way to hold rotations.
+        For numbers that are not the keys', and an unknown representation to hold rotations.
     """
     splines, held = [request.spline for request in requests], requests[0].held
-    way = holding(held) if held is not None else None
+    representation = rotation_representation(held) if held is not None else None
     tracks = end_to_end(splines)
     wanted = np.ones(len(tracks.frames), dtype=np.bool_)
     for request, first, last in zip(requests, tracks.first.tolist(), tracks.last.tolist(), strict=True):
@@ -73,15 +73,15 @@ def batch(requests: Sequence[Request]) -> Batch:
         if isinstance(request.spline, PiecewiseSpline):
             wanted[first : last + 1] &= ~request.spline.between
     wanted[tracks.last] = False
-    numbers = np.concatenate([_key_numbers(request, way) for request in requests])
-    return Batch(way, tracks, type(splines[0]).curve(splines, tracks), numbers, np.flatnonzero(wanted))
+    numbers = np.concatenate([_key_numbers(request, representation) for request in requests])
+    return Batch(representation, tracks, type(splines[0]).curve(splines, tracks), numbers, np.flatnonzero(wanted))
 
 
-def _key_numbers(request: Request, way: Holding | None) -> FloatArray:
+def _key_numbers(request: Request, representation: RotationRepresentation | None) -> FloatArray:
     """Return the numbers of the channels at the request's keys, shape (n, channels)."""
     keys = request.spline.keys
     numbers = keys.values if request.numbers is None else np.asarray(request.numbers, dtype=np.float64)
-    channels = way.components if way is not None else keys.values.shape[1]
+    channels = representation.components if representation is not None else keys.values.shape[1]
     if numbers.shape != (len(keys), channels):
         raise ValueError(f"numbers must have the shape {(len(keys), channels)}, not {numbers.shape}")
     return numbers

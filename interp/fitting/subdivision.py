@@ -84,7 +84,7 @@ _UNITS = 2.0**40
 _MOST_PIECES = 24
 
 
-def along(matrix: FloatArray, samples: FloatArray) -> FloatArray:
+def apply(matrix: FloatArray, samples: FloatArray) -> FloatArray:
     """Return a matrix times samples (m, …), over the first axis.
 
     Sample by sample: what a product of matrices gives for one span depends, in the last bit, on how many others there
@@ -99,17 +99,17 @@ def along(matrix: FloatArray, samples: FloatArray) -> FloatArray:
 
 def polynomials(points: FloatArray, rest: FloatArray) -> FloatArray:
     """Return the coefficients (9, c, n) by powers of 2t-1 from Bezier points (4, c, n) and the rest (nodes, c, n)."""
-    return along(_CUBIC, points) + along(_REST, rest)
+    return apply(_CUBIC, points) + apply(_REST, rest)
 
 
 def unresolved(rest: FloatArray) -> BoolArray:
     """Return for which spans (n,) five samples of the rest are too few to tell its shape."""
-    size = np.abs(along(TO_CHEBYSHEV, rest)).max(axis=1)
+    size = np.abs(apply(TO_CHEBYSHEV, rest)).max(axis=1)
     found: BoolArray = size[3] + size[4] > 0.5 * (size[0] + size[1] + size[2])
     return found
 
 
-def divided(polynomial: FloatArray, measure: Measure) -> tuple[IndexArray, FloatArray]:
+def subdivide(polynomial: FloatArray, measure: Measure) -> tuple[IndexArray, FloatArray]:
     """Find the fewest pieces of every span, at least two, and knots that give all of them the same error.
 
     Parameters
@@ -177,7 +177,7 @@ def divided(polynomial: FloatArray, measure: Measure) -> tuple[IndexArray, Float
             break
         wanted = wanted.astype(np.intp)
         ends = edges[1:][owner[1:] == owner[:-1]]
-        number, place = evened(now, ends, mass, wanted, goes_on)
+        number, place = equal_parts(now, ends, mass, wanted, goes_on)
         count[active] = wanted
         active = active[goes_on]
         owner, edges = _with_ends(active, number, place)
@@ -248,7 +248,7 @@ def needed(share: FloatArray, starts: IndexArray) -> tuple[FloatArray, FloatArra
     return mass, np.add.reduceat(mass, starts) / _AIM**0.25
 
 
-def evened(
+def equal_parts(
     count: IndexArray, ends: FloatArray, mass: FloatArray, wanted: IndexArray, chosen: BoolArray
 ) -> tuple[IndexArray, FloatArray]:
     """Return knots between which the mass of the old pieces is even.

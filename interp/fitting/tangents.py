@@ -23,22 +23,22 @@ _FINER = (0.002, 1e-4)
 """How far around the best continuity is searched again."""
 
 
-class Bent(NamedTuple):
+class NearestParameters(NamedTuple):
     """The nearest parameters.
 
     Attributes
     ----------
     parameters : ndarray, shape (3, n)
         Tension, continuity and bias.
-    off : ndarray, shape (n,)
+    distance : ndarray, shape (n,)
         How far the tangents are off with them, both together; in the tangents' unit.
     """
 
     parameters: FloatArray
-    off: FloatArray
+    distance: FloatArray
 
 
-def bend(
+def tcb_of_tangents(
     before: FloatArray,
     after: FloatArray,
     share: FloatArray,
@@ -46,7 +46,7 @@ def bend(
     outgoing: FloatArray,
     present: FloatArray,
     weights: FloatArray | None = None,
-) -> Bent:
+) -> NearestParameters:
     """Return the parameters of inner keys with which their tangents come nearest to the given ones.
 
     Of several that do, those nearest to the present ones. The tangents are as near as can be, but for 2e-3 of both
@@ -87,7 +87,7 @@ def bend(
     lean = np.divide(found_x - found_y, total, out=present[2].astype(np.float64), where=total > 1e-9)
     parameters = np.stack((1.0 - total / 2.0, found_c, lean))
     off = np.linalg.norm(np.concatenate((incoming_now - incoming, outgoing_now - outgoing), axis=1), axis=1)
-    return Bent(np.where(flat, present, np.clip(parameters, -1.0, 1.0)), off)
+    return NearestParameters(np.where(flat, present, np.clip(parameters, -1.0, 1.0)), off)
 
 
 def tangents_of(

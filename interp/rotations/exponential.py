@@ -20,10 +20,10 @@ def cross(a: FloatArray, b: FloatArray) -> FloatArray:
 
 def turned(turn: FloatArray, vectors: FloatArray) -> FloatArray:
     """Return vectors turned by rotation vectors."""
-    return carried(sphere.exp(turn / 2.0), vectors)
+    return rotated(sphere.exp(turn / 2.0), vectors)
 
 
-def carried(q: FloatArray, vectors: FloatArray) -> FloatArray:
+def rotated(q: FloatArray, vectors: FloatArray) -> FloatArray:
     """Return vectors turned by unit quaternions."""
     still = np.concatenate([np.zeros_like(vectors[:1]), vectors])
     return sphere.product(sphere.product(q, still), sphere.conjugate(q))[1:]

@@ -54,7 +54,9 @@ def follow_euler(q: npt.ArrayLike, order: Order = "XYZ", start: npt.ArrayLike = 
     middle, half_sum, half_difference, sum_unknown, difference_unknown = euler_halves(sequence, order)
     outer, inner = sign * principal[..., k] / 2.0, principal[..., i] / 2.0
     half_sum[..., 0], half_difference[..., 0] = outer + inner, outer - inner
-    angles = euler_of_halves(middle, _held(half_sum, sum_unknown), _held(half_difference, difference_unknown), order)
+    angles = euler_of_halves(
+        middle, _filled_forward(half_sum, sum_unknown), _filled_forward(half_difference, difference_unknown), order
+    )
     other = _other_euler(angles, j)
     stay = np.abs(wrapped(angles[..., 1:] - angles[..., :-1])).sum(axis=0)
     change = np.abs(wrapped(other[..., 1:] - angles[..., :-1])).sum(axis=0)
@@ -72,7 +74,7 @@ def _other_euler(angles: FloatArray, middle: int) -> FloatArray:
     return other
 
 
-def _held(values: FloatArray, unknown: npt.NDArray[np.bool_]) -> FloatArray:
+def _filled_forward(values: FloatArray, unknown: npt.NDArray[np.bool_]) -> FloatArray:
     """Return values along the last axis, where unknown those of the last sample before that is known or first."""
     if not unknown.any():
         return values
@@ -116,7 +118,7 @@ def follow_axis_angle(
     sine = sphere.length(components_first(samples)[1:])
     unknown = np.concatenate([np.zeros_like(sine[..., :1], dtype=np.bool_), sine < UNKNOWN], axis=-1)
     axes = components_first(np.concatenate([begin[..., np.newaxis, :], axis], axis=-2))
-    axes = np.stack([_held(row, unknown) for row in axes])
+    axes = np.stack([_filled_forward(row, unknown) for row in axes])
     signs = flips(sphere.dot(axes[..., 1:], axes[..., :-1]))
     first = np.broadcast_to(numbers("start_angle", start_angle), samples.shape[:-2])[..., np.newaxis]
     angles = np.unwrap(np.concatenate([first, angle * signs], axis=-1), axis=-1)[..., 1:]

@@ -10,7 +10,7 @@ from typing import Literal, Self, cast, get_args
 import numpy as np
 import numpy.typing as npt
 
-from ..batch import Continuity, Curve, Cycle, Tracks, called, checked_choice, checked_cycle, checked_keys
+from ..batch import Continuity, Curve, Cycle, KeyBatch, checked_choice, checked_cycle, checked_keys, evaluate_one
 from ..keys import FloatArray, Keys, KeysError, numbers
 from ..messages import n_
 from . import sphere
@@ -105,7 +105,7 @@ def _axes_of_neighbours(angles: FloatArray, axes: FloatArray) -> FloatArray:
     return np.concatenate((axes[:1], axes[turns[np.maximum(before, 0)]]))
 
 
-def path_signs(paths: Sequence[Path], tracks: Tracks) -> FloatArray:
+def path_signs(paths: Sequence[Path], tracks: KeyBatch) -> FloatArray:
     """Return the signs that make neighbouring quaternions' arcs those that each track's path asks for, one a key."""
     counts = tracks.last - tracks.first + 1
     flips = np.ones(len(tracks.frames))
@@ -117,7 +117,7 @@ def path_signs(paths: Sequence[Path], tracks: Tracks) -> FloatArray:
     return signs
 
 
-def neighbours(tracks: Tracks, q: FloatArray) -> tuple[FloatArray, FloatArray]:
+def neighbours(tracks: KeyBatch, q: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the quaternions before and after each key (docs/formulas.md, "Signs in a loop")."""
     before, after = q[:, tracks.previous], q[:, tracks.following]
     start, end = tracks.first[tracks.looped], tracks.last[tracks.looped]
@@ -146,10 +146,10 @@ class OrientationSpline(ABC):
     """
 
     derivatives = 2
-    meets_keys = True
+    interpolating = True
     is_cubic = False
     continuity: Continuity
-    reach: int | None
+    support: int | None
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", path: Path = "SHORTEST") -> None:
         self.keys = checked_keys(keys).with_values(normalised(keys))
@@ -174,7 +174,7 @@ class OrientationSpline(ABC):
         -------
         ndarray, shape (m, 4), w, x, y, z, or (m, 3), x, y, z; without the first axis for a number
         """
-        return called(self, frames, nu)
+        return evaluate_one(self, frames, nu)
 
     @property
     def loop_gap(self) -> float:
@@ -188,5 +188,5 @@ class OrientationSpline(ABC):
 
     @classmethod
     @abstractmethod
-    def curve(cls, splines: Sequence[Self], tracks: Tracks) -> Curve:
+    def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Curve:
         """Return the segments of all splines."""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Convert rotations to what animation channels hold, and back: a quaternion, Euler angles, an axis and an angle.
+"""Representations of rotations in animation channels: a quaternion, Euler angles, an axis and an angle.
 
-A way of holding knows the channels' numbers of an orientation and their rates, and which numbers mean the same
-orientation. Arrays here have the component axis first; the last axis runs over spans, pieces of one motion between two
-frames. Numbers are "local" where any of those that mean the same orientation would do, and are brought onto a chain
-that begins at a key's own numbers afterwards, by `onto`. Source: docs/formulas.md, "Euler angles" and "Axis and angle".
+A representation converts orientations to the channels' numbers, angular velocities to their rates, and back, and knows
+which numbers mean the same orientation. Arrays have the component axis first; the last axis runs over spans, pieces of
+one motion between two frames. Numbers are "local" where any that mean the orientation do; `map_to_nearest` brings them
+onto a sequence that begins at a key's own numbers. Source: docs/formulas.md, "Euler angles" and "Axis and angle".
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _UNKNOWN = 1e-7
 _DAMPED = 1e-6
 
 
-Course = tuple[FloatArray, FloatArray, FloatArray]
+WithDerivatives = tuple[FloatArray, FloatArray, FloatArray]
 """Values with their first and second derivatives."""
 
 
-class Holding(Protocol):
+class RotationRepresentation(Protocol):
     """A way to hold a rotation in `components` channels."""
 
     components: int
-    winds: bool
+    counts_turns: bool
     """Whole turns have other numbers."""
     scales: bool
     """All numbers times the same mean the same orientation."""
@@ -54,7 +54,7 @@ class Holding(Protocol):
         """Return what Blender makes of channel values (c, …), up to its length (4, …); continuous in the values."""
         ...
 
-    def course(self, channels: FloatArray, rates: FloatArray, changes: FloatArray) -> Course:
+    def with_derivatives(self, channels: FloatArray, rates: FloatArray, changes: FloatArray) -> WithDerivatives:
         """Return `orientation` (4, n) of channel values (c, n) and its derivatives, by their first and second ones."""
         ...
 
@@ -62,7 +62,7 @@ class Holding(Protocol):
         """Return the angle (n,) by which a small change of channel values turns."""
         ...
 
-    def onto(self, numbers: FloatArray, chain: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def map_to_nearest(self, numbers: FloatArray, chain: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return factors and terms (c, n) of the map that keeps orientations and brings `numbers` nearest to `chain`.
 
         Derivatives are only multiplied by the factors.
@@ -84,7 +84,7 @@ class Quaternion:
     """w, x, y, z, of any length but 0."""
 
     components = 4
-    winds = False
+    counts_turns = False
     scales = True
 
     def local(self, q: FloatArray, velocity: FloatArray) -> FloatArray:
@@ -100,7 +100,7 @@ class Quaternion:
     def orientation(self, channels: FloatArray) -> FloatArray:
         return channels
 
-    def course(self, channels: FloatArray, rates: FloatArray, changes: FloatArray) -> Course:
+    def with_derivatives(self, channels: FloatArray, rates: FloatArray, changes: FloatArray) -> WithDerivatives:
         return channels, rates, changes
 
     def angle(self, channels: FloatArray, change: FloatArray) -> FloatArray:
@@ -109,7 +109,7 @@ class Quaternion:
         angle: FloatArray = 2.0 * np.sqrt(sphere.dot(across, across) / square)
         return angle
 
-    def onto(self, numbers: FloatArray, chain: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def map_to_nearest(self, numbers: FloatArray, chain: FloatArray) -> tuple[FloatArray, FloatArray]:
         sign = np.where(sphere.dot(numbers, chain) < 0.0, -1.0, 1.0)
         return np.broadcast_to(sign, numbers.shape), np.zeros_like(numbers)
 
@@ -126,7 +126,7 @@ class Euler:
     """Angles about x, y, z in Blender's order; see `rotations.from_euler`."""
 
     components = 3
-    winds = True
+    counts_turns = True
     scales = False
 
     def __init__(self, order: Order) -> None:
@@ -177,7 +177,7 @@ class Euler:
     def orientation(self, channels: FloatArray) -> FloatArray:
         return np.moveaxis(from_euler(np.moveaxis(channels, 0, -1), self.order), -1, 0)
 
-    def course(self, channels: FloatArray, rates: FloatArray, changes: FloatArray) -> Course:
+    def with_derivatives(self, channels: FloatArray, rates: FloatArray, changes: FloatArray) -> WithDerivatives:
         first, middle, last = (
             _about(axis, channels[axis], rates[axis], changes[axis]) for axis in (self._i, self._j, self._k)
         )
@@ -189,7 +189,7 @@ class Euler:
         angle: FloatArray = np.sqrt(np.maximum(sphere.dot(change, change) - skew, 0.0))
         return angle
 
-    def onto(self, numbers: FloatArray, chain: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def map_to_nearest(self, numbers: FloatArray, chain: FloatArray) -> tuple[FloatArray, FloatArray]:
         turn = 2.0 * np.pi
         other = numbers + np.pi
         other[self._j] = np.pi - numbers[self._j]
@@ -209,7 +209,7 @@ class Euler:
         return numbers, rates
 
 
-def _about(axis: int, angle: FloatArray, rate: FloatArray, change: FloatArray) -> Course:
+def _about(axis: int, angle: FloatArray, rate: FloatArray, change: FloatArray) -> WithDerivatives:
     """Return the quaternions of turns about x, y or z, and their derivatives from those of the angle."""
     half, speed = 0.5 * angle, 0.5 * rate
     cosine, sine = np.cos(half), np.sin(half)
@@ -219,7 +219,7 @@ def _about(axis: int, angle: FloatArray, rate: FloatArray, change: FloatArray) -
     return course[0], course[1], course[2]
 
 
-def _product(p: Course, q: Course) -> Course:
+def _product(p: WithDerivatives, q: WithDerivatives) -> WithDerivatives:
     """Return the products of quaternions, and their derivatives."""
     return (
         sphere.product(p[0], q[0]),
@@ -240,7 +240,7 @@ class AxisAngle:
     """The angle, then the axis x, y, z of any length, as Blender's channels have them."""
 
     components = 4
-    winds = True
+    counts_turns = True
     scales = False
 
     def local(self, q: FloatArray, velocity: FloatArray) -> FloatArray:
@@ -276,7 +276,7 @@ class AxisAngle:
         # Blender takes an axis of length 0 for no turn.
         return np.concatenate([np.where(size > 0.0, np.cos(half), 1.0), unit * np.sin(half)])
 
-    def course(self, channels: FloatArray, rates: FloatArray, changes: FloatArray) -> Course:
+    def with_derivatives(self, channels: FloatArray, rates: FloatArray, changes: FloatArray) -> WithDerivatives:
         size = sphere.length(channels[1:])
         size = np.where(size > 0.0, size, np.inf)
         unit, towards, further = channels[1:] / size, rates[1:] / size, changes[1:] / size
@@ -304,7 +304,7 @@ class AxisAngle:
         angle: FloatArray = np.sqrt(change[0] ** 2 + swing**2 * sphere.dot(across, across) / square)
         return angle
 
-    def onto(self, numbers: FloatArray, chain: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def map_to_nearest(self, numbers: FloatArray, chain: FloatArray) -> tuple[FloatArray, FloatArray]:
         factors = np.ones_like(numbers)
         factors[:] = np.where(sphere.dot(numbers[1:], chain[1:]) < 0.0, -1.0, 1.0)
         terms = np.zeros_like(numbers)
@@ -323,12 +323,12 @@ class AxisAngle:
         return values, derivatives
 
 
-def turning(
-    held: Holding, channels: FloatArray, rates: FloatArray, changes: FloatArray
+def angular_motion(
+    representation: RotationRepresentation, channels: FloatArray, rates: FloatArray, changes: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return angular velocities and accelerations (3, n) in the parent's frame of what turns with channel values
     (c, n), from their first and second derivatives."""
-    q, first, second = held.course(channels, rates, changes)
+    q, first, second = representation.with_derivatives(channels, rates, changes)
     square = sphere.dot(q, q)
     inverse = sphere.conjugate(q) / np.where(square > 0.0, square, np.inf)
     # Of q' = w q / 2 with any length of q: that changes the scalar part only.
@@ -336,13 +336,13 @@ def turning(
     return 2.0 * half[1:], 2.0 * (sphere.product(second, inverse) - sphere.product(half, half))[1:]
 
 
-def holding(held: str) -> Holding:
-    """Return the way to hold a rotation: "QUATERNION", "AXIS_ANGLE" or an Euler order."""
-    if held == "QUATERNION":
+def rotation_representation(name: str) -> RotationRepresentation:
+    """Return the representation of a name: "QUATERNION", "AXIS_ANGLE" or an Euler order."""
+    if name == "QUATERNION":
         return Quaternion()
-    if held == "AXIS_ANGLE":
+    if name == "AXIS_ANGLE":
         return AxisAngle()
     for order in get_args(Order):
-        if held == order:
+        if name == order:
             return Euler(order)
-    raise ValueError(f"a rotation is held as QUATERNION, AXIS_ANGLE or in an Euler order, not as {held!r}")
+    raise ValueError(f"a rotation representation is QUATERNION, AXIS_ANGLE or an Euler order, not {name!r}")

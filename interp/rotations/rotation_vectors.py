@@ -13,13 +13,13 @@ from typing import Any, NamedTuple, Self, cast, get_args
 import numpy as np
 import numpy.typing as npt
 
-from ..batch import Cycle, IndexArray, Tracks, checked_choice
+from ..batch import Cycle, IndexArray, KeyBatch, checked_choice
 from ..keys import FloatArray, Keys, numbers
 from . import sphere
 from .exponential import acceleration_of_exp, rate_of_velocity, velocity_of_exp
 from .orientations import OrientationSpline, Path, path_signs, turned_keys
 from .turns import Convention
-from .whole_turns import Windup
+from .whole_turns import WholeTurns
 
 
 class Turns(NamedTuple):
@@ -33,7 +33,7 @@ class Turns(NamedTuple):
     start: FloatArray
     onward: FloatArray
 
-    def around(self, tracks: Tracks) -> tuple[FloatArray, FloatArray]:
+    def around(self, tracks: KeyBatch) -> tuple[FloatArray, FloatArray]:
         """Return the turns to each key from the one before, and from it to the one after, a loop's seam included.
 
         At the ends of a track that is no loop the side where there is no key holds any other turn.
@@ -50,14 +50,14 @@ class RotationVectors:
         The quaternions that segments begin at.
     coefficients : ndarray, shape (degree, 3, K)
         Of h by the powers of u, the first power first: a rotation vector, in the parent's frame.
-    windup : Windup or None
+    whole_turns : WholeTurns or None
         Whole turns to lay over them.
     """
 
-    def __init__(self, start: FloatArray, coefficients: FloatArray, windup: Windup | None = None) -> None:
+    def __init__(self, start: FloatArray, coefficients: FloatArray, whole_turns: WholeTurns | None = None) -> None:
         self._start = start
         self._coefficients = coefficients
-        self._windup = windup
+        self._whole_turns = whole_turns
 
     @classmethod
     def through(cls, turns: Turns, outgoing: FloatArray, incoming: FloatArray) -> RotationVectors:
@@ -78,17 +78,17 @@ class RotationVectors:
         to the Hermite spline of the angle.
         """
         count = np.rint(sphere.length(turns.onward) / (2.0 * np.pi))
-        windup, rest = None, turns.onward
+        whole_turns, rest = None, turns.onward
         if count.any():
             size = sphere.length(turns.onward)
             axis = np.divide(turns.onward, size, out=np.zeros_like(turns.onward), where=count > 0.0)
             rest = turns.onward - 2.0 * np.pi * count * axis
-            windup = Windup(count, axis, np.zeros_like(axis), np.zeros_like(axis))
+            whole_turns = WholeTurns(count, axis, np.zeros_like(axis), np.zeros_like(axis))
         arriving = rate_of_velocity(rest, incoming)
-        return cls(turns.start, hermite(rest, outgoing, arriving), windup)
+        return cls(turns.start, hermite(rest, outgoing, arriving), whole_turns)
 
     @classmethod
-    def through_keys(cls, turns: Turns, tracks: Tracks, velocities: FloatArray) -> RotationVectors:
+    def through_keys(cls, turns: Turns, tracks: KeyBatch, velocities: FloatArray) -> RotationVectors:
         """Return cubic segments through keys of given angular velocities a frame, shape (3, K)."""
         end = tracks.segment_end
         length = tracks.frames[end] - tracks.frames
@@ -98,14 +98,14 @@ class RotationVectors:
         turn, rate, change = self._vectors(segment, u, nu)
         if nu == 0:
             values = sphere.product(sphere.exp(turn / 2.0), self._start.take(segment, axis=1))
-            return values if self._windup is None else self._windup.onto_values(values, segment, u)
+            return values if self._whole_turns is None else self._whole_turns.add_to_values(values, segment, u)
         velocity = velocity_of_exp(turn, rate)
         if nu == 1:
-            return velocity if self._windup is None else self._windup.onto_velocities(velocity, segment, u)
+            return velocity if self._whole_turns is None else self._whole_turns.add_to_velocities(velocity, segment, u)
         acceleration = acceleration_of_exp(turn, rate, change)
-        if self._windup is None:
+        if self._whole_turns is None:
             return acceleration
-        return self._windup.onto_accelerations(acceleration, velocity, segment, u)
+        return self._whole_turns.add_to_accelerations(acceleration, velocity, segment, u)
 
     def _vectors(self, segment: IndexArray, u: FloatArray, nu: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return h and its first and second derivative by u, those that `nu` asks for."""
@@ -173,7 +173,7 @@ class TurningSpline(OrientationSpline):
         return spline
 
     @staticmethod
-    def turns(splines: Sequence[TurningSpline], tracks: Tracks) -> Turns:
+    def turns(splines: Sequence[TurningSpline], tracks: KeyBatch) -> Turns:
         """Return the turns from key to key of all splines."""
         # The signs of keys that are turns are those of the products already, whatever the path says of others.
         paths: list[Path] = ["AS_KEYED" if spline._turns is not None else spline.path for spline in splines]

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
-from ..batch import Curve, Tracks, end_to_end
+from ..batch import Curve, KeyBatch, end_to_end
 from . import sphere
 from .rotation_vectors import TurningSpline
 
@@ -43,5 +43,5 @@ class SolvedSpline(TurningSpline):
 
     @classmethod
     @abstractmethod
-    def curve(cls, splines: Sequence[Self], tracks: Tracks) -> Curve:
+    def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Curve:
         """Return the segments of all splines."""

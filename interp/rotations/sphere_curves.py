@@ -18,7 +18,7 @@ import numpy as np
 from ..batch import BoolArray, IndexArray
 from ..keys import FloatArray
 from . import sphere
-from .whole_turns import Windup
+from .whole_turns import WholeTurns
 
 # An angle from its cosine carries an error of 1e-16 / sin(angle), and slerp's weights divide by the sine once more:
 # down to this cosine (154 degrees on the sphere, 308 of rotation) the Gram form loses less than one digit.
@@ -199,26 +199,26 @@ class SphereCurve(Protocol):
 class Rotating:
     """Segments of rotation tracks: a curve on the sphere, and what whole turns add to it."""
 
-    def __init__(self, curve: SphereCurve, windup: Windup | None = None) -> None:
+    def __init__(self, curve: SphereCurve, whole_turns: WholeTurns | None = None) -> None:
         self._curve = curve
-        self.windup = windup
+        self.whole_turns = whole_turns
 
     def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
         if nu == 0:
             values = self._curve.value(segment, u)
-            return values if self.windup is None else self.windup.onto_values(values, segment, u)
+            return values if self.whole_turns is None else self.whole_turns.add_to_values(values, segment, u)
         if nu == 1:
             values, rates = self._curve.value_and_rate(segment, u)
             # q' = w q / 2 with the angular velocity w in the parent's frame.
             velocity = 2.0 * sphere.product(rates, sphere.conjugate(values))[1:]
-            return velocity if self.windup is None else self.windup.onto_velocities(velocity, segment, u)
+            return velocity if self.whole_turns is None else self.whole_turns.add_to_velocities(velocity, segment, u)
         values, rates, changes = self._curve.moving(segment, u)
         # The rest of w', 2 q' q'*, is a number and no vector.
         acceleration = 2.0 * sphere.product(changes, sphere.conjugate(values))[1:]
-        if self.windup is None:
+        if self.whole_turns is None:
             return acceleration
         velocity = 2.0 * sphere.product(rates, sphere.conjugate(values))[1:]
-        return self.windup.onto_accelerations(acceleration, velocity, segment, u)
+        return self.whole_turns.add_to_accelerations(acceleration, velocity, segment, u)
 
 
 def still(points: FloatArray) -> sphere.Moving:

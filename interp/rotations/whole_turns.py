@@ -17,7 +17,7 @@ from . import sphere
 from .exponential import acceleration_of_exp, cross, turned, velocity_of_exp
 
 
-class Windup:
+class WholeTurns:
     """The whole turns of several tracks' segments.
 
     Parameters
@@ -65,7 +65,7 @@ class Windup:
         along = self._whole[segment] * rise + leaving * leave + arriving * arrive
         return axis * along, (outgoing - axis * leaving) * leave + (incoming - axis * arriving) * arrive
 
-    def walked(self, turns: FloatArray, segment: IndexArray, u: FloatArray) -> FloatArray:
+    def turned_since_key(self, turns: FloatArray, segment: IndexArray, u: FloatArray) -> FloatArray:
         """Return how far was turned since the segment's key, as rotation vectors (samples, 3).
 
         `turns` (samples, 4) are the same up to whole turns. The sum is exact about one axis and else near enough to
@@ -76,7 +76,7 @@ class Windup:
         rest = 2.0 * sphere.log(sphere.product(sphere.conjugate(winding), turns.T))
         return (along + across + rest).T
 
-    def onto_values(self, values: FloatArray, segment: IndexArray, u: FloatArray) -> FloatArray:
+    def add_to_values(self, values: FloatArray, segment: IndexArray, u: FloatArray) -> FloatArray:
         """Return the quaternions with whole turns laid over them."""
         at = np.flatnonzero(self._turns[segment])
         if at.size:
@@ -85,7 +85,7 @@ class Windup:
             values[:, at] = sphere.product(winding, values[:, at])
         return values
 
-    def onto_velocities(self, velocities: FloatArray, segment: IndexArray, u: FloatArray) -> FloatArray:
+    def add_to_velocities(self, velocities: FloatArray, segment: IndexArray, u: FloatArray) -> FloatArray:
         """Return the angular velocities by u with whole turns laid over them."""
         at = np.flatnonzero(self._turns[segment])
         if at.size:
@@ -94,7 +94,7 @@ class Windup:
             velocities[:, at] = along_rate + turned(along, inner)
         return velocities
 
-    def onto_accelerations(
+    def add_to_accelerations(
         self, accelerations: FloatArray, velocities: FloatArray, segment: IndexArray, u: FloatArray
     ) -> FloatArray:
         """Return the angular accelerations by u with whole turns laid over them; `velocities` are those without."""

@@ -17,14 +17,14 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from ..batch import Continuity, Cycle, IndexArray, Method, Tracks
+from ..batch import Continuity, Cycle, IndexArray, KeyBatch, Method
 from ..c2_equations import SETTLED, matrices, segments_beside
 from ..components import ComponentSpline
 from ..cubics import Cubics
 from ..keys import FloatArray, Keys, KeysError
 from ..messages import n_
 from ..rotations import sphere
-from ..rotations.exponential import carried, cross, rate_of_velocity, turned, velocity_of_exp
+from ..rotations.exponential import cross, rate_of_velocity, rotated, turned, velocity_of_exp
 from ..rotations.orientations import Path
 from ..rotations.rotation_vectors import TurningSpline
 from ..rotations.solved_turns import SolvedSpline
@@ -49,7 +49,7 @@ class _Weights(NamedTuple):
     last: FloatArray
 
     @classmethod
-    def of(cls, tracks: Tracks) -> _Weights:
+    def of(cls, tracks: KeyBatch) -> _Weights:
         """Return those of all segments, from the knots around them."""
         length = tracks.frames[tracks.segment_end] - tracks.frames
         # A last key's segment has no length and no motion; any will do.
@@ -82,7 +82,7 @@ class _Weights(NamedTuple):
         return [-6.0 * first * rest, 6.0 * ((r1 - r0) * rest + (r2 - r1) * u), 6.0 * last * u]
 
 
-def _segments(tracks: Tracks, offset: int) -> IndexArray:
+def _segments(tracks: KeyBatch, offset: int) -> IndexArray:
     """Return the segments so many after each: across a loop's seam, and mirrored at the ends of other tracks."""
     counts = tracks.last - tracks.first + 1
     first, number = np.repeat(tracks.first, counts), np.repeat(np.maximum(counts - 1, 1), counts)
@@ -110,12 +110,12 @@ class VectorSpline(ComponentSpline):
     """
 
     continuity: Continuity = "C2"
-    reach = 3
-    meets_keys = False
+    support = 3
+    interpolating = False
     is_cubic = True
 
     @classmethod
-    def curve(cls, splines: Sequence[Self], tracks: Tracks) -> Cubics:
+    def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Cubics:
         """Return the segments of all splines."""
         keys, end = np.ascontiguousarray(tracks.values.T), tracks.segment_end
         chords = keys[:, end] - keys
@@ -150,14 +150,14 @@ class RotationSpline(TurningSpline):
     """
 
     continuity: Continuity = "C2"
-    reach = 3
-    meets_keys = False
+    support = 3
+    interpolating = False
 
     @classmethod
-    def curve(cls, splines: Sequence[Self], tracks: Tracks) -> _CumulativeTurns:
+    def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> _CumulativeTurns:
         """Return the segments of all splines."""
         start, onward = cls.turns(splines, tracks)
-        return _CumulativeTurns(tracks, start, carried(sphere.conjugate(start), onward), _Weights.of(tracks))
+        return _CumulativeTurns(tracks, start, rotated(sphere.conjugate(start), onward), _Weights.of(tracks))
 
 
 class ThroughVectorSpline(NaturalVectorSpline):
@@ -190,7 +190,7 @@ class ThroughRotationSpline(SolvedSpline):
     """
 
     continuity: Continuity = "C2"
-    reach = None
+    support = None
     certain_turn = 0.8
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", path: Path = "SHORTEST") -> None:
@@ -198,12 +198,12 @@ class ThroughRotationSpline(SolvedSpline):
         self.check()
 
     @classmethod
-    def curve(cls, splines: Sequence[Self], tracks: Tracks) -> _CumulativeTurns:
+    def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> _CumulativeTurns:
         """Return the segments of all splines."""
         start, onward = cls.turns(splines, tracks)
         weights = _Weights.of(tracks)
         return _CumulativeTurns(
-            tracks, *_controls(tracks, start, carried(sphere.conjugate(start), onward), weights), weights
+            tracks, *_controls(tracks, start, rotated(sphere.conjugate(start), onward), weights), weights
         )
 
 
@@ -212,7 +212,7 @@ class _CumulativeTurns:
 
     Parameters
     ----------
-    tracks : Tracks
+    tracks : KeyBatch
         The keys.
     control : ndarray, shape (4, K)
         A quaternion a key.
@@ -222,7 +222,7 @@ class _CumulativeTurns:
         b1, b2 and b3.
     """
 
-    def __init__(self, tracks: Tracks, control: FloatArray, onward: FloatArray, weights: _Weights) -> None:
+    def __init__(self, tracks: KeyBatch, control: FloatArray, onward: FloatArray, weights: _Weights) -> None:
         self._control, self._weights = control, weights
         self._turns = [onward[:, _segments(tracks, offset)] for offset in (-1, 0, 1)]
         first, last = tracks.first[tracks.looped], tracks.last[tracks.looped]
@@ -245,7 +245,7 @@ class _CumulativeTurns:
         if nu == 1:
             for step, rate in zip(steps[::-1], rates[::-1], strict=True):
                 velocity = turned(step, rate + velocity)
-            return carried(control, velocity)
+            return rotated(control, velocity)
         changes = [turn * change for turn, change in zip(turns, self._weights.at(segment, u, 2), strict=True)]
         acceleration = np.zeros_like(velocity)
         for step, rate, change in zip(steps[::-1], rates[::-1], changes[::-1], strict=True):
@@ -253,10 +253,12 @@ class _CumulativeTurns:
             velocity, acceleration = turned(step, velocity), turned(step, acceleration)
             acceleration = change + acceleration + cross(rate, velocity)
             velocity = rate + velocity
-        return carried(control, acceleration)
+        return rotated(control, acceleration)
 
 
-def _controls(tracks: Tracks, keys: FloatArray, onward: FloatArray, weights: _Weights) -> tuple[FloatArray, FloatArray]:
+def _controls(
+    tracks: KeyBatch, keys: FloatArray, onward: FloatArray, weights: _Weights
+) -> tuple[FloatArray, FloatArray]:
     """Return controls (4, K) with which the cumulative B-spline meets the keys, and the turns between them (3, K).
 
     At a key it is ``c exp(-t1 first / 2) exp(t2 middle / 2)``, with the turns t1 to its control and t2 from it.
@@ -301,7 +303,7 @@ def _controls(tracks: Tracks, keys: FloatArray, onward: FloatArray, weights: _We
     raise KeysError(fault, key, frame)
 
 
-def _turns_near(near: FloatArray, control: FloatArray, tracks: Tracks) -> FloatArray:
+def _turns_near(near: FloatArray, control: FloatArray, tracks: KeyBatch) -> FloatArray:
     """Return the turns from control to control, in the control's own frame, with the whole turns of turns near them."""
     onward = 2.0 * sphere.log(sphere.product(sphere.conjugate(control), control[:, tracks.segment_end]))
     size = sphere.length(onward)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..batch import Continuity, Method, Tracks
+from ..batch import Continuity, KeyBatch, Method
 from ..components import ComponentSpline
 from ..cubics import Cubics
 from ..keys import FloatArray
@@ -21,12 +21,12 @@ from ..messages import n_
 from ..rotations.rotation_vectors import RotationVectors, TurningSpline
 
 
-def velocities(tracks: Tracks, before: FloatArray, after: FloatArray) -> FloatArray:
+def velocities(tracks: KeyBatch, before: FloatArray, after: FloatArray) -> FloatArray:
     """Return the velocities at keys, a frame, shape (d, K).
 
     Parameters
     ----------
-    tracks : Tracks
+    tracks : KeyBatch
         The keys.
     before, after : ndarray, shape (d, K)
         Chords from the key before each key, and to the key after it. At the ends of a track that is no loop they may
@@ -60,11 +60,11 @@ class VectorSpline(ComponentSpline):
     """
 
     continuity: Continuity = "C1"
-    reach = 2
+    support = 2
     is_cubic = True
 
     @classmethod
-    def curve(cls, splines: Sequence[VectorSpline], tracks: Tracks) -> Cubics:
+    def curve(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> Cubics:
         """Return the segments of all splines."""
         p = np.ascontiguousarray(tracks.values.T)
         chords = p - p[:, tracks.previous], p[:, tracks.following] - p
@@ -90,10 +90,10 @@ class RotationSpline(TurningSpline):
     """
 
     continuity: Continuity = "C1"
-    reach = 2
+    support = 2
 
     @classmethod
-    def curve(cls, splines: Sequence[RotationSpline], tracks: Tracks) -> RotationVectors:
+    def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationVectors:
         """Return the segments of all splines."""
         turns = cls.turns(splines, tracks)
         return RotationVectors.through_keys(turns, tracks, velocities(tracks, *turns.around(tracks)))

@@ -12,7 +12,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from ..batch import Continuity, Cycle, Method, Tracks
+from ..batch import Continuity, Cycle, KeyBatch, Method
 from ..c2_equations import c2_slopes, c2_velocities
 from ..components import ComponentSpline
 from ..cubics import Cubics
@@ -43,11 +43,11 @@ class NaturalVectorSpline(ComponentSpline):
     """
 
     continuity: Continuity = "C2"
-    reach = None
+    support = None
     is_cubic = True
 
     @classmethod
-    def curve(cls, splines: Sequence[Self], tracks: Tracks) -> Cubics:
+    def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Cubics:
         """Return the segments of all splines."""
         values = np.ascontiguousarray(tracks.values.T)
         return Cubics.through(tracks, values, c2_slopes(tracks, values, "NATURAL"))
@@ -74,7 +74,7 @@ class ClampedVectorSpline(ComponentSpline):
     """
 
     continuity: Continuity = "C2"
-    reach = None
+    support = None
     is_cubic = True
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", velocities: npt.ArrayLike | None = None) -> None:
@@ -82,7 +82,7 @@ class ClampedVectorSpline(ComponentSpline):
         self.velocities = checked_velocities(keys, velocities, keys.values.shape[1])
 
     @classmethod
-    def curve(cls, splines: Sequence[Self], tracks: Tracks) -> Cubics:
+    def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Cubics:
         """Return the segments of all splines."""
         values = np.ascontiguousarray(tracks.values.T)
         velocities = _end_to_end([spline.velocities for spline in splines])
@@ -114,7 +114,7 @@ class NaturalRotationSpline(SolvedSpline):
     """
 
     continuity: Continuity = "C2"
-    reach = None
+    support = None
     certain_turn = _CERTAIN_TURN
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", path: Path = "SHORTEST") -> None:
@@ -122,7 +122,7 @@ class NaturalRotationSpline(SolvedSpline):
         self.check()
 
     @classmethod
-    def curve(cls, splines: Sequence[Self], tracks: Tracks) -> RotationVectors:
+    def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> RotationVectors:
         """Return the segments of all splines."""
         turns = cls.turns(splines, tracks)
         return RotationVectors.through_keys(turns, tracks, c2_velocities(tracks, turns, "NATURAL"))
@@ -150,7 +150,7 @@ class ClampedRotationSpline(SolvedSpline):
     """
 
     continuity: Continuity = "C2"
-    reach = None
+    support = None
     certain_turn = _CERTAIN_TURN
 
     def __init__(
@@ -165,7 +165,7 @@ class ClampedRotationSpline(SolvedSpline):
         self.check()
 
     @classmethod
-    def curve(cls, splines: Sequence[Self], tracks: Tracks) -> RotationVectors:
+    def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> RotationVectors:
         """Return the segments of all splines."""
         turns = cls.turns(splines, tracks)
         velocities = _end_to_end([spline.velocities for spline in splines])

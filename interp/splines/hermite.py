@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ..batch import Continuity, Cycle, Method, Tracks
+from ..batch import Continuity, Cycle, KeyBatch, Method
 from ..components import ComponentSpline
 from ..cubics import Cubics
 from ..keys import Keys, checked_velocities
@@ -43,7 +43,7 @@ class VectorSpline(ComponentSpline):
     """
 
     continuity: Continuity = "C1"
-    reach = 1
+    support = 1
     is_cubic = True
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", velocities: npt.ArrayLike | None = None) -> None:
@@ -51,7 +51,7 @@ class VectorSpline(ComponentSpline):
         self.velocities = checked_velocities(keys, velocities, keys.values.shape[1])
 
     @classmethod
-    def curve(cls, splines: Sequence[VectorSpline], tracks: Tracks) -> Cubics:
+    def curve(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> Cubics:
         """Return the segments of all splines."""
         velocities = np.concatenate([spline.velocities for spline in splines]).T
         return Cubics.through(tracks, np.ascontiguousarray(tracks.values.T), np.ascontiguousarray(velocities))
@@ -79,7 +79,7 @@ class RotationSpline(TurningSpline):
     """
 
     continuity: Continuity = "C1"
-    reach = 1
+    support = 1
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class RotationSpline(TurningSpline):
         self.velocities = checked_velocities(keys, velocities, 3)
 
     @classmethod
-    def curve(cls, splines: Sequence[RotationSpline], tracks: Tracks) -> RotationVectors:
+    def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationVectors:
         """Return the segments of all splines."""
         velocities = np.concatenate([spline.velocities for spline in splines]).T
         return RotationVectors.through_keys(cls.turns(splines, tracks), tracks, np.ascontiguousarray(velocities))

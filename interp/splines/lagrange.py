@@ -11,7 +11,7 @@ from typing import Self
 
 import numpy as np
 
-from ..batch import Continuity, Cycle, IndexArray, Method, Tracks, end_to_end
+from ..batch import Continuity, Cycle, IndexArray, KeyBatch, Method, end_to_end
 from ..components import ComponentSpline
 from ..keys import FloatArray, Keys, KeysError
 from ..messages import n_
@@ -54,7 +54,7 @@ class VectorSpline(ComponentSpline):
     times the largest value, over the shortest segment's length to its order. Key values are met exactly.
     """
 
-    reach = None
+    support = None
     is_cubic = False
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE") -> None:
@@ -85,7 +85,7 @@ class VectorSpline(ComponentSpline):
         return (text,)
 
     @classmethod
-    def curve(cls, splines: Sequence[Self], tracks: Tracks) -> _Polynomials:
+    def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> _Polynomials:
         """Return the segments of all splines."""
         return _Polynomials(tracks)
 
@@ -96,7 +96,7 @@ class _Polynomials:
     Products of many distances leave the range of numbers, so theirs are kept as mantissas and exponents of 2.
     """
 
-    def __init__(self, tracks: Tracks) -> None:
+    def __init__(self, tracks: KeyBatch) -> None:
         counts = tracks.last - tracks.first + 1
         self._most = int(counts.max())
         self._frames = tracks.frames

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..batch import Continuity, Method, Tracks
+from ..batch import Continuity, KeyBatch, Method
 from ..components import ComponentSpline
 from ..cubics import Cubics
 from ..messages import n_
@@ -31,11 +31,11 @@ class VectorSpline(ComponentSpline):
     """
 
     continuity: Continuity = "C0"
-    reach = 1
+    support = 1
     is_cubic = True
 
     @classmethod
-    def curve(cls, splines: Sequence[VectorSpline], tracks: Tracks) -> Cubics:
+    def curve(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> Cubics:
         """Return the segments of all splines."""
         p = np.ascontiguousarray(tracks.values.T)
         end = p[:, tracks.segment_end]
@@ -57,10 +57,10 @@ class RotationSpline(TurningSpline):
     """
 
     continuity: Continuity = "C0"
-    reach = 1
+    support = 1
 
     @classmethod
-    def curve(cls, splines: Sequence[RotationSpline], tracks: Tracks) -> RotationVectors:
+    def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationVectors:
         """Return the segments of all splines."""
         start, onward = cls.turns(splines, tracks)
         return RotationVectors(start, onward[np.newaxis])

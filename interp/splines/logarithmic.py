@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..batch import Continuity, Cycle, IndexArray, Method, Tracks, end_to_end
+from ..batch import Continuity, Cycle, IndexArray, KeyBatch, Method, end_to_end
 from ..components import ComponentSpline
 from ..cubics import Cubics
 from ..keys import FloatArray, Keys
@@ -44,7 +44,7 @@ class VectorSpline(ComponentSpline):
     """
 
     continuity: Continuity = "C1"
-    reach = 2
+    support = 2
     is_cubic = False
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE") -> None:
@@ -65,12 +65,12 @@ class VectorSpline(ComponentSpline):
             raise keys.error(n_("after it the spline of the logarithms goes beyond float32"), int(np.argmax(large)))
 
     @classmethod
-    def curve(cls, splines: Sequence[VectorSpline], tracks: Tracks) -> Exponentials:
+    def curve(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> Exponentials:
         """Return the segments of all splines."""
         return Exponentials(np.ascontiguousarray(tracks.values.T), _onward(tracks))
 
 
-def _onward(tracks: Tracks) -> Cubics:
+def _onward(tracks: KeyBatch) -> Cubics:
     """Return the splines of the logarithms, from 0 in each segment, so that key values come out as they are."""
     logs = np.log(np.abs(np.ascontiguousarray(tracks.values.T)))
     chords = logs - logs[:, tracks.previous], logs[:, tracks.following] - logs

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..batch import Continuity, Cycle, IndexArray, Method, Tracks, end_to_end
+from ..batch import Continuity, Cycle, IndexArray, KeyBatch, Method, end_to_end
 from ..cubics import Cubics
 from ..keys import FloatArray, Keys
 from ..messages import n_
@@ -48,7 +48,7 @@ class RotationSpline(OrientationSpline):
     """
 
     continuity: Continuity = "C1"
-    reach = 2
+    support = 2
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", path: Path = "SHORTEST") -> None:
         super().__init__(keys, cycle, path)
@@ -62,7 +62,7 @@ class RotationSpline(OrientationSpline):
             raise self.keys.error(fault, key)
 
     @classmethod
-    def curve(cls, splines: Sequence[RotationSpline], tracks: Tracks) -> Normalised:
+    def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> Normalised:
         """Return the segments of all splines."""
         return Normalised(_components(splines, tracks))
 
@@ -89,7 +89,7 @@ class Normalised:
         return acceleration
 
 
-def _components(splines: Sequence[RotationSpline], tracks: Tracks) -> Cubics:
+def _components(splines: Sequence[RotationSpline], tracks: KeyBatch) -> Cubics:
     """Return the segments of the four components, not normalised."""
     q = np.ascontiguousarray(tracks.values.T) * path_signs([spline.path for spline in splines], tracks)
     before, after = neighbours(tracks, q)

@@ -13,11 +13,11 @@ from typing import Self, cast, get_args
 import numpy as np
 
 from .. import rotations
-from ..batch import Continuity, Curve, Cycle, IndexArray, Method, Spline, Tracks, checked_choice, end_to_end
+from ..batch import Continuity, Curve, Cycle, IndexArray, KeyBatch, Method, Spline, checked_choice, end_to_end
 from ..keys import FloatArray, Keys, KeysError
 from ..messages import n_
 from ..rotations import sphere
-from ..rotations.exponential import carried, cross
+from ..rotations.exponential import cross, rotated
 from ..rotations.orientations import OrientationSpline
 from . import tcb
 
@@ -50,7 +50,7 @@ class RotationSpline(OrientationSpline):
     """
 
     # Of which of the triples a key takes all keys before it decide.
-    reach = None
+    support = None
 
     def __init__(
         self, keys: Keys, cycle: Cycle = "SINGLE", angles: Method = tcb.METHOD, order: rotations.Order = "XYZ"
@@ -105,9 +105,9 @@ class RotationSpline(OrientationSpline):
         return self.spline.continuity
 
     @property
-    def meets_keys(self) -> bool:  # type: ignore[override]
+    def interpolating(self) -> bool:  # type: ignore[override]
         """Whether the angles do."""
-        return self.spline.meets_keys
+        return self.spline.interpolating
 
     @property
     def derivatives(self) -> int:  # type: ignore[override]
@@ -120,7 +120,7 @@ class RotationSpline(OrientationSpline):
         return type(self), self.order, self.spline.batch
 
     @classmethod
-    def curve(cls, splines: Sequence[RotationSpline], tracks: Tracks) -> EulerCurve:
+    def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> EulerCurve:
         """Return the segments of all splines."""
         inner = [spline.spline for spline in splines]
         angle_tracks = end_to_end(inner)
@@ -175,7 +175,7 @@ class EulerCurve:
         # The angular velocity is the sum of the three rates along their axes; those of the later turns carry the
         # earlier ones' axes with them.
         first, middle, last = ("XYZ".index(letter) for letter in self._order)
-        axes = _carried_axes(angles, first, middle, last)
+        axes = _rotated_axes(angles, first, middle, last)
         parts = [axis * rates[index] for axis, index in zip(axes, (first, middle, last), strict=True)]
         if nu == 1:
             velocity: FloatArray = parts[0] + parts[1] + parts[2]
@@ -186,12 +186,12 @@ class EulerCurve:
         return acceleration + cross(parts[2], parts[1]) + cross(parts[2] + parts[1], parts[0])
 
 
-def _carried_axes(angles: FloatArray, first: int, middle: int, last: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _rotated_axes(angles: FloatArray, first: int, middle: int, last: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the axes (3, samples) that the first, middle and last angle turn about, in the parent's frame."""
     unit = np.eye(3)[:, :, np.newaxis] * np.ones_like(angles[0])
     by_last = sphere.exp(unit[last] * angles[last] / 2.0)
     by_both = sphere.product(by_last, sphere.exp(unit[middle] * angles[middle] / 2.0))
-    return carried(by_both, unit[first]), carried(by_last, unit[middle]), unit[last]
+    return rotated(by_both, unit[first]), rotated(by_last, unit[middle]), unit[last]
 
 
 METHOD = Method(

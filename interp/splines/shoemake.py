@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..batch import Continuity, IndexArray, Method, Tracks
+from ..batch import Continuity, IndexArray, KeyBatch, Method
 from ..keys import FloatArray
 from ..messages import n_
 from ..rotations import sphere
@@ -43,20 +43,20 @@ class RotationSpline(OrientationSpline):
     """
 
     continuity: Continuity = "C1"
-    reach = 2
+    support = 2
 
     @classmethod
-    def curve(cls, splines: Sequence[RotationSpline], tracks: Tracks) -> Rotating:
+    def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> Rotating:
         """Return the segments of all splines."""
         q, leaving, arriving = _controls(splines, tracks)
         end = tracks.segment_end
-        leave = _gone(q, leaving / 3.0)
-        arrive = _gone(q[:, end], -arriving / 3.0)
+        leave = _turned(q, leaving / 3.0)
+        arrive = _turned(q[:, end], -arriving / 3.0)
         first, last = tracks.open
         alone = last - first == 1
         share = np.where(alone, 1.0 / 3.0, 2.0 / 3.0)
-        from_next = np.where(alone, q[:, first + 1], _gone(q[:, first + 1], -arriving[:, first] / 2.0))
-        from_last = np.where(alone, q[:, last - 1], _gone(q[:, last - 1], leaving[:, last - 1] / 2.0))
+        from_next = np.where(alone, q[:, first + 1], _turned(q[:, first + 1], -arriving[:, first] / 2.0))
+        from_last = np.where(alone, q[:, last - 1], _turned(q[:, last - 1], leaving[:, last - 1] / 2.0))
         leave[:, first] = sphere.slerp(q[:, first], from_next, share)
         arrive[:, last - 1] = sphere.slerp(q[:, last], from_last, share)
         return Rotating(DeCasteljau(np.stack([q, leave, arrive, q[:, end]])))
@@ -80,10 +80,10 @@ class BlendSpline(OrientationSpline):
     """
 
     continuity: Continuity = "C1"
-    reach = 2
+    support = 2
 
     @classmethod
-    def curve(cls, splines: Sequence[BlendSpline], tracks: Tracks) -> Rotating:
+    def curve(cls, splines: Sequence[BlendSpline], tracks: KeyBatch) -> Rotating:
         """Return the segments of all splines."""
         q, leaving, arriving = _controls(splines, tracks)
         first, last = tracks.open
@@ -117,24 +117,24 @@ class _Blend:
         self._columns = np.concatenate([start, end, leaving, arriving, weight])
 
     def value(self, segment: IndexArray, u: FloatArray) -> FloatArray:
-        start, end, leaving, arriving, (constant, slope) = self._taken(segment)
+        start, end, leaving, arriving, (constant, slope) = self._of_segments(segment)
         between = sphere.slerp(start, end, u)
-        left = sphere.slerp(_gone(start, u * leaving), between, u)
-        right = sphere.slerp(between, _gone(end, (u - 1.0) * arriving), u)
+        left = sphere.slerp(_turned(start, u * leaving), between, u)
+        right = sphere.slerp(between, _turned(end, (u - 1.0) * arriving), u)
         return sphere.slerp(left, right, constant + slope * u)
 
     def value_and_rate(self, segment: IndexArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
         return self.moving(segment, u)[:2]
 
     def moving(self, segment: IndexArray, u: FloatArray) -> sphere.Moving:
-        start, end, leaving, arriving, (constant, slope) = self._taken(segment)
+        start, end, leaving, arriving, (constant, slope) = self._of_segments(segment)
         at = running(u)
         between = sphere.slerp_moving(still(start), still(end), at)
-        left = sphere.slerp_moving(_going(start, leaving, u), between, at)
-        right = sphere.slerp_moving(between, _going(end, arriving, u - 1.0), at)
+        left = sphere.slerp_moving(_turning(start, leaving, u), between, at)
+        right = sphere.slerp_moving(between, _turning(end, arriving, u - 1.0), at)
         return sphere.slerp_moving(left, right, sphere.Moving(constant + slope * u, slope, np.zeros_like(u)))
 
-    def _taken(self, segment: IndexArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+    def _of_segments(self, segment: IndexArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
         columns = self._columns.take(segment, axis=1)
         return columns[:4], columns[4:8], columns[8:11], columns[11:14], columns[14:]
 
@@ -147,7 +147,7 @@ class _Controls(NamedTuple):
     arriving: FloatArray
 
 
-def _controls(splines: Sequence[OrientationSpline], tracks: Tracks) -> _Controls:
+def _controls(splines: Sequence[OrientationSpline], tracks: KeyBatch) -> _Controls:
     """Return the keys, and how their controls lie: a whole segment's velocity away from them."""
     q = np.ascontiguousarray(tracks.values.T) * path_signs([spline.path for spline in splines], tracks)
     before, after = neighbours(tracks, q)
@@ -163,14 +163,14 @@ def _controls(splines: Sequence[OrientationSpline], tracks: Tracks) -> _Controls
     return _Controls(q, velocity * length, velocity[:, end] * length)
 
 
-def _gone(q: FloatArray, turn: FloatArray) -> FloatArray:
+def _turned(q: FloatArray, turn: FloatArray) -> FloatArray:
     """Return quaternions turned on by rotation vectors."""
     return sphere.product(sphere.exp(turn / 2.0), q)
 
 
-def _going(q: FloatArray, velocity: FloatArray, u: FloatArray) -> sphere.Moving:
+def _turning(q: FloatArray, velocity: FloatArray, u: FloatArray) -> sphere.Moving:
     """Return quaternions that turn at constant angular velocities, from q at 0."""
-    value = _gone(q, u * velocity)
+    value = _turned(q, u * velocity)
     half = np.concatenate([np.zeros_like(velocity[:1]), velocity / 2.0])
     return sphere.Moving(value, sphere.product(half, value), -sphere.dot(half, half) * value)
 

@@ -14,14 +14,24 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import rotations
-from ..batch import Continuity, Cycle, Method, Tracks, called, checked_choice, checked_cycle, checked_keys, locate
+from ..batch import (
+    Continuity,
+    Cycle,
+    KeyBatch,
+    Method,
+    checked_choice,
+    checked_cycle,
+    checked_keys,
+    evaluate_one,
+    locate,
+)
 from ..cubics import Cubics
 from ..keys import FloatArray, Keys, numbers
 from ..messages import n_
 from ..rotations import sphere
 from ..rotations.orientations import Path, check_arcs, neighbours, normalised, path_signs, turned_keys
 from ..rotations.sphere_curves import DeCasteljau, Rotating, Squad
-from ..rotations.whole_turns import Windup
+from ..rotations.whole_turns import WholeTurns
 
 Ends = Literal["3DS", "TANGENT"]
 Construction = Literal["DE_CASTELJAU", "SQUAD"]
@@ -38,7 +48,7 @@ class Adjust(NamedTuple):
     outgoing: FloatArray
 
 
-def adjust(tracks: Tracks) -> Adjust:
+def adjust(tracks: KeyBatch) -> Adjust:
     """Return the adjust values (docs/formulas.md, "TCB tangents"): a side's share of the frames, levelled by |C|."""
     around = tracks.before + tracks.after
     share = np.divide(tracks.before, around, out=np.full_like(around, 0.5), where=around > 0.0)
@@ -46,12 +56,12 @@ def adjust(tracks: Tracks) -> Adjust:
     return Adjust(0.5 + level * (share - 0.5), 0.5 + level * (0.5 - share))
 
 
-def tangents(tracks: Tracks, before: FloatArray, after: FloatArray, ends: Ends) -> tuple[FloatArray, FloatArray]:
+def tangents(tracks: KeyBatch, before: FloatArray, after: FloatArray, ends: Ends) -> tuple[FloatArray, FloatArray]:
     """Return incoming and outgoing tangents, each by its own segment's local parameter.
 
     Parameters
     ----------
-    tracks : Tracks
+    tracks : KeyBatch
         The keys.
     before, after : ndarray, shape (d, K)
         Chords from the key before each key, and to the key after it. At the ends of a track that is no loop they may
@@ -114,8 +124,8 @@ class VectorSpline:
 
     derivatives = 2
     continuity: Continuity = "C1"
-    reach = 2
-    meets_keys = True
+    support = 2
+    interpolating = True
     is_cubic = True
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE") -> None:
@@ -137,7 +147,7 @@ class VectorSpline:
         -------
         ndarray, shape (m, d), or (d,) for a number
         """
-        return called(self, frames, nu)
+        return evaluate_one(self, frames, nu)
 
     @property
     def loop_gap(self) -> float:
@@ -150,13 +160,13 @@ class VectorSpline:
         return VectorSpline, self.keys.values.shape[1]
 
     @classmethod
-    def chords(cls, splines: Sequence[VectorSpline], tracks: Tracks) -> tuple[FloatArray, FloatArray]:
+    def chords(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> tuple[FloatArray, FloatArray]:
         """Return the differences from the key before each key, and to the key after it, each of shape (d, K)."""
         p = np.ascontiguousarray(tracks.values.T)
         return p - p.take(tracks.previous, axis=1), p.take(tracks.following, axis=1) - p
 
     @classmethod
-    def curve(cls, splines: Sequence[VectorSpline], tracks: Tracks) -> Cubics:
+    def curve(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> Cubics:
         """Return the segments of all splines."""
         p = np.ascontiguousarray(tracks.values.T)
         incoming, outgoing = tangents(tracks, *cls.chords(splines, tracks), "TANGENT")
@@ -167,7 +177,7 @@ class VectorSpline:
         return Cubics(p, p[:, end], outgoing, arriving)
 
 
-class _WholeTurns(NamedTuple):
+class _KeyTurns(NamedTuple):
     """The whole turns of each segment, shape (n-1,), and their unit axes, shape (n-1, 3)."""
 
     number: FloatArray
@@ -221,8 +231,8 @@ class RotationSpline:
 
     derivatives = 2
     continuity: Continuity = "C1"
-    reach = 2
-    meets_keys = True
+    support = 2
+    interpolating = True
     is_cubic = False
 
     def __init__(
@@ -238,7 +248,7 @@ class RotationSpline:
         self.ends = cast(Ends, checked_choice("ends", ends, get_args(Ends)))
         self.construction = cast(Construction, checked_choice("construction", construction, get_args(Construction)))
         self.path = cast(Path, checked_choice("path", path, get_args(Path)))
-        self._turns: _WholeTurns | None = None
+        self._turns: _KeyTurns | None = None
         if self.path == "AS_KEYED":
             check_arcs(self.keys)
 
@@ -302,7 +312,7 @@ class RotationSpline:
         spline.path = cast(Path, checked_choice("path", path, get_args(Path)))
         if spline.path == "AS_KEYED":
             size = np.abs(angle[1:]) + _NEARLY_WHOLE
-            spline._turns = _WholeTurns(np.sign(angle[1:]) * np.floor(size / (2.0 * np.pi)), turned_axes[1:])
+            spline._turns = _KeyTurns(np.sign(angle[1:]) * np.floor(size / (2.0 * np.pi)), turned_axes[1:])
         return spline
 
     def __call__(self, frames: npt.ArrayLike, nu: int = 0) -> FloatArray:
@@ -322,7 +332,7 @@ class RotationSpline:
         -------
         ndarray, shape (m, 4), w, x, y, z, or (m, 3), x, y, z; without the first axis for a number
         """
-        return called(self, frames, nu)
+        return evaluate_one(self, frames, nu)
 
     def turn_from_key(self, frames: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return the turn to each sample from the key before it: what 3D Studio's key info shows.
@@ -363,8 +373,8 @@ class RotationSpline:
             turns = rotations.shorter(turns)
         turns = np.where(absolute, rotations.shorter(values), turns)
         axes, angles = rotations.to_axis_angle(turns)
-        if isinstance(curve, Rotating) and curve.windup is not None:
-            walked = curve.windup.walked(turns, np.maximum(key, 0), np.where(at_key, 1.0, u))
+        if isinstance(curve, Rotating) and curve.whole_turns is not None:
+            walked = curve.whole_turns.turned_since_key(turns, np.maximum(key, 0), np.where(at_key, 1.0, u))
             angles, axes = rotations.nearest_turns(
                 angles, axes, np.where(absolute, axes * angles[:, np.newaxis], walked)
             )
@@ -386,7 +396,7 @@ class RotationSpline:
         return RotationSpline, self.construction, self.ends
 
     @classmethod
-    def chords(cls, splines: Sequence[RotationSpline], tracks: Tracks) -> tuple[FloatArray, FloatArray]:
+    def chords(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> tuple[FloatArray, FloatArray]:
         """Return the rotation vectors from the key before each key, and to the key after it, in the parent's frame and
         without whole turns, each of shape (3, K)."""
         q = np.ascontiguousarray(tracks.values.T) * _signs(splines, tracks)
@@ -397,7 +407,7 @@ class RotationSpline:
         )
 
     @classmethod
-    def curve(cls, splines: Sequence[RotationSpline], tracks: Tracks) -> Rotating:
+    def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> Rotating:
         """Return the segments of all splines."""
         signs = _signs(splines, tracks)
         q = np.ascontiguousarray(tracks.values.T) * signs
@@ -405,15 +415,15 @@ class RotationSpline:
         ends = splines[0].ends
         squad = splines[0].construction == "SQUAD"
         controls = (_squad_controls if squad else _controls)(tracks, q, before, after, ends)
-        windup = None
+        whole_turns = None
         if any(spline._turns is not None for spline in splines):
             turned = np.repeat([spline._turns is not None for spline in splines], tracks.last - tracks.first + 1)
             controls *= np.where(turned, signs, 1.0)
-            windup = _windup(splines, tracks)
-        return Rotating(Squad(controls) if squad else DeCasteljau(controls), windup)
+            whole_turns = _whole_turns_of(splines, tracks)
+        return Rotating(Squad(controls) if squad else DeCasteljau(controls), whole_turns)
 
 
-def _signs(splines: Sequence[RotationSpline], tracks: Tracks) -> FloatArray:
+def _signs(splines: Sequence[RotationSpline], tracks: KeyBatch) -> FloatArray:
     """Return the signs that make neighbouring quaternions' arcs those that the path asks for, one a key."""
     signs = path_signs([spline.path for spline in splines], tracks)
     for spline, first, last in zip(splines, tracks.first, tracks.last, strict=True):
@@ -422,7 +432,7 @@ def _signs(splines: Sequence[RotationSpline], tracks: Tracks) -> FloatArray:
     return signs
 
 
-def _segment_controls(tracks: Tracks, q: FloatArray, outgoing: FloatArray, incoming: FloatArray) -> FloatArray:
+def _segment_controls(tracks: KeyBatch, q: FloatArray, outgoing: FloatArray, incoming: FloatArray) -> FloatArray:
     """Return four controls a segment; the segment that a last key begins stays on it."""
     end = tracks.segment_end
     controls = np.stack([q, outgoing, incoming[:, end], q[:, end]])
@@ -430,7 +440,7 @@ def _segment_controls(tracks: Tracks, q: FloatArray, outgoing: FloatArray, incom
     return controls
 
 
-def _controls(tracks: Tracks, q: FloatArray, before: FloatArray, after: FloatArray, ends: Ends) -> FloatArray:
+def _controls(tracks: KeyBatch, q: FloatArray, before: FloatArray, after: FloatArray, ends: Ends) -> FloatArray:
     """Return the control quaternions of de Casteljau segments (docs/formulas.md, "De Casteljau on the sphere")."""
     tension, continuity, bias = tracks.parameters[:3]
     slack = 1.0 - tension
@@ -451,7 +461,7 @@ def _controls(tracks: Tracks, q: FloatArray, before: FloatArray, after: FloatArr
 
 
 def _tangent_ends(
-    tracks: Tracks, q: FloatArray, incoming: FloatArray, outgoing: FloatArray
+    tracks: KeyBatch, q: FloatArray, incoming: FloatArray, outgoing: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return the controls after the first and before the last keys, as vector tracks have them."""
     slack = 1.0 - tracks.parameters[0]
@@ -466,7 +476,7 @@ def _tangent_ends(
     )
 
 
-def _squad_controls(tracks: Tracks, q: FloatArray, before: FloatArray, after: FloatArray, ends: Ends) -> FloatArray:
+def _squad_controls(tracks: KeyBatch, q: FloatArray, before: FloatArray, after: FloatArray, ends: Ends) -> FloatArray:
     """Return the control quaternions of squad segments (docs/formulas.md, "Squad").
 
     Its ksm, ksp, kdm, kdp are the factors of `tangents`, taken here of the logarithms of turns.
@@ -489,7 +499,7 @@ def _squad_controls(tracks: Tracks, q: FloatArray, before: FloatArray, after: Fl
     return _segment_controls(tracks, q, out, into)
 
 
-def _windup(splines: Sequence[RotationSpline], tracks: Tracks) -> Windup | None:
+def _whole_turns_of(splines: Sequence[RotationSpline], tracks: KeyBatch) -> WholeTurns | None:
     """Return what the whole turns add, or None if there are none."""
     count = np.zeros(len(tracks.frames))
     axis = np.zeros((3, len(tracks.frames)))
@@ -507,7 +517,7 @@ def _windup(splines: Sequence[RotationSpline], tracks: Tracks) -> Windup | None:
     arriving = incoming[:, end]
     outgoing[:, tracks.last] = 0.0
     arriving[:, tracks.last] = 0.0
-    return Windup(count, axis, outgoing, arriving)
+    return WholeTurns(count, axis, outgoing, arriving)
 
 
 METHOD = Method(

@@ -33,8 +33,8 @@ def test_a_row_says_what_the_class_says(name, kind):
     row, method = table()[name, kind], METHODS[name]
     spline = getattr(method, kind)(Keys([0.0, 1.0, 2.0], np.ones((3, KINDS[kind]))))
     assert row[0].startswith(f"**{method.label}**")
-    reach = "all" if spline.reach is None else str(spline.reach)
-    assert row[2:6] == [spline.continuity, reach, "yes" if spline.meets_keys else "no", str(spline.derivatives)]
+    support = "all" if spline.support is None else str(spline.support)
+    assert row[2:6] == [spline.continuity, support, "yes" if spline.interpolating else "no", str(spline.derivatives)]
 
 
 @pytest.mark.parametrize(("name", "kind"), sorted(table()))

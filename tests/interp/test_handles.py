@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from interp import Keys, rotations
 from interp.fitting.handles import KnownFits, Request, fit_handles
-from interp.rotations.representations import holding
+from interp.rotations.representations import rotation_representation
 from interp.splines import tcb
 from interp.splines.methods import METHODS
 
@@ -381,7 +381,7 @@ def test_angles_are_as_near_as_is_said(held, eased):
     numbers = numbers[np.searchsorted(dense, frames)]
     (fit,) = fit_handles([Request(spline, held, numbers)])
     for key in range(5):
-        q = holding(held).orientation(segment_played(frames, numbers, fit, key).T).T
+        q = rotation_representation(held).orientation(segment_played(frames, numbers, fit, key).T).T
         exact = spline(frames[key] + PLACES * (frames[key + 1] - frames[key]))
         off = rotations.angle_between(rotations.normalise(q), exact).max()
         assert fit.errors[key, 0] == pytest.approx(off, rel=0.05, abs=1e-6)

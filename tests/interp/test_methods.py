@@ -29,7 +29,7 @@ def made():
 ALL = list(made())
 VALUES = [each for each in ALL if each.values[1] == "values"]
 ROTATIONS = [each for each in ALL if each.values[1] == "rotations"]
-BOUNDED = [each for each in ALL if each.values[0].reach is not None]
+BOUNDED = [each for each in ALL if each.values[0].support is not None]
 FREE_OF_AXES = [each for each in ROTATIONS if each.values[0] is not METHODS["ROLL_PITCH_YAW"].rotations]
 WINDING = [each for each in ROTATIONS if hasattr(each.values[0], "from_turns")]
 
@@ -59,7 +59,7 @@ def keys_of(generator, kind, count, closed=False, step=0.7, frames=None, **param
 
 def shown(spline):
     """The spline with the keys that channels have to have, which are its own where it meets them."""
-    if spline.meets_keys:
+    if spline.interpolating:
         return spline
     met = type(spline)(spline.keys)
     met.keys = spline.keys.with_values(spline(spline.keys.frames))
@@ -102,7 +102,7 @@ def test_two_keys_are_met_and_what_is_between_them_stays_between(cls, kind, cycl
     keys = keys_of(np.random.default_rng(1), kind, 2)
     spline = cls(keys, cycle)
     at = np.linspace(keys.frames[0], keys.frames[1], 41)
-    if spline.meets_keys:
+    if spline.interpolating:
         assert apart(kind, spline(keys.frames), spline.keys.values) < 1e-14
     if kind == "values":
         low, high = np.sort(keys.values, axis=0)
@@ -119,7 +119,7 @@ def test_two_keys_are_met_and_what_is_between_them_stays_between(cls, kind, cycl
 def test_keys_are_met_where_it_says_so(cls, kind, cycle, keys):
     keys = keys_of(np.random.default_rng(2), kind, keys, cycle == "LOOP")
     spline = cls(keys, cycle)
-    if not spline.meets_keys:
+    if not spline.interpolating:
         assert apart(kind, spline(keys.frames), spline.keys.values) > 1e-3
     else:
         assert apart(kind, spline(keys.frames), spline.keys.values) < 1e-12
@@ -206,21 +206,21 @@ def test_cycles_repeat_and_single_holds(cls, kind):
 
 
 @pytest.mark.parametrize(("cls", "kind"), BOUNDED)
-@pytest.mark.parametrize("reach_from", ["before", "after"])
-def test_a_segment_depends_on_no_key_beyond_its_reach_and_on_all_within(cls, kind, reach_from):
+@pytest.mark.parametrize("support_from", ["before", "after"])
+def test_a_segment_depends_on_no_key_beyond_its_reach_and_on_all_within(cls, kind, support_from):
     generator = np.random.default_rng(7)
     keys = keys_of(generator, kind, 11)
-    # Of the segment from key 5 to key 6; `reach` counts these two.
+    # Of the segment from key 5 to key 6; `support` counts these two.
     at = np.linspace(keys.frames[5], keys.frames[6], 9)
-    reach = cls(keys).reach
-    farthest = 6 - reach if reach_from == "before" else 5 + reach
-    beyond = slice(None, farthest) if reach_from == "before" else slice(farthest + 1, None)
+    support = cls(keys).support
+    farthest = 6 - support if support_from == "before" else 5 + support
+    beyond = slice(None, farthest) if support_from == "before" else slice(farthest + 1, None)
     others = keys_of(generator, kind, 11).values
     for moved, differs in ((beyond, False), (farthest, True)):
         values, frames = keys.values.copy(), keys.frames.copy()
         values[moved] = others[moved]
         # Of the farthest key some methods see only the frame.
-        frames[moved] += -1.0 if reach_from == "before" else 1.0
+        frames[moved] += -1.0 if support_from == "before" else 1.0
         change = apart(kind, cls(keys)(at), cls(Keys(frames, values))(at))
         assert change > 1e-4 if differs else change < 1e-13
 

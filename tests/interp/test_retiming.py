@@ -12,7 +12,7 @@ from scipy.interpolate import CubicHermiteSpline
 
 from interp import Keys, rotations
 from interp.fitting.curves import handles
-from interp.retiming import LENGTH_TOLERANCE, SPEED_TOLERANCE, WAY_TOLERANCE, ArcLength, ConstantSpeed, retimed
+from interp.retiming import LENGTH_TOLERANCE, POSITION_TOLERANCE, SPEED_TOLERANCE, ArcLength, ConstantSpeed, retimed
 from interp.splines import tcb
 
 AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
@@ -245,7 +245,7 @@ def test_few_keys_play_the_function_within_the_tolerance(motion, between):
     arrivals = function.arc.at(spline.keys.frames) / function.arc.length * np.ptp(spline.keys.frames)
     at_keys = spline.keys.frames if between == "KEYS" else function.arc.first + arrivals
     near = np.abs(frames[:, np.newaxis] - at_keys).min(axis=1) < 0.25
-    assert (off <= np.where(near, 0.1, WAY_TOLERANCE) * paces).all()
+    assert (off <= np.where(near, 0.1, POSITION_TOLERANCE) * paces).all()
     assert (np.diff(keys.frames) > 0.01).all()
     assert np.isfinite(handles(keys.frames, keys.values, keys.incoming, keys.outgoing)).all()
 

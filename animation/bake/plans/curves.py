@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from ....interp.fitting.curves import VALUE_TOLERANCE, Fit, Request
-from ....interp.rotations.representations import holding
+from ....interp.rotations.representations import rotation_representation
 from ...fcurves.keyframes import BoolArray, FloatArray, IndexArray
 from ...store.tracks import Track
 from ...translation import rpt_
@@ -130,7 +130,7 @@ def _between_own(fit: Fit, channels: list[int], spline: TrackSpline, baked: Bool
         np.zeros(len(frames), dtype=np.bool_),
         baked,
         Derivatives(derivatives, derivatives, fit.incoming[:, channels].T, fit.outgoing[:, channels].T),
-        None if spline.spline.meets_keys else spline.values.T.astype(np.float32),
+        None if spline.spline.interpolating else spline.values.T.astype(np.float32),
     )
 
 
@@ -318,7 +318,7 @@ def _continuing(
         return factors, terms
     going = last
     for turn in range(min(count, _FOLLOWED)):
-        factor, term = holding(held).onto(own[:, np.newaxis], going[:, np.newaxis])
+        factor, term = rotation_representation(held).map_to_nearest(own[:, np.newaxis], going[:, np.newaxis])
         factors[:, turn], terms[:, turn] = factor[:, 0], term[:, 0]
         going = factors[:, turn] * last + terms[:, turn]
     # An orientation has two sets of values, apart from whole turns, so cycles continue regularly from the second on:

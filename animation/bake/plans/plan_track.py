@@ -71,7 +71,7 @@ def plan_track(track: Track, settings: Settings, own: OwnChannels, options: Opti
         notes.append(rpt_(_LOOPS))
     if not by_handles and any(_has_chosen_handles(each) for each in own.values()):
         notes.append(rpt_(_CHOSEN))
-    shown = not all(spline.spline.meets_keys for spline in splines)
+    shown = not all(spline.spline.interpolating for spline in splines)
     plans = _OUTPUTS[options.output](scope, [as_shown(track, spline) for spline in splines])
     return TrackPlan(track, settings, own, frames, plans, notes, shown)
 

@@ -450,7 +450,7 @@ class Scope:
 
     def _touched(self, spline: TrackSpline) -> BoolArray:
         baked = self.sampling.segments(spline.frames)
-        if not spline.spline.meets_keys:
+        if not spline.spline.interpolating:
             # A key has one value on the curve, so the segments on both of its sides must both be baked.
             return np.arange(len(baked)) < len(baked) - 1
         while self.track.is_rotation and not baked[:-1].all():
@@ -476,7 +476,7 @@ class Scope:
             own = self.own_frames(component)
             if len(own) or self._moves(component, row, keys):
                 alike.setdefault(own.tobytes(), []).append(row)
-        shown = not spline.spline.meets_keys if shown is None else shown
+        shown = not spline.spline.interpolating if shown is None else shown
         return [self._without_own(spline, keys, rows, baked, shown) for rows in alike.values()]
 
     def _moves(self, component: int, row: int, keys: PoseKeys) -> bool:

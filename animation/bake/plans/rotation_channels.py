@@ -30,7 +30,7 @@ def as_shown(track: Track, spline: TrackSpline) -> TrackSpline:
 
     They are the keys' own where the motion passes through the keys.
     """
-    if spline.spline.meets_keys:
+    if spline.spline.interpolating:
         return spline
     if not track.is_rotation:
         return replace(spline, values=evaluate_many([spline.spline], spline.frames)[0])

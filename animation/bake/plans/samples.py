@@ -43,7 +43,7 @@ class ValueSamples(Plan):
         """Compose the samples of all components."""
         spline, samples = self.spline, next(results.values).T.astype(np.float32)
         held = np.zeros(len(self.frames), dtype=np.bool_)
-        shown = None if spline.spline.meets_keys else spline.values.T.astype(np.float32)
+        shown = None if spline.spline.interpolating else spline.values.T.astype(np.float32)
         return Baked([ChannelKeys(spline.components, self.frames, samples, held, self.baked, shown=shown)])
 
 

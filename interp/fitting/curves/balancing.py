@@ -52,7 +52,7 @@ class Balancing:
         strand, count = count_of_strands(trial)
         start, end = self._whole.frames[:, trial.strand]
         mass, _ = self.needed(trial)
-        number, place = subdivision.evened(count, (trial.frames[1] - start) / (end - start), mass, wanted, chosen)
+        number, place = subdivision.equal_parts(count, (trial.frames[1] - start) / (end - start), mass, wanted, chosen)
         spans = self._whole.take(strand[chosen])
         first, last = spans.frames[:, number]
         frames = (first + place * (last - first)).astype(np.float32).astype(np.float64)

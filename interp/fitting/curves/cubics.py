@@ -8,7 +8,7 @@ import numpy as np
 from ...batch import BoolArray
 from ...keys import FloatArray
 from ...rotations import sphere
-from ...rotations.representations import Holding
+from ...rotations.representations import RotationRepresentation
 from .. import subdivision
 from ..channel_splines import parabola
 from .spans import Pieces, Samples, Spans
@@ -29,7 +29,7 @@ class Cubics:
 
     def __init__(self, strands: Strands) -> None:
         self._strands = strands
-        self._holding = strands.holding
+        self._representation = strands.representation
 
     def fit(self, spans: Spans) -> Pieces:
         """Return the cubics of spans, with their errors."""
@@ -41,7 +41,7 @@ class Cubics:
         third = (last - first) / 3.0
         leave, arrive = (first + third).astype(np.float32), (last - third).astype(np.float32)
         knots = np.stack([first, leave, arrive, last])
-        at = subdivision.along(basis, knots)
+        at = subdivision.apply(basis, knots)
         exact = self._strands.evaluate(np.tile(spans.strand, len(at)), at.ravel(), 0)
         exact = exact.reshape(len(exact), *at.shape)
         return Samples(spans, knots, exact, *self._channel_values(spans, at, exact))
@@ -79,10 +79,12 @@ class Cubics:
             [values[0], values[0] + rates[0] * (leave - first), values[1] - rates[1] * (last - arrive), values[1]]
         )
         points = points.astype(np.float32).astype(np.float64)
-        played = subdivision.along(basis, points)
+        played = subdivision.apply(basis, points)
         rest = between - played
         differences = (
-            rest if self._holding is None else _rotation_vectors(self._holding, spans, values[0], played, exact)
+            rest
+            if self._representation is None
+            else _rotation_vectors(self._representation, spans, values[0], played, exact)
         )
         return points, rest, differences
 
@@ -90,26 +92,33 @@ class Cubics:
         self, spans: Spans, at: FloatArray, exact: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the channels' values (2, c, n) and rates at the ends of spans, and their values (m, c, n) between."""
-        holding = self._holding
-        if holding is None:
+        representation = self._representation
+        if representation is None:
             return spans.exact, spans.rates, np.moveaxis(exact, 1, 0)
         onward = np.concatenate([exact, spans.exact[1][:, np.newaxis]], axis=1)
-        following = holding.following(spans.numbers, spans.exact[0], onward)
-        speed = np.abs(holding.rates(spans.numbers, spans.exact[0], spans.rates[0]))
-        speed = np.maximum(speed, np.abs(holding.rates(following[:, -1], spans.exact[1], spans.rates[1]))).max(axis=0)
-        if holding.winds and (fast := np.flatnonzero(speed * (spans.frames[1] - spans.frames[0]) > _FAST)).size:
-            following[..., fast] = self._integrate(holding, spans.take(fast), at[:, fast], onward[..., fast])
+        following = representation.following(spans.numbers, spans.exact[0], onward)
+        speed = np.abs(representation.rates(spans.numbers, spans.exact[0], spans.rates[0]))
+        speed = np.maximum(speed, np.abs(representation.rates(following[:, -1], spans.exact[1], spans.rates[1]))).max(
+            axis=0
+        )
+        if (
+            representation.counts_turns
+            and (fast := np.flatnonzero(speed * (spans.frames[1] - spans.frames[0]) > _FAST)).size
+        ):
+            following[..., fast] = self._integrate(representation, spans.take(fast), at[:, fast], onward[..., fast])
         numbers = np.stack([spans.numbers, following[:, -1]])
         end_lengths, change = self._strands.lengths(spans.strand, spans.frames)
         values, rates = np.empty_like(numbers), np.empty_like(numbers)
         for side in range(2):
-            own = holding.rates(numbers[side], spans.exact[side], spans.rates[side])
-            values[side], rates[side] = holding.stretched(numbers[side], own, end_lengths[side], change)
+            own = representation.rates(numbers[side], spans.exact[side], spans.rates[side])
+            values[side], rates[side] = representation.stretched(numbers[side], own, end_lengths[side], change)
         lengths, _ = self._strands.lengths(spans.strand, at)
-        between, _ = holding.stretched(following[:, :-1], following[:, :-1], lengths, np.zeros_like(lengths))
+        between, _ = representation.stretched(following[:, :-1], following[:, :-1], lengths, np.zeros_like(lengths))
         return values, rates, np.moveaxis(between, 1, 0)
 
-    def _integrate(self, holding: Holding, spans: Spans, at: FloatArray, exact: FloatArray) -> FloatArray:
+    def _integrate(
+        self, representation: RotationRepresentation, spans: Spans, at: FloatArray, exact: FloatArray
+    ) -> FloatArray:
         """Return the numbers (c, m, n) of orientations that are far apart.
 
         From one sample to the next the numbers are predicted by the trapezoidal rule from their rates, and the
@@ -119,28 +128,28 @@ class Cubics:
         velocity = self._strands.evaluate(np.tile(spans.strand, len(at)), at.ravel(), 1).reshape(3, *at.shape)
         velocity = np.concatenate([velocity, spans.rates[1][:, np.newaxis]], axis=1)
         now, frame = spans.numbers, spans.frames[0]
-        rates = holding.rates(now, spans.exact[0], spans.rates[0])
-        result = np.empty((holding.components, *frames.shape))
+        rates = representation.rates(now, spans.exact[0], spans.rates[0])
+        result = np.empty((representation.components, *frames.shape))
         for row in range(len(frames)):
-            local = holding.local(exact[:, row], velocity[:, row])
-            own = holding.rates(local, exact[:, row], velocity[:, row])
-            factors, _ = holding.onto(local, now)
+            local = representation.local(exact[:, row], velocity[:, row])
+            own = representation.rates(local, exact[:, row], velocity[:, row])
+            factors, _ = representation.map_to_nearest(local, now)
             half = 0.5 * (frames[row] - frame)
-            factors, terms = holding.onto(local, now + half * (rates + factors * own))
+            factors, terms = representation.map_to_nearest(local, now + half * (rates + factors * own))
             now, rates, frame = factors * local + terms, factors * own, frames[row]
             result[:, row] = now
         return result
 
 
 def _rotation_vectors(
-    holding: Holding, spans: Spans, start: FloatArray, played: FloatArray, exact: FloatArray
+    representation: RotationRepresentation, spans: Spans, start: FloatArray, played: FloatArray, exact: FloatArray
 ) -> FloatArray:
     """Return the rotation vectors (m, 3, n) from the played to the exact orientations.
 
     Quaternions are not negated for the shorter way, so that a missing turn is an error.
     """
-    orientation = holding.orientation(np.moveaxis(played, 0, 1))
-    sign = np.where(sphere.dot(holding.orientation(start), spans.exact[0]) < 0.0, -1.0, 1.0)
+    orientation = representation.orientation(np.moveaxis(played, 0, 1))
+    sign = np.where(sphere.dot(representation.orientation(start), spans.exact[0]) < 0.0, -1.0, 1.0)
     turn = sphere.product(sphere.conjugate(orientation * sign), exact)
     sine = sphere.length(turn[1:])
     angle = 2.0 * np.arctan2(sine, turn[0])
@@ -150,7 +159,7 @@ def _rotation_vectors(
 
 def _largest(differences: FloatArray) -> FloatArray:
     """Return the largest differences all along spans, shape (n,), from those at the nodes, shape (nodes, k, n)."""
-    between = subdivision.along(subdivision.TO_BETWEEN, differences)
+    between = subdivision.apply(subdivision.TO_BETWEEN, differences)
     size = np.zeros((len(subdivision.PLACES), differences.shape[2]))
     size[1:-1:2] = np.sqrt(_squares(between))
     size[2:-1:2] = np.sqrt(_squares(differences))
@@ -158,7 +167,7 @@ def _largest(differences: FloatArray) -> FloatArray:
     before, largest, after = size[row - 1, column], size[row, column], size[row + 1, column]
     slope, curvature = parabola(subdivision.PLACES, row, before, largest, after)
     above = np.divide(slope * slope, 4.0 * curvature, out=np.zeros_like(curvature), where=curvature > 0.0)
-    last = subdivision.along(subdivision.TO_CHEBYSHEV[-1:], differences) / 8.0
+    last = subdivision.apply(subdivision.TO_CHEBYSHEV[-1:], differences) / 8.0
     error: FloatArray = (largest + above + np.sqrt(_squares(last)[0])) * _MARGIN
     return error
 

@@ -29,7 +29,7 @@ class Division:
         """Return the knots of spans that have to be divided.
 
         A span is divided where eases end; else in the middle if five samples do not resolve it; else by
-        `subdivision.divided`, and only those knots, on the first level, are not provisional.
+        `subdivision.subdivide`, and only those knots, on the first level, are not provisional.
         """
         jumps = self._strands.ease_ends[:, spans.strand]
         span, row = np.nonzero(((jumps > spans.frames[0]) & (jumps < spans.frames[1])).T)
@@ -42,7 +42,7 @@ class Division:
         rest[unresolved] = False
         resolved = np.flatnonzero(rest)
         polynomial = subdivision.polynomials(pieces.points[..., resolved], pieces.rest[..., resolved])
-        own, place = subdivision.divided(polynomial, self._measure(spans.strand[resolved]))
+        own, place = subdivision.subdivide(polynomial, self._measure(spans.strand[resolved]))
         start, end = spans.frames[:, resolved[own]]
         span = np.concatenate([span, unresolved, resolved[own]])
         middles = spans.frames[:, unresolved].mean(axis=0)
@@ -57,10 +57,10 @@ class Division:
     def _measure(self, strands: IndexArray) -> subdivision.Measure:
         """Return the function with which `subdivision` measures errors in units of the goal."""
         goal = self._strands.goal[strands]
-        holding = self._strands.holding
+        representation = self._strands.representation
 
         def measure(span: IndexArray, values: FloatArray, change: FloatArray) -> FloatArray:
-            error = np.abs(change[0]) if holding is None else holding.angle(values, change)
+            error = np.abs(change[0]) if representation is None else representation.angle(values, change)
             share: FloatArray = error / goal[span]
             return share
 
@@ -98,8 +98,8 @@ class Division:
         span, frames = cuts.span, cuts.frames
         strand = spans.strand[span]
         exact, rates = self._strands.evaluate(strand, frames, 0), self._strands.evaluate(strand, frames, 1)
-        holding = self._strands.holding
-        numbers = exact if holding is None else holding.local(exact, rates)
+        representation = self._strands.representation
+        numbers = exact if representation is None else representation.local(exact, rates)
         count = np.bincount(span, minlength=len(spans.strand)) + 1
         owner = np.repeat(np.arange(len(count)), count)
         stop = np.cumsum(count)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...keys import FloatArray
-from ...rotations.representations import Holding
+from ...rotations.representations import RotationRepresentation
 from .. import subdivision
 from .balancing import Balancing
 from .cubics import Cubics, dot
@@ -26,7 +26,7 @@ _MOST_CHANGE = 1.0 / 32.0
 
 
 def with_free_lengths(
-    strands: Strands, cubics: Cubics, balancing: Balancing, pieces: Pieces, holding: Holding
+    strands: Strands, cubics: Cubics, balancing: Balancing, pieces: Pieces, representation: RotationRepresentation
 ) -> Pieces:
     """Return the pieces, fewer where quaternions of other lengths do with fewer."""
     tries = np.where(strands.may_stretch, 0, _MOST_TRIES)
@@ -39,7 +39,7 @@ def with_free_lengths(
         strand, _ = count_of_strands(trial)
         wanted = np.maximum(balancing.count(pieces)[strand] - step[strand], 2)
         spans = balancing.divide_again(trial, wanted, np.ones(len(strand), dtype=np.bool_))
-        trial = _fit_with_lengths(cubics, spans, holding)
+        trial = _fit_with_lengths(cubics, spans, representation)
         pieces, good = balancing.take_good(pieces, trial)
         _, needed = balancing.needed(trial)
         count = count_of_strands(trial)[1]
@@ -50,11 +50,11 @@ def with_free_lengths(
         tries[good] = 0
 
 
-def _fit_with_lengths(cubics: Cubics, spans: Spans, holding: Holding) -> Pieces:
+def _fit_with_lengths(cubics: Cubics, spans: Spans, representation: RotationRepresentation) -> Pieces:
     """Return the cubics of spans with quaternions of the lengths that are best for them."""
     samples = cubics.sample(spans)
     lengths = _best_lengths(samples, cubics.from_samples(samples))
-    sides = [holding.stretched(*each) for each in zip(samples.values, samples.rates, *lengths, strict=True)]
+    sides = [representation.stretched(*each) for each in zip(samples.values, samples.rates, *lengths, strict=True)]
     values, rates = (np.stack(each) for each in zip(*sides, strict=True))
     return cubics.from_samples(samples._replace(values=values, rates=rates))
 

@@ -39,7 +39,7 @@ def results(strands: Strands, pieces: Pieces) -> list[Fit]:
     fits = []
     for index, (low, high) in enumerate(zip(strands.tracks.first, strands.tracks.last + 1, strict=True)):
         own = slice(*np.searchsorted(segment, (low, high)))
-        if strands.holding is not None:
+        if strands.representation is not None:
             knots = tuple(
                 Knots(frames[own], knot_values[channel, own], knot_rates[channel, own])
                 for channel in range(strands.channels)
@@ -58,12 +58,12 @@ def results(strands: Strands, pieces: Pieces) -> list[Fit]:
 def _continued(strands: Strands, pieces: Pieces) -> tuple[FloatArray, FloatArray]:
     """Return values and rates (2, c, n) in numbers that continue those of the key before, piece by piece."""
     values, rates = pieces.values.copy(), pieces.rates.copy()
-    if strands.holding is None:
+    if strands.representation is None:
         return values, rates
     begins, (_, counts) = first_of_strands(pieces), count_of_strands(pieces)
     for ordinal in range(1, int(counts.max(initial=0))):
         row = begins[counts > ordinal] + ordinal
-        factors, terms = strands.holding.onto(values[0][:, row], values[1][:, row - 1])
+        factors, terms = strands.representation.map_to_nearest(values[0][:, row], values[1][:, row - 1])
         for side in range(2):
             values[side][:, row] = factors * values[side][:, row] + terms
             rates[side][:, row] *= factors
@@ -83,7 +83,7 @@ def _at_keys(strands: Strands, pieces: Pieces, values: FloatArray, rates: FloatA
     largest = np.maximum.reduceat(pieces.error, starts) if len(starts) else np.empty(0)
     least = strands.rounding[pieces.strand[begins]]
     largest, least = largest + least, (1.0 + LEAST_GOAL) * least
-    if strands.holding is not None:
+    if strands.representation is not None:
         outgoing[first], incoming[last] = rates[0][:, begins].T, rates[1][:, ends].T
         arriving[last] = values[1][:, ends].T
         # Orientations are nowhere farther apart than half a turn.

@@ -34,8 +34,12 @@ def fewest_pieces(strands: Strands) -> Pieces:
     division.zones.allow_needed(pieces, whole)
     balancing = Balancing(strands, division, whole)
     pieces = balancing.balanced(pieces, cubics)
-    holding = strands.holding
-    return with_free_lengths(strands, cubics, balancing, pieces, holding) if holding and holding.scales else pieces
+    representation = strands.representation
+    return (
+        with_free_lengths(strands, cubics, balancing, pieces, representation)
+        if representation and representation.scales
+        else pieces
+    )
 
 
 def _divide(strands: Strands, cubics: Cubics, division: Division, spans: Spans) -> tuple[Spans, Pieces]:

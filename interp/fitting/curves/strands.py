@@ -13,7 +13,7 @@ import numpy as np
 from ... import ease
 from ...batch import BLOCK, IndexArray, Timing
 from ...keys import FloatArray
-from ...rotations.representations import Holding
+from ...rotations.representations import RotationRepresentation
 from ..channel_splines import batch
 from .requests import Request
 from .spans import Spans
@@ -31,9 +31,9 @@ class Strands:
     ----------
     requests : sequence of Request
         What is to be fitted.
-    holding : Holding or None
+    representation : RotationRepresentation or None
         The representation of rotations; None for tracks of numbers.
-    tracks : Tracks
+    tracks : KeyBatch
         The keys of all requests.
     numbers : ndarray, shape (keys, channels)
         The channels' numbers at all keys.
@@ -57,11 +57,11 @@ class Strands:
 
     def __init__(self, requests: Sequence[Request]) -> None:
         self.requests = requests
-        self.holding, self.tracks, self._curve, self.numbers, segment = batch(requests)
+        self.representation, self.tracks, self._curve, self.numbers, segment = batch(requests)
         self._timing = Timing(self.tracks)
         counts = self.tracks.last - self.tracks.first + 1
         self.tolerance = np.array([request.tolerance_of_channels(self.channels) for request in requests])
-        shared = 1 if self.holding is not None else self.channels
+        shared = 1 if self.representation is not None else self.channels
         self.component = np.tile(np.arange(shared), len(segment))
         self.segment = np.repeat(segment, shared)
         self.end = self.tracks.segment_end[self.segment]
@@ -84,8 +84,8 @@ class Strands:
     def _rounding(self) -> FloatArray:
         """Return the error that float32 adds to what each strand plays."""
         size = np.abs(self.numbers)
-        if self.holding is not None:
-            unit = np.abs(_unit(self.holding, self.numbers.T))
+        if self.representation is not None:
+            unit = np.abs(_unit(self.representation, self.numbers.T))
             size = unit.max(axis=0, initial=1.0)[:, np.newaxis]
         largest = np.maximum(size[self.segment, self.component], size[self.end, self.component])
         rounding: FloatArray = _ROUNDING * largest
@@ -93,9 +93,9 @@ class Strands:
 
     def _lengths(self) -> tuple[FloatArray, FloatArray]:
         """Return the lengths of quaternions and axes at the starts of strands, and their changes a frame."""
-        if self.holding is None:
+        if self.representation is None:
             return np.ones(len(self)), np.zeros(len(self))
-        lengths = self.holding.lengths(self.numbers.T)
+        lengths = self.representation.lengths(self.numbers.T)
         start = lengths[self.segment]
         change = lengths[self.end] - start
         return start, change / (self.tracks.frames[self.end] - self.tracks.frames[self.segment])
@@ -116,7 +116,7 @@ class Strands:
             own = segment[block]
             u, *rates = self._timing.at(frames[block], own, nu)
             values = self._curve.evaluate(own, u, nu)
-            if self.holding is None:
+            if self.representation is None:
                 values = values[self.component[strand[block]], np.arange(len(own))][np.newaxis]
             parts.append(values * rates[0] if nu else values)
         return np.concatenate(parts, axis=1)
@@ -138,19 +138,19 @@ class Strands:
             np.stack(np.split(self.evaluate(np.tile(strand, 2), frames.ravel(), nu), 2, axis=1)) for nu in range(2)
         )
         provisional = np.zeros(len(strand), dtype=np.bool_)
-        if self.holding is None:
+        if self.representation is None:
             return Spans(strand, frames, exact, rates, exact[0], provisional)
         numbers = self.numbers[self.segment].T.copy()
-        local = self.holding.local(exact[0], rates[0])
-        unit = _unit(self.holding, numbers)
+        local = self.representation.local(exact[0], rates[0])
+        unit = _unit(self.representation, numbers)
         # An axis of length 0 has no direction: the motion's own axis is taken there.
-        unit[1:] = np.where(self.holding.lengths(numbers) > 0.0, unit[1:], local[1:])
+        unit[1:] = np.where(self.representation.lengths(numbers) > 0.0, unit[1:], local[1:])
         return Spans(strand, frames, exact, rates, unit, provisional)
 
 
-def _unit(holding: Holding, numbers: FloatArray) -> FloatArray:
+def _unit(representation: RotationRepresentation, numbers: FloatArray) -> FloatArray:
     """Return numbers (c, n) with quaternions and axes scaled to length 1."""
-    size = holding.lengths(numbers)
+    size = representation.lengths(numbers)
     inverse = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0.0)
-    unit, _ = holding.stretched(numbers, numbers, inverse, np.zeros_like(size))
+    unit, _ = representation.stretched(numbers, numbers, inverse, np.zeros_like(size))
     return unit

@@ -11,7 +11,7 @@ from typing import cast
 import numpy as np
 
 from ... import ease
-from ...batch import BoolArray, IndexArray, Tracks, end_to_end
+from ...batch import BoolArray, IndexArray, KeyBatch, end_to_end
 from ...keys import FloatArray
 from ...splines import tcb
 from .hermite import chord_vectors, hermite
@@ -24,7 +24,7 @@ class Segments:
 
     splines: list[Spline]
     has_whole_turns: bool
-    tracks: Tracks
+    tracks: KeyBatch
     rows: IndexArray
     """Which of the problem's keys the splines' keys are."""
     begin: IndexArray

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import least_squares
 
 from interp import Keys
-from interp.fitting.tangents import bend, tangents_of
+from interp.fitting.tangents import tangents_of, tcb_of_tangents
 from interp.splines import tcb
 
 NEAR = 1e-3
@@ -42,9 +42,9 @@ def test_the_tangents_are_those_of_the_spline():
 @pytest.mark.parametrize("components", [1, 3])
 def test_tangents_of_parameters_lead_back_to_these(components: int):
     before, after, share, parameters = random_keys(2, components)
-    bent = bend(before, after, share, *tangents_of(parameters, before, after, share), parameters)
-    assert np.abs(bent.parameters - parameters).max() < 2e-3
-    assert bent.off.max() < 1e-5
+    nearest = tcb_of_tangents(before, after, share, *tangents_of(parameters, before, after, share), parameters)
+    assert np.abs(nearest.parameters - parameters).max() < 2e-3
+    assert nearest.distance.max() < 1e-5
 
 
 @pytest.mark.parametrize(("seed", "components"), [(0, 1), (1, 1), (2, 1), (3, 3), (4, 3)])
@@ -53,7 +53,7 @@ def test_no_solver_finds_better_ones(seed: int, components: int):
     dice = np.random.default_rng(seed)
     incoming, outgoing = tangents_of(present, before, after, share)
     incoming = incoming + dice.normal(scale=0.5, size=(COUNT, components))
-    bent = bend(before, after, share, incoming, outgoing, present)
+    nearest = tcb_of_tangents(before, after, share, incoming, outgoing, present)
     for row in range(COUNT):
         size = np.linalg.norm(before[row]) + np.linalg.norm(after[row])
         one = slice(row, row + 1)
@@ -71,13 +71,13 @@ def test_no_solver_finds_better_ones(seed: int, components: int):
             float((least_squares(residuals, np.clip(start, -0.999, 0.999), bounds=(-1, 1)).fun ** 2).sum())
             for start in starts
         )
-        mine = float((residuals(bent.parameters[:, row]) ** 2).sum())
+        mine = float((residuals(nearest.parameters[:, row]) ** 2).sum())
         assert mine <= (np.sqrt(best) + 2e-3) ** 2
 
 
 def test_a_plateau_keeps_its_parameters_and_says_how_far_it_is_off():
     present = np.array([[0.25], [-0.5], [0.125]])
     nothing, half = np.zeros((1, 1)), np.full(1, 0.5)
-    bent = bend(nothing, nothing, half, np.ones((1, 1)), nothing, present)
-    assert bent.parameters == pytest.approx(present)
-    assert bent.off == pytest.approx(1.0)
+    nearest = tcb_of_tangents(nothing, nothing, half, np.ones((1, 1)), nothing, present)
+    assert nearest.parameters == pytest.approx(present)
+    assert nearest.distance == pytest.approx(1.0)
