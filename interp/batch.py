@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Many tracks as one table of segments: who neighbours whom, which segment a frame falls in, and the evaluation.
+"""Batches of tracks: their keys end to end, with each key's neighbours; which segment a frame is in; evaluation.
 
 A character has hundreds of tracks, and a call of NumPy costs the same for ten numbers as for a thousand. So the keys
 of all tracks lie end to end, everything that is the same for every track is computed for all of them at once, and a
@@ -31,7 +31,7 @@ BLOCK = 8192
 
 @dataclass(frozen=True, eq=False)
 class KeyBatch:
-    """The keys of several tracks end to end, K in all, and their neighbours.
+    """The keys of several tracks end to end, K in all, with the neighbours of each key.
 
     A track that is not a loop has no key before its first: there `previous` is the key itself and `before` is 0;
     likewise `following` and `after` at its last key.
@@ -50,19 +50,19 @@ class KeyBatch:
 
     @property
     def open(self) -> tuple[IndexArray, IndexArray]:
-        """First and last keys of the tracks that have ends, which one key alone and a loop have not."""
+        """Return the first and last keys of the tracks that have ends: not of single keys and loops."""
         ended = (self.last > self.first) & ~self.looped
         return self.first[ended], self.last[ended]
 
     @property
     def segment_end(self) -> IndexArray:
-        """The key at which the segment that begins at each key ends; a track's last key is its own."""
+        """Return the key at which the segment that begins at each key ends; a track's last key is its own."""
         end = np.arange(1, len(self.frames) + 1)
         end[self.last] = self.last
         return end
 
     def take(self, keys: BoolArray) -> KeyBatch:
-        """Return the tracks that have these keys, which are all of theirs."""
+        """Return some of the tracks, given by which keys are theirs."""
         place, own = np.cumsum(keys) - 1, keys[self.first]
         return KeyBatch(
             frames=self.frames[keys],
@@ -87,63 +87,67 @@ class Curve(Protocol):
 
 
 class Spline(Protocol):
-    """A track with its method. Splines of one `batch` go through one table; a method is two classes of this kind."""
+    """A track with its method: one of the method's two classes. Splines of one `batch` are computed together."""
 
     @property
-    def keys(self) -> Keys: ...
+    def keys(self) -> Keys:
+        """Return the keys of the track."""
+        ...
 
     @property
-    def cycle(self) -> Cycle: ...
+    def cycle(self) -> Cycle:
+        """Return how the motion goes on outside the keys."""
+        ...
 
     @property
     def batch(self) -> Hashable:
-        """What splines must share to be computed together, their class included."""
+        """Return the identifier of the batch: splines with the same one, class included, are computed together."""
         ...
 
     @property
     def derivatives(self) -> int:
-        """The highest derivative there is."""
+        """Return the highest derivative that can be evaluated."""
         ...
 
     @property
     def continuity(self) -> Continuity:
-        """In frames, at keys whose parameters are 0 and for keys in general position."""
+        """Return the continuity class in frames, at keys whose parameters are 0, for keys in general position."""
         ...
 
     @property
     def support(self) -> int | None:
-        """How many keys on each side of a segment it depends on; None: on all."""
+        """Return how many keys on each side of a segment it depends on; None: on all."""
         ...
 
     @property
     def interpolating(self) -> bool:
-        """Whether it has the keys' values at their frames."""
+        """Return whether it passes through the keys: otherwise it approximates them."""
         ...
 
     @property
     def is_cubic(self) -> bool:
-        """Whether segments without ease are cubics in the frame: then they are Bezier segments already."""
+        """Return whether segments without ease are cubics in the frame: then they are Bezier segments already."""
         ...
 
     @property
     def loop_gap(self) -> float:
-        """How far apart the last key's value and the first's are: a loop that is one has 0."""
+        """Return the distance from the last key's value to the first's: 0 for a closed loop."""
         ...
 
     @classmethod
     def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Curve:
-        """Return the segments of all of them."""
+        """Return the segments of all splines."""
         ...
 
 
 @dataclass(frozen=True)
 class Method:
-    """A way to interpolate, as one chooses it.
+    """An interpolation method.
 
     `values` and `rotations` are its two classes, made from keys and a cycle and called with ``(frames, nu)``; None
-    where it has none of the kind. `value_options` and `rotation_options` name what else their constructors take, by
-    keyword: "ends", "construction", "path"; "velocities", shape (n, d) or (n, 3), a frame; "angles", a method of
-    values.
+    where it has none of the kind. `value_options` and `rotation_options` name the other parameters of their
+    constructors, given by keyword: "ends", "construction", "path"; "velocities", shape (n, d) or (n, 3), a frame;
+    "angles", a method of values.
     """
 
     name: str
@@ -156,7 +160,7 @@ class Method:
 
 
 def evaluate_one(spline: Spline, frames: npt.ArrayLike, nu: int) -> FloatArray:
-    """Evaluate a batch of one, as the splines' own calls do."""
+    """Evaluate one spline, as the splines' own calls do: frames may be one number."""
     at = numbers("frames", frames)
     if at.ndim > 1:
         raise ValueError(f"frames must have one dimension, not {at.ndim}")
@@ -165,14 +169,14 @@ def evaluate_one(spline: Spline, frames: npt.ArrayLike, nu: int) -> FloatArray:
 
 
 def checked_keys(keys: Keys) -> Keys:
-    """Return the keys if they are some."""
+    """Return the keys, or raise TypeError if they are none."""
     if not isinstance(keys, Keys):
         raise TypeError(f"keys must be Keys, not {keys!r}")
     return keys
 
 
 def checked_splines(name: str, splines: Iterable[Spline]) -> list[Spline]:
-    """Return a list of splines if they are some."""
+    """Return a list of splines, or raise TypeError if they are none."""
     several = list(splines) if isinstance(splines, Iterable) else [None]
     if not all(hasattr(type(spline), "curve") for spline in several):
         raise TypeError(f"{name} must be a sequence of splines, not {splines!r}")
@@ -180,12 +184,12 @@ def checked_splines(name: str, splines: Iterable[Spline]) -> list[Spline]:
 
 
 def checked_cycle(cycle: str) -> Cycle:
-    """Return the cycle if it is one."""
+    """Return the cycle, or raise ValueError if it is none."""
     return cast(Cycle, checked_choice("cycle", cycle, get_args(Cycle)))
 
 
 def checked_choice(name: str, choice: str, choices: Sequence[str]) -> str:
-    """Return the choice if it is one, or say what there is."""
+    """Return the choice, or raise ValueError, which lists the choices."""
     if choice not in choices:
         raise ValueError(f"{name} must be one of {', '.join(choices)}, not {choice!r}")
     return choice
@@ -214,7 +218,7 @@ def evaluate_many(
     Raises
     ------
     TypeError
-        For what is no sequence of splines, and frames that are no numbers.
+        If `splines` is no sequence of splines, or `frames` are not numbers.
     ValueError
         For frames that are not finite or beyond 1e100, a number of arrays that is not the number of splines, and a
         derivative that a spline has not.
@@ -255,7 +259,7 @@ def _checked_frames(
 
 
 def _checked_sample_frames(name: str, frames: Any) -> FloatArray:
-    """Return frames to evaluate at."""
+    """Return frames to evaluate at as float64, or raise ValueError."""
     checked = numbers(name, frames)
     if checked.ndim != 1:
         raise ValueError(f"{name} must have one dimension, not {checked.ndim}")
@@ -267,7 +271,7 @@ def _checked_sample_frames(name: str, frames: Any) -> FloatArray:
 
 
 def _holds_arrays(frames: object) -> bool:
-    """Tell a sequence of arrays from a sequence of frames."""
+    """Return whether an object is a sequence of arrays, not of frames."""
     return isinstance(frames, Sequence) and len(frames) > 0 and np.ndim(frames[0]) > 0
 
 
@@ -364,7 +368,7 @@ def _wrapped(frames: FloatArray, first: float, last: float) -> FloatArray:
 
 
 class Timing:
-    """How the local parameter of every segment runs with the frame, ease included."""
+    """The local parameter of every segment as a function of the frame, ease included."""
 
     def __init__(self, tracks: KeyBatch) -> None:
         end = tracks.segment_end
@@ -417,7 +421,7 @@ def _derivative(timing: Timing, curve: Curve, frames: FloatArray, segment: Index
 
 
 def locate(spline: Spline, frames: FloatArray) -> tuple[Curve, IndexArray, FloatArray]:
-    """Return one spline's curve, and the segments of frames with their local parameters, for what isn't evaluation."""
+    """Return one spline's curve, and the segment and the local parameter of each frame."""
     tracks = end_to_end([spline])
     at, segment, _ = _segments_of([spline], tracks, frames, 0)
     return type(spline).curve([spline], tracks), segment, Timing(tracks).at(at, segment, 0)[0]

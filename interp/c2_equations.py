@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find the slopes at keys that make a spline of cubics C2, and the same for turns.
+"""Solve for the derivatives at keys that make a spline of cubics C2, and for the same of rotations.
 
 Source: docs/formulas.md, "C2 cubics" and "C2 rotations".
 """
@@ -28,12 +28,12 @@ SlopeEnds = Literal["CLAMPED", "NATURAL"]
 
 
 def segments_beside(tracks: KeyBatch) -> tuple[IndexArray, IndexArray]:
-    """Return the segments before and after each key, across a loop's seam too; any where there is none."""
+    """Return the segments before and after each key, across a loop's seam too; an arbitrary one where there is none."""
     return tracks.previous, np.maximum(tracks.following - 1, 0)
 
 
 def equations(tracks: KeyBatch, ends: SlopeEnds) -> tuple[FloatArray, BoolArray]:
-    """Return what weighs the segment before each key in its equation, and which keys have one.
+    """Return the weight of the segment before each key in its equation, and which keys have an equation.
 
     Each side counts by the other's share of the frames on both sides (docs/formulas.md, "C2 cubics").
     Without a second derivative at an end, its equation is the same with all the weight on the one side that there is.
@@ -60,7 +60,7 @@ def c2_slopes(
     values : ndarray, shape (d, K)
         Values of the keys.
     ends : "CLAMPED" or "NATURAL"
-        What ends the tracks that are not loops: slopes that are given, or no second derivative.
+        The condition at the ends of tracks that are not loops: given slopes, or no second derivative.
     velocities : ndarray, shape (d, K)
         The slopes if clamped, of which those at the ends count.
 
@@ -93,11 +93,11 @@ def c2_velocities(tracks: KeyBatch, turns: Turns, ends: SlopeEnds, velocities: F
     tracks : KeyBatch
         The keys.
     turns : Turns
-        The way from key to key.
+        The turns from key to key.
     ends : "CLAMPED" or "NATURAL"
-        What ends the tracks that are not loops: angular velocities that are given, or no angular acceleration.
+        The condition at the ends of tracks that are not loops: given angular velocities, or no angular acceleration.
     velocities : ndarray, shape (3, K)
-        Those, if clamped; the ones at the ends count.
+        The angular velocities if clamped, of which those at the ends count.
 
     Returns
     -------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What tracks of numbers share, whatever the method: every component is a spline by itself."""
+"""The base class of tracks of numbers: every component is a spline by itself."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class ComponentSpline(ABC):
 
     @property
     def loop_gap(self) -> float:
-        """The distance from the last key's value to the first's: a loop that is one has 0."""
+        """Return the distance from the last key's value to the first's: 0 for a closed loop."""
         return math.hypot(*(self.keys.values[-1] - self.keys.values[0]).tolist())
 
     @property
     def batch(self) -> Hashable:
-        """Tracks of equally many components go together."""
+        """Return the identifier of the batch: tracks with the same number of components are computed together."""
         return type(self), self.keys.values.shape[1]
 
     @classmethod

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How smooth a spline is, as measured at its keys: what jumps there, and by how much."""
+"""Measure how smooth a spline is: the jumps of its value and derivatives at its keys."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from .batch import Spline, evaluate_many
 from .keys import FloatArray
 
 SMALLEST = 1e-9
-"""Of the size of what jumps: rounding leaves less than this of no jump."""
+"""Relative to the size of the derivative: rounding makes smaller jumps where there are none."""
 
 
 @dataclass(frozen=True)
 class Jump:
-    """The largest at any key: by how much the value's derivative of some order differs between its two sides."""
+    """The largest difference, at any key, of one derivative of the value between the key's two sides."""
 
     size: float
-    """Euclidean, in the value's units a frame to the power of the order; of rotations radians."""
+    """Euclidean norm, in the value's units a frame to the power of the order; of rotations radians."""
     frame: float | None
-    """Of the key; None where the spline has no key with something on both sides."""
+    """The frame of the key; None where the spline has no key with segments on both sides."""
     is_seen: bool
-    """Whether it is more than rounding."""
+    """Whether the jump is larger than rounding."""
 
 
 def jumps(spline: Spline, is_rotation: bool) -> list[Jump]:
@@ -33,7 +33,7 @@ def jumps(spline: Spline, is_rotation: bool) -> list[Jump]:
     Parameters
     ----------
     spline : a spline of any method
-        Its inner keys are looked at, and of cycles the seam, which counts as the last key's.
+        The spline. Its inner keys are measured, and of cycles the seam, which counts as the last key's.
     is_rotation : bool
         Whether its values are quaternions.
 
@@ -72,10 +72,11 @@ def jumps(spline: Spline, is_rotation: bool) -> list[Jump]:
 
 
 def _shortest(frames: FloatArray) -> float:
+    """Return the length of the shortest segment."""
     return float(np.diff(frames).min()) if len(frames) > 1 else 1.0
 
 
 def continuity(found: list[Jump]) -> str:
-    """C0, C1 or C2 as measured: how many of the derivatives have no jump that is seen; empty where the value jumps."""
+    """Return the measured continuity class, C0, C1 or C2; an empty string where the value jumps."""
     smooth = next((order for order, jump in enumerate(found) if jump.is_seen), len(found))
     return f"C{smooth - 1}" if smooth else ""

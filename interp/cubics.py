@@ -29,6 +29,7 @@ class Cubics:
         return cls(values, values[:, end], velocities * length, velocities[:, end] * length)
 
     def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+        """Return values or derivatives by u, shape (components, samples)."""
         coefficients = self._coefficients.take(segment, axis=1)
         p, linear, square, cube = coefficients.reshape(4, self._components, -1)
         result: FloatArray

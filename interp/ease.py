@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evaluate ease to and ease from: how a segment's local parameter runs.
+"""Ease to and ease from: the local parameter of a segment as a function of time.
 
 Source: docs/formulas.md, "Ease".
 """
@@ -15,12 +15,12 @@ _SMALLEST = 1e-100
 
 
 def normalised(ease_from: FloatArray, ease_to: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return both eases, scaled down where they would overlap (their sum is above 1)."""
+    """Return both eases, scaled down where they overlap (their sum is above 1)."""
     total = np.maximum(ease_from + ease_to, 1.0)
-    return _seen(ease_from / total), _seen(ease_to / total)
+    return _divisible(ease_from / total), _divisible(ease_to / total)
 
 
-def _seen(eases: FloatArray) -> FloatArray:
+def _divisible(eases: FloatArray) -> FloatArray:
     """Return eases, 0 for those too small to be divided by."""
     return np.where(eases < _SMALLEST, 0.0, eases)
 

@@ -21,27 +21,38 @@ WORDS = {
     "ease_to": n_("ease to"),
     "ease_from": n_("ease from"),
 }
-"""What to call them in a sentence."""
+"""The parameters' names in sentences."""
 LOWEST = np.array([-1.0, -1.0, -1.0, 0.0, 0.0])[:, np.newaxis]
 HIGHEST = 1.0
 FARTHEST = 1e100
-"""Frames from 0: float64 ends at 1.8e308, and some methods compute with the cubes of lengths and of their inverses."""
+"""The largest distance of frames from 0.
+
+Float64 ends at 1.8e308, and some methods compute with the cubes of lengths and of their inverses.
+"""
 _LARGEST = 1e301
-"""Of values, and of them over the square of a length: methods add up to 1e7 times as much."""
+"""The largest value, and the largest value over the square of a length: methods compute with up to 1e7 times that."""
 _SHORTEST = 1e-16
-"""Of the track's length: nearer than this no two frames are but close to 0, and methods raise such ratios to the 16th
-power."""
+"""The shortest segment, as a part of the track's length: methods raise such ratios to the 16th power."""
 
 
 def numbers(name: str, data: npt.ArrayLike, components: int | None = None) -> FloatArray:
-    """Return an array of numbers, which an argument of that name is, as float64.
+    """Return an argument that must be an array of numbers as float64.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name, for the errors.
+    data : array_like
+        The argument.
+    components : int, optional
+        The length that its last axis must have.
 
     Raises
     ------
     TypeError
-        For what is no array of real numbers: strings, objects, dates, complex numbers, masked arrays.
+        If it is no array of real numbers: strings, objects, dates, complex numbers, masked arrays.
     ValueError
-        Where the last axis has not so many `components`.
+        If the last axis has another length than `components`.
     """
     try:
         array = as_array(data)
@@ -53,7 +64,7 @@ def numbers(name: str, data: npt.ArrayLike, components: int | None = None) -> Fl
 
 
 def as_array(data: npt.ArrayLike) -> FloatArray:
-    """Return real numbers as float64, or raise TypeError, which says what they are instead."""
+    """Return real numbers as float64, or raise TypeError, which names what they are instead."""
     if type(data) is np.ndarray and data.dtype == np.float64:
         return data
     rows = data if isinstance(data, list | tuple) else [data]
@@ -69,18 +80,18 @@ def as_array(data: npt.ArrayLike) -> FloatArray:
 
 
 class KeysError(ValueError):
-    """What is wrong with a track's keys.
+    """An error in a track's keys.
 
     Attributes
     ----------
     fault : str
-        What is wrong, in words: in English, and a `Text` that can be told in another language.
+        The error in words: in English, and a `Text` that can be translated.
     key : int or None
         Index of the first key at fault, counted from 0; None if the fault is not one key's.
     frame : float or None
         The frame of that key.
     track : str or None
-        The track, named by whoever knows it: see `on_track`.
+        The track's name, where it is known: see `on_track`.
     component : int or None
         Index of the component at fault, which is the first of the values in `fault`: see `on_component`.
 
@@ -107,6 +118,7 @@ class KeysError(ValueError):
         self.component = component
 
     def __str__(self) -> str:
+        """Return the track, the key and the fault."""
         where = [] if self.track is None else [self.track]
         if self.key is not None:
             where.append(f"key {self.key}" if self.frame is None else f"key {self.key} at frame {self.frame:g}")
@@ -117,7 +129,7 @@ class KeysError(ValueError):
         return KeysError(self.fault, self.key, self.frame, track, self.component)
 
     def on_component(self, component: int) -> KeysError:
-        """Return the same fault of another component: keys may hold only some of a track's."""
+        """Return the same fault of another component, for keys of only some of a track's components."""
         assert isinstance(self.fault, Text)
         fault = Text(self.fault.text, component, *self.fault.values[1:])
         return KeysError(fault, self.key, self.frame, self.track, component)
@@ -146,7 +158,7 @@ class Keys:
     Raises
     ------
     KeysError
-        Names the first key at fault, its frame and the fault.
+        If an argument is wrong; it names the first key at fault, its frame and the fault.
 
     Notes
     -----
@@ -192,27 +204,28 @@ class Keys:
             object.__setattr__(self, name, row)
 
     def __len__(self) -> int:
+        """Return the number of keys."""
         return len(self.frames)
 
     def error(self, fault: str, key: int, component: int | None = None) -> KeysError:
-        """Return the error that says what is wrong with a key."""
+        """Return the error for a fault of a key."""
         return KeysError(fault, key, float(self.frames[key]), component=component)
 
     def with_values(self, values: FloatArray) -> Keys:
-        """Return the same keys with other values, which are taken as they are: finite, float64, shape (n, d)."""
+        """Return the same keys with other values, which are not checked: finite, float64, shape (n, d)."""
         keys = object.__new__(Keys)
         keys._set(self.frames, values, self.parameters)
         return keys
 
     def with_parameters(self, parameters: FloatArray) -> Keys:
-        """Return the same keys with other parameters, which are taken as they are: in their ranges, shape (5, n)."""
+        """Return the same keys with other parameters, which are not checked: in their ranges, shape (5, n)."""
         keys = object.__new__(Keys)
         keys._set(self.frames, self.values, parameters)
         return keys
 
 
 def _numbers(data: npt.ArrayLike, fault: str) -> FloatArray:
-    """Return a float64 copy, or say what these are not."""
+    """Return a float64 copy, or raise KeysError."""
     try:
         return as_array(data).copy()
     except TypeError as error:
@@ -220,6 +233,7 @@ def _numbers(data: npt.ArrayLike, fault: str) -> FloatArray:
 
 
 def _checked_frames(data: npt.ArrayLike) -> FloatArray:
+    """Return frames as float64, or raise KeysError."""
     frames = _numbers(data, n_("frames are not an array of numbers: {!s}"))
     if frames.ndim != 1:
         raise KeysError(n_("frames must have one dimension, not {:d}", frames.ndim))
@@ -247,6 +261,7 @@ def _checked_frames(data: npt.ArrayLike) -> FloatArray:
 
 
 def _checked_values(data: npt.ArrayLike, frames: FloatArray) -> FloatArray:
+    """Return values (n, d) as float64, or raise KeysError."""
     values = _numbers(data, n_("values are not an array of numbers: {!s}"))
     if values.ndim == 1:
         values = values[:, np.newaxis]
@@ -286,6 +301,7 @@ def _check_speed(frames: FloatArray, values: FloatArray) -> None:
 
 
 def _checked_parameters(data: tuple[npt.ArrayLike, ...], frames: FloatArray) -> FloatArray:
+    """Return the parameters (5, n), or raise KeysError."""
     parameters = np.empty((len(PARAMETERS), len(frames)))
     for row, (name, given) in enumerate(zip(PARAMETERS, data, strict=True)):
         try:
@@ -303,12 +319,12 @@ def _checked_parameters(data: tuple[npt.ArrayLike, ...], frames: FloatArray) -> 
 
 
 def checked_velocities(keys: Keys, velocities: npt.ArrayLike | None, components: int) -> FloatArray:
-    """Return velocities, a frame, one row a key; all 0 for None.
+    """Return velocities a frame, one row a key; all 0 for None.
 
     Raises
     ------
     KeysError
-        For what is not numbers, not finite, or not of shape (n, components).
+        If they are not numbers, not finite, or not of shape (n, components).
     """
     if velocities is None:
         return np.zeros((len(keys), components))

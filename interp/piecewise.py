@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Splines in runs of keys, between which other curves go from each to the next."""
+"""Piecewise splines: runs of keys with a spline each, and other curves between the runs."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -29,12 +29,11 @@ from .rotations.representations import RotationRepresentation, angular_motion, r
 
 EASE_TO, EASE_FROM = PARAMETERS.index("ease_to"), PARAMETERS.index("ease_from")
 _NO_LENGTH = np.array([[0.0], [1.0], [0.0], [0.0]])
-"""What Blender takes a quaternion of no length for."""
+"""The rotation that Blender plays for a quaternion of length 0."""
 
 
 class PiecewiseSpline:
-    """Splines one after the other; from the last key of each a curve of another kind goes to the next one's first key,
-    or the value is held up to there.
+    """Splines one after the other, with another curve, or a held value, from each to the next.
 
     Each is a spline of its own: it ends at its last key as at the end of a track, whatever comes after. Ease counts
     within runs only.
@@ -44,13 +43,12 @@ class PiecewiseSpline:
     runs : sequence of splines
         At least one, of one `batch` and cycle SINGLE, in order of frame.
     between : Curve, or None
-        What is played after each run but the last: as many segments, with derivatives up to the second. None: the
-        values are held.
+        The curve after each run but the last: as many segments, with derivatives up to the second. None: the values are
+        held.
     representation : str, or None
         The representation of the rotations whose channels `between` evaluates: see `rotation_representation`.
     cycle : "SINGLE" or "REPEAT"
-        Whether all of it is played again and again outside its keys. There is no LOOP, since its ends are those of
-        runs.
+        Whether the motion is repeated outside its keys. There is no LOOP, since its ends are those of runs.
 
     Raises
     ------
@@ -97,38 +95,44 @@ class PiecewiseSpline:
 
     @property
     def between(self) -> BoolArray:
-        """Which keys end a run, so that the segment after them is of no spline; shape (n,)."""
+        """Return which keys end a run, so that the segment after them is of no spline; shape (n,)."""
         between = np.zeros(len(self.keys), dtype=np.bool_)
         between[self.ends] = True
         return between
 
     @property
     def batch(self) -> Hashable:
+        """Return the identifier of the batch: that of the runs."""
         return type(self), self.runs[0].batch
 
     @property
     def derivatives(self) -> int:
+        """Return the highest derivative of the runs."""
         return self.runs[0].derivatives
 
     @property
     def continuity(self) -> Continuity:
-        """Within runs."""
+        """Return the continuity class within runs."""
         return self.runs[0].continuity
 
     @property
     def support(self) -> int | None:
+        """Return how many keys on each side of a segment it depends on, within its run."""
         return self.runs[0].support
 
     @property
     def interpolating(self) -> bool:
+        """Return whether the runs pass through their keys."""
         return self.runs[0].interpolating
 
     @property
     def is_cubic(self) -> bool:
+        """Return whether the runs' segments without ease are cubics in the frame."""
         return self.runs[0].is_cubic
 
     @property
-    def notes(self) -> tuple[Any, ...]:
+    def notes(self) -> tuple[str, ...]:
+        """Return the notes on the runs, each once."""
         return tuple(dict.fromkeys(note for run in self.runs for note in getattr(run, "notes", ())))
 
     @classmethod
@@ -150,12 +154,13 @@ class PiecewiseSpline:
 
 @dataclass(frozen=True)
 class _Gaps:
-    """What one spline plays between its runs."""
+    """The curves between the runs of one spline."""
 
     curve: Curve
     representation: RotationRepresentation | None
 
     def evaluate(self, gap: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+        """Return values or derivatives by u, shape (components, samples)."""
         if self.representation is None:
             return self.curve.evaluate(gap, u, nu)
         numbers = self.curve.evaluate(gap, u, 0)
@@ -177,11 +182,12 @@ class _PiecewiseCurve:
     is_between: BoolArray
     gaps: Sequence[_Gaps]
     owner: IndexArray
-    """Whose of the gaps each segment is; -1: none's."""
+    """Which of the gaps each segment belongs to; -1 for segments of runs."""
     number: IndexArray
-    """Which of its gaps it is."""
+    """Which segment of those gaps it is."""
 
     def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+        """Return values or derivatives by u, shape (components, samples)."""
         between, owner = self.is_between[segment], self.owner[segment]
         values = self.runs.evaluate(segment, np.where(between, 0.0, u), nu)
         if nu:

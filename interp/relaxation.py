@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Relaxation: the least change of some numbers, or the least effort, that makes errors vanish which depend on all of
-them.
+"""Relaxation: the least change of some numbers, or the least effort, with which errors vanish that depend on them.
 
-Every round takes the errors as linear in the numbers and solves for the least change that brings all of them down at
-once, so that nothing is left to chance. Source: docs/formulas.md, "Relaxation" and "Least effort", with what the
-published technique does otherwise.
+Every round linearises the errors in the numbers and solves for the least change that brings all of them down at once,
+so that nothing is left to chance. Source: docs/formulas.md, "Relaxation" and "Least effort", with the differences from
+the published technique.
 """
 
 from __future__ import annotations
@@ -23,35 +22,36 @@ Residuals = Callable[[FloatArray], FloatArray]
 ROUNDS = 40
 """Most rounds; each costs one evaluation of the errors a number, and a few more."""
 _AIM = 0.5
-"""Of the tolerance: what is left between is for rounding to float32, and for what happens between samples."""
+"""Part of the tolerance that a round aims at: the rest is for rounding to float32, and for errors between samples."""
 _KEPT = 0.75
-"""Of the tolerance: where all errors are below this, a round may let them come up to it for a smaller change."""
+"""Part of the tolerance: where all errors are below this, a round may let them grow up to it for a smaller change."""
 _SETTLED = 1e-2
 """Where the tolerance is reached, a round that moves by less than this part of the whole change is the last one."""
 _STANDS_STILL = 1e-7
-"""The same where it is not reached: then nothing gets better any more."""
+"""The same where it is not reached: then there is no progress any more."""
 _HALVINGS = 12
 _DERIVATIVE = 1e-6
-"""Step of the numeric derivatives, of numbers in the size of one: half of float64's digits."""
+"""Step of the numeric derivatives, for numbers of the size of 1: half of float64's digits."""
 _DAMPING = 1e-9
-"""Of the largest square of a derivative: directions that the errors do not feel stay as they are."""
+"""Part of the largest square of a derivative: directions that the errors do not depend on stay as they are."""
 _UNFELT = 1e-4
-"""Of the largest derivative of an effort by a weighted number: how dear a change is in directions without effort."""
+"""Part of the largest derivative of an effort by a weighted number: the cost of changes that need no effort."""
 _WORTH_IT = 1e-9
-"""Of an effort: a step that saves less is none."""
+"""Part of an effort: a step that saves less is not taken."""
 
 
 @dataclass(frozen=True)
 class Relaxed:
-    """What came of it."""
+    """The result of a relaxation."""
 
     numbers: FloatArray
-    """Shape (n,)."""
+    """The changed numbers, shape (n,)."""
     excess: float
     """The largest error that is left; negative where all conditions hold with room to spare."""
     reached: bool
-    """Whether that is within the tolerance."""
+    """Whether the largest error is within the tolerance."""
     rounds: int
+    """The rounds that were done."""
 
 
 def relax(
@@ -76,7 +76,7 @@ def relax(
     tolerance : float
         Above 0, in the unit of the errors.
     weights : float or array_like, shape (n,)
-        How dear a change of each number is: the sum of ``(weight change)**2`` is what is kept small.
+        The cost of a change of each number: the sum of ``(weight change)**2`` is minimised.
     longest : float or array_like, shape (n,)
         The most that one round may change each number: as far as the errors are nearly linear.
     rounds : int
@@ -84,7 +84,7 @@ def relax(
     progress : callable, optional
         Called with the rounds done and the most there may be.
     effort : callable, optional
-        From numbers, shape (n,), to residuals, shape (k,), whose sum of squares is kept small in place of that of the
+        From numbers, shape (n,), to residuals, shape (k,), whose sum of squares is minimised in place of that of the
         weighted changes; these only decide between numbers of one effort.
 
     Returns
@@ -108,7 +108,7 @@ def relax(
     if not np.isfinite(errors).all():
         raise ValueError("the errors are not finite")
     aim = _AIM * tolerance
-    # In units of their weights from here on: what is kept small is the length of `change`.
+    # In units of their weights from here on: the length of `change` is minimised.
     change = np.zeros_like(begin)
     done = 0
     while done < rounds:
@@ -122,7 +122,7 @@ def relax(
             target = change + _downhill(slopes, errors - aim)
         towards = target - change
         towards /= max(1.0, float((np.abs(scale * towards) / np.asarray(longest)).max()))
-        step, moved = _tried(excess, effort, begin, scale, change, towards, errors, aim)
+        step, moved = _line_search(excess, effort, begin, scale, change, towards, errors, aim)
         if step is None:
             break
         size = float(np.linalg.norm(step))
@@ -137,7 +137,7 @@ def relax(
 
 
 def _slopes(excess: Excess, numbers: FloatArray, errors: FloatArray) -> FloatArray:
-    """Derivatives of the errors, shape (m, n)."""
+    """Return the derivatives of the errors, shape (m, n)."""
     slopes = np.empty((len(errors), len(numbers)))
     for column in range(len(numbers)):
         step = _DERIVATIVE * max(1.0, abs(numbers[column]))
@@ -150,17 +150,17 @@ def _slopes(excess: Excess, numbers: FloatArray, errors: FloatArray) -> FloatArr
 def _linear_effort(
     effort: Residuals | None, begin: FloatArray, scale: FloatArray, change: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return a matrix and numbers w: ``matrix @ change - w`` is what is kept small, linear about the change."""
+    """Return a matrix and numbers w with which ``matrix @ change - w`` are the residuals, linearised at the change."""
     size = len(begin)
     if effort is None:
         return np.eye(size), np.zeros(size)
     now = effort(begin + scale * change)
     slopes = _slopes(effort, begin + scale * change, now) * scale
-    dear = _UNFELT * float(np.linalg.norm(slopes, axis=0).max()) or 1.0
-    return np.vstack((slopes, dear * np.eye(size))), np.concatenate((slopes @ change - now, np.zeros(size)))
+    cost = _UNFELT * float(np.linalg.norm(slopes, axis=0).max()) or 1.0
+    return np.vstack((slopes, cost * np.eye(size))), np.concatenate((slopes @ change - now, np.zeros(size)))
 
 
-def _tried(
+def _line_search(
     excess: Excess,
     effort: Residuals | None,
     begin: FloatArray,
@@ -170,12 +170,12 @@ def _tried(
     errors: FloatArray,
     aim: float,
 ) -> tuple[FloatArray | None, FloatArray]:
-    """Return the step, or the longest part of it that does not make things worse, with the errors there; None: there
-    is none.
+    """Return the step, or the longest tried part of it that is an improvement, with the errors there.
 
-    Where all conditions hold already, they only have to go on doing so, at less effort.
+    None for the step if there is no such part. Where all conditions hold already, an improvement keeps them and needs
+    less effort.
     """
-    worth, kept = _misses(errors, aim), _KEPT * aim / _AIM
+    worth, kept = _sum_over_aim(errors, aim), _KEPT * aim / _AIM
     holds = errors.max() <= kept if effort is not None else worth == 0.0
     size = _squares(effort, begin + scale * change)
     for halving in range(_HALVINGS):
@@ -186,29 +186,31 @@ def _tried(
             if holds and moved.max() <= kept:
                 better = effort is None or _squares(effort, numbers) < size * (1.0 - _WORTH_IT)
             else:
-                better = _misses(moved, aim) < worth
+                better = _sum_over_aim(moved, aim) < worth
             if better:
                 return part, moved
     return None, errors
 
 
 def _squares(effort: Residuals | None, numbers: FloatArray) -> float:
+    """Return the effort of numbers, 0 without one."""
     return 0.0 if effort is None else float((effort(numbers) ** 2).sum())
 
 
-def _misses(errors: FloatArray, aim: float) -> float:
+def _sum_over_aim(errors: FloatArray, aim: float) -> float:
+    """Return the sum of squares of the errors above the aim."""
     over = np.maximum(errors - aim, 0.0)
     return float(over @ over)
 
 
 def _downhill(slopes: FloatArray, over: FloatArray) -> FloatArray:
-    """The damped Gauss-Newton step for the sum of squares of what is over 0, with those that it would bring there."""
+    """Return the damped Gauss-Newton step for the sum of squares of errors above 0, here or after the step."""
     bad = over > 0.0
     damping = _DAMPING * max(float((slopes**2).sum(axis=0).max()), np.finfo(np.float64).tiny)
     step = np.zeros(slopes.shape[1])
     for _ in range(_HALVINGS):
         part = slopes[bad]
-        # Also between many errors that can't all vanish the step is the one of least squares.
+        # Where not all errors can vanish, this is the step of least squares.
         matrix = part.T @ part + damping * np.eye(slopes.shape[1])
         step = np.asarray(np.linalg.solve(matrix, -part.T @ over[bad]), dtype=np.float64)
         now = bad | (over + slopes @ step > 0.0)
@@ -221,8 +223,7 @@ def _downhill(slopes: FloatArray, over: FloatArray) -> FloatArray:
 def least_effort(
     matrix: npt.ArrayLike, wanted: npt.ArrayLike, slopes: npt.ArrayLike, room: npt.ArrayLike
 ) -> FloatArray | None:
-    """Return the x with ``slopes @ x <= room`` for which ``matrix @ x`` comes nearest to `wanted`, or None where there
-    is none.
+    """Return the x with ``slopes @ x <= room`` for which ``matrix @ x`` comes nearest to `wanted`.
 
     Parameters
     ----------
@@ -231,6 +232,11 @@ def least_effort(
     wanted : array_like, shape (k,)
     slopes : array_like, shape (m, n)
     room : array_like, shape (m,)
+
+    Returns
+    -------
+    ndarray, shape (n,), or None
+        None where no x meets the conditions.
 
     Notes
     -----
@@ -279,9 +285,9 @@ def least_change(slopes: npt.ArrayLike, room: npt.ArrayLike) -> FloatArray | Non
 
 
 _SHORT = 1e-10
-"""A residual, squared, that counts as none: the shortest z would be 1e5 times the farthest limit."""
+"""A squared residual that counts as 0: the shortest z would be 1e5 times the farthest limit."""
 _MISSED = 1e-6
-"""Of the limits: how far off them rounding may leave a result."""
+"""Relative to the limits: the error that rounding may leave in a result."""
 
 
 def non_negative_least_squares(matrix: npt.ArrayLike, wanted: npt.ArrayLike) -> FloatArray:
@@ -294,7 +300,7 @@ def non_negative_least_squares(matrix: npt.ArrayLike, wanted: npt.ArrayLike) -> 
 
     Notes
     -----
-    Lawson and Hanson (23.10), NNLS: columns come in one by one, that with the steepest slope first, and go out where
+    Lawson and Hanson (23.10), NNLS: columns are added one by one, that with the steepest slope first, and removed where
     they would become negative.
     """
     a, b = np.asarray(matrix, dtype=np.float64), np.asarray(wanted, dtype=np.float64)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Timing apart from shape: a motion p played at the frames F(t) that a frame function gives, and the frame function
-with which it goes at one speed.
+"""Timing apart from shape: a motion p at the frames F(t) of a frame function, and the one for constant speed.
 
 Source: docs/formulas.md, "Frame functions", "Arc length" and "Constant speed".
 """
@@ -22,29 +21,29 @@ from .keys import FloatArray, numbers
 Between = Literal["ENDS", "KEYS"]
 
 LENGTH_TOLERANCE = 1e-9
-"""Of the whole length: what arc lengths are off by at most."""
+"""Part of the whole length: the largest error of arc lengths."""
 POSITION_TOLERANCE = 0.005
-"""Of what a motion of one speed goes in a frame: how near the keys of its frame function keep to that."""
+"""Part of what a motion of constant speed travels in a frame: the largest error of its position."""
 SPEED_TOLERANCE = 0.01
-"""Of its speed: how near they keep to that."""
+"""Relative: the largest error of its speed."""
 
 _NODES = 10
 _PLACES, _WEIGHTS = legendre.leggauss(_NODES)
 _ORDERS = np.arange(_NODES)[:, np.newaxis]
 # From a polynomial's values at the places to its Legendre coefficients, exactly: the quadrature is, to degree 19.
 _TO_COEFFICIENTS = (_ORDERS + 0.5) * legendre.legvander(_PLACES, _NODES - 1).T * _WEIGHTS
-# Halvings of a panel. After so many it is narrower than rounding can tell, whatever the speed does in it.
+# Halvings of a panel, after which it is narrower than rounding.
 _MOST_LEVELS = 40
 _MOST_STEPS = 60
-# Of all frames: parts shorter than this are none.
+# Part of all frames: shorter smooth parts are dropped.
 _MEETING = 1e-12
-# Relative, a few roundings: panels, and ways back, cannot be known better.
+# Relative, a few roundings: lengths of panels, and frames of lengths, cannot be more exact.
 _EXACT = 4.0 * 2.0**-52
 # Frames. Pieces of a frame function are divided no further: about a stop, where its slope has no bound, a line must do.
 _LEAST_FRAMES = 0.125
 # Frames, 1/64: the time that a frame function takes to pass over a rest in the motion.
 _PASSING = 0.015625
-# Of a piece: so far within it is the value at its end.
+# Part of a piece: values at its ends are taken so far within it.
 _INWARD = 1e-9
 _LOOKS = np.linspace(0.0, 1.0, 17)[1:-1]
 
@@ -97,7 +96,7 @@ def retimed(
 
 
 class ArcLength:
-    """How far a motion has come, from its first key on.
+    """The length of a motion's path, from its first key to any frame.
 
     Parameters
     ----------
@@ -105,7 +104,7 @@ class ArcLength:
         The motion: one spline, or those of components that are keyed at different frames. Of values the length is
         Euclidean over all components; of rotations it is the angle turned through, in radians.
     tolerance : float
-        What lengths may be off by, of the whole.
+        The largest error of lengths, as a part of the whole.
 
     Attributes
     ----------
@@ -148,9 +147,9 @@ class ArcLength:
         return self._before[panel] + legendre.legval(x, self._panel[:, panel], tensor=False)
 
     def frames(self, lengths: npt.ArrayLike) -> FloatArray:
-        """Return where the motion has come so far, shape (m,): the last such frame, if it rests there.
+        """Return the frames at which the motion has these lengths, shape (m,).
 
-        Of the whole length, the first.
+        If it rests there, the last such frame; of the whole length, the first.
         """
         wanted = np.clip(numbers("lengths", lengths), 0.0, self.length)
         moving = np.flatnonzero(np.diff(self._before) > 0.0)
@@ -197,6 +196,7 @@ class ArcLength:
         return np.concatenate(done_start), np.concatenate(done_series, axis=1)
 
     def _series(self, start: FloatArray, end: FloatArray) -> FloatArray:
+        """Return the Legendre series of the lengths in panels, from each panel's start."""
         half = (end - start) / 2.0
         frames = start + half * (1.0 + _PLACES[:, np.newaxis])
         speeds = self.speed(frames.ravel()).reshape(frames.shape)
@@ -222,7 +222,7 @@ def _smooth_parts(splines: Sequence[Spline]) -> FloatArray:
 
 
 class ConstantSpeed:
-    """The frame function with which a motion goes at one speed; what it passes stays as it is.
+    """The frame function with which a motion has constant speed along the same path.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ class ConstantSpeed:
     between : "ENDS" or "KEYS"
         One speed from the first key to the last; or the keys keep their frames, and it is one from key to key.
     tolerance : float
-        What lengths may be off by, of the whole.
+        The largest error of lengths, as a part of the whole.
 
     Notes
     -----
@@ -265,31 +265,31 @@ class ConstantSpeed:
         return np.where(outside, 0.0, self._part(at)[1])
 
     def _part(self, frames: FloatArray) -> tuple[IndexArray, FloatArray]:
-        """Return between which marks frames lie, and the speed there."""
+        """Return the number of the part between marks that each frame is in, and the speed there."""
         if len(self._marks) == 1:
             return np.zeros(frames.shape, dtype=np.intp), np.zeros(frames.shape)
         part = np.clip(np.searchsorted(self._marks, frames, side="right") - 1, 0, len(self._marks) - 2)
         return part, (np.diff(self._lengths) / np.diff(self._marks))[part]
 
     def _frames_of(self, lengths: FloatArray) -> FloatArray:
-        """Return when the motion has come so far."""
-        way = np.flatnonzero(np.diff(self._lengths) > 0.0)
-        if not len(way):
+        """Return the times at which the motion has these lengths."""
+        moving = np.flatnonzero(np.diff(self._lengths) > 0.0)
+        if not len(moving):
             return np.empty(0)
-        part = way[np.clip(np.searchsorted(self._lengths[way], lengths, side="right") - 1, 0, None)]
+        part = moving[np.clip(np.searchsorted(self._lengths[moving], lengths, side="right") - 1, 0, None)]
         pace = (self._lengths[part + 1] - self._lengths[part]) / (self._marks[part + 1] - self._marks[part])
         times: FloatArray = self._marks[part] + (lengths - self._lengths[part]) / pace
         return times
 
-    def keys(self, way: float = POSITION_TOLERANCE, speed: float = SPEED_TOLERANCE) -> FunctionKeys:
-        """Return few Bezier keys that play it.
+    def keys(self, position: float = POSITION_TOLERANCE, speed: float = SPEED_TOLERANCE) -> FunctionKeys:
+        """Return few Bezier keys that play the function.
 
         Parameters
         ----------
-        way : float
-            How far the motion may be ahead or behind, of what it goes in a frame.
+        position : float
+            How far the motion may be ahead or behind, as a part of what it travels in a frame.
         speed : float
-            How much its speed may differ, of itself. Within a quarter of a frame of keys at which the motion stops by
+            The largest relative error of its speed. Within a quarter of a frame of keys at which the motion stops by
             itself, or all but stops, both may be more, because the frame function is all but vertical there: it may be
             a tenth of a frame ahead or behind.
 
@@ -306,15 +306,16 @@ class ConstantSpeed:
         start, end = edges[:-1], edges[1:]
         while len(start):
             pieces = self._pieces(start, end)
-            good = self._is_near(pieces, way, speed)
+            good = self._is_good(pieces, position, speed)
             done.append(pieces.take(good))
             start, end = start[~good], end[~good]
             middle = (start + end) / 2.0
             middle = np.where(end - start >= 2.0, np.round(middle), middle)
             start, end = np.concatenate((start, middle)), np.concatenate((middle, end))
-        return _joined(done)
+        return _function_keys(done)
 
     def _pieces(self, start: FloatArray, end: FloatArray) -> _Pieces:
+        """Return the cubics with the function's values and derivatives at these frames."""
         frames = np.stack((start, end))
         pace = self.pace((start + end) / 2.0)
         # From within: over a rest F jumps.
@@ -325,8 +326,8 @@ class ConstantSpeed:
         slopes[:, pace == 0.0] = 1.0
         return _Pieces(frames, values, slopes)
 
-    def _is_near(self, pieces: _Pieces, way: float, speed: float) -> BoolArray:
-        """Return which pieces play the function, or can't be divided more; what would turn back becomes a line."""
+    def _is_good(self, pieces: _Pieces, position: float, speed: float) -> BoolArray:
+        """Return which pieces play the function, or can't be divided more; make lines of those that might turn back."""
         length = np.diff(pieces.frames, axis=0)[0]
         chord = np.diff(pieces.values, axis=0)[0] / length
         shortest = length < 2.0 * _LEAST_FRAMES
@@ -340,7 +341,7 @@ class ConstantSpeed:
         paced = np.where(still, 1.0, pace)
         off = (self.arc.at(at) - self.arc.at(self(frames.ravel()))).reshape(frames.shape) / paced
         over = self.arc.speed(at).reshape(frames.shape) * rates / paced - 1.0
-        near = (np.abs(off) <= way).all(axis=0) & (np.abs(over) <= speed).all(axis=0) & bounded
+        near = (np.abs(off) <= position).all(axis=0) & (np.abs(over) <= speed).all(axis=0) & bounded
         done: BoolArray = near | shortest | still.all(axis=0)
         return done
 
@@ -352,9 +353,9 @@ class FunctionKeys:
     Attributes
     ----------
     frames, values : ndarray, shape (k,)
-        Where they stand.
+        The keys.
     incoming, outgoing : ndarray, shape (k,)
-        Derivatives a frame on both sides; handles at a third of the way, see `fitting.handles`.
+        Derivatives a frame on both sides; handles stand at thirds: see `fitting.curves.handles`.
     """
 
     frames: FloatArray
@@ -372,6 +373,7 @@ class _Pieces:
     slopes: FloatArray
 
     def take(self, rows: BoolArray) -> _Pieces:
+        """Return some of the pieces."""
         return _Pieces(self.frames[:, rows], self.values[:, rows], self.slopes[:, rows])
 
     def at(self, parameter: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -385,8 +387,8 @@ class _Pieces:
         return self.frames[0] + t * length, values, slopes / length
 
 
-def _joined(parts: Sequence[_Pieces]) -> FunctionKeys:
-    """Return the keys of pieces that lie end to end, with a short way up where one begins higher than the last ends."""
+def _function_keys(parts: Sequence[_Pieces]) -> FunctionKeys:
+    """Return the keys of pieces that lie end to end, with a short steep segment where one begins above the last."""
     frames, values, slopes = (
         np.concatenate([getattr(part, name) for part in parts], axis=1) for name in ("frames", "values", "slopes")
     )

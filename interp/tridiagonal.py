@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Solve block tridiagonal systems of equations, a row a key, of all tracks at once.
 
-Elimination from key to key would be one step of Python a key. Cyclic reduction in parallel lets every row eliminate its
-neighbours in each step, which doubles the distance to those that remain; rows of cubic splines are dominated by their
-own key, and what remains shrinks with each step squared. So a few steps do, as many for a thousand keys as for ten, and
-a loop is no other case. Each number is made of its own track's alone, whichever tracks are solved together.
+Elimination from key to key would be one step of Python a key. By parallel cyclic reduction every row eliminates its
+neighbours in each step, which doubles the distance to those that remain. The rows of cubic splines are diagonally
+dominant, so the remaining off-diagonal blocks are squared in each step: a few steps suffice, as many for a thousand
+keys as for ten, and a loop is no special case. A result does not depend on which tracks are solved together.
 Source: docs/formulas.md, "Tridiagonal systems".
 """
 
@@ -16,7 +16,7 @@ from .batch import IndexArray
 from .keys import FloatArray
 from .rotations.exponential import cross
 
-# A row's share outside its own key is at most 1/2 after the first step, and squared by each: 2^-64 after seven.
+# The off-diagonal part of a row is at most 1/2 after the first step, and squared by each: 2^-64 after seven.
 _STEPS = 7
 
 
@@ -33,13 +33,13 @@ def solve(
     Parameters
     ----------
     before, own, after : ndarray, shape (b, b, K)
-        Of each key a number (b = 1) or a matrix of 3. The sum of the sizes of `before` and `after` must be at most half
-        that of `own` in every row, or in those that this is true of but for one side of which a row has nothing;
-        `before` is zero at a key without a previous one, and likewise `after`.
+        For each key a number (b = 1) or a matrix of 3. The norms of `before` and `after` must add up to at most half
+        the norm of `own` in every row, except where one of both is 0; `before` is 0 at a key without a previous one,
+        and likewise `after`.
     right : ndarray, shape (b, c, K)
-        c right sides.
+        The right sides, c of them.
     previous, following : ndarray, shape (K,)
-        The keys beside each key, as `KeyBatch` has them.
+        The keys beside each key: see `KeyBatch`.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def solve(
 
 
 def times(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Return matrix products, (i, j, K) by (j, k, K); summed in one order however many there are."""
+    """Return matrix products, (i, j, K) by (j, k, K); the order of the sum does not depend on K."""
     total: FloatArray = a[:, 0, np.newaxis] * b[0]
     for index in range(1, len(b)):
         total += a[:, index, np.newaxis] * b[index]

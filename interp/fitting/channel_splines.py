@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Splines that channels are to play: taken in many at once, for the fit of knots and for the fit of handles."""
+"""Splines that channels are to play, in batches: for the fits of curves and of handles."""
 
 from __future__ import annotations
 
@@ -16,16 +16,27 @@ from ..rotations.representations import RotationRepresentation, rotation_represe
 
 
 class Request(Protocol):
-    """A spline that channels are to play, as `fitting.Request` and `handles.Request` describe it."""
+    """A spline that channels are to play: see `curves.Request` and `handles.Request`."""
 
     @property
-    def spline(self) -> Spline: ...
+    def spline(self) -> Spline:
+        """Return the spline to be played."""
+        ...
+
     @property
-    def held(self) -> str | None: ...
+    def held(self) -> str | None:
+        """Return the name of the representation of rotations, None for numbers."""
+        ...
+
     @property
-    def numbers(self) -> npt.ArrayLike | None: ...
+    def numbers(self) -> npt.ArrayLike | None:
+        """Return the channels' numbers at the keys, None for the spline's values."""
+        ...
+
     @property
-    def segments(self) -> npt.ArrayLike | None: ...
+    def segments(self) -> npt.ArrayLike | None:
+        """Return which segments to fit, None for all."""
+        ...
 
 
 _Request = TypeVar("_Request", bound=Request)
@@ -33,7 +44,7 @@ _Result = TypeVar("_Result")
 
 
 def in_batches(requests: Sequence[_Request], fit: Callable[[Sequence[_Request]], Sequence[_Result]]) -> list[_Result]:
-    """Return what `fit` makes of the requests, called once for all whose channels hold the same kind of thing."""
+    """Return the fits of requests, with one call of `fit` for all of the same batch and representation."""
     results: dict[int, _Result] = {}
     groups: dict[Hashable, list[int]] = {}
     for index, request in enumerate(requests):
@@ -44,7 +55,7 @@ def in_batches(requests: Sequence[_Request], fit: Callable[[Sequence[_Request]],
 
 
 class Batch(NamedTuple):
-    """Requests whose channels hold the same kind of thing, their tracks laid end to end."""
+    """Requests of one batch and representation, with the keys of their tracks end to end."""
 
     representation: RotationRepresentation | None
     tracks: KeyBatch
@@ -56,12 +67,12 @@ class Batch(NamedTuple):
 
 
 def batch(requests: Sequence[Request]) -> Batch:
-    """Take in the requests of one batch.
+    """Return the batch of requests of one representation.
 
     Raises
     ------
     ValueError
-        For numbers that are not the keys', and an unknown representation to hold rotations.
+        For numbers that are not the keys', and an unknown representation of rotations.
     """
     splines, held = [request.spline for request in requests], requests[0].held
     representation = rotation_representation(held) if held is not None else None
@@ -90,8 +101,21 @@ def _key_numbers(request: Request, representation: RotationRepresentation | None
 def parabola(
     places: FloatArray, middle: IndexArray, before: FloatArray, largest: FloatArray, after: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return slope and bend of parabolas through the largest values, at places of the indices `middle`, and those
-    beside them: such a one has its top slope / (2 bend) behind the place, and slope² / (4 bend) above the value."""
+    """Return slope and curvature of parabolas through the largest of sampled values and its neighbours.
+
+    Parameters
+    ----------
+    places : ndarray, shape (m,)
+        Parameters of the samples, ascending.
+    middle : ndarray of int, shape (n,)
+        Which sample is the largest.
+    before, largest, after : ndarray, shape (n,)
+        The values there and at its neighbours.
+
+    Notes
+    -----
+    The maximum of a parabola is slope / (2 curvature) behind the middle, and slope² / (4 curvature) above its value.
+    """
     rise, fall = places[middle] - places[middle - 1], places[middle + 1] - places[middle]
     up, down = (largest - before) / rise, (after - largest) / fall
     return (up * fall + down * rise) / (rise + fall), (up - down) / (rise + fall)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fit few Bezier keys to a motion of which only samples are known: such as one that a frame function plays, whose rate
-no formula tells. Source: docs/formulas.md, "Fitting samples"."""
+"""Fit few Bezier keys to a motion of which only samples are known, such as one that a frame function plays.
+
+Source: docs/formulas.md, "Fitting samples".
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ class SampledFit:
     rows : ndarray of int, shape (k,)
         Which of the samples are keys, ascending.
     incoming, outgoing : ndarray, shape (k, channels)
-        Derivatives a frame on both sides of them; handles at a third of the way, see `fitting.handles`.
+        Derivatives a frame on both sides of them; handles stand at thirds: see `fitting.curves.handles`.
     error : float
         The largest difference from a sample.
     """
@@ -59,13 +61,13 @@ def fit_samples(
     frames : array_like, shape (n,)
         Strictly ascending, two or more.
     values : array_like, shape (n, channels)
-        What the channels have there.
+        The channels' values there.
     breaks : ndarray of int
         Rows that are keys in any case, ascending, the first and the last among them: the motion may have corners there.
     size : callable
-        How large differences of the channels are.
+        The size of differences of the channels.
     most : float
-        How large they may be. Nothing is known between neighbouring samples.
+        The largest size allowed at a sample. Between neighbouring samples nothing is known.
     near : ndarray of bool, shape (n,), or None
         Rows that are keys only where no others reach that, or where they are `breaks`: such as those near to keys.
 
@@ -82,7 +84,7 @@ def fit_samples(
         start = rows[-1]
         at_break = int(np.searchsorted(breaks, start, side="right"))
         part = slice(int(breaks[at_break - 1]), int(breaks[at_break]) + 1)
-        end, piece = _farthest(samples, start, part, length, most)
+        end, piece = _longest_piece(samples, start, part, length, most)
         if near is not None and near[end] and end < part.stop - 1 and not near[start + 1 : end].all():
             earlier = start + 1 + int(np.flatnonzero(~near[start + 1 : end])[-1])
             shorter = samples.piece(start, earlier, part)
@@ -97,12 +99,25 @@ def fit_samples(
 
 
 _Piece = tuple[FloatArray, FloatArray, float]
-"""The derivatives at its start and its end, and how far it is from the samples within."""
+"""A piece: the derivatives at its start and its end, and its largest difference from the samples within."""
 
 
-def _farthest(samples: _Samples, start: int, part: slice, length: int, most: float) -> tuple[int, _Piece]:
-    """Return about the longest piece that is near enough; `length`: that of the piece before, `part`: the rows from
-    break to break."""
+def _longest_piece(samples: _Samples, start: int, part: slice, length: int, most: float) -> tuple[int, _Piece]:
+    """Return the end of about the longest good piece from `start`, and the piece.
+
+    Parameters
+    ----------
+    samples : _Samples
+        The samples.
+    start : int
+        The row at which it starts.
+    part : slice
+        The rows from break to break.
+    length : int
+        The length of the piece before, with which the search begins.
+    most : float
+        The largest difference allowed.
+    """
     end, found, far = start, None, part.stop
     tried = min(start + max(length, _FOR_SLOPE), part.stop - 1)
     while found is None or far - end > 1 + (end - start) // _SLACK:
@@ -124,7 +139,7 @@ class _Samples:
         self._arriving = _slopes(frames[::-1], values[::-1])[::-1]
 
     def piece(self, start: int, end: int, part: slice) -> _Piece:
-        """Return the derivatives at both ends of a piece, and how far its cubic is from the samples within."""
+        """Return the derivatives at both ends of a piece, and the largest difference of its cubic from the samples."""
         frames, values = self.frames, self.values
         count = end - start + 1
         if count >= _FOR_SLOPE:
@@ -157,7 +172,7 @@ def _slopes(frames: FloatArray, values: FloatArray) -> FloatArray:
 
 
 def _around(row: int, part: slice) -> list[int]:
-    """Return the row, and then those near it."""
+    """Return the row, then the rows near it."""
     first = max(part.start, min(row - _AROUND, part.stop - 2 * _AROUND - 1))
     near = range(first, min(part.stop, first + 2 * _AROUND + 1))
     return [row, *(each for each in near if each != row)]
@@ -166,7 +181,7 @@ def _around(row: int, part: slice) -> list[int]:
 def _slope(frames: FloatArray, values: FloatArray, rows: Sequence[int]) -> FloatArray:
     """Return the derivative at the first of the rows of the polynomial through all of them."""
     away = frames[list(rows[1:])] - frames[rows[0]]
-    # Lagrange's: each chord counts by what the others' distances are to how far they are from its own end.
+    # Lagrange's weights: for each chord the product of the others' distances over their distances from its end.
     weights = [np.prod(np.delete(away, row) / (np.delete(away, row) - away[row])) for row in range(len(away))]
     slope: FloatArray = (weights / away) @ (values[list(rows[1:])] - values[rows[0]])
     return slope

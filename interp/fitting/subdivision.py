@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Where to divide a span of a curve, so that cubic pieces with exact ends follow it: many spans at once.
 
-A span is known by a cubic that has its ends' values and derivatives, and by five samples between. What the cubic leaves
-over has double zeros at both ends: it is t² (1-t)² g(t), and the samples give g to the fourth degree. That polynomial,
-of the eighth degree in all, stands in for the curve while pieces are tried, so that the curve itself is evaluated only
-at the knots that are chosen, and once more to prove them.
+A span is given by a cubic with the values and derivatives at its ends, and by five samples between. The rest, the curve
+less the cubic, has double zeros at both ends: it is t² (1-t)² g(t), and the samples give g to the fourth degree. That
+polynomial, of the eighth degree in all, replaces the curve while pieces are tried: the curve itself is evaluated only
+at the knots that are chosen, and once more to measure the errors.
 
 Arrays have the samples or coefficients first, then the components, then the spans.
 """
@@ -19,32 +19,35 @@ from ..batch import BoolArray, IndexArray
 from ..keys import FloatArray
 
 Measure = Callable[[IndexArray, FloatArray, FloatArray], FloatArray]
-"""(span, values (c, n), their change (c, n)) -> how far this is off, where 1 is as much as may be."""
+"""(span, values (c, n), their errors (c, n)) -> the size of the errors, where 1 is the largest allowed."""
 
-# Zeros of the sixth derivative of Chebyshev's kind, all but the first and last: dense towards the ends, as g needs.
+# Chebyshev's extrema of the eighth degree, without the ends and those next to them: dense towards the ends, as g needs.
 NODES = 0.5 - 0.5 * np.cos(np.arange(2, 7) * np.pi / 8.0)
-# Between them, and between them and the ends.
+# The middles between them, and between them and the ends.
 _BETWEEN = np.convolve(np.concatenate(([0.0], NODES, [1.0])), [0.5, 0.5], mode="valid")
 # Where t² (1-t)² is largest, and where it is if g is odd about the middle.
 _PROBES = (0.5 - np.sqrt(0.05), 0.5, 0.5 + np.sqrt(0.05))
 
 
 def _bernstein(t: FloatArray) -> FloatArray:
+    """Return the matrix from four Bezier points to the values at t, shape (m, 4)."""
     s = 1.0 - t
     return np.stack([s**3, 3.0 * t * s**2, 3.0 * t**2 * s, t**3], axis=1)
 
 
 def _double_zeros(t: FloatArray) -> FloatArray:
+    """Return t² (1-t)²."""
     return t * t * (1.0 - t) * (1.0 - t)
 
 
 def _chebyshev(t: FloatArray) -> FloatArray:
+    """Return the matrix from g's Chebyshev coefficients to its values at t, shape (m, nodes)."""
     matrix: FloatArray = np.polynomial.chebyshev.chebvander(2.0 * t - 1.0, len(NODES) - 1).astype(np.float64)
     return matrix
 
 
 def _powers_of_rest() -> FloatArray:
-    """The matrix from the rest at the nodes to its coefficients by powers of 2t-1, shape (9, nodes)."""
+    """Return the matrix from the rest at the nodes to its coefficients by powers of 2t-1, shape (9, nodes)."""
     weight = np.polynomial.polynomial.polyfromroots([-1.0, -1.0, 1.0, 1.0]) / 16.0
     rows = [np.polynomial.polynomial.polymul(weight, np.polynomial.chebyshev.cheb2poly(row)) for row in np.eye(5)]
     padded = np.array([np.pad(row, (0, 9 - len(row))) for row in rows])
@@ -52,7 +55,7 @@ def _powers_of_rest() -> FloatArray:
 
 
 def _powers_of_cubic() -> FloatArray:
-    """The matrix from four Bezier points to the coefficients by powers of 2t-1, shape (9, 4)."""
+    """Return the matrix from four Bezier points to the coefficients by powers of 2t-1, shape (9, 4)."""
     rows = np.zeros((9, 4))
     near, far = np.array([0.5, -0.5]), np.array([0.5, 0.5])
     for point, count in enumerate((1, 3, 3, 1)):
@@ -64,31 +67,31 @@ def _powers_of_cubic() -> FloatArray:
 
 
 BERNSTEIN = _bernstein(NODES)
-"""From four Bezier points to the values at the nodes, shape (nodes, 4)."""
+"""The matrix from four Bezier points to the values at the nodes, shape (nodes, 4)."""
 DENSE = _bernstein(np.arange(1, 64) / 64.0)
-"""The same at places so dense that nothing need be known of what is between them."""
+"""The same for parameters so dense that the largest error is among them."""
 TO_CHEBYSHEV = np.linalg.inv(_chebyshev(NODES)) / _double_zeros(NODES)
-"""From the rest at the nodes to g's Chebyshev coefficients, shape (nodes, nodes)."""
+"""The matrix from the rest at the nodes to g's Chebyshev coefficients, shape (nodes, nodes)."""
 PLACES = np.sort(np.concatenate(([0.0, 1.0], NODES, _BETWEEN)))
-"""The nodes, what is between them, and the ends."""
+"""The nodes, the middles between them, and the ends."""
 TO_BETWEEN = _double_zeros(_BETWEEN)[:, np.newaxis] * (_chebyshev(_BETWEEN) @ TO_CHEBYSHEV)
-"""From the rest at the nodes to the rest between them, shape (6, nodes)."""
+"""The matrix from the rest at the nodes to the rest between them, shape (6, nodes)."""
 _REST, _CUBIC = _powers_of_rest(), _powers_of_cubic()
 
-# A search aims at this part of what may be: the proof, on the curve itself, finds a little more here and there.
+# A search aims at this part of the allowed error: measured on the curve itself, some errors are a little larger.
 _AIM = 0.97
 _MOST_TRIALS = 9
-# In so many parts a span's mass is told.
+# The mass of a span, in whole units.
 _UNITS = 2.0**40
-# Pieces at most from one span: five samples tell no more of a curve.
+# Pieces at most from one span: five samples resolve no more.
 _MOST_PIECES = 24
 
 
 def apply(matrix: FloatArray, samples: FloatArray) -> FloatArray:
     """Return a matrix times samples (m, …), over the first axis.
 
-    Sample by sample: what a product of matrices gives for one span depends, in the last bit, on how many others there
-    are.
+    It is summed sample by sample, so that the result of one span does not depend, in the last bit, on how many others
+    there are.
     """
     columns = matrix.T.reshape(*matrix.T.shape, *[1] * (samples.ndim - 1))
     result: FloatArray = columns[0] * samples[0]
@@ -103,7 +106,7 @@ def polynomials(points: FloatArray, rest: FloatArray) -> FloatArray:
 
 
 def unresolved(rest: FloatArray) -> BoolArray:
-    """Return for which spans (n,) five samples of the rest are too few to tell its shape."""
+    """Return for which spans (n,) five samples do not resolve the rest: its last coefficients are not small."""
     size = np.abs(apply(TO_CHEBYSHEV, rest)).max(axis=1)
     found: BoolArray = size[3] + size[4] > 0.5 * (size[0] + size[1] + size[2])
     return found
@@ -117,7 +120,7 @@ def subdivide(polynomial: FloatArray, measure: Measure) -> tuple[IndexArray, Flo
     polynomial : ndarray, shape (9, c, n)
         The spans, as `polynomials` gives them.
     measure : callable
-        Tells how far off a piece is.
+        The size of a piece's errors.
 
     Returns
     -------
@@ -128,9 +131,9 @@ def subdivide(polynomial: FloatArray, measure: Measure) -> tuple[IndexArray, Flo
 
     Notes
     -----
-    A piece's error grows with the fourth power of its length, so a piece with the error E is to be E^(1/4) pieces,
-    and that, as a density, says at once how many pieces there have to be and where. A few rounds settle both; one
-    piece fewer is tried where it could do.
+    A piece's error grows with the fourth power of its length: a piece with the error E should be E^(1/4) pieces. As a
+    density, that predicts how many pieces there have to be and where. A few rounds settle both; one piece fewer is
+    tried where it could do.
     """
     n = polynomial.shape[2]
     if not n:
@@ -150,7 +153,7 @@ def subdivide(polynomial: FloatArray, measure: Measure) -> tuple[IndexArray, Flo
         mass, needs = needed(error, starts)
         good = worst <= _AIM
         last = trial == _MOST_TRIALS - 1
-        # What is kept: the smallest number of pieces that was good; failing that, the last that was tried.
+        # The smallest number of pieces that was good is kept; without one, the last that was tried.
         keeps = (good & (count[active] < best[active])) | (last & (best[active] > _MOST_PIECES))
         if keeps.any():
             knots[trial] = _inner(owner, edges, active[keeps])
@@ -190,7 +193,7 @@ def subdivide(polynomial: FloatArray, measure: Measure) -> tuple[IndexArray, Flo
 
 
 def _inner(owner: IndexArray, edges: FloatArray, spans: IndexArray) -> tuple[IndexArray, FloatArray]:
-    """Return the edges of some spans that are neither their first nor their last."""
+    """Return the owners and the places of the inner edges of some spans."""
     inner = np.zeros(len(owner), dtype=np.bool_)
     inner[1:-1] = (owner[1:-1] == owner[:-2]) & (owner[1:-1] == owner[2:])
     inner &= np.isin(owner, spans)
@@ -237,10 +240,18 @@ def _with_ends(spans: IndexArray, number: IndexArray, place: FloatArray) -> tupl
 
 
 def needed(share: FloatArray, starts: IndexArray) -> tuple[FloatArray, FloatArray]:
-    """Return the mass of pieces and how many pieces each span needs, which begin at `starts`.
+    """Return the mass of pieces, and how many pieces each span needs.
 
-    `share` is how much of what may be a piece is off. The mass is its fourth root; a little is added to it, for
-    pieces that happen to be off by nothing.
+    Parameters
+    ----------
+    share : ndarray, shape (pieces,)
+        The error of each piece as a part of the allowed one.
+    starts : ndarray, shape (spans,)
+        The first piece of each span.
+
+    Notes
+    -----
+    The mass is the fourth root of the share; a little is added to it, for pieces that happen to have no error.
     """
     worst = np.maximum.reduceat(share, starts)
     sizes = np.diff(starts, append=len(share))
@@ -251,7 +262,7 @@ def needed(share: FloatArray, starts: IndexArray) -> tuple[FloatArray, FloatArra
 def equal_parts(
     count: IndexArray, ends: FloatArray, mass: FloatArray, wanted: IndexArray, chosen: BoolArray
 ) -> tuple[IndexArray, FloatArray]:
-    """Return knots between which the mass of the old pieces is even.
+    """Return knots between which the mass of the old pieces is the same.
 
     Parameters
     ----------
@@ -262,7 +273,7 @@ def equal_parts(
     wanted : ndarray, shape (spans,)
         The new pieces of each span.
     chosen : ndarray of bool, shape (spans,)
-        The spans that are asked for.
+        The spans to divide.
 
     Returns
     -------

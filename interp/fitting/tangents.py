@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tension, continuity and bias for given tangents at keys: what a handle says that was dragged by hand.
+"""Tension, continuity and bias for given tangents at keys, as of a handle that was dragged by hand.
 
 With x = (1-T)(1+B) and y = (1-T)(1-B) both tangents of `tcb.tangents` are linear in x and y, which are in the triangle
 x >= 0, y >= 0, x + y <= 4: for each continuity that is a small quadratic problem, and continuities are searched.
@@ -14,24 +14,25 @@ import numpy as np
 from ..keys import FloatArray
 
 _NEAR = 1e-3
-"""What a change of a parameter by 1 counts beside tangents that are off by their chords: of parameters that bend
-alike the nearest are taken."""
+"""The weight of a change of a parameter by 1, relative to an error of the tangents as large as their chords.
+
+Of parameters with the same tangents the nearest to the present ones are taken."""
 _MOST = 4.0
-"""Of x + y = 2 (1-T)."""
+"""The largest x + y = 2 (1-T)."""
 _COARSE = np.linspace(-1.0, 1.0, 1001)
 _FINER = (0.002, 1e-4)
-"""How far around the best continuity is searched again."""
+"""Distances around the best continuity that are searched again."""
 
 
 class NearestParameters(NamedTuple):
-    """The nearest parameters.
+    """The parameters with the nearest tangents.
 
     Attributes
     ----------
     parameters : ndarray, shape (3, n)
         Tension, continuity and bias.
     distance : ndarray, shape (n,)
-        How far the tangents are off with them, both together; in the tangents' unit.
+        The norm of the differences of both tangents, in their unit.
     """
 
     parameters: FloatArray
@@ -102,7 +103,7 @@ def tangents_of(
 def _model(
     x: FloatArray, y: FloatArray, continuity: FloatArray, before: FloatArray, after: FloatArray, share: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """The same, of x and y as this module has them."""
+    """Return the same tangents from x and y in place of tension and bias."""
     shares = _shares(continuity, share)
     in_before, in_after, out_before, out_after = (each[:, np.newaxis] for each in shares)
     x, y = x[:, np.newaxis], y[:, np.newaxis]
@@ -110,7 +111,7 @@ def _model(
 
 
 def _shares(continuity: FloatArray, share: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """What the incoming tangent has of x times the chord before and of y times that after, and the outgoing one."""
+    """Return the factors of x times the chord before and y times the chord after: incoming first, then outgoing."""
     level = (1.0 - np.abs(continuity)) * (share - 0.5)
     less, more = 1.0 - continuity, 1.0 + continuity
     return (0.5 + level) * less, (0.5 + level) * more, (0.5 - level) * more, (0.5 - level) * less
@@ -129,6 +130,7 @@ class _Products(NamedTuple):
 
     @classmethod
     def of(cls, a: FloatArray, b: FloatArray, i: FloatArray, o: FloatArray) -> _Products:
+        """Return the products of vectors (n, d)."""
         return cls(*((u * v).sum(axis=1) for u, v in ((a, a), (b, b), (a, b), (a, i), (a, o), (b, i), (b, o))))
 
 
@@ -139,7 +141,7 @@ def _best(
     squares: FloatArray,
     present: tuple[FloatArray, FloatArray, FloatArray],
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The best x, continuity and y of each key, of the continuities (n, m) that are tried."""
+    """Return the best x, continuity and y of each key among the continuities (n, m)."""
     aa, bb, ab, ai, ao, bi, bo = (each[:, np.newaxis] for each in products)
     s, x0, c0, y0, i, o = (each[:, np.newaxis] for each in (share, *present, *squares.T))
     in_before, in_after, out_before, out_after = _shares(continuity, s)
@@ -153,7 +155,7 @@ def _best(
     none = np.zeros_like(continuity)
     tries_x = np.stack((inside_x, none, np.clip(gx / xx, 0.0, _MOST), slant))
     tries_y = np.stack((inside_y, np.clip(gy / yy, 0.0, _MOST), none, _MOST - slant))
-    # The squares of what is off, but for what is the same in all.
+    # The sums of squares, without the terms that all tries share.
     cost = tries_x * (xx * tries_x + 2.0 * (xy * tries_y - gx)) + tries_y * (yy * tries_y - 2.0 * gy)
     cost += _NEAR**2 * (continuity - c0) ** 2
     outside = (inside_x < 0.0) | (inside_y < 0.0) | (inside_x + inside_y > _MOST)

@@ -97,6 +97,7 @@ def euler_halves(
 
 
 def euler_of_halves(middle: FloatArray, half_sum: FloatArray, half_difference: FloatArray, order: str) -> FloatArray:
+    """Return Euler angles (3, …) of the numbers that `euler_halves` returns."""
     i, j, k, sign = axes_of(order)
     angles = np.empty((3, *middle.shape))
     angles[i], angles[j], angles[k] = half_sum - half_difference, middle, sign * (half_sum + half_difference)

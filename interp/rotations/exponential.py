@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Turn rates of rotation vectors into angular velocities: the left Jacobian of SO(3).
+"""Convert derivatives of rotation vectors to angular velocities: the left Jacobian of SO(3).
 
 Arrays have the component axis first. A rotation vector t(u) means the orientation ``sphere.exp(t / 2)``, and its
-derivative is no angular velocity unless the axis stays: the Jacobian makes it one. Source: docs/formulas.md, "Left
+derivative is an angular velocity only where the axis stays: the Jacobian converts it. Source: docs/formulas.md, "Left
 Jacobian".
 """
 
@@ -15,6 +15,7 @@ from . import sphere
 
 
 def cross(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Return cross products, shape (3, …)."""
     return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
 
@@ -84,8 +85,7 @@ def acceleration_of_exp(turn: FloatArray, rate: FloatArray, change: FloatArray) 
 def rate_of_velocity(turn: FloatArray, velocity: FloatArray) -> FloatArray:
     """Return the derivative that a rotation vector has where it turns with an angular velocity in the parent's frame.
 
-    The inverse of `velocity_of_exp`, for turns of less than 360 degrees: a whole turn is reached alike on every way, so
-    that no derivative across it gives a velocity.
+    The inverse of `velocity_of_exp`, for turns of less than 360 degrees: at a whole turn the Jacobian is singular.
     """
     half = 0.5 * sphere.length(turn)
     # (1 - x cot x) / (2 x)² loses its digits near 0, where it is 1/12; they count as its product with the turn twice.

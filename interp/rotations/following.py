@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Angles of sequences of orientations, each near the one before it: Euler angles; an axis and an angle."""
+"""Euler angles, or axes and angles, of sequences of orientations, each nearest to those before it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def follow_euler(q: npt.ArrayLike, order: Order = "XYZ", start: npt.ArrayLike = 
     -------
     ndarray, shape (…, m, 3), or (3,)
         About x, y, z. Of both triples that mean an orientation, and all whole turns of each, the one with the least
-        sum of changes. In gimbal lock (within 2e-7 radian) the angle that is not known stays as it was.
+        sum of changes. In gimbal lock (within 2e-7 radian) the undetermined angle stays as it was.
 
     Notes
     -----
@@ -75,7 +75,7 @@ def _other_euler(angles: FloatArray, middle: int) -> FloatArray:
 
 
 def _filled_forward(values: FloatArray, unknown: npt.NDArray[np.bool_]) -> FloatArray:
-    """Return values along the last axis, where unknown those of the last sample before that is known or first."""
+    """Return values with unknown ones replaced by the last known, or else the first, before them on the last axis."""
     if not unknown.any():
         return values
     index = np.where(unknown, 0, np.arange(values.shape[-1]))
@@ -92,7 +92,7 @@ def follow_axis_angle(
     q : array_like, shape (…, m, 4), or (4,)
         Unit quaternions of one sequence, or of several of one length; or one, which follows the start.
     start_axis, start_angle : array_like, shape (3,) or (…, 3), and () or (…)
-        What the first one follows; the sequence keeps its whole turns.
+        The axis and the angle that the first one follows; the sequence keeps their whole turns.
 
     Returns
     -------

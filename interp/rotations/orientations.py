@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The orientations of rotation keys: checked, and with the signs that say which way round it goes from key to key."""
+"""The orientations of rotation keys, checked, with the signs that decide the arcs from key to key."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ Path = Literal["SHORTEST", "AS_KEYED"]
 # than 1e-16 / 1e-10 = 1e-6 radian, the most that a baked rotation may be off.
 ANTIPODAL = 1e-10
 _NO_TURN = 1e-10
-"""Radians: what rounding leaves of no turn, or less."""
+"""Radians: smaller angles are no turn, but rounding."""
 
 
 def normalised(keys: Keys) -> FloatArray:
-    """Return unit quaternions, or say which is zero."""
+    """Return unit quaternions, or raise KeysError for a zero one."""
     if keys.values.shape[1] != 4:
         raise KeysError(n_("a rotation has the components w, x, y, z, not {:d}", keys.values.shape[1]))
     # Scaled first: squares of what a float holds can overflow or vanish.
@@ -96,8 +96,10 @@ def turned_keys(
 
 
 def _axes_of_neighbours(angles: FloatArray, axes: FloatArray) -> FloatArray:
-    """The axes, with those of no turns taken from the turn before, or else after: their own say nothing, yet what
-    whole turns beside them leave of their motion goes on about them."""
+    """Return the axes, those of turns by 0 replaced by that of the turn before, or else after.
+
+    A turn by 0 has no axis, but the tangents of whole turns beside it need one.
+    """
     turns = np.flatnonzero(np.abs(angles[1:]) > _NO_TURN) + 1
     if not len(turns):
         return axes
@@ -128,7 +130,7 @@ def neighbours(tracks: KeyBatch, q: FloatArray) -> tuple[FloatArray, FloatArray]
 
 
 class OrientationSpline(ABC):
-    """What tracks of rotations share, whatever the method.
+    """The base class of tracks of rotations.
 
     Parameters
     ----------
@@ -178,12 +180,12 @@ class OrientationSpline(ABC):
 
     @property
     def loop_gap(self) -> float:
-        """The angle in radians from the last key's orientation to the first's: a loop that is one has 0."""
+        """Return the angle in radians from the last key's orientation to the first's: 0 for a closed loop."""
         return float(angle_between(self.keys.values[-1], self.keys.values[0]))
 
     @property
     def batch(self) -> Hashable:
-        """All tracks of the method go together."""
+        """Return the identifier of the batch: all tracks of the method are computed together."""
         return type(self)
 
     @classmethod

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Quaternions as arrays, and what they stand for: turns about axes, rotation vectors, matrices.
+"""Quaternions as arrays, and conversions to turns about axes, rotation vectors and matrices.
 
 Components w, x, y, z on the last axis, angles in radians, matrices for column vectors. A product ``multiply(p, q)``
 turns by q first, then by p, both about the parent's axes. Functions broadcast over leading axes unless they say
@@ -69,6 +69,7 @@ def normalise(q: npt.ArrayLike) -> FloatArray:
 
 
 def normalised(name: str, q: npt.ArrayLike) -> FloatArray:
+    """Return unit quaternions of an argument of that name. Raises ValueError as `normalise` does."""
     array = numbers(name, q, 4)
     largest = np.abs(array).max(axis=-1, keepdims=True)
     if not ((largest > 0.0) & (largest < np.inf)).all():
@@ -132,7 +133,7 @@ def angle_between(p: npt.ArrayLike, q: npt.ArrayLike) -> FloatArray:
 def unroll_signs(q: npt.ArrayLike) -> FloatArray:
     """Return quaternions (…, m, 4), each of the sign nearer to the one before it.
 
-    The first keeps its own, as one does by itself, (4,).
+    The first keeps its sign, and so does a single quaternion (4,).
 
     Examples
     --------
@@ -231,8 +232,9 @@ def unit_vectors(vectors: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
 
 
 def to_matrix(q: npt.ArrayLike) -> FloatArray:
-    """Return matrices (…, 3, 3) for column vectors of unit quaternions. Source: docs/formulas.md,
-    "Conventions of quaternions".
+    """Return matrices (…, 3, 3) for column vectors of unit quaternions.
+
+    Source: docs/formulas.md, "Conventions of quaternions".
 
     Examples
     --------

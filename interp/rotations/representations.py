@@ -18,7 +18,7 @@ from . import sphere
 from .euler import Order, from_euler
 from .following import follow_axis_angle, follow_euler
 
-# Sines below this, to gimbal lock and to no turn, say nothing about a direction: as `rotations` has it.
+# Sines below this, to gimbal lock and to no turn, determine no direction, as in `rotations`.
 _UNKNOWN = 1e-7
 # Rates are divided by sines that are no smaller: key angles are float32, and at a right angle theirs is off by 4e-8,
 # so that nearer to gimbal lock a rate would be an echo of that rounding.
@@ -30,16 +30,16 @@ WithDerivatives = tuple[FloatArray, FloatArray, FloatArray]
 
 
 class RotationRepresentation(Protocol):
-    """A way to hold a rotation in `components` channels."""
+    """A representation of rotations in `components` channels."""
 
     components: int
     counts_turns: bool
-    """Whole turns have other numbers."""
+    """Whether a whole turn more has other numbers."""
     scales: bool
-    """All numbers times the same mean the same orientation."""
+    """Whether all numbers times one factor mean the same orientation."""
 
     def local(self, q: FloatArray, velocity: FloatArray) -> FloatArray:
-        """Return numbers (c, n) of orientations (4, n); the velocity (3, n) decides where these leave it open."""
+        """Return numbers (c, n) of orientations (4, n); the velocity (3, n) decides where several are as good."""
         ...
 
     def following(self, numbers: FloatArray, start: FloatArray, q: FloatArray) -> FloatArray:
@@ -70,55 +70,64 @@ class RotationRepresentation(Protocol):
         ...
 
     def lengths(self, numbers: FloatArray) -> FloatArray:
-        """Return the lengths (n,) of what may have any in the channels; 1 where there is no such thing."""
+        """Return the lengths (n,) of quaternions or axes in the channels, which may be any; 1 for Euler angles."""
         ...
 
     def stretched(
         self, numbers: FloatArray, rates: FloatArray, length: FloatArray, change: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return channel values and rates for numbers of a length that changes."""
+        """Return channel values and rates of numbers scaled to a length with a rate of change."""
         ...
 
 
 class Quaternion:
-    """w, x, y, z, of any length but 0."""
+    """Quaternions w, x, y, z, of any length but 0."""
 
     components = 4
     counts_turns = False
     scales = True
 
     def local(self, q: FloatArray, velocity: FloatArray) -> FloatArray:
+        """Return numbers of orientations: see `RotationRepresentation`."""
         return q
 
     def following(self, numbers: FloatArray, start: FloatArray, q: FloatArray) -> FloatArray:
+        """Return the numbers of orientations after given ones."""
         return q * np.where(sphere.dot(numbers, start) < 0.0, -1.0, 1.0)
 
     def rates(self, numbers: FloatArray, q: FloatArray, velocity: FloatArray) -> FloatArray:
+        """Return the derivatives of the numbers."""
         half = np.concatenate([np.zeros_like(velocity[:1]), 0.5 * velocity])
         return sphere.product(half, numbers)
 
     def orientation(self, channels: FloatArray) -> FloatArray:
+        """Return what Blender makes of channel values."""
         return channels
 
     def with_derivatives(self, channels: FloatArray, rates: FloatArray, changes: FloatArray) -> WithDerivatives:
+        """Return `orientation` and its derivatives."""
         return channels, rates, changes
 
     def angle(self, channels: FloatArray, change: FloatArray) -> FloatArray:
+        """Return the angle of a small change."""
         square = sphere.dot(channels, channels)
         across = change - channels * (sphere.dot(channels, change) / square)
         angle: FloatArray = 2.0 * np.sqrt(sphere.dot(across, across) / square)
         return angle
 
     def map_to_nearest(self, numbers: FloatArray, chain: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return factors and terms of the map to the nearest equivalent numbers."""
         sign = np.where(sphere.dot(numbers, chain) < 0.0, -1.0, 1.0)
         return np.broadcast_to(sign, numbers.shape), np.zeros_like(numbers)
 
     def lengths(self, numbers: FloatArray) -> FloatArray:
+        """Return lengths."""
         return sphere.length(numbers)
 
     def stretched(
         self, numbers: FloatArray, rates: FloatArray, length: FloatArray, change: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
+        """Return numbers and rates of other lengths."""
         return numbers * length, rates * length + numbers * change
 
 
@@ -135,14 +144,16 @@ class Euler:
         self._sign = 1.0 if (self._j - self._i) % 3 == 1 else -1.0
 
     def local(self, q: FloatArray, velocity: FloatArray) -> FloatArray:
+        """Return numbers of orientations: see `RotationRepresentation`."""
         i, j, k, sign = self._i, self._j, self._k, self._sign
 
         def halves(q: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+            """Return cosine and sine of the outer angles' half sum and half difference, each pair scaled."""
             first, middle, last = q[1 + i], q[1 + j], sign * q[1 + k]
             return q[0] - middle, first + last, q[0] + middle, last - first
 
-        # The two polar pairs of `rotations.to_euler`, linear in q: where one vanishes, the way in which it does so
-        # has the direction that its neighbourhood has.
+        # The two polar pairs of `rotations.to_euler`, linear in q: where one vanishes, its derivative has the direction
+        # that the pair has nearby.
         sum_cosine, sum_sine, difference_cosine, difference_sine = halves(q)
         sum_size, difference_size = np.hypot(sum_cosine, sum_sine), np.hypot(difference_cosine, difference_sine)
         middle = 2.0 * np.arctan2(difference_size, sum_size) - np.pi / 2.0
@@ -159,10 +170,12 @@ class Euler:
         return angles
 
     def following(self, numbers: FloatArray, start: FloatArray, q: FloatArray) -> FloatArray:
+        """Return the numbers of orientations after given ones."""
         followed = follow_euler(np.moveaxis(q, 0, -1).swapaxes(0, 1), self.order, numbers.T)
         return np.ascontiguousarray(np.moveaxis(followed, -1, 0).swapaxes(1, 2))
 
     def rates(self, numbers: FloatArray, q: FloatArray, velocity: FloatArray) -> FloatArray:
+        """Return the derivatives of the numbers."""
         # w = k' + (Rk j) j' + (Rk Rj i) i' with the parent's axes i, j, k, solved for the three rates.
         i, j, k, sign = self._i, self._j, self._k, self._sign
         cosine, sine = np.cos(numbers[k]), np.sin(numbers[k])
@@ -175,21 +188,25 @@ class Euler:
         return rates
 
     def orientation(self, channels: FloatArray) -> FloatArray:
+        """Return what Blender makes of channel values."""
         return np.moveaxis(from_euler(np.moveaxis(channels, 0, -1), self.order), -1, 0)
 
     def with_derivatives(self, channels: FloatArray, rates: FloatArray, changes: FloatArray) -> WithDerivatives:
+        """Return `orientation` and its derivatives."""
         first, middle, last = (
             _about(axis, channels[axis], rates[axis], changes[axis]) for axis in (self._i, self._j, self._k)
         )
         return _product(last, _product(middle, first))
 
     def angle(self, channels: FloatArray, change: FloatArray) -> FloatArray:
-        # Of the three axes of rotation only the first and the last are not square to each other.
+        """Return the angle of a small change."""
+        # Of the three axes of rotation only the first and the last are not at right angles.
         skew = 2.0 * self._sign * np.sin(channels[self._j]) * change[self._i] * change[self._k]
         angle: FloatArray = np.sqrt(np.maximum(sphere.dot(change, change) - skew, 0.0))
         return angle
 
     def map_to_nearest(self, numbers: FloatArray, chain: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return factors and terms of the map to the nearest equivalent numbers."""
         turn = 2.0 * np.pi
         other = numbers + np.pi
         other[self._j] = np.pi - numbers[self._j]
@@ -201,11 +218,13 @@ class Euler:
         return factors, terms
 
     def lengths(self, numbers: FloatArray) -> FloatArray:
+        """Return lengths."""
         return np.ones_like(numbers[0])
 
     def stretched(
         self, numbers: FloatArray, rates: FloatArray, length: FloatArray, change: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
+        """Return numbers and rates of other lengths."""
         return numbers, rates
 
 
@@ -244,6 +263,7 @@ class AxisAngle:
     scales = False
 
     def local(self, q: FloatArray, velocity: FloatArray) -> FloatArray:
+        """Return numbers of orientations: see `RotationRepresentation`."""
         sine = sphere.length(q[1:])
         # Through no turn the axis is that of the motion.
         towards = np.where(sine < _UNKNOWN, velocity, q[1:])
@@ -254,12 +274,14 @@ class AxisAngle:
         return np.concatenate([2.0 * np.arctan2(sine, q[:1]), axis])
 
     def following(self, numbers: FloatArray, start: FloatArray, q: FloatArray) -> FloatArray:
+        """Return the numbers of orientations after given ones."""
         sequence = np.moveaxis(q, 0, -1).swapaxes(0, 1)
         axes, angles = follow_axis_angle(sequence, numbers[1:].T, numbers[0])
         followed = np.concatenate([angles[..., np.newaxis], axes], axis=-1)
         return np.ascontiguousarray(np.moveaxis(followed, -1, 0).swapaxes(1, 2))
 
     def rates(self, numbers: FloatArray, q: FloatArray, velocity: FloatArray) -> FloatArray:
+        """Return the derivatives of the numbers."""
         # From q' = w q / 2: the angle has the part of w along the axis; the axis a has (w x a + cot(angle/2) rest) / 2.
         axis, half = numbers[1:], 0.5 * numbers[0]
         along = sphere.dot(axis, velocity)
@@ -270,6 +292,7 @@ class AxisAngle:
         return np.concatenate([along[np.newaxis], 0.5 * (turned + cotangent * (velocity - axis * along))])
 
     def orientation(self, channels: FloatArray) -> FloatArray:
+        """Return what Blender makes of channel values."""
         half = 0.5 * channels[:1]
         size = sphere.length(channels[1:])
         unit = np.divide(channels[1:], size, out=np.zeros_like(channels[1:]), where=size > 0.0)
@@ -277,6 +300,7 @@ class AxisAngle:
         return np.concatenate([np.where(size > 0.0, np.cos(half), 1.0), unit * np.sin(half)])
 
     def with_derivatives(self, channels: FloatArray, rates: FloatArray, changes: FloatArray) -> WithDerivatives:
+        """Return `orientation` and its derivatives."""
         size = sphere.length(channels[1:])
         size = np.where(size > 0.0, size, np.inf)
         unit, towards, further = channels[1:] / size, rates[1:] / size, changes[1:] / size
@@ -297,6 +321,7 @@ class AxisAngle:
         )
 
     def angle(self, channels: FloatArray, change: FloatArray) -> FloatArray:
+        """Return the angle of a small change."""
         axis = channels[1:]
         square = np.maximum(sphere.dot(axis, axis), 1e-30)
         across = change[1:] - axis * (sphere.dot(axis, change[1:]) / square)
@@ -305,6 +330,7 @@ class AxisAngle:
         return angle
 
     def map_to_nearest(self, numbers: FloatArray, chain: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return factors and terms of the map to the nearest equivalent numbers."""
         factors = np.ones_like(numbers)
         factors[:] = np.where(sphere.dot(numbers[1:], chain[1:]) < 0.0, -1.0, 1.0)
         terms = np.zeros_like(numbers)
@@ -312,11 +338,13 @@ class AxisAngle:
         return factors, terms
 
     def lengths(self, numbers: FloatArray) -> FloatArray:
+        """Return lengths."""
         return sphere.length(numbers[1:])
 
     def stretched(
         self, numbers: FloatArray, rates: FloatArray, length: FloatArray, change: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
+        """Return numbers and rates of other lengths."""
         values, derivatives = numbers.copy(), rates.copy()
         values[1:] = numbers[1:] * length
         derivatives[1:] = rates[1:] * length + numbers[1:] * change
@@ -326,8 +354,10 @@ class AxisAngle:
 def angular_motion(
     representation: RotationRepresentation, channels: FloatArray, rates: FloatArray, changes: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return angular velocities and accelerations (3, n) in the parent's frame of what turns with channel values
-    (c, n), from their first and second derivatives."""
+    """Return angular velocities and accelerations (3, n) in the parent's frame.
+
+    They are those of channel values (c, n) with given first and second derivatives.
+    """
     q, first, second = representation.with_derivatives(channels, rates, changes)
     square = sphere.dot(q, q)
     inverse = sphere.conjugate(q) / np.where(square > 0.0, square, np.inf)

@@ -23,7 +23,7 @@ from .whole_turns import WholeTurns
 
 
 class Turns(NamedTuple):
-    """The way of several tracks from key to key.
+    """The turns of several tracks from key to key.
 
     `start` has the keys' quaternions, shape (4, K), with signs that go on from key to key; `onward` the rotation
     vector from each key to the next in the parent's frame, shape (3, K), whole turns included, 0 at a track's last:
@@ -51,7 +51,7 @@ class RotationVectors:
     coefficients : ndarray, shape (degree, 3, K)
         Of h by the powers of u, the first power first: a rotation vector, in the parent's frame.
     whole_turns : WholeTurns or None
-        Whole turns to lay over them.
+        Whole turns to add to them.
     """
 
     def __init__(self, start: FloatArray, coefficients: FloatArray, whole_turns: WholeTurns | None = None) -> None:
@@ -73,8 +73,8 @@ class RotationVectors:
         Notes
         -----
         Hermite's cubic in h, whose derivative at the end is the one that gives the velocity there: at a turn t the
-        inverse of the left Jacobian of SO(3) times it. That has no bounds near whole turns, so h only goes the nearest
-        way, of half a turn at most, and the whole turns that are missing are laid over it. About one axis both add up
+        inverse of the left Jacobian of SO(3) times it. That has no bounds near whole turns, so h is the shortest
+        rotation vector, of half a turn at most, and the missing whole turns are added to it. About one axis both add up
         to the Hermite spline of the angle.
         """
         count = np.rint(sphere.length(turns.onward) / (2.0 * np.pi))
@@ -95,6 +95,7 @@ class RotationVectors:
         return cls.through(turns, velocities * length, velocities[:, end] * length)
 
     def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+        """Return values or derivatives by u, shape (components, samples)."""
         turn, rate, change = self._vectors(segment, u, nu)
         if nu == 0:
             values = sphere.product(sphere.exp(turn / 2.0), self._start.take(segment, axis=1))
@@ -108,7 +109,7 @@ class RotationVectors:
         return self._whole_turns.add_to_accelerations(acceleration, velocity, segment, u)
 
     def _vectors(self, segment: IndexArray, u: FloatArray, nu: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return h and its first and second derivative by u, those that `nu` asks for."""
+        """Return h and its first and second derivative by u, as far as `nu` needs them."""
         coefficients = self._coefficients.take(segment, axis=2)
         value, rate, half_change = coefficients[-1], np.zeros_like(coefficients[-1]), np.zeros_like(coefficients[-1])
         for coefficient in (*coefficients[-2::-1], 0.0):
@@ -139,7 +140,7 @@ class TurningSpline(OrientationSpline):
         self._turns: FloatArray | None = None
 
     @classmethod
-    def from_turns(
+    def from_turns(  # noqa: PLR0913 (the parameters of `Keys` and of the constructor)
         cls,
         frames: npt.ArrayLike,
         angles: npt.ArrayLike,
@@ -162,7 +163,7 @@ class TurningSpline(OrientationSpline):
         frames, angles, axes, tension, continuity, bias, ease_to, ease_from, cycle, path, first, convention
             As for `tcb.RotationSpline.from_turns`.
         **options
-            What else the method takes.
+            Other parameters of the method's constructor.
         """
         turns = Keys(frames, numbers("angles", angles), tension, continuity, bias, ease_to, ease_from)
         keys, angle, unit = turned_keys(turns, axes, first, convention)

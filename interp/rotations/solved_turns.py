@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rotation tracks whose shape solves equations that need not have a solution: they say so when they are made."""
+"""The base class of rotation tracks that solve equations; without a solution the constructor raises an error."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Arcs on the unit sphere of quaternions, many at once. Arrays here have the component axis first: shape (4, …).
+"""Arcs on the unit sphere of quaternions, many at once. Arrays have the component axis first: shape (4, …).
 
 `rotations` offers the same to scripts with the component axis last. With it first, each operation runs over one
 unbroken row.
@@ -104,7 +104,7 @@ def slerp(p: FloatArray, q: FloatArray, t: FloatArray | float) -> FloatArray:
 
 
 class _TurningArc(NamedTuple):
-    """An arc whose ends move, and a point on it: what the derivatives of slerp are made of.
+    """An arc whose ends move, and a point on it, from which slerp is differentiated.
 
     With p, q, arc angle a and e a quarter circle ahead of p: `ahead_at_end` is that direction at q, `across` is e's
     derivative times sin(a), `cosine` and `sine` are those of t a, and `share` is sin(t a) / sin(a).
@@ -121,12 +121,12 @@ class _TurningArc(NamedTuple):
 
     @property
     def onward(self) -> FloatArray:
-        """The direction along the arc at the point."""
+        """Return the direction along the arc at the point."""
         return self.path.ahead * self.cosine - self.path.start * self.sine
 
 
 def _turning_arc(p: FloatArray, p_rate: FloatArray, q: FloatArray, q_rate: FloatArray, t: FloatArray) -> _TurningArc:
-    """Return the arcs from p to q with what their ends' motion does to them.
+    """Return the arcs from p to q, with the derivatives that follow from the motion of their ends.
 
     The parts of the end's motion along the arc lengthen it; those across turn it, and are the only ones divided by
     sin(a).

@@ -28,7 +28,7 @@ _MOST_COSINE = 1.0 - 2.0**-53
 
 
 def _ready_arcs(p: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return half the angles of arcs, their 1 / sine and cosines, fit for `_weights`: no angle is 0."""
+    """Return half the angles of arcs, their 1 / sine and cosines for `_weights`, which needs angles above 0."""
     apart, along = sphere.length(q - p), sphere.length(q + p)
     angle = 2.0 * np.arctan2(apart, along)
     sine = 0.5 * apart * along
@@ -197,13 +197,14 @@ class SphereCurve(Protocol):
 
 
 class Rotating:
-    """Segments of rotation tracks: a curve on the sphere, and what whole turns add to it."""
+    """Segments of rotation tracks: a curve on the sphere, with whole turns added to it."""
 
     def __init__(self, curve: SphereCurve, whole_turns: WholeTurns | None = None) -> None:
         self._curve = curve
         self.whole_turns = whole_turns
 
     def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+        """Return values or derivatives by u, shape (components, samples)."""
         if nu == 0:
             values = self._curve.value(segment, u)
             return values if self.whole_turns is None else self.whole_turns.add_to_values(values, segment, u)
@@ -227,5 +228,5 @@ def still(points: FloatArray) -> sphere.Moving:
 
 
 def running(u: FloatArray) -> sphere.Moving:
-    """Return the local parameter as it runs by itself."""
+    """Return the local parameter with its derivatives by itself, 1 and 0."""
     return sphere.Moving(u, np.ones_like(u), np.zeros_like(u))

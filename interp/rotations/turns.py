@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Turns from key to key, of any size: an angle and an axis each, as 3D Studio keeps rotations.
 
-Added up they are orientations; orientations have the shortest turns between them; and curves of Euler angles, or of an
-axis and an angle, are followed to count the turns that they make.
+The product of turns is an orientation; between orientations there are shortest turns; and curves of Euler angles, or of
+an axis and an angle, are followed in steps to count their whole turns.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def turns_of_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> tuple[FloatAr
         from_euler(keys[pair] + change[pair] * after, order),
         steps,
     )
-    return _nearest_to_walk(from_euler(keys, order), walked)
+    return _nearest_to_sums(from_euler(keys, order), walked)
 
 
 def turns_of_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -229,25 +229,26 @@ def turns_of_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> tuple[Flo
         from_axis_angle(key_axes[pair] + axis_change[pair] * after, key_angles[pair] + change[pair] * after[:, 0]),
         steps,
     )
-    return _nearest_to_walk(from_axis_angle(key_axes, key_angles), walked)
+    return _nearest_to_sums(from_axis_angle(key_axes, key_angles), walked)
 
 
 def _of_each(angles: FloatArray, axes: FloatArray) -> FloatArray:
-    """Return the axes, if they are one for each of the angles."""
+    """Return the axes, or raise an error if they are not one for each of the angles."""
     if axes.shape[:-1] != angles.shape or axes.ndim > 2:
         raise ValueError(f"axes must be one for each of angles, of shape {angles.shape}, not of {axes.shape[:-1]}")
     return axes
 
 
 def _check_finite(keys: FloatArray) -> None:
+    """Raise KeysError for keys that are not finite."""
     finite = np.isfinite(keys).all(axis=-1)
     if not finite.all():
         raise KeysError(n_("the value is not finite"), int(np.argmin(finite)))
 
 
-def _steps_for(way: FloatArray) -> npt.NDArray[np.intp]:
-    """Return in how many steps to follow ways of some length, in radians, from each key to the next."""
-    steps = np.maximum(np.ceil(way / _STEP), 1.0)
+def _steps_for(length: FloatArray) -> npt.NDArray[np.intp]:
+    """Return the number of steps in which to follow curves of some length, in radians, from each key to the next."""
+    steps = np.maximum(np.ceil(length / _STEP), 1.0)
     if (steps > _MOST_STEPS).any():
         fault = n_("turns too often from the key before it to be counted")
         raise KeysError(fault, int(np.argmax(steps > _MOST_STEPS)) + 1)
@@ -270,8 +271,8 @@ def _added_up(before: FloatArray, after: FloatArray, steps: npt.NDArray[np.intp]
     return np.add.reduceat(turns, np.cumsum(steps) - steps)
 
 
-def _nearest_to_walk(q: FloatArray, walked: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return keys' turns, each the nearest to the rotation vector that was walked from the key before."""
+def _nearest_to_sums(q: FloatArray, walked: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return keys' turns, each with the whole turns that bring it nearest to a summed rotation vector."""
     angles, axes = rotations_to_turns(q)
     angles[1:], axes[1:] = nearest_turns(angles[1:], axes[1:], walked)
     return angles, axes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lay whole turns over a curve on the sphere, which can't hold them. Source: docs/formulas.md, "Whole turns".
+"""Add whole turns to a curve on the sphere, where they have no length. Source: docs/formulas.md, "Whole turns".
 
 Each segment's whole turns are a chord, 2 pi times their number along their axis; the chords of a track have tangents
 like any vector track. Along the segment's own axis the turn runs from 0 to all of them, across it from 0 back to 0,
@@ -66,10 +66,10 @@ class WholeTurns:
         return axis * along, (outgoing - axis * leaving) * leave + (incoming - axis * arriving) * arrive
 
     def turned_since_key(self, turns: FloatArray, segment: IndexArray, u: FloatArray) -> FloatArray:
-        """Return how far was turned since the segment's key, as rotation vectors (samples, 3).
+        """Return the rotation vectors (samples, 3) from the segment's key, whole turns included.
 
-        `turns` (samples, 4) are the same up to whole turns. The sum is exact about one axis and else near enough to
-        count them.
+        `turns` (samples, 4) are the same up to whole turns. The sum is exact about one axis, and otherwise near enough
+        to count them.
         """
         along, across, _, _ = self.turns(segment, u)
         winding = sphere.product(sphere.exp(along / 2.0), sphere.exp(across / 2.0))
@@ -77,7 +77,7 @@ class WholeTurns:
         return (along + across + rest).T
 
     def add_to_values(self, values: FloatArray, segment: IndexArray, u: FloatArray) -> FloatArray:
-        """Return the quaternions with whole turns laid over them."""
+        """Return the quaternions with whole turns added."""
         at = np.flatnonzero(self._turns[segment])
         if at.size:
             along, across, _, _ = self.turns(segment[at], u[at])
@@ -86,7 +86,7 @@ class WholeTurns:
         return values
 
     def add_to_velocities(self, velocities: FloatArray, segment: IndexArray, u: FloatArray) -> FloatArray:
-        """Return the angular velocities by u with whole turns laid over them."""
+        """Return the angular velocities by u with whole turns added."""
         at = np.flatnonzero(self._turns[segment])
         if at.size:
             along, across, along_rate, across_rate = self.turns(segment[at], u[at])
@@ -97,7 +97,7 @@ class WholeTurns:
     def add_to_accelerations(
         self, accelerations: FloatArray, velocities: FloatArray, segment: IndexArray, u: FloatArray
     ) -> FloatArray:
-        """Return the angular accelerations by u with whole turns laid over them; `velocities` are those without."""
+        """Return the angular accelerations by u with whole turns added; `velocities` are those without."""
         at = np.flatnonzero(self._turns[segment])
         if at.size:
             along, across, along_rate, across_rate = self.turns(segment[at], u[at])

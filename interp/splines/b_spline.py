@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Cubic B-splines: approximating, whose control points are the keys, and through the keys, with controls solved for.
+"""Cubic B-splines: approximating, whose control points are the keys, and interpolating, with controls solved for.
 
 The knots are the keys' frames, so that frames stay the parameter however unevenly the keys are spaced, and each key's
 control is the one whose weight is largest about its frame. At its ends the spline is natural: it starts at the first
@@ -38,7 +38,7 @@ _MOST_ITERATIONS = 80
 
 
 class _Weights(NamedTuple):
-    """What the four controls about a segment weigh in it, as cumulative B-splines.
+    """The weights of the four controls about each segment, as cumulative B-splines.
 
     Along a segment the spline is ``c0 + (c1 - c0) b1 + (c2 - c1) b2 + (c3 - c2) b3`` with cubics b1 to b3 in u, whose
     Bezier ordinates these are: of ``1 - b1`` the first (the others are 0), of b2 all four, of b3 the last.
@@ -50,7 +50,7 @@ class _Weights(NamedTuple):
 
     @classmethod
     def of(cls, tracks: KeyBatch) -> _Weights:
-        """Return those of all segments, from the knots around them."""
+        """Return the weights of all segments, from the knots around them."""
         length = tracks.frames[tracks.segment_end] - tracks.frames
         # A last key's segment has no length and no motion; any will do.
         length[tracks.last] = 1.0
@@ -83,7 +83,7 @@ class _Weights(NamedTuple):
 
 
 def _segments(tracks: KeyBatch, offset: int) -> IndexArray:
-    """Return the segments so many after each: across a loop's seam, and mirrored at the ends of other tracks."""
+    """Return the segments `offset` after each: across a loop's seam, and mirrored at the ends of other tracks."""
     counts = tracks.last - tracks.first + 1
     first, number = np.repeat(tracks.first, counts), np.repeat(np.maximum(counts - 1, 1), counts)
     place = np.arange(len(tracks.frames)) - first + offset
@@ -94,7 +94,7 @@ def _segments(tracks: KeyBatch, offset: int) -> IndexArray:
 
 
 class VectorSpline(ComponentSpline):
-    """A track of numbers that its keys attract, and that stays among them.
+    """A track of numbers that approximates its keys, within their convex hull.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class VectorSpline(ComponentSpline):
 
 
 class RotationSpline(TurningSpline):
-    """A track of rotations that its keys attract.
+    """A track of rotations that approximates its keys.
 
     Parameters
     ----------
@@ -232,6 +232,7 @@ class _CumulativeTurns:
             turn[:, held] = 0.0
 
     def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+        """Return values or derivatives by u, shape (components, samples)."""
         turns = [turn[:, segment] for turn in self._turns]
         steps = [turn * along for turn, along in zip(turns, self._weights.at(segment, u, 0), strict=True)]
         control = self._control[:, segment]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Lagrange's interpolation: one polynomial through all keys.
 
-It is here to be compared: between many keys it swings far beyond them. Source: docs/formulas.md, "Lagrange".
+It is here for comparison: between many keys it swings far beyond them. Source: docs/formulas.md, "Lagrange".
 """
 
 from __future__ import annotations
@@ -70,12 +70,12 @@ class VectorSpline(ComponentSpline):
 
     @property
     def continuity(self) -> Continuity:  # type: ignore[override]
-        """C2 and more at keys, but a loop only meets itself at its seam."""
+        """Return C2, though keys are smoother; C0 for a loop of more than two keys, whose seam is only closed."""
         return "C0" if self.cycle == "LOOP" and len(self.keys) > 2 else "C2"
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What to say of it: that many keys make it swing."""
+        """Return the note that many keys make it swing."""
         count = len(self.keys)
         if count <= CALM_KEYS:
             return ()
@@ -166,6 +166,7 @@ class _Polynomials:
         return self._at_keys[nu]
 
     def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+        """Return values or derivatives by u, shape (components, samples)."""
         data = self._derivatives_at_keys(nu)
         total, met = np.zeros((len(data), len(segment))), np.full(len(segment), -1)
         for other, distance, there in self._distances(segment, u):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Straight from key to key: values in lines, rotations along great arcs (slerp), both at a constant speed.
+"""Linear interpolation: values in lines, rotations along great arcs (slerp), both at a constant speed.
 
 Source: docs/formulas.md, "Linear".
 """

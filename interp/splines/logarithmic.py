@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Factors in even steps: values that have one sign go along Catmull and Rom's spline of their logarithms.
+"""The Catmull-Rom spline of logarithms, for values of one sign: equal factors in equal times.
 
-From 1 to 4 by way of 2, as scales and focal lengths are felt. Source: docs/formulas.md, "Logarithmic"; uneven
-spacing and ends as `catmull_rom` has them.
+Half the way from 1 to 4 is 2, as scales and focal lengths are perceived. Source: docs/formulas.md, "Logarithmic";
+uneven spacing and ends as in `catmull_rom`.
 """
 
 from __future__ import annotations
@@ -97,6 +97,7 @@ class Exponentials:
         self._onward = onward
 
     def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+        """Return values or derivatives by u, shape (components, samples)."""
         values: FloatArray = self._start.take(segment, axis=1) * np.exp(self._onward.evaluate(segment, u, 0))
         if nu == 0:
             return values

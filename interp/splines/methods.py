@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""All ways to interpolate, by name. A new one is a module that has a METHOD, and a line here."""
+"""All interpolation methods, by name. A new one is a module that has a METHOD, and a line here."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Catmull and Rom's spline of the four components of quaternions, normalised: to slerp what nlerp is.
+"""The Catmull-Rom spline of the four components of quaternions, normalised, as nlerp does for lines.
 
-Source: docs/formulas.md, "Quaternion components"; uneven spacing and ends as `catmull_rom` has them.
+Source: docs/formulas.md, "Quaternion components"; uneven spacing and ends as in `catmull_rom`.
 """
 
 from __future__ import annotations
@@ -74,6 +74,7 @@ class Normalised:
         self._components = components
 
     def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+        """Return values or derivatives by u, shape (components, samples)."""
         p = self._components.evaluate(segment, u, 0)
         if nu == 0:
             values: FloatArray = p / sphere.length(p)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Roll, pitch and yaw as three numbers, each by a method of values: what quaternions are there to do better.
+"""Roll, pitch and yaw as three numbers, each by a method of values: for comparison with quaternions.
 
 Source: docs/formulas.md, "Roll pitch and yaw". Roll turns about z, pitch about y and yaw about x: Blender's Euler order
 XYZ.
@@ -88,6 +88,7 @@ class RotationSpline(OrientationSpline):
 
     @property
     def _is_looped(self) -> bool:
+        """Return whether it is a loop of more than two keys."""
         return self.cycle == "LOOP" and len(self.keys) > 2
 
     def _angle_keys(self, values: FloatArray) -> Keys:
@@ -101,22 +102,22 @@ class RotationSpline(OrientationSpline):
 
     @property
     def continuity(self) -> Continuity:  # type: ignore[override]
-        """That of the angles."""
+        """Return the continuity class of the angles."""
         return self.spline.continuity
 
     @property
     def interpolating(self) -> bool:  # type: ignore[override]
-        """Whether the angles do."""
+        """Return whether the angles' method is interpolating."""
         return self.spline.interpolating
 
     @property
     def derivatives(self) -> int:  # type: ignore[override]
-        """Of the angles, up to 2."""
+        """Return the highest derivative of the angles, up to 2."""
         return min(self.spline.derivatives, 2)
 
     @property
     def batch(self) -> Hashable:
-        """Tracks of one order and one method of the angles go together."""
+        """Return the identifier of the batch: tracks of one order and one method of angles go together."""
         return type(self), self.order, self.spline.batch
 
     @classmethod
@@ -167,6 +168,7 @@ class EulerCurve:
         self._order = order
 
     def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+        """Return values or derivatives by u, shape (components, samples)."""
         own = self._segment[segment]
         angles = self._angles.evaluate(own, u, 0)
         if nu == 0:

@@ -148,7 +148,7 @@ class _Controls(NamedTuple):
 
 
 def _controls(splines: Sequence[OrientationSpline], tracks: KeyBatch) -> _Controls:
-    """Return the keys, and how their controls lie: a whole segment's velocity away from them."""
+    """Return the keys, and their controls as angular velocities: the rotation vectors to them over a whole segment."""
     q = np.ascontiguousarray(tracks.values.T) * path_signs([spline.path for spline in splines], tracks)
     before, after = neighbours(tracks, q)
     inner = (tracks.before > 0.0) & (tracks.after > 0.0)
@@ -164,7 +164,7 @@ def _controls(splines: Sequence[OrientationSpline], tracks: KeyBatch) -> _Contro
 
 
 def _turned(q: FloatArray, turn: FloatArray) -> FloatArray:
-    """Return quaternions turned on by rotation vectors."""
+    """Return quaternions turned by rotation vectors."""
     return sphere.product(sphere.exp(turn / 2.0), q)
 
 

@@ -151,12 +151,12 @@ class VectorSpline:
 
     @property
     def loop_gap(self) -> float:
-        """The distance from the last key's value to the first's: a loop that is one has 0."""
+        """Return the distance from the last key's value to the first's: 0 for a closed loop."""
         return math.hypot(*(self.keys.values[-1] - self.keys.values[0]).tolist())
 
     @property
     def batch(self) -> Hashable:
-        """Tracks of equally many components go together."""
+        """Return the identifier of the batch: tracks with the same number of components are computed together."""
         return VectorSpline, self.keys.values.shape[1]
 
     @classmethod
@@ -185,7 +185,7 @@ class _KeyTurns(NamedTuple):
 
     @property
     def signs(self) -> FloatArray:
-        """What they do to the sign of each key's quaternion, shape (n,)."""
+        """Return the signs that they give the keys' quaternions, shape (n,)."""
         return np.append(1.0, np.cumprod(1.0 - 2.0 * np.mod(self.number, 2.0)))
 
 
@@ -253,7 +253,7 @@ class RotationSpline:
             check_arcs(self.keys)
 
     @classmethod
-    def from_turns(
+    def from_turns(  # noqa: PLR0913 (the parameters of `Keys` and of the constructor)
         cls,
         frames: npt.ArrayLike,
         angles: npt.ArrayLike,
@@ -382,23 +382,25 @@ class RotationSpline:
 
     @property
     def loop_gap(self) -> float:
-        """The angle in radians from the last key's orientation to the first's: a loop that is one has 0."""
+        """Return the angle in radians from the last key's orientation to the first's: 0 for a closed loop."""
         return float(rotations.angle_between(self.keys.values[-1], self.keys.values[0]))
 
     @property
     def has_whole_turns(self) -> bool:
-        """Whether it turns by more than the arc between keys somewhere."""
+        """Return whether a segment turns by more than the arc between its keys."""
         return self._turns is not None and bool(self._turns.number.any())
 
     @property
     def batch(self) -> Hashable:
-        """Tracks of one construction and one rule for ends go together."""
+        """Return the identifier of the batch: tracks of one construction and one rule for ends go together."""
         return RotationSpline, self.construction, self.ends
 
     @classmethod
     def chords(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> tuple[FloatArray, FloatArray]:
-        """Return the rotation vectors from the key before each key, and to the key after it, in the parent's frame and
-        without whole turns, each of shape (3, K)."""
+        """Return the rotation vectors from the key before each key, and to the key after it, each of shape (3, K).
+
+        They are in the parent's frame, without whole turns.
+        """
         q = np.ascontiguousarray(tracks.values.T) * _signs(splines, tracks)
         before, after = neighbours(tracks, q)
         return (
@@ -424,7 +426,7 @@ class RotationSpline:
 
 
 def _signs(splines: Sequence[RotationSpline], tracks: KeyBatch) -> FloatArray:
-    """Return the signs that make neighbouring quaternions' arcs those that the path asks for, one a key."""
+    """Return the signs, one a key, with which arcs between neighbouring quaternions are those of the path."""
     signs = path_signs([spline.path for spline in splines], tracks)
     for spline, first, last in zip(splines, tracks.first, tracks.last, strict=True):
         if spline._turns is not None:
@@ -500,7 +502,7 @@ def _squad_controls(tracks: KeyBatch, q: FloatArray, before: FloatArray, after: 
 
 
 def _whole_turns_of(splines: Sequence[RotationSpline], tracks: KeyBatch) -> WholeTurns | None:
-    """Return what the whole turns add, or None if there are none."""
+    """Return the whole turns of all segments, or None if there are none."""
     count = np.zeros(len(tracks.frames))
     axis = np.zeros((3, len(tracks.frames)))
     for spline, first, last in zip(splines, tracks.first, tracks.last, strict=True):
