@@ -230,7 +230,7 @@ CHOICES = {"order": "ZYX", "convention": "3DS", "path": "AS_KEYED"}
 FUNCTIONS = [
     pytest.param(function, id=name)
     for name, function in inspect.getmembers(rotations, inspect.isfunction)
-    if not name.startswith("_") and function.__module__ == rotations.__name__
+    if name in rotations.__all__
 ]
 
 
