@@ -63,15 +63,15 @@ class KeyBatch:
 
     def take(self, keys: BoolArray) -> KeyBatch:
         """Return some of the tracks, given by which keys are theirs."""
-        place, own = np.cumsum(keys) - 1, keys[self.first]
+        index, own = np.cumsum(keys) - 1, keys[self.first]
         return KeyBatch(
             frames=self.frames[keys],
             parameters=self.parameters.compress(keys, axis=1),
             values=self.values[keys],
-            first=place[self.first[own]],
-            last=place[self.last[own]],
-            previous=place[self.previous[keys]],
-            following=place[self.following[keys]],
+            first=index[self.first[own]],
+            last=index[self.last[own]],
+            previous=index[self.previous[keys]],
+            following=index[self.following[keys]],
             before=self.before[keys],
             after=self.after[keys],
             looped=self.looped[own],
@@ -330,7 +330,7 @@ def _segments_of(
         rising = bool((samples[1:] >= samples[:-1]).all())
     bounds = [0, *np.cumsum(sizes).tolist()]
     if rising:
-        # Thousands of keys looked up among the samples, instead of a million samples among the keys.
+        # Look up thousands of keys among the samples, not a million samples among the keys.
         begins = np.searchsorted(samples, tracks.frames)
         begins[tracks.first] = 0
         ends = np.append(begins[1:], 0)

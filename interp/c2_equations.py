@@ -21,7 +21,7 @@ from .tridiagonal import solve, times
 
 # Newton's method doubles the digits each time; turns of 179 degrees about changing axes have taken up to 33.
 MOST_ITERATIONS = 50
-# A step this small next to the largest velocity is rounding, and what remains after it far below.
+# Relative to the largest velocity. A step this small is the last: the error after it is far below rounding.
 SETTLED = 1e-12
 
 SlopeEnds = Literal["CLAMPED", "NATURAL"]
@@ -151,7 +151,7 @@ def c2_velocities(tracks: KeyBatch, turns: Turns, ends: SlopeEnds, velocities: F
         slope = own + 0.5 * share_before * times(_acceleration_derivatives(arriving, turning), rate_before)
         missing = (right - acceleration - sides)[:, np.newaxis]
         step = solve(before, slope, after, missing, tracks.previous, tracks.following)[:, 0]
-        # A track that is solved stays as it is while others are not, so that it is the same alone.
+        # A solved track stays as it is while others go on, so that its result does not depend on them.
         found = np.where(np.repeat(unsolved, counts), found + step, found)
         largest = np.maximum.reduceat(np.abs(found).max(axis=0), tracks.first)
         moved = np.maximum.reduceat(np.abs(step).max(axis=0), tracks.first)

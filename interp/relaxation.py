@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Relaxation: the least change of some numbers, or the least effort, with which errors vanish that depend on them.
 
-Every round linearises the errors in the numbers and solves for the least change that brings all of them down at once,
-so that nothing is left to chance. Source: docs/formulas.md, "Relaxation" and "Least effort", with the differences from
+Every round linearises the errors in the numbers and solves for the least change that brings all of them down at once.
+Source: docs/formulas.md, "Relaxation" and "Least effort", with the differences from
 the published technique.
 """
 
@@ -175,8 +175,8 @@ def _line_search(
     None for the step if there is no such part. Where all conditions hold already, an improvement keeps them and needs
     less effort.
     """
-    worth, kept = _sum_over_aim(errors, aim), _KEPT * aim / _AIM
-    holds = errors.max() <= kept if effort is not None else worth == 0.0
+    start, kept = _sum_over_aim(errors, aim), _KEPT * aim / _AIM
+    holds = errors.max() <= kept if effort is not None else start == 0.0
     size = _squares(effort, begin + scale * change)
     for halving in range(_HALVINGS):
         part = step * 0.5**halving
@@ -186,7 +186,7 @@ def _line_search(
             if holds and moved.max() <= kept:
                 better = effort is None or _squares(effort, numbers) < size * (1.0 - _WORTH_IT)
             else:
-                better = _sum_over_aim(moved, aim) < worth
+                better = _sum_over_aim(moved, aim) < start
             if better:
                 return part, moved
     return None, errors
@@ -272,7 +272,7 @@ def least_change(slopes: npt.ArrayLike, room: npt.ArrayLike) -> FloatArray | Non
     rows, limits = rows[~flat] / length[~flat, np.newaxis], limits[~flat] / length[~flat]
     if not len(rows) or limits.max() <= 0.0:
         return np.zeros(rows.shape[1])
-    # In units of the farthest limit, z is at least 1 long, and the residual says it with all its digits.
+    # In units of the farthest limit, z is at least 1 long, and the residual has all its digits.
     size = limits.max()
     matrix = np.vstack((rows.T, limits / size))
     wanted = np.zeros(len(matrix))
@@ -321,7 +321,7 @@ def non_negative_least_squares(matrix: npt.ArrayLike, wanted: npt.ArrayLike) -> 
             if not out.any():
                 result = trial
                 break
-            # As far towards the trial as nothing becomes negative.
+            # The longest step towards the trial with which no number becomes negative.
             part = float((result[out] / np.maximum(result[out] - trial[out], np.finfo(np.float64).tiny)).min())
             result = result + part * (trial - result)
             used &= result > small

@@ -39,7 +39,7 @@ _MOST_STEPS = 60
 _MEETING = 1e-12
 # Relative, a few roundings: lengths of panels, and frames of lengths, cannot be more exact.
 _EXACT = 4.0 * 2.0**-52
-# Frames. Pieces of a frame function are divided no further: about a stop, where its slope has no bound, a line must do.
+# Frames. Pieces of a frame function are divided no further: near a stop, where its slope has no bound, they are lines.
 _LEAST_FRAMES = 0.125
 # Frames, 1/64: the time that a frame function takes to pass over a rest in the motion.
 _PASSING = 0.015625
@@ -66,7 +66,7 @@ def retimed(
     nu : 0, 1 or 2
         Values, or their derivatives a frame of t; of rotations the angular velocity and acceleration.
     rates, changes : array_like, shape (m,), or a number
-        The first and second derivative of F at t; what `nu` does not need is not looked at.
+        The first and second derivative of F at t; those that `nu` does not need are ignored.
 
     Returns
     -------
@@ -111,7 +111,7 @@ class ArcLength:
     first, last : float
         The first and the last frame of all keys.
     length : float
-        The whole, 0 where nothing moves.
+        The whole length, 0 without motion.
 
     Notes
     -----
@@ -207,14 +207,14 @@ class ArcLength:
 
 def _smooth_parts(splines: Sequence[Spline]) -> FloatArray:
     """Return the frames between which the speed is smooth, unless it comes to 0."""
-    places = []
+    bounds = []
     for spline in splines:
         keys = spline.keys
         length = np.diff(keys.frames)
         leave, arrive = ease.normalised(keys.ease_from[:-1], keys.ease_to[1:])
-        places += [keys.frames, keys.frames[:-1] + leave * length, keys.frames[1:] - arrive * length]
-    edges = np.unique(np.concatenate(places))
-    # Where eases fill a segment they meet, but for rounding.
+        bounds += [keys.frames, keys.frames[:-1] + leave * length, keys.frames[1:] - arrive * length]
+    edges = np.unique(np.concatenate(bounds))
+    # Where two eases fill a segment their ends are equal, up to rounding.
     apart = np.diff(edges) > _MEETING * (edges[-1] - edges[0])
     parts = np.append(edges[:-1][apart], edges[-1])
     parts[0] = edges[0]
@@ -247,7 +247,7 @@ class ConstantSpeed:
         self._marks = keys if between == "KEYS" else np.unique(keys[[0, -1]])
         self._lengths = self.arc.at(self._marks)
         bounds = self.arc.at(keys)
-        # Where F comes to the keys: a motion changes its speed there.
+        # The times at which F is at a key, where the motion's speed has corners.
         self._breaks = np.unique(np.append(self._frames_of(bounds), self._marks))
 
     def __call__(self, frames: npt.ArrayLike) -> FloatArray:
@@ -297,7 +297,7 @@ class ConstantSpeed:
         -------
         FunctionKeys
         """
-        # Breaks nearer than what a frame function needs to pass over a rest are one.
+        # Breaks nearer than the time in which a frame function passes over a rest count as one.
         edges = np.append(self._breaks[:-1][np.diff(self._breaks) > _PASSING], self._breaks[-1])
         if len(edges) == 1:
             return FunctionKeys(edges, edges.copy(), np.ones(1), np.ones(1))
@@ -318,7 +318,7 @@ class ConstantSpeed:
         """Return the cubics with the function's values and derivatives at these frames."""
         frames = np.stack((start, end))
         pace = self.pace((start + end) / 2.0)
-        # From within: over a rest F jumps.
+        # Taken within the piece, since F jumps over rests.
         inward = np.where(pace > 0.0, (end - start) * _INWARD, 0.0)
         values = self(np.concatenate((start + inward, end - inward))).reshape(2, -1)
         speeds = self.arc.speed(values.ravel()).reshape(2, -1)

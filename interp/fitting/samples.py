@@ -18,8 +18,8 @@ from ..keys import FloatArray
 Size = Callable[[FloatArray], FloatArray]
 """From differences, shape (m, channels), to how large they are, shape (m,)."""
 
-# Samples from which the derivative at the end of a piece is known, to the third order; of a piece that has less, those
-# around it, so many on both sides.
+# Samples from which the derivative at the end of a piece is computed, to the third order; where a piece has fewer, so
+# many on both sides of the end.
 _FOR_SLOPE = 4
 _AROUND = 2
 # A piece is not made longer by less than this part of it.
@@ -73,7 +73,7 @@ def fit_samples(
 
     Notes
     -----
-    From each key on the piece is as long as it can be, found by halving, so keys are few and not always the fewest.
+    From each key on the piece is as long as it can be, found by bisection, so keys are few, but not always the fewest.
     Derivatives are those of cubics through the four samples nearest to the piece's ends, on its own side of them.
     """
     samples = _Samples(np.asarray(frames, dtype=np.float64), np.asarray(values, dtype=np.float64), size)

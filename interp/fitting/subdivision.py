@@ -72,7 +72,7 @@ DENSE = _bernstein(np.arange(1, 64) / 64.0)
 """The same for parameters so dense that the largest error is among them."""
 TO_CHEBYSHEV = np.linalg.inv(_chebyshev(NODES)) / _double_zeros(NODES)
 """The matrix from the rest at the nodes to g's Chebyshev coefficients, shape (nodes, nodes)."""
-PLACES = np.sort(np.concatenate(([0.0, 1.0], NODES, _BETWEEN)))
+PARAMETERS = np.sort(np.concatenate(([0.0, 1.0], NODES, _BETWEEN)))
 """The nodes, the middles between them, and the ends."""
 TO_BETWEEN = _double_zeros(_BETWEEN)[:, np.newaxis] * (_chebyshev(_BETWEEN) @ TO_CHEBYSHEV)
 """The matrix from the rest at the nodes to the rest between them, shape (6, nodes)."""
@@ -126,7 +126,7 @@ def subdivide(polynomial: FloatArray, measure: Measure) -> tuple[IndexArray, Flo
     -------
     span : ndarray, shape (m,)
         The span of each knot, ascending.
-    place : ndarray, shape (m,)
+    parameter : ndarray, shape (m,)
         Where in it, 0 to 1, ascending in a span.
 
     Notes
@@ -145,13 +145,13 @@ def subdivide(polynomial: FloatArray, measure: Measure) -> tuple[IndexArray, Flo
     knots: dict[int, tuple[IndexArray, FloatArray]] = {}
     active = np.arange(n)
     owner, edges = np.repeat(active, 3), np.tile([0.0, 0.5, 1.0], n)
-    chosen_owner, chosen_place = [], []
+    chosen_owner, chosen_parameter = [], []
     for trial in range(_MOST_TRIALS):
         error = _errors(polynomial, measure, owner, edges)
         starts = np.concatenate(([0], np.cumsum(count[active])[:-1]))
-        worst = np.maximum.reduceat(error, starts)
+        largest = np.maximum.reduceat(error, starts)
         mass, needs = needed(error, starts)
-        good = worst <= _AIM
+        good = largest <= _AIM
         last = trial == _MOST_TRIALS - 1
         # The smallest number of pieces that was good is kept; without one, the last that was tried.
         keeps = (good & (count[active] < best[active])) | (last & (best[active] > _MOST_PIECES))
@@ -180,20 +180,20 @@ def subdivide(polynomial: FloatArray, measure: Measure) -> tuple[IndexArray, Flo
             break
         wanted = wanted.astype(np.intp)
         ends = edges[1:][owner[1:] == owner[:-1]]
-        number, place = equal_parts(now, ends, mass, wanted, goes_on)
+        number, parameter = equal_parts(now, ends, mass, wanted, goes_on)
         count[active] = wanted
         active = active[goes_on]
-        owner, edges = _with_ends(active, number, place)
-    for part_owner, part_place in knots.values():
+        owner, edges = _with_ends(active, number, parameter)
+    for part_owner, part_parameter in knots.values():
         chosen_owner.append(part_owner)
-        chosen_place.append(part_place)
-    all_owner, all_place = np.concatenate(chosen_owner), np.concatenate(chosen_place)
-    order = np.lexsort((all_place, all_owner))
-    return all_owner[order], all_place[order]
+        chosen_parameter.append(part_parameter)
+    all_owner, all_parameter = np.concatenate(chosen_owner), np.concatenate(chosen_parameter)
+    order = np.lexsort((all_parameter, all_owner))
+    return all_owner[order], all_parameter[order]
 
 
 def _inner(owner: IndexArray, edges: FloatArray, spans: IndexArray) -> tuple[IndexArray, FloatArray]:
-    """Return the owners and the places of the inner edges of some spans."""
+    """Return the owners and the parameters of the inner edges of some spans."""
     inner = np.zeros(len(owner), dtype=np.bool_)
     inner[1:-1] = (owner[1:-1] == owner[:-2]) & (owner[1:-1] == owner[2:])
     inner &= np.isin(owner, spans)
@@ -217,26 +217,26 @@ def _errors(polynomial: FloatArray, measure: Measure, owner: IndexArray, edges: 
     start, end = value.take(left, axis=1), value.take(right, axis=1)
     leaving, arriving = rate.take(left, axis=1) * length, rate.take(right, axis=1) * length
     span = owner[left]
-    worst = np.zeros(len(left))
+    largest = np.zeros(len(left))
     for t in _PROBES:
-        place = at[left] + t * length
+        parameter = at[left] + t * length
         exact = coefficients[-1].copy()
         for coefficient in coefficients[-2::-1]:
-            exact *= place
+            exact *= parameter
             exact += coefficient
         s = 1.0 - t
         rest = exact - (s * s * (1.0 + 2.0 * t)) * start - (t * t * (3.0 - 2.0 * t)) * end
         rest -= (t * s * s) * leaving - (t * t * s) * arriving
-        worst = np.maximum(worst, measure(span, exact, rest))
-    return worst
+        largest = np.maximum(largest, measure(span, exact, rest))
+    return largest
 
 
-def _with_ends(spans: IndexArray, number: IndexArray, place: FloatArray) -> tuple[IndexArray, FloatArray]:
-    """Return the owners and places of knots with their spans' starts and ends."""
+def _with_ends(spans: IndexArray, number: IndexArray, parameter: FloatArray) -> tuple[IndexArray, FloatArray]:
+    """Return the owners and parameters of knots with their spans' starts and ends."""
     every = np.concatenate((np.arange(len(spans)), number, np.arange(len(spans))))
-    places = np.concatenate((np.zeros(len(spans)), place, np.ones(len(spans))))
+    parameters = np.concatenate((np.zeros(len(spans)), parameter, np.ones(len(spans))))
     order = np.argsort(every, kind="stable")
-    return spans[every[order]], places[order]
+    return spans[every[order]], parameters[order]
 
 
 def needed(share: FloatArray, starts: IndexArray) -> tuple[FloatArray, FloatArray]:
@@ -253,9 +253,9 @@ def needed(share: FloatArray, starts: IndexArray) -> tuple[FloatArray, FloatArra
     -----
     The mass is the fourth root of the share; a little is added to it, for pieces that happen to have no error.
     """
-    worst = np.maximum.reduceat(share, starts)
+    largest = np.maximum.reduceat(share, starts)
     sizes = np.diff(starts, append=len(share))
-    mass = np.sqrt(np.sqrt(share + 1e-4 * np.repeat(worst, sizes) + 1e-30))
+    mass = np.sqrt(np.sqrt(share + 1e-4 * np.repeat(largest, sizes) + 1e-30))
     return mass, np.add.reduceat(mass, starts) / _AIM**0.25
 
 
@@ -277,11 +277,11 @@ def equal_parts(
 
     Returns
     -------
-    number, place : ndarray, shape (knots,)
+    number, parameter : ndarray, shape (knots,)
         Which of the chosen spans, ascending, and where in it.
     """
     first = np.cumsum(count) - count
-    # Whole numbers add up to the same whatever other spans come before.
+    # Sums of whole numbers are exact, so that they do not depend on the spans before.
     share = mass / np.repeat(np.add.reduceat(mass, first), count)
     units = np.rint(share * _UNITS).astype(np.int64)
     axis = np.concatenate(([0], np.cumsum(units)))

@@ -162,5 +162,5 @@ def _best(
     cost[0][outside] = np.inf
     rows = np.arange(len(continuity))
     flat = np.argmin(cost.transpose(1, 0, 2).reshape(len(rows), -1), axis=1)
-    which, place = np.divmod(flat, continuity.shape[1])
-    return tries_x[which, rows, place], continuity[rows, place], tries_y[which, rows, place]
+    which, column = np.divmod(flat, continuity.shape[1])
+    return tries_x[which, rows, column], continuity[rows, column], tries_y[which, rows, column]

@@ -76,7 +76,7 @@ def to_euler(q: npt.ArrayLike, order: Order = "XYZ") -> FloatArray:
 def euler_halves(
     q: FloatArray, order: str
 ) -> tuple[FloatArray, FloatArray, FloatArray, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Return the middle angle, half the outer angles' sum and difference, and where each of these two is not known.
+    """Return the middle angle, half the outer angles' sum and difference, and where each of these two is undetermined.
 
     With half angles a/2, b/2, c/2 of an order i, j, k and its sign s, w -+ q[j] = (cos b/2 -+ sin b/2) cos((s c +-
     a)/2), and q[i], s q[k] give the sines: two polar pairs, whose lengths are b's and whose angles are the sum's and

@@ -19,8 +19,8 @@ from .turns import Convention, turn_sign, turns_to_rotations
 
 Path = Literal["SHORTEST", "AS_KEYED"]
 
-# Neighbours "as keyed" whose sum is shorter than this are refused: the direction of their arc is known to no better
-# than 1e-16 / 1e-10 = 1e-6 radian, the most that a baked rotation may be off.
+# Neighbours "as keyed" whose sum is shorter than this are refused: the error of their arc's direction is
+# 1e-16 / 1e-10 = 1e-6 radian, the largest that a baked rotation may have.
 ANTIPODAL = 1e-10
 _NO_TURN = 1e-10
 """Radians: smaller angles are no turn, but rounding."""
@@ -30,7 +30,7 @@ def normalised(keys: Keys) -> FloatArray:
     """Return unit quaternions, or raise KeysError for a zero one."""
     if keys.values.shape[1] != 4:
         raise KeysError(n_("a rotation has the components w, x, y, z, not {:d}", keys.values.shape[1]))
-    # Scaled first: squares of what a float holds can overflow or vanish.
+    # Scaled first, since squares can overflow or vanish.
     largest = np.abs(keys.values).max(axis=1, keepdims=True)
     if not largest.all():
         raise keys.error(n_("the quaternion is zero, which is no rotation"), int(np.argmin(largest)))

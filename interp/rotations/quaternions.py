@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ..keys import FloatArray, numbers
 from . import sphere
 
-# The sine of half an angle (to gimbal lock, to no turn) below which float32 keys leave its direction to chance.
+# The sine of half an angle (to gimbal lock, to no turn) below which float32 keys do not determine its direction.
 UNKNOWN = 1e-7
 
 
@@ -74,7 +74,7 @@ def normalised(name: str, q: npt.ArrayLike) -> FloatArray:
     largest = np.abs(array).max(axis=-1, keepdims=True)
     if not ((largest > 0.0) & (largest < np.inf)).all():
         raise ValueError(f"{name}: a quaternion is zero or not finite")
-    # Scaled first: squares of what a float holds can overflow or vanish.
+    # Scaled first, since squares can overflow or vanish.
     scaled = array / largest
     unit: FloatArray = scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
     return unit

@@ -21,7 +21,7 @@ from .following import follow_axis_angle, follow_euler
 # Sines below this, to gimbal lock and to no turn, determine no direction, as in `rotations`.
 _UNKNOWN = 1e-7
 # Rates are divided by sines that are no smaller: key angles are float32, and at a right angle theirs is off by 4e-8,
-# so that nearer to gimbal lock a rate would be an echo of that rounding.
+# so that nearer to gimbal lock a rate would only be that rounding, amplified.
 _DAMPED = 1e-6
 
 
@@ -51,7 +51,10 @@ class RotationRepresentation(Protocol):
         ...
 
     def orientation(self, channels: FloatArray) -> FloatArray:
-        """Return what Blender makes of channel values (c, …), up to its length (4, …); continuous in the values."""
+        """Return the quaternions (4, …), of any length, that Blender plays for channel values (c, …).
+
+        They are continuous in the values.
+        """
         ...
 
     def with_derivatives(self, channels: FloatArray, rates: FloatArray, changes: FloatArray) -> WithDerivatives:
@@ -101,7 +104,7 @@ class Quaternion:
         return sphere.product(half, numbers)
 
     def orientation(self, channels: FloatArray) -> FloatArray:
-        """Return what Blender makes of channel values."""
+        """Return the quaternions, of any length, that Blender plays for channel values."""
         return channels
 
     def with_derivatives(self, channels: FloatArray, rates: FloatArray, changes: FloatArray) -> WithDerivatives:
@@ -188,7 +191,7 @@ class Euler:
         return rates
 
     def orientation(self, channels: FloatArray) -> FloatArray:
-        """Return what Blender makes of channel values."""
+        """Return the quaternions, of any length, that Blender plays for channel values."""
         return np.moveaxis(from_euler(np.moveaxis(channels, 0, -1), self.order), -1, 0)
 
     def with_derivatives(self, channels: FloatArray, rates: FloatArray, changes: FloatArray) -> WithDerivatives:
@@ -265,7 +268,7 @@ class AxisAngle:
     def local(self, q: FloatArray, velocity: FloatArray) -> FloatArray:
         """Return numbers of orientations: see `RotationRepresentation`."""
         sine = sphere.length(q[1:])
-        # Through no turn the axis is that of the motion.
+        # Where there is no turn, the axis is that of the motion.
         towards = np.where(sine < _UNKNOWN, velocity, q[1:])
         size = sphere.length(towards)
         upright = np.zeros_like(towards)
@@ -292,7 +295,7 @@ class AxisAngle:
         return np.concatenate([along[np.newaxis], 0.5 * (turned + cotangent * (velocity - axis * along))])
 
     def orientation(self, channels: FloatArray) -> FloatArray:
-        """Return what Blender makes of channel values."""
+        """Return the quaternions, of any length, that Blender plays for channel values."""
         half = 0.5 * channels[:1]
         size = sphere.length(channels[1:])
         unit = np.divide(channels[1:], size, out=np.zeros_like(channels[1:]), where=size > 0.0)
@@ -304,7 +307,7 @@ class AxisAngle:
         size = sphere.length(channels[1:])
         size = np.where(size > 0.0, size, np.inf)
         unit, towards, further = channels[1:] / size, rates[1:] / size, changes[1:] / size
-        # What is along the axis makes it longer, the rest turns it.
+        # The part along the axis changes its length, the rest turns it.
         stretch = sphere.dot(unit, towards)
         turning = towards - unit * stretch
         bend = further - 2.0 * stretch * turning
@@ -361,7 +364,7 @@ def angular_motion(
     q, first, second = representation.with_derivatives(channels, rates, changes)
     square = sphere.dot(q, q)
     inverse = sphere.conjugate(q) / np.where(square > 0.0, square, np.inf)
-    # Of q' = w q / 2 with any length of q: that changes the scalar part only.
+    # From q' = w q / 2 for q of any length, which changes only the scalar part.
     half = sphere.product(first, inverse)
     return 2.0 * half[1:], 2.0 * (sphere.product(second, inverse) - sphere.product(half, half))[1:]
 

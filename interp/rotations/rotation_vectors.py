@@ -176,7 +176,7 @@ class TurningSpline(OrientationSpline):
     @staticmethod
     def turns(splines: Sequence[TurningSpline], tracks: KeyBatch) -> Turns:
         """Return the turns from key to key of all splines."""
-        # The signs of keys that are turns are those of the products already, whatever the path says of others.
+        # Keys that are turns have the signs of the products already, whatever the path.
         paths: list[Path] = ["AS_KEYED" if spline._turns is not None else spline.path for spline in splines]
         start = np.ascontiguousarray(tracks.values.T) * path_signs(paths, tracks)
         onward = 2.0 * sphere.log(sphere.product(start[:, tracks.segment_end], sphere.conjugate(start)))

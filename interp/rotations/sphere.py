@@ -82,9 +82,9 @@ def arc(p: FloatArray, q: FloatArray) -> Arc:
     """Return the arcs from p to q, literal: with no change of sign for the shorter way.
 
     The angle is 2 atan2(|q-p|, |q+p|), exact to rounding near 0 and pi, where arccos loses half the digits. The
-    direction comes from the difference, or past a quarter circle from the sum, so it keeps what digits the input has:
+    direction comes from the difference, or past a quarter circle from the sum, so it keeps the digits of the input:
     its error is the input's times 1 / angle or 1 / (pi - angle), the condition of the problem. Where p = -q there is
-    no arc: one of the many possible is taken, so that what follows stays finite.
+    no arc: one of the many possible is taken, so that results stay finite.
     """
     difference, total = q - p, q + p
     apart, along = length(difference), length(total)

@@ -4,8 +4,9 @@
 Both are slerps of slerps. Written so they cost two sines an arc and eight multiplications to build each quaternion
 between. The values here come from the Gram form instead: the sample is a weighted sum of the segment's four controls,
 and the weights need only the angles of the arcs, whose cosines are sums of weights times the six dot products of the
-controls. No quaternion between is built, and what depends on the segment alone is computed once a segment. Only
-near-antipodal arcs, where a cosine says too little about the angle, and derivatives go through the slerps as written.
+controls. No quaternion between is built, and terms of the segment alone are computed once a segment. Only near-
+antipodal arcs, where a cosine does not determine the angle well enough, and derivatives go through the slerps as
+written.
 """
 
 from __future__ import annotations

@@ -30,11 +30,11 @@ from .quaternions import (
 Convention = Literal["BLENDER", "3DS"]
 
 _IDENTITY = (1.0, 0.0, 0.0, 0.0)
-# Turns below this have no axis to speak of: rounding alone gives 1e-16 / 1e-10, a millionth of a radian.
+# Turns below this determine no axis: rounding alone is 1e-16 / 1e-10, a millionth of a radian.
 _NO_TURN = 1e-10
 # Steps in which a path between keys is followed to count its turns; any below half a turn would do for one axis.
 _STEP = np.pi / 8.0
-# Some 12 000 turns from key to key: what has more is a mistake, and following it would fill the memory.
+# Some 12 000 turns from key to key: more are a mistake, and following them would fill the memory.
 _MOST_STEPS = 200_000
 
 
@@ -168,7 +168,7 @@ def turns_of_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> tuple[FloatAr
 
     Notes
     -----
-    Between keys the channels are followed in straight lines and the turn on the way is added up; of the turns that
+    Between keys the channels are followed in straight lines and their rotation vectors are added up; of the turns that
     reach the key's orientation exactly the nearest to that sum is taken. Where one channel changes it is that
     channel's turn.
 
@@ -206,7 +206,7 @@ def turns_of_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> tuple[Flo
     Returns
     -------
     angles, axes
-        As `turns_of_euler` returns them, and found in the same way.
+        As `turns_of_euler` returns them, found by the same method.
 
     Examples
     --------

@@ -3,9 +3,9 @@
 
 The knots are the keys' frames, so that frames stay the parameter however unevenly the keys are spaced, and each key's
 control is the one whose weight is largest about its frame. At its ends the spline is natural: it starts at the first
-key and ends at the last without a bend, and what controls it needs beyond them (two more than there are keys) are means
-of the keys, or, which comes to the same, the keys and knots mirrored at the end. So it keeps to the convex hull there
-too. A loop is periodic.
+key and ends at the last without curvature, and the controls that it needs beyond them (two more than there are keys)
+are means of the keys, or, which comes to the same, the keys and knots mirrored at the end. So it keeps to the convex
+hull there too. A loop is periodic.
 
 Source: docs/formulas.md, "B-splines", "B-splines of rotations" and "B-splines through keys".
 """
@@ -31,7 +31,7 @@ from ..rotations.solved_turns import SolvedSpline
 from ..tridiagonal import solve, times
 from .cubic import NaturalVectorSpline
 
-# Newton's method goes astray where its steps, in radian, are longer than the turns for which they are about right.
+# Radians. Longer steps of Newton's method are shortened: the linearisation holds for no larger turns.
 _LONGEST_STEP = 0.5
 # Enough for controls some whole turns from their keys.
 _MOST_ITERATIONS = 80
@@ -52,7 +52,7 @@ class _Weights(NamedTuple):
     def of(cls, tracks: KeyBatch) -> _Weights:
         """Return the weights of all segments, from the knots around them."""
         length = tracks.frames[tracks.segment_end] - tracks.frames
-        # A last key's segment has no length and no motion; any will do.
+        # A last key's segment has no length and no motion, so any length does.
         length[tracks.last] = 1.0
         before, after = length[_segments(tracks, -1)], length[_segments(tracks, 1)]
         further_before, further_after = length[_segments(tracks, -2)], length[_segments(tracks, 2)]
@@ -62,7 +62,7 @@ class _Weights(NamedTuple):
         first = (1.0 - into) * length / (further_before + before + length)
         middle = np.stack([into * near, near, far, far + out_of * (1.0 - far)])
         last = out_of * length / (length + after + further_after)
-        # What begins at a loop's last key is what begins at its first.
+        # The segment that begins at a loop's last key is its first.
         same = np.arange(len(length))
         same[tracks.last[tracks.looped]] = tracks.first[tracks.looped]
         return cls(first[same], middle[:, same], last[same])
@@ -86,9 +86,9 @@ def _segments(tracks: KeyBatch, offset: int) -> IndexArray:
     """Return the segments `offset` after each: across a loop's seam, and mirrored at the ends of other tracks."""
     counts = tracks.last - tracks.first + 1
     first, number = np.repeat(tracks.first, counts), np.repeat(np.maximum(counts - 1, 1), counts)
-    place = np.arange(len(tracks.frames)) - first + offset
-    mirrored = np.where(place < 0, -1 - place, np.where(place >= number, 2 * number - 1 - place, place))
-    around = np.where(np.repeat(tracks.looped, counts), np.mod(place, number), mirrored)
+    index = np.arange(len(tracks.frames)) - first + offset
+    mirrored = np.where(index < 0, -1 - index, np.where(index >= number, 2 * number - 1 - index, index))
+    around = np.where(np.repeat(tracks.looped, counts), np.mod(index, number), mirrored)
     segments: IndexArray = first + np.clip(around, 0, number - 1)
     return segments
 
@@ -104,7 +104,7 @@ class VectorSpline(ComponentSpline):
     Notes
     -----
     At every frame it is a mean of the two keys around it and the next one on each side, with weights that are not
-    negative: it stays in their convex hull. What a segment depends on reaches one key further, whose frame is a knot.
+    negative: it stays in their convex hull. Its support is one key larger, whose frame is a knot.
     The error is below 1e-15 times the track's largest value; of derivatives below 1e-14 times that over the shortest
     segment's length to their order. Source: docs/formulas.md, "B-splines".
     """
@@ -250,7 +250,7 @@ class _CumulativeTurns:
         changes = [turn * change for turn, change in zip(turns, self._weights.at(segment, u, 2), strict=True)]
         acceleration = np.zeros_like(velocity)
         for step, rate, change in zip(steps[::-1], rates[::-1], changes[::-1], strict=True):
-            # Each turn's rate is along its own axis, which it leaves alone.
+            # Each turn's rate is along its own axis, which the turn does not change.
             velocity, acceleration = turned(step, velocity), turned(step, acceleration)
             acceleration = change + acceleration + cross(rate, velocity)
             velocity = rate + velocity
@@ -275,17 +275,17 @@ def _controls(
         back, on = first * into, middle * out_of
         met = sphere.product(sphere.product(control, sphere.exp(-back / 2.0)), sphere.exp(on / 2.0))
         missing = np.where(inner, 2.0 * sphere.log(sphere.product(sphere.conjugate(met), keys)), 0.0)
-        # How each control's own turn, by which it is multiplied from the right, turns what is at the key.
+        # The derivatives of the turn at the key by each control's own turn, which multiplies it from the right.
         back_rate = first * times(matrices(velocity_of_exp, back), matrices(rate_of_velocity, -into))
         own = times(matrices(turned, -on), matrices(turned, back) - back_rate)
         own -= middle * times(matrices(velocity_of_exp, -on), matrices(rate_of_velocity, out_of))
         from_before = times(matrices(velocity_of_exp, back), matrices(rate_of_velocity, into))
         before = first * times(matrices(turned, -on), from_before)
         after = middle * times(matrices(velocity_of_exp, -on), matrices(rate_of_velocity, -out_of))
-        # Where no number solves it there is no solution, which is said below.
+        # Where the matrix is singular the step is no number; the error is raised below.
         with np.errstate(all="ignore"):
             step = solve(before, own, after, missing[:, np.newaxis], tracks.previous, tracks.following)[:, 0]
-        # A track that is solved stays as it is while others are not, so that it is the same alone.
+        # A solved track stays as it is while others go on, so that its result does not depend on them.
         going = np.repeat(unsolved, counts)
         moved = np.maximum.reduceat(np.abs(step).max(axis=0), tracks.first)
         shortening = np.minimum(1.0, np.divide(_LONGEST_STEP, moved, out=np.ones_like(moved), where=moved > 0.0))
@@ -309,7 +309,7 @@ def _turns_near(near: FloatArray, control: FloatArray, tracks: KeyBatch) -> Floa
     onward = 2.0 * sphere.log(sphere.product(sphere.conjugate(control), control[:, tracks.segment_end]))
     size = sphere.length(onward)
     axis = np.divide(onward, size, out=np.zeros_like(onward), where=size > 0.0)
-    # Two whole turns are none, of a quaternion too.
+    # Two whole turns bring a quaternion back to its sign, too.
     missing = np.rint((sphere.dot(axis, near) - size) / (4.0 * np.pi))
     turns: FloatArray = onward + axis * (4.0 * np.pi * missing)
     turns[:, tracks.last] = 0.0

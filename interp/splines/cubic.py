@@ -22,7 +22,7 @@ from ..rotations.orientations import Path
 from ..rotations.rotation_vectors import RotationVectors
 from ..rotations.solved_turns import SolvedSpline
 
-# Up to this turn from key to key, in radians, no keys without a solution were met; at 2.4 they were.
+# Radians. With turns of up to this from key to key all keys tried had a solution; at 2.4 some had none.
 _CERTAIN_TURN = 1.7
 
 
@@ -101,15 +101,15 @@ class NaturalRotationSpline(SolvedSpline):
     ------
     KeysError
         As `rotation_vectors.TurningSpline` does. And for some turns of more than 120 degrees from key to key about
-        changing axes: see `slopes.c2_velocities`.
+        changing axes: see `c2_equations.c2_velocities`.
 
     Notes
     -----
-    The error of a sample is below 1e-13, of an angular velocity below 1e-13 times the largest plus a radian a shortest
-    segment, of an angular acceleration below 1e-13 over that segment's length squared, for steps of up to 115 degrees
-    and segments of which none is ten times as long as another: next to the equations solved at 50 digits the worst was
-    3e-15. Next to scipy's RotationSpline it is 1e-11, even where that is left to settle, which by itself stops at 1e-9:
-    scipy's closed forms lose digits at turns of less than some hundredths of a radian.
+    The error of a sample is below 1e-13, of an angular velocity below 1e-13 times the largest plus a radian
+    a shortest segment, of an angular acceleration below 1e-13 over that segment's length squared, for steps of up to
+    115 degrees and segments of which none is ten times as long as another: compared with the equations solved at 50
+    digits the largest was 3e-15. Compared with scipy's RotationSpline it is 1e-11, even where that is left to settle,
+    which by itself stops at 1e-9: scipy's closed forms lose digits at turns of less than some hundredths of a radian.
     About one axis it is the spline of the angle, whole turns included. Source: docs/formulas.md, "C2 rotations".
     """
 

@@ -18,9 +18,9 @@ from ..messages import n_
 
 CALM_KEYS = 10
 """Through this many evenly spaced keys the polynomial swings 18 times as far as the keys, at worst."""
-# Where it may swing farther than this many times the keys, less than four digits of it are known.
+# Where it may swing farther than this many times the keys, fewer than four digits are exact.
 _FARTHEST = 1e12
-# What is done here takes the square of this in time, and no hand places so many keys for a polynomial.
+# The time grows with the square of the number of keys.
 _MOST_KEYS = 1000
 # Where in each segment `swing` is measured: near the middle, in the outermost nearer to the end.
 _LOOKS = (0.3, 0.5, 0.7)
@@ -45,7 +45,7 @@ class VectorSpline(ComponentSpline):
     Raises
     ------
     KeysError
-        Where `swing` is above 1e12, from 50 keys on if they are evenly spaced: hardly a digit would be known. And above
+        Where `swing` is above 1e12, from 50 keys on if they are evenly spaced: hardly a digit would be exact. And above
         1000 keys, however they lie.
 
     Notes
@@ -63,7 +63,7 @@ class VectorSpline(ComponentSpline):
             raise KeysError(n_("has {:d} keys; a polynomial is laid through {:d} at most", len(keys), _MOST_KEYS))
         swings = _Polynomials(end_to_end([self])).swings()
         self.swing = float(swings.max(initial=1.0))
-        # Not a number: beyond all numbers.
+        # NaN counts as too large.
         if not self.swing <= _FARTHEST:
             fault = n_("a polynomial through {:d} such keys is lost in its swings after this one", len(keys))
             raise keys.error(fault, int(np.argmax(~(swings <= _FARTHEST))))
@@ -102,7 +102,7 @@ class _Polynomials:
         self._frames = tracks.frames
         self._length = tracks.frames[tracks.segment_end] - tracks.frames
         self._first, self._last = np.repeat(tracks.first, counts), np.repeat(tracks.last, counts)
-        # Values and derivatives at the keys: a derivative is a polynomial too, and the same sum carries it.
+        # Values and derivatives at the keys: a derivative is a polynomial too, evaluated by the same sum.
         self._at_keys = [np.ascontiguousarray(tracks.values.T)]
         # 1 over the products of each key's distances to the others, times 2^scale: a track's largest is near 1.
         product, exponent = self._products(np.arange(len(self._frames)), np.zeros(len(self._frames)))

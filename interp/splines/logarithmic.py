@@ -19,7 +19,7 @@ from ..messages import n_
 from . import catmull_rom
 
 _LARGEST = float(np.log(np.finfo(np.float32).max))
-# In which a segment is looked at: between two places a cubic rises at most 1/512 of its second derivative above them.
+# Parameters at which a segment is sampled: between two a cubic rises at most 1/512 of its second derivative above them.
 _PARTS = 8
 
 

@@ -21,7 +21,7 @@ from . import (
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
-        # Saved by their place: a new one goes to the end.
+        # Files store the index: append new ones.
         tcb.METHOD,
         linear.METHOD,
         catmull_rom.METHOD,

@@ -18,10 +18,10 @@ from ..rotations import sphere
 from ..rotations.orientations import OrientationSpline, Path, neighbours, path_signs
 from . import catmull_rom
 
-# Components shorter than this are refused: of their direction two digits are lost, and it turns about in a few
-# thousandths of a segment.
+# Components shorter than this are refused: their direction has lost two digits, and turns within a few thousandths of a
+# segment.
 _SHORTEST = 0.01
-# Parts in which a segment is looked at. Of an even track of half turns each is within 1e-3 of its chord.
+# Parts in which a segment is sampled. For an even track of half turns each is within 1e-3 of its chord.
 _PARTS = 64
 
 
@@ -102,7 +102,7 @@ def _first_short(components: Cubics, keys: int) -> int | None:
     segments = np.arange(keys - 1)
     leaving, arriving = np.zeros(keys - 1), np.ones(keys - 1)
     start, end = components.evaluate(segments, leaving, 0), components.evaluate(segments, arriving, 0)
-    # A cubic stays among its Bezier points. Where these are all on one side of 0 there is nothing to look for.
+    # A cubic stays in the hull of its Bezier points. Where these are all on one side of 0 no parts need be sampled.
     points = [
         start,
         start + components.evaluate(segments, leaving, 1) / 3.0,
@@ -112,8 +112,8 @@ def _first_short(components: Cubics, keys: int) -> int | None:
     ahead = (start + end) / sphere.length(start + end)
     segments = segments[np.min([sphere.dot(point, ahead) for point in points], axis=0) < _SHORTEST]
     u = np.tile(np.linspace(0.0, 1.0, _PARTS + 1), len(segments))
-    places = components.evaluate(np.repeat(segments, _PARTS + 1), u, 0).reshape(4, len(segments), _PARTS + 1)
-    begin, chord = places[..., :-1], np.diff(places, axis=2)
+    samples = components.evaluate(np.repeat(segments, _PARTS + 1), u, 0).reshape(4, len(segments), _PARTS + 1)
+    begin, chord = samples[..., :-1], np.diff(samples, axis=2)
     size = sphere.dot(chord, chord)
     nearest = np.divide(-sphere.dot(begin, chord), size, out=np.zeros_like(size), where=size > 0.0)
     short = sphere.length(begin + np.clip(nearest, 0.0, 1.0) * chord).min(axis=1) < _SHORTEST

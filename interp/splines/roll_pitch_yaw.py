@@ -45,11 +45,11 @@ class RotationSpline(OrientationSpline):
     -----
     From key to key the angles are those with the least sum of changes, of all that mean the orientation, whole turns
     among them; so in a loop they go on across the seam, where the last key's are others than the first's. In gimbal
-    lock one angle is not known, and stays. Orientations are off by what the angles are and 2e-15; angular velocities
+    lock one angle is undetermined, and stays. Orientations are off by what the angles are and 2e-15; angular velocities
     and accelerations by as much times the angles' rates, and their squares.
     """
 
-    # Of which of the triples a key takes all keys before it decide.
+    # On all keys: those before a key decide which of its equivalent triples it takes.
     support = None
 
     def __init__(
@@ -77,7 +77,7 @@ class RotationSpline(OrientationSpline):
         """
         if keys.values.shape[1] != 3:
             raise KeysError(n_("Euler angles have the components x, y, z, not {:d}", keys.values.shape[1]))
-        # At first by a method that refuses nothing: what angles there are otherwise is not what these are.
+        # Made with a method that accepts all keys at first: the spline of the given angles replaces it below.
         spline = cls(keys.with_values(rotations.from_euler(keys.values, order)), cycle, tcb.METHOD, order)
         spline.angles, values = angles, keys.values
         if spline._is_looped:
@@ -174,8 +174,8 @@ class EulerCurve:
         if nu == 0:
             return np.ascontiguousarray(rotations.from_euler(angles.T, self._order).T)
         rates = self._angles.evaluate(own, u, 1)
-        # The angular velocity is the sum of the three rates along their axes; those of the later turns carry the
-        # earlier ones' axes with them.
+        # The angular velocity is the sum of the three rates along their axes; later turns rotate the axes of the
+        # earlier ones.
         first, middle, last = ("XYZ".index(letter) for letter in self._order)
         axes = _rotated_axes(angles, first, middle, last)
         parts = [axis * rates[index] for axis, index in zip(axes, (first, middle, last), strict=True)]

@@ -26,7 +26,7 @@ from ..rotations.sphere_curves import DeCasteljau, Rotating, running, still
 
 
 class RotationSpline(OrientationSpline):
-    """A track of rotations by de Casteljau's construction on a key, a third of the way to both controls, and the next.
+    """A track of rotations by de Casteljau's construction on a key, thirds of the arcs to both controls, and the next.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ class RotationSpline(OrientationSpline):
 
     Notes
     -----
-    At a first or last key the control is two thirds of the way to the point half the way to the next key's, as a
-    parabola's is. The error of a sample is below 1e-12, times 1 / (pi - angle) of the flattest arc in its construction,
+    At a first or last key the control is two thirds of the arc to the point halfway to the next key's, as for a
+    parabola. The error of a sample is below 1e-12, times 1 / (pi - angle) of the flattest arc in its construction,
     an angle on the sphere, half that of the rotation; of angular velocities and accelerations below 1e-11 radian a
     segment's length or its square, times that factor squared or cubed. About one axis it is the Catmull-Rom spline of
     the angle as long as every arc of the construction is below 360 degrees of rotation.
@@ -75,7 +75,7 @@ class BlendSpline(OrientationSpline):
     The published blend (Szirmay-Kalos, eq. 13.53) is of the segments on both sides of one key, here by slerp. A segment
     between two inner keys gets two such curves, of which the first has the right velocity at its start and the second
     at its end; they are blended likewise. The first and the last segment of a track have one, as published.
-    What comes out is C1, not C2 as published: the arcs go on at a key, but their weights do not. Errors and the
+    The result is C1, not C2 as published: the arcs go on at a key, but their weights do not. Errors and the
     motion about one axis are those of `RotationSpline`.
     """
 
@@ -91,7 +91,7 @@ class BlendSpline(OrientationSpline):
         weight[1] = 1.0
         weight[:, first] = [[1.0], [0.0]]
         weight[:, last - 1] = 0.0
-        # Two keys have no control; the arc blended with itself is the arc.
+        # With two keys there is no control, and the arc is blended with itself.
         alone = first[last - first == 1]
         arc = 2.0 * sphere.log(sphere.product(q[:, alone + 1], sphere.conjugate(q[:, alone])))
         leaving[:, alone] = arriving[:, alone] = arc

@@ -199,7 +199,7 @@ class RotationSpline:
     cycle : "SINGLE", "REPEAT" or "LOOP"
         As for `VectorSpline`.
     ends : "3DS" or "TANGENT"
-        At the first and last key what 3D Studio 4 does, or what vector tracks do.
+        The rule for the first and last key: that of 3D Studio 4, or that of vector tracks.
     construction : "DE_CASTELJAU" or "SQUAD"
         That of 3D Studio 4, or of 3D Studio R3 and 3ds Max. They agree at keys and about one axis.
     path : "SHORTEST" or "AS_KEYED"
@@ -214,7 +214,7 @@ class RotationSpline:
     Notes
     -----
     The error of a sample is below 1e-12, times 1 / (pi - angle) of the flattest arc in its construction, an angle on
-    the sphere, half that of the rotation: nearly antipodal quaternions say that little about their arc. Of angular
+    the sphere, half that of the rotation: nearly antipodal quaternions determine their arc that badly. Of angular
     velocities it is below 1e-11 radian a segment's length, times that factor squared; of angular accelerations below
     1e-11 radian a segment's length squared, times that factor cubed and divided by the segment's shorter ease. About
     one axis the motion is the vector spline of the angle as long as every arc of the construction is below 360 degrees
@@ -295,8 +295,8 @@ class RotationSpline:
         Notes
         -----
         A turn of less than 360 degrees is the literal arc of that length. Of a longer one k whole turns are taken
-        off, towards zero, and their motion, the vector spline through the chords 2 pi k axis, is laid over the spline
-        of what is left. About one axis the two add up to the vector spline of the angle. Within 0.12 degrees below a
+        off, towards zero, and their motion, the vector spline through the chords 2 pi k axis, is added to the spline
+        of the rest. About one axis the two add up to the vector spline of the angle. Within 0.12 degrees below a
         whole turn the turn counts as whole less the rest, where the literal arc has no certain direction. Source:
         docs/formulas.md, "Relative keys" and "Whole turns".
 
@@ -335,7 +335,7 @@ class RotationSpline:
         return evaluate_one(self, frames, nu)
 
     def turn_from_key(self, frames: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Return the turn to each sample from the key before it: what 3D Studio's key info shows.
+        """Return the turn to each sample from the key before it: the numbers of 3D Studio's key info.
 
         Parameters
         ----------

@@ -7,7 +7,7 @@ others, eased segments and rotations, are divided by knots; each piece is compar
 rounded as Blender stores them. The length of a quaternion means nothing, so its knots may have another length where
 that saves one. Source: docs/formulas.md, "Fitting curves".
 
-How a fit goes: `requests` says what is asked for and returned, `strands` lays the segments of all requests out,
+The steps of a fit: `requests` has the input and the results, `strands` lists the segments of all requests,
 `search` divides them until each piece is good (`cubics` measures, `division` places the knots, `zones` keeps them away
 from keys), `balancing` and `lengths` save knots, and `results` sorts the pieces by request.
 """

@@ -52,10 +52,12 @@ class Balancing:
         strand, count = count_of_strands(trial)
         start, end = self._whole.frames[:, trial.strand]
         mass, _ = self.needed(trial)
-        number, place = subdivision.equal_parts(count, (trial.frames[1] - start) / (end - start), mass, wanted, chosen)
+        number, parameter = subdivision.equal_parts(
+            count, (trial.frames[1] - start) / (end - start), mass, wanted, chosen
+        )
         spans = self._whole.take(strand[chosen])
         first, last = spans.frames[:, number]
-        frames = (first + place * (last - first)).astype(np.float32).astype(np.float64)
+        frames = (first + parameter * (last - first)).astype(np.float32).astype(np.float64)
         frames = self._division.zones.move_out(spans, number, frames)
         near = too_near(spans, number, frames)
         provisional = np.zeros(np.count_nonzero(~near), dtype=np.bool_)

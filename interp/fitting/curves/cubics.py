@@ -160,12 +160,12 @@ def _rotation_vectors(
 def _largest(differences: FloatArray) -> FloatArray:
     """Return the largest differences all along spans, shape (n,), from those at the nodes, shape (nodes, k, n)."""
     between = subdivision.apply(subdivision.TO_BETWEEN, differences)
-    size = np.zeros((len(subdivision.PLACES), differences.shape[2]))
+    size = np.zeros((len(subdivision.PARAMETERS), differences.shape[2]))
     size[1:-1:2] = np.sqrt(_squares(between))
     size[2:-1:2] = np.sqrt(_squares(differences))
     row, column = np.argmax(size[1:-1], axis=0) + 1, np.arange(differences.shape[2])
     before, largest, after = size[row - 1, column], size[row, column], size[row + 1, column]
-    slope, curvature = parabola(subdivision.PLACES, row, before, largest, after)
+    slope, curvature = parabola(subdivision.PARAMETERS, row, before, largest, after)
     above = np.divide(slope * slope, 4.0 * curvature, out=np.zeros_like(curvature), where=curvature > 0.0)
     last = subdivision.apply(subdivision.TO_CHEBYSHEV[-1:], differences) / 8.0
     error: FloatArray = (largest + above + np.sqrt(_squares(last)[0])) * _MARGIN

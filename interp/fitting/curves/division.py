@@ -42,11 +42,11 @@ class Division:
         rest[unresolved] = False
         resolved = np.flatnonzero(rest)
         polynomial = subdivision.polynomials(pieces.points[..., resolved], pieces.rest[..., resolved])
-        own, place = subdivision.subdivide(polynomial, self._measure(spans.strand[resolved]))
+        own, parameter = subdivision.subdivide(polynomial, self._measure(spans.strand[resolved]))
         start, end = spans.frames[:, resolved[own]]
         span = np.concatenate([span, unresolved, resolved[own]])
         middles = spans.frames[:, unresolved].mean(axis=0)
-        frames = np.concatenate([frames, middles, start + place * (end - start)])
+        frames = np.concatenate([frames, middles, start + parameter * (end - start)])
         frames = self.zones.move_out(spans, span, frames.astype(np.float32).astype(np.float64))
         provisional = (np.arange(len(span)) < len(span) - len(own)) | ~np.bool_(first_level)
         order = np.lexsort((frames, span))

@@ -30,7 +30,7 @@ class Strands:
     Attributes
     ----------
     requests : sequence of Request
-        What is to be fitted.
+        The requests.
     representation : RotationRepresentation or None
         The representation of rotations; None for tracks of numbers.
     tracks : KeyBatch
@@ -83,7 +83,7 @@ class Strands:
         return int(self.numbers.shape[1])
 
     def _rounding(self) -> FloatArray:
-        """Return the error that float32 adds to what each strand plays."""
+        """Return the error that float32 adds to the values of each strand."""
         size = np.abs(self.numbers)
         if self.representation is not None:
             unit = np.abs(_unit(self.representation, self.numbers.T))

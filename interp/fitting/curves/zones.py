@@ -10,7 +10,7 @@ from ...keys import FloatArray
 from .spans import Pieces, Spans
 from .strands import Strands
 
-# Frames. Blender merges keys nearer than 0.01 frame, and float32 frames have to tell the thirds of a piece apart.
+# Frames. Blender merges keys nearer than 0.01 frame, and float32 frames have to resolve the thirds of a piece.
 _LEAST_FRAMES = 0.0125
 _LEAST_STEPS = 12
 # Frames. Nearer to a key than this a click can't pick the one or the other.

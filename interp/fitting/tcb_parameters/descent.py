@@ -22,7 +22,7 @@ _SOLVED = 0.05
 
 
 class Stage(NamedTuple):
-    """What one descent fits, and how far."""
+    """The parameters that one descent fits, and its limits."""
 
     columns: tuple[int, ...]
     """The parameters that are fitted."""
@@ -35,7 +35,7 @@ class Stage(NamedTuple):
 
 
 class _State:
-    """The tracks that still descend, with what is known at their present parameters."""
+    """The tracks that still descend, with residuals, costs and equations at their present parameters."""
 
     def __init__(self, problem: Problem, parameters: FloatArray) -> None:
         self.problem = problem

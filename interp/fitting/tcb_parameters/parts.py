@@ -17,12 +17,12 @@ Spline = tcb.VectorSpline | tcb.RotationSpline
 
 SAMPLES = 7
 """Samples a segment: two more than the parameters that one number's curve between two keys determines."""
-PLACES = (np.arange(SAMPLES) + 0.5) / SAMPLES
+SHARES = (np.arange(SAMPLES) + 0.5) / SAMPLES
 """Shares of a segment at which it is sampled."""
 FLOAT32 = 2.0**-22
 """The rounding of samples to float32, and of the handles before them, as a part of a track's largest number."""
 _NOISE = 1e-6
-"""Part of a track's range: parameters that change the motion by less stay 0, as float32 curves say no more."""
+"""Part of a track's range: parameters that change the motion by less stay 0, below the resolution of float32 curves."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class Part:
     Attributes
     ----------
     spline : VectorSpline or RotationSpline
-        The spline, whose own parameters don't matter.
+        The spline; its own parameters are ignored.
     rows : ndarray of int, shape (n,)
         Which of the track's keys the spline's are: components keyed at different frames are parts of one track, and
         have the parameters of a key in common.
@@ -65,7 +65,7 @@ class Part:
 
 def sample_frames(frames: FloatArray) -> FloatArray:
     """Return the frames (n - 1, SAMPLES) in the segments between keys at `frames` (n,) where motions are compared."""
-    return frames[:-1, np.newaxis] + np.diff(frames)[:, np.newaxis] * PLACES
+    return frames[:-1, np.newaxis] + np.diff(frames)[:, np.newaxis] * SHARES
 
 
 def scale_of(track: Sequence[Part]) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from ...batch import BoolArray, IndexArray, KeyBatch, end_to_end
 from ...keys import FloatArray
 from ...splines import tcb
 from .hermite import chord_vectors, hermite
-from .parts import PLACES, SAMPLES, Part, Spline
+from .parts import SAMPLES, SHARES, Part, Spline
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ class Segments:
 
     def local(self, own: FloatArray) -> FloatArray:
         """Return the eased local parameter at the samples, shape (SAMPLES, N)."""
-        u = np.repeat(PLACES[:, np.newaxis], len(self.begin), axis=1)
+        u = np.repeat(SHARES[:, np.newaxis], len(self.begin), axis=1)
         ease_from, ease_to = own[4, self.begin], own[3, self.begin + 1]
         return ease.ease(u, *ease.normalised(ease_from, ease_to)) if ease_from.any() or ease_to.any() else u
 

@@ -33,7 +33,7 @@ def solve(
     equations : Equations
         The matrix.
     damped : ndarray, shape (columns, keys)
-        What is added to its diagonal.
+        The damping, added to its diagonal.
     free : ndarray of bool, shape (columns, keys)
         The parameters that are solved for.
     right : ndarray, shape (columns, keys)
