@@ -258,7 +258,7 @@ def _checked_frames(
     return np.empty(0), [_checked_sample_frames(f"frames[{index}]", each) for index, each in enumerate(several)]
 
 
-def _checked_sample_frames(name: str, frames: Any) -> FloatArray:
+def _checked_sample_frames(name: str, frames: npt.ArrayLike) -> FloatArray:
     """Return frames to evaluate at as float64, or raise ValueError."""
     checked = numbers(name, frames)
     if checked.ndim != 1:

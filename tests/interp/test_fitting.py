@@ -207,7 +207,7 @@ def stretched():
 def test_stretched_knots_save_pieces(stretched):
     splines, numbers, fits = stretched
     requests = [
-        Request(spline, ROTATION_TOLERANCE, "QUATERNION", own, stretched=False)
+        Request(spline, ROTATION_TOLERANCE, "QUATERNION", own, free_lengths=False)
         for spline, own in zip(splines, numbers, strict=True)
     ]
     ours, others = (sum(len(fit.knots[0].frames) for fit in each) for each in (fits, fit_many(requests)))
@@ -254,7 +254,7 @@ def test_the_keys_own_derivatives_are_exact_where_knots_are_stretched(stretched)
 
 def test_knots_that_must_not_be_stretched_have_the_keys_length(stretched):
     for spline, _, _ in zip(*stretched, strict=True):
-        (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, "QUATERNION", stretched=False)])
+        (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, "QUATERNION", free_lengths=False)])
         lengths = np.linalg.norm([knots.values for knots in fit.knots], axis=0)
         assert lengths == pytest.approx(np.ones(len(lengths)), abs=1e-12)
 
@@ -527,7 +527,7 @@ def test_knots_stand_near_to_keys_only_where_the_tolerance_needs_it(rotation, ea
     held = "QUATERNION" if rotation else None
     needless = near = 0
     for spline, fit in zip(
-        splines, fit_many([Request(spline, tolerance, held, stretched=False) for spline in splines]), strict=True
+        splines, fit_many([Request(spline, tolerance, held, free_lengths=False) for spline in splines]), strict=True
     ):
         frames, knots = spline.keys.frames, fit.knots[0].frames
         for knot in knots:
@@ -556,7 +556,7 @@ def test_knots_keep_away_from_keys_of_other_channels():
     (free,) = fit_many([Request(spline, ROTATION_TOLERANCE, "XYZ", numbers_of(spline, "XYZ"))])
     knots = free.knots[0].frames
     others = knots[::3] + generator.uniform(-0.4, 0.4, len(knots[::3]))
-    (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, "XYZ", numbers_of(spline, "XYZ"), others=others)])
+    (fit,) = fit_many([Request(spline, ROTATION_TOLERANCE, "XYZ", numbers_of(spline, "XYZ"), other_keys=others)])
     assert fit.reached
     assert np.abs(fit.knots[0].frames[:, np.newaxis] - others).min() >= APART
     assert len(fit.knots[0].frames) <= 1.1 * len(knots)

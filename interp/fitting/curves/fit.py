@@ -45,7 +45,7 @@ def fit_many(requests: Sequence[Request]) -> list[Fit]:
     Knots are where all pieces of a segment have the same error, but not within half a frame of a key, unless no knots
     farther off reach the tolerance; their number was within 1.1 times the smallest there is with exact values and
     derivatives, found by dynamic programming on 48 to 150 places a segment, over tracks of each kind, eased or not; of
-    stretched quaternions without ease it was 0.8 to 0.9 times that.
+    quaternions of free lengths without ease it was 0.8 to 0.9 times that.
     """
     return in_batches(requests, _fit_batch)
 

@@ -29,7 +29,7 @@ def with_free_lengths(
     strands: Strands, cubics: Cubics, balancing: Balancing, pieces: Pieces, representation: RotationRepresentation
 ) -> Pieces:
     """Return the pieces, fewer where quaternions of other lengths do with fewer."""
-    tries = np.where(strands.may_stretch, 0, _MOST_TRIES)
+    tries = np.where(strands.free_lengths, 0, _MOST_TRIES)
     step = np.ones_like(tries)
     trial = pieces
     while True:

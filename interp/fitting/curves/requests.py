@@ -39,10 +39,10 @@ class Request:
         spline's own quaternions.
     segments : array_like of bool, shape (n,), or None
         Which of the segments that begin at each key to fit; the last counts for nothing. None: all.
-    stretched : bool
+    free_lengths : bool
         Whether knots of quaternions may be a little longer or shorter where that saves one. For players that take the
         channels as they are and normalise the interpolated quaternion, as Blender does, not each key.
-    others : array_like of float, or None
+    other_keys : array_like of float, or None
         Frames of further keys of the same track: knots keep half a frame away from them as from the spline's own.
     """
 
@@ -51,8 +51,8 @@ class Request:
     held: str | None = None
     numbers: npt.ArrayLike | None = None
     segments: npt.ArrayLike | None = None
-    stretched: bool = True
-    others: npt.ArrayLike | None = None
+    free_lengths: bool = True
+    other_keys: npt.ArrayLike | None = None
 
     def tolerance_of_channels(self, channels: int) -> FloatArray:
         """Return the tolerance of each channel, shape (channels,).

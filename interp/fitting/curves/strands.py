@@ -45,7 +45,7 @@ class Strands:
         The channel of each strand; 0 for rotations.
     request : ndarray of int, shape (strands,)
         The request of each strand.
-    may_stretch : ndarray of bool, shape (strands,)
+    free_lengths : ndarray of bool, shape (strands,)
         Whether its quaternions may have any length.
     rounding : ndarray, shape (strands,)
         The error that float32 adds.
@@ -66,7 +66,7 @@ class Strands:
         self.segment = np.repeat(segment, shared)
         self.end = self.tracks.segment_end[self.segment]
         self.request = np.repeat(np.arange(len(requests)), counts)[self.segment]
-        self.may_stretch = np.array([request.stretched for request in requests])[self.request]
+        self.free_lengths = np.array([request.free_lengths for request in requests])[self.request]
         self.rounding = self._rounding()
         tolerance = self.tolerance[self.request, self.component]
         self.goal: FloatArray = np.maximum(tolerance - self.rounding, LEAST_GOAL * self.rounding)

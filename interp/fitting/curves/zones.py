@@ -24,7 +24,11 @@ class Zones:
         zones, offsets, end = [], [], 0.0
         for request in strands.requests:
             keys = request.spline.keys.frames
-            keys = keys if request.others is None else np.union1d(keys, np.asarray(request.others, dtype=np.float64))
+            keys = (
+                keys
+                if request.other_keys is None
+                else np.union1d(keys, np.asarray(request.other_keys, dtype=np.float64))
+            )
             low, high = keys - _APART, keys + _APART
             joined = low[1:] < high[:-1]
             low, high = low[np.append(True, ~joined)], high[np.append(~joined, True)]
