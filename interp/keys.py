@@ -192,7 +192,7 @@ class Keys:
     ) -> None:
         checked_frames = _checked_frames(frames)
         checked_values = _checked_values(values, checked_frames)
-        _check_speed(checked_frames, checked_values)
+        _check_spacing(checked_frames, checked_values)
         parameters = _checked_parameters((tension, continuity, bias, ease_to, ease_from), checked_frames)
         self._set(checked_frames, checked_values, parameters)
 
@@ -283,7 +283,7 @@ def _checked_values(data: npt.ArrayLike, frames: FloatArray) -> FloatArray:
     raise KeysError(fault, key, float(frames[key]), component=component)
 
 
-def _check_speed(frames: FloatArray, values: FloatArray) -> None:
+def _check_spacing(frames: FloatArray, values: FloatArray) -> None:
     """Raise KeysError where keys stand so near together that float64 holds no derivatives between them."""
     if len(frames) == 1:
         return

@@ -150,7 +150,7 @@ def subdivide(polynomial: FloatArray, measure: Measure) -> tuple[IndexArray, Flo
         error = _errors(polynomial, measure, owner, edges)
         starts = np.concatenate(([0], np.cumsum(count[active])[:-1]))
         largest = np.maximum.reduceat(error, starts)
-        mass, needs = needed(error, starts)
+        mass, needs = pieces_needed(error, starts)
         good = largest <= _AIM
         last = trial == _MOST_TRIALS - 1
         # The smallest number of pieces that was good is kept; without one, the last that was tried.
@@ -239,7 +239,7 @@ def _with_ends(spans: IndexArray, number: IndexArray, parameter: FloatArray) -> 
     return spans[every[order]], parameters[order]
 
 
-def needed(share: FloatArray, starts: IndexArray) -> tuple[FloatArray, FloatArray]:
+def pieces_needed(share: FloatArray, starts: IndexArray) -> tuple[FloatArray, FloatArray]:
     """Return the mass of pieces, and how many pieces each span needs.
 
     Parameters

@@ -157,7 +157,7 @@ def slerp_with_rate(
     )
 
 
-class Moving(NamedTuple):
+class WithDerivatives(NamedTuple):
     """Points or numbers with their first and second derivatives."""
 
     value: FloatArray
@@ -165,7 +165,7 @@ class Moving(NamedTuple):
     change: FloatArray
 
 
-def slerp_moving(p: Moving, q: Moving, t: Moving) -> Moving:
+def slerp_with_derivatives(p: WithDerivatives, q: WithDerivatives, t: WithDerivatives) -> WithDerivatives:
     """Return slerp(p, q, t) with its first and second derivative.
 
     Notes
@@ -205,7 +205,7 @@ def slerp_moving(p: Moving, q: Moving, t: Moving) -> Moving:
         + q.value * (angle_rate * angle_rate * share)
         - value * (turned_rate * turned_rate)
     )
-    return Moving(value, rate, change)
+    return WithDerivatives(value, rate, change)
 
 
 def _sinc_drop(angle: FloatArray, t: FloatArray) -> FloatArray:

@@ -124,12 +124,12 @@ class DeCasteljau:
             points, rates = [step[0] for step in steps], [step[1] for step in steps]
         return points[0], rates[0]
 
-    def moving(self, segment: IndexArray, u: FloatArray) -> sphere.Moving:
+    def value_and_derivatives(self, segment: IndexArray, u: FloatArray) -> sphere.WithDerivatives:
         """Return quaternions with their first and second derivatives by u, each of shape (4, samples)."""
-        at = running(u)
-        points = [still(control) for control in self._controls.take(segment, axis=2)]
+        at = local_parameter(u)
+        points = [constant_points(control) for control in self._controls.take(segment, axis=2)]
         while len(points) > 1:
-            points = [sphere.slerp_moving(points[i], points[i + 1], at) for i in range(len(points) - 1)]
+            points = [sphere.slerp_with_derivatives(points[i], points[i + 1], at) for i in range(len(points) - 1)]
         return points[0]
 
 
@@ -173,12 +173,14 @@ class Squad:
         between = sphere.slerp_with_rate(c1, still, c2, still, u, 1.0)
         return sphere.slerp_with_rate(*keys, *between, 2.0 * u * (1.0 - u), 2.0 - 4.0 * u)
 
-    def moving(self, segment: IndexArray, u: FloatArray) -> sphere.Moving:
+    def value_and_derivatives(self, segment: IndexArray, u: FloatArray) -> sphere.WithDerivatives:
         """Return quaternions with their first and second derivatives by u, each of shape (4, samples)."""
-        c0, c1, c2, c3 = (still(control) for control in self._controls.take(segment, axis=2))
-        at = running(u)
-        blend = sphere.Moving(2.0 * u * (1.0 - u), 2.0 - 4.0 * u, np.full_like(u, -4.0))
-        return sphere.slerp_moving(sphere.slerp_moving(c0, c3, at), sphere.slerp_moving(c1, c2, at), blend)
+        c0, c1, c2, c3 = (constant_points(control) for control in self._controls.take(segment, axis=2))
+        at = local_parameter(u)
+        blend = sphere.WithDerivatives(2.0 * u * (1.0 - u), 2.0 - 4.0 * u, np.full_like(u, -4.0))
+        return sphere.slerp_with_derivatives(
+            sphere.slerp_with_derivatives(c0, c3, at), sphere.slerp_with_derivatives(c1, c2, at), blend
+        )
 
 
 class SphereCurve(Protocol):
@@ -192,12 +194,12 @@ class SphereCurve(Protocol):
         """Return quaternions and their derivatives by u, both of shape (4, samples)."""
         ...
 
-    def moving(self, segment: IndexArray, u: FloatArray) -> sphere.Moving:
+    def value_and_derivatives(self, segment: IndexArray, u: FloatArray) -> sphere.WithDerivatives:
         """Return quaternions with their first and second derivatives by u, each of shape (4, samples)."""
         ...
 
 
-class Rotating:
+class RotationSegments:
     """Segments of rotation tracks: a curve on the sphere, with whole turns added to it."""
 
     def __init__(self, curve: SphereCurve, whole_turns: WholeTurns | None = None) -> None:
@@ -214,7 +216,7 @@ class Rotating:
             # q' = w q / 2 with the angular velocity w in the parent's frame.
             velocity = 2.0 * sphere.product(rates, sphere.conjugate(values))[1:]
             return velocity if self.whole_turns is None else self.whole_turns.add_to_velocities(velocity, segment, u)
-        values, rates, changes = self._curve.moving(segment, u)
+        values, rates, changes = self._curve.value_and_derivatives(segment, u)
         # The rest of w', 2 q' q'*, is a number and no vector.
         acceleration = 2.0 * sphere.product(changes, sphere.conjugate(values))[1:]
         if self.whole_turns is None:
@@ -223,11 +225,11 @@ class Rotating:
         return self.whole_turns.add_to_accelerations(acceleration, velocity, segment, u)
 
 
-def still(points: FloatArray) -> sphere.Moving:
+def constant_points(points: FloatArray) -> sphere.WithDerivatives:
     """Return points that do not move."""
-    return sphere.Moving(points, np.zeros_like(points), np.zeros_like(points))
+    return sphere.WithDerivatives(points, np.zeros_like(points), np.zeros_like(points))
 
 
-def running(u: FloatArray) -> sphere.Moving:
+def local_parameter(u: FloatArray) -> sphere.WithDerivatives:
     """Return the local parameter with its derivatives by itself, 1 and 0."""
-    return sphere.Moving(u, np.ones_like(u), np.zeros_like(u))
+    return sphere.WithDerivatives(u, np.ones_like(u), np.zeros_like(u))

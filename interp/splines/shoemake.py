@@ -22,7 +22,7 @@ from ..keys import FloatArray
 from ..messages import n_
 from ..rotations import sphere
 from ..rotations.orientations import OrientationSpline, neighbours, path_signs
-from ..rotations.sphere_curves import DeCasteljau, Rotating, running, still
+from ..rotations.sphere_curves import DeCasteljau, RotationSegments, constant_points, local_parameter
 
 
 class RotationSpline(OrientationSpline):
@@ -46,7 +46,7 @@ class RotationSpline(OrientationSpline):
     support = 2
 
     @classmethod
-    def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> Rotating:
+    def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationSegments:
         """Return the segments of all splines."""
         q, leaving, arriving = _controls(splines, tracks)
         end = tracks.segment_end
@@ -59,7 +59,7 @@ class RotationSpline(OrientationSpline):
         from_last = np.where(alone, q[:, last - 1], _turned(q[:, last - 1], leaving[:, last - 1] / 2.0))
         leave[:, first] = sphere.slerp(q[:, first], from_next, share)
         arrive[:, last - 1] = sphere.slerp(q[:, last], from_last, share)
-        return Rotating(DeCasteljau(np.stack([q, leave, arrive, q[:, end]])))
+        return RotationSegments(DeCasteljau(np.stack([q, leave, arrive, q[:, end]])))
 
 
 class BlendSpline(OrientationSpline):
@@ -83,7 +83,7 @@ class BlendSpline(OrientationSpline):
     support = 2
 
     @classmethod
-    def curve(cls, splines: Sequence[BlendSpline], tracks: KeyBatch) -> Rotating:
+    def curve(cls, splines: Sequence[BlendSpline], tracks: KeyBatch) -> RotationSegments:
         """Return the segments of all splines."""
         q, leaving, arriving = _controls(splines, tracks)
         first, last = tracks.open
@@ -95,7 +95,7 @@ class BlendSpline(OrientationSpline):
         alone = first[last - first == 1]
         arc = 2.0 * sphere.log(sphere.product(q[:, alone + 1], sphere.conjugate(q[:, alone])))
         leaving[:, alone] = arriving[:, alone] = arc
-        return Rotating(_Blend(q, q[:, tracks.segment_end], leaving, arriving, weight))
+        return RotationSegments(_Blend(q, q[:, tracks.segment_end], leaving, arriving, weight))
 
 
 class _Blend:
@@ -124,15 +124,17 @@ class _Blend:
         return sphere.slerp(left, right, constant + slope * u)
 
     def value_and_rate(self, segment: IndexArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return self.moving(segment, u)[:2]
+        return self.value_and_derivatives(segment, u)[:2]
 
-    def moving(self, segment: IndexArray, u: FloatArray) -> sphere.Moving:
+    def value_and_derivatives(self, segment: IndexArray, u: FloatArray) -> sphere.WithDerivatives:
         start, end, leaving, arriving, (constant, slope) = self._of_segments(segment)
-        at = running(u)
-        between = sphere.slerp_moving(still(start), still(end), at)
-        left = sphere.slerp_moving(_turning(start, leaving, u), between, at)
-        right = sphere.slerp_moving(between, _turning(end, arriving, u - 1.0), at)
-        return sphere.slerp_moving(left, right, sphere.Moving(constant + slope * u, slope, np.zeros_like(u)))
+        at = local_parameter(u)
+        between = sphere.slerp_with_derivatives(constant_points(start), constant_points(end), at)
+        left = sphere.slerp_with_derivatives(_turning(start, leaving, u), between, at)
+        right = sphere.slerp_with_derivatives(between, _turning(end, arriving, u - 1.0), at)
+        return sphere.slerp_with_derivatives(
+            left, right, sphere.WithDerivatives(constant + slope * u, slope, np.zeros_like(u))
+        )
 
     def _of_segments(self, segment: IndexArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
         columns = self._columns.take(segment, axis=1)
@@ -168,11 +170,11 @@ def _turned(q: FloatArray, turn: FloatArray) -> FloatArray:
     return sphere.product(sphere.exp(turn / 2.0), q)
 
 
-def _turning(q: FloatArray, velocity: FloatArray, u: FloatArray) -> sphere.Moving:
+def _turning(q: FloatArray, velocity: FloatArray, u: FloatArray) -> sphere.WithDerivatives:
     """Return quaternions that turn at constant angular velocities, from q at 0."""
     value = _turned(q, u * velocity)
     half = np.concatenate([np.zeros_like(velocity[:1]), velocity / 2.0])
-    return sphere.Moving(value, sphere.product(half, value), -sphere.dot(half, half) * value)
+    return sphere.WithDerivatives(value, sphere.product(half, value), -sphere.dot(half, half) * value)
 
 
 METHOD = Method(

@@ -30,7 +30,7 @@ from ..keys import FloatArray, Keys, numbers
 from ..messages import n_
 from ..rotations import sphere
 from ..rotations.orientations import Path, check_arcs, neighbours, normalised, path_signs, turned_keys
-from ..rotations.sphere_curves import DeCasteljau, Rotating, Squad
+from ..rotations.sphere_curves import DeCasteljau, RotationSegments, Squad
 from ..rotations.whole_turns import WholeTurns
 
 Ends = Literal["3DS", "TANGENT"]
@@ -373,7 +373,7 @@ class RotationSpline:
             turns = rotations.shorter(turns)
         turns = np.where(absolute, rotations.shorter(values), turns)
         axes, angles = rotations.to_axis_angle(turns)
-        if isinstance(curve, Rotating) and curve.whole_turns is not None:
+        if isinstance(curve, RotationSegments) and curve.whole_turns is not None:
             walked = curve.whole_turns.turned_since_key(turns, np.maximum(key, 0), np.where(at_key, 1.0, u))
             angles, axes = rotations.nearest_turns(
                 angles, axes, np.where(absolute, axes * angles[:, np.newaxis], walked)
@@ -409,7 +409,7 @@ class RotationSpline:
         )
 
     @classmethod
-    def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> Rotating:
+    def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationSegments:
         """Return the segments of all splines."""
         signs = _signs(splines, tracks)
         q = np.ascontiguousarray(tracks.values.T) * signs
@@ -422,7 +422,7 @@ class RotationSpline:
             turned = np.repeat([spline._turns is not None for spline in splines], tracks.last - tracks.first + 1)
             controls *= np.where(turned, signs, 1.0)
             whole_turns = _whole_turns_of(splines, tracks)
-        return Rotating(Squad(controls) if squad else DeCasteljau(controls), whole_turns)
+        return RotationSegments(Squad(controls) if squad else DeCasteljau(controls), whole_turns)
 
 
 def _signs(splines: Sequence[RotationSpline], tracks: KeyBatch) -> FloatArray:

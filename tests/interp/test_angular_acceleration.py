@@ -239,10 +239,12 @@ def test_moving_slerp_agrees_with_differences_at_50_digits_down_to_no_arc(apart)
     def moving(path):
         value = [float(x) for x in path(mp.mpf(0))]
         derivatives = [[float(x) for x in exact.derivative(path, 0.0, nu)] for nu in (1, 2)]
-        return sphere.Moving(*(np.array(row)[:, np.newaxis] for row in (value, *derivatives)))
+        return sphere.WithDerivatives(*(np.array(row)[:, np.newaxis] for row in (value, *derivatives)))
 
     ends = [moving(path) for path in paths]
-    found = sphere.slerp_moving(ends[0], ends[1], sphere.Moving(*(np.array([x]) for x in (t, t_rate, t_change))))
+    found = sphere.slerp_with_derivatives(
+        ends[0], ends[1], sphere.WithDerivatives(*(np.array([x]) for x in (t, t_rate, t_change)))
+    )
     for nu, values in enumerate(found):
         expected = point(0) if nu == 0 else exact.derivative(point, 0.0, nu)
         # Two roundings of the ends, 1e-16 apart, tilt an arc of that length as they like, not its ends' derivatives.

@@ -40,8 +40,8 @@ class Balancing:
         return pieces
 
     def needed(self, trial: Pieces) -> tuple[FloatArray, FloatArray]:
-        """Return the mass of each piece, and how many pieces each strand needs: see `subdivision.needed`."""
-        return subdivision.needed(trial.error / self._strands.goal[trial.strand], first_of_strands(trial))
+        """Return the mass of each piece, and how many pieces each strand needs: see `subdivision.pieces_needed`."""
+        return subdivision.pieces_needed(trial.error / self._strands.goal[trial.strand], first_of_strands(trial))
 
     def count(self, pieces: Pieces) -> IndexArray:
         """Return how many pieces each strand has, shape (strands,)."""
