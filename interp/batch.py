@@ -251,7 +251,7 @@ def _checked_frames(
     """Return one array for all splines, or a list of one each."""
     is_separate = frames.ndim == 2 if isinstance(frames, np.ndarray) else _holds_arrays(frames)
     if not is_separate:
-        return _checked_sample_frames("frames", frames), None
+        return _checked_sample_frames("frames", cast(npt.ArrayLike, frames)), None
     several = cast(Sequence[npt.ArrayLike], frames)
     if len(several) != count:
         raise ValueError(f"frames are {len(several)} arrays, for {count} splines")

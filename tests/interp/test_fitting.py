@@ -567,5 +567,5 @@ def test_knots_keep_away_from_keys_of_other_channels():
 )
 def test_requests_that_make_no_sense_are_refused(change):
     spline = tcb.RotationSpline(Keys([0, 1], [[1, 0, 0, 0], [0, 1, 0, 0]]))
-    with pytest.raises(ValueError, match=r"tolerance|held|numbers"):
+    with pytest.raises(ValueError, match=r"tolerance|representation|numbers"):
         fit_many([Request(**({"spline": spline, "tolerance": 1e-3, "held": "QUATERNION"} | change))])
