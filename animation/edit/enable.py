@@ -228,14 +228,14 @@ def _rounding(track: Track, part: Part, frames: Float64Array) -> Float64Array:
 
     It comes from the float32 values, and from the float32 frames of keys, handles and samples where values change.
     """
-    ahead = np.diff(frames.reshape(len(part.played), -1), axis=1)
-    steps = np.diff(part.played, axis=1)
+    ahead = np.diff(frames.reshape(len(part.samples), -1), axis=1)
+    steps = np.diff(part.samples, axis=1)
     # The length of a quaternion's chord is half the rotation's angle.
     size = 2.0 if track.is_rotation else 1.0
     steps = size * (np.linalg.norm(steps, axis=2) if track.is_rotation else np.abs(steps).max(axis=2))
-    speed = np.repeat((steps / ahead).max(axis=1), part.played.shape[1])
+    speed = np.repeat((steps / ahead).max(axis=1), part.samples.shape[1])
     # A fit ends once its mean error is within rounding.
-    rounding: Float64Array = 2.0 * FLOAT32 * size * np.abs(part.played).max() + last_place(frames) * speed
+    rounding: Float64Array = 2.0 * FLOAT32 * size * np.abs(part.samples).max() + last_place(frames) * speed
     return rounding
 
 
@@ -243,7 +243,7 @@ def _compared(track: Track, samples: Iterable[tuple[Part, Float64Array, Float64A
     """Report how much a track's splines, sampled at frames, differ from what was played."""
     change, at, spread = 0.0, 0.0, 0.0
     for part, frames, values in samples:
-        played = part.played.reshape(values.shape)
+        played = part.samples.reshape(values.shape)
         if track.is_rotation:
             difference = rotations.angle_between(values, played)
         else:

@@ -44,7 +44,7 @@ def smooth_curve(frames, values):
 def difference(kind, spline, one):
     """Root of the mean square over frames: an angle for rotations."""
     at = sample_frames(spline.keys.frames)
-    values, played = spline(at.ravel()), one.played.reshape(at.size, -1)
+    values, played = spline(at.ravel()), one.samples.reshape(at.size, -1)
     size = rotations.angle_between(values, played) if kind == "rotation" else np.linalg.norm(values - played, axis=1)
     lengths = np.diff(spline.keys.frames)
     return np.sqrt((size.reshape(at.shape) ** 2).mean(axis=1) @ lengths / lengths.sum())
@@ -98,7 +98,7 @@ def test_the_fit_is_as_near_as_scipys(kind):
 
         def residuals(numbers, one=one, at=at, weights=weights, frames=frames, values=values):
             made = RANDOM[kind](Keys(frames, values, *numbers.reshape(5, -1)))(at.ravel())
-            played = one.played.reshape(made.shape)
+            played = one.samples.reshape(made.shape)
             if kind == "rotation":
                 turns = rotations.shorter(rotations.multiply(made, rotations.conjugate(played)))
                 return (rotations.to_rotation_vector(turns) * weights).ravel()

@@ -36,13 +36,13 @@ class Part:
     rows : ndarray of int, shape (n,)
         Which of the track's keys the spline's are: components keyed at different frames are parts of one track, and
         have the parameters of a key in common.
-    played : ndarray, shape (n - 1, SAMPLES, d)
+    samples : ndarray, shape (n - 1, SAMPLES, d)
         The motion at `sample_frames`, finite; unit quaternions of either sign for rotations.
     """
 
     spline: Spline
     rows: IndexArray
-    played: FloatArray
+    samples: FloatArray
 
     def with_parameters(self, parameters: FloatArray) -> Spline:
         """Return the spline with parameters (5, keys) of the track's keys, which are in their ranges."""
@@ -60,7 +60,7 @@ class Part:
         """Return weights (n - 1, d) with which the squares in a segment of mean length add up to their mean."""
         lengths = np.diff(self.spline.keys.frames)
         weights = np.sqrt(lengths / lengths.mean() / SAMPLES)
-        return np.repeat(weights[:, np.newaxis], self.played.shape[2], axis=1)
+        return np.repeat(weights[:, np.newaxis], self.samples.shape[2], axis=1)
 
 
 def sample_frames(frames: FloatArray) -> FloatArray:
@@ -74,8 +74,8 @@ def scale_of(track: Sequence[Part]) -> tuple[float, float]:
     for part in track:
         # A quaternion's chord is half the rotation's.
         size = 2.0 if isinstance(part.spline, tcb.RotationSpline) else 1.0
-        played = part.played.reshape(-1, part.played.shape[2])
-        values = np.concatenate([played, part.spline.keys.values]) if size == 1.0 else played
+        samples = part.samples.reshape(-1, part.samples.shape[2])
+        values = np.concatenate([samples, part.spline.keys.values]) if size == 1.0 else samples
         spread = max(spread, size * float(np.ptp(values, axis=0).max()))
         largest = max(largest, size * float(np.abs(values).max()))
     noise = max(_NOISE * spread, FLOAT32 * largest)

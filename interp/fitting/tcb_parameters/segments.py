@@ -35,7 +35,7 @@ class Segments:
     """Chords from the splines' keys, shape (d, keys)."""
     weights: FloatArray
     """Weights of residuals, shape (d, N)."""
-    played: FloatArray
+    samples: FloatArray
     """The motion, shape (components, SAMPLES, N): of numbers relative to the segment's first key, and weighted."""
 
     @classmethod
@@ -46,12 +46,12 @@ class Segments:
         inner = np.ones(len(tracks.frames), dtype=np.bool_)
         inner[tracks.last] = False
         weights = np.concatenate([part.weights / scale for part, scale in zip(parts, scales, strict=True)]).T
-        played = np.concatenate([part.played for part in parts]).transpose(2, 1, 0)
+        samples = np.concatenate([part.samples for part in parts]).transpose(2, 1, 0)
         begin = np.flatnonzero(inner)
         if isinstance(splines[0], tcb.RotationSpline):
             weights = weights[:3]
         else:
-            played = (played - tracks.values[begin].T[:, np.newaxis]) * weights[:, np.newaxis]
+            samples = (samples - tracks.values[begin].T[:, np.newaxis]) * weights[:, np.newaxis]
         before, after = type(splines[0]).chords(splines, tracks)  # type: ignore[arg-type]
         return cls(
             splines,
@@ -62,7 +62,7 @@ class Segments:
             before=before,
             after=after,
             weights=np.ascontiguousarray(weights),
-            played=np.ascontiguousarray(played),
+            samples=np.ascontiguousarray(samples),
         )
 
     def take(self, keys: BoolArray) -> Segments | None:
@@ -86,7 +86,7 @@ class Segments:
             before=self.before.compress(own, axis=1),
             after=self.after.compress(own, axis=1),
             weights=self.weights.compress(segments, axis=1),
-            played=self.played.compress(segments, axis=2),
+            samples=self.samples.compress(segments, axis=2),
         )
 
     @property
@@ -114,10 +114,10 @@ class Segments:
         if self.is_rotation:
             tracks = replace(self.tracks, parameters=own)
             curve = tcb.RotationSpline.curve(cast(list[tcb.RotationSpline], self.splines), tracks)
-            values = curve.evaluate(np.tile(self.begin, SAMPLES), u.ravel(), 0).reshape(self.played.shape)
-            return chord_vectors(values, self.played) * self.weights[:, np.newaxis]
+            values = curve.evaluate(np.tile(self.begin, SAMPLES), u.ravel(), 0).reshape(self.samples.shape)
+            return chord_vectors(values, self.samples) * self.weights[:, np.newaxis]
         motion = hermite(u, *(each * self.weights for each in self.shape(*self.tangents(own))))
-        motion -= self.played
+        motion -= self.samples
         return motion
 
     def local(self, own: FloatArray) -> FloatArray:
