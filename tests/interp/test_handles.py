@@ -440,5 +440,5 @@ def test_numbers_of_another_shape_and_unknown_channels_are_errors():
     spline = turning(np.random.default_rng(13), 30)
     with pytest.raises(ValueError, match="must have the shape"):
         fit_handles([Request(spline, "XYZ")])
-    with pytest.raises(ValueError, match="not as 'MATRIX'"):
+    with pytest.raises(ValueError, match="not 'MATRIX'"):
         fit_handles([Request(spline, "MATRIX")])
