@@ -7,13 +7,13 @@ import time
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
+from bpy.props import BoolProperty, IntProperty
 
-from ..animation import SAMPLE_LIMIT, Options, enable_and_bake
+from ..animation import SAMPLE_LIMIT, enable_and_bake
 from ..animation.edit.enable import plain_among
 from ..animation.translation import n_, rpt_, told
-from ..ui import selection
-from ..ui.properties import OUTPUT_ITEMS, RANGE_ITEMS, TARGET_ITEMS, rotation_tolerance, value_tolerance
+from ..ui import bake_options, selection
+from ..ui.bake_options import BakeOptions
 from ..ui.reporting import Status, finish
 from .enable import warn_of_looks
 from .on_selection import OnSelection
@@ -21,22 +21,12 @@ from .on_selection import OnSelection
 _SECONDS_BETWEEN_LINES = 2.0
 
 
-class TCB_OT_bake(OnSelection, bpy.types.Operator):
+class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
     """Write the TCB motion of the selected objects (in Pose mode: bones) into F-curves that any Blender plays"""
 
     bl_idname = "tcb.bake"
     bl_label = "Bake TCB"
 
-    output: EnumProperty(name="Output", description="What the baked curves are made of", items=OUTPUT_ITEMS)
-    target: EnumProperty(name="Target", description="Where the baked keys go", items=TARGET_ITEMS)
-    step: FloatProperty(
-        name="Step", description="Frames from sample to sample", default=1.0, soft_min=0.05, soft_max=10
-    )
-    value_tolerance: value_tolerance()
-    rotation_tolerance: rotation_tolerance()
-    frames: EnumProperty(name="Frames", description="What to bake", items=RANGE_ITEMS)
-    frame_start: FloatProperty(name="Start", description="First frame of a custom range", default=1.0)
-    frame_end: FloatProperty(name="End", description="Last frame of a custom range", default=250.0)
     keep_look: BoolProperty(
         name="Keep Look",
         description="Where no track is TCB yet all become so: with the parameters with which keys play most as they do "
@@ -50,12 +40,8 @@ class TCB_OT_bake(OnSelection, bpy.types.Operator):
     def draw(self, _context: bpy.types.Context) -> None:
         layout: Any = self.layout
         layout.use_property_split = True
-        shape = ("step",) if self.output == "SAMPLES" else ("value_tolerance", "rotation_tolerance")
-        for name in ("output", *shape, "target", "frames"):
+        for name in bake_options.used(self):
             layout.prop(self, name)
-        if self.frames == "CUSTOM":
-            layout.prop(self, "frame_start")
-            layout.prop(self, "frame_end")
         layout.prop(self, "keep_look")
         layout.prop(self, "use_data")
         if self.output != "HANDLES":
@@ -68,18 +54,9 @@ class TCB_OT_bake(OnSelection, bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> Status:
         selected = selection.selected_datablocks(context, self.use_data)
-        given: Any = self
+        defaults = selection.default_parameters(context)
         try:
-            options = Options(
-                target=given.target,
-                step=self.step,
-                frame_range=self._frame_range(context),
-                sample_limit=self.sample_limit,
-                output=given.output,
-                value_tolerance=self.value_tolerance or None,
-                rotation_tolerance=self.rotation_tolerance,
-                defaults=selection.default_parameters(context),
-            )
+            options = bake_options.options(self, context.scene, defaults, sample_limit=self.sample_limit)
         except ValueError as error:
             self.report({"ERROR"}, told(error))
             return {"CANCELLED"}
@@ -92,12 +69,6 @@ class TCB_OT_bake(OnSelection, bpy.types.Operator):
         status = finish(self, report, rpt_("Baked {:s}", report.counts))
         warn_of_looks(self, report)
         return status
-
-    def _frame_range(self, context: bpy.types.Context) -> tuple[float, float] | None:
-        scene: Any = context.scene
-        if self.frames == "SCENE":
-            return float(scene.frame_start), float(scene.frame_end)
-        return (self.frame_start, self.frame_end) if self.frames == "CUSTOM" else None
 
 
 class Progress:

@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.props import FloatProperty
 
 from ..animation import Refusal, Report, bake_in_world
 from ..animation.translation import rpt_, told
 from ..ui import selection
+from ..ui.bake_options import step
 from ..ui.reporting import Status, finish, poll_selection
 
 
@@ -22,9 +22,7 @@ class TCB_OT_bake_in_world(bpy.types.Operator):
     bl_label = "Bake in World Space"
     bl_options = {"REGISTER", "UNDO"}
 
-    step: FloatProperty(
-        name="Step", description="Frames from sample to sample", default=1.0, soft_min=0.05, soft_max=10
-    )
+    step: step(soft_min=0.05)
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

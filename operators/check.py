@@ -11,11 +11,12 @@ from bpy.props import BoolProperty, FloatProperty
 from ..animation import check
 from ..animation.translation import rpt_, told
 from ..ui import findings
+from ..ui.bake_options import CustomRange
 from ..ui.redraw import redraw_editors
 from ..ui.reporting import SHOWN_NOTES, Status, tell_notes
 
 
-class TCB_OT_check(bpy.types.Operator):
+class TCB_OT_check(CustomRange, bpy.types.Operator):
     """Look, between frames too, whether the clips, lens and focus of the selected cameras, the view of what tracks a
     target, and every scale are as they have to be"""
 
@@ -29,8 +30,6 @@ class TCB_OT_check(bpy.types.Operator):
     use_range: BoolProperty(
         name="Custom Range", description="Look at this range instead of the scene's and all keys", default=False
     )
-    frame_start: FloatProperty(name="Start", description="First frame of the range", default=1.0, precision=2)
-    frame_end: FloatProperty(name="End", description="Last frame of the range", default=250.0, precision=2)
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

@@ -14,9 +14,9 @@ from ..exchange.conversion import Conversion, axes_of, stretch_of
 from ..exchange.exporting.exporter import EXPORT_STEPS, SAMPLE_LIMIT, ExportOptions, export_steps
 from ..exchange.report import Exchanged
 from ..formats import three_ds
-from ..ui.files import path_of, write_file
 from ..ui.reporting import Status
 from .bake import Progress
+from .files import path_of, write_file
 from .import_3ds import TIMING_ITEMS, draw_options, tell_of
 from .in_steps import InSteps
 

@@ -13,9 +13,9 @@ from ..animation import Refusal
 from ..animation.tables.export_table import TableContent, export_table
 from ..animation.translation import rpt_, told
 from ..formats import table
-from ..ui.files import path_of, write_file
-from ..ui.properties import RANGE_ITEMS
+from ..ui.bake_options import RANGE_ITEMS
 from ..ui.reporting import Status, finish
+from .files import path_of, write_file
 from .import_table import active_bone, poll_active, rate_of
 
 CONTENT_ITEMS = (

@@ -18,10 +18,10 @@ from ..exchange.importing.importer import SAMPLE_LIMIT, ImportOptions, import_st
 from ..exchange.report import Exchanged
 from ..exchange.rotation_keys import Choices
 from ..formats import three_ds
-from ..ui.files import path_of, read_file
 from ..ui.redraw import redraw_editors
 from ..ui.reporting import Status, tell_notes
 from .bake import Progress
+from .files import path_of, read_file
 from .in_steps import InSteps
 
 TARGET_ITEMS = (

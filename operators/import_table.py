@@ -14,9 +14,9 @@ from ..animation.datablocks import bone_path
 from ..animation.tables.import_table import TableKeys, import_table
 from ..animation.translation import n_, rpt_, told
 from ..formats import table
-from ..ui.files import path_of, read_file
 from ..ui.reporting import Status, finish
 from .bake import Progress
+from .files import path_of, read_file
 
 ROTATION_ITEMS = (
     ("OBJECT", "As the Object Rotates", "In the rotation mode that the object or bone has"),

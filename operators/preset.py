@@ -15,9 +15,9 @@ from ..animation.store.table.rows import PARAMETERS
 from ..animation.translation import rpt_, told
 from ..formats import preset
 from ..ui import selection
-from ..ui.files import path_of, read_file
 from ..ui.reporting import Status, finish, for_each_of, poll_keys
 from ..ui.shared_number import is_mixed
+from .files import path_of, read_file
 from .key_set import NO_KEYS
 
 SUBFOLDER = "tcb_animation/key"

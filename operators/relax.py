@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, FloatProperty, StringProperty
+from bpy.props import BoolProperty, StringProperty
 
 from ..animation import KeepsApart, Refusal, StaysAbove, StaysAt, TurnsWithin, relax
 from ..animation.checks.relaxation import Wanted
@@ -17,6 +17,7 @@ from ..animation.store.paths import BONES
 from ..animation.store.tracks import find_tracks
 from ..animation.translation import n_, rpt_, told
 from ..ui import selection
+from ..ui.bake_options import CustomRange
 from ..ui.redraw import redraw_editors
 from ..ui.relaxation_settings import Relaxation, draw_condition
 from ..ui.reporting import Status, tell_notes
@@ -24,7 +25,7 @@ from .bake import Progress
 from .joint_check import active_part
 
 
-class TCB_OT_relax(Relaxation, bpy.types.Operator):
+class TCB_OT_relax(Relaxation, CustomRange, bpy.types.Operator):
     """Change keys of what is selected, as little as possible or to the least effort, until the condition holds for the
     active object or bone, at every frame and between, and bake again what was baked"""
 
@@ -38,8 +39,6 @@ class TCB_OT_relax(Relaxation, bpy.types.Operator):
         description="Let it hold in this range instead of the scene's and at all keys",
         default=False,
     )
-    frame_start: FloatProperty(name="Start", description="First frame of the range", default=1.0, precision=2)
-    frame_end: FloatProperty(name="End", description="Last frame of the range", default=250.0, precision=2)
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

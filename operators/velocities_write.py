@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper
 
 from ..animation import Refusal
@@ -14,9 +14,9 @@ from ..animation.tables.velocities import Velocities, has_velocities, velocity_t
 from ..animation.translation import n_, rpt_, told
 from ..formats import table
 from ..ui import selection
-from ..ui.files import path_of, write_file
-from ..ui.properties import RANGE_ITEMS
+from ..ui.bake_options import RANGE_ITEMS, CustomRange, step
 from ..ui.reporting import Status, finish, for_each, poll_selection
+from .files import path_of, write_file
 from .import_table import rate_of
 from .on_selection import OnSelection
 
@@ -32,7 +32,7 @@ UNIT_ITEMS = (
 _OPTIONS = ("quantities", "unit", "step", "frames")
 
 
-class _Options:
+class _Options(CustomRange):
     """Options of both operators."""
 
     quantities: EnumProperty(
@@ -43,12 +43,8 @@ class _Options:
         default={"VELOCITY", "ACCELERATION", "SPEED"},
     )
     unit: EnumProperty(name="Units", description="A frame or a second", items=UNIT_ITEMS)
-    step: FloatProperty(
-        name="Step", description="Frames from sample to sample", default=1.0, soft_min=0.05, soft_max=10
-    )
+    step: step(soft_min=0.05)
     frames: EnumProperty(name="Frames", description="What to write", items=RANGE_ITEMS)
-    frame_start: FloatProperty(name="Start", description="First frame of a custom range", default=1.0)
-    frame_end: FloatProperty(name="End", description="Last frame of a custom range", default=250.0)
 
     def draw(self, _context: bpy.types.Context) -> None:
         given: Any = self

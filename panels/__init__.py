@@ -9,7 +9,15 @@ from . import file_menus, menus, pictures
 from .checks import TCB_PT_checks, TCB_PT_relax, TCB_UL_findings
 from .motion import TCB_PT_motion
 from .selected_keys import PANELS
-from .sidebar import TCB_PT_bake, TCB_PT_bake_options, TCB_PT_defaults, TCB_PT_key, TCB_PT_track, TCB_PT_tracks
+from .sidebar import (
+    TCB_PT_bake,
+    TCB_PT_bake_options,
+    TCB_PT_defaults,
+    TCB_PT_diagram,
+    TCB_PT_key,
+    TCB_PT_track,
+    TCB_PT_tracks,
+)
 from .timing import TCB_PT_timing
 
 _CLASSES = (
@@ -22,6 +30,7 @@ _CLASSES = (
     TCB_PT_defaults,
     TCB_PT_tracks,
     TCB_PT_key,
+    TCB_PT_diagram,
     TCB_PT_track,
     TCB_PT_motion,
     TCB_PT_timing,

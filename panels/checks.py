@@ -3,25 +3,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any
 
 import bpy
 
 from ..animation.translation import iface_
 from ..ui.relaxation_settings import COMMON, draw_condition
-
-_LETTER = 7.5
-"""Pixels, about, of a letter of Blender's font at its usual size; where the panel's margins go, there is room left."""
-
-
-def _letters_in(context: bpy.types.Context) -> int:
-    """About how many letters a line of the sidebar has room for."""
-    region, preferences = context.region, context.preferences
-    if region is None or preferences is None:
-        return 32
-    # Without a window there is no scale.
-    return max(20, int(region.width / (_LETTER * (preferences.system.ui_scale or 1.0))))
+from .widgets import draw_text
 
 
 class TCB_UL_findings(bpy.types.UIList):
@@ -48,7 +36,7 @@ class TCB_UL_findings(bpy.types.UIList):
 
 
 class TCB_PT_checks(bpy.types.Panel):
-    """Whether the motion is as it has to be, at every moment"""
+    """Conditions that the motion must meet at every moment"""
 
     bl_idname = "TCB_PT_checks"
     bl_label = "Checks"
@@ -73,8 +61,7 @@ class TCB_PT_checks(bpy.types.Panel):
         column.label(text=iface_("{:s}, {:s}", finding.item, finding.place), translate=False)
         if finding.track:
             column.label(text=finding.track, translate=False)
-        for line in textwrap.wrap(finding.name, _letters_in(context)):
-            column.label(text=line, translate=False)
+        draw_text(column, context, finding.name, icon="NONE")
 
 
 class TCB_PT_relax(bpy.types.Panel):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import bpy
 import numpy as np
@@ -14,57 +14,24 @@ from ..animation.translation import iface_
 from ..ui import preferences, redraw, selection
 from ..ui.properties import SLIDERS_OF_VELOCITY, of_50, velocity_component
 from ..ui.shared_number import is_mixed
+from .bake import BakeOptionsPanel, BakePanel, DefaultsPanel
 from .pictures.diagram import draw_diagram
-from .sidebar import (
-    draw_bake,
-    draw_bake_options,
+from .track_text import editing_blocked_by, track_label, unused_parameters
+from .widgets import (
     draw_choices,
-    draw_defaults,
+    draw_key_heading,
     draw_key_tools,
     draw_parameters,
     draw_velocity,
-    sidebar,
-    track_label,
-    why_not_editable,
-    without_bending,
+    sidebar_settings,
 )
 
 _LISTED = 3
-"""Tracks that are named; of more the number is told."""
+"""Tracks that are named; the rest is counted."""
 
 
-class _Bake:
-    """Bake, and take it away again"""
-
-    bl_label = "TCB"
-
-    def draw(self: Any, context: bpy.types.Context) -> None:
-        redraw.begin()
-        draw_bake(self.layout, context)
-
-
-class _BakeOptions:
-    """How to bake"""
-
-    bl_label = "Bake Options"
-    bl_options = frozenset({"DEFAULT_CLOSED"})
-
-    def draw(self: Any, context: bpy.types.Context) -> None:
-        draw_bake_options(self.layout, context)
-
-
-class _Defaults:
-    """The parameters of keys that have none of their own"""
-
-    bl_label = "Defaults"
-    bl_options = frozenset({"DEFAULT_CLOSED"})
-
-    def draw(self: Any, context: bpy.types.Context) -> None:
-        draw_defaults(self.layout, context)
-
-
-class _Keys:
-    """The keys that are selected, and their parameters"""
+class _KeysPanel:
+    """The selected keys, and their parameters"""
 
     bl_label = "Selected Keys"
 
@@ -76,32 +43,27 @@ class _Keys:
             reason = selection.why_no_key_is_chosen(context) or iface_("Only generated keys are selected")
             layout.label(text=reason, icon="INFO", translate=False)
             return
-        row = layout.row(align=True)
-        row.operator("tcb.key_jump", text="", icon="PREV_KEYFRAME").direction = "PREVIOUS"
-        label = row.row()
-        label.alignment = "CENTER"
-        label.label(text=_count(chosen), translate=False)
-        row.operator("tcb.key_jump", text="", icon="NEXT_KEYFRAME").direction = "NEXT"
+        draw_key_heading(layout, _count(chosen))
         for keys in chosen[:_LISTED]:
             layout.label(text=f"{track_label(keys.datablock, keys.track)}, {name_of(keys.datablock)}", translate=False)
         if len(chosen) > _LISTED:
             layout.label(text=iface_("and {:d} tracks more", len(chosen) - _LISTED), translate=False)
 
-        reasons = {reason for keys in chosen if (reason := why_not_editable(keys.datablock, keys.track))}
+        reasons = {reason for keys in chosen if (reason := editing_blocked_by(keys.datablock, keys.track))}
         numbers = selection.chosen_parameters(context)
         ranges = {name: _range(context, name, own) for name, own in numbers.items() if is_mixed(own)}
         column = layout.column(align=True)
         column.enabled = not reasons
-        unused = without_bending([keys.track for keys in chosen])
-        draw_parameters(column, context, sidebar(context).selected, ranges, unused)
+        unused = unused_parameters([keys.track for keys in chosen])
+        draw_parameters(column, context, sidebar_settings(context).selected, ranges, unused)
         mixed = _draw_velocity(column, context)
         if ranges or mixed:
-            # Below, so that a slider does not move away under the mouse that sets all to one.
+            # Below the sliders, so that none moves away under the mouse when it sets all to one.
             column.label(text="Mixed: the mean, and the range")
         for reason in sorted(reasons):
             layout.label(text=reason, icon="LOCKED", translate=False)
         if ranges or mixed:
-            layout.prop(sidebar(context).selected, "relative")
+            layout.prop(sidebar_settings(context).selected, "relative")
         draw_key_tools(layout)
         if not unused:
             sides = selection.chosen_sides(context)
@@ -110,11 +72,11 @@ class _Keys:
             draw_diagram(layout, parameters, sides or (None, None))
 
 
-class _Track:
-    """What is chosen for the tracks of the selected keys as a whole"""
+class _TrackPanel:
+    """Choices for the tracks of the selected keys as a whole"""
 
     bl_label = "Track"
-    bl_options = frozenset({"DEFAULT_CLOSED"})
+    bl_options: ClassVar[Any] = {"DEFAULT_CLOSED"}
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -125,7 +87,7 @@ class _Track:
 
 
 def _draw_velocity(layout: Any, context: bpy.types.Context) -> bool:
-    """Sliders for the velocity of those keys whose method goes by it; whether it differs from key to key."""
+    """Draw sliders for the velocity of the keys whose method uses it; return whether it differs between keys."""
     tracks = [(keys.datablock, keys.track) for keys, _ in selection.chosen_velocities(context)]
     if not tracks:
         return False
@@ -138,7 +100,7 @@ def _draw_velocity(layout: Any, context: bpy.types.Context) -> bool:
         for component, numbers in enumerate(components)
         if len(numbers) and is_mixed(numbers)
     }
-    draw_velocity(layout, sidebar(context).selected, tracks, ranges)
+    draw_velocity(layout, sidebar_settings(context).selected, tracks, ranges)
     return bool(ranges)
 
 
@@ -152,7 +114,7 @@ def _count(chosen: list[TrackKeys]) -> str:
 
 
 def _range(context: bpy.types.Context, name: str, numbers: Any) -> str:
-    """Of what to what the numbers are mixed."""
+    """Return the range of mixed numbers."""
     low, high = float(numbers.min()), float(numbers.max())
     if preferences.numbers_of_50(context):
         return f"{of_50(name, low):.3g} … {of_50(name, high):.3g}"
@@ -160,7 +122,7 @@ def _range(context: bpy.types.Context, name: str, numbers: Any) -> str:
 
 
 def _panel(space: str, prefix: str, name: str, base: type, parent: str = "") -> Any:
-    """That panel in the tab of one editor."""
+    """Return the panel for the tab of one editor."""
     identifier = f"{prefix}_PT_tcb_{name}"
     where = {"bl_idname": identifier, "bl_space_type": space, "bl_region_type": "UI", "bl_category": "TCB"}
     if parent:
@@ -172,10 +134,10 @@ PANELS = tuple(
     panel
     for space, prefix in (("DOPESHEET_EDITOR", "DOPESHEET"), ("GRAPH_EDITOR", "GRAPH"))
     for panel in (
-        _panel(space, prefix, "bake", _Bake),
-        _panel(space, prefix, "bake_options", _BakeOptions, "bake"),
-        _panel(space, prefix, "defaults", _Defaults, "bake"),
-        _panel(space, prefix, "keys", _Keys),
-        _panel(space, prefix, "track", _Track, "keys"),
+        _panel(space, prefix, "bake", BakePanel),
+        _panel(space, prefix, "bake_options", BakeOptionsPanel, "bake"),
+        _panel(space, prefix, "defaults", DefaultsPanel, "bake"),
+        _panel(space, prefix, "keys", _KeysPanel),
+        _panel(space, prefix, "track", _TrackPanel, "keys"),
     )
 )

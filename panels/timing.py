@@ -13,7 +13,7 @@ from ..ui import redraw, selection
 
 
 class TCB_PT_timing(bpy.types.Panel):
-    """Which frame of the motion is played when"""
+    """The frame of the motion that is played at each frame of the scene"""
 
     bl_idname = "TCB_PT_timing"
     bl_label = "Timing"

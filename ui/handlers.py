@@ -29,7 +29,7 @@ from ..animation.store.recording import adopt_tracks, clear_orphans, keys_stand,
 from ..animation.store.table.custom_property import has_baked_tracks, read_table
 from ..animation.store.table.session import session
 from ..animation.translation import rpt_, told
-from . import selection
+from . import bake_options, selection
 from .redraw import redraw_editors
 
 _Handler = TypeVar("_Handler", bound=Callable[..., None])
@@ -185,22 +185,9 @@ def _mark_all() -> None:
         mark(action)
 
 
-def options_of(scene: Any) -> Options:
+def sidebar_options(scene: Any) -> Options:
     """Return the options of the sidebar in that scene."""
-    chosen = scene.tcb
-    ranges = {
-        "KEYS": None,
-        "SCENE": (float(scene.frame_start), float(scene.frame_end)),
-        "CUSTOM": (chosen.frame_start, chosen.frame_end),
-    }
-    return Options(
-        step=chosen.step,
-        frame_range=ranges[chosen.frames],
-        output=chosen.output,
-        value_tolerance=chosen.value_tolerance or None,
-        rotation_tolerance=chosen.rotation_tolerance,
-        defaults=selection.defaults_of(scene),
-    ).as_kept()
+    return bake_options.options(scene.tcb, scene, selection.defaults_of(scene)).as_kept()
 
 
 def _options_for(users: list[bpy.types.ID]) -> Options:

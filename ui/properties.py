@@ -23,13 +23,14 @@ from bpy.props import (
     StringProperty,
 )
 
-from ..animation import ROTATION_TOLERANCE, Refusal, choose
+from ..animation import Refusal, choose
 from ..animation.edit.selected_keys import Kept, TrackKeys, put_back, set_parameters
 from ..animation.store.parameters import LIMITS, Numbers, velocity_size
 from ..animation.store.table.rows import velocity_of
 from ..animation.store.table.settings import CHOICES
 from ..interp.splines.methods import METHODS
 from . import selection, shared_number
+from .bake_options import BakeOptions, step
 from .modifier_keys import LastEvent, last_event
 
 DESCRIPTIONS = {
@@ -78,21 +79,6 @@ _METHODS_OF: dict[tuple[str, ...], list[tuple[str, str, str, int]]] = {
     for kinds in ((), ("values",), ("rotations",), ("values", "rotations"))
 }
 """Kept here: Blender keeps no reference to items that it gets while drawing."""
-
-OUTPUT_ITEMS = [
-    ("SAMPLES", "Samples", "A linear key every so many frames: what 3D Studio played"),
-    ("CURVES", "Curves", "The fewest Bezier keys that come within a tolerance; right between frames too"),
-    ("HANDLES", "Handles", "No keys but yours, whose handles play the motion as near as they can"),
-]
-RANGE_ITEMS = [
-    ("KEYS", "All Keys", "From the first to the last key of each track"),
-    ("SCENE", "Scene Range", "The scene's frame range, out to the keys around it; cycles throughout it"),
-    ("CUSTOM", "Custom Range", "A range of frames, out to the keys around it; cycles throughout it"),
-]
-TARGET_ITEMS = [
-    ("IN_PLACE", "This Action", "Generated keys beside yours, which Restore takes away again"),
-    ("NEW_ACTION", "New Action", "Plain keys in a copy of the action, for export; the object then plays the copy"),
-]
 
 
 def parameter(name: str, **options: Any) -> Any:
@@ -331,32 +317,6 @@ def _methods(_self: Any, context: bpy.types.Context | None) -> list[tuple[str, s
     ]
 
 
-def value_tolerance() -> Any:
-    """Return the property of a bake's tolerance of values."""
-    return FloatProperty(
-        name="Value Tolerance",
-        description="How near curves come to values, in the property's units; handles that are farther off are said to "
-        "be approximate. 0: to 1/10 000 of the range of its keys",
-        default=0.0,
-        min=0.0,
-        soft_max=0.1,
-        precision=5,
-    )
-
-
-def rotation_tolerance() -> Any:
-    """Return the property of a bake's tolerance of rotations."""
-    return FloatProperty(
-        name="Rotation Tolerance",
-        description="How near curves come to rotations; handles that are farther off are said to be approximate",
-        default=ROTATION_TOLERANCE,
-        min=1e-6,
-        soft_max=0.1,
-        precision=5,
-        subtype="ANGLE",
-    )
-
-
 FRAME_DESCRIPTION = "Which frame of the motion is played now: it counts where it is animated"
 
 
@@ -405,7 +365,7 @@ class TCBSelectedKeys(Of50, bpy.types.PropertyGroup):
     velocity: _selected_velocity()
 
 
-class TCBSidebar(Of50, bpy.types.PropertyGroup):
+class TCBSidebar(Of50, BakeOptions, bpy.types.PropertyGroup):
     """Values of the sidebar: parameters of the key near the current frame, the track's choices, bake options."""
 
     tension: _key_parameter("tension")
@@ -424,14 +384,7 @@ class TCBSidebar(Of50, bpy.types.PropertyGroup):
     construction: _track_choice("construction")
     path: _track_choice("path")
 
-    output: EnumProperty(name="Output", description="What the baked curves are made of", items=OUTPUT_ITEMS)
-    target: EnumProperty(name="Target", description="Where the baked keys go", items=TARGET_ITEMS)
-    value_tolerance: value_tolerance()
-    rotation_tolerance: rotation_tolerance()
-    step: FloatProperty(name="Step", description="Frames from sample to sample", default=1.0, min=0.01, soft_max=10.0)
-    frames: EnumProperty(name="Frames", description="What to bake", items=RANGE_ITEMS)
-    frame_start: FloatProperty(name="Start", description="First frame of the range", default=1.0, precision=2)
-    frame_end: FloatProperty(name="End", description="Last frame of the range", default=250.0, precision=2)
+    step: step(min=0.01)
 
 
 _CLASSES = (TCBTrack, TCBParameters, TCBSelectedKeys, TCBSidebar)

@@ -115,6 +115,14 @@ def active_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]
     return [(datablock, track) for datablock, track in _active_tracks(context) if track.in_use]
 
 
+def active_actions(context: bpy.types.Context) -> list[bpy.types.Action]:
+    """Return the actions of the active object and its data, each once."""
+    if context.object is None:
+        return []
+    animations = [getattr(datablock, "animation_data", None) for datablock in of_object(context.object)]
+    return list(dict.fromkeys(animation.action for animation in animations if animation and animation.action))
+
+
 def unused_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
     """Return the tracks of rotation modes that the active bone or object does not use."""
     return [(datablock, track) for datablock, track in _active_tracks(context) if not track.in_use]

@@ -25,8 +25,6 @@ from ...interp import Keys
 from ...interp.batch import IndexArray
 from ...interp.piecewise import PiecewiseSpline
 from ...interp.splines import tcb
-from ...ui import selection
-from ..sidebar import without_bending
 from .bitmap import Bitmap, Colour, Points
 
 _FRAMES = (0.0, 1.0, 2.0)
@@ -163,34 +161,11 @@ def _icon(picture: Picture) -> int:
     return int(preview.icon_id)
 
 
-class TCB_PT_diagram(bpy.types.Panel):
-    """The curve through the key: where it bends, and how fast it is along the way (dots at equal steps of time)"""
-
-    bl_idname = "TCB_PT_diagram"
-    bl_label = "Diagram"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "TCB"
-    bl_parent_id = "TCB_PT_key"
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        found = selection.active_track(context)
-        return found is not None and not without_bending([found[1]])
-
-    def draw(self, context: bpy.types.Context) -> None:
-        found = selection.active_key(context)
-        parameters, sides = (None, (None, None)) if found is None else (found[2].parameters, found[2].sides)
-        draw_diagram(self.layout, parameters, sides)
-
-
 def register() -> None:
     global _previews
     _previews = bpy.utils.previews.new()
-    bpy.utils.register_class(TCB_PT_diagram)
 
 
 def unregister() -> None:
-    bpy.utils.unregister_class(TCB_PT_diagram)
     _shown.clear()
     bpy.utils.previews.remove(_previews)

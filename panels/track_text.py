@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Texts on tracks: their labels, and why something of them can't be edited, read or used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import bpy
+
+from ..animation import Refusal
+from ..animation.bake.plans.splines import bends_by_parameters
+from ..animation.edit.selected_keys import goes_by_velocities
+from ..animation.fcurves.editable import check_editable
+from ..animation.store.paths import split
+from ..animation.store.tracks import Track, why_not
+from ..animation.translation import iface_, n_
+from ..interp.splines.methods import METHODS
+
+_COMPONENT_LETTERS = {
+    "TRANSLATION": "XYZ",
+    "XYZ": "XYZ",
+    "XYZ_LENGTH": "XYZ",
+    "DIRECTION": "XYZ",
+    "VELOCITY": "XYZ",
+    "ACCELERATION": "XYZ",
+    "EULER": "XYZ",
+    "QUATERNION": "WXYZ",
+    "AXISANGLE": "WXYZ",
+    "COLOR": "RGBA",
+    "COLOR_GAMMA": "RGBA",
+}
+"""Blender's letters of the components of properties, by their subtypes."""
+
+
+def track_label(datablock: bpy.types.ID, track: Track) -> str:
+    """Return the property's name as Blender shows it, with the name of the datablock's part that has it."""
+    owner_path, name = split(track.path)
+    if name.startswith("["):
+        return name[1:-1]
+    owner = _owner(datablock, track)
+    prop = owner and owner.bl_rna.properties.get(name)
+    if not prop:
+        return track.path
+    label = iface_(prop.name)
+    part = "" if owner_path.startswith("pose.bones[") else getattr(owner, "name", "")
+    return f"{label}, {part}" if owner_path and part else label
+
+
+def component_label(datablock: bpy.types.ID, track: Track, index: int) -> str:
+    """Return Blender's name of that component of the property."""
+    owner = _owner(datablock, track)
+    prop = owner and owner.bl_rna.properties.get(split(track.path)[1])
+    letters = _COMPONENT_LETTERS.get(prop.subtype, "") if prop else ""
+    if index < len(letters):
+        return letters[index]
+    return str(index) if len(track.rest) > 1 else iface_("Value")
+
+
+def _owner(datablock: bpy.types.ID, track: Track) -> Any:
+    """Return what has the animated property."""
+    owner_path = split(track.path)[0].removesuffix(".")
+    try:
+        return datablock.path_resolve(owner_path) if owner_path else datablock
+    except ValueError:
+        return None
+
+
+def editing_blocked_by(datablock: bpy.types.ID, track: Track) -> str:
+    """Return why nothing of the track can be changed; empty where it can."""
+    try:
+        check_editable(datablock)
+    except Refusal as refusal:
+        return refusal.reason
+    return why_not(track)
+
+
+def settings_error(track: Track) -> str:
+    """Return why the track's saved settings can't be read; empty where they can."""
+    try:
+        _ = track.settings
+    except Refusal as refusal:
+        return refusal.reason
+    return ""
+
+
+def unused_parameters(tracks: Sequence[Track]) -> str:
+    """Return what the method goes by, if tension, continuity and bias mean nothing to all tracks; else nothing."""
+    if any(settings_error(track) or bends_by_parameters(track, track.settings) for track in tracks):
+        return ""
+    labels = {METHODS[track.settings.method].label for track in tracks}
+    if len(labels) != 1:
+        return ""
+    by_velocities = any(map(goes_by_velocities, tracks))
+    text = n_("{:s} goes by ease and velocity") if by_velocities else n_("{:s} goes by ease alone")
+    return iface_(text, iface_(labels.pop()))

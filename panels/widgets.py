@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Parts of panels that the 3D viewport and the animation editors share."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import bpy
+
+from ..animation.bake.plans.splines import options_of
+from ..animation.store.parameters import velocity_size
+from ..animation.store.tracks import Track
+from ..ui import preferences, selection
+from ..ui.properties import SLIDERS_OF_VELOCITY
+from .track_text import component_label, settings_error
+
+_LETTER = 6.4
+"""Mean width of a letter, in pixels at a resolution scale of 1."""
+_BESIDE_TEXT = 70.0
+"""Width of what stands beside a text, in the same pixels: an icon, margins and the tabs."""
+_SHORTEST = 20
+"""Letters of a line. Narrower regions cut lines."""
+_SLIDER = 0.62
+"""Part of a row that a slider takes beside the range of mixed numbers."""
+
+
+def sidebar_settings(context: bpy.types.Context) -> Any:
+    """Return the properties that the sidebar tab edits."""
+    scene: Any = context.scene
+    return scene.tcb
+
+
+def draw_text(layout: Any, context: bpy.types.Context, text: str, icon: str = "INFO") -> None:
+    """Draw a sentence, after an icon or "NONE", in as many lines as it takes where the region is narrow."""
+    region, user = context.region, context.preferences
+    # Without a window there is no scale, and may be no region.
+    width = region.width / ((user and user.system.ui_scale) or 1.0) if region is not None else 0.0
+    wrapped = textwrap.wrap(text, max(_SHORTEST, int((width - _BESIDE_TEXT) / _LETTER)))
+    column = layout.column(align=True)
+    for number, line in enumerate(wrapped):
+        column.label(text=line, icon="BLANK1" if number and icon != "NONE" else icon, translate=False)
+
+
+def draw_key_heading(layout: Any, text: str) -> None:
+    """Draw a heading between buttons that go to the previous and the next key."""
+    row = layout.row(align=True)
+    row.operator("tcb.key_jump", text="", icon="PREV_KEYFRAME").direction = "PREVIOUS"
+    label = row.row()
+    label.alignment = "CENTER"
+    label.label(text=text, translate=False)
+    row.operator("tcb.key_jump", text="", icon="NEXT_KEYFRAME").direction = "NEXT"
+
+
+def draw_parameters(
+    layout: Any, context: bpy.types.Context, owner: Any, ranges: Mapping[str, str] | None = None, unused: str = ""
+) -> None:
+    """Draw a slider for each parameter, with the range of those that differ from key to key beside it.
+
+    `unused`: why all but the eases mean nothing to the method; empty where they do.
+    """
+    whole = layout
+    if unused:
+        whole.label(text=unused, icon="INFO", translate=False)
+    for name, slider in preferences.shown_names(context).items():
+        layout = whole.row()
+        layout.active = not unused or name.startswith("ease")
+        if ranges and name in ranges:
+            row = layout.split(factor=_SLIDER, align=True)
+            row.prop(owner, slider, slider=True)
+            row.label(text=ranges[name], translate=False)
+        else:
+            layout.prop(owner, slider, slider=True)
+
+
+def draw_velocity(
+    layout: Any, owner: Any, tracks: Sequence[tuple[bpy.types.ID, Track]], ranges: Mapping[int, str] | None = None
+) -> None:
+    """Draw a slider for each component of the tracks' velocities, with ranges as `draw_parameters`."""
+    layout.label(text="Velocity a frame:")
+    sizes = [velocity_size(track) for _, track in tracks]
+    for index in range(min(SLIDERS_OF_VELOCITY, max(sizes))):
+        having = [pair for pair, size in zip(tracks, sizes, strict=True) if index < size]
+        labels = {
+            "XYZ"[index] if track.is_rotation else component_label(owner_id, track, index) for owner_id, track in having
+        }
+        label = labels.pop() if len(labels) == 1 else str(index)
+        row = layout.row()
+        if ranges and index in ranges:
+            row = layout.split(factor=_SLIDER, align=True)
+        row.prop(owner, "velocity", index=index, text=label, translate=False)
+        if ranges and index in ranges:
+            row.label(text=ranges[index], translate=False)
+
+
+def draw_key_tools(layout: Any) -> None:
+    """Draw the buttons for the parameters of keys: presets, copy, paste, reset."""
+    row = layout.row(align=True)
+    row.popover("TCB_PT_presets", text="Presets", icon="PRESET")
+    row.operator("tcb.key_copy", text="", icon="COPYDOWN")
+    row.operator("tcb.key_paste", text="", icon="PASTEDOWN")
+    row.operator("tcb.key_reset", text="", icon="LOOP_BACK")
+
+
+def draw_choices(layout: Any, context: bpy.types.Context) -> None:
+    """Draw the choices of tracks as a whole; of several those that all have, and a word where they differ."""
+    tracks = [track for _, track in selection.chosen_tracks(context)]
+    layout.use_property_split = True
+    layout.use_property_decorate = False
+    if not all(track.enabled for track in tracks):
+        layout.label(text="Enable TCB to choose", icon="INFO")
+        return
+    error = next(filter(None, map(settings_error, tracks)), "")
+    if error:
+        layout.label(text=error, icon="ERROR", translate=False)
+        return
+    for name in _common_choices(tracks):
+        layout.prop(sidebar_settings(context), name)
+        if len({getattr(track.settings, name) for track in tracks}) > 1:
+            row = layout.row()
+            row.alignment = "RIGHT"
+            row.label(text="not the same on all tracks")
+
+
+def _common_choices(tracks: Sequence[Track]) -> list[str]:
+    """Return the choices that matter on all tracks."""
+    names = ["method", "angles", "cycle", "ends", "construction", "path"]
+    for track in tracks:
+        # A rotation's method says itself where it can't turn as far as the keys.
+        always = {"method", "cycle", *(("path",) if track.is_rotation else ())}
+        names = [name for name in names if name in always or name in options_of(track, track.settings)]
+    return names
