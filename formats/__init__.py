@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Readers and writers of files of keys; standard library and NumPy only, nothing of Blender.
+"""Readers and writers of files of keys; standard library and NumPy only, and messages as those of `interp`.
 
 >>> from formats import three_ds
 >>> scene = three_ds.Scene(keyframer=three_ds.Keyframer(segment=(0, 30)))

@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sentences in English that can be translated later, where they are shown.
-
-`interp` and `formats` have the same module each: either can be imported by itself.
-"""
+"""Messages in English that whoever shows them can translate."""
 
 from __future__ import annotations
 
 
 class Text(str):
-    """A sentence in English that keeps the text and the values it is formatted from.
+    """A message in English that keeps the template and the values that it is made of.
 
-    A value may be a `Text` itself. Without values it is the text as it is, to be formatted later.
+    A value may be a `Text` itself. Without values it is the template as it is, to be filled later.
     """
 
     text: str
@@ -29,8 +26,5 @@ class Text(str):
 
 
 def n_(text: str, *values: object) -> Text:
-    """Return the text with the values in it.
-
-    Blender's tools find by this name the texts to translate.
-    """
+    """Return the text with the values in it; Blender's tools find messages to translate by this name."""
     return Text(text, *values)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import copy
-from pathlib import Path
 
 import pytest
 
@@ -49,8 +48,3 @@ def test_errors_and_warnings_of_3ds_files_keep_what_they_are_made_of():
     warnings = three_ds.read(whole[:-1]).warnings + three_ds.read(whole + b"more").warnings
     assert [made_again(one) for one in warnings] == [str(one) for one in warnings]
     assert any("node '{Ball}': its parent, id 7, is not in the file" in str(one) for one in warnings)
-
-
-def test_interp_has_the_same_module():
-    here, there = (Path(__file__).resolve().parents[2] / package / "messages.py" for package in ("formats", "interp"))
-    assert here.read_text() == there.read_text()
