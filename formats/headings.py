@@ -33,7 +33,7 @@ _EULER = re.compile(
     re.IGNORECASE,
 )
 _MATRIX = re.compile(
-    rf"{_OWNER}(?:matrix|mat|m)[._ ]?(?:\[(?P<place>\d+)\]|(?P<row>\d)[_ ,]?(?P<column>\d))$", re.IGNORECASE
+    rf"{_OWNER}(?:matrix|mat|m)[._ ]?(?:\[(?P<index>\d+)\]|(?P<row>\d)[_ ,]?(?P<column>\d))$", re.IGNORECASE
 )
 _COMPONENT = re.compile(r"^(?P<path>.+)\[(?P<index>\d{1,4})\]$")
 _LETTERED = re.compile(r"^(?P<path>.+[\w\]])\.(?P<letter>[wxyzrgba])$")
@@ -44,19 +44,29 @@ _WITH_W = "wxyz"
 class HeadingError(ValueError):
     """A heading that names no property, or leaves its order or unit open."""
 
-    def __init__(self, fault: str) -> None:
-        super().__init__(fault)
-        self.fault = fault
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 @dataclass(frozen=True)
 class Heading:
-    """Component `index` of the property at `path`; for a rotation in one of the forms `path` ends in "rotation", for a
-    matrix in "matrix", and its index is 10 times the row and the column, or below 0 the place in it, less 100."""
+    """A property and the component of it that a column holds.
+
+    Attributes
+    ----------
+    path : str
+        Blender's path; that of a rotation in one of the forms ends in "rotation", that of a matrix in "matrix".
+    index : int
+        The component; of a matrix's element its column, or its number row by row where `row` is None.
+    row : int or None
+        Of a matrix's element, where the heading names its row and column, counted from 0 or from 1 as in the file.
+    """
 
     path: str
     index: int
     form: Form = "VALUE"
+    row: int | None = None
     order: str = ""
     """Order of Euler angles; empty: the object's."""
     degrees: bool = False
@@ -86,8 +96,10 @@ def heading_of(name: str) -> Heading:
         return _euler(name, found)
     found = _MATRIX.match(name)
     if found:
-        place = int(found["place"]) - 100 if found["place"] else 10 * int(found["row"]) + int(found["column"])
-        return Heading(_owner(found) + "matrix", place, "MATRIX")
+        path = _owner(found) + "matrix"
+        if found["index"]:
+            return Heading(path, int(found["index"]), "MATRIX")
+        return Heading(path, int(found["column"]), "MATRIX", row=int(found["row"]))
     return _any_path(name)
 
 
@@ -105,7 +117,8 @@ def _euler(name: str, found: re.Match[str]) -> Heading:
         column = f"euler_{order.lower()}_degrees.{found['letter']}"
         raise HeadingError(n_("{:s}: say degrees or radians, as in {:s}", name, column))
     index = _INDEX[found["letter"].lower()]
-    return Heading(_owner(found) + "rotation", index, "EULER", order, unit.startswith("deg"))
+    degrees = unit.startswith("deg")
+    return Heading(_owner(found) + "rotation", index, "EULER", order=order, degrees=degrees)
 
 
 def _any_path(name: str) -> Heading:
@@ -129,7 +142,7 @@ def names_of(
     owner = path[: len(path) - len("matrix" if form == "MATRIX" else "rotation")]
     if form == "MATRIX":
         size = 3 if len(components) == 9 else 4
-        return [f"{owner}m{place // size}{place % size}" for place in components]
+        return [f"{owner}m{index // size}{index % size}" for index in components]
     if form == "QUATERNION":
         return [f"{owner}quaternion.{_WITH_W[index]}" for index in components]
     if form == "EULER":

@@ -21,10 +21,10 @@ _MOST_BYTES = 65_536
 class PresetError(ValueError):
     """A file that is no preset, with the line of the error, counted from 1."""
 
-    def __init__(self, fault: Text, line: int | None = None) -> None:
-        said = fault if line is None else n_("line {:d}: {:s}", line, fault)
-        super().__init__(str(said))
-        self.text, self.values = said.text, said.values
+    def __init__(self, reason: Text, line: int | None = None) -> None:
+        message = reason if line is None else n_("line {:d}: {:s}", line, reason)
+        super().__init__(str(message))
+        self.text, self.values = message.text, message.values
         self.line = line
 
 

@@ -33,30 +33,30 @@ _ROWS_AT_ONCE = 4096
 """Rows that are written at a time."""
 _LEAST_MATRIX, _WHOLE_MATRIX = 9, 16
 _COMPONENTS = {"QUATERNION": 4, "EULER": 3}
-_ALIKE = 1e-6
+_LAST_ROW_TOLERANCE = 1e-6
 """Largest difference of a matrix's last row from 0 0 0 1."""
 
 
 class TableError(ValueError):
     """An error in a table, with its line and column, both counted from 1."""
 
-    def __init__(self, fault: str, line: int | None = None, column: int | None = None, name: str = "") -> None:
-        said = _placed(fault, line, column, name[:_SHOWN])
-        super().__init__(str(said))
-        self.text, self.values = said.text, said.values
-        self.fault = fault
+    def __init__(self, reason: str, line: int | None = None, column: int | None = None, name: str = "") -> None:
+        message = _located(reason, line, column, name[:_SHOWN])
+        super().__init__(str(message))
+        self.text, self.values = message.text, message.values
+        self.reason = reason
         self.line = line
         self.column = column
 
 
-def _placed(fault: str, line: int | None, column: int | None, name: str) -> Text:
+def _located(reason: str, line: int | None, column: int | None, name: str) -> Text:
     if line is None:
-        return Text("{:s}", fault)
+        return Text("{:s}", reason)
     if column is None:
-        return n_("line {:d}: {:s}", line, fault)
+        return n_("line {:d}: {:s}", line, reason)
     if not name:
-        return n_("line {:d}, column {:d}: {:s}", line, column, fault)
-    return n_("line {:d}, column {:d} ({:s}): {:s}", line, column, name, fault)
+        return n_("line {:d}, column {:d}: {:s}", line, column, reason)
+    return n_("line {:d}, column {:d} ({:s}): {:s}", line, column, name, reason)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,9 +115,9 @@ def write(table: Table) -> bytes:
     """Return the table as text, with commas; numbers as short as they can be and read back to the same bits."""
     headings = ["frame" if table.unit == "FRAME" else "seconds"]
     columns: list[npt.NDArray[np.floating]] = [table.times]
-    for one in table.properties:
-        headings += names_of(one.path, one.form, one.components, one.order, one.degrees, one.is_single)
-        columns += list((np.degrees(one.values.astype(np.float64)) if one.degrees else one.values).T)
+    for prop in table.properties:
+        headings += names_of(prop.path, prop.form, prop.components, prop.order, prop.degrees, prop.is_single)
+        columns += list((np.degrees(prop.values.astype(np.float64)) if prop.degrees else prop.values).T)
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerow(headings)
     for start in range(0, len(table.times), _ROWS_AT_ONCE):
@@ -136,8 +136,8 @@ def _decoded(content: bytes) -> str:
         text = content.decode(encoding)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        fault = n_("byte {:d} is no text; the table has to be UTF-8", error.start)
-        raise TableError(fault, line) from error
+        reason = n_("byte {:d} is no text; the table has to be UTF-8", error.start)
+        raise TableError(reason, line) from error
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise TableError(n_("it holds bytes of 0: it is no text"), line)
@@ -164,8 +164,8 @@ class _Rows:
         if _is_number(self.header[0]):
             # NumPy's savetxt, for one, writes the header as a comment.
             if comment is None or time_of(re.split(r"[\s,;]", comment[1], maxsplit=1)[0]) is None:
-                fault = n_("the first row has to name the columns, such as frame,location.x,location.y")
-                raise TableError(fault, number)
+                reason = n_("the first row has to name the columns, such as frame,location.x,location.y")
+                raise TableError(reason, number)
             self._first = number, line
             self.header_line = comment[0]
             self.header = _split(comment[1], _separator_of(comment[1]))
@@ -201,12 +201,12 @@ class _Rows:
         good.flat[np.frombuffer(empty, dtype=np.int64)] = True
         if not good.all():
             row, column = (int(place) for place in np.argwhere(~good)[0])
-            fault = n_("{} is not a finite number", found[row, column])
-            raise self.error(fault, int(lines_of[row]), column)
+            reason = n_("{} is not a finite number", found[row, column])
+            raise self.error(reason, int(lines_of[row]), column)
         return found, lines_of
 
-    def error(self, fault: str, line: int, column: int) -> TableError:
-        return TableError(fault, line, column + 1, self.header[column])
+    def error(self, reason: str, line: int, column: int) -> TableError:
+        return TableError(reason, line, column + 1, self.header[column])
 
     def _data(self) -> Iterator[tuple[int, str]]:
         if self._first is not None:
@@ -235,7 +235,7 @@ class _Rows:
 
 def _separator_of(line: str) -> str | None:
     """Return the separator of the cells; None: spaces."""
-    return next((one for one in "\t;," if one in line), None)
+    return next((separator for separator in "\t;," if separator in line), None)
 
 
 def _split(line: str, separator: str | None) -> list[str]:
@@ -264,8 +264,8 @@ def _headings(header: Sequence[str], line: int) -> tuple[Unit, int, dict[int, He
     unit: Unit = "FRAME" if "FRAME" in units else "SECOND"
     chosen = [column for column, own in times.items() if own == unit]
     if len(chosen) > 1:
-        fault = n_("column {:d} is the time already", chosen[0] + 1)
-        raise TableError(fault, line, chosen[1] + 1, header[chosen[1]])
+        reason = n_("column {:d} is the time already", chosen[0] + 1)
+        raise TableError(reason, line, chosen[1] + 1, header[chosen[1]])
     headings: dict[int, Heading] = {}
     for column, name in enumerate(header):
         if column in times:
@@ -273,7 +273,7 @@ def _headings(header: Sequence[str], line: int) -> tuple[Unit, int, dict[int, He
         try:
             headings[column] = heading_of(name)
         except HeadingError as error:
-            raise TableError(error.fault, line, column + 1) from error
+            raise TableError(error.reason, line, column + 1) from error
     return unit, chosen[0], headings
 
 
@@ -287,19 +287,19 @@ def _check_times(
     if len(back):
         row = int(back[0]) + 1
         known = times[row], times[row - 1], lines[row - 1]
-        fault = n_("second {:g} does not come after {:g} in line {:d}: times have to increase", *known)
+        reason = n_("second {:g} does not come after {:g} in line {:d}: times have to increase", *known)
         if unit == "FRAME":
-            fault = n_("frame {:g} does not come after {:g} in line {:d}: times have to increase", *known)
-        raise TableError(fault, int(lines[row]), column + 1, header[column])
+            reason = n_("frame {:g} does not come after {:g} in line {:d}: times have to increase", *known)
+        raise TableError(reason, int(lines[row]), column + 1, header[column])
 
 
 def _grouped(headings: dict[int, Heading], rows: _Rows) -> dict[tuple[str, Form], dict[int, Heading]]:
     """Group the columns by property."""
     groups: dict[tuple[str, Form], dict[int, Heading]] = {}
-    taken: dict[tuple[str, Form, int], int] = {}
+    taken: dict[tuple[str, Form, int | None, int], int] = {}
     for column, heading in headings.items():
         group = groups.setdefault((heading.path, heading.form), {})
-        other = taken.setdefault((heading.path, heading.form, heading.index), column)
+        other = taken.setdefault((heading.path, heading.form, heading.row, heading.index), column)
         if other != column:
             raise rows.error(n_("column {:d} holds the same", other + 1), rows.header_line, column)
         first = next(iter(group), column)
@@ -311,15 +311,16 @@ def _grouped(headings: dict[int, Heading], rows: _Rows) -> dict[tuple[str, Form]
 
 
 def _property(group: dict[int, Heading], numbers: FloatArray, lines: npt.NDArray[np.int64], rows: _Rows) -> Property:
-    columns = sorted(group, key=lambda column: group[column].index)
+    columns = sorted(group, key=lambda column: _element(group[column]))
     first = group[columns[0]]
     indices = tuple(group[column].index for column in columns)
     if first.form == "MATRIX":
-        indices = _places_in_matrix(indices, columns, rows)
+        _check_matrix([_element(group[column]) for column in columns], columns, rows)
+        indices = tuple(range(len(columns)))
     wanted = _COMPONENTS.get(first.form)
     if wanted is not None and len(columns) != wanted:
-        fault = n_("a rotation in this form needs {:d} columns, and there are {:d}", wanted, len(columns))
-        raise rows.error(fault, rows.header_line, columns[0])
+        reason = n_("a rotation in this form needs {:d} columns, and there are {:d}", wanted, len(columns))
+        raise rows.error(reason, rows.header_line, columns[0])
     values = np.ascontiguousarray(numbers[:, columns])
     if first.form != "VALUE":
         some, every = np.isnan(values).any(axis=1), np.isnan(values).all(axis=1)
@@ -330,43 +331,49 @@ def _property(group: dict[int, Heading], numbers: FloatArray, lines: npt.NDArray
     if first.form == "EULER" and first.degrees:
         values = np.radians(values)
     if len(columns) == _WHOLE_MATRIX and first.form == "MATRIX":
-        off = np.abs(values[:, 12:] - [0.0, 0.0, 0.0, 1.0]).max(axis=1) > _ALIKE
+        off = np.abs(values[:, 12:] - [0.0, 0.0, 0.0, 1.0]).max(axis=1) > _LAST_ROW_TOLERANCE
         if off.any():
             line = int(lines[np.argmax(off)])
-            fault = n_("the matrix's last row is not 0 0 0 1; is it written by columns?")
-            raise rows.error(fault, line, columns[12])
+            reason = n_("the matrix's last row is not 0 0 0 1; is it written by columns?")
+            raise rows.error(reason, line, columns[12])
     return Property(first.path, first.form, indices, values, first.order, first.degrees, first.is_single)
 
 
-def _places_in_matrix(indices: tuple[int, ...], columns: list[int], rows: _Rows) -> tuple[int, ...]:
+def _element(heading: Heading) -> tuple[int, int]:
+    """Return the row and column of a matrix's element; -1 and the index where it has no row."""
+    return -1 if heading.row is None else heading.row, heading.index
+
+
+def _check_matrix(elements: list[tuple[int, int]], columns: list[int], rows: _Rows) -> None:
     """Check that a matrix is complete, 3 by 3 or 4 by 4, with rows and columns counted from 0 or from 1."""
-    count = len(indices)
+    count = len(elements)
     size = {_LEAST_MATRIX: 3, _WHOLE_MATRIX: 4}.get(count)
     if size is None:
-        fault = n_("a matrix needs 9 or 16 columns, and there are {:d}", count)
-        raise rows.error(fault, rows.header_line, columns[0])
-    places = [10 * row + column for row in range(size) for column in range(size)]
-    if list(indices) not in (places, [place + 11 for place in places], list(range(-100, count - 100))):
-        fault = n_("the matrix's columns are not {:d} times {:d}", size, size)
-        raise rows.error(fault, rows.header_line, columns[0])
-    return tuple(range(count))
+        reason = n_("a matrix needs 9 or 16 columns, and there are {:d}", count)
+        raise rows.error(reason, rows.header_line, columns[0])
+    from_0 = [(row, column) for row in range(size) for column in range(size)]
+    from_1 = [(row + 1, column + 1) for row, column in from_0]
+    row_by_row = [(-1, index) for index in range(count)]
+    if elements not in (from_0, from_1, row_by_row):
+        reason = n_("the matrix's columns are not {:d} times {:d}", size, size)
+        raise rows.error(reason, rows.header_line, columns[0])
 
 
 def _check_owners(properties: Sequence[Property], line: int) -> None:
     """Check that no property is given twice, in two forms."""
-    said: dict[str, str] = {}
-    for one in properties:
-        for path in parts_of(one):
-            other = said.setdefault(path, one.form)
-            if other != one.form:
-                fault = n_("{:s} is told twice: as {:s} and as {:s}", path, other.lower(), one.form.lower())
-                raise TableError(fault, line)
+    form_of: dict[str, str] = {}
+    for prop in properties:
+        for path in parts_of(prop):
+            other = form_of.setdefault(path, prop.form)
+            if other != prop.form:
+                reason = n_("{:s} is told twice: as {:s} and as {:s}", path, other.lower(), prop.form.lower())
+                raise TableError(reason, line)
 
 
-def parts_of(one: Property) -> list[str]:
+def parts_of(prop: Property) -> list[str]:
     """Return the properties that the columns set; a rotation in any form is "rotation"."""
-    if one.form != "MATRIX":
-        path = re.sub(r"rotation_(axis_angle|quaternion|euler)$", "rotation", one.path)
+    if prop.form != "MATRIX":
+        path = re.sub(r"rotation_(axis_angle|quaternion|euler)$", "rotation", prop.path)
         return [path]
-    owner = one.path.removesuffix("matrix")
-    return [f"{owner}rotation"] + ([f"{owner}location"] if len(one.components) == _WHOLE_MATRIX else [])
+    owner = prop.path.removesuffix("matrix")
+    return [f"{owner}rotation"] + ([f"{owner}location"] if len(prop.components) == _WHOLE_MATRIX else [])

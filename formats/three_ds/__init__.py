@@ -11,7 +11,7 @@ smoothing groups and the like) is kept as chunks, byte for byte and in its place
 nothing that `Scene.warnings` does not name.
 """
 
-from .chunks import Chunk, Fault, ThreeDSError
+from .chunks import Chunk, ReadWarning, ThreeDSError
 from .reading import read
 from .scene import (
     COMPONENTS,
@@ -38,13 +38,13 @@ __all__ = [
     "Camera",
     "Chunk",
     "Editor",
-    "Fault",
     "Header",
     "Keyframer",
     "Light",
     "Mesh",
     "Node",
     "Object",
+    "ReadWarning",
     "Scene",
     "Spotlight",
     "ThreeDSError",

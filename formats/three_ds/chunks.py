@@ -57,39 +57,39 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class ReadWarning:
     """An error in a file that did not prevent reading the rest.
 
     Attributes
     ----------
     offset : int
         Position in bytes from the start of the file.
-    what : str
-        Message that names the node or object, the chunk and what became of it.
+    message : str
+        Names the node or object, the chunk and what became of it.
     """
 
     offset: int
-    what: str
+    message: str
 
     def __str__(self) -> str:
-        return _at(self.offset, self.what)
+        return _at(self.offset, self.message)
 
     @property
     def text(self) -> str:
-        return _at(self.offset, self.what).text
+        return _at(self.offset, self.message).text
 
     @property
     def values(self) -> tuple[object, ...]:
-        return _at(self.offset, self.what).values
+        return _at(self.offset, self.message).values
 
 
-class Damage(Exception):  # noqa: N818 - it is caught here, and told as a fault
+class ChunkError(Exception):
     """A chunk that can't be read, and where; the chunk is skipped."""
 
-    def __init__(self, offset: int, what: str) -> None:
-        super().__init__(offset, what)
+    def __init__(self, offset: int, message: str) -> None:
+        super().__init__(offset, message)
         self.offset = offset
-        self.what = what
+        self.message = message
 
 
 class ThreeDSError(ValueError):
@@ -97,35 +97,35 @@ class ThreeDSError(ValueError):
 
     Attributes
     ----------
-    fault : str
+    reason : str
         Message without the position.
     offset : int or None
         Position in bytes from the start of the file; None for a scene that can't be written.
     """
 
-    def __init__(self, fault: str, offset: int | None = None) -> None:
-        super().__init__(fault, offset)
-        self.fault = fault
+    def __init__(self, reason: str, offset: int | None = None) -> None:
+        super().__init__(reason, offset)
+        self.reason = reason
         self.offset = offset
 
     def __str__(self) -> str:
-        return self._said
+        return self._message
 
     @property
     def text(self) -> str:
-        return self._said.text
+        return self._message.text
 
     @property
     def values(self) -> tuple[object, ...]:
-        return self._said.values
+        return self._message.values
 
     @property
-    def _said(self) -> Text:
-        return Text("{:s}", self.fault) if self.offset is None else _at(self.offset, self.fault)
+    def _message(self) -> Text:
+        return Text("{:s}", self.reason) if self.offset is None else _at(self.offset, self.reason)
 
 
-def _at(offset: int, what: str) -> Text:
-    return n_("byte {:d}: {:s}", offset, what)
+def _at(offset: int, message: str) -> Text:
+    return n_("byte {:d}: {:s}", offset, message)
 
 
 def packed(layout: struct.Struct, *values: float) -> bytes:

@@ -25,23 +25,23 @@ def find_parents(
     A node whose parent is missing has none. Where nodes hang from each other in a circle, the first of them in the file
     has none. Of nodes with the same id the first is meant.
     """
-    faults: list[tuple[int, str]] = []
+    errors: list[tuple[int, str]] = []
     owners: dict[int, int] = {}
     for index, own in enumerate(ids):
         ident = index if own is None else own
         first = owners.setdefault(ident, index)
         if first != index:
             text = n_("its id {:d} is also that of node {:d}, which children of {:d} are given to", ident, first, ident)
-            faults.append((index, text))
+            errors.append((index, text))
     found: list[int | None] = []
     for index, parent in enumerate(parents):
         owner = None if parent is None else owners.get(parent)
         if parent is not None and owner is None:
-            faults.append((index, n_("its parent, id {:d}, is not in the file; it is taken to have none", parent)))
+            errors.append((index, n_("its parent, id {:d}, is not in the file; it is taken to have none", parent)))
         found.append(owner)
     circular = n_("it hangs from itself, by way of its parents; it is taken to have none")
-    faults += [(cut, circular) for cut in _cut(found)]
-    return tuple(found), faults
+    errors += [(cut, circular) for cut in _cut(found)]
+    return tuple(found), errors
 
 
 def _cut(parents: list[int | None]) -> list[int]:

@@ -8,6 +8,7 @@ against the bytes that are left before memory is allocated for it.
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -28,8 +29,8 @@ from .chunks import (
     TWO_FRAMES,
     WORD,
     Chunk,
-    Damage,
-    Fault,
+    ChunkError,
+    ReadWarning,
     ThreeDSError,
 )
 from .hierarchy import find_parents
@@ -49,7 +50,7 @@ from .scene import (
     Spotlight,
     Track,
 )
-from .tracks import oddities, read_track
+from .tracks import key_warnings, read_track
 
 MOST_CHUNKS = 200_000
 """Most chunks in a file that is read: what is kept of a chunk takes up to 1 kB, however small it is in the file."""
@@ -98,7 +99,7 @@ def read(data: bytes) -> Scene:
         text = n_("{:d} bytes after the end of {:s} are skipped", len(data) - length, chunk_name(ident))
         source.warn(length, text)
     parts = _contents(source, whole, whole.body, _MAIN)
-    return Scene(**{"version": None, **parts.values}, chunks=parts.chunks, warnings=source.told())
+    return Scene(**{"version": None, **parts.values}, chunks=parts.chunks, warnings=source.all_warnings())
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,30 +121,30 @@ class _Source:
 
     def __init__(self, data: bytes) -> None:
         self.data = data
-        self.warnings: list[Fault] = []
-        self.untold = 0
+        self.warnings: list[ReadWarning] = []
+        self.left_out = 0
         self.chunks = 0
 
-    def warn(self, offset: int, what: Text) -> None:
+    def warn(self, offset: int, message: Text) -> None:
         if len(self.warnings) < MOST_WARNINGS:
-            self.warnings.append(Fault(offset, what))
+            self.warnings.append(ReadWarning(offset, message))
         else:
-            self.untold += 1
+            self.left_out += 1
 
     def name_owner(self, since: int, owner: Text) -> None:
         """Put a node's or object's name before the warnings from number `since` on."""
         for index in range(since, len(self.warnings)):
-            fault = self.warnings[index]
-            self.warnings[index] = Fault(fault.offset, n_("{:s}: {:s}", owner, fault.what))
+            warning = self.warnings[index]
+            self.warnings[index] = ReadWarning(warning.offset, n_("{:s}: {:s}", owner, warning.message))
 
-    def told(self) -> tuple[Fault, ...]:
-        if not self.untold:
+    def all_warnings(self) -> tuple[ReadWarning, ...]:
+        if not self.left_out:
             return tuple(self.warnings)
-        return (*self.warnings, Fault(len(self.data), n_("{:d} more warnings are left out", self.untold)))
+        return (*self.warnings, ReadWarning(len(self.data), n_("{:d} more warnings are left out", self.left_out)))
 
     def numbers(self, layout: struct.Struct, span: _Span, at: int) -> tuple[Any, ...]:
         if span.end - at < layout.size:
-            raise Damage(at, n_("has {:d} bytes left, and needs {:d}", max(0, span.end - at), layout.size))
+            raise ChunkError(at, n_("has {:d} bytes left, and needs {:d}", max(0, span.end - at), layout.size))
         return layout.unpack_from(self.data, at)
 
     def array(self, dtype: str, columns: int, count: int, span: _Span, at: int) -> tuple[npt.NDArray[Any], int]:
@@ -151,14 +152,14 @@ class _Source:
         row = np.dtype((dtype, (columns,)))
         left = max(0, span.end - at)
         if count * row.itemsize > left:
-            raise Damage(at, n_("claims {:d} times {:d} bytes, and has {:d}", count, row.itemsize, left))
+            raise ChunkError(at, n_("claims {:d} times {:d} bytes, and has {:d}", count, row.itemsize, left))
         table = np.frombuffer(self.data, dtype, count * columns, at).reshape(count, columns).astype(dtype[1:])
         return _frozen(table), at + count * row.itemsize
 
     def string(self, span: _Span, at: int) -> tuple[bytes, int]:
         stop = self.data.find(b"\0", at, span.end)
         if stop < 0:
-            raise Damage(at, n_("has a name without an end"))
+            raise ChunkError(at, n_("has a name without an end"))
         return self.data[at:stop], stop + 1
 
     def finish(self, span: _Span, at: int) -> None:
@@ -245,8 +246,8 @@ def _contents(source: _Source, parent: _Span, start: int, layout: _Layout) -> _P
             continue
         try:
             value = part.read(source, span)
-        except Damage as damage:
-            source.warn(damage.offset, n_("{:s} {:s}; it is skipped", chunk_name(span.ident), damage.what))
+        except ChunkError as error:
+            source.warn(error.offset, n_("{:s} {:s}; it is skipped", chunk_name(span.ident), error.message))
             continue
         if value is None:
             continue
@@ -420,8 +421,8 @@ def _track(kind: str) -> Callable[[_Source, _Span], Track]:
     def read_kind(source: _Source, span: _Span) -> Track:
         track, at = read_track(kind, source.data, span.body, span.end)
         source.finish(span, at)
-        for fault in oddities(track, span.body):
-            source.warn(fault.offset, n_("{:s}: {:s}", chunk_name(span.ident), fault.what))
+        for warning in key_warnings(track, span.body):
+            source.warn(warning.offset, n_("{:s}: {:s}", chunk_name(span.ident), warning.message))
         return track
 
     return read_kind
@@ -440,10 +441,9 @@ def _node(kind: str) -> Callable[[_Source, _Span], tuple[int, Node]]:
             source.warn(span.start, n_("{:s} has no {:s}: without a name, its tracks are skipped", *names))
             return span.start, Node(kind, b"")
         node = Node(kind, **header, **parts.values, tracks=parts.many, chunks=parts.chunks)
-        for track in {track.kind: track for track in node.tracks}:
-            count = sum(each.kind == track for each in node.tracks)
+        for track_kind, count in Counter(track.kind for track in node.tracks).items():
             if count > 1:
-                name = chunk_name(TRACK_KINDS[track])
+                name = chunk_name(TRACK_KINDS[track_kind])
                 source.warn(span.start, n_("{:s} is there {:d} times; the first counts", name, count))
         source.name_owner(before, n_("node {!r}", _shown(node.name)))
         return span.start, node
@@ -455,10 +455,10 @@ def _keyframer(source: _Source, span: _Span) -> Keyframer:
     parts = _contents(source, span, span.body, _KEYFRAMER)
     starts = [start for start, _ in parts.many]
     nodes = tuple(node for _, node in parts.many)
-    _, faults = find_parents([node.node_id for node in nodes], [node.parent for node in nodes])
-    for index, what in faults:
+    _, errors = find_parents([node.node_id for node in nodes], [node.parent for node in nodes])
+    for index, message in errors:
         owner = n_("node {!r}", _shown(nodes[index].name))
-        source.warn(starts[index], n_("{:s}: {:s}", owner, what))
+        source.warn(starts[index], n_("{:s}: {:s}", owner, message))
     return Keyframer(nodes, **parts.values, chunks=parts.chunks)
 
 

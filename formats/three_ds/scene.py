@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import idents
-from .chunks import Chunk, Fault
+from .chunks import Chunk, ReadWarning
 from .hierarchy import find_parents
 
 FloatArray = npt.NDArray[np.float32]
@@ -289,7 +289,7 @@ class Scene:
     keyframer: Keyframer | None = None
     version: int | None = 3
     chunks: tuple[Chunk, ...] = ()
-    warnings: tuple[Fault, ...] = ()
+    warnings: tuple[ReadWarning, ...] = ()
 
     @property
     def objects(self) -> tuple[Object, ...]:

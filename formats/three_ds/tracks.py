@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..messages import Text, n_
-from .chunks import Damage, Fault, ThreeDSError, check_array, packed
+from .chunks import ChunkError, ReadWarning, ThreeDSError, check_array, packed
 from .scene import COMPONENTS, FloatArray, FrameArray, Track, WordArray
 
 PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
@@ -60,13 +60,13 @@ def read_track(kind: str, data: bytes, start: int, end: int) -> tuple[Track, int
         If the bytes up to `end` can't hold it.
     """
     if end - start < _TRACK_HEADER.size:
-        raise Damage(start, n_("has {:d} bytes, and needs {:d} before its keys", end - start, _TRACK_HEADER.size))
+        raise ChunkError(start, n_("has {:d} bytes, and needs {:d} before its keys", end - start, _TRACK_HEADER.size))
     flags, first, second, count = _TRACK_HEADER.unpack_from(data, start)
     at = start + _TRACK_HEADER.size
     smallest = _key_type(0, COMPONENTS[kind]).itemsize + (kind == "MORPH")
     if count * smallest > end - at:
         most = (end - at) // smallest
-        raise Damage(at - 4, n_("claims {:d} keys, but {:d} bytes hold {:d} at most", count, end - at, most))
+        raise ChunkError(at - 4, n_("claims {:d} keys, but {:d} bytes hold {:d} at most", count, end - at, most))
     names: list[bytes] = []
     uniform = None if kind == "MORPH" else _keys_of_one_size(data, at, end, count, COMPONENTS[kind])
     arrays, at = uniform or _keys_of_many_sizes(
@@ -151,7 +151,7 @@ def _key_starts(data: bytes, at: int, end: int, keys: range, sizes: tuple[int, .
     if at > end:
         # Found only now: this loop takes most of the time of reading keys of different sizes.
         late = next(index for index, stop in enumerate([*starts[1:], at]) if stop > end)
-        raise Damage(starts[late], n_("has no room for its key {:d}", keys[late]))
+        raise ChunkError(starts[late], n_("has no room for its key {:d}", keys[late]))
     return starts, at
 
 
@@ -162,17 +162,17 @@ def _named_key_starts(data: bytes, at: int, end: int, keys: range, names: list[b
     for key in keys:
         starts.append(at)
         if at + _HEAD.itemsize > end or at + sizes[data[at + _FLAGS_AT]] > end:
-            raise Damage(at, n_("has no room for its key {:d}", key))
+            raise ChunkError(at, n_("has no room for its key {:d}", key))
         name = at + sizes[data[at + _FLAGS_AT]]
         stop = data.find(b"\0", name, end)
         if stop < 0:
-            raise Damage(name, n_("has no end to the name of its key {:d}", key))
+            raise ChunkError(name, n_("has no end to the name of its key {:d}", key))
         names.append(data[name:stop])
         at = stop + 1
     return starts, at
 
 
-def oddities(track: Track, start: int) -> Iterator[Fault]:
+def key_warnings(track: Track, start: int) -> Iterator[ReadWarning]:
     """Yield warnings of strange keys of a track whose bytes begin at `start`; the keys are kept as they are."""
     frames, values, parameters = track.frames, track.values, track.parameters
     if not len(frames):
@@ -181,31 +181,31 @@ def oddities(track: Track, start: int) -> Iterator[Fault]:
     back = frames[1:] < frames[:-1]
     if back.any():
         keys = np.flatnonzero(back) + 1
-        yield _oddity(track, start, keys, n_("comes after frame {:d}", frames[keys[0] - 1]))
+        yield _key_warning(track, start, keys, n_("comes after frame {:d}", frames[keys[0] - 1]))
     if frames.min() < -LAST_FRAME or frames.max() > LAST_FRAME:
         keys = np.flatnonzero((frames > LAST_FRAME) | (frames < -LAST_FRAME))
-        yield _oddity(track, start, keys, n_("is beyond frame {:d}", LAST_FRAME))
+        yield _key_warning(track, start, keys, n_("is beyond frame {:d}", LAST_FRAME))
     if values.size and not (np.isfinite(values.min()) and np.isfinite(values.max())):
         keys = np.flatnonzero(~np.isfinite(values).all(axis=1))
-        yield _oddity(track, start, keys, n_("has a value that is not a finite number"))
+        yield _key_warning(track, start, keys, n_("has a value that is not a finite number"))
     if np.bitwise_or.reduce(track.key_flags) & _HAS_PARAMETERS:
         inside = (parameters.min(axis=1) >= _LOWEST) & (parameters.max(axis=1) <= 1)
         for row in np.flatnonzero(~inside):
             keys = np.flatnonzero(~((parameters[row] >= _LOWEST[row]) & (parameters[row] <= 1)))
             number = parameters[row, keys[0]]
-            what = n_("has {:s} {:g}, not in [{:g}, 1]", _NAMES[row], number, _LOWEST[row])
-            yield _oddity(track, start, keys, what)
+            message = n_("has {:s} {:g}, not in [{:g}, 1]", _NAMES[row], number, _LOWEST[row])
+            yield _key_warning(track, start, keys, message)
 
 
-def _oddity(track: Track, start: int, keys: npt.NDArray[np.intp], what: Text) -> Fault:
+def _key_warning(track: Track, start: int, keys: npt.NDArray[np.intp], message: Text) -> ReadWarning:
     key = int(keys[0])
     before = track.key_flags[:key] & 0xFF
     sizes = np.array(_key_sizes(COMPONENTS[track.kind]))[before]
     offset = start + _TRACK_HEADER.size + int(sizes.sum()) + sum(len(name) + 1 for name in track.names[:key])
     frame, more = track.frames[key], len(keys) - 1
     if more:
-        return Fault(offset, n_("key {:d} at frame {:d} {:s} (and {:d} more)", key, frame, what, more))
-    return Fault(offset, n_("key {:d} at frame {:d} {:s}", key, frame, what))
+        return ReadWarning(offset, n_("key {:d} at frame {:d} {:s} (and {:d} more)", key, frame, message, more))
+    return ReadWarning(offset, n_("key {:d} at frame {:d} {:s}", key, frame, message))
 
 
 def track_bytes(track: Track) -> bytes:

@@ -86,23 +86,23 @@ def _editor(editor: Editor) -> bytes:
         parts.append(_chunk(idents.MESH_VERSION, packed(LONG, editor.mesh_version)))
     if editor.master_scale is not None:
         parts.append(_chunk(idents.MASTER_SCALE, packed(FLOAT, editor.master_scale)))
-    for item in editor.objects:
-        with _named(_AN_OBJECT, item.name.decode("latin-1")):
-            parts.append(_object(item))
+    for obj in editor.objects:
+        with _named(_AN_OBJECT, obj.name.decode("latin-1")):
+            parts.append(_object(obj))
     return _chunk(idents.MDATA, _among(parts, editor.chunks))
 
 
-def _object(item: Object) -> bytes:
-    match item.content:
+def _object(obj: Object) -> bytes:
+    match obj.content:
         case Mesh():
-            parts = [_mesh(item.content)]
+            parts = [_mesh(obj.content)]
         case Camera():
-            parts = [_camera(item.content)]
+            parts = [_camera(obj.content)]
         case Light():
-            parts = [_light(item.content)]
+            parts = [_light(obj.content)]
         case None:
             parts = []
-    return _chunk(idents.NAMED_OBJECT, _string(item.name) + _among(parts, item.chunks))
+    return _chunk(idents.NAMED_OBJECT, _string(obj.name) + _among(parts, obj.chunks))
 
 
 def _mesh(mesh: Mesh) -> bytes:
@@ -184,4 +184,4 @@ def _named(what: Text, name: str) -> Iterator[None]:
     try:
         yield
     except ThreeDSError as error:
-        raise ThreeDSError(n_("{:s}: {:s}", Text(what, name), error.fault)) from error
+        raise ThreeDSError(n_("{:s}: {:s}", Text(what, name), error.reason)) from error

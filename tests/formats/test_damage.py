@@ -27,7 +27,7 @@ def with_length(data: bytes, length: int) -> bytes:
     return data[:2] + struct.pack("<I", length) + data[6:]
 
 
-def only_warning(data: bytes) -> three_ds.Fault:
+def only_warning(data: bytes) -> three_ds.ReadWarning:
     (warning,) = three_ds.read(data).warnings
     return warning
 
@@ -85,7 +85,7 @@ def test_a_chunk_that_claims_more_than_its_parent_has_is_skipped_and_the_parents
     assert [kinds(item) for item in scene.nodes] == [["POSITION"], ["POSITION"]]
     (warning,) = scene.warnings
     assert warning.offset == data.index(with_length(SCALE, length))
-    assert warning.what.startswith(
+    assert warning.message.startswith(
         f"node 'Box': SCL_TRACK_TAG B022 claims {length} bytes, but OBJECT_NODE_TAG B002 ends"
     )
 
@@ -94,7 +94,7 @@ def test_of_a_node_that_claims_too_much_what_is_there_is_read() -> None:
     data = keyframes(node(b"Box", POSITION), with_length(node(b"Ball", POSITION), HUGE))
     scene = three_ds.read(data)
     assert [kinds(item) for item in scene.nodes] == [["POSITION"], ["POSITION"]]
-    assert "what is there is read" in only_warning(data).what
+    assert "what is there is read" in only_warning(data).message
 
 
 @pytest.mark.parametrize("length", [0, 5])
@@ -106,7 +106,8 @@ def test_after_a_chunk_shorter_than_its_own_header_the_rest_of_its_parent_is_ski
     (warning,) = scene.warnings
     assert warning.offset == data.index(broken)
     assert (
-        f"claims a length of {length} bytes; the rest of OBJECT_NODE_TAG B002, {2 * len(SCALE)} bytes" in warning.what
+        f"claims a length of {length} bytes; the rest of OBJECT_NODE_TAG B002, {2 * len(SCALE)} bytes"
+        in warning.message
     )
 
 
@@ -120,7 +121,7 @@ def test_a_track_that_claims_more_keys_than_it_has_bytes_for_is_skipped(count: i
     tracemalloc.stop()
     assert kinds(scene.nodes[0]) == ["SCALE"]
     claim = f"POS_TRACK_TAG B020 claims {count} keys, but 36 bytes hold 2 at most; it is skipped"
-    assert scene.warnings == (three_ds.Fault(data.index(broken) + 16, f"node 'Box': {claim}"),)
+    assert scene.warnings == (three_ds.ReadWarning(data.index(broken) + 16, f"node 'Box': {claim}"),)
     assert peak < 1 << 20
 
 
@@ -130,7 +131,7 @@ def test_a_track_whose_parameters_leave_no_room_for_its_last_key_is_skipped() ->
     broken = layout.track(layout.POSITION, keys)[:-4]
     data = keyframes(node(b"Box", with_length(broken, len(broken)), SCALE))
     warning = only_warning(data)
-    assert warning.what == "node 'Box': POS_TRACK_TAG B020 has no room for its key 2; it is skipped"
+    assert warning.message == "node 'Box': POS_TRACK_TAG B020 has no room for its key 2; it is skipped"
     assert struct.unpack_from("<i", data, warning.offset) == (9,)
     assert kinds(three_ds.read(data).nodes[0]) == ["SCALE"]
 
@@ -147,8 +148,8 @@ def test_a_mesh_that_claims_more_rows_than_it_has_bytes_for_lacks_them(ident: in
     matrix = chunk(layout.MATRIX, layout.floats(*range(12)))
     data = objects(chunk(layout.OBJECT, b"Box\0", chunk(layout.MESH, chunk(ident, b"\xff\xff", bytes(20)), matrix)))
     warning = only_warning(data)
-    assert warning.what.startswith(f"object 'Box': {name}")
-    assert f"claims 65535 times {size} bytes, and has 20; it is skipped" in warning.what
+    assert warning.message.startswith(f"object 'Box': {name}")
+    assert f"claims 65535 times {size} bytes, and has 20; it is skipped" in warning.message
     mesh = three_ds.read(data).objects[0].content
     assert [len(table) for table in (mesh.vertices, mesh.faces, mesh.texture_coordinates)] == [0, 0, 0]
     assert mesh.matrix.tolist() == np.arange(12).reshape(4, 3).tolist()
@@ -170,7 +171,7 @@ def test_a_name_without_an_end_is_not_looked_for_beyond_its_chunk(broken: bytes,
         start = data.index(broken)
     warning = three_ds.read(data).warnings[0]
     assert warning.offset == start + 6
-    assert f"{name} has a name without an end; it is skipped" in warning.what
+    assert f"{name} has a name without an end; it is skipped" in warning.message
     assert kinds(three_ds.read(data).nodes[-1])[-1] == "SCALE"
 
 
@@ -178,7 +179,7 @@ def test_a_morph_key_whose_name_has_no_end_loses_its_track() -> None:
     broken = layout.track(layout.MORPH, [Key(0, 0, (), b"Open\0"), Key(9, 1, (0.5,), b"Shut")])
     data = keyframes(node(b"Mouth", broken, SCALE))
     warning = only_warning(data)
-    assert warning.what == "node 'Mouth': MORPH_TRACK_TAG B026 has no end to the name of its key 1; it is skipped"
+    assert warning.message == "node 'Mouth': MORPH_TRACK_TAG B026 has no end to the name of its key 1; it is skipped"
     assert data[warning.offset :].startswith(b"Shut")
 
 
@@ -187,7 +188,7 @@ def test_a_morph_key_whose_parameters_have_no_room_loses_its_track(left: int) ->
     last = layout.track(layout.MORPH, [Key(9, 3, (0.5, 0.5), b"Shut\0")])[20:]
     broken = layout.track(layout.MORPH, [Key(0, 0, (), b"Open\0" + last[:left])], count=2)
     data = keyframes(node(b"Mouth", broken))
-    assert only_warning(data) == three_ds.Fault(
+    assert only_warning(data) == three_ds.ReadWarning(
         data.index(last[:left]), "node 'Mouth': MORPH_TRACK_TAG B026 has no room for its key 1; it is skipped"
     )
 
@@ -205,7 +206,7 @@ def test_a_node_without_a_header_keeps_its_number_and_loses_its_tracks() -> None
     assert scene.keyframer.parents() == (None, None, 1, 2)
     (warning,) = scene.warnings
     assert warning.offset == data.index(headless)
-    assert "has no NODE_HDR B010" in warning.what
+    assert "has no NODE_HDR B010" in warning.message
 
 
 def test_bytes_that_are_too_few_or_too_many_are_said() -> None:
@@ -227,7 +228,7 @@ def test_a_part_that_is_there_twice_is_read_once() -> None:
     first, second = (chunk(layout.PIVOT, layout.floats(*(value,) * 3)) for value in (1, 2))
     data = keyframes(node(b"Box", first, second))
     assert three_ds.read(data).nodes[0].pivot.tolist() == [1, 1, 1]
-    assert only_warning(data) == three_ds.Fault(
+    assert only_warning(data) == three_ds.ReadWarning(
         data.index(second), "node 'Box': PIVOT B013 is there a second time, and is skipped"
     )
 
@@ -237,7 +238,7 @@ def test_of_two_tracks_of_a_kind_the_first_counts_and_both_are_kept() -> None:
     item = three_ds.read(data).nodes[0]
     assert [len(track.frames) for track in item.tracks] == [2, 1]
     assert item.track("POSITION") is item.tracks[0]
-    assert "POS_TRACK_TAG B020 is there 2 times; the first counts" in only_warning(data).what
+    assert "POS_TRACK_TAG B020 is there 2 times; the first counts" in only_warning(data).message
     assert three_ds.write(three_ds.read(data)) == data
 
 
@@ -253,8 +254,8 @@ def test_nodes_that_hang_from_each_other_in_a_circle_are_cut_loose_at_the_first(
     assert [item.parent for item in scene.nodes] == parents
     loose = "it hangs from itself, by way of its parents; it is taken to have none"
     assert scene.warnings == (
-        three_ds.Fault(data.index(items[0]), f"node 'N0': {loose}"),
-        three_ds.Fault(data.index(items[4]), f"node 'N4': {loose}"),
+        three_ds.ReadWarning(data.index(items[0]), f"node 'N0': {loose}"),
+        three_ds.ReadWarning(data.index(items[4]), f"node 'N4': {loose}"),
     )
 
 
@@ -268,7 +269,7 @@ def test_a_parent_that_is_not_there_and_an_id_that_is_there_twice_are_said() -> 
     data = keyframes(*items)
     scene = three_ds.read(data)
     assert scene.keyframer.parents() == (None, None, 0, None)
-    assert [(warning.offset, warning.what) for warning in scene.warnings] == [
+    assert [(warning.offset, warning.message) for warning in scene.warnings] == [
         (data.index(items[1]), "node 'B': its id 5 is also that of node 0, which children of 5 are given to"),
         (data.index(items[3]), "node 'D': its parent, id 900, is not in the file; it is taken to have none"),
     ]
@@ -292,7 +293,7 @@ def test_a_strange_key_is_kept_and_said_with_its_place(keys: list[Key], key: int
     data = keyframes(node(b"Box", layout.track(layout.POSITION, keys)))
     scene = three_ds.read(data)
     (warning,) = scene.warnings
-    assert re.match(f"node 'Box': POS_TRACK_TAG B020: key {key} at frame .*{words}", warning.what)
+    assert re.match(f"node 'Box': POS_TRACK_TAG B020: key {key} at frame .*{words}", warning.message)
     assert struct.unpack_from("<iH", data, warning.offset) == (keys[key].frame, keys[key].flags)
     assert three_ds.write(scene) == data
 
@@ -340,7 +341,7 @@ def test_warnings_are_told_up_to_a_thousand() -> None:
     broken = chunk(layout.PIVOT)
     warnings = three_ds.read(keyframes(node(b"Box", broken * 3000))).warnings
     assert len(warnings) == 1001
-    assert warnings[-1].what == "2000 more warnings are left out"
+    assert warnings[-1].message == "2000 more warnings are left out"
 
 
 def test_damage_of_a_large_file_takes_no_longer_than_reading_it() -> None:
