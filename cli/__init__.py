@@ -25,20 +25,29 @@ from .arguments.parser import Job, parse
 from .blend_files import UnusableError, check_no_library, check_target, open_file, save
 from .choosing import choose, has_keys, nothing_to_do, tracks_of
 from .log import done_before, write_outcome, write_result, write_skipped
-from .outcome import Outcome, Ticker, Total, announce, say, tell
+from .outcome import Outcome, Ticker, Total, announce, announce_for, print_outcome
 from .processes import do_all, serve
 from .streams import Stop, only_results_on_standard_output, stopped_by_interrupt, terminated_like_interrupted
-from .verbs.check import look
-from .verbs.export import give
-from .verbs.import_files import bring
-from .verbs.info import inform
-from .verbs.tables import bring_table, give_table, give_velocities, write_each
+from .verbs.check import check_motion
+from .verbs.export import export_file
+from .verbs.import_files import import_file
+from .verbs.info import list_tracks
+from .verbs.tables import export_keys, export_velocities, import_keys, write_all_velocities
 
 PROGRAM = "blender --command tcb"
 
 _INTERRUPTED = 130
 """Exit status by the custom of shells: 128 and the number of the signal."""
 
+_READING = {"info": list_tracks, "check": check_motion}
+"""Verbs that only read files."""
+_WRITING = {
+    "import": import_file,
+    "export": export_file,
+    "import-table": import_keys,
+    "export-table": export_keys,
+}
+"""Verbs that write results of their own; the others write the file that they have changed."""
 _registered: list[Any] = []
 
 
@@ -70,12 +79,12 @@ def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] 
             command = [*start, arguments[0], "--worker", *arguments[1:]]
             total = Total()
             with (
-                stopped_by_interrupt(_say_that_it_stops) as stop,
+                stopped_by_interrupt(_print_stopping) as stop,
                 contextlib.closing(_outcomes(job, command, seconds, stop)) as outcomes,
             ):
                 for outcome in outcomes:
                     total.add(outcome)
-                    tell(outcome, job, results)
+                    print_outcome(outcome, job, results)
                     if len(job.files) > 1:
                         announce(total.line(len(job.files)))
             if len(job.files) > 1 and not job.as_json:
@@ -92,7 +101,7 @@ def main(arguments: Sequence[str], program: str = PROGRAM, start: Sequence[str] 
         return end.code if isinstance(end.code, int) else 1
 
 
-def _say_that_it_stops() -> None:
+def _print_stopping() -> None:
     announce(rpt_("stops after the file at work; Ctrl-C again stops at once"))
 
 
@@ -105,7 +114,7 @@ def _outcomes(job: Job, command: Sequence[str], start: float, stop: Stop) -> Gen
     for number, file in enumerate(job.files):
         outcome = done_before(job, number)
         if outcome:
-            say(file, rpt_("done already"))
+            announce_for(file, rpt_("done already"))
             yield outcome
         else:
             to_do.append(number)
@@ -116,26 +125,15 @@ def _do(job: Job, number: int) -> Outcome:
     """Do one file of the job; its errors stand in the outcome, since the next file is still to be done."""
     outcome = Outcome(job.files[number])
     start = time.perf_counter()
-    say(outcome.file, rpt_("{:s}, file {:d} of {:d}", job.verb, number + 1, len(job.files)))
+    announce_for(outcome.file, rpt_("{:s}, file {:d} of {:d}", job.verb, number + 1, len(job.files)))
     try:
-        if job.verb == "info":
+        if job.verb in _READING:
             open_file(outcome.file, outcome.notes, writes=False)
-            inform(job, outcome)
-        elif job.verb == "check":
-            open_file(outcome.file, outcome.notes, writes=False)
-            look(job, outcome)
-        elif job.verb == "import":
-            bring(job, number, outcome)
-        elif job.verb == "export":
-            give(job, number, outcome)
-        elif job.verb == "import-table":
-            bring_table(job, number, outcome)
-        elif job.verb == "export-table":
-            give_table(job, number, outcome)
+            _READING[job.verb](job, outcome)
         elif job.verb == "velocities" and job.exchange["table"]:
-            give_velocities(job, number, outcome)
+            export_velocities(job, number, outcome)
         else:
-            _change(job, number, outcome)
+            _WRITING.get(job.verb, _change)(job, number, outcome)
     except UnusableError as error:
         outcome.errors.append(str(error))
     except Exception as error:
@@ -157,11 +155,11 @@ def _change(job: Job, number: int, outcome: Outcome) -> None:
     if job.verb == "bake":
         _bake(datablocks, job, outcome)
     elif job.verb == "velocities":
-        _tell_of(write_each(datablocks, job), outcome)
+        _add_report(write_all_velocities(datablocks, job), outcome)
     elif job.verb == "enable":
-        _tell_of(animation.enable_many(dict.fromkeys(datablocks), job.keep_look), outcome)
+        _add_report(animation.enable_many(dict.fromkeys(datablocks), job.keep_look), outcome)
     else:
-        _take_each(datablocks, job.verb, outcome)
+        _take_away(datablocks, job.verb, outcome)
     if outcome.errors and (job.is_strict or not outcome.report.tracks):
         if outcome.report.tracks:
             outcome.notes.append(rpt_("no result is written, since --strict was said"))
@@ -198,7 +196,7 @@ def _tracks_that_bake_leaves_alone(datablock: bpy.types.ID) -> Iterator[str]:
             yield str(track.refusal(reason))
 
 
-def _take_each(datablocks: list[bpy.types.ID], verb: str, outcome: Outcome) -> None:
+def _take_away(datablocks: list[bpy.types.ID], verb: str, outcome: Outcome) -> None:
     """Restore, apply or remove."""
     work = {"restore": animation.restore, "apply": animation.apply, "remove": animation.remove}[verb]
     report = animation.Report()
@@ -213,10 +211,10 @@ def _take_each(datablocks: list[bpy.types.ID], verb: str, outcome: Outcome) -> N
         except animation.Refusal as refusal:
             report.refusals.append(refusal)
         tick(number + 1, len(datablocks))
-    _tell_of(report, outcome)
+    _add_report(report, outcome)
 
 
-def _tell_of(report: animation.Report, outcome: Outcome) -> None:
+def _add_report(report: animation.Report, outcome: Outcome) -> None:
     outcome.report = report
     outcome.errors += map(str, report.refusals)
     outcome.notes += report.notes

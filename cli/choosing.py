@@ -47,7 +47,7 @@ def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
     Objects asked for by name are always returned: they are refused later. Linked datablocks are left to their own
     files, unless they are asked for by name.
     """
-    overridden = {item.override_library.reference for item in bpy.data.objects if item.override_library is not None}
+    overridden = {obj.override_library.reference for obj in bpy.data.objects if obj.override_library is not None}
     local: dict[bpy.types.ID, None] = {}
     linked: dict[bpy.types.ID, None] = {}
     not_read: dict[bpy.types.ID, str] = {}
@@ -66,10 +66,10 @@ def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
     if not job.patterns:
         consider(datablock for datablock in animation.of_file() if datablock not in overridden)
     for pattern in job.patterns:
-        for item in named(pattern, outcome):
-            something = consider(animation.of_object(item))
-            if item.name == pattern and (item.library is not None or not something):
-                local[item] = None
+        for obj in named(pattern, outcome):
+            something = consider(animation.of_object(obj))
+            if obj.name == pattern and (obj.library is not None or not something):
+                local[obj] = None
     outcome.notes += [reason for datablock, reason in not_read.items() if datablock not in local]
     left_out = [f'"{name_of(datablock)}"' for datablock in linked if datablock not in local]
     if left_out:
@@ -83,16 +83,16 @@ def choose(job: Job, outcome: Outcome) -> list[bpy.types.ID]:
 
 def named(pattern: str, outcome: Outcome) -> list[bpy.types.Object]:
     """Return the file's own objects of that name, or else those linked into it; where there is none, add an error."""
-    found = [item for item in bpy.data.objects if item.name == pattern or fnmatch.fnmatchcase(item.name, pattern)]
+    found = [obj for obj in bpy.data.objects if obj.name == pattern or fnmatch.fnmatchcase(obj.name, pattern)]
     if not found:
-        names = [item.name for item in bpy.data.objects]
+        names = [obj.name for obj in bpy.data.objects]
         near = difflib.get_close_matches(pattern, names, n=_NAMED, cutoff=0.5) or names[:_NAMED]
         known = ", ".join(f'"{name}"' for name in near) + (", …" if len(names) > len(near) else "")
         if known:
             outcome.errors.append(rpt_('no object matches "{:s}"; there is {:s}', pattern, known))
         else:
             outcome.errors.append(rpt_('no object matches "{:s}"; there is none at all', pattern))
-    return [item for item in found if item.library is None] or found
+    return [obj for obj in found if obj.library is None] or found
 
 
 def only_in_strips(datablock: bpy.types.ID) -> bool:
@@ -131,18 +131,18 @@ def _is_baked(track: Track) -> bool:
     return track.baked or any(map(has_stamps, track.channels.values()))
 
 
-def _has_anything_of_tcb(track: Track) -> bool:
+def _has_tcb_data(track: Track) -> bool:
     return track.enabled or track.frame_curve is not None or _is_baked(track)
 
 
-_WORTH_THE_WORK: dict[str, Callable[[Track], bool]] = {
+_HAS_WORK: dict[str, Callable[[Track], bool]] = {
     "bake": lambda track: track.enabled or bool(track.table.fault),
     "enable-and-bake": has_keys,
     "enable": lambda track: has_keys(track) and not track.enabled,
     "restore": _is_baked,
     "velocities": lambda track: track.enabled and track.in_use,
-    "apply": _has_anything_of_tcb,
-    "remove": _has_anything_of_tcb,
+    "apply": _has_tcb_data,
+    "remove": _has_tcb_data,
 }
 
 
@@ -157,4 +157,4 @@ def _has_work(datablock: bpy.types.ID, work: str) -> bool:
         return work in ("bake", "enable-and-bake", "enable")
     if work == "no-velocities":
         return has_velocities(datablock)
-    return any(map(_WORTH_THE_WORK[work], tracks_of(datablock)))
+    return any(map(_HAS_WORK[work], tracks_of(datablock)))

@@ -16,7 +16,7 @@ import bpy
 from ..animation.translation import rpt_
 from .arguments.parser import Job
 from .blend_files import Source, UnusableError, Version, version_of
-from .outcome import Outcome, say_note
+from .outcome import Outcome, print_note
 
 
 def write_result(job: Job, number: int, outcome: Outcome, source: Source, result: Version | None) -> None:
@@ -41,7 +41,7 @@ def write_outcome(job: Job, number: int, outcome: Outcome) -> None:
         try:
             _append(job, number, outcome, {})
         except OSError as error:
-            say_note(outcome.file, _not_written(job, number, error))
+            print_note(outcome.file, _not_written(job, number, error))
 
 
 def _not_written(job: Job, number: int, error: OSError) -> str:

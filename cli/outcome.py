@@ -21,7 +21,7 @@ from .arguments.parser import Job
 
 _PROGRESS_PERIOD = 1.0
 """Seconds between two lines on the progress of one file."""
-_IN_WORDS = ("refusals", "notes", "standing")
+_TEXTS = ("refusals", "notes", "standing")
 """Fields of a report whose texts are among the outcome's errors and notes."""
 _DONE = {
     "bake": n_("Baked {:s}"),
@@ -67,10 +67,6 @@ class Outcome:
     """The errors as they were logged; None: nothing was."""
 
     @property
-    def well(self) -> bool:
-        return not self.errors
-
-    @property
     def status(self) -> Status:
         """The status; with errors and a result it is "faults": what was refused is in the result as it was."""
         if self.errors:
@@ -79,10 +75,12 @@ class Outcome:
             return "before"
         return "skipped" if self.nothing_to_do else "done"
 
-    def packed(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the outcome as JSON for another process."""
         return {
-            "report": {one.name: getattr(self.report, one.name) for one in fields(Report) if one.name not in _IN_WORDS},
+            "report": {
+                part.name: getattr(self.report, part.name) for part in fields(Report) if part.name not in _TEXTS
+            },
             "errors": self.errors,
             "notes": self.notes,
             "output": None if self.output is None else str(self.output),
@@ -94,9 +92,9 @@ class Outcome:
         }
 
     @classmethod
-    def unpacked(cls, file: Path, packed: dict[str, Any]) -> Outcome:
-        output = None if packed["output"] is None else Path(packed["output"])
-        return cls(file, **{**packed, "report": Report(**packed["report"]), "output": output})
+    def from_dict(cls, file: Path, values: dict[str, Any]) -> Outcome:
+        output = None if values["output"] is None else Path(values["output"])
+        return cls(file, **{**values, "report": Report(**values["report"]), "output": output})
 
 
 class Total:
@@ -147,15 +145,15 @@ class Ticker:
         now = time.monotonic()
         if now - self.last >= _PROGRESS_PERIOD:
             self.last = now
-            say(self.file, rpt_(self.line, done, total))
+            announce_for(self.file, rpt_(self.line, done, total))
 
 
-def say(file: Path, text: str) -> None:
+def announce_for(file: Path, text: str) -> None:
     announce(f"{file}: {text}")
 
 
-def say_note(file: Path, text: str) -> None:
-    say(file, rpt_("note: {:s}", text))
+def print_note(file: Path, text: str) -> None:
+    announce_for(file, rpt_("note: {:s}", text))
 
 
 def announce(text: str) -> None:
@@ -164,14 +162,14 @@ def announce(text: str) -> None:
     sys.stderr.flush()
 
 
-def tell(outcome: Outcome, job: Job, results: TextIO) -> None:
+def print_outcome(outcome: Outcome, job: Job, results: TextIO) -> None:
     """Print notes and errors to standard error, and the result to `results`."""
     for note in one_of_each(outcome.notes):
-        say_note(outcome.file, note)
+        print_note(outcome.file, note)
     for error in outcome.errors:
-        say(outcome.file, rpt_("error: {:s}", error))
+        announce_for(outcome.file, rpt_("error: {:s}", error))
     if outcome.nothing_to_do:
-        say(outcome.file, outcome.nothing_to_do)
+        announce_for(outcome.file, outcome.nothing_to_do)
     if job.as_json:
         results.write(json.dumps(_as_json(outcome, job), allow_nan=False) + "\n")
     elif job.verb == "info" and outcome.datablocks:

@@ -51,7 +51,7 @@ def serve(do: Callable[[int], Outcome], answers: TextIO) -> None:
 
     answer({})
     for line in sys.stdin:
-        answer(do(int(line)).packed())
+        answer(do(int(line)).to_dict())
 
 
 def do_all(
@@ -228,7 +228,7 @@ class _Worker:
                 answer = self._ask(number)
                 file = self.job.files[number]
                 if answer:
-                    self.done.put((number, Outcome.unpacked(file, json.loads(answer))))
+                    self.done.put((number, Outcome.from_dict(file, json.loads(answer))))
                     continue
                 errors = [_end_of(self.process)]
                 if self.job.targets:

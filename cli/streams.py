@@ -86,8 +86,8 @@ def signals_held_back() -> Iterator[None]:
     finally:
         for number in ours:
             signal.signal(number, before[number])
-        for each in heard:
-            signal.raise_signal(each)
+        for heard_signal in heard:
+            signal.raise_signal(heard_signal)
 
 
 @contextlib.contextmanager

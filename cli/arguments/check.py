@@ -50,7 +50,7 @@ def add_check_options(verb: argparse.ArgumentParser) -> None:
     )
 
 
-def check_said(verb: argparse.ArgumentParser, given: argparse.Namespace) -> dict[str, Any]:
+def check_options(verb: argparse.ArgumentParser, given: argparse.Namespace) -> dict[str, Any]:
     """Return the options of a check; none for another verb. Raises SystemExit."""
     if given.verb != "check":
         return {}

@@ -42,7 +42,7 @@ _SAID = {
 }
 
 
-def exchange_said(given: argparse.Namespace) -> dict[str, Any]:
+def exchange_options(given: argparse.Namespace) -> dict[str, Any]:
     """Return the options of the exchange by name; none for the verbs that only work on .blend files."""
     return {name: getattr(given, name) for name in _SAID.get(given.verb, ())}
 

@@ -11,13 +11,21 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from ...animation import SAMPLE_LIMIT, Options
+from ...animation import Options
 from ...animation.store.parameters import LIMITS
+from ...animation.store.table.options import Output, Target
 from ...animation.translation import n_, rpt_
-from .check import CHECK_EXAMPLES, add_check_options, check_said
-from .exchange import EXPORT_EXAMPLES, IMPORT_EXAMPLES, RESULTS, add_export_options, add_import_options, exchange_said
+from .check import CHECK_EXAMPLES, add_check_options, check_options
+from .exchange import (
+    EXPORT_EXAMPLES,
+    IMPORT_EXAMPLES,
+    RESULTS,
+    add_export_options,
+    add_import_options,
+    exchange_options,
+)
 from .numbers import at_least_one, count, frame_range, frames, number, positive, within
 from .tables import (
     EXPORT_TABLE_EXAMPLES,
@@ -26,8 +34,8 @@ from .tables import (
     add_export_table_options,
     add_import_table_options,
     add_velocities_options,
+    table_options,
     table_result,
-    table_said,
 )
 
 _EXAMPLES = """\
@@ -37,6 +45,8 @@ _EXAMPLES = """\
   {program} bake shots/*.blend --output baked/ --jobs 4 --skip-done
 """
 _LOG = ".tcb-done.jsonl"
+_BAKE = Options()
+"""The options of a bake where none is given."""
 _TO_FILE = n_(
     "where to write: a folder (one that is there, or that ends with a slash and is made), or for one FILE a {:s}"
 )
@@ -134,8 +144,8 @@ def parse(arguments: Sequence[str], program: str) -> Job:
         "processes": min(max(given.jobs, 1), len(files)),
         "log": None if given.log is None else Path(given.log),
         "is_worker": given.worker,
-        "exchange": {**exchange_said(given), **table_said(verb, given)},
-        "check": check_said(verb, given),
+        "exchange": {**exchange_options(given), **table_options(verb, given)},
+        "check": check_options(verb, given),
     }
     if given.log is not None and not os.path.isdir(os.path.dirname(given.log) or os.curdir):
         verb.error(rpt_("--log {:s} lies in no folder that is there", given.log))
@@ -245,14 +255,16 @@ def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.
     check = add(
         "check", rpt_("Look whether cameras, scales and joints are as they have to be at every frame."), CHECK_EXAMPLES
     )
-    bring = add(
+    import_ = add(
         "import", rpt_("Make a .blend of each 3D Studio file (.3ds), with its animation baked."), IMPORT_EXAMPLES
     )
-    give = add("export", rpt_("Make a 3D Studio file (.3ds) of each .blend, with its animation."), EXPORT_EXAMPLES)
-    bring_table = add(
+    export = add("export", rpt_("Make a 3D Studio file (.3ds) of each .blend, with its animation."), EXPORT_EXAMPLES)
+    import_table = add(
         "import-table", rpt_("Make keys of the rows of a table (CSV) on an object."), IMPORT_TABLE_EXAMPLES
     )
-    give_table = add("export-table", rpt_("Write an object's keys or motion as a table (CSV)."), EXPORT_TABLE_EXAMPLES)
+    export_table = add(
+        "export-table", rpt_("Write an object's keys or motion as a table (CSV)."), EXPORT_TABLE_EXAMPLES
+    )
     velocities = add(
         "velocities",
         rpt_("Write velocities and accelerations of TCB tracks as custom properties, or as a table."),
@@ -260,25 +272,25 @@ def _parsers(program: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.
     )
     for verb in (bake, enable):
         _add_look(verb)
-    for verb in (bake, restore, apply, remove, enable, bring_table):
+    for verb in (bake, restore, apply, remove, enable, import_table):
         _add_output(verb)
     _add_output(velocities, where=_TO_BLEND_OR_TABLE)
-    for verb in (bake, restore, apply, remove, enable, info, check, give, bring_table, give_table, velocities):
+    for verb in (bake, restore, apply, remove, enable, info, check, export, import_table, export_table, velocities):
         _add_objects(verb)
     _add_bake_options(bake)
     add_check_options(check)
-    _add_output(bring, ".blend")
-    add_import_options(bring)
-    _add_output(give, ".3ds")
-    add_export_options(give)
-    add_import_table_options(bring_table)
-    _add_output(give_table, ".csv")
-    add_export_table_options(give_table)
+    _add_output(import_, ".blend")
+    add_import_options(import_)
+    _add_output(export, ".3ds")
+    add_export_options(export)
+    add_import_table_options(import_table)
+    _add_output(export_table, ".csv")
+    add_export_table_options(export_table)
     add_velocities_options(velocities)
-    tables = {"import-table": bring_table, "export-table": give_table, "velocities": velocities}
+    tables = {"import-table": import_table, "export-table": export_table, "velocities": velocities}
     verbs = {**tables, "bake": bake, "restore": restore, "apply": apply, "remove": remove}
     verbs |= {"enable": enable, "info": info}
-    return parser, {**verbs, "check": check, "import": bring, "export": give}
+    return parser, {**verbs, "check": check, "import": import_, "export": export}
 
 
 def _add_common(verb: argparse.ArgumentParser, kind: str) -> None:
@@ -374,8 +386,8 @@ def _add_bake_options(bake: argparse.ArgumentParser) -> None:
     how = bake.add_argument_group(rpt_("how to bake"))
     how.add_argument(
         "--output-mode",
-        choices=["SAMPLES", "CURVES", "HANDLES"],
-        default="SAMPLES",
+        choices=get_args(Output),
+        default=_BAKE.output,
         help=rpt_(
             "SAMPLES: a linear key every --step frames; CURVES: the fewest Bezier keys that come within the "
             "tolerances, right between frames too; HANDLES: no keys but the animator's, whose handles play the motion "
@@ -394,7 +406,7 @@ def _add_bake_options(bake: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--rotation-tolerance",
         type=positive,
-        default=0.01,
+        default=round(math.degrees(_BAKE.rotation_tolerance), 6),
         metavar="DEGREES",
         help=rpt_(
             "how near curves come to rotations; farther off, handles are said to be approximate (default: %(default)s)"
@@ -402,15 +414,15 @@ def _add_bake_options(bake: argparse.ArgumentParser) -> None:
     )
     how.add_argument(
         "--target",
-        choices=["IN_PLACE", "NEW_ACTION"],
-        default="IN_PLACE",
+        choices=get_args(Target),
+        default=_BAKE.target,
         help=rpt_(
             "IN_PLACE: beside the keys, and restore takes it away again; NEW_ACTION: plain keys in a copy of the "
             "action, for export (default: %(default)s)"
         ),
     )
     how.add_argument(
-        "--step", type=frames, default=1.0, metavar="FRAMES", help=rpt_("from sample to sample (default: 1)")
+        "--step", type=frames, default=_BAKE.step, metavar="FRAMES", help=rpt_("from sample to sample (default: 1)")
     )
     how.add_argument(
         "--range",
@@ -422,7 +434,7 @@ def _add_bake_options(bake: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--sample-limit",
         type=at_least_one,
-        default=SAMPLE_LIMIT,
+        default=_BAKE.sample_limit,
         metavar="N",
         help=rpt_("refuse a file that would get more samples than this (default: %(default)s)"),
     )

@@ -30,7 +30,7 @@ _SAID = {
 }
 
 
-def table_said(verb: argparse.ArgumentParser, given: argparse.Namespace) -> dict[str, Any]:
+def table_options(verb: argparse.ArgumentParser, given: argparse.Namespace) -> dict[str, Any]:
     """Return the options by name; none for other verbs. Raises SystemExit."""
     said = {name: getattr(given, name) for name in _SAID.get(given.verb, ())}
     if "range" in said:

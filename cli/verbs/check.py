@@ -15,27 +15,27 @@ from ..choosing import named
 from ..outcome import Outcome
 
 
-def look(job: Job, outcome: Outcome) -> None:
+def check_motion(job: Job, outcome: Outcome) -> None:
     """Add an error to the outcome for each violation, each joint that comes apart, and each check that failed."""
     options = job.check
     chosen: dict[str, Any] = {"frame_range": options["range"], "step": options["step"]}
-    objects = [item for pattern in job.patterns for item in named(pattern, outcome)]
+    objects = [obj for pattern in job.patterns for obj in named(pattern, outcome)]
     if not job.patterns:
         objects = list(bpy.data.objects)
     checks = animation.Checks()
     checks.refusals += outcome.errors  # what was asked for by name and is not there
     for scene in bpy.data.scenes:
-        shown = [item for item in dict.fromkeys(objects) if scene.objects.get(item.name) == item]
-        objects = [item for item in objects if item not in shown]
+        shown = [obj for obj in dict.fromkeys(objects) if scene.objects.get(obj.name) == obj]
+        objects = [obj for obj in objects if obj not in shown]
         found = animation.check(*shown, scene=scene, **chosen)
         checks.objects += found.objects
         checks.samples += found.samples
         checks.violations += found.violations
         checks.refusals += found.refusals
         checks.notes += found.notes
-    left = [rpt_('"{:s}": not checked: it is in no scene', item.name) for item in objects]
+    left = [rpt_('"{:s}": not checked: it is in no scene', obj.name) for obj in objects]
     (checks.refusals if job.patterns else checks.notes).extend(left)
-    gaps = [gap for name in options["joint"] if (gap := _gap(name, chosen, checks)) is not None]
+    gaps = [gap for name in options["joint"] if (gap := _measure_joint(name, chosen, checks)) is not None]
     apart = [gap for gap in gaps if gap.distance > options["joint_tolerance"]]
     checks.joints_apart = len(apart)
     outcome.errors[:] = [*checks.refusals, *map(str, checks.violations), *map(str, apart)]
@@ -49,18 +49,18 @@ def look(job: Job, outcome: Outcome) -> None:
     }
 
 
-def _gap(name: str, chosen: dict[str, Any], checks: animation.Checks) -> animation.Gap | None:
+def _measure_joint(name: str, chosen: dict[str, Any], checks: animation.Checks) -> animation.Gap | None:
     """Measure a joint given as an object, or as an armature and a bone; add why it can't be measured to the checks."""
-    item, bone = bpy.data.objects.get(name), ""
-    if item is None:
+    obj, bone = bpy.data.objects.get(name), ""
+    if obj is None:
         owner, _, bone = name.partition(":")
-        item = bpy.data.objects.get(owner)
-    if item is None:
+        obj = bpy.data.objects.get(owner)
+    if obj is None:
         checks.refusals.append(rpt_('no object is called "{:s}"; for a bone write OBJECT:BONE', name))
         return None
-    scenes = item.users_scene
+    scenes = obj.users_scene
     try:
-        return animation.joint_gap(item, bone, scene=scenes[0] if scenes else None, **chosen)
+        return animation.joint_gap(obj, bone, scene=scenes[0] if scenes else None, **chosen)
     except animation.Refusal as refusal:
         checks.refusals.append(str(refusal))
         return None

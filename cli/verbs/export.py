@@ -18,10 +18,10 @@ from ..blend_files import UnusableError, check_target, open_file, save
 from ..choosing import named
 from ..log import write_result
 from ..outcome import Outcome, Ticker
-from .import_files import axes_said
+from .import_files import file_axes
 
 
-def give(job: Job, number: int, outcome: Outcome) -> None:
+def export_file(job: Job, number: int, outcome: Outcome) -> None:
     """Read the file and write its scene, or the objects asked for, as a 3D Studio file. Raises UnusableError."""
     target = job.targets[number]
     check_target(target, job.makes_folder)
@@ -29,13 +29,13 @@ def give(job: Job, number: int, outcome: Outcome) -> None:
     scene: Any = bpy.context.scene
     objects = list(scene.objects)
     if job.patterns:
-        asked = {item for pattern in job.patterns for item in named(pattern, outcome)}
-        objects = [item for item in objects if item in asked]
+        asked = {obj for pattern in job.patterns for obj in named(pattern, outcome)}
+        objects = [obj for obj in objects if obj in asked]
     if outcome.errors:
         return
     given = job.exchange
     stretch = stretch_of(scene, given["rate"]) if given["keep_time"] else 1.0
-    conversion = Conversion(axes_said(given), 1.0 / given["scale"], given["start"], stretch)
+    conversion = Conversion(file_axes(given), 1.0 / given["scale"], given["start"], stretch)
     try:
         options = ExportOptions(conversion, given["others"] == "SAMPLE", given["sample_limit"])
         made, report = export_scene(objects, scene, options, Ticker(outcome.file, EXPORT_STEPS))

@@ -20,7 +20,7 @@ from ..outcome import Outcome, Ticker
 from ..streams import signals_held_back
 
 
-def bring(job: Job, number: int, outcome: Outcome) -> None:
+def import_file(job: Job, number: int, outcome: Outcome) -> None:
     """Read the file into an empty scene, and write that. Raises UnusableError."""
     target = job.targets[number]
     check_target(target, job.makes_folder)
@@ -51,7 +51,7 @@ def bring(job: Job, number: int, outcome: Outcome) -> None:
 
 def _options(given: dict[str, Any], scene: Any) -> ImportOptions:
     conversion = Conversion(
-        axes=axes_said(given),
+        axes=file_axes(given),
         scale=given["scale"],
         start=given["start"],
         stretch=stretch_of(scene, given["rate"]) if given["keep_time"] else 1.0,
@@ -60,7 +60,7 @@ def _options(given: dict[str, Any], scene: Any) -> ImportOptions:
     return ImportOptions(conversion, choices, output=given["bake"], sample_limit=given["sample_limit"])
 
 
-def axes_said(given: dict[str, Any]) -> FloatArray:
+def file_axes(given: dict[str, Any]) -> FloatArray:
     """Return the axes of the file that were asked for. Raises UnusableError."""
     try:
         return axes_of(given["forward"], given["up"])

@@ -23,7 +23,7 @@ from ..choosing import named, only_in_strips, tracks_of, why_without_channels
 from ..outcome import Outcome
 
 
-def inform(job: Job, outcome: Outcome) -> None:
+def list_tracks(job: Job, outcome: Outcome) -> None:
     """Add a row to the outcome for each animated datablock of the objects asked for, or of the whole file."""
     for datablock in _datablocks(job, outcome):
         data: Any = datablock.animation_data  # type: ignore[attr-defined]
@@ -51,8 +51,8 @@ def inform(job: Job, outcome: Outcome) -> None:
 def _datablocks(job: Job, outcome: Outcome) -> dict[bpy.types.ID, None]:
     if not job.patterns:
         return dict.fromkeys(animation.of_file())
-    objects = [item for pattern in job.patterns for item in named(pattern, outcome)]
-    return dict.fromkeys(part for item in objects for part in animation.of_object(item))
+    objects = [obj for pattern in job.patterns for obj in named(pattern, outcome)]
+    return dict.fromkeys(part for obj in objects for part in animation.of_object(obj))
 
 
 def _row(track: Track, outcome: Outcome) -> dict[str, Any] | None:

@@ -24,7 +24,7 @@ from ..log import write_result
 from ..outcome import Outcome, Ticker
 
 
-def bring_table(job: Job, number: int, outcome: Outcome) -> None:
+def import_keys(job: Job, number: int, outcome: Outcome) -> None:
     """Key an object of the file by the table, and write the file. Raises UnusableError."""
     target, given = job.targets[number], job.exchange
     check_target(target, job.makes_folder)
@@ -37,15 +37,15 @@ def bring_table(job: Job, number: int, outcome: Outcome) -> None:
         raise UnusableError(rpt_("{} can't be read: {}", path, error.strerror)) from error
     except table.TableError as error:
         raise UnusableError(rpt_("{}: {:s}", path, told(error))) from error
-    item = _only_object(job, outcome)
-    if item is None:
+    obj = _only_object(job, outcome)
+    if obj is None:
         return
     how = TableKeys(
         given["start"], _rate(), not given["plain"], given["replace"], given["rotation"], given["known_only"]
     )
     try:
         ticker = Ticker(outcome.file, n_("{:,} of {:,} steps of the import done"))
-        outcome.report = import_table(item, read, how, _bone(item, given["bone"]), ticker)
+        outcome.report = import_table(obj, read, how, _bone(obj, given["bone"]), ticker)
     except Refusal as refusal:
         raise UnusableError(str(refusal)) from refusal
     outcome.notes += outcome.report.notes
@@ -53,25 +53,25 @@ def bring_table(job: Job, number: int, outcome: Outcome) -> None:
     outcome.output = target
 
 
-def give_table(job: Job, number: int, outcome: Outcome) -> None:
+def export_keys(job: Job, number: int, outcome: Outcome) -> None:
     """Write the keys or the motion of an object of the file as a table. Raises UnusableError."""
     given = job.exchange
     check_target(job.targets[number], job.makes_folder)
     source = open_file(outcome.file, outcome.notes, writes=False)
-    item = _only_object(job, outcome)
-    if item is None:
+    obj = _only_object(job, outcome)
+    if obj is None:
         return
     unit: Unit = "SECOND" if given["seconds"] else "FRAME"
     frames = given["range"]
     how = TableContent(given["content"], given["step"], frames, unit, _rate(), given["start"], given["rotation"])
     try:
-        made, outcome.report = export_table(item, how, _bone(item, given["bone"]))
+        made, outcome.report = export_table(obj, how, _bone(obj, given["bone"]))
     except (Refusal, ValueError) as error:
         raise UnusableError(told(error)) from error
     _save_table(job, number, outcome, source, made)
 
 
-def give_velocities(job: Job, number: int, outcome: Outcome) -> None:
+def export_velocities(job: Job, number: int, outcome: Outcome) -> None:
     """Write the velocities of the file's TCB tracks as a table. Raises UnusableError."""
     check_target(job.targets[number], job.makes_folder)
     source = open_file(outcome.file, outcome.notes, writes=False)
@@ -87,7 +87,7 @@ def give_velocities(job: Job, number: int, outcome: Outcome) -> None:
     _save_table(job, number, outcome, source, made)
 
 
-def write_each(datablocks: list[bpy.types.ID], job: Job) -> Report:
+def write_all_velocities(datablocks: list[bpy.types.ID], job: Job) -> Report:
     """Write the velocities of each datablock as custom properties."""
     report = Report()
     for datablock in datablocks:
@@ -114,26 +114,26 @@ def _velocities(job: Job) -> Velocities:
 def _only_object(job: Job, outcome: Outcome) -> bpy.types.Object | None:
     """Return the one object that is asked for, or that there is; else add an error."""
     if job.patterns:
-        found = list(dict.fromkeys(item for pattern in job.patterns for item in named(pattern, outcome)))
+        found = list(dict.fromkeys(obj for pattern in job.patterns for obj in named(pattern, outcome)))
     else:
         found = list(bpy.data.objects)
     if outcome.errors:
         return None
     if len(found) != 1:
-        names = ", ".join(f'"{item.name}"' for item in found[:5])
+        names = ", ".join(f'"{obj.name}"' for obj in found[:5])
         text = rpt_("a table is about one object, and there are {:d}: say which by --objects: {:s}", len(found), names)
         outcome.errors.append(text)
         return None
     return found[0]
 
 
-def _bone(item: bpy.types.Object, name: str) -> str:
+def _bone(obj: bpy.types.Object, name: str) -> str:
     """Return the path of the bone of that name. Raises UnusableError."""
     if not name:
         return ""
-    bone = item.pose.bones.get(name) if item.pose is not None else None
+    bone = obj.pose.bones.get(name) if obj.pose is not None else None
     if bone is None:
-        raise UnusableError(rpt_('"{:s}" has no bone "{:s}"', item.name, name))
+        raise UnusableError(rpt_('"{:s}" has no bone "{:s}"', obj.name, name))
     return bone_path(bone)
 
 
