@@ -29,9 +29,10 @@ from ..animation.store.parameters import LIMITS, Numbers, velocity_size
 from ..animation.store.table.rows import velocity_of
 from ..animation.store.table.settings import CHOICES
 from ..interp.splines.methods import METHODS
-from . import selection, shared_number
+from . import selection
 from .bake_options import BakeOptions, step
 from .modifier_keys import LastEvent, last_event
+from .shared_number import SharedSlider
 
 DESCRIPTIONS = {
     "tension": ("Tension", "How tightly the curve bends at the key: 1 stops there, -1 sweeps wide"),
@@ -122,6 +123,7 @@ def from_50(name: str, number: float) -> float:
 
 def _key_parameter(name: str) -> Any:
     """Return the slider of one parameter of the key that the sidebar of the 3D viewport shows."""
+    slider = SharedSlider(LIMITS[name])
 
     def get(_self: Any) -> float:
         found = selection.active_key(bpy.context)
@@ -129,7 +131,7 @@ def _key_parameter(name: str) -> Any:
 
     def set_(_self: Any, value: float) -> None:
         event = last_event(bpy.context)
-        _slide(event, name, selection.key_shown(bpy.context), np.array([get(None)]), value)
+        _slide(slider, event, name, selection.key_shown(bpy.context), np.array([get(None)]), value)
 
     return parameter(name, get=get, set=set_, options=set())
 
@@ -139,8 +141,13 @@ VELOCITY_DESCRIPTION = "Change of the value a frame at the key; of a rotation ra
 _ANY_NUMBER = (-float(np.finfo(np.float32).max), float(np.finfo(np.float32).max))
 
 
+def _velocity_sliders() -> list[SharedSlider]:
+    return [SharedSlider(_ANY_NUMBER) for _ in range(SLIDERS_OF_VELOCITY)]
+
+
 def _key_velocity() -> Any:
     """Return the sliders of the velocity of the key that the sidebar of the 3D viewport shows."""
+    sliders = _velocity_sliders()
 
     def get(_self: Any) -> list[float]:
         found = selection.active_key(bpy.context)
@@ -153,9 +160,10 @@ def _key_velocity() -> Any:
             before = get(None)
             for component, value in enumerate(values[: velocity_size(keys.track)]):
                 if np.float32(value) != np.float32(before[component]):
-                    _slide(event, velocity_of(component), [keys], np.array([before[component]]), value)
+                    numbers = np.array([before[component]])
+                    _slide(sliders[component], event, velocity_of(component), [keys], numbers, value)
                 elif not event.holds:
-                    shared_number.let_go(velocity_of(component))
+                    sliders[component].end_drag()
 
     return FloatVectorProperty(
         name="Velocity",
@@ -170,19 +178,25 @@ def _key_velocity() -> Any:
 
 def _selected_velocity() -> Any:
     """Return the sliders of the velocity of the selected keys whose method uses it."""
+    sliders = _velocity_sliders()
+
+    def shown(component: int) -> tuple[list[TrackKeys], Numbers, float]:
+        """Return the selected keys with that component of a velocity, its numbers, and the slider's number."""
+        chosen, numbers = velocity_component(bpy.context, component)
+        return chosen, numbers, sliders[component].shown(_identity(chosen), numbers) if len(numbers) else 0.0
 
     def get(_self: Any) -> list[float]:
-        return [_shown_velocity(component)[2] for component in range(SLIDERS_OF_VELOCITY)]
+        return [shown(component)[2] for component in range(SLIDERS_OF_VELOCITY)]
 
     def set_(self: Any, values: Sequence[float]) -> None:
         event = last_event(bpy.context)
         for component, value in enumerate(values):
-            chosen, numbers, shown = _shown_velocity(component)
+            chosen, numbers, before = shown(component)
             # The getters of the other sliders say what they show.
-            if len(numbers) and np.float32(value) != np.float32(shown):
-                _slide(event, velocity_of(component), chosen, numbers, value, self.relative)
+            if len(numbers) and np.float32(value) != np.float32(before):
+                _slide(sliders[component], event, velocity_of(component), chosen, numbers, value, self.relative)
             elif not event.holds:
-                shared_number.let_go(velocity_of(component))
+                sliders[component].end_drag()
 
     return FloatVectorProperty(
         name="Velocity",
@@ -195,13 +209,6 @@ def _selected_velocity() -> Any:
     )
 
 
-def _shown_velocity(component: int) -> tuple[list[TrackKeys], Numbers, float]:
-    """Return the selected keys with that component of a velocity, its numbers, and the slider's number."""
-    chosen, numbers = velocity_component(bpy.context, component)
-    shown = shared_number.shown(velocity_of(component), _identity(chosen), numbers) if len(numbers) else 0.0
-    return chosen, numbers, shown
-
-
 def velocity_component(context: bpy.types.Context, component: int) -> tuple[list[TrackKeys], Numbers]:
     """Return the selected keys with that component of a velocity, and its numbers in their order."""
     having = [
@@ -210,59 +217,64 @@ def velocity_component(context: bpy.types.Context, component: int) -> tuple[list
     return [keys for keys, _ in having], np.concatenate([np.empty(0), *(own for _, own in having)])
 
 
-def _of_each(chosen: list[TrackKeys], numbers: Numbers) -> Iterator[tuple[TrackKeys, Numbers]]:
+def _split_by_track(chosen: list[TrackKeys], numbers: Numbers) -> Iterator[tuple[TrackKeys, Numbers]]:
     """Yield the keys of each track with their numbers."""
     ends = np.cumsum([len(keys) for keys in chosen])
     return zip(chosen, np.split(numbers, ends[:-1]), strict=True)
 
 
 def _slide(
-    event: LastEvent, name: str, chosen: list[TrackKeys], numbers: Numbers, value: float, relative: bool = False
+    slider: SharedSlider,
+    event: LastEvent,
+    name: str,
+    chosen: list[TrackKeys],
+    numbers: Numbers,
+    value: float,
+    relative: bool = False,
 ) -> None:
     """Set the parameter of keys with these numbers as its slider was set."""
     if not chosen:
         return
     keys = _identity(chosen)
     if event.takes_back:
-        kept = shared_number.kept(name, keys, numbers, value)
+        kept = slider.kept(keys, numbers, value)
         if kept is not None:
             put_back(kept)
-            shared_number.let_go(name)
+            slider.end_drag()
             return
-        if np.float32(value) == np.float32(shared_number.shown(name, keys, numbers)):
+        if np.float32(value) == np.float32(slider.shown(keys, numbers)):
             # Blender resets it more than once.
             return
-    after = shared_number.changed(
-        name,
+    after = slider.changed(
         keys,
         numbers,
         value,
-        LIMITS.get(name, _ANY_NUMBER),
         relative or event.alt,
-        keep=lambda: [Kept.of(each, name) for each in chosen],
+        keep=lambda: [Kept.of(track_keys, name) for track_keys in chosen],
         held_on=event.is_modifier,
         takes_back=event.takes_back,
     )
     # A velocity has no defaults.
     defaults = selection.default_parameters(bpy.context) if name in LIMITS else {}
-    for each, own in _of_each(chosen, after):
+    for track_keys, own in _split_by_track(chosen, after):
         # The panel says why it can't be done.
         with suppress(Refusal):
-            set_parameters(each, {name: own}, defaults)
+            set_parameters(track_keys, {name: own}, defaults)
     if not event.holds:
-        shared_number.let_go(name)
+        slider.end_drag()
 
 
 def _selected_parameter(name: str) -> Any:
     """Return the slider of one parameter of the selected keys."""
+    slider = SharedSlider(LIMITS[name])
 
     def get(_self: Any) -> float:
         chosen, numbers = _numbers(name)
-        return shared_number.shown(name, _identity(chosen), numbers) if len(numbers) else 0.0
+        return slider.shown(_identity(chosen), numbers) if len(numbers) else 0.0
 
     def set_(self: Any, value: float) -> None:
         chosen, numbers = _numbers(name)
-        _slide(last_event(bpy.context), name, chosen, numbers, value, self.relative)
+        _slide(slider, last_event(bpy.context), name, chosen, numbers, value, self.relative)
 
     return parameter(name, get=get, set=set_, options=set())
 

@@ -43,82 +43,79 @@ class _Change:
         return self.keys == keys and np.array_equal(self.after, np.float32(numbers))
 
 
-_changes: dict[str, _Change] = {}
-"""The last change of each parameter."""
+class SharedSlider:
+    """The slider of a number that each of several keys has, with its last change and the state of its drag.
 
-
-def shown(name: str, keys: Hashable, numbers: Numbers) -> float:
-    """Return what the slider of the parameter `name` shows for the keys' numbers, of which there is at least one.
-
-    `keys` identifies these keys.
+    `keys` identifies the keys in all methods, and `numbers` are theirs, of which there is at least one.
     """
-    change = _last(name, keys, numbers)
-    if change is not None:
-        return change.shown
-    if not is_mixed(numbers):
-        return float(numbers[0])
-    mean = np.float32(numbers.mean())
-    return float(mean + max(np.float32(_NOT_TYPED), 2 * np.spacing(np.abs(mean))))
 
+    def __init__(self, limits: tuple[float, float] = (-np.inf, np.inf)) -> None:
+        self._limits = limits
+        self._change: _Change | None = None
 
-def changed(
-    name: str,
-    keys: Hashable,
-    numbers: Numbers,
-    value: float,
-    limits: tuple[float, float],
-    relative: bool,
-    keep: Callable[[], Any],
-    held_on: bool = False,
-    takes_back: bool = False,
-) -> Numbers:
-    """Return the numbers after the slider of the parameter `name` was set to the value.
+    def shown(self, keys: Hashable, numbers: Numbers) -> float:
+        """Return what the slider shows for the keys' numbers."""
+        change = self._last(keys, numbers)
+        if change is not None:
+            return change.shown
+        if not is_mixed(numbers):
+            return float(numbers[0])
+        mean = np.float32(numbers.mean())
+        return float(mean + max(np.float32(_NOT_TYPED), 2 * np.spacing(np.abs(mean))))
 
-    At the start of a drag `keep` returns what `kept` is to give back later, of the keys as they are before this change.
-    `held_on`: the drag goes on since the last change, whether that was relative or not; `takes_back`: the value is one
-    that the slider showed before.
-    """
-    last = _last(name, keys, numbers)
-    if last is not None and (last.relative == relative or held_on):
-        before, shown_before = last.before, last.shown_before
-    else:
-        before, shown_before = numbers, shown(name, keys, numbers)
-    start = None if last is None else last.start
-    if start is None:
-        start = np.float32(shown(name, keys, numbers)), keep()
-    steps = {} if last is None else last.steps
-    if is_mixed(numbers):
-        steps[np.float32(shown(name, keys, numbers))] = numbers
-    if takes_back and np.float32(value) in steps:
-        after = steps[np.float32(value)]
-    elif np.float32(value) == np.float32(shown_before):
-        after = before
-    elif relative:
-        after = np.clip(before + (value - shown_before), *limits)
-    else:
-        after = np.full(len(numbers), value)
-    _changes[name] = _Change(keys, relative, before, shown_before, after.astype(np.float32), value, steps, start)
-    return after
+    def changed(
+        self,
+        keys: Hashable,
+        numbers: Numbers,
+        value: float,
+        relative: bool,
+        keep: Callable[[], Any],
+        held_on: bool = False,
+        takes_back: bool = False,
+    ) -> Numbers:
+        """Return the numbers after the slider was set to the value.
 
+        At the start of a drag `keep` returns what `kept` is to give back later, of the keys as they are before this
+        change. `held_on`: the drag goes on since the last change, whether that was relative or not; `takes_back`: the
+        value is one that the slider showed before.
+        """
+        last = self._last(keys, numbers)
+        if last is not None and (last.relative == relative or held_on):
+            before, shown_before = last.before, last.shown_before
+        else:
+            before, shown_before = numbers, self.shown(keys, numbers)
+        start = None if last is None else last.start
+        if start is None:
+            start = np.float32(self.shown(keys, numbers)), keep()
+        steps = {} if last is None else last.steps
+        if is_mixed(numbers):
+            steps[np.float32(self.shown(keys, numbers))] = numbers
+        if takes_back and np.float32(value) in steps:
+            after = steps[np.float32(value)]
+        elif np.float32(value) == np.float32(shown_before):
+            after = before
+        elif relative:
+            after = np.clip(before + (value - shown_before), *self._limits)
+        else:
+            after = np.full(len(numbers), value)
+        self._change = _Change(keys, relative, before, shown_before, after.astype(np.float32), value, steps, start)
+        return after
 
-def kept(name: str, keys: Hashable, numbers: Numbers, value: float) -> Any | None:
-    """Return what was kept of the keys at the start of the drag, if the slider showed the value then."""
-    last = _last(name, keys, numbers)
-    if last is None or last.start is None or last.start[0] != np.float32(value):
-        return None
-    return last.start[1]
+    def kept(self, keys: Hashable, numbers: Numbers, value: float) -> Any | None:
+        """Return what was kept of the keys at the start of the drag, if the slider showed the value then."""
+        last = self._last(keys, numbers)
+        if last is None or last.start is None or last.start[0] != np.float32(value):
+            return None
+        return last.start[1]
 
+    def end_drag(self) -> None:
+        """Forget what was kept at the start of the drag."""
+        if self._change is not None:
+            self._change = replace(self._change, steps={}, start=None)
 
-def let_go(name: str) -> None:
-    """End the drag: forget what was kept."""
-    if name in _changes:
-        _changes[name] = replace(_changes[name], steps={}, start=None)
-
-
-def _last(name: str, keys: Hashable, numbers: Numbers) -> _Change | None:
-    """Return the last change of the keys, if nothing else has changed them since."""
-    change = _changes.get(name)
-    return change if change is not None and change.is_of(keys, numbers) else None
+    def _last(self, keys: Hashable, numbers: Numbers) -> _Change | None:
+        """Return the last change of the keys, if nothing else has changed them since."""
+        return self._change if self._change is not None and self._change.is_of(keys, numbers) else None
 
 
 def is_mixed(numbers: Numbers) -> bool:
