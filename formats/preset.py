@@ -48,7 +48,7 @@ def read(content: bytes, parameters: Collection[str]) -> dict[str, float]:
 def _numbers(statements: list[ast.stmt], lines: list[str], parameters: Collection[str]) -> Iterator[tuple[str, float]]:
     for statement in statements:
         number = statement.lineno
-        imports_blender = isinstance(statement, ast.Import) and [each.name for each in statement.names] == ["bpy"]
+        imports_blender = isinstance(statement, ast.Import) and [alias.name for alias in statement.names] == ["bpy"]
         if imports_blender or lines[number - 1].strip() == _KEY:
             continue
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
@@ -58,7 +58,7 @@ def _numbers(statements: list[ast.stmt], lines: list[str], parameters: Collectio
         if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "key":
             name = target.attr
         if name not in parameters:
-            known = ", ".join(f"key.{each}" for each in parameters)
+            known = ", ".join(f"key.{name}" for name in parameters)
             raise PresetError(n_("it sets something else than {:s}", known), number)
         value = _number(statement.value)
         if value is None:

@@ -33,7 +33,7 @@ class TCB_OT_back_to_original(OnSelection, bpy.types.Operator):
         datablocks: list[Any] = list(selection.selected_datablocks(context, use_data=True))
         animations = [datablock.animation_data for datablock in datablocks]
         baked = originals()
-        if any(each is not None and each.action in baked for each in animations):
+        if any(data is not None and data.action in baked for data in animations):
             return True
         operator.poll_message_set(cls.nothing)
         return False

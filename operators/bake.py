@@ -15,7 +15,7 @@ from ..animation.translation import n_, rpt_, told
 from ..ui import bake_options, selection
 from ..ui.bake_options import BakeOptions
 from ..ui.reporting import Status, finish
-from .enable import warn_of_looks
+from .enable import warn_of_changes
 from .on_selection import OnSelection
 
 _SECONDS_BETWEEN_LINES = 2.0
@@ -67,7 +67,7 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
         finally:
             progress.end()
         status = finish(self, report, rpt_("Baked {:s}", report.counts))
-        warn_of_looks(self, report)
+        warn_of_changes(self, report)
         return status
 
 

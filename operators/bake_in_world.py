@@ -30,9 +30,9 @@ class TCB_OT_bake_in_world(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> Status:
         report = Report()
-        for item, bones in _selected(context).items():
+        for obj, bones in _selected(context).items():
             try:
-                report.add(bake_in_world(item, bones, step=self.step, defaults=selection.default_parameters(context)))
+                report.add(bake_in_world(obj, bones, step=self.step, defaults=selection.default_parameters(context)))
             except Refusal as refusal:
                 report.refusals.append(refusal)
             except ValueError as error:
@@ -48,8 +48,8 @@ def _selected(context: bpy.types.Context) -> dict[Any, list[str]]:
         for bone in context.selected_pose_bones or ():
             bones.setdefault(bone.id_data, []).append(bone.name)
         return bones
-    return {item: [] for item in sorted(context.selected_objects, key=_depth)}
+    return {obj: [] for obj in sorted(context.selected_objects, key=_depth)}
 
 
-def _depth(item: Any) -> int:
-    return 0 if item.parent is None else 1 + _depth(item.parent)
+def _depth(obj: Any) -> int:
+    return 0 if obj.parent is None else 1 + _depth(obj.parent)

@@ -13,7 +13,7 @@ from ..animation.translation import rpt_, told
 from ..ui import findings
 from ..ui.bake_options import CustomRange
 from ..ui.redraw import redraw_editors
-from ..ui.reporting import SHOWN_NOTES, Status, tell_notes
+from ..ui.reporting import SHOWN_NOTES, Status, report_notes
 
 
 class TCB_OT_check(CustomRange, bpy.types.Operator):
@@ -46,11 +46,13 @@ class TCB_OT_check(CustomRange, bpy.types.Operator):
             self.report({"ERROR"}, told(error))
             return {"CANCELLED"}
         found = [
-            findings.Finding(bpy.data.objects[each.name], each.worst, each.place, each.track, each.fault)
-            for each in checks.violations
+            findings.Finding(
+                bpy.data.objects[violation.name], violation.worst, violation.place, violation.track, violation.fault
+            )
+            for violation in checks.violations
         ]
         findings.put(context.window_manager, found)
-        tell_notes(self, checks.notes)
+        report_notes(self, checks.notes)
         for refusal in checks.refusals[:SHOWN_NOTES]:
             self.report({"WARNING"}, refusal)
         for violation in checks.violations[:SHOWN_NOTES]:

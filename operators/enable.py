@@ -51,11 +51,11 @@ class TCB_OT_enable(OnSelection, bpy.types.Operator):
         # A track that handles can't play is TCB all the same, and its note says what to do.
         report.notes += [*played.notes, *played.refused]
         status = finish(self, report, rpt_(self.done, report.counts), self.otherwise)
-        warn_of_looks(self, report)
+        warn_of_changes(self, report)
         return status
 
 
-def warn_of_looks(operator: bpy.types.Operator, report: Report) -> None:
+def warn_of_changes(operator: bpy.types.Operator, report: Report) -> None:
     """Report the largest change of the motion, as a warning where it can be seen."""
     for place in report.farthest_off:
         operator.report({"INFO"}, rpt_("Farthest from its look is {:s}", place))

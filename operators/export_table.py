@@ -76,8 +76,8 @@ class EXPORT_ANIM_OT_tcb_table(bpy.types.Operator, ExportHelper):  # type: ignor
 
     def execute(self, context: bpy.types.Context) -> Status:
         given: Any = self
-        item = context.object
-        assert item is not None
+        obj = context.object
+        assert obj is not None
         try:
             how = TableContent(
                 given.content,
@@ -88,7 +88,7 @@ class EXPORT_ANIM_OT_tcb_table(bpy.types.Operator, ExportHelper):  # type: ignor
                 self.frame_start,
                 given.rotation,
             )
-            made, report = export_table(item, how, active_bone(context))
+            made, report = export_table(obj, how, active_bone(context))
             write_file(path_of(given.filepath), table.write(made))
         except (Refusal, ValueError, OSError) as error:
             self.report({"ERROR"}, told(error))

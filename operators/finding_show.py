@@ -38,15 +38,15 @@ class TCB_OT_finding_show(bpy.types.Operator):
         manager.tcb_finding = self.index
         scene: Any = context.scene
         scene.frame_set(int(finding.frame // 1), subframe=finding.frame % 1)
-        item = context.view_layer.objects.get(finding.item) if context.view_layer else None
-        if item is None:
+        obj = context.view_layer.objects.get(finding.item) if context.view_layer else None
+        if obj is None:
             self.report({"WARNING"}, rpt_('"{:s}" is not in this view layer any more', finding.item))
             return {"FINISHED"}
         if context.mode == "OBJECT":
             for other in context.selected_objects:
                 other.select_set(False)
-            item.select_set(True)
-            context.view_layer.objects.active = item
-        elif item.pose and finding.bone in item.pose.bones and context.object == item:
-            item.data.bones.active = item.data.bones[finding.bone]
+            obj.select_set(True)
+            context.view_layer.objects.active = obj
+        elif obj.pose and finding.bone in obj.pose.bones and context.object == obj:
+            obj.data.bones.active = obj.data.bones[finding.bone]
         return {"FINISHED"}

@@ -19,7 +19,7 @@ from ..exchange.report import Exchanged
 from ..exchange.rotation_keys import Choices
 from ..formats import three_ds
 from ..ui.redraw import redraw_editors
-from ..ui.reporting import Status, tell_notes
+from ..ui.reporting import Status, report_notes
 from .bake import Progress
 from .files import path_of, read_file
 from .in_steps import InSteps
@@ -218,6 +218,6 @@ def tell_of(operator: bpy.types.Operator, report: Exchanged) -> None:
     """Report what was done and the notes, with all of these in the console."""
     for line in report.lines():
         operator.report({"INFO"}, line)
-    tell_notes(operator, report.notes)
+    report_notes(operator, report.notes)
     if report.baked.tracks:
         operator.report({"INFO"}, rpt_("Baked {:s}", report.baked.counts))

@@ -61,14 +61,14 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
         except table.TableError as error:
             self.report({"ERROR"}, rpt_("{:s}: {:s}", path.name, told(error)))
             return {"CANCELLED"}
-        item = context.object
-        assert item is not None
+        obj = context.object
+        assert obj is not None
         how = TableKeys(
             self.frame_start, rate_of(context), self.use_tcb, self.use_replace, given.rotation, self.use_known_only
         )
         progress = Progress(context.window_manager, n_("{:d} of {:d} steps of the import done"))
         try:
-            report = import_table(item, read, how, active_bone(context), progress)
+            report = import_table(obj, read, how, active_bone(context), progress)
         except Refusal as refusal:
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}

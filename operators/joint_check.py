@@ -40,11 +40,11 @@ class TCB_OT_joint_check(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        item, bone = active_part(context)
-        if item is None or (context.mode == "POSE" and not bone):
-            cls.poll_message_set("No active object" if item is None else "No active bone")
+        obj, bone = active_part(context)
+        if obj is None or (context.mode == "POSE" and not bone):
+            cls.poll_message_set("No active object" if obj is None else "No active bone")
             return False
-        if (item.pose.bones[bone] if bone else item).parent is None:
+        if (obj.pose.bones[bone] if bone else obj).parent is None:
             cls.poll_message_set("It has no parent")
             return False
         return True
@@ -59,10 +59,10 @@ class TCB_OT_joint_check(bpy.types.Operator):
         layout.prop(self, "step")
 
     def execute(self, context: bpy.types.Context) -> Status:
-        item, bone = active_part(context)
+        obj, bone = active_part(context)
         try:
             gap = joint_gap(
-                item,
+                obj,
                 bone,
                 point=self.point,
                 parent_point=self.parent_point if self.use_parent_point else None,
@@ -73,7 +73,7 @@ class TCB_OT_joint_check(bpy.types.Operator):
             self.report({"ERROR"}, told(error))
             return {"CANCELLED"}
         fault = rpt_("{:s} is {:.4g} from its place on {:s}", gap.name, gap.distance, gap.parent)
-        finding = findings.Finding(item, gap.frame, rpt_("frame {:g}", gap.frame), "", fault, bone)
+        finding = findings.Finding(obj, gap.frame, rpt_("frame {:g}", gap.frame), "", fault, bone)
         findings.put(context.window_manager, [finding])
         self.report({"INFO"}, str(gap))
         redraw_editors()

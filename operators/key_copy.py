@@ -29,14 +29,14 @@ class _Key:
     is_angular: bool = False
 
     @classmethod
-    def each(cls, keys: TrackKeys, defaults: dict[str, float]) -> list[_Key]:
+    def of_track(cls, keys: TrackKeys, defaults: dict[str, float]) -> list[_Key]:
         """Return the keys of a track, in order of frame. Raises Refusal."""
         own = keys.parameters(defaults)
         parameters = list(zip(*(own[name].tolist() for name in PARAMETERS), strict=True))
         if not goes_by_velocities(keys.track):
-            return [cls(each) for each in parameters]
+            return [cls(numbers) for numbers in parameters]
         velocities = map(tuple, keys.velocities().tolist())
-        return [cls(*each, keys.track.is_rotation) for each in zip(parameters, velocities, strict=True)]
+        return [cls(*numbers, keys.track.is_rotation) for numbers in zip(parameters, velocities, strict=True)]
 
 
 @dataclass
@@ -105,7 +105,7 @@ class TCB_OT_key_copy(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> Status:
         defaults = selection.default_parameters(context)
         try:
-            copied = [(keys.track.path, _Key.each(keys, defaults)) for keys in selection.chosen_keys(context)]
+            copied = [(keys.track.path, _Key.of_track(keys, defaults)) for keys in selection.chosen_keys(context)]
         except Refusal as refusal:
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}

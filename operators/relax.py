@@ -20,7 +20,7 @@ from ..ui import selection
 from ..ui.bake_options import CustomRange
 from ..ui.redraw import redraw_editors
 from ..ui.relaxation_settings import Relaxation, draw_condition
-from ..ui.reporting import Status, tell_notes
+from ..ui.reporting import Status, report_notes
 from .bake import Progress
 from .joint_check import active_part
 
@@ -42,9 +42,9 @@ class TCB_OT_relax(Relaxation, CustomRange, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        item, bone = active_part(context)
-        if item is None or (context.mode == "POSE" and not bone):
-            cls.poll_message_set("No active object" if item is None else "No active bone")
+        obj, bone = active_part(context)
+        if obj is None or (context.mode == "POSE" and not bone):
+            cls.poll_message_set("No active object" if obj is None else "No active bone")
             return False
         return True
 
@@ -58,13 +58,13 @@ class TCB_OT_relax(Relaxation, CustomRange, bpy.types.Operator):
             layout.prop(self, "frame_end")
 
     def execute(self, context: bpy.types.Context) -> Status:
-        item, bone = active_part(context)
+        obj, bone = active_part(context)
         progress = Progress(context.window_manager, n_("{:d} of {:d} rounds"))
         try:
             result = relax(
-                item,
-                self._wanted(item),
-                self._chosen(context, item),
+                obj,
+                self._wanted(obj),
+                self._chosen(context, obj),
                 bone=bone,
                 point=self.point,
                 tolerance=self.turn_tolerance if self.wanted == "LIMITS" else self.tolerance,
@@ -80,12 +80,12 @@ class TCB_OT_relax(Relaxation, CustomRange, bpy.types.Operator):
             return {"CANCELLED"}
         finally:
             progress.end()
-        tell_notes(self, result.notes)
+        report_notes(self, result.notes)
         self.report({"INFO"} if result.reached else {"WARNING"}, str(result))
         redraw_editors()
         return {"FINISHED"} if result.keys else {"CANCELLED"}
 
-    def _wanted(self, item: bpy.types.Object) -> Wanted:
+    def _wanted(self, obj: bpy.types.Object) -> Wanted:
         """Return the condition. Raises Refusal where its target does not exist."""
         if self.wanted == "LIMITS":
             low, high = (
@@ -95,18 +95,18 @@ class TCB_OT_relax(Relaxation, CustomRange, bpy.types.Operator):
             return TurnsWithin(low, high)  # type: ignore[arg-type]
         target = bpy.data.objects.get(self.target) if self.target else None
         if self.target and target is None:
-            raise Refusal(item.name, rpt_('there is no object "{:s}"', self.target))
+            raise Refusal(obj.name, rpt_('there is no object "{:s}"', self.target))
         if self.wanted == "ABOVE":
             return StaysAbove(target, self.height)
         if target is None:
-            raise Refusal(item.name, rpt_("choose a target first"))
+            raise Refusal(obj.name, rpt_("choose a target first"))
         if self.target_bone and (target.pose is None or self.target_bone not in target.pose.bones):
             raise Refusal(target.name, rpt_('it has no bone "{:s}"', self.target_bone))
         if self.wanted == "AT":
             return StaysAt(target, self.target_bone, self.target_point)
         return KeepsApart(target, self.distance, self.target_bone, self.target_point)
 
-    def _chosen(self, context: bpy.types.Context, item: Any) -> list[TrackKeys]:
+    def _chosen(self, context: bpy.types.Context, obj: Any) -> list[TrackKeys]:
         """Return the keys that may change. Raises Refusal where none are selected."""
         found = []
         for datablock, prefixes in selection.selected_datablocks(context, use_data=False).items():
@@ -129,6 +129,6 @@ class TCB_OT_relax(Relaxation, CustomRange, bpy.types.Operator):
                     found.append(keys if self.keys == "ALL" else keys.take(keys.selected))
         if not any(len(keys) for keys in found):
             if self.keys == "SELECTED":
-                raise Refusal(item.name, rpt_("select the keys that may change, in the Dope Sheet or the timeline"))
-            raise Refusal(item.name, rpt_("nothing that is selected has such keys"))
+                raise Refusal(obj.name, rpt_("select the keys that may change, in the Dope Sheet or the timeline"))
+            raise Refusal(obj.name, rpt_("nothing that is selected has such keys"))
         return found

@@ -88,7 +88,9 @@ class TCB_OT_velocities_write(_Options, OnSelection, bpy.types.Operator):
     def poll(cls, context: bpy.types.Context) -> bool:
         """Allow objects from which TCB was removed, too: what was written can still be removed."""
         selected = selection.selected_datablocks(context, use_data=True)
-        return super().poll(context) or any(has_velocities(*each) for each in selected.items())
+        return super().poll(context) or any(
+            has_velocities(*datablock_and_paths) for datablock_and_paths in selected.items()
+        )
 
     def execute(self, context: bpy.types.Context) -> Status:
         try:

@@ -15,7 +15,7 @@ from bpy.props import CollectionProperty, FloatProperty, IntProperty, StringProp
 class Finding:
     """One finding: an object, a frame, and the error there."""
 
-    item: bpy.types.Object
+    obj: bpy.types.Object
     frame: float
     place: str
     """The range of frames, as text."""
@@ -41,7 +41,7 @@ def put(window_manager: Any, findings: Iterable[Finding]) -> None:
     window_manager.tcb_finding = 0
     for finding in findings:
         row = window_manager.tcb_findings.add()
-        row.name, row.item, row.bone = finding.fault, finding.item.name, finding.bone
+        row.name, row.item, row.bone = finding.fault, finding.obj.name, finding.bone
         row.place, row.frame, row.track = finding.place, finding.frame, finding.track
 
 

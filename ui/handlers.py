@@ -39,7 +39,7 @@ QUIET = 0.3
 """Seconds without an edit after which the whole track is compared, not only the frames of keys."""
 _SLICE = 0.008
 """Seconds of that at a time: half of a redraw."""
-_AGAIN = 0.05
+_RETRY = 0.05
 READING = 5.0
 """Seconds for which a note is kept from when it was first drawn."""
 _MOST_NOTES = 100
@@ -66,7 +66,7 @@ class _State:
         """When each of these notes was first drawn."""
         self.edited_at = 0.0
         self.rendering = False
-        self.manners: dict[int, _Manner] = {}
+        self.playbacks: dict[int, _Playback] = {}
         """By the objects' `session_uid`."""
         self.warned: set[int] = set()
         """Actions of which a render has warned that handles play them approximately."""
@@ -88,7 +88,7 @@ def note_seen(lines: Iterable[str]) -> None:
         _state.seen.setdefault(line, time.monotonic())
 
 
-def _say(action: bpy.types.Action, notes: Iterable[str]) -> None:
+def _keep_notes(action: bpy.types.Action, notes: Iterable[str]) -> None:
     """Keep the action's new notes, and those before that were not read yet."""
     now = time.monotonic()
     before = _state.notes.get(action.session_uid, [])
@@ -113,10 +113,10 @@ def flush() -> Report:
     """Update all marked actions that were edited, comparing them in full."""
     numbers, _state.marked, _state.unsure = _state.marked | _state.unsure, set(), set()
     keyed = _was_keyed()
-    return _each(numbers, lambda action: refresh_all(_state.watches, action, *_how(action, keyed)))
+    return _update_each(numbers, lambda action: refresh_all(_state.watches, action, *_update_options(action, keyed)))
 
 
-def _how(
+def _update_options(
     action: bpy.types.Action, keyed: bool
 ) -> tuple[Callable[[list[bpy.types.ID]], Options] | None, list[float], bool]:
     """Return how to play tracks that were never baked, the frames of new keys, and whether to bake edits at once.
@@ -131,21 +131,23 @@ def _flush_soon() -> None:
     numbers, _state.marked = _state.marked, set()
     _state.unsure |= numbers
     keyed = _was_keyed()
-    _each(numbers, lambda action: refresh(_state.watches, action, *_how(action, keyed)))
+    _update_each(numbers, lambda action: refresh(_state.watches, action, *_update_options(action, keyed)))
 
 
-def _look_on() -> None:
+def _continue_comparison() -> None:
     """Continue the full comparison for a short while, and update what it finds."""
-    _each(_state.unsure, _look_on_at)
-    _state.unsure = {action.session_uid for action in _looked_at() if is_unsure(_state.watches, action)} & _state.unsure
+    _update_each(_state.unsure, _compare_on)
+    _state.unsure = {
+        action.session_uid for action in _watched_actions() if is_unsure(_state.watches, action)
+    } & _state.unsure
 
 
-def _look_on_at(action: bpy.types.Action) -> Report:
-    otherwise, _, is_baked = _how(action, keyed=False)
+def _compare_on(action: bpy.types.Action) -> Report:
+    otherwise, _, is_baked = _update_options(action, keyed=False)
     return look_on(_state.watches, action, otherwise, _SLICE, is_baked)
 
 
-def _each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) -> Report:
+def _update_each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) -> Report:
     """Do the work on each of the actions, and keep its notes."""
     report = Report()
     for action in bpy.data.actions:
@@ -156,9 +158,9 @@ def _each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) -> Repo
                 # An error with one action must neither keep the others from being updated nor stop the timer.
                 traceback.print_exc()
                 done = Report(refusals=[Refusal(action.name, rpt_("Live failed: {:s}", told(error)))])
-                _say(action, done.refused)
+                _keep_notes(action, done.refused)
             if done.tracks or done.notes:
-                _say(action, done.notes)
+                _keep_notes(action, done.notes)
             report.add(done)
     if numbers and not bpy.app.background:
         redraw_editors()
@@ -171,17 +173,17 @@ def flush_all() -> Report:
     return flush()
 
 
-def _looked_at() -> list[bpy.types.Action]:
+def _watched_actions() -> list[bpy.types.Action]:
     """Return the actions whose edits are watched: live ones, and in a window all that have baked tracks."""
-    return [action for action in bpy.data.actions if action.is_editable and _is_looked_at(action)]
+    return [action for action in bpy.data.actions if action.is_editable and _is_watched(action)]
 
 
-def _is_looked_at(action: bpy.types.Action) -> bool:
+def _is_watched(action: bpy.types.Action) -> bool:
     return is_live(action) or is_set_aside(action) or (not bpy.app.background and has_baked_tracks(action))
 
 
 def _mark_all() -> None:
-    for action in _looked_at():
+    for action in _watched_actions():
         mark(action)
 
 
@@ -207,7 +209,7 @@ def _scenes_with(users: list[bpy.types.ID]) -> Iterator[Any]:
         return
     for scene in dict.fromkeys((*_shown_scenes(), *bpy.data.scenes)):
         if any(scene == user or user == scene.objects.get(user.name) for user in users) or any(
-            part in users for item in scene.objects for part in of_object(item)
+            part in users for obj in scene.objects for part in of_object(obj)
         ):
             yield scene
 
@@ -255,21 +257,21 @@ def is_editing() -> bool:
     """Check whether a modal operator holds on to keys, which must not be written then."""
     context: Any = bpy.context
     windows = context.window_manager.windows
-    return any(each.bl_idname.startswith(_EDITORS) for window in windows for each in window.modal_operators)
+    return any(operator.bl_idname.startswith(_EDITORS) for window in windows for operator in window.modal_operators)
 
 
 def _tick() -> float | None:
     if not (_state.marked or _state.unsure):
         return None
     if is_busy():
-        return _AGAIN
+        return _RETRY
     if _state.marked:
         _flush_soon()
         return QUIET
     rest = _state.edited_at + QUIET - time.monotonic()
     if rest > _SLICE:
         return rest
-    _look_on()
+    _continue_comparison()
     return 0.0 if _state.unsure else None
 
 
@@ -286,7 +288,7 @@ def _before_frame_change(*_args: Any) -> None:
     if depsgraph.id_type_updated("ACTION"):
         _mark_all()
     if depsgraph.id_type_updated("OBJECT"):
-        _mark_with_other_manners(bpy.data.objects)
+        _mark_changed_playback(bpy.data.objects)
 
 
 @persistent
@@ -296,34 +298,34 @@ def _after_update(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
     edited = []
     if depsgraph.id_type_updated("OBJECT") and not is_busy():
         ids = (update.id and update.id.original for update in depsgraph.updates)
-        edited += _mark_with_other_manners(each for each in ids if isinstance(each, bpy.types.Object))
+        edited += _mark_changed_playback(obj for obj in ids if isinstance(obj, bpy.types.Object))
     if not edited and not depsgraph.id_type_updated("ACTION"):
         return
     for update in depsgraph.updates:
         action: Any = update.id and update.id.original
         if isinstance(action, bpy.types.Action):
             edited.append(action)
-            if _is_looked_at(action):
+            if _is_watched(action):
                 mark(action)
-        if action is not None and _times_a_scene(action):
+        if action is not None and _times_scene(action):
             _mark_all()
     if bpy.app.background and not is_busy():
-        _look_at_once(edited)
+        _update_now(edited)
     session.written.clear()
 
 
-def _mark_with_other_manners(objects: Iterable[bpy.types.Object]) -> list[bpy.types.Action]:
+def _mark_changed_playback(objects: Iterable[bpy.types.Object]) -> list[bpy.types.Action]:
     """Mark actions of objects whose playback has changed since they were last seen, the former actions too."""
     others: set[int] = set()
-    for item in objects:
-        action = item.animation_data.action if item.animation_data else None
-        manner = _manner_of(item, action) if action is not None and _is_looked_at(action) else _NOT_LOOKED_AT
-        before = _state.manners.get(item.session_uid, _NOT_LOOKED_AT)
-        if before != manner:
-            _state.manners[item.session_uid] = manner
-            others |= {before.action, manner.action}
-    marked = [each for each in bpy.data.actions if each.session_uid in others] if others else []
-    marked = [action for action in marked if action.is_editable and _is_looked_at(action)]
+    for obj in objects:
+        action = obj.animation_data.action if obj.animation_data else None
+        playback = _playback_of(obj, action) if action is not None and _is_watched(action) else _UNWATCHED
+        before = _state.playbacks.get(obj.session_uid, _UNWATCHED)
+        if before != playback:
+            _state.playbacks[obj.session_uid] = playback
+            others |= {before.action, playback.action}
+    marked = [action for action in bpy.data.actions if action.session_uid in others] if others else []
+    marked = [action for action in marked if action.is_editable and _is_watched(action)]
     for action in marked:
         for (number, _), watch in _state.watches.items():
             if number == action.session_uid:
@@ -332,7 +334,7 @@ def _mark_with_other_manners(objects: Iterable[bpy.types.Object]) -> list[bpy.ty
     return marked
 
 
-class _Manner(NamedTuple):
+class _Playback(NamedTuple):
     """Settings of an object, besides its keys, that change how they are played."""
 
     action: int
@@ -343,21 +345,21 @@ class _Manner(NamedTuple):
     """Rotation modes of the object and its bones."""
 
 
-_NOT_LOOKED_AT = _Manner(0, 0, (), ())
+_UNWATCHED = _Playback(0, 0, (), ())
 
 
-def _manner_of(item: bpy.types.Object, action: bpy.types.Action) -> _Manner:
-    data: Any = item.animation_data
+def _playback_of(obj: bpy.types.Object, action: bpy.types.Action) -> _Playback:
+    data: Any = obj.animation_data
     drivers = [(driver.data_path, driver.array_index) for driver in data.drivers]
-    modes = [item.rotation_mode, *(bone.rotation_mode for bone in (item.pose.bones if item.pose else ()))]
-    return _Manner(action.session_uid, getattr(data, "action_slot_handle", 0), drivers, modes)
+    modes = [obj.rotation_mode, *(bone.rotation_mode for bone in (obj.pose.bones if obj.pose else ()))]
+    return _Playback(action.session_uid, getattr(data, "action_slot_handle", 0), drivers, modes)
 
 
-def _look_at_once(actions: list[bpy.types.Action]) -> None:
+def _update_now(actions: list[bpy.types.Action]) -> None:
     """Update edited actions without a window, and note what is doubtful of them."""
     keyed = _was_keyed()
-    edited = {each.session_uid for each in actions if is_live(each) or is_set_aside(each) or _is_edited(each)}
-    report = _each(edited, lambda action: _look_at(action, keyed))
+    edited = {action.session_uid for action in actions if is_live(action) or is_set_aside(action) or _is_edited(action)}
+    report = _update_each(edited, lambda action: _update_action(action, keyed))
     for line in (*report.refused, *report.notes):
         print(f"TCB: {line}")
 
@@ -367,14 +369,14 @@ def _is_edited(action: bpy.types.Action) -> bool:
     return has_baked_tracks(action) and not (action.session_uid in session.written and keys_stand(action))
 
 
-def _look_at(action: bpy.types.Action, keyed: bool) -> Report:
-    otherwise, frames, is_baked = _how(action, keyed)
+def _update_action(action: bpy.types.Action, keyed: bool) -> Report:
+    otherwise, frames, is_baked = _update_options(action, keyed)
     report = refresh(_state.watches, action, otherwise, frames, is_baked)
     report.add(look_on(_state.watches, action, otherwise, is_live=is_baked))
     return report
 
 
-def _times_a_scene(action: bpy.types.ID) -> bool:
+def _times_scene(action: bpy.types.ID) -> bool:
     """Check whether the action may hold a scene's frame function, by which all that is in the scene is played."""
     animations = [scene.animation_data for scene in bpy.data.scenes]
     return action in [animation.action for animation in animations if animation is not None]
@@ -478,7 +480,7 @@ _HANDLERS = (
 def without_tcb(datablocks: Iterable[bpy.types.ID]) -> list[bpy.types.Action]:
     """Return the actions of the datablocks in which no track is TCB yet."""
     animations: list[Any] = [getattr(datablock, "animation_data", None) for datablock in datablocks]
-    actions = dict.fromkeys(each.action for each in animations if each is not None and each.action is not None)
+    actions = dict.fromkeys(data.action for data in animations if data is not None and data.action is not None)
     return [action for action in actions if action.is_editable and not read_table(action).places]
 
 
@@ -499,7 +501,7 @@ def _switched(action: bpy.types.Action, _context: bpy.types.Context) -> None:
     _state.notes.pop(action.session_uid, None)
     if is_live(action) and why_layered(action):
         switch_off(action)
-        _say(action, map(str, layered_refusals(action)))
+        _keep_notes(action, map(str, layered_refusals(action)))
     elif is_live(action) and action.is_editable:
         _make_tcb(action)
         play_restored(action)
@@ -513,7 +515,7 @@ def _make_tcb(action: bpy.types.Action) -> None:
     users = users_of(action)
     defaults = selection.defaults_of(_scene_of(users))
     report = enable_many(dict.fromkeys(users), keep_look=True, defaults=defaults)
-    _say(action, [*report.refused, *report.notes])
+    _keep_notes(action, [*report.refused, *report.notes])
 
 
 def register() -> None:

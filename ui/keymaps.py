@@ -57,7 +57,9 @@ def _offer_of(item: Any) -> _Offer | None:
     """Return the offer that a shortcut is of; None: it is another's."""
     for offer in _OFFERS:
         given = offer.properties.items()
-        if item.idname == offer.operator and all(getattr(item.properties, name, None) == each for name, each in given):
+        if item.idname == offer.operator and all(
+            getattr(item.properties, name, None) == value for name, value in given
+        ):
             return offer
     return None
 

@@ -81,7 +81,7 @@ def finish(operator: bpy.types.Operator, report: Report, done: str, otherwise: s
 
     Where something was done there is an undo step, whatever else was refused.
     """
-    tell_notes(operator, report.notes)
+    report_notes(operator, report.notes)
     if report.tracks:
         operator.report({"INFO"}, done)
     elif otherwise and not report.refused:
@@ -92,7 +92,7 @@ def finish(operator: bpy.types.Operator, report: Report, done: str, otherwise: s
     return {"FINISHED"} if report.tracks else {"CANCELLED"}
 
 
-def tell_notes(operator: bpy.types.Operator, notes: Sequence[str]) -> None:
+def report_notes(operator: bpy.types.Operator, notes: Sequence[str]) -> None:
     """Show one note of each kind; where there are more, the console has all."""
     kinds = list(one_of_each(notes))
     for note in kinds[:SHOWN_NOTES]:

@@ -48,9 +48,9 @@ def selected_datablocks(context: bpy.types.Context, use_data: bool) -> dict[bpy.
             paths.append(bone_path(bone))
         return bones
     chosen: dict[bpy.types.ID, list[str] | None] = {}
-    for item in context.selected_objects:
-        parts = list(of_object(item)) if use_data else []
-        chosen |= dict.fromkeys(parts or [item])
+    for obj in context.selected_objects:
+        parts = list(of_object(obj)) if use_data else []
+        chosen |= dict.fromkeys(parts or [obj])
     return chosen
 
 
@@ -61,17 +61,17 @@ def owners_of(context: bpy.types.Context, track: str) -> dict[bpy.types.ID, list
     """
     if context.mode == "POSE":
         return selected_datablocks(context, use_data=False)
-    return {_owner(item, track): None for item in context.selected_objects}
+    return {_owner(obj, track): None for obj in context.selected_objects}
 
 
-def _owner(item: bpy.types.Object, track: str) -> bpy.types.ID:
-    for datablock in of_object(item):
+def _owner(obj: bpy.types.Object, track: str) -> bpy.types.ID:
+    for datablock in of_object(obj):
         try:
             find_track(datablock, track)
         except Refusal:
             continue
         return datablock
-    return item
+    return obj
 
 
 def why_nothing_is_selected(context: bpy.types.Context) -> str:
@@ -80,7 +80,7 @@ def why_nothing_is_selected(context: bpy.types.Context) -> str:
         return "" if context.selected_pose_bones else rpt_("Select a bone with keyframes")
     if not context.selected_objects:
         return rpt_("Select an object with keyframes")
-    if not any(any(True for _ in of_object(item)) for item in context.selected_objects):
+    if not any(any(True for _ in of_object(obj)) for obj in context.selected_objects):
         return rpt_("No selected object has keyframes")
     return ""
 
@@ -130,13 +130,13 @@ def unused_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]
 
 @redraw.once
 def _active_tracks(context: bpy.types.Context) -> list[tuple[bpy.types.ID, Track]]:
-    item = context.object
-    if item is None:
+    obj = context.object
+    if obj is None:
         return []
     if context.mode == "POSE":
         bone = context.active_pose_bone
-        return [(item, track) for track in tracks_of(item, bone_path(bone))] if bone else []
-    return [(datablock, track) for datablock in of_object(item) for track in tracks_of(datablock)]
+        return [(obj, track) for track in tracks_of(obj, bone_path(bone))] if bone else []
+    return [(datablock, track) for datablock in of_object(obj) for track in tracks_of(datablock)]
 
 
 def track_identifier(datablock: bpy.types.ID, track: Track) -> str:

@@ -95,7 +95,7 @@ class _Beside:
         for number, (row, side) in enumerate(self._segments):
             own = segment == number
             start, way = np.array(_VALUES[row]), np.subtract(_VALUES[row + 1], _VALUES[row])
-            numbers = (np.array([each]) for each in (way[1], 1.0, side.back, side.amplitude, side.period))
+            numbers = (np.array([number]) for number in (way[1], 1.0, side.back, side.amplitude, side.period))
             eases = np.array([side.easing], dtype=np.uint8)
             gone, _, _ = easing.gone(side.interpolation, eases, u[own], easing.Segments(*numbers))
             points[:, own] = start[0] + way[0] * u[own], start[1] + gone

@@ -73,8 +73,8 @@ def status(context: bpy.types.Context) -> str:
         reason = next(iter(_state.stepped.values()))[1]
         part = _state.stepping.part if _state.stepping is not None else 0.0
         return iface_("{:s}: stepping through frames, {:.0%}", reason, part)
-    shown = {(item.session_uid, bone) for item, bone in _things(context)}
-    notes = sorted({kept.note for (thing, _), kept in _state.kept.items() if kept.note and thing in shown})
+    shown = {(obj.session_uid, bone) for obj, bone in _shown_objects(context)}
+    notes = sorted({kept.note for (owner, _), kept in _state.kept.items() if kept.note and owner in shown})
     if notes:
         return iface_("{:s}: stepped through frames", notes[0])
     if _ends(context.scene)[1] > _trace(context.scene).end:
@@ -82,7 +82,7 @@ def status(context: bpy.types.Context) -> str:
     return ""
 
 
-def _things(context: bpy.types.Context) -> Iterator[tuple[Any, str]]:
+def _shown_objects(context: bpy.types.Context) -> Iterator[tuple[Any, str]]:
     """Yield what this viewport draws paths of: visible objects, or the selected bones with their objects."""
     if context.mode == "POSE":
         bones = {(bone.id_data, bone.name): None for bone in context.selected_pose_bones or ()}
@@ -93,8 +93,8 @@ def _things(context: bpy.types.Context) -> Iterator[tuple[Any, str]]:
     active_object: Any = context.view_layer and context.view_layer.objects.active
     if active_object is not None and active_object.visible_get(viewport=context.space_data):
         items[active_object] = None
-    for item in items:
-        yield item, ""
+    for obj in items:
+        yield obj, ""
 
 
 def _trace(scene: Any) -> Trace:
@@ -129,8 +129,8 @@ def _draw_paths(context: bpy.types.Context) -> None:
         return
     trace = _trace(scene)
     pictures = []
-    for item, bone in _things(context):
-        wanted = (item.session_uid, bone), trace
+    for obj, bone in _shown_objects(context):
+        wanted = (obj.session_uid, bone), trace
         kept = _state.kept.get(wanted)
         if kept is None or kept.stale:
             _want(wanted)
@@ -153,7 +153,7 @@ def _want(wanted: Wanted) -> None:
 def _work() -> float | None:
     """Compute wanted paths for some milliseconds; Blender's timer calls this until it returns None."""
     try:
-        objects = {item.session_uid: item for item in bpy.data.objects}
+        objects = {obj.session_uid: obj for obj in bpy.data.objects}
         if _state.wanted:
             _by_curves(objects)
         elif handlers.is_busy():
@@ -176,19 +176,19 @@ def _by_curves(objects: dict[int, Any]) -> None:
         wanted = next(iter(_state.wanted))
         del _state.wanted[wanted]
         (uid, bone), trace = wanted
-        item = objects.get(uid)
-        if item is None or (bone and bone not in item.pose.bones):
+        obj = objects.get(uid)
+        if obj is None or (bone and bone not in obj.pose.bones):
             continue
-        planned = plan(item, bone, trace)
+        planned = plan(obj, bone, trace)
         world = worlds.setdefault(planned.frames.tobytes(), World(planned.frames))
         try:
-            matrices = world.matrices(item, bone)
+            matrices = world.matrices(obj, bone)
         except UnknownMotionError as unknown:
             _state.stepped[wanted] = planned, str(unknown)
             _state.stepping = None
             continue
-        made = path(planned, planned.frames, matrices, trace, _tail(item, bone))
-        _state.kept[wanted] = _Kept(made, world.read(item, bone), "")
+        made = path(planned, planned.frames, matrices, trace, _tail(obj, bone))
+        _state.kept[wanted] = _Kept(made, world.read(obj, bone), "")
 
 
 def _by_stepping(objects: dict[int, Any]) -> None:
@@ -201,7 +201,7 @@ def _by_stepping(objects: dict[int, Any]) -> None:
         return
     if _state.stepping is None:
         frames = np.unique(np.concatenate([planned.frames for planned, _ in _state.stepped.values()]))
-        _state.stepping = Stepping([thing for thing, _ in _state.stepped], frames)
+        _state.stepping = Stepping([owner for owner, _ in _state.stepped], frames)
     stepping = _state.stepping
     scene: Any = bpy.context.scene
     stepping.advance(objects, scene, _PIECE)
@@ -215,8 +215,8 @@ def _by_stepping(objects: dict[int, Any]) -> None:
     _state.stepping = None
 
 
-def _tail(item: Any, bone: str) -> float:
-    return float(item.data.bones[bone].length) if bone else 0.0
+def _tail(obj: Any, bone: str) -> float:
+    return float(obj.data.bones[bone].length) if bone else 0.0
 
 
 def _fail() -> None:

@@ -67,8 +67,8 @@ class Plan:
     """All frames, ascending."""
 
 
-def plan(item: Any, bone: str, trace: Trace) -> Plan:
-    keys = _keys(item, bone, trace)
+def plan(obj: Any, bone: str, trace: Trace) -> Plan:
+    keys = _keys(obj, bone, trace)
     gaps = np.diff(keys)
     reach = np.stack([np.concatenate(([0.0], gaps)), np.concatenate((gaps, [0.0]))]) if len(keys) else np.empty((2, 0))
     whole = np.arange(trace.start, trace.end + 1, dtype=np.float64)
@@ -90,13 +90,13 @@ def path(planned: Plan, frames: Frames, matrices: Matrices, trace: Trace, tail: 
     return Path(*(array.astype(np.float32) for array in (points, speeds, key, incoming, outgoing)))
 
 
-def _keys(item: Any, bone: str, trace: Trace) -> Frames:
+def _keys(obj: Any, bone: str, trace: Trace) -> Frames:
     """Return the frames of own keys that move the point by the object's or bone's own channels."""
-    prefix = bone_path(item.pose.bones[bone]) if bone else ""
+    prefix = bone_path(obj.pose.bones[bone]) if bone else ""
     turns = trace.point == "AXIS" or (bone and trace.point == "TAIL")
     found = []
     try:
-        for track in tracks_shown(item, channels_of(item), prefix):
+        for track in tracks_shown(obj, channels_of(obj), prefix):
             name = track.path.removeprefix(f"{prefix}.")
             if track.in_use and (name in _LOCATION or (turns and track.is_rotation)):
                 found.append(key_frames(track))
