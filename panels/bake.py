@@ -99,7 +99,7 @@ def _draw_live(layout: Any, context: bpy.types.Context) -> None:
         layout.prop(action, "tcb_live", text=iface_("Live: {:s}", action.name) if len(actions) > 1 else iface_("Live"))
     if any(map(is_live, actions)) and _has_other_options(context):
         draw_text(layout, context, iface_("Baked with other options or defaults: Bake TCB takes these"))
-    notes = one_of_each(line for action in actions for line in handlers.said_of(action))
+    notes = one_of_each(line for action in actions for line in handlers.notes_of(action))
     for line, alike in list(notes.items())[:SHOWN_NOTES]:
         draw_text(layout, context, line)
         handlers.note_seen(alike)

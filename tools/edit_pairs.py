@@ -245,8 +245,8 @@ class Case(Edits):
     def _keep_notes(self) -> None:
         """Store the notes of automatic updates."""
         action = self.live.animation_data.action
-        self.noted += self._handlers.said_of(action) if action is not None else []
-        # Keys that were kept in doubt are the animator's from now on, and the twin has none.
+        self.noted += self._handlers.notes_of(action) if action is not None else []
+        # Keys that were kept in doubt are the animator's from now on, and their twin has none.
         self.values &= not any(DOUBT in note for note in self.noted)
 
     @property

@@ -77,13 +77,13 @@ class _State:
 _state = _State()
 
 
-def said_of(action: bpy.types.Action) -> list[str]:
+def notes_of(action: bpy.types.Action) -> list[str]:
     """Return what updates of the action can't do, and the notes that were not read yet."""
     return list(dict.fromkeys((*standing_of(_state.watches, action), *_state.notes.get(action.session_uid, ()))))
 
 
 def note_seen(lines: Iterable[str]) -> None:
-    """Record that lines of `said_of` were drawn: after the time to read them, the next update may replace them."""
+    """Record that lines of `notes_of` were drawn: after the time to read them, the next update may replace them."""
     for line in lines:
         _state.seen.setdefault(line, time.monotonic())
 

@@ -50,7 +50,7 @@ def parameters(animation, obj: bpy.types.Object, row: int, index: int = 0) -> li
 
 
 def said(animation, obj: bpy.types.Object) -> list[str]:
-    return list(handlers_of(animation).said_of(obj.animation_data.action))
+    return list(handlers_of(animation).notes_of(obj.animation_data.action))
 
 
 @pytest.mark.parametrize(("row", "side", "to"), [(1, "right", (14, 7)), (1, "left", (7, 2)), (2, "right", (29, 6))])

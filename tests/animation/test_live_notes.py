@@ -17,7 +17,7 @@ UNUSED = "not in use: the rotation mode is another"
 
 
 def said(animation, item: bpy.types.Object) -> list[str]:
-    return handlers_of(animation).said_of(item.animation_data.action)
+    return handlers_of(animation).notes_of(item.animation_data.action)
 
 
 def synced(capfd: pytest.CaptureFixture[str]) -> list[str]:
