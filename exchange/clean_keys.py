@@ -63,7 +63,7 @@ class Keys:
 
     def is_like(self, other: Keys) -> bool:
         """Check whether both have the same keys in float32, as Blender and files keep them."""
-        mine, others = ((one.frames, one.values, one.parameters) for one in (self, other))
+        mine, others = ((keys.frames, keys.values, keys.parameters) for keys in (self, other))
         pairs = zip(mine, others, strict=True)
         return self.cycle == other.cycle and all(
             np.array_equal(a.astype(np.float32), b.astype(np.float32)) for a, b in pairs
@@ -103,8 +103,8 @@ def turn_keys(track: Track, frame: Frame, shorter: bool, say: Say) -> Keys | Non
     axes, length = rotations.unit_vectors(axes)
     lost = (length < _UNIT) & (angles != 0.0)
     if lost.any():
-        one = n_("{:d} key with an axis of no length: taken as no turn")
-        say(counted(int(lost.sum()), one, n_("{:d} keys with an axis of no length: taken as no turn")))
+        singular = n_("{:d} key with an axis of no length: taken as no turn")
+        say(counted(int(lost.sum()), singular, n_("{:d} keys with an axis of no length: taken as no turn")))
     angles[length < _UNIT] = 0.0
     axes[length < _UNIT] = (0.0, 0.0, 1.0)
     if shorter:
@@ -127,9 +127,9 @@ def _with_small_turns(angles: FloatArray, say: Say) -> FloatArray:
     missing = 2.0 * np.pi - np.abs(angles)
     small = (missing > _ROUNDING) & (missing < _NEARLY)
     if small.any():
-        one = n_("{:d} turn of nearly 360 degrees taken as a small one the other way")
-        more = n_("{:d} turns of nearly 360 degrees taken as small ones the other way")
-        say(counted(int(small.sum()), one, more))
+        singular = n_("{:d} turn of nearly 360 degrees taken as a small one the other way")
+        plural = n_("{:d} turns of nearly 360 degrees taken as small ones the other way")
+        say(counted(int(small.sum()), singular, plural))
     return np.where(small, -np.sign(angles) * missing, angles)
 
 
@@ -141,8 +141,11 @@ def _finite_rows(values: FloatArray) -> BoolArray:
 def _order(track: Track, finite: BoolArray, say: Say) -> npt.NDArray[np.intp]:
     """Return the indices of the keys to use, by frame; those of one frame in the file's order."""
     if not finite.all():
-        one, more = n_("{:d} key without a finite value: left out"), n_("{:d} keys without a finite value: left out")
-        say(counted(int((~finite).sum()), one, more))
+        singular, plural = (
+            n_("{:d} key without a finite value: left out"),
+            n_("{:d} keys without a finite value: left out"),
+        )
+        say(counted(int((~finite).sum()), singular, plural))
     order = np.flatnonzero(finite)
     if (np.diff(track.frames[order].astype(np.int64)) < 0).any():
         say(rpt_("its keys go back in time: put in order"))
@@ -162,10 +165,12 @@ def _keys(track: Track, order: npt.NDArray[np.intp], values: FloatArray, convers
     inside = np.clip(np.where(np.isnan(parameters), 0.0, parameters), _LOWEST, 1.0)
     outside = (parameters != inside).any(axis=0)
     if outside.any():
-        one = n_("{:d} key with parameters out of range: taken as the nearest in range")
+        singular = n_("{:d} key with parameters out of range: taken as the nearest in range")
         say(
             counted(
-                int(outside.sum()), one, n_("{:d} keys with parameters out of range: taken as the nearest in range")
+                int(outside.sum()),
+                singular,
+                n_("{:d} keys with parameters out of range: taken as the nearest in range"),
             )
         )
     return Keys(frames, values, inside, track.cycle)

@@ -52,7 +52,7 @@ class Conversion:
 
     def is_like(self, other: Conversion) -> bool:
         """Check whether the other converts in the same way."""
-        mine, others = ((one.scale, one.start, one.stretch) for one in (self, other))
+        mine, others = ((conversion.scale, conversion.start, conversion.stretch) for conversion in (self, other))
         return bool((self.axes == other.axes).all()) and np.allclose(mine, others, rtol=_FLOAT32)
 
     def places_in_file(self, places: npt.ArrayLike) -> FloatArray:

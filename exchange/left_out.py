@@ -23,9 +23,9 @@ def left_of_file(scene: three_ds.Scene) -> Counter[str]:
     """Count what an import leaves out of a file."""
     chunks = () if scene.editor is None else scene.editor.chunks
     left = Counter(material=sum(chunk.ident == MAT_ENTRY for chunk in chunks))
-    for item in scene.objects:
-        if isinstance(item.content, three_ds.Mesh):
-            mesh = item.content
+    for obj in scene.objects:
+        if isinstance(obj.content, three_ds.Mesh):
+            mesh = obj.content
             faces = mesh.faces[(mesh.faces < len(mesh.vertices)).all(axis=1)]
             left += sound_faces(faces)[1]
             left["smoothing_group"] += _smoothing_groups(mesh)
@@ -44,9 +44,9 @@ def _smoothing_groups(mesh: three_ds.Mesh) -> int:
 
 def left_of_objects(items: Iterable[Any]) -> Counter[str]:
     """Count what an export leaves out of objects, but for their faces."""
-    shown = [item for item in items if item.type in GEOMETRY]
-    materials = {slot.material for item in shown for slot in item.material_slots} - {None}
-    meshes = {item.data for item in shown if item.type == "MESH"}
+    shown = [obj for obj in items if obj.type in GEOMETRY]
+    materials = {slot.material for obj in shown for slot in obj.material_slots} - {None}
+    meshes = {obj.data for obj in shown if obj.type == "MESH"}
     return Counter(material=len(materials), smooth_mesh=sum(map(_is_smooth, meshes)))
 
 
@@ -58,15 +58,15 @@ def _is_smooth(mesh: Any) -> bool:
 
 def count_in_file(scene: three_ds.Scene) -> Counter[str]:
     """Count the meshes, cameras and lights of a file's editor."""
-    contents = [item.content for item in scene.objects]
+    contents = [obj.content for obj in scene.objects]
     return Counter(
-        mesh=sum(isinstance(one, three_ds.Mesh) and bool(len(one.vertices)) for one in contents),
-        camera=sum(isinstance(one, three_ds.Camera) for one in contents),
-        light=sum(isinstance(one, three_ds.Light) for one in contents),
+        mesh=sum(isinstance(content, three_ds.Mesh) and bool(len(content.vertices)) for content in contents),
+        camera=sum(isinstance(content, three_ds.Camera) for content in contents),
+        light=sum(isinstance(content, three_ds.Light) for content in contents),
     )
 
 
 def count_in_scene(items: Iterable[Any]) -> Counter[str]:
     """Count the meshes, cameras and lights of objects, each once however many objects show it."""
     kinds = {**dict.fromkeys(GEOMETRY, "mesh"), "CAMERA": "camera", "LIGHT": "light"}
-    return Counter(kinds[kind] for kind, _ in {(item.type, item.data) for item in items if item.type in kinds})
+    return Counter(kinds[kind] for kind, _ in {(obj.type, obj.data) for obj in items if obj.type in kinds})

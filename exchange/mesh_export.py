@@ -25,13 +25,13 @@ GEOMETRY = ("MESH", "CURVE", "SURFACE", "META", "FONT")
 _FLAT = 1e-9
 
 
-def mesh_of(item: Any, world: FloatArray, frame: Frame, pivot: FloatArray, left: Counter[str], say: Say) -> Mesh | None:
+def mesh_of(obj: Any, world: FloatArray, frame: Frame, pivot: FloatArray, left: Counter[str], say: Say) -> Mesh | None:
     """Return the object's geometry as triangles, with its modifiers, where the object stands; None where there is none.
 
     `world`: the object's matrix as the file has it, (4, 4); `frame`: from the object's own space in the file to that in
     Blender; `pivot`: the object's origin in the file's mesh; `left`: gets the counts of faces that are left out.
     """
-    evaluated = item.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
     shown = evaluated.to_mesh()
     try:
         if shown is None or not len(shown.vertices):

@@ -99,8 +99,8 @@ class Exchanged:
         lines.append(rpt_("Made {:s}", _counted(self.made)))
         if self.matched:
             pairs = (
-                f'"{node}"' if node == item else rpt_('"{:s}" is "{:s}"', node, item)
-                for node, item in self.matched.items()
+                f'"{node}"' if node == obj else rpt_('"{:s}" is "{:s}"', node, obj)
+                for node, obj in self.matched.items()
             )
             lines.append(rpt_("Matched {:d} by name: {:s}", len(self.matched), ", ".join(pairs)))
         return lines

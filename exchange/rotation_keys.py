@@ -78,7 +78,7 @@ def is_of_max(scene: Scene) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Turned:
+class ModeKeys:
     """A rotation mode, and the keys of its property; without settings they are samples, to be linear."""
 
     mode: str
@@ -90,28 +90,28 @@ class Turned:
         return PROPERTIES.get(self.mode, "rotation_euler")
 
 
-def said_by_keys(turns: Keys, choices: Choices, say: Say) -> Turned:
+def keys_in_some_mode(turns: Keys, choices: Choices, say: Say) -> ModeKeys:
     """Return the keys in the rotation mode that was asked for, or in another one that can give them."""
     prefers_euler, construction = choices.prefers_euler, choices.construction
     largest = float(np.abs(turns.values[1:, 0]).max(initial=0.0))
     quaternions = _orientations(turns)
     long = np.abs(turns.values[1:, 0]) > np.pi + 1e-6
     if long.any():
-        one = n_("{:d} turn over half a turn, up to {:.1f} degrees")
-        more = n_("{:d} turns over half a turn, up to {:.1f} degrees")
-        say(counted(int(long.sum()), one, more, np.degrees(largest)))
+        singular = n_("{:d} turn over half a turn, up to {:.1f} degrees")
+        plural = n_("{:d} turns over half a turn, up to {:.1f} degrees")
+        say(counted(int(long.sum()), singular, plural, np.degrees(largest)))
     path: Path = "SHORTEST" if largest < _HALF_TURN else "AS_KEYED"
     settings = Settings(turns.cycle, construction=construction, path=path)
     if prefers_euler and path == "SHORTEST":
-        return Turned("XYZ", turns.with_values(rotations.follow_euler(quaternions, "XYZ")), settings)
+        return ModeKeys("XYZ", turns.with_values(rotations.follow_euler(quaternions, "XYZ")), settings)
     asked = "XYZ" if prefers_euler else "QUATERNION"
-    said = Turned("QUATERNION", turns.with_values(quaternions), settings)
+    said = ModeKeys("QUATERNION", turns.with_values(quaternions), settings)
     if largest < _LARGEST_ARC and asked == "QUATERNION":
         return said
     try:
         for mode, values in _followed(turns):
-            if _says(mode, values, turns):
-                said = Turned(mode, turns.with_values(values), settings)
+            if _gives_turns(mode, values, turns):
+                said = ModeKeys(mode, turns.with_values(values), settings)
                 break
         else:
             if largest > _LARGEST_QUATERNION_ARC:
@@ -122,7 +122,7 @@ def said_by_keys(turns: Keys, choices: Choices, say: Say) -> Turned:
                         "no rotation mode says its turns by its keys: written as samples of the motion, in their place"
                     )
                 )
-                return Turned("QUATERNION", _sampled(turns, construction), None)
+                return ModeKeys("QUATERNION", _sampled(turns, construction), None)
     except KeysError as error:
         say(rpt_("{:s}: taken by the shorter way", told(error.fault)))
         return replace(said, settings=Settings(turns.cycle, construction=construction))
@@ -176,7 +176,7 @@ def _followed(turns: Keys) -> Iterator[tuple[str, FloatArray]]:
         yield order, rotations.follow_euler(path, order)[rows]
 
 
-def _says(mode: str, values: FloatArray, turns: Keys) -> bool:
+def _gives_turns(mode: str, values: FloatArray, turns: Keys) -> bool:
     """Check whether keys of these values, in float32, give the same turns."""
     held = values.astype(np.float32).astype(np.float64)
     if mode == "AXIS_ANGLE":

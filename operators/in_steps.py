@@ -35,7 +35,7 @@ class InSteps:
     _timer: bpy.types.Timer | None = None
 
     def done(self, context: bpy.types.Context, result: Any) -> Status:
-        """What is left to do with what the steps return."""
+        """Finish with what the steps returned."""
         raise NotImplementedError
 
     def start(

@@ -17,7 +17,7 @@ class TCB_UL_findings(bpy.types.UIList):
 
     bl_idname = "TCB_UL_findings"
 
-    def draw_item(
+    def draw_item(  # noqa: PLR0913  as Blender calls it
         self,
         context: bpy.types.Context,
         layout: Any,

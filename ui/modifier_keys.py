@@ -33,7 +33,7 @@ _last = NONE
 
 
 class TCB_OT_last_event(bpy.types.Operator):
-    """Look at what is held on the keyboard"""
+    """Look at what is held on the keyboard"""  # noqa: D400  Blender's tooltip
 
     bl_idname = "tcb.last_event"
     bl_label = "Last Event"

@@ -21,7 +21,7 @@ _NUMBERS = [
 
 
 class TCBPreferences(bpy.types.AddonPreferences):
-    """How numbers are shown, and shortcuts"""
+    """How numbers are shown, and shortcuts."""
 
     bl_idname = PACKAGE
 

@@ -102,28 +102,28 @@ def export_steps(objects: Iterable[Any], scene: bpy.types.Scene, options: Export
     """Return the same as a generator of steps: frame by frame where objects are sampled, then object by object."""
     report = Exchanged()
     gathered = _gathered(objects, scene, options, report)
-    shown = [one.item for one in gathered if isinstance(one.item, bpy.types.Object)]
-    places = {one.item: index for index, one in reversed([*enumerate(gathered)]) if one.item is not None}
-    whys = {one: _why_sampled(one) for one in gathered}
-    rolls = [one for one in gathered if one.kind in TARGET_KINDS and (one.target is None or not one.is_upright)]
-    sampled = [*(one for one in gathered if whys[one]), *rolls]
-    items = {one.item for one in sampled} - {None}
+    shown = [node.obj for node in gathered if isinstance(node.obj, bpy.types.Object)]
+    places = {node.obj: index for index, node in reversed([*enumerate(gathered)]) if node.obj is not None}
+    whys = {node: _why_sampled(node) for node in gathered}
+    rolls = [node for node in gathered if node.kind in TARGET_KINDS and (node.target is None or not node.is_upright)]
+    sampled = [*(node for node in gathered if whys[node]), *rolls]
+    items = {node.obj for node in sampled} - {None}
     ends: Any = scene
     limit = SampleLimit(options.sample_limit)
-    for item in sorted(items, key=lambda item: str(item.name)):
-        limit.take(len(frames_of(ends)), partial(Refusal, item.name))
+    for obj in sorted(items, key=lambda obj: str(obj.name)):
+        limit.take(len(frames_of(ends)), partial(Refusal, obj.name))
     with looked_at(
-        {item for one in gathered for item in (one.item, one.target) if isinstance(item, bpy.types.Object)}, scene
+        {obj for node in gathered for obj in (node.obj, node.target) if isinstance(obj, bpy.types.Object)}, scene
     ):
-        matrices = Matrices([*items, *({one.parent for one in sampled} - items - {None})], scene)
+        matrices = Matrices([*items, *({node.parent for node in sampled} - items - {None})], scene)
         steps = len(matrices) + len(gathered)
         for done in matrices.sample():
             yield done, steps
         writer = Writer(scene, options.conversion, options.samples_others, matrices, limit)
-        for done, one in enumerate(gathered, start=len(matrices) + 1):
-            writer.write(one, whys[one])
+        for done, node in enumerate(gathered, start=len(matrices) + 1):
+            writer.write(node, whys[node])
             yield done, steps
-        nodes = [_node(index, one, places) for index, one in enumerate(gathered)]
+        nodes = [_node(index, node, places) for index, node in enumerate(gathered)]
         ends.frame_set(ends.frame_start)
         left = left_of_objects(shown)
         editor = three_ds.Editor(tuple(_editor_objects(gathered, scene, options.conversion, left)))
@@ -139,47 +139,47 @@ def export_steps(objects: Iterable[Any], scene: bpy.types.Scene, options: Export
 
 def _made_in(gathered: Sequence[Gathered]) -> bytes:
     """Return the name of the program's file for the header: 3ds Max's where most rotations are played as in Blender."""
-    count = Counter(one.construction for one in gathered if one.construction is not None)
+    count = Counter(node.construction for node in gathered if node.construction is not None)
     chosen: Construction = "SQUAD" if count["SQUAD"] > count["DE_CASTELJAU"] else "DE_CASTELJAU"
-    for one in gathered:
-        if one.construction not in (None, chosen):
-            one.say(rpt_("the file can't say that its rotation goes between keys otherwise than most"))
+    for node in gathered:
+        if node.construction not in (None, chosen):
+            node.say(rpt_("the file can't say that its rotation goes between keys otherwise than most"))
     return MAX_NAME if chosen == "SQUAD" else b"TCB"
 
 
 def _gathered(objects: Iterable[Any], scene: Any, options: ExportOptions, report: Exchanged) -> list[Gathered]:
     """Return the objects that become nodes, with their targets; parents first."""
     chosen = list(objects)
-    targets = {item: target_of(item, options.conversion) for item in chosen if _kind(item) in TARGET_KINDS}
+    targets = {obj: target_of(obj, options.conversion) for obj in chosen if _kind(obj) in TARGET_KINDS}
     aims = {target for target, _ in targets.values() if target is not None and target.type == "EMPTY"}
-    chosen = [item for item in chosen if item not in aims | upright_spaces(targets)]
-    chosen += sorted(aims, key=lambda item: str(item.name))
+    chosen = [obj for obj in chosen if obj not in aims | upright_spaces(targets)]
+    chosen += sorted(aims, key=lambda obj: str(obj.name))
     exported, instances = set(chosen), Instances(options.conversion, Names())
     gathered: list[Gathered] = []
-    for item in sorted(chosen, key=_depth):
-        if item in aims:
+    for obj in sorted(chosen, key=_depth):
+        if obj in aims:
             continue
-        one = _gather(item, exported, *targets.get(item, (None, True)), report)
-        find_source(one, options.conversion)
-        instances.name(one)
-        gathered.append(one)
-        if one.kind in TARGET_KINDS:
-            aim = one.target
+        node = _gather(obj, exported, *targets.get(obj, (None, True)), report)
+        find_source(node, options.conversion)
+        instances.name(node)
+        gathered.append(node)
+        if node.kind in TARGET_KINDS:
+            aim = node.target
             parent = aim.parent if aim is not None and aim.parent in exported else None
-            say = partial(note, report.notes, item.name if aim is None else aim.name)
-            target = Gathered(aim, TARGET_KINDS[one.kind], one.name, parent, say, aimed_by=item)
+            say = partial(note, report.notes, obj.name if aim is None else aim.name)
+            target = Gathered(aim, TARGET_KINDS[node.kind], node.name, parent, say, aimed_by=obj)
             target.parent_is_aimed = parent is not None and _kind(parent) in TARGET_KINDS
             if aim is not None:
                 find_source(target, options.conversion)
             gathered.append(target)
-    for one in gathered:
-        _say_what_parents_lose(one, aims)
+    for node in gathered:
+        _say_what_parents_lose(node, aims)
     return gathered + _ambient(scene, options, report)
 
 
-def _say_what_parents_lose(one: Gathered, aims: set[Any]) -> None:
+def _say_what_parents_lose(node: Gathered, aims: set[Any]) -> None:
     """Note what the file can't pass on: to lights and targets more than positions, to cameras and spotlights scale."""
-    parent = one.parent
+    parent = node.parent
     if parent is None or (_kind(parent) == "OBJECT" and parent not in aims):
         return
     lost = ("scale",) if _kind(parent) in TARGET_KINDS else ("scale", "rotation")
@@ -187,14 +187,16 @@ def _say_what_parents_lose(one: Gathered, aims: set[Any]) -> None:
     turns = "rotation" in lost and parent.matrix_basis.to_quaternion().angle > _ROUNDING
     if scales or turns or any(curve.data_path.startswith(lost) for curve in _curves_of(parent)):
         if "rotation" in lost:
-            one.say(rpt_('hangs from "{:s}", of which the file has no scale or rotation: it goes without', parent.name))
+            node.say(
+                rpt_('hangs from "{:s}", of which the file has no scale or rotation: it goes without', parent.name)
+            )
         else:
-            one.say(rpt_('hangs from "{:s}", of which the file has no scale: it goes without', parent.name))
+            node.say(rpt_('hangs from "{:s}", of which the file has no scale: it goes without', parent.name))
 
 
-def _curves_of(item: Any) -> list[bpy.types.FCurve]:
+def _curves_of(obj: Any) -> list[bpy.types.FCurve]:
     try:
-        return list(channels_of(item))
+        return list(channels_of(obj))
     except Refusal:
         return []
 
@@ -207,19 +209,19 @@ def _ambient(scene: Any, options: ExportOptions, report: Exchanged) -> list[Gath
     world = scene.world
     if world is None:
         return []
-    one = Gathered(world, "AMBIENT", _AMBIENT, None, partial(note, report.notes, world.name))
-    find_source(one, options.conversion)
+    node = Gathered(world, "AMBIENT", _AMBIENT, None, partial(note, report.notes, world.name))
+    find_source(node, options.conversion)
     background = _plain_background(world)
     is_keyed = any(curve.data_path == "color" for curve in _curves_of(world))
-    if background is None or is_keyed or one.source is not None:
-        one.colored = world, "color"
+    if background is None or is_keyed or node.source is not None:
+        node.colored = world, "color"
     else:
-        one.colored = world.node_tree, background
+        node.colored = world.node_tree, background
     if world.node_tree is not None:
-        left = ", ".join(sorted({curve.data_path for curve in _curves_of(world.node_tree)} - {one.colored[1]}))
+        left = ", ".join(sorted({curve.data_path for curve in _curves_of(world.node_tree)} - {node.colored[1]}))
         if left:
-            one.say(rpt_("its nodes are animated, which is left: {:s}", left))
-    return [one]
+            node.say(rpt_("its nodes are animated, which is left: {:s}", left))
+    return [node]
 
 
 def _plain_background(world: Any) -> str | None:
@@ -229,70 +231,70 @@ def _plain_background(world: Any) -> str | None:
     output = world.node_tree.get_output_node("ALL") if plays else None
     if output is None or not output.inputs["Surface"].is_linked:
         return None
-    node = output.inputs["Surface"].links[0].from_node
-    if node.bl_idname != "ShaderNodeBackground" or node.inputs["Color"].is_linked:
+    background = output.inputs["Surface"].links[0].from_node
+    if background.bl_idname != "ShaderNodeBackground" or background.inputs["Color"].is_linked:
         return None
-    return f"{node.inputs['Color'].path_from_id()}.default_value"
+    return f"{background.inputs['Color'].path_from_id()}.default_value"
 
 
-def _kind(item: Any) -> str:
-    if item.type == "LIGHT" and item.data.type == "SPOT":
+def _kind(obj: Any) -> str:
+    if obj.type == "LIGHT" and obj.data.type == "SPOT":
         return "SPOTLIGHT"
-    return {"CAMERA": "CAMERA", "LIGHT": "LIGHT"}.get(item.type, "OBJECT")
+    return {"CAMERA": "CAMERA", "LIGHT": "LIGHT"}.get(obj.type, "OBJECT")
 
 
-def _gather(item: Any, exported: set[Any], target: Any, is_upright: bool, report: Exchanged) -> Gathered:
-    say = partial(note, report.notes, item.name)
-    kind = _kind(item)
-    if item.type == "LIGHT" and item.data.type not in ("SPOT", "POINT"):
-        kind_of_light = item.data.type.lower()
+def _gather(obj: Any, exported: set[Any], target: Any, is_upright: bool, report: Exchanged) -> Gathered:
+    say = partial(note, report.notes, obj.name)
+    kind = _kind(obj)
+    if obj.type == "LIGHT" and obj.data.type not in ("SPOT", "POINT"):
+        kind_of_light = obj.data.type.lower()
         say(rpt_("a {:s} light, which the file has not: written as one that shines all round", kind_of_light))
-    if kind == "OBJECT" and item.type not in (*GEOMETRY, "EMPTY"):
-        say(rpt_("{:s}s have no place in the file: written as a dummy", item.type.lower()))
-    if item.type == "EMPTY" and item.instance_type == "COLLECTION" and item.instance_collection is not None:
-        shown = item.instance_collection.name
+    if kind == "OBJECT" and obj.type not in (*GEOMETRY, "EMPTY"):
+        say(rpt_("{:s}s have no place in the file: written as a dummy", obj.type.lower()))
+    if obj.type == "EMPTY" and obj.instance_type == "COLLECTION" and obj.instance_collection is not None:
+        shown = obj.instance_collection.name
         say(rpt_('shows the collection "{:s}", which is left: written as a dummy', shown))
-    if item.type in GEOMETRY and _changes_shape(item):
+    if obj.type in GEOMETRY and _changes_shape(obj):
         say(rpt_("its shape changes, which the file can't say: written as it is at the first frame"))
-    parent = item.parent
+    parent = obj.parent
     while parent is not None and parent not in exported:
         parent = parent.parent
-    gathered = Gathered(item, kind, b"", parent, say, target=target, is_upright=is_upright)
+    gathered = Gathered(obj, kind, b"", parent, say, target=target, is_upright=is_upright)
     gathered.parent_is_aimed = parent is not None and _kind(parent) in TARGET_KINDS
     return gathered
 
 
-def _changes_shape(item: Any) -> bool:
+def _changes_shape(obj: Any) -> bool:
     """Check whether an armature or shape keys may move the object's vertices."""
-    keys = getattr(item.data, "shape_keys", None)
+    keys = getattr(obj.data, "shape_keys", None)
     moved = keys is not None and keys.animation_data is not None
-    return moved or any(modifier.type == "ARMATURE" for modifier in item.modifiers)
+    return moved or any(modifier.type == "ARMATURE" for modifier in obj.modifiers)
 
 
-def _depth(item: Any) -> int:
+def _depth(obj: Any) -> int:
     depth = 0
-    while item.parent is not None:
-        depth, item = depth + 1, item.parent
+    while obj.parent is not None:
+        depth, obj = depth + 1, obj.parent
     return depth
 
 
-def _why_sampled(one: Gathered) -> str:
-    if one.item is None or one.kind == "AMBIENT":
+def _why_sampled(node: Gathered) -> str:
+    if node.obj is None or node.kind == "AMBIENT":
         return ""
-    return why_more_than_keys(one.item, one.parent, one.kind in TARGET_KINDS)
+    return why_more_than_keys(node.obj, node.parent, node.kind in TARGET_KINDS)
 
 
-def _node(index: int, one: Gathered, places: dict[Any, int]) -> three_ds.Node:
-    source = one.source
+def _node(index: int, node: Gathered, places: dict[Any, int]) -> three_ds.Node:
+    source = node.source
     return three_ds.Node(
-        one.kind,
-        one.name,
-        None if one.parent is None else places[one.parent],
+        node.kind,
+        node.name,
+        None if node.parent is None else places[node.parent],
         index,
-        one.flags if source is None or one.kind == "OBJECT" else source.flags,
-        one.pivot if one.kind == "OBJECT" else None,
-        one.instance,
-        tuple(one.tracks),
+        node.flags if source is None or node.kind == "OBJECT" else source.flags,
+        node.pivot if node.kind == "OBJECT" else None,
+        node.instance,
+        tuple(node.tracks),
         () if source is None else source.chunks,
     )
 
@@ -302,47 +304,47 @@ def _editor_objects(
 ) -> Iterable[three_ds.Object]:
     """Return the objects that the nodes show, once each; what is left out of them is added to `left`."""
     shown: dict[bytes, Gathered] = {}
-    for one in gathered:
-        if one.item is None or one.kind in (*TARGET_KINDS.values(), "AMBIENT") or one.name == DUMMY:
+    for node in gathered:
+        if node.obj is None or node.kind in (*TARGET_KINDS.values(), "AMBIENT") or node.name == DUMMY:
             continue
         # Where an instance of a mesh is mirrored, readers also mirror the instances that are not.
-        if one.name not in shown or (_is_mirrored(shown[one.name]) and not _is_mirrored(one)):
-            shown[one.name] = one
-    for one in shown.values():
-        world = np.array(one.item.matrix_world, dtype=np.float64)
+        if node.name not in shown or (_is_mirrored(shown[node.name]) and not _is_mirrored(node)):
+            shown[node.name] = node
+    for node in shown.values():
+        world = np.array(node.obj.matrix_world, dtype=np.float64)
         world[:3, 3] = conversion.places_in_file(world[:3, 3])
-        frame = Frame(conversion, is_aimed=one.kind in TARGET_KINDS)
+        frame = Frame(conversion, is_aimed=node.kind in TARGET_KINDS)
         world[:3, :3] = conversion.axes.T @ world[:3, :3] @ frame.inner
         content: three_ds.Mesh | three_ds.Camera | three_ds.Light | None
-        if one.kind == "OBJECT":
-            pivot = np.zeros(3) if one.pivot is None else one.pivot.astype(float)
-            shows = one.item.type in GEOMETRY
-            content = mesh_of(one.item, world, frame, pivot, left, one.say) if shows else None
-        elif one.kind == "CAMERA":
-            content = _camera(one.item, scene, world, _sight(one, world, conversion))
+        if node.kind == "OBJECT":
+            pivot = np.zeros(3) if node.pivot is None else node.pivot.astype(float)
+            shows = node.obj.type in GEOMETRY
+            content = mesh_of(node.obj, world, frame, pivot, left, node.say) if shows else None
+        elif node.kind == "CAMERA":
+            content = _camera(node.obj, scene, world, _sight(node, world, conversion))
         else:
-            content = _light(one.item, world, _sight(one, world, conversion))
-        yield three_ds.Object(one.name, content or three_ds.Mesh())
+            content = _light(node.obj, world, _sight(node, world, conversion))
+        yield three_ds.Object(node.name, content or three_ds.Mesh())
 
 
-def _is_mirrored(one: Gathered) -> bool:
-    return bool(one.item.matrix_world.is_negative)
+def _is_mirrored(node: Gathered) -> bool:
+    return bool(node.obj.matrix_world.is_negative)
 
 
-def _sight(one: Gathered, world: FloatArray, conversion: Conversion) -> FloatArray:
-    if one.target is not None:
-        return conversion.places_in_file(one.target.matrix_world.translation[:])
+def _sight(node: Gathered, world: FloatArray, conversion: Conversion) -> FloatArray:
+    if node.target is not None:
+        return conversion.places_in_file(node.target.matrix_world.translation[:])
     return np.asarray(world[:3, 3] - world[:3, 2])
 
 
-def _camera(item: Any, scene: bpy.types.Scene, world: FloatArray, target: FloatArray) -> three_ds.Camera:
-    lens = DEGREES_MM / float(fov_of(item.data.lens, width_seen(item.data, scene)))
+def _camera(obj: Any, scene: bpy.types.Scene, world: FloatArray, target: FloatArray) -> three_ds.Camera:
+    lens = DEGREES_MM / float(fov_of(obj.data.lens, width_seen(obj.data, scene)))
     roll = math.degrees(rolls_of(world[np.newaxis, :3, :3])[0])
     return three_ds.Camera(world[:3, 3].astype(np.float32), target.astype(np.float32), roll, lens)
 
 
-def _light(item: Any, world: FloatArray, target: FloatArray) -> three_ds.Light:
-    light = item.data
+def _light(obj: Any, world: FloatArray, target: FloatArray) -> three_ds.Light:
+    light = obj.data
     spot = None
     if light.type == "SPOT":
         inner = math.degrees(float(hotspot_of(light.spot_blend, light.spot_size)))

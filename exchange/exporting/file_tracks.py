@@ -28,9 +28,9 @@ def numbers_track(kind: str, keys: Keys, conversion: Conversion, say: Say) -> Tr
     values = np.clip(np.nan_to_num(keys.values), -_LARGEST, _LARGEST)
     changed = (values != keys.values).any(axis=1)
     if changed.any():
-        one = n_("{:d} key with a value that the file has no number for: taken as the nearest, or 0")
-        more = n_("{:d} keys with a value that the file has no number for: taken as the nearest, or 0")
-        say(counted(int(changed.sum()), one, more))
+        singular = n_("{:d} key with a value that the file has no number for: taken as the nearest, or 0")
+        plural = n_("{:d} keys with a value that the file has no number for: taken as the nearest, or 0")
+        say(counted(int(changed.sum()), singular, plural))
     return _track(kind, frames, values.astype(np.float32), keys)
 
 
@@ -92,9 +92,9 @@ def _file_frames(frames: FloatArray, conversion: Conversion, say: Say) -> npt.ND
     ahead = np.append(np.abs(np.diff(frames) - APART) < _WHOLE, False)
     moved = (np.abs(exact - whole) > _WHOLE) & ~ahead
     if moved.any():
-        one = n_("{:d} key not at a whole frame, such as {:g}: at the nearest in the file")
-        more = n_("{:d} keys not at a whole frame, such as {:g}: at the nearest in the file")
-        say(counted(int(moved.sum()), one, more, frames[np.argmax(moved)]))
+        singular = n_("{:d} key not at a whole frame, such as {:g}: at the nearest in the file")
+        plural = n_("{:d} keys not at a whole frame, such as {:g}: at the nearest in the file")
+        say(counted(int(moved.sum()), singular, plural, frames[np.argmax(moved)]))
     together = np.diff(whole) == 0
     if (together & ~ahead[:-1]).any():
         say(rpt_("keys nearer to each other than a frame: they share one in the file"))

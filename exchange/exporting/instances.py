@@ -27,57 +27,57 @@ class Instances:
         self._imported: dict[bytes, list[Gathered]] = {}
         self._instances: dict[bytes, Names] = {}
 
-    def name(self, one: Gathered) -> None:
+    def name(self, node: Gathered) -> None:
         """Give the object a name of its own, or that of its mesh and an instance's name; and a pivot."""
-        source = one.source
-        one.pivot = np.zeros(3, np.float32) if source is None else source.pivot
-        first = self._first(one)
-        is_named_so = source is not None and node_name(source) == one.item.name
-        if first is not one:
-            one.name = first.name
+        source = node.source
+        node.pivot = np.zeros(3, np.float32) if source is None else source.pivot
+        first = self._first(node)
+        is_named_so = source is not None and node_name(source) == node.obj.name
+        if first is not node:
+            node.name = first.name
             if is_named_so and source is not None and source.name == first.name:
-                one.instance = source.instance_name
+                node.instance = source.instance_name
             else:
-                label = one.item.name.removeprefix(f"{first.item.name}.")
-                one.instance = self._instances.setdefault(first.name, Names()).take(label, one.say)
+                label = node.obj.name.removeprefix(f"{first.obj.name}.")
+                node.instance = self._instances.setdefault(first.name, Names()).take(label, node.say)
         elif source is not None and source.name == DUMMY:
-            one.name, one.instance = DUMMY, self.names.take(one.item.name, one.say)
+            node.name, node.instance = DUMMY, self.names.take(node.obj.name, node.say)
         elif source is not None and is_named_so:
-            one.name, one.instance = self.names.take(source.name.decode("latin-1"), one.say), source.instance_name
+            node.name, node.instance = self.names.take(source.name.decode("latin-1"), node.say), source.instance_name
         else:
-            one.name = self.names.take(one.item.name, one.say)
+            node.name = self.names.take(node.obj.name, node.say)
 
-    def _first(self, one: Gathered) -> Gathered:
+    def _first(self, node: Gathered) -> Gathered:
         """Return the first object that shows the same mesh, which may be the object itself."""
-        item, source = one.item, one.source
-        if item.type not in GEOMETRY or item.modifiers:
-            return one
-        first = self._first_of.setdefault(item.data, one)
-        if first is not one:
-            one.pivot = first.pivot
-        elif item.type == "MESH" and source is not None:
+        obj, source = node.obj, node.source
+        if obj.type not in GEOMETRY or obj.modifiers:
+            return node
+        first = self._first_of.setdefault(obj.data, node)
+        if first is not node:
+            node.pivot = first.pivot
+        elif obj.type == "MESH" and source is not None:
             alike = self._imported.setdefault(source.name, [])
-            first = next((other for other in alike if self._are_alike(other, one)), one)
-            if first is one:
-                alike.append(one)
+            first = next((other for other in alike if self._are_alike(other, node)), node)
+            if first is node:
+                alike.append(node)
         return first
 
-    def _are_alike(self, one: Gathered, other: Gathered) -> bool:
+    def _are_alike(self, node: Gathered, other: Gathered) -> bool:
         """Check whether two meshes are one around two pivots, as an import makes them of such instances."""
-        mine, others = one.item.data, other.item.data
+        mine, others = node.obj.data, other.obj.data
         if any(len(getattr(mine, name)) != len(getattr(others, name)) for name in ("vertices", "loops", "polygons")):
             return False
         if not np.array_equal(_corners(mine), _corners(others)) or not np.array_equal(_mapped(mine), _mapped(others)):
             return False
-        points = self._around_pivot(one)
+        points = self._around_pivot(node)
         apart = np.abs(points - self._around_pivot(other)).max(initial=0.0)
         return bool(apart <= _NEAR * np.abs(points).max(initial=0.0))
 
-    def _around_pivot(self, one: Gathered) -> FloatArray:
+    def _around_pivot(self, node: Gathered) -> FloatArray:
         """Return the vertices (n, 3) in the file's mesh, in the scene's units and axes."""
-        points = np.empty(3 * len(one.item.data.vertices), np.float32)
-        one.item.data.vertices.foreach_get("co", points)
-        pivot = np.zeros(3) if one.pivot is None else one.pivot
+        points = np.empty(3 * len(node.obj.data.vertices), np.float32)
+        node.obj.data.vertices.foreach_get("co", points)
+        pivot = np.zeros(3) if node.pivot is None else node.pivot
         moved: FloatArray = points.reshape(-1, 3) + Frame(self.conversion).points(pivot[np.newaxis])
         return moved
 

@@ -20,34 +20,32 @@ _TURNING = ("TRACK_TO", "DAMPED_TRACK", "LOCKED_TRACK", "COPY_ROTATION", "LIMIT_
 _TRANSFORMS = ("location", "rotation", "scale", "delta_")
 
 
-def why_more_than_keys(item: Any, parent: Any, aims: bool) -> str:
+def why_more_than_keys(obj: Any, parent: Any, aims: bool) -> str:
     """Return why the object's own channels do not give its motion relative to `parent`; empty where they do.
 
     `parent`: what it hangs from in the file.
     """
-    data = item.animation_data
-    for constraint in item.constraints:
+    data = obj.animation_data
+    for constraint in obj.constraints:
         if constraint.enabled and not (aims and constraint.type in _TURNING):
             return rpt_('has the constraint "{:s}"', constraint.name)
-    if item.parent != parent or (parent is not None and item.parent_type != "OBJECT"):
+    if obj.parent != parent or (parent is not None and obj.parent_type != "OBJECT"):
         return rpt_("hangs from what is not in the file")
     if data is not None and any(driver.data_path.startswith(_TRANSFORMS) for driver in data.drivers):
         return rpt_("has drivers")
     if data is not None and any(track.strips and not track.mute for track in data.nla_tracks):
         return rpt_("has NLA strips")
-    delta = np.array(
-        [*item.delta_location, *item.delta_rotation_euler, *item.delta_scale, *item.delta_rotation_quaternion]
-    )
+    delta = np.array([*obj.delta_location, *obj.delta_rotation_euler, *obj.delta_scale, *obj.delta_rotation_quaternion])
     if not np.array_equal(delta, [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0]):
         return rpt_("has delta transforms")
-    if parent is not None and inverse_of(item) is None:
+    if parent is not None and inverse_of(obj) is None:
         return rpt_("has a parent inverse that shears")
     return ""
 
 
-def inverse_of(item: Any) -> tuple[FloatArray, FloatArray, float] | None:
+def inverse_of(obj: Any) -> tuple[FloatArray, FloatArray, float] | None:
     """Return the parent inverse as a location, a quaternion and a factor; None where it is not made of these."""
-    matrix = np.array(item.matrix_parent_inverse, dtype=np.float64)
+    matrix = np.array(obj.matrix_parent_inverse, dtype=np.float64)
     factor = float(np.cbrt(np.linalg.det(matrix[:3, :3])))
     if factor <= 0.0 or np.abs(matrix[:3, :3] @ matrix[:3, :3].T - factor**2 * np.eye(3)).max() > _NEAR * factor**2:
         return None
@@ -69,8 +67,8 @@ def looked_at(items: Iterable[Any], scene: Any) -> Iterator[None]:
     looking: Any = bpy.data.objects.new("TCB", None)
     try:
         scene.collection.objects.link(looking)
-        for item in items:
-            looking.constraints.new("COPY_TRANSFORMS").target = item
+        for obj in items:
+            looking.constraints.new("COPY_TRANSFORMS").target = obj
         yield
     finally:
         bpy.data.objects.remove(looking)
@@ -86,7 +84,7 @@ class Matrices:
     def __init__(self, items: Iterable[Any], scene: Any) -> None:
         self.scene = scene
         self.frames = frames_of(scene)
-        self._worlds: dict[Any, FloatArray] = {item: np.empty((len(self.frames), 4, 4)) for item in items}
+        self._worlds: dict[Any, FloatArray] = {obj: np.empty((len(self.frames), 4, 4)) for obj in items}
 
     def __len__(self) -> int:
         """Return the number of frames to go through."""
@@ -97,16 +95,16 @@ class Matrices:
         for row, frame in enumerate(self.frames[: len(self)]):
             self.scene.frame_set(int(frame))
             depsgraph = bpy.context.evaluated_depsgraph_get()
-            for item, worlds in self._worlds.items():
-                worlds[row] = item.evaluated_get(depsgraph).matrix_world
+            for obj, worlds in self._worlds.items():
+                worlds[row] = obj.evaluated_get(depsgraph).matrix_world
             yield row + 1
 
-    def world(self, item: Any) -> FloatArray:
-        return self._worlds[item]
+    def world(self, obj: Any) -> FloatArray:
+        return self._worlds[obj]
 
-    def local(self, item: Any, parent: Any) -> tuple[FloatArray, FloatArray, FloatArray, bool]:
+    def local(self, obj: Any, parent: Any) -> tuple[FloatArray, FloatArray, FloatArray, bool]:
         """Return locations (n, 3), quaternions (n, 4), scales (n, 3), relative to `parent`, and whether they shear."""
-        matrices = self._worlds[item]
+        matrices = self._worlds[obj]
         if parent is not None:
             matrices = np.linalg.inv(self._worlds[parent]) @ matrices
         axes = matrices[:, :3, :3]

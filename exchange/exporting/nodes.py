@@ -40,7 +40,7 @@ _ROUNDING = 1e-6
 class Gathered:
     """An object, and the node that it becomes."""
 
-    item: Any
+    obj: Any
     kind: str
     name: bytes
     parent: Any
@@ -68,12 +68,12 @@ class Gathered:
     """The interpolation of its rotation, where that has several keys."""
 
 
-def target_of(item: Any, conversion: Conversion) -> tuple[Any, bool]:
+def target_of(obj: Any, conversion: Conversion) -> tuple[Any, bool]:
     """Return the object that a camera or light looks at, and whether it looks there upright in the file.
 
     The object is None where there is no such constraint, or there are others too.
     """
-    live = [constraint for constraint in item.constraints if constraint.enabled]
+    live = [constraint for constraint in obj.constraints if constraint.enabled]
     aims = [constraint for constraint in live if constraint.name != ROLL_CONSTRAINT]
     if len(aims) != 1 or aims[0].type != "TRACK_TO" or aims[0].target is None:
         return None, True
@@ -91,12 +91,12 @@ def target_of(item: Any, conversion: Conversion) -> tuple[Any, bool]:
 
 def upright_spaces(items: Iterable[Any]) -> set[Any]:
     """Return the objects in whose spaces an import made cameras stand upright, as the file had other axes."""
-    return {each.space_object for item in items for each in item.constraints if each.name == AIM} - {None}
+    return {each.space_object for obj in items for each in obj.constraints if each.name == AIM} - {None}
 
 
 def find_source(gathered: Gathered, conversion: Conversion) -> None:
     """Find the node that the object was imported from, if it would be written by the same conversion."""
-    kept = recall(gathered.item)
+    kept = recall(gathered.obj)
     if kept is None or kept[0].kind != gathered.kind or not kept[1].is_like(conversion):
         return
     node, before, choices = kept
@@ -122,7 +122,7 @@ class Writer:
         if why_sampled:
             gathered.say(rpt_("{:s}: its motion is written as samples", why_sampled))
         kind = gathered.kind
-        if gathered.item is None:
+        if gathered.obj is None:
             self._sight(gathered)
             return
         if gathered.colored is not None:
@@ -137,9 +137,9 @@ class Writer:
             self._view(gathered)
             self._roll(gathered)
         elif kind == "LIGHT":
-            self._color(gathered, self._tracks(gathered.item.data))
+            self._color(gathered, self._tracks(gathered.obj.data))
         elif kind == "SPOTLIGHT":
-            tracks = self._tracks(gathered.item.data)
+            tracks = self._tracks(gathered.obj.data)
             self._color(gathered, tracks)
             self._cones(gathered, tracks)
             self._roll(gathered)
@@ -157,10 +157,10 @@ class Writer:
             gathered.tracks.append(numbers_track(kind, now.with_values(values), self.conversion, gathered.say))
 
     def _place(self, gathered: Gathered, why_sampled: str) -> None:
-        item, say = gathered.item, gathered.say
+        obj, say = gathered.obj, gathered.say
         frame = Frame(self.conversion, gathered.parent_is_aimed, gathered.kind in TARGET_KINDS)
         if why_sampled:
-            places, turns, scales, shears = self.matrices.local(item, gathered.parent)
+            places, turns, scales, shears = self.matrices.local(obj, gathered.parent)
             if shears:
                 say(rpt_("it is sheared, which the file can't say: it is written without"))
             frames = self.matrices.frames
@@ -171,8 +171,8 @@ class Writer:
                 gathered.tracks.append(turns_track(rotation, self.conversion, say))
                 self._add(gathered, "SCALE", "", scale, frame.scales_in_file(scale.values))
             return
-        tracks = self._tracks(item)
-        inverse = None if gathered.parent is None else inverse_of(item)
+        tracks = self._tracks(obj)
+        inverse = None if gathered.parent is None else inverse_of(obj)
         place, turn, factor = inverse or (np.zeros(3), _NO_TURN, 1.0)
         location = tracks.numbers("location", say)
         location = location.with_values(place + factor * location.values @ rotations.to_matrix(turn).T)
@@ -186,8 +186,8 @@ class Writer:
 
     def _turns(self, gathered: Gathered, tracks: Tracks, outer: FloatArray, frame: Frame) -> None:
         """Add the rotation track; `outer` is applied after the object's own rotation."""
-        item, say = gathered.item, gathered.say
-        said = tracks.rotation(item)
+        obj, say = gathered.obj, gathered.say
+        said = tracks.rotation(obj)
         if said.settings is not None and len(said.keys) > 1:
             gathered.construction = said.settings.construction
         then = None if gathered.planned is None else gathered.planned.rotation
@@ -195,7 +195,7 @@ class Writer:
         if then is not None and read is not None and said.is_like(then) and (outer == _NO_TURN).all():
             gathered.tracks.append(read)
             return
-        turns = tracks.turns(item, say)
+        turns = tracks.turns(obj, say)
         values = turns.values.copy()
         values[:, 1:] = frame.axes_in_file(turns.values[:, 1:] @ rotations.to_matrix(outer).T)
         first = rotations.from_axis_angle(turns.values[0, 1:], turns.values[0, 0])
@@ -208,8 +208,8 @@ class Writer:
         gathered.tracks.append(turns_track(turns.with_values(values), self.conversion, say))
 
     def _hide(self, gathered: Gathered) -> None:
-        item = gathered.item
-        now = _visibility(item)
+        obj = gathered.obj
+        now = _visibility(obj)
         hidden = bool(now.values[0, 0])
         gathered.flags = (gathered.flags[0] & ~HIDDEN | (HIDDEN if hidden else 0), gathered.flags[1])
         then = None if gathered.planned is None else gathered.planned.hidden
@@ -226,7 +226,7 @@ class Writer:
     def _morph(self, gathered: Gathered) -> None:
         """Write the markers of what was a morph track."""
         read = None if gathered.source is None else gathered.source.track("MORPH")
-        action = gathered.item.animation_data.action if gathered.item.animation_data else None
+        action = gathered.obj.animation_data.action if gathered.obj.animation_data else None
         if read is None or action is None or gathered.planned is None:
             return
         now = [(marker.frame, marker.name) for marker in action.pose_markers]
@@ -236,7 +236,7 @@ class Writer:
             gathered.say(rpt_("morph track: its markers were changed, so it is left out"))
 
     def _view(self, gathered: Gathered) -> None:
-        camera, say = gathered.item.data, gathered.say
+        camera, say = gathered.obj.data, gathered.say
         tracks = self._tracks(camera)
         if tracks.is_keyed('["fov"]') and is_driven(camera, "lens", LENS):
             fov = tracks.numbers('["fov"]', say)
@@ -254,13 +254,13 @@ class Writer:
         self._add(gathered, "FOV", "fov", fov, fov.values)
 
     def _roll(self, gathered: Gathered) -> None:
-        item, say = gathered.item, gathered.say
-        constraint = item.constraints.get(ROLL_CONSTRAINT)
+        obj, say = gathered.obj, gathered.say
+        constraint = obj.constraints.get(ROLL_CONSTRAINT)
         if gathered.target is None or not gathered.is_upright:
-            worlds = self.conversion.axes.T @ self.matrices.world(item)[:, :3, :3]
+            worlds = self.conversion.axes.T @ self.matrices.world(obj)[:, :3, :3]
             roll = sampled(self.matrices.frames, np.degrees(rolls_of(worlds))[:, np.newaxis])
-        elif constraint is not None and self._tracks(item).is_keyed('["roll"]'):
-            roll = self._tracks(item).numbers('["roll"]', say)
+        elif constraint is not None and self._tracks(obj).is_keyed('["roll"]'):
+            roll = self._tracks(obj).numbers('["roll"]', say)
         else:
             roll = still(np.array([0.0 if constraint is None else math.degrees(constraint.to_min_z_rot)]))
         self._add(gathered, "ROLL", "roll", roll, roll.values)
@@ -278,7 +278,7 @@ class Writer:
         self._add(gathered, "COLOR", "color", color, color.values[:, :3])
 
     def _cones(self, gathered: Gathered, tracks: Tracks) -> None:
-        light, say = gathered.item.data, gathered.say
+        light, say = gathered.obj.data, gathered.say
         if is_driven(light, "spot_size", SIZE) and is_driven(light, "spot_blend", BLEND):
             hotspot, falloff = (tracks.numbers(f'["{name}"]', say) for name in ("hotspot", "falloff"))
         elif tracks.is_keyed("spot_blend") or tracks.is_keyed("spot_size"):
@@ -306,14 +306,14 @@ def _same(now: Keys, then: Keys) -> bool:
     return now.is_like(then)
 
 
-def _visibility(item: Any) -> Keys:
+def _visibility(obj: Any) -> Keys:
     """Return keys that are 1 where the object is hidden in renders."""
     try:
-        curves = [fcurve for fcurve in channels_of(item) if fcurve.data_path == "hide_render" and not fcurve.mute]
+        curves = [fcurve for fcurve in channels_of(obj) if fcurve.data_path == "hide_render" and not fcurve.mute]
     except Refusal:
         curves = []
     if not curves or not len(curves[0].keyframe_points):
-        return still(np.array([float(item.hide_render)]))
+        return still(np.array([float(obj.hide_render)]))
     co = np.array([point.co for point in curves[0].keyframe_points])
     return Keys(co[:, 0], co[:, 1:].round(), np.zeros((5, len(co))))
 

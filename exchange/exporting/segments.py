@@ -67,9 +67,11 @@ class _Piece:
     """Turns from the key before, shape (n, 4), of a rotation's own keys."""
 
 
-def joined(whole: TrackSpline, conversion: Conversion, turns: Callable[[TrackSpline], FloatArray] | None) -> Joined:
+def joined_keys(
+    whole: TrackSpline, conversion: Conversion, turns: Callable[[TrackSpline], FloatArray] | None
+) -> Joined:
     """Return keys for a spline of several runs; `turns` gives the turns of a rotation's run, and is None for values."""
-    return _Joining(whole, conversion, turns).joined()
+    return _Joining(whole, conversion, turns).joined_keys()
 
 
 class _Joining:
@@ -95,7 +97,7 @@ class _Joining:
         self.speeds = [None, *(1.0 if straight else None for straight in self.straight), None]
         """Speeds before and after each run, in chords of the segments there; None: any."""
 
-    def joined(self) -> Joined:
+    def joined_keys(self) -> Joined:
         own = [self._own(run) for run in range(len(self.runs))]
         added = [self._added(gap) for gap in range(len(self.inside))]
         sampled = self._unlike(self._keys(own, added), own)

@@ -25,15 +25,15 @@ from ...interp.splines.methods import METHODS
 from ...interp.splines.tcb import METHOD
 from ..clean_keys import Keys, Say, still
 from ..conversion import Conversion, FloatArray
-from ..rotation_keys import PROPERTIES, Turned
-from .segments import joined
+from ..rotation_keys import PROPERTIES, ModeKeys
+from .segments import joined_keys
 
 _SAME = 1e-6
 """Samples within this of each other are one value, rounded to float32."""
 
 
 @dataclass(frozen=True, eq=False)
-class Said:
+class RotationKeys:
     """A rotation mode and the keys of its property; without settings they are not TCB."""
 
     mode: str
@@ -42,7 +42,7 @@ class Said:
     is_one_spline: bool = True
     """Blender plays none of its segments by another interpolation."""
 
-    def is_like(self, turned: Turned) -> bool:
+    def is_like(self, turned: ModeKeys) -> bool:
         """Check whether an import wrote this."""
         if self.mode != turned.mode or not self.is_one_spline:
             return False
@@ -81,7 +81,7 @@ class Tracks:
     def __init__(
         self, datablock: bpy.types.ID, samples_others: bool, limit: SampleLimit, conversion: Conversion
     ) -> None:
-        """Raises LayeredAction where that animates the datablock."""
+        """Find the tracks of the datablock. Raises LayeredAction where that animates it."""
         self.datablock = datablock
         self.samples_others = samples_others
         self.limit = limit
@@ -102,41 +102,41 @@ class Tracks:
         splines = self._splines(track, say)
         if len(splines) == 1 and track.settings.method == METHOD.name:
             spline = splines[0]
-            keys = self._joined(track, spline, say) or _keys(spline, spline.values)
+            keys = self._joined_keys(track, spline, say) or _keys(spline, spline.values)
             values = np.tile([track.component(index) for index in range(len(track.rest))], (len(keys), 1))
             values[:, spline.components] = keys.values
             return keys.with_values(values)
         frames = self._sampled_frames(track, say)
         return sampled(frames, self._played(track, splines, frames))
 
-    def turns(self, item: Any, say: Say) -> Keys:
+    def turns(self, obj: Any, say: Say) -> Keys:
         """Return the keys of the rotation, as turns from the key before. Raises Refusal."""
         track = self._rotation()
         if track is None:
-            axis, angle = rotations.to_axis_angle(quaternion_of(item))
+            axis, angle = rotations.to_axis_angle(quaternion_of(obj))
             return still(np.append(angle, axis))
         splines = self._splines(track, say)
         if splines and track.settings.method == METHOD.name:
             if track.settings.ends != "3DS":
                 say(_of(track, rpt_("the file can't say its ends: who plays it chooses them")))
             spline = splines[0]
-            return self._joined(track, spline, say) or _keys(spline, _turns(track, spline))
+            return self._joined_keys(track, spline, say) or _keys(spline, _turns(track, spline))
         frames = self._sampled_frames(track, say)
         if splines:
             return sampled_turns(frames, evaluate_many([splines[0].spline], frames)[0])
         return sampled_turns(frames, _quaternions(track, self._played(track, [], frames)))
 
-    def rotation(self, item: Any) -> Said:
+    def rotation(self, obj: Any) -> RotationKeys:
         """Return the rotation as the object's own properties have it. Raises Refusal."""
         track = self._rotation()
         if track is None:
-            path = PROPERTIES.get(item.rotation_mode, "rotation_euler")
-            return Said(item.rotation_mode, still(_value(item, path)), None)
+            path = PROPERTIES.get(obj.rotation_mode, "rotation_euler")
+            return RotationKeys(obj.rotation_mode, still(_value(obj, path)), None)
         originals = read_own_keys(track)
         splines = track_splines(track, track.settings, originals, {})
         keys = _keys(splines[0], splines[0].values)
         settings = track.settings if _is_played_by_splines(track) else None
-        return Said(item.rotation_mode, keys, settings, len(splines[0].runs) == 1)
+        return RotationKeys(obj.rotation_mode, keys, settings, len(splines[0].runs) == 1)
 
     def played(self, *paths: str) -> tuple[FloatArray, FloatArray]:
         """Return whole frames from the first to the last key of these properties, and their values, one a column."""
@@ -186,22 +186,24 @@ class Tracks:
                 break
         return track_splines(track, track.settings, read_own_keys(track), {})
 
-    def _joined(self, track: Track, spline: TrackSpline, say: Say) -> Keys | None:
+    def _joined_keys(self, track: Track, spline: TrackSpline, say: Say) -> Keys | None:
         """Return keys for a spline and the segments between its runs, and note them; None where it has one run."""
         if len(spline.runs) == 1:
             return None
-        found = joined(spline, self.conversion, partial(_turns, track) if track.is_rotation else None)
+        found = joined_keys(spline, self.conversion, partial(_turns, track) if track.is_rotation else None)
         self.limit.take(found.added + found.samples, track.refusal)
         if found.filled:
-            one = n_("{:d} segment that is held or eased is written with {:d} keys more, and as it is at whole frames")
-            more = n_(
+            singular = n_(
+                "{:d} segment that is held or eased is written with {:d} keys more, and as it is at whole frames"
+            )
+            plural = n_(
                 "{:d} segments that are held or eased are written with {:d} keys more, and as they are at whole frames"
             )
-            say(_of(track, counted(found.filled, one, more, found.added)))
+            say(_of(track, counted(found.filled, singular, plural, found.added)))
         if found.sampled:
-            one = n_("{:d} spline beside such segments that keys can't end: written as {:d} samples")
-            more = n_("{:d} splines beside such segments that keys can't end: written as {:d} samples")
-            say(_of(track, counted(found.sampled, one, more, found.samples)))
+            singular = n_("{:d} spline beside such segments that keys can't end: written as {:d} samples")
+            plural = n_("{:d} splines beside such segments that keys can't end: written as {:d} samples")
+            say(_of(track, counted(found.sampled, singular, plural, found.samples)))
         return found.keys
 
     def _played(self, track: Track, splines: list[TrackSpline], frames: FloatArray) -> FloatArray:
@@ -260,14 +262,14 @@ def sampled_turns(frames: FloatArray, quaternions: FloatArray) -> Keys:
     return Keys(frames, np.column_stack((angles, axes)), np.zeros((5, len(frames))))
 
 
-def quaternion_of(item: Any) -> FloatArray:
+def quaternion_of(obj: Any) -> FloatArray:
     """Return the orientation of an object's own rotation property."""
-    if item.rotation_mode == "QUATERNION":
-        return rotations.normalise(item.rotation_quaternion[:])
-    if item.rotation_mode == "AXIS_ANGLE":
-        angle, *axis = item.rotation_axis_angle
+    if obj.rotation_mode == "QUATERNION":
+        return rotations.normalise(obj.rotation_quaternion[:])
+    if obj.rotation_mode == "AXIS_ANGLE":
+        angle, *axis = obj.rotation_axis_angle
         return rotations.from_axis_angle(axis, angle)
-    return rotations.from_euler(item.rotation_euler[:], item.rotation_mode)
+    return rotations.from_euler(obj.rotation_euler[:], obj.rotation_mode)
 
 
 def _value(datablock: Any, path: str) -> FloatArray:

@@ -54,45 +54,45 @@ class Applied:
         action: Any = channels.action
         for frame, shown in markers:
             action.pose_markers.new(shown).frame = round(frame)
-        for one in animated:
+        for prop in animated:
             self.counts["track"] += 1
-            self.counts["key"] += len(one.keys)
-            self.counts["key_with_parameters"] += int(one.keys.has_parameters.sum())
-        tracks = [one for one in animated if one.settings is not None]
+            self.counts["key"] += len(prop.keys)
+            self.counts["key_with_parameters"] += int(prop.keys.has_parameters.sum())
+        tracks = [prop for prop in animated if prop.settings is not None]
         if tracks:
             self.datablocks.append(datablock)
-        if any(one.keys.cycle != "SINGLE" for one in tracks):
-            ends = np.array([one.keys.frames[[0, -1]] for one in tracks])
+        if any(prop.keys.cycle != "SINGLE" for prop in tracks):
+            ends = np.array([prop.keys.frames[[0, -1]] for prop in tracks])
             self.cyclic[datablock] = float(ends[:, 0].min()), float(ends[:, 1].max())
 
 
-def apply(planned: Planned, item: Any, target: Any, axes: Any, applied: Applied) -> None:
+def apply(planned: Planned, obj: Any, target: Any, axes: Any, applied: Applied) -> None:
     """Make the object (of an ambient light: the world) as planned.
 
     `target` is what it looks at; `axes` an object in whose space a camera stands upright, where that is not the world.
     """
     if planned.kind == "WORLD":
-        _color(planned, item, item.name, applied)
+        _color(planned, obj, obj.name, applied)
         return
     animated = []
     for path in ("location", "scale"):
         if path in planned.keys:
-            animated += _vector(item, path, planned.keys[path], applied)
+            animated += _vector(obj, path, planned.keys[path], applied)
     if planned.rotation is not None:
         turned = planned.rotation
-        item.rotation_mode = turned.mode
-        animated += _property(item, turned.path, turned.keys, applied, turned.settings)
+        obj.rotation_mode = turned.mode
+        animated += _property(obj, turned.path, turned.keys, applied, turned.settings)
     if planned.hidden is not None:
         for path in ("hide_viewport", "hide_render"):
-            animated += _visibility(item, path, planned.hidden, applied)
+            animated += _visibility(obj, path, planned.hidden, applied)
     if target is not None:
-        _aim(item, target, axes)
-        animated += _roll(planned, item, target, applied)
-    applied.write(item, planned.name, animated, planned.markers)
+        _aim(obj, target, axes)
+        animated += _roll(planned, obj, target, applied)
+    applied.write(obj, planned.name, animated, planned.markers)
     if planned.kind == "CAMERA":
-        _lens(planned, item.data, applied)
+        _lens(planned, obj.data, applied)
     elif planned.kind == "LIGHT":
-        _cones_and_color(planned, item.data, applied)
+        _cones_and_color(planned, obj.data, applied)
 
 
 def _vector(datablock: Any, path: str, keys: Keys, applied: Applied) -> list[Animated]:
@@ -117,21 +117,21 @@ def _quantity(datablock: Any, name: str, keys: Keys) -> list[Animated]:
     return [] if keys.is_still else [Animated(f'["{name}"]', keys, Settings(keys.cycle))]
 
 
-def _visibility(item: Any, path: str, keys: Keys, applied: Applied) -> list[Animated]:
-    setattr(item, path, bool(keys.values[0, 0]))
+def _visibility(obj: Any, path: str, keys: Keys, applied: Applied) -> list[Animated]:
+    setattr(obj, path, bool(keys.values[0, 0]))
     if keys.is_still:
         applied.hold()
         return []
     return [Animated(path, keys, None, "CONSTANT")]
 
 
-def _aim(item: Any, target: Any, axes: Any) -> None:
+def _aim(obj: Any, target: Any, axes: Any) -> None:
     """Aim the object at its target along -Z, upright."""
     for end in _ROLL_ENDS:
-        item.driver_remove(f'constraints["{ROLL_CONSTRAINT}"].{end}')
-    for constraint in [each for each in item.constraints if each.name in (AIM, ROLL_CONSTRAINT)]:
-        item.constraints.remove(constraint)
-    aim = item.constraints.new("TRACK_TO")
+        obj.driver_remove(f'constraints["{ROLL_CONSTRAINT}"].{end}')
+    for constraint in [each for each in obj.constraints if each.name in (AIM, ROLL_CONSTRAINT)]:
+        obj.constraints.remove(constraint)
+    aim = obj.constraints.new("TRACK_TO")
     aim.name = AIM
     aim.target = target
     aim.track_axis, aim.up_axis = "TRACK_NEGATIVE_Z", "UP_Y"
@@ -140,13 +140,13 @@ def _aim(item: Any, target: Any, axes: Any) -> None:
         aim.space_object = axes
 
 
-def _roll(planned: Planned, item: Any, target: Any, applied: Applied) -> list[Animated]:
+def _roll(planned: Planned, obj: Any, target: Any, applied: Applied) -> list[Animated]:
     """Roll the object about its line of sight."""
     keys = planned.keys.get("roll")
     if keys is None or (keys.is_still and keys.values[0, 0] == 0.0):
         return []
     # A Transformation constraint with one value at both ends of its range: this is the roll, whatever the target does.
-    roll = item.constraints.new("TRANSFORM")
+    roll = obj.constraints.new("TRANSFORM")
     roll.name = ROLL_CONSTRAINT
     roll.target = target
     roll.owner_space = roll.target_space = "LOCAL"
@@ -155,9 +155,9 @@ def _roll(planned: Planned, item: Any, target: Any, applied: Applied) -> list[An
     if keys.is_still:
         applied.hold()
         return []
-    animated = _quantity(item, "roll", keys)
+    animated = _quantity(obj, "roll", keys)
     for end in _ROLL_ENDS:
-        drive(item, f'constraints["{ROLL_CONSTRAINT}"].{end}', -1, ROLL, {"roll": (item, '["roll"]')})
+        drive(obj, f'constraints["{ROLL_CONSTRAINT}"].{end}', -1, ROLL, {"roll": (obj, '["roll"]')})
     return animated
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A 3D Studio file into the open scene."""
+"""Import of 3D Studio files into the open scene."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from .new_objects import Made, make_axes, make_objects
 from .plan_objects import Planned, note, plan
 
 SAMPLE_LIMIT = 5_000_000
-"""Samples in one import, some seconds of work: what would come to more is played by handles, unless it is raised."""
+"""Most samples in one import, some seconds of work, unless it is raised; handles play what would come to more."""
 _LAST_FRAME = 1_048_574
-"""Blender's."""
+"""Blender's last frame."""
 _FAR = 1.0
-"""Degrees."""
+"""Degrees: handles that are farther off are replaced by samples."""
 _AT_ONCE = 200
 """Datablocks whose tracks are evaluated in one step."""
 _NAMED = 3
-"""Objects that one note names; the rest is counted."""
+"""Objects that a note names; the rest is counted."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def _bake(report: Exchanged, ends: FloatArray, options: ImportOptions) -> Genera
 
 
 def _bake_far(report: Exchanged, ends: FloatArray, options: ImportOptions) -> Generator[tuple[int, int], None, None]:
-    """Bake as samples the rotations that handles play so far off that anybody sees it, as turns of more than a half."""
+    """Bake as samples the rotations that handles play visibly far off, as turns of more than half a turn."""
     baked = report.baked
     far = [each for each in baked.handles if each["rotation"] and each["error"] > _FAR]
     if not far:
@@ -175,7 +175,7 @@ def _bake_far(report: Exchanged, ends: FloatArray, options: ImportOptions) -> Ge
 
 
 def _places(errors: Sequence[HandleError]) -> tuple[str, ...]:
-    """How notes on these tracks begin."""
+    """Return how notes on these tracks begin."""
     return tuple(f'"{each["datablock"]}", {each["track"]}: ' for each in errors)
 
 
@@ -185,8 +185,10 @@ def _baked_to_the_end(
     ends: FloatArray,
     options: ImportOptions,
 ) -> _Baking:
-    """Bake the tracks whose paths start so; what cycles, from the first to the last of these frames, to which the files
-    play."""
+    """Bake the tracks whose paths start so, those that cycle over the whole range that the files play.
+
+    `ends`: first and last frame of each file.
+    """
     ranges = np.array([*ends, *report.cyclic.values()]).clip(-_LAST_FRAME, _LAST_FRAME)
     whole = float(np.floor(ranges[:, 0].min())), float(np.ceil(ranges[:, 1].max()))
     done = Report()
@@ -200,7 +202,7 @@ def _baked_to_the_end(
 
 
 def _baked_within_limit(prefixes: Mapping[bpy.types.ID, Sequence[str]], how: Options) -> _Baking:
-    """Bake the tracks; where they would come to more samples than the limit, handles are to play them."""
+    """Bake the tracks; handles are to play them where they would come to more samples than the limit."""
     done = yield from bake_steps(prefixes, how, prefixes, at_once=_AT_ONCE)
     refused = [refusal for refusal in done.refusals if isinstance(refusal, TooManySamples)]
     if not refused:
@@ -262,7 +264,7 @@ def _import(
 
 
 def _matched(planned: list[Planned], into: bpy.types.Scene, made: Made, report: Exchanged) -> list[Any]:
-    """The scene's objects, those that can be animated; targets of its cameras and lights are made where missing."""
+    """Return the scene's objects that can be animated; targets of its cameras and lights are made where missing."""
     items = match_objects(planned, into.objects, report.notes)
     for index, one in enumerate(planned):
         if one.kind == "WORLD":
@@ -300,7 +302,7 @@ def _place_world(world: Any, into: Any, report: Exchanged) -> None:
 
 
 def segment_of(scene: three_ds.Scene) -> tuple[int, int]:
-    """First and last frame of what the file plays."""
+    """Return the first and last frame that the file plays."""
     keyframer = scene.keyframer
     if keyframer is not None and keyframer.segment is not None and keyframer.segment[0] < keyframer.segment[1]:
         return keyframer.segment
@@ -314,6 +316,6 @@ def set_range(scene: Any, read: Sequence[three_ds.Scene], conversion: Conversion
     ends = np.clip(conversion.frames(np.array([segment_of(one) for one in read])), -_LAST_FRAME, _LAST_FRAME)
     scene.frame_start, scene.frame_end = math.floor(ends.min()), math.ceil(ends.max())
     if rate is not None:
-        # Blender has a whole number, and what it is divided by.
+        # Blender has a whole number, and a divisor.
         scene.render.fps = max(1, round(rate))
         scene.render.fps_base = scene.render.fps / rate

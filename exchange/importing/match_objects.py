@@ -32,17 +32,17 @@ _AS_NAMED: tuple[Callable[[str], str], ...] = (str, _bare, lambda name: _bare(na
 
 def match_objects(planned: Sequence[Planned], objects: Iterable[Any], notes: list[str]) -> list[Any]:
     """Return for each planned object the scene's of its name, or None; none is returned twice."""
-    free = sorted(objects, key=lambda item: str(item.name))
+    free = sorted(objects, key=lambda obj: str(obj.name))
     items: list[Any] = [None] * len(planned)
     for shown in _AS_NAMED:
-        for index, one in enumerate(planned):
-            if items[index] is not None or one.kind == "WORLD":
+        for index, wanted in enumerate(planned):
+            if items[index] is not None or wanted.kind == "WORLD":
                 continue
-            found = [item for item in free if _fits(one, item) and shown(item.name) in _names(one)]
+            found = [obj for obj in free if _fits(wanted, obj) and shown(obj.name) in _names(wanted)]
             if len(found) > 1:
-                others = ", ".join(f'"{item.name}"' for item in found[1:4])
+                others = ", ".join(f'"{obj.name}"' for obj in found[1:4])
                 taken = found[0].name
-                note(notes, one.name, rpt_('is "{:s}" of several objects that it could be: {:s}', taken, others))
+                note(notes, wanted.name, rpt_('is "{:s}" of several objects that it could be: {:s}', taken, others))
             if found:
                 items[index] = found[0]
                 free.remove(found[0])
@@ -56,36 +56,36 @@ def _names(planned: Planned) -> set[str]:
     return {planned.name, name}
 
 
-def _fits(planned: Planned, item: Any) -> bool:
+def _fits(planned: Planned, obj: Any) -> bool:
     if planned.kind in ("CAMERA", "LIGHT"):
-        return bool(item.type == planned.kind)
-    return item.type not in ("CAMERA", "LIGHT")
+        return bool(obj.type == planned.kind)
+    return obj.type not in ("CAMERA", "LIGHT")
 
 
-def why_left(item: Any) -> str:
+def why_left(obj: Any) -> str:
     """Return why an object, or a world, can't be animated; empty where it can."""
-    shown = item.data if getattr(item, "type", "") in ("CAMERA", "LIGHT") else item
-    if item.library is not None or shown.library is not None:
+    shown = obj.data if getattr(obj, "type", "") in ("CAMERA", "LIGHT") else obj
+    if obj.library is not None or shown.library is not None:
         return rpt_("it is linked")
-    if item.animation_data is not None and item.animation_data.use_tweak_mode:
+    if obj.animation_data is not None and obj.animation_data.use_tweak_mode:
         return rpt_("an NLA strip of it is in tweak mode")
     return ""
 
 
-def tell_differences(planned: Planned, item: Any, parent: Any, notes: list[str]) -> None:
+def tell_differences(planned: Planned, obj: Any, parent: Any, notes: list[str]) -> None:
     """Note where the object is not as the file has it, so that the same keys move it elsewhere."""
     say = partial(note, notes, planned.name)
-    own = [constraint.name for constraint in item.constraints if constraint.name not in (AIM, ROLL_CONSTRAINT)]
+    own = [constraint.name for constraint in obj.constraints if constraint.name not in (AIM, ROLL_CONSTRAINT)]
     if own:
         names = ", ".join(own)
         say(rpt_("has constraints of its own, which stay: {:s}", names))
-    if item.parent != parent:
-        here, there = (rpt_("nothing") if one is None else f'"{one.name}"' for one in (item.parent, parent))
+    if obj.parent != parent:
+        here, there = (rpt_("nothing") if other is None else f'"{other.name}"' for other in (obj.parent, parent))
         say(rpt_("hangs from {:s}, in the file from {:s}: its keys are the file's", here, there))
-    if planned.points is None or item.type != "MESH" or len(item.data.vertices) != len(planned.points):
+    if planned.points is None or obj.type != "MESH" or len(obj.data.vertices) != len(planned.points):
         return
     points = np.empty(3 * len(planned.points), dtype=np.float32)
-    item.data.vertices.foreach_get("co", points)
+    obj.data.vertices.foreach_get("co", points)
     apart = np.abs(points.reshape(-1, 3) - planned.points).max()
     if apart > _NEAR * max(1e-6, float(np.ptp(planned.points, axis=0).max())):
         say(rpt_("its vertices lie up to {:.3g} from where the file has them around its pivot", apart))

@@ -31,12 +31,12 @@ class Made:
 
     def new(self, kind: str, name: str, data: bpy.types.ID | None) -> Any:
         """Add a new object to the collection."""
-        item: Any = bpy.data.objects.new(name, data)
-        self.datablocks.append(item)
-        self.collection.objects.link(item)
+        obj: Any = bpy.data.objects.new(name, data)
+        self.datablocks.append(obj)
+        self.collection.objects.link(obj)
         if kind == "EMPTY":
-            item.empty_display_size = 1.0
-        return item
+            obj.empty_display_size = 1.0
+        return obj
 
     def data(self, datablock: Any) -> Any:
         self.datablocks.append(datablock)
@@ -49,7 +49,7 @@ class Made:
 
     def take_back(self) -> None:
         """Remove all that is new, with its actions, and restore what is not."""
-        actions = {_action_of(one) for one in (*self.datablocks, *self._befores)}
+        actions = {_action_of(datablock) for datablock in (*self.datablocks, *self._befores)}
         actions -= {None, *(before.action for before in self._befores.values())}
         for before in self._befores.values():
             before.put_back()
@@ -107,7 +107,7 @@ def _data(planned: Planned, meshes: dict[tuple[bytes, bytes, bool], Any], made: 
 
 def make_axes(conversion: Conversion, made: Made) -> Any:
     """Return an object whose space is the file's: there a camera stands upright."""
-    item = made.new("EMPTY", AXES, None)
-    item.rotation_mode = "QUATERNION"
-    item.rotation_quaternion = rotations.from_matrix(conversion.axes)
-    return item
+    obj = made.new("EMPTY", AXES, None)
+    obj.rotation_mode = "QUATERNION"
+    obj.rotation_quaternion = rotations.from_matrix(conversion.axes)
+    return obj

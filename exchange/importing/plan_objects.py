@@ -18,7 +18,7 @@ from ...interp import rotations
 from ..clean_keys import Keys, Say, turn_keys, vector_keys
 from ..conversion import Conversion, FloatArray, Frame
 from ..mesh_import import local_points, mirrors
-from ..rotation_keys import Choices, Turned, said_by_keys
+from ..rotation_keys import Choices, ModeKeys, keys_in_some_mode
 
 DUMMY = b"$$$DUMMY"
 TARGET = ".Target"
@@ -90,7 +90,7 @@ class Planned:
     mirrored: bool = False
     keys: dict[str, Keys] = field(default_factory=dict)
     """Keys of location, scale, fov, roll, color, hotspot and falloff; angles in degrees."""
-    rotation: Turned | None = None
+    rotation: ModeKeys | None = None
     hidden: Keys | None = None
     """1 where it is hidden."""
     markers: list[tuple[float, str]] = field(default_factory=list)
@@ -109,7 +109,7 @@ def node_name(node: Node) -> str:
 
 def plan(scene: Scene, conversion: Conversion, choices: Choices, notes: list[str]) -> list[Planned]:
     """Plan everything that the file has, nodes first and in their order."""
-    objects = {item.name: item for item in reversed(scene.objects)}
+    objects = {obj.name: obj for obj in reversed(scene.objects)}
     nodes, parents = _all_nodes(scene, objects)
     _pass_over_ambient(nodes, parents, notes)
     places = {(node.kind, node.name): index for index, node in reversed([*enumerate(nodes)])}
@@ -119,13 +119,13 @@ def plan(scene: Scene, conversion: Conversion, choices: Choices, notes: list[str
         parent = parents[index]
         aimed = targets[index] is not None
         frame = Frame(conversion, parent is not None and targets[parent] is not None, aimed)
-        item = objects.get(node.name)
-        content = None if item is None else item.content
+        obj = objects.get(node.name)
+        content = None if obj is None else obj.content
         if index >= len(scene.nodes) and isinstance(content, Mesh):
             content = _without_turn(content)
         planned = Planned(node_name(node), node, parent, _kind(node, content), frame, content, targets[index])
         say = partial(note, notes, planned.name)
-        add_keys(planned, _all_tracks(node, item), choices, say)
+        add_keys(planned, _all_tracks(node, obj), choices, say)
         if node.kind in _AIMED and not aimed:
             if "roll" in planned.keys:
                 say(rpt_("it has no target: it looks along -Z, without its roll"))
@@ -147,9 +147,9 @@ def _all_nodes(scene: Scene, objects: dict[bytes, Object]) -> tuple[list[Node], 
     parents: list[int | None] = [] if scene.keyframer is None else list(scene.keyframer.parents())
     known = {(node.kind, node.name) for node in nodes}
     animated = {node.name for node in nodes if node.kind not in _TARGETS}
-    for item in objects.values():
-        for node in _standing(item):
-            if (node.kind, node.name) not in known and (node.kind in _TARGETS or item.name not in animated):
+    for obj in objects.values():
+        for node in _standing(obj):
+            if (node.kind, node.name) not in known and (node.kind in _TARGETS or obj.name not in animated):
                 nodes.append(node)
                 parents.append(None)
     return nodes, parents
@@ -173,17 +173,17 @@ def _pass_over_ambient(nodes: list[Node], parents: list[int | None], notes: list
             note(notes, node_name(node), text)
 
 
-def _standing(item: Object) -> Iterator[Node]:
+def _standing(obj: Object) -> Iterator[Node]:
     """Yield nodes that stand where the editor has the object."""
-    content = item.content
+    content = obj.content
     if isinstance(content, Mesh):
         origin = np.zeros(3, np.float32) if content.matrix is None else content.matrix[3]
-        yield Node("OBJECT", item.name, tracks=(_still("POSITION", origin),))
+        yield Node("OBJECT", obj.name, tracks=(_still("POSITION", origin),))
     elif isinstance(content, Camera):
         fov = DEGREES_MM / content.lens if content.lens else 0.0
         views = _still("FOV", fov), _still("ROLL", content.roll)
-        yield Node("CAMERA", item.name, tracks=(_still("POSITION", content.position), *views))
-        yield Node("CAMERA_TARGET", item.name, tracks=(_still("POSITION", content.target),))
+        yield Node("CAMERA", obj.name, tracks=(_still("POSITION", content.position), *views))
+        yield Node("CAMERA_TARGET", obj.name, tracks=(_still("POSITION", content.target),))
     elif isinstance(content, Light):
         spot = content.spotlight
         tracks = [_still("POSITION", content.position)]
@@ -195,9 +195,9 @@ def _standing(item: Object) -> Iterator[Node]:
                 _still("FALLOFF", spot.falloff),
                 _still("ROLL", spot.roll or 0.0),
             ]
-        yield Node("LIGHT" if spot is None else "SPOTLIGHT", item.name, tracks=tuple(tracks))
+        yield Node("LIGHT" if spot is None else "SPOTLIGHT", obj.name, tracks=tuple(tracks))
         if spot is not None:
-            yield Node("LIGHT_TARGET", item.name, tracks=(_still("POSITION", spot.target),))
+            yield Node("LIGHT_TARGET", obj.name, tracks=(_still("POSITION", spot.target),))
 
 
 def _still(kind: str, value: object) -> Track:
@@ -213,13 +213,13 @@ def _kind(node: Node, content: Mesh | Camera | Light | None) -> str:
     return kinds.get(node.kind, "EMPTY")
 
 
-def _all_tracks(node: Node, item: Object | None) -> list[Track]:
+def _all_tracks(node: Node, obj: Object | None) -> list[Track]:
     """Return the node's own tracks, and the editor's values of a camera or light that has no keys for them."""
     tracks = list(node.tracks)
-    if item is not None and node.kind != "OBJECT":
+    if obj is not None and node.kind != "OBJECT":
         keyed = {track.kind for track in tracks if len(track.frames)}
-        standing = [each for each in _standing(item) if each.kind == node.kind]
-        tracks += [track for each in standing for track in each.tracks if track.kind not in keyed]
+        nodes = [stood for stood in _standing(obj) if stood.kind == node.kind]
+        tracks += [track for stood in nodes for track in stood.tracks if track.kind not in keyed]
     return tracks
 
 
@@ -228,10 +228,10 @@ def add_keys(planned: Planned, tracks: Iterable[Track], choices: Choices, say: S
     node, frame = planned.node, planned.frame
     done = set()
     for track in tracks:
-        tell = partial(_tell, say, track.kind)
         if track.kind in done or not len(track.frames):
             continue  # the reader warns of several
         done.add(track.kind)
+        tell = partial(_tell, say, track.kind)
         if track.kind not in _WANTED[node.kind]:
             tell(rpt_(_NOT_TAKEN[node.kind]))
             continue
@@ -240,31 +240,37 @@ def add_keys(planned: Planned, tracks: Iterable[Track], choices: Choices, say: S
                 "it is unlinked from its parent along some axes, which is left: it takes all of the parent's motion"
             )
             tell(text)
-        if track.kind == "ROTATION":
-            turns = turn_keys(track, frame, choices.shorter_turns, tell)
-            planned.rotation = None if turns is None else said_by_keys(turns, choices, tell)
-        elif track.kind == "HIDE":
-            planned.hidden = _hidden_keys(track, bool(node.flags[0] & _HIDDEN), frame.conversion)
-            if track.cycle != "SINGLE":
-                tell(rpt_("its cycle is left: it ends with its last key"))
-        elif track.kind == "MORPH":
-            frames = frame.conversion.frames(track.frames)
-            names = [name.decode("latin-1") for name in track.names]
-            planned.markers = list(zip(frames.tolist(), names, strict=True))
-            count = len(track.frames)
-            tell(rpt_("{:d} keys kept as markers of its action: Blender is not told to morph", count))
-        else:
-            keys = vector_keys(track, frame.conversion, tell)
-            if keys is not None and track.kind == "POSITION":
-                planned.keys["location"] = keys.with_values(frame.positions(keys.values))
-            elif keys is not None:
-                _tell_limits(track, tell)
-                values = frame.scales(keys.values) if track.kind == "SCALE" else keys.values
-                planned.keys[_QUANTITIES[track.kind]] = keys.with_values(values)
+        _add_track(planned, track, choices, tell)
     if planned.hidden is None and node.flags[0] & _HIDDEN:
         planned.hidden = Keys(np.zeros(1), np.ones((1, 1)), np.zeros((5, 1)))
     if planned.rotation is None and not frame.is_aimed and not frame.conversion.keeps_axes:
         _add_unturned(planned, choices)
+
+
+def _add_track(planned: Planned, track: Track, choices: Choices, tell: Say) -> None:
+    """Convert a track that the node's kind has to keys of the planned object."""
+    frame = planned.frame
+    if track.kind == "ROTATION":
+        turns = turn_keys(track, frame, choices.shorter_turns, tell)
+        planned.rotation = None if turns is None else keys_in_some_mode(turns, choices, tell)
+    elif track.kind == "HIDE":
+        planned.hidden = _hidden_keys(track, bool(planned.node.flags[0] & _HIDDEN), frame.conversion)
+        if track.cycle != "SINGLE":
+            tell(rpt_("its cycle is left: it ends with its last key"))
+    elif track.kind == "MORPH":
+        frames = frame.conversion.frames(track.frames)
+        names = [name.decode("latin-1") for name in track.names]
+        planned.markers = list(zip(frames.tolist(), names, strict=True))
+        count = len(track.frames)
+        tell(rpt_("{:d} keys kept as markers of its action: Blender is not told to morph", count))
+    else:
+        keys = vector_keys(track, frame.conversion, tell)
+        if keys is not None and track.kind == "POSITION":
+            planned.keys["location"] = keys.with_values(frame.positions(keys.values))
+        elif keys is not None:
+            _tell_limits(track, tell)
+            values = frame.scales(keys.values) if track.kind == "SCALE" else keys.values
+            planned.keys[_QUANTITIES[track.kind]] = keys.with_values(values)
 
 
 def _tell_limits(track: Track, tell: Say) -> None:
@@ -285,7 +291,7 @@ def _add_unturned(planned: Planned, choices: Choices) -> None:
     axis, angle = rotations.to_axis_angle(planned.frame.unturned())
     if angle:
         turns = Keys(np.zeros(1), np.append(angle, axis)[np.newaxis], np.zeros((5, 1)))
-        planned.rotation = said_by_keys(turns, choices, _say_nothing)
+        planned.rotation = keys_in_some_mode(turns, choices, _say_nothing)
 
 
 def _say_nothing(_what: str) -> None:

@@ -40,7 +40,7 @@ class Before:
         self.action = animation.action if animation else None
         self.slot = getattr(animation, "action_slot_handle", 0)
         self.has_fake_user = self.action is not None and self.action.use_fake_user
-        self.names = {item.name for item in datablock.tcb_tracks}
+        self.names = {obj.name for obj in datablock.tcb_tracks}
 
     def put_back(self) -> None:
         now, then = self.datablock, self.copy
@@ -51,7 +51,7 @@ class Before:
                 slots = {slot.handle: slot for slot in self.action.slots}
                 now.animation_data.action_slot = slots[self.slot]
             self.action.use_fake_user = self.has_fake_user
-        for name in [item.name for item in now.tcb_tracks if item.name not in self.names]:
+        for name in [obj.name for obj in now.tcb_tracks if obj.name not in self.names]:
             now.tcb_tracks.remove(now.tcb_tracks.find(name))
         for name in _PROPERTIES:
             if name in then:

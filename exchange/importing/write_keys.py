@@ -34,18 +34,18 @@ class Animated:
 def write_action(datablock: bpy.types.ID, name: str, animated: Sequence[Animated]) -> Channels:
     """Give the datablock a new action with these keys; the tracks with settings become TCB."""
     channels = new_action(datablock, name)
-    for one in animated:
-        is_transform = one.path.startswith(("location", "rotation", "scale"))
+    for prop in animated:
+        is_transform = prop.path.startswith(("location", "rotation", "scale"))
         group = channels.bag.groups.get(_TRANSFORMS) or channels.bag.groups.new(_TRANSFORMS) if is_transform else None
-        keys = one.keys
+        keys = prop.keys
         for component, column in enumerate(keys.values.T):
-            key_curve(channels.new(one.path, component, group), keys.frames, column, one.interpolation)
-    kept = {one.path: one for one in animated if one.settings is not None}
+            key_curve(channels.new(prop.path, component, group), keys.frames, column, prop.interpolation)
+    kept = {prop.path: prop for prop in animated if prop.settings is not None}
     tracks = [track for track in find_tracks(datablock, channels) if track.path in kept]
     given = [kept[track.path] for track in tracks]
     numbers = [
-        {name: np.where(own != 0.0, own, np.nan) for name, own in zip(PARAMETERS, one.keys.parameters, strict=True)}
-        for one in given
+        {name: np.where(own != 0.0, own, np.nan) for name, own in zip(PARAMETERS, prop.keys.parameters, strict=True)}
+        for prop in given
     ]
-    enable_tracks(channels, tracks, [one.settings or Settings() for one in given], numbers)
+    enable_tracks(channels, tracks, [prop.settings or Settings() for prop in given], numbers)
     return channels
