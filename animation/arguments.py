@@ -21,7 +21,7 @@ from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args,
 import bpy
 import numpy as np
 
-from .store.table.rows import PARAMETERS
+from ..interp.keys import PARAMETERS
 from .translation import n_, rpt_
 
 _P = ParamSpec("_P")

@@ -99,7 +99,7 @@ class KeysError(ValueError):
     --------
     >>> Keys([0, 10, 10], [0, 1, 2])
     Traceback (most recent call last):
-    interp.keys.KeysError: key 2 at frame 10: it is at the same frame as key 1
+    KeysError: key 2 at frame 10: shares its frame with the key before it; frames must be strictly increasing
     """
 
     def __init__(

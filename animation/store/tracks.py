@@ -24,7 +24,7 @@ from ..fcurves.keyframes import read_floats
 from ..translation import n_, rpt_
 from .paths import BONES, FRAME_FUNCTION, is_stray, split, track_of
 from .table import identity
-from .table.custom_property import State, Table, read_table
+from .table.custom_property import State, Table, read_table, remembered_tables
 from .table.session import session
 from .table.settings import Settings
 
@@ -311,7 +311,7 @@ def _origin(track: Track, owners: npt.NDArray[np.uint32]) -> tuple[int, int, Sta
     if 2 * count <= len(owners):
         return None
     present: Any = next(iter(track.channels.values())).id_data
-    known = {present.session_uid: track.table, **session.tables}
+    known = {present.session_uid: track.table, **remembered_tables()}
     for action, table in known.items():
         for (slot, path), state in table.find_state(owner):
             if (action, slot, path) != (present.session_uid, track.slot, track.path):

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import compress
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import bpy
 import numpy as np
@@ -307,7 +307,7 @@ def read_table(action: Any) -> Table:
     """Read the action's table; one that can't be read has a `fault`."""
     if PROPERTY not in action:
         return Table()
-    before = session.tables.get(action.session_uid)
+    before = remembered_tables().get(action.session_uid)
     try:
         table = _read(action[PROPERTY], before)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
@@ -315,6 +315,11 @@ def read_table(action: Any) -> Table:
     if table is not before:
         session.remember(action.session_uid, table, table.rows)
     return table
+
+
+def remembered_tables() -> dict[int, Table]:
+    """Return the last tables of actions in this session, by their `session_uid`."""
+    return cast(dict[int, Table], session.tables)
 
 
 def _read(stored: Any, before: Table | None) -> Table:

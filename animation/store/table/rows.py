@@ -13,11 +13,11 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from ....interp.keys import PARAMETERS as PARAMETERS
 from ...fcurves.keyframes import Keyframes
 from . import identity
 from .identity import Identities
 
-PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
 VELOCITY = "velocity"
 """One number a component; for rotations the angular velocity, x, y and z."""
 _COMPONENTS = 3

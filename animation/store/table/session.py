@@ -7,16 +7,13 @@ into one with its slot.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .identity import Identities, may_name
 from .rows import ROW, Rows, first_of_each, joined
-
-if TYPE_CHECKING:
-    from .custom_property import Table
 
 _Places = npt.NDArray[np.intp]
 
@@ -81,7 +78,8 @@ class Session:
     def __init__(self) -> None:
         self._rows = KnownRows()
         self._fresh: list[Rows] = []
-        self.tables: dict[int, Table] = {}
+        self.tables: dict[int, object] = {}
+        """As they were handed over; `custom_property.remembered_tables` says of which type they are."""
         self.written: set[int] = set()
         """Actions whose tables were written since the set was last cleared."""
 
@@ -93,7 +91,7 @@ class Session:
             self._rows.add(fresh)
         return self._rows
 
-    def remember(self, action: int, table: Table, fresh: Rows) -> None:
+    def remember(self, action: int, table: object, fresh: Rows) -> None:
         """Store the table of an action, and those of its rows that may not be known."""
         self.tables[action] = table
         if len(fresh):

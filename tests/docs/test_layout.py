@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Nothing in the product imports upwards, there are no circles, and no folder has more than a dozen modules."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+ORDER = (
+    ("interp/keys", "interp/messages", "interp/ease", "interp/batch", "interp/cubics", "interp/components"),
+    ("interp/rotations",),
+    ("interp",),
+    ("interp/splines",),
+    ("interp/fitting",),
+    ("interp/__init__",),
+    ("formats",),
+    ("formats/three_ds",),
+    ("formats/__init__",),
+    ("animation/translation", "animation/errors", "animation/arguments", "animation/datablocks", "animation/report"),
+    ("animation/fcurves",),
+    ("animation/store/table",),
+    ("animation/store",),
+    ("animation/bake/plans",),
+    ("animation/bake",),
+    ("animation/sampling",),
+    ("animation/edit",),
+    ("animation/live",),
+    ("animation/checks",),
+    ("animation/tables",),
+    ("animation/__init__",),
+    ("exchange",),
+    ("exchange/importing",),
+    ("exchange/exporting",),
+    ("ui",),
+    ("operators",),
+    ("panels/pictures",),
+    ("panels",),
+    ("cli/arguments",),
+    ("cli",),
+    ("cli/verbs",),
+    ("cli/__init__",),
+    ("__init__",),
+)
+"""Folders from the ground up, and modules that stand elsewhere than their folder: each imports from its own place and
+those before it."""
+MOST = 12
+MANY = {"operators"}
+"""A file a verb."""
+BEING_MENDED = {("panels/pictures/diagram", "panels/sidebar")}
+FOLDERS = sorted({place.split("/")[0] for places in ORDER for place in places} - {"__init__"})
+
+
+def name_of(file: Path) -> str:
+    return file.relative_to(ROOT).with_suffix("").as_posix()
+
+
+MODULES = {
+    name_of(file): file
+    for file in [ROOT / "__init__.py", *(file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py"))]
+}
+
+
+def module(path: tuple[str, ...]) -> str | None:
+    """The module of that path from the root, be it a file or a folder."""
+    whole = "/".join(path)
+    return next((name for name in (whole, f"{whole}/__init__" if whole else "__init__") if name in MODULES), None)
+
+
+def imported(name: str, file: Path) -> Iterator[str]:
+    """The modules of the product that a module imports, in its functions too."""
+    folder = tuple(name.split("/")[:-1])
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            base = folder[: len(folder) - node.level + 1] if node.level else ()
+            base += tuple(node.module.split(".")) if node.module else ()
+            if node.level or base[0] in FOLDERS:
+                for alias in node.names:
+                    found = module((*base, alias.name)) or module(base)
+                    assert found is not None, f"{name}: {ast.unparse(node)}"
+                    yield found
+        elif isinstance(node, ast.Import):
+            yield from filter(None, (module(tuple(alias.name.split("."))) for alias in node.names))
+
+
+IMPORTS = {name: {*imported(name, file)} - {name} for name, file in MODULES.items()}
+
+
+def place(name: str) -> int:
+    """Where in the order a module stands: by its own name, or by that of its folder."""
+    folder = name.rpartition("/")[0]
+    return next(n for wanted in (name, folder) for n, places in enumerate(ORDER) if wanted in places)
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_a_module_imports_nothing_from_above(name):
+    above = {other for other in IMPORTS[name] if place(other) > place(name)}
+    assert above - {other for importer, other in BEING_MENDED if importer == name} == set()
+
+
+def test_modules_import_each_other_in_no_circle():
+    try:
+        TopologicalSorter(IMPORTS).prepare()
+    except CycleError as error:
+        pytest.fail(" imports ".join(error.args[1][::-1]))
+
+
+def test_no_folder_has_more_than_a_dozen_modules():
+    modules = Counter(str(Path(name).parent) for name in MODULES if not name.endswith("__init__"))
+    assert {folder: count for folder, count in modules.items() if count > MOST and folder not in MANY} == {}
+    parts = defaultdict(set)
+    for folder in modules:
+        parts[str(Path(folder).parent)].add(folder)
+    assert {folder: found for folder, found in parts.items() if len(found) > MOST} == {}
+
+
+def test_the_root_has_only_what_blender_reads():
+    assert [file.name for file in ROOT.glob("*.py")] == ["__init__.py"]
+
+
+def test_the_order_names_what_is_there():
+    named = {each for places in ORDER for each in places}
+    assert {each for each in named if each not in MODULES and not (ROOT / each).is_dir()} == set()
+    assert {name for name in MODULES if not {name, name.rpartition("/")[0]} & named} == set()
