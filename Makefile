@@ -3,7 +3,7 @@
 # BPY=4.2, 4.5, 5.0 or 5.2 chooses the Blender; without it, the newest that the Python found can run.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test version check test-blender test-gui screenshots bench zip format clean
+.PHONY: help demo test version check test-blender test-gui screenshots bench api zip format clean
 .NOTPARALLEL:
 
 in_blender = python=$$(tools/environment.sh bpy $(BPY)) &&
@@ -16,6 +16,7 @@ help:
 	@echo "make test-gui  tests in a graphical Blender, where one is set up"
 	@echo "make screenshots   take the pictures in docs/images again, of a graphical Blender"
 	@echo "make bench     what a bake costs, beside what else there is; docs/performance.md has a longer run"
+	@echo "make api       write docs/api.md and docs/api_interp.md anew, from the docstrings"
 	@echo "make zip       build the extension into dist/"
 	@echo "make format    put the code into its format"
 	@echo "make clean     remove what was built; the environments stay (.venv*)"
@@ -46,6 +47,9 @@ screenshots:
 
 bench:
 	@python=$$(tools/environment.sh bench $(BPY)) && "$$python" tools/bench.py run --rounds 1 --channels 100 1000 --frames 10 1000
+
+api:
+	@$(in_blender) "$$python" tools/api_pages.py
 
 zip:
 	@$(in_blender) "$$python" tools/build_zip.py

@@ -40,7 +40,7 @@ CHECKED = {
 FOR_BATCHES = {"batch", "chords", "curve"}
 """What splines have for `interp.batch`."""
 OPERATOR_MODULES = ("tcb", "import_anim", "export_anim")
-GENERATED = "<!-- Made by tools/api_pages.py from the docstrings: change those, and run it again. -->"
+GENERATED = "<!-- Made by tools/api_pages.py from the docstrings: change those, then `make api`. -->"
 
 SCRIPTS = f"""\
 # Functions and operators for scripts

@@ -69,12 +69,12 @@ def test_an_example_of_scripts_shows_what_comes_out(name, tcb_animation, things)
 
 
 def test_the_page_of_the_mathematics_is_that_of_the_docstrings():
-    assert api_pages.interp_page() == MATHEMATICS, "python tools/api_pages.py makes it anew"
+    assert api_pages.interp_page() == MATHEMATICS, "`make api` makes it anew"
 
 
 def test_the_page_of_scripts_is_that_of_the_docstrings(tcb_animation):
     animation = importlib.import_module(f"{tcb_animation.__name__}.animation")
-    assert api_pages.scripts_page(animation) == SCRIPTS, "python tools/api_pages.py makes it anew"
+    assert api_pages.scripts_page(animation) == SCRIPTS, "`make api` makes it anew"
 
 
 def test_the_page_of_scripts_has_every_name_with_its_parameters_and_an_example(tcb_animation):

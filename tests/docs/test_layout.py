@@ -92,9 +92,9 @@ IMPORTS = {name: {*imported(name, file)} - {name} for name, file in MODULES.item
 
 
 def place(name: str) -> int:
-    """Where in the order a module stands: by its own name, or by that of its folder."""
-    folder = name.rpartition("/")[0]
-    return next(n for wanted in (name, folder) for n, places in enumerate(ORDER) if wanted in places)
+    """Where in the order a module stands: by its own name, or by that of the nearest folder that the order names."""
+    wanted = [name, *(str(folder) for folder in Path(name).parents)]
+    return next(n for each in wanted for n, places in enumerate(ORDER) if each in places)
 
 
 @pytest.mark.parametrize("name", sorted(MODULES))
@@ -126,4 +126,3 @@ def test_the_root_has_only_what_blender_reads():
 def test_the_order_names_what_is_there():
     named = {each for places in ORDER for each in places}
     assert {each for each in named if each not in MODULES and not (ROOT / each).is_dir()} == set()
-    assert {name for name in MODULES if not {name, name.rpartition("/")[0]} & named} == set()
