@@ -118,19 +118,19 @@ def test_the_presets_are_those_of_the_table():
     }
 
 
-def test_every_folder_and_root_module_is_told_of():
+def test_every_folder_at_the_root_is_told_of():
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"`([\w/.]+)`", page[page.index("## Folders and root modules") :]))
-    modules = {file.name for file in ROOT.glob("*.py")}
-    folders = {file.parent.name for file in ROOT.glob("*/*") if file.suffix in (".py", ".js", ".md")} - {
-        "build",
-        "dist",
-    }
-    assert sorted((modules | {"presets"} | {folder for folder in folders if not folder.startswith(".")}) - named) == []
+    named = set(re.findall(r"`(\w+)/`", page[page.index("## Folders") :]))
+    folders = {file.parent.name for file in ROOT.glob("*/*") if file.suffix in (".py", ".js", ".md")} | {"presets"}
+    assert sorted({folder for folder in folders if not folder.startswith(".")} - {"build", "dist"} - named) == []
 
 
-def test_a_module_that_the_architecture_names_is_there():
-    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    modules = [path.relative_to(ROOT) for path in ROOT.rglob("*.py") if ".venv" not in str(path)]
-    named = set(re.findall(r"`([\w/]+\.py)`", page))
-    assert [name for name in sorted(named) if not any(str(path).endswith(name) for path in modules)] == []
+@pytest.mark.parametrize("document", [ROOT / "CONTRIBUTING.md", *DOCUMENTS], ids=lambda path: path.name)
+def test_a_file_or_folder_that_it_names_is_there(document):
+    folders = {path.name for path in ROOT.iterdir() if path.is_dir()} - {"build", "dist"}
+    text = re.sub(r"```.*?```", "", document.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for name in re.findall(r"`([\w.-]+/[\w./-]*)`", text):
+        first = name.split("/")[0]
+        assert first not in folders or (ROOT / name).exists(), name
+    names = {path.name for path in ROOT.rglob("*.py") if ".venv" not in str(path)}
+    assert {name for name in re.findall(r"`(\w+\.py)`", text) if name not in names} == set()

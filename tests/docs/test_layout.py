@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nothing in the product imports upwards, there are no circles, and no folder has more than a dozen modules."""
+"""Nothing in the product imports upwards, there are no circles, and no folder has more than a dozen modules.
+
+docs/architecture.md has the same order, and its paths go down only.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
@@ -49,9 +53,11 @@ ORDER = (
 )
 """Folders from the ground up, and modules that stand elsewhere than their folder: each imports from its own place and
 those before it."""
+INSIDE = {"cli/arguments", "cli/verbs", "exchange/importing", "exchange/exporting", "formats/three_ds"}
+"""Folders that docs/architecture.md tells of in the row of the one around them."""
 MOST = 12
-MANY = {"operators"}
-"""A file a verb."""
+MANY = {"operators", "interp/splines"}
+"""A file a verb, and a file a method."""
 BEING_MENDED = {("panels/pictures/diagram", "panels/sidebar")}
 FOLDERS = sorted({place.split("/")[0] for places in ORDER for place in places} - {"__init__"})
 
@@ -126,3 +132,37 @@ def test_the_root_has_only_what_blender_reads():
 def test_the_order_names_what_is_there():
     named = {each for places in ORDER for each in places}
     assert {each for each in named if each not in MODULES and not (ROOT / each).is_dir()} == set()
+
+
+# docs/architecture.md
+
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+MOST_HOPS = 12
+HOP = re.compile(r"^\d+\. `([\w/]+)(\.py|/)`", re.MULTILINE)
+CHAPTER = PAGE[PAGE.index("## Three paths") : PAGE.index("## Versions of Blender")]
+PATHS = dict(re.findall(r"^\*\*(A bake|A live edit|An import)\*\*(.*?)(?=^\*\*|\Z)", CHAPTER, re.MULTILINE | re.DOTALL))
+
+
+@pytest.mark.parametrize("name", ["A bake", "A live edit", "An import"])
+def test_each_hop_is_imported_by_one_before_it(name):
+    """So none calls back up, for there are no circles."""
+    hops = [hop for hop, _ in HOP.findall(PATHS[name])]
+    assert 8 <= len(hops) <= MOST_HOPS
+    for number, hop in enumerate(hops[1:], 1):
+        assert any(hop in IMPORTS[before] for before in reaching(hops[:number])), hop
+
+
+def reaching(hops: list[str]) -> set[str]:
+    """These modules, and what a package among those that they import gathers."""
+    gathered = {other for hop in hops for other in IMPORTS[hop] if other.endswith("__init__")}
+    return {*hops, *gathered, *(other for each in gathered for other in IMPORTS[each] if other.endswith("__init__"))}
+
+
+def test_the_table_of_folders_is_in_the_order_of_imports():
+    rows = re.findall(r"^\| `([\w/.]+?)/?`", PAGE[PAGE.index("## Folders") :], re.MULTILINE)
+    assert rows[0] == "__init__.py"
+    folders = rows[1:]
+    assert {*folders} >= {place for places in ORDER for place in places if (ROOT / place).is_dir()} - INSIDE
+    tops = [max(n for n, places in enumerate(ORDER) if any(each.startswith(f) for each in places)) for f in folders]
+    order = [n for n, folder in zip(tops, folders, strict=True) if "/" not in folder]
+    assert order == sorted(order, reverse=True)
