@@ -303,7 +303,7 @@ def _are_on(
     values: Mapping[int, float],
     sign: float,
 ) -> bool:
-    """Whether values, times the sign, are those that the curves' courses have."""
+    """Return whether values, times the sign, are on the curves."""
     for index, curve in curves.items():
         size = float(np.ptp(curve.values.astype(np.float64))) + abs(values[index])
         if abs(courses[index][0] - sign * values[index]) > _ON_CURVE * size:

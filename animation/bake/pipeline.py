@@ -123,7 +123,7 @@ def bake(
     Raises
     ------
     TypeError, ValueError
-        An argument is of another type, or makes no sense; the text names it.
+        An argument has a wrong type or an impossible value; the text names it.
 
     Examples
     --------
@@ -153,7 +153,10 @@ def bake_steps(
     whole: bool = True,
     at_once: int | None = None,
 ) -> Steps:
-    """As `bake`, step by step; `at_once`: datablocks whose splines are evaluated together, all where it is None."""
+    """Bake as `bake` does, step by step; yield the number of tracks done and the number of all.
+
+    `at_once`: the number of datablocks whose splines are evaluated together; None: all.
+    """
     reason = too_near_keys(options.step)
     options = options if reason else options.as_kept()
     report = Report()
@@ -582,8 +585,10 @@ def _note_of_one_bake(report: Report, plan: TrackPlan, baked: Baked) -> None:
 
 
 def _note_of_gltf(report: Report, plan: TrackPlan, baked: Baked) -> None:
-    """Say where glTF's exporter will sample a track anew that was baked in place, because of how it was keyed: what the
-    animator made stays as it is there."""
+    """Add a note where glTF's exporter will resample a track baked in place because of how it was keyed.
+
+    A bake in place does not change the animator's keys.
+    """
     if plan.track.kind == "QUATERNION" and any(keys.held.any() for keys in baked.channels):
         reason = rpt_("its keys have quaternions of opposite signs")
     elif not plan.track.is_rotation and len({own.keys.frames.tobytes() for own in plan.own.values()}) > 1:
@@ -605,7 +610,7 @@ def _note_of_gltf(report: Report, plan: TrackPlan, baked: Baked) -> None:
 
 
 def note_doubts(report: Report, track: Track, kept: Iterable[OwnKeys]) -> None:
-    """Say at which frames it is not sure what edits did to the track's keys."""
+    """Add a note with the frames where the edits of the track's keys are ambiguous."""
     doubts = [own.doubtful for own in kept if len(own.doubtful)]
     if doubts:
         doubtful = union(doubts)

@@ -49,7 +49,7 @@ def plan_track(track: Track, settings: Settings, own: OwnChannels, options: Opti
     frames = union([spline.frames for spline in splines])
     by_handles = options.output == "HANDLES"
     broken = any(len(spline.parts) > 1 for spline in splines)
-    # A Cycles modifier repeats Blender's own segments, too; generated keys do not.
+    # A Cycles modifier repeats also the segments that Blender plays; generated keys outside the keys can't.
     cycle = "SINGLE" if broken and not by_handles else _cycle_beyond(track, settings)
     scope = Scope(track, own, options, sampling_of(own, options), cycle, frames)
     notes = [told(note) for spline in splines for note in getattr(spline.spline, "notes", ())]
@@ -91,8 +91,8 @@ def sampling_of(own: OwnChannels, options: Options) -> Sampling:
 
 
 def _cycle_beyond(track: Track, settings: Settings) -> str:
-    """How the track goes on outside its keys."""
-    # A Cycles modifier repeats what the curve holds: generated keys beyond the keys would become part of that.
+    """Return how the track continues outside its keys."""
+    # A Cycles modifier repeats all keys of the curve: generated keys outside the animator's would be repeated too.
     if settings.cycle == "SINGLE" or any(repeats(fcurve) for fcurve in track.channels.values()):
         return "SINGLE"
     return settings.cycle

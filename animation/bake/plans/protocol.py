@@ -152,8 +152,10 @@ class ChannelKeys:
         )
 
     def without(self, host: IndexArray, own: FloatArray, values: FloatArray) -> tuple[ChannelKeys, _Missed | None]:
-        """The keys without those in whose place others stand, as `hosts` tells: generated ones, or the animator's, at
-        the frames `own` with those values. Bezier keys that stay leave and arrive as those did; what they miss is told.
+        """Return the keys without those that others replace, and the error this makes.
+
+        `host`: for each key the one that replaces it, as `hosts` returns it: a generated key, or one of the animator's
+        at the frames `own` with those values. Bezier keys that stay take over the derivatives of those they replace.
         """
         stays, derivatives, missed = host < 0, self.derivatives, None
         if derivatives is not None:
@@ -293,21 +295,23 @@ class TrackPlan(Plan):
         return Baked(channels, [*notes, *more], error, worst.error_frame, approximate)
 
     def _apart(self, keys: ChannelKeys) -> tuple[ChannelKeys, _Missed | None]:
-        """The keys without generated ones that stand too near to others, and what they miss for that."""
+        """Return the keys without generated ones that are too close to others, and the error this makes."""
         own = self.own[keys.components[0]].keys.frames if keys.components[0] in self.own else keys.frames[:0]
         host = hosts(keys.frames, keys.held, own) if len(keys.frames) else None
         return (keys, None) if host is None else keys.without(host, *self._own_places(keys))
 
     def _own_places(self, keys: ChannelKeys) -> tuple[FloatArray, FloatArray]:
-        """The frames and values, a row a component, of the animator's keys on the baked curves."""
+        """Return the frames and values, one row a component, of the animator's keys on the baked curves."""
         if keys.components[0] not in self.own:
             return keys.frames[:0], keys.values[:, :0]
         own = [self.own[component].keys for component in keys.components]
         return own[0].frames, np.array([each.values for each in own]) if keys.shown is None else keys.shown
 
     def _missed(self, every: Sequence[tuple[ChannelKeys, _Missed | None]]) -> tuple[float, list[str]]:
-        """About how far a rotation is off where keys of its channels stand too near to each other, radians; and the
-        note that says so where that is more than the tolerance. Values have no such keys."""
+        """Return about the error of a rotation whose channels' keys are too close to each other, and notes.
+
+        The error is in radians; there is a note where it exceeds the tolerance. Values have no such error.
+        """
         gone = [missed for _, missed in every if missed is not None]
         options = self.settings.options
         if not (gone and self.track.is_rotation) or options is None:
@@ -420,8 +424,7 @@ class PoseKeys:
 
 @remembered
 def _rows_among(frames: FloatArray, own: FloatArray) -> tuple[IndexArray, IndexArray, IndexArray, FloatArray]:
-    """The rows of the keys at frames that are the animator's, these keys' among `own`, and rows and frames of the
-    others."""
+    """Return the rows of keys that are the animator's, their rows among `own`, and rows and frames of the others."""
     mine = is_among(frames, own)
     others = np.flatnonzero(~mine)
     return np.flatnonzero(mine), rows_of(frames[mine], own), others, frames[others]

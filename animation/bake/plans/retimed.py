@@ -27,7 +27,7 @@ from .sample_frames import APART, Sampling, away_from, is_near
 from .splines import TrackSpline
 
 _JUMP = 2 * APART
-"""Frames. What a frame function does within as short a time is a jump: samples stand close on both sides of it."""
+"""Frames. A change of the frame function within less time is a jump: samples are placed close on both sides of it."""
 _LEAST_JUMP = 0.25
 """Frames of the motion. A smaller change within a frame is never a jump."""
 _FINEST = 1 / 64

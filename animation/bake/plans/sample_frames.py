@@ -111,7 +111,7 @@ class Sampling:
 
 
 def away_from(frames: Frames, keys: Frames) -> Frames:
-    """Those of the frames near which no key stands; both ascend."""
+    """Return those of the frames that are not close to a key; both ascend."""
     apart: Frames = frames[_gap(frames, keys) > APART]
     return apart
 
@@ -124,7 +124,7 @@ def is_near(frames: Frames, keys: Frames) -> npt.NDArray[np.bool_]:
 
 @remembered
 def hosts(frames: Frames, held: npt.NDArray[np.bool_], own: Frames) -> npt.NDArray[np.intp] | None:
-    """The keys that take the place of those to be generated at `frames` where these would stand too near to them.
+    """Return the keys that replace generated ones at `frames`, where these would be too close to them.
 
     Returns
     -------

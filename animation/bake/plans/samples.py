@@ -123,7 +123,7 @@ def _rotation_frames(
     """
     every = np.unique(np.concatenate((samples, keys)))
     before = every[np.searchsorted(every, keys[1:]) - 1]
-    # Samples are held before a jump so early that the shutter of the frame before is closed by then.
+    # CONSTANT samples are placed so far before a jump that the shutter of the frame before is closed by then.
     middle = np.where(keys[1:] - before > 2 * APART, (keys[1:] + before) / 2, before)
     guards = np.asarray(np.maximum(keys[1:] - np.float32(PICKED), middle), dtype=np.float32)
     every = np.union1d(every, guards)

@@ -106,7 +106,7 @@ def track_splines(
 
 
 def _runs(between: BoolArray) -> list[slice]:
-    """Return the runs of keys that make splines, by the keys which begin segments of none."""
+    """Return the runs of keys that make splines; `between`: the keys that begin segments of none."""
     if not np.count_nonzero(between[:-1]):
         return [slice(0, len(between))]
     bounds = [0, *(np.flatnonzero(between[:-1]) + 1).tolist(), len(between)]
@@ -132,7 +132,7 @@ def _vector(
 ) -> TrackSpline:
     frames = originals[components[0]].keys.frames
     values = np.stack([originals[index].keys.values for index in components], axis=1).astype(np.float64)
-    # Infinite and undefined values are named by the keys themselves.
+    # Keys reports infinite and undefined values itself.
     if (
         not np.abs(values).max() <= _LARGEST
         and (large := np.isfinite(values).all(axis=1) & (np.abs(values).max(axis=1) > _LARGEST)).any()
