@@ -156,13 +156,13 @@ def check(
     Parameters
     ----------
     datablocks : bpy.types.ID
-        Objects, camera objects with their camera data; of other data the objects that show it.
+        Objects, camera objects with their camera data; for other data the objects that use it.
     frame_range : (float, float), optional
-        Frames to look at. Default: the scene's, and what keys there are before and after.
+        Frames to check. Default: the scene's, extended by keys before and after.
     step : float
         Frames from sample to sample.
     scene : bpy.types.Scene, optional
-        Whose frames count. Default: the one that is open.
+        The scene whose frames are checked. Default: the open one.
 
     Returns
     -------
@@ -176,8 +176,8 @@ def check(
 
     Notes
     -----
-    Objects with too many frames to look at are left out, and conditions on what is not a finite number; the result's
-    refusals name them.
+    Objects with too many frames are left out, and conditions on values that are not finite; the result's refusals name
+    them.
 
     Examples
     --------

@@ -55,7 +55,7 @@ def joint_gap(
     step: Positive = STEP,
     scene: bpy.types.Scene | None = None,
 ) -> Gap:
-    """Measure how far a joint comes apart in what Blender plays.
+    """Measure the distance between the two points of a joint in what Blender plays.
 
     Parameters
     ----------

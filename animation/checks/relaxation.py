@@ -58,7 +58,7 @@ Least = Literal["CHANGE", "EFFORT"]
 
 @dataclass(frozen=True)
 class StaysAt:
-    """The point stays at a point of another object, or of a bone of it.
+    """The condition that the point stays at a point of another object, or of a bone of it.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class StaysAt:
 
 @dataclass(frozen=True)
 class StaysAbove:
-    """The point stays on or above a plane: the XY plane of an object, or that of the world; `height` units above it.
+    """The condition that the point stays at least `height` units above a plane: an object's XY plane or the world's.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class StaysAbove:
 
 @dataclass(frozen=True)
 class KeepsApart:
-    """The point stays this far at least from a point of another object, or of a bone of it.
+    """The condition that the point keeps at least this distance from a point of another object, or of a bone of it.
 
     Examples
     --------
@@ -109,8 +109,10 @@ class KeepsApart:
 
 @dataclass(frozen=True)
 class TurnsWithin:
-    """The object's or bone's own rotation stays within limits: Euler angles of its order (XYZ where it has none),
-    radians from -pi to pi; None: no limit.
+    """The condition that the object's or bone's own rotation stays within limits.
+
+    The limits are of Euler angles in its rotation order (XYZ where it has none), radians from -pi to pi; None: no
+    limit.
 
     Examples
     --------
@@ -257,8 +259,8 @@ def relax(
 
     Notes
     -----
-    The effort is that of all frames from the first key to the last, also where a condition has to hold in a range of
-    them. A jump of the velocity at a key, such as a corner's, is no part of it.
+    The effort is that of all frames from the first key to the last, also where the condition must hold in a part of
+    them only. A jump of the velocity at a key, such as a corner's, is not included.
 
     Examples
     --------
