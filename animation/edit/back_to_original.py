@@ -22,14 +22,14 @@ from ..translation import rpt_
 def back_to_original(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
     """Assign the action from which the present one was baked to the datablock and all that share the present one.
 
-    The original is as it was, to the last bit. The baked action goes, where nothing else uses it.
+    The original is unchanged, to the last bit. The baked action is removed if nothing else uses it.
 
     Parameters
     ----------
     datablock : bpy.types.ID
-        What plays the baked action.
+        The datablock that uses the baked action.
     prefixes : iterable of str, optional
-        Only for the report: an action is exchanged whole, whatever tracks are meant.
+        Only for the report: an action is exchanged as a whole.
 
     Returns
     -------

@@ -37,24 +37,24 @@ def writable(datablock: bpy.types.ID, track: Track) -> tuple[Channels, Track]:
 
 @checked
 def find_track(datablock: bpy.types.ID, name: str) -> Track:
-    """Find the track of that path.
+    """Find the track with that path.
 
     Parameters
     ----------
     datablock : bpy.types.ID
-        What has the track.
+        The datablock with the track.
     name : str
-        Its path; `rotation` is the one of the present rotation mode, `pose.bones["Arm"].rotation` that of a bone.
+        Its path; `rotation` is the track of the present rotation mode, `pose.bones["Arm"].rotation` that of a bone.
 
     Returns
     -------
     Track
-        With its `path`, and the F-curves of its channels.
+        It has its `path`, and the F-curves of its channels.
 
     Raises
     ------
     Refusal
-        There is none; the text names those that there are.
+        There is no such track; the text lists those that exist.
 
     Examples
     --------
@@ -75,12 +75,12 @@ def find_track(datablock: bpy.types.ID, name: str) -> Track:
 
 @checked
 def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
-    """Set choices of a TCB track; the next bake plays them.
+    """Set settings of a TCB track, which the next bake uses.
 
     Parameters
     ----------
     datablock : bpy.types.ID
-        What has the track.
+        The datablock with the track.
     track : str
         Its path, as for `find_track`.
     **choices : str
@@ -92,7 +92,7 @@ def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
     Refusal
         There is no such TCB track, or the method is not for its kind. Nothing was changed.
     ValueError
-        There is no such choice.
+        There is no such setting or option.
 
     Examples
     --------

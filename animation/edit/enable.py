@@ -41,21 +41,21 @@ def enable(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, keep_
     Parameters
     ----------
     datablock : bpy.types.ID
-        What has the tracks.
+        The datablock with the tracks.
     prefixes : iterable of str, optional
         Only tracks whose paths start with one of them.
     keep_look : bool
-        Give keys the parameters with which they play most as they do now, as `enable_many` says. Otherwise these are 0.
+        Give keys the parameters that fit their present motion best, as in `enable_many`. Otherwise parameters are 0.
 
     Returns
     -------
     Report
-        Counts, how much kept looks change, and notes on what was left alone.
+        Counts, the change of kept motion, and notes on what was left alone.
 
     Raises
     ------
     Refusal
-        There is nothing that can be TCB. Nothing was changed.
+        No track can be made TCB. Nothing was changed.
 
     Examples
     --------
@@ -80,17 +80,17 @@ def enable_many(
     Parameters
     ----------
     selected : mapping of bpy.types.ID to iterable of str, or None
-        The prefixes of the paths that are meant of each datablock; None: all.
+        For each datablock the prefixes of its tracks' paths; None: all tracks.
     keep_look : bool
-        Give the keys of tracks with Bezier segments the parameters with which they play most as they do now; the report
-        says how much that changes. Without, and in other tracks, keys have the defaults.
+        Give the keys of tracks with Bezier segments the parameters that fit their present motion best; the report gives
+        the change. Otherwise, and in other tracks, keys have the defaults.
     defaults : mapping, optional
-        Parameters, by name, with which keys that have none will be baked; without, they are 0, as in 3D Studio.
+        Parameters, by name, with which keys that have none will be baked. Default: 0, as in 3D Studio.
 
     Returns
     -------
     Report
-        What can't be TCB stands in `refusals`, and is not changed.
+        Tracks that can't be TCB are in `refusals`, and are not changed.
 
     Examples
     --------

@@ -36,20 +36,20 @@ def enable_and_bake(
     Parameters
     ----------
     selected, plain : mapping of bpy.types.ID to iterable of str, or None
-        The prefixes of the paths that are meant of each datablock; None: all.
+        For each datablock the prefixes of its tracks' paths; None: all tracks.
     options : Options
-        How to bake.
+        The options of the bake.
     keep_look : bool
         As for `enable_many`.
     progress : callable, optional
-        Called with the number of tracks done and in all.
+        Called with the number of tracks done and the number of all.
     whole : bool
         As for `bake_many`.
 
     Returns
     -------
     Report
-        That of the bake, with the looks that were kept.
+        The report of the bake, with the figures on kept motion.
 
     Examples
     --------

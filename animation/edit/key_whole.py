@@ -44,13 +44,13 @@ class _Whole:
 def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
     """Insert keys into the datablock's rotations, in all channels at every frame at which any channel has a key.
 
-    The new keys have the values that the animator's curves have there, and the parameters of the keys beside them: the
-    motion is the same. What was baked is baked again.
+    The new keys have the values of the animator's curves there, and the parameters of the other channels' keys: the
+    motion is the same. Baked tracks are baked again.
 
     Parameters
     ----------
     datablock : bpy.types.ID
-        What has the rotations.
+        The datablock with the rotations.
     prefixes : iterable of str, optional
         Only tracks whose paths start with one of them.
 
@@ -62,7 +62,7 @@ def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) ->
     Raises
     ------
     Refusal
-        The datablock can't be written to. Nothing was changed.
+        The datablock can't be edited. Nothing was changed.
 
     Examples
     --------

@@ -46,24 +46,24 @@ _Work = Callable[[Channels, bpy.types.ID, Track], _Done | None]
 def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
     """Restore the F-curves of the datablock's baked tracks; edits made since the bake are kept.
 
-    Parameters and choices stay, and the action is no longer live.
+    Parameters and settings stay, and Live is switched off once no track of the action is baked.
 
     Parameters
     ----------
     datablock : bpy.types.ID
-        What was baked.
+        The datablock that was baked.
     prefixes : iterable of str, optional
         Only tracks whose paths start with one of them.
 
     Returns
     -------
     Report
-        The tracks and keys that were put back.
+        The tracks and keys that were restored.
 
     Raises
     ------
     Refusal
-        Nothing is baked, or it can't be written to. Nothing was changed.
+        Nothing is baked, or the datablock can't be edited. Nothing was changed.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
     Parameters
     ----------
     datablock : bpy.types.ID
-        What has the tracks.
+        The datablock with the tracks.
     prefixes : iterable of str, optional
         Only tracks whose paths start with one of them.
 
@@ -99,7 +99,7 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
     Raises
     ------
     Refusal
-        No track is TCB, or it can't be written to. Nothing was changed.
+        No track is TCB, or the datablock can't be edited. Nothing was changed.
 
     Examples
     --------
@@ -118,12 +118,12 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
 def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Report:
     """Keep the F-curves as they play now, and remove all TCB data: the result is a plain animation.
 
-    The handles that a bake has placed stay, and generated keys become plain ones.
+    Handles that a bake has placed stay, and generated keys become plain ones.
 
     Parameters
     ----------
     datablock : bpy.types.ID
-        What has the tracks.
+        The datablock with the tracks.
     prefixes : iterable of str, optional
         Only tracks whose paths start with one of them.
 
@@ -135,7 +135,7 @@ def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Rep
     Raises
     ------
     Refusal
-        No track is TCB, or it can't be written to. Nothing was changed.
+        No track is TCB, or the datablock can't be edited. Nothing was changed.
 
     Examples
     --------

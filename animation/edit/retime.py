@@ -109,7 +109,7 @@ def retime(
     Refusal
         There is no motion that can be retimed so, or the datablock can't be edited.
     ValueError
-        There is no such shape, or a number makes no sense.
+        There is no such shape, or a number is out of range.
 
     Examples
     --------
@@ -155,19 +155,19 @@ def retime(
 
 @checked
 def remove_retiming(datablock: bpy.types.ID, track: str = "") -> None:
-    """Take the frame function of the datablock, or of one of its tracks, away; bake to play the motion without it.
+    """Remove the frame function of the datablock, or of one of its tracks; bake to play the motion without it.
 
     Parameters
     ----------
     datablock : bpy.types.ID
-        What has the frame function.
+        The datablock with the frame function.
     track : str
-        Path of the track whose own it is; empty: that of the datablock.
+        Path of the track whose frame function is removed; empty: that of the datablock.
 
     Raises
     ------
     Refusal
-        There is none.
+        There is no frame function.
 
     Examples
     --------

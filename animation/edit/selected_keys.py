@@ -310,17 +310,17 @@ def key_set(
     Parameters
     ----------
     datablock : bpy.types.ID
-        What has the track.
+        The datablock with the track.
     track : str
         Its path, as for `find_track`.
     frame : float
-        Where the key stands.
+        The frame of the key.
     velocity : float or sequence of float, optional
-        A frame, for methods that go by it: one number, or one for each component; of a rotation its angular velocity x,
+        Per frame, for methods that use it: one number, or one for each component; of a rotation its angular velocity x,
         y, z in the parent's frame, radians.
     interpolation : str, optional
-        How the key's channels go to their next keys, as `bpy.types.Keyframe` names it: "BEZIER" plays TCB, all others
-        are Blender's, and end the spline there.
+        The interpolation from the key to the next ones of its channels, as `bpy.types.Keyframe` names it: "BEZIER"
+        plays TCB; any other is played by Blender, and ends the spline there.
     **parameters : float
         `tension`, `continuity` and `bias` from -1 to 1, `ease_to` and `ease_from` from 0 to 1. Others stay.
 
