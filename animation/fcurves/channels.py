@@ -84,7 +84,7 @@ def channels_of(datablock: bpy.types.ID) -> Channels:
 
 
 def why_layered(action: bpy.types.Action) -> str:
-    """Why nothing is done to an action that has more than one layer or strip; empty where it has at most one of each.
+    """Return why an action with more than one layer or strip is not edited; empty where it has one of each at most.
 
     Blender 5.2 reads and plays such actions, but does not make them yet.
     """
@@ -102,14 +102,14 @@ def why_layered(action: bpy.types.Action) -> str:
 
 
 def check_one_layer(datablock: bpy.types.ID, action: bpy.types.Action) -> None:
-    """Raises LayeredAction where the action, which animates the datablock, has more than one layer or strip."""
+    """Raise LayeredAction where the action, which animates the datablock, has more than one layer or strip."""
     reason = why_layered(action)
     if reason:
         raise LayeredAction(name_of(datablock), reason)
 
 
 def layered_refusals(action: bpy.types.Action) -> list[LayeredAction]:
-    """The refusals of all that the action animates, where it has more than one layer or strip."""
+    """Return a refusal for each datablock that the action animates, where it has more than one layer or strip."""
     reason = why_layered(action)
     return [LayeredAction(name_of(user), reason) for user in users_of(action)] if reason else []
 
@@ -130,8 +130,10 @@ def animates(channels: Channels, datablock: bpy.types.ID) -> bool:
 
 
 def channels_in(action: bpy.types.Action) -> Iterator[Channels]:
-    """The F-curves of every slot of `action`; of one that has several layers or strips those of each, which are to be
-    read only."""
+    """Yield the F-curves of every slot of `action`.
+
+    For an action with several layers or strips they are those of each strip, and must only be read.
+    """
     if not HAS_SLOTS:
         yield Channels(action, 0, action)
         return

@@ -85,5 +85,5 @@ def _read_flags(fcurve: bpy.types.FCurve) -> list[BoolArray]:
 
 
 def _is_any(flags: Sequence[BoolArray]) -> bool:
-    # Ten times as fast as `any` of an array of some tens or hundreds.
+    # Ten times as fast as `any` for arrays of some tens or hundreds.
     return any(map(np.count_nonzero, flags))
