@@ -63,9 +63,9 @@ class Watch:
     modes: list[str] = field(default_factory=list)
     """Notes on rotations that are played in another rotation mode than they are baked in, or not at all."""
     news: list[str] = field(default_factory=list)
-    """What of `modes` was not reported yet."""
+    """Those of `modes` that were not reported yet."""
     rest: dict[str, _Rest] = field(default_factory=dict)
-    """Of each track all that an edit of its F-curves can change but the places of their keys."""
+    """For each track everything that an edit of its F-curves can change, except frames and values of their keys."""
     unsure: list[str] = field(default_factory=list)
     """Tracks of which only frames and values of keys have been checked."""
 
@@ -244,7 +244,7 @@ def look_on(
 
 
 def standing_of(watches: dict[tuple[int, int], Watch], action: bpy.types.Action) -> list[str]:
-    """What there is to say of tracks of the action as they are, such as why they could not be baked again."""
+    """Return the notes on the action's tracks in their present state, such as why they could not be baked again."""
     lines = list(map(str, layered_refusals(action))) if is_switched_on(action) else []
     for watch in [watch for (number, _), watch in watches.items() if number == action.session_uid]:
         lines += [*(why for _, why in watch.refused.values()), *watch.modes]
@@ -392,14 +392,16 @@ def _make_keyed(track: Track, frame: float) -> None:
 
 
 class _Rest(NamedTuple):
-    """All of a track that an edit can change but the places of its keys, and what `_names` reads."""
+    """What an edit of a track can change, except frames and values of its keys and what `_names` reads."""
 
     handles: bytes
     other: tuple[object, ...]
 
     def is_like(self, other: _Rest) -> bool:
-        """Whether they are the same, but for frames of handles that an editor has rounded: it shows those of an NLA
-        strip in tweak mode in the time of the scene, and takes them back."""
+        """Return whether both are the same, apart from frames of handles that an editor has rounded.
+
+        An editor shows handles of an NLA strip in tweak mode in the time of the scene, and converts them back.
+        """
         if self == other:
             return True
         if self.other != other.other or len(self.handles) != len(other.handles):
@@ -410,7 +412,7 @@ class _Rest(NamedTuple):
 
 
 def _rest(tracks: Iterable[Track], points: Sequence[list[Any]]) -> list[_Rest]:
-    """Read the rest of each track.
+    """Read what an edit of the tracks can change, except frames and values of keys and what `_names` reads.
 
     Easing has no effect on a bake, but an edit of all keys changes that of generated ones, too.
     """
