@@ -116,8 +116,10 @@ def classify(keys: Keyframes, identities: Identities, written: Channel | None) -
 
 
 def _as_written(keys: Keyframes, identities: Identities, is_own: BoolArray, written: Channel) -> bool:
-    """Tell whether own keys, and no others, stand with the values with which they were written: where they were, or
-    moved, and not copied over the first ones with generated keys among them."""
+    """Return whether the own keys are those that were written, with the values that were written.
+
+    They may be where they were written, or moved, but not copied over the original ones with generated keys among them.
+    """
     own = identities[is_own]
     if own.tobytes() != written.own["identity"].tobytes():
         return False
@@ -313,7 +315,7 @@ class _History:
             for each in candidates:
                 fits = each.fits(now, before, size)
                 along, most = fits[len(inside) :], float(fits[: len(inside)].mean()) if len(inside) else 0.0
-                # Both own keys may have been edited besides.
+                # Both own keys may have been edited in addition.
                 besides = most > _NEARLY_ALL and moved and not went_along
                 if (most > 0.5 and along.all()) or (besides and each != _SAME):
                     yield each
@@ -420,7 +422,7 @@ class _History:
                 for beside in (np.ones_like(selected), selected == selected[row]):
                     low, high = self._neighbours(row, among, beside)
                     yield gone[(gone > low) & (gone < high)], low < source < high
-        # Snapping may change the order of keys that don't stand whole frames apart.
+        # Snapping may change the order of keys that are not whole frames apart.
         gone = np.flatnonzero(self.left)
         for factor, offset, room in self._time_maps:
             off = np.abs(factor * self.frames[gone] + offset - self.keys.frames[row])
@@ -514,8 +516,11 @@ class _History:
         return result[first], rows[first]
 
     def _swallowed_by(self, row: int, moved: Sequence[int]) -> Iterator[tuple[int, float, float, float]]:
-        """The own keys in a generated one, with where they are now, their mean, and how far that is from where others
-        went: neighbours, or one of those that were `moved` there."""
+        """Yield the own key that was merged into a generated one.
+
+        With it the frame where it is now, the mean of the own keys, and how far it is from where the maps of time put
+        it. Only neighbours are tried, and the keys that may have been `moved` there.
+        """
         changed = _differ(self.now[[row]], self.before[[row]]).any()
         stays = abs(self.keys.frames[row] - self.frames[self.source[row]]) <= ONE_KEY
         if not changed and stays and not self._is_denser(row):
@@ -586,12 +591,15 @@ class _History:
         return False
 
     def _place_taken(self, which: int) -> tuple[tuple[int, float, float] | None, bool]:
-        """Where a generated key that was moved took the place of an own one: the own one's place. And its row, where
-        the own one was moved with it; and whether Blender is sure to have moved it there."""
+        """Return where a moved or pasted generated key replaced a missing own key, and whether Blender moved it.
+
+        The former is row, frame and own value, or None where nothing replaced it. The row is that of the generated key
+        where the own key was moved with it, else -1. The latter is True only where it is certain.
+        """
         frame = self.frames[which]
         there = np.flatnonzero(self.generated & (np.abs(self.keys.frames - frame) <= ONE_KEY) & (self.source < 0))
         if len(there):
-            # Pasted from elsewhere over it.
+            # A key pasted from elsewhere replaced it.
             return (-1, float(frame), float(self.written["value"][self.own[which]])), True
         found: list[tuple[bool, bool, float, int]] = []
         for factor, offset, room in self._time_maps:
@@ -690,7 +698,7 @@ class _History:
         stays = np.abs(self.keys.frames[known] - self.frames[self.source[known]]) <= ONE_KEY
         again = np.isin(self.source[known[stays]], self.source[known[~stays]])
         own = self.source[known[~self.generated[known]]]
-        # One may stand there that is scaled about its own frame.
+        # A key scaled about its own frame stays there, too.
         return bool(again.any()) or len(np.unique(own)) < len(own)
 
     def _is_about(self, which: int, factor: float, offset: float, room: float) -> bool:

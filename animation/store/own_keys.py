@@ -72,7 +72,7 @@ class Standing(NamedTuple):
 
     @classmethod
     def joined(cls, every: Sequence[Standing]) -> Standing | None:
-        """Those of several channels where they stand one after the other: most are read together."""
+        """Join the keys of several channels where they are consecutive, as most are, which are read together."""
         first = every[0]
         end = first.rows.stop
         for each in every[1:]:
@@ -141,14 +141,14 @@ class OwnKeys:
         return ends
 
     def named(self, keys: Keyframes, identities: Identities, numbers: FloatArray) -> OwnKeys:
-        """The same keys with other identities and numbers; in a fifth of the time that `replace` takes."""
+        """Return the same keys with other identities and numbers, in a fifth of the time of `replace`."""
         own = object.__new__(OwnKeys)
         vars(own).update(vars(self), keys=keys, identities=identities, numbers=numbers)
         return own
 
     @property
     def is_ended(self) -> bool:
-        """Whether the last key has an interpolation that counts, though nothing is played by it."""
+        """Return whether the last key has an interpolation that would end the spline, though no segment follows it."""
         last = self.chosen[-1:].tobytes()
         chosen = bool(last) and bool(last[0] & rows_.CHOSEN_INTERPOLATION)
         return chosen or self.keys.interpolation[-1:].tobytes() == _STEPPED
@@ -364,8 +364,10 @@ def _written(track: Track, index: int) -> Channel | None:
 
 
 def _is_selected_alone(keys: Keyframes, own: BoolArray) -> BoolArray:
-    """Tell which keys are selected, and not together with generated ones beside them, as by selecting many, nor near
-    such, as by pasting some among others."""
+    """Return which keys are selected while the generated keys beside and near them are not.
+
+    Otherwise many keys were selected together, or some were pasted among others.
+    """
     selected = keys.select_control_point
     others = (selected & ~own).astype(np.intp)
     around = np.ones(2 * _BESIDE + 1, dtype=np.intp)
@@ -714,12 +716,14 @@ def _ratio(now: FloatArray, before: FloatArray) -> npt.NDArray[np.float64]:
 
 
 def digest(track: Track, settings: Settings, own: Mapping[int, OwnKeys]) -> int:
-    """Compute a number, never 0, that changes with what a bake is made from: own keys and their parameters, choices,
-    frame functions and the rotation mode."""
+    """Return a number, never 0, that changes with the input of a bake.
+
+    The input: own keys and their parameters, settings, frame functions and the rotation mode.
+    """
     parts = [repr(shape_of(track, settings)).encode()]
     for index, channel in sorted(own.items()):
         if np.count_nonzero(channel.identities) < len(channel.identities):
-            # A key without a row is one that no bake knows.
+            # No bake has written a key without a row.
             return NEVER
         arrays = (channel.identities, channel.keys.co, channel.ends_spline, channel.chosen)
         parts += [b"%d" % index, *(array.tobytes() for array in arrays)]

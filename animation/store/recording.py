@@ -268,8 +268,8 @@ def adopt_tracks(action: bpy.types.Action) -> None:
 def clear_orphans(action: bpy.types.Action) -> None:
     """Reduce the rows of the action's table to those that its keys have; the session remembers the others.
 
-    Rows of keys that came from other actions are added; a table that can't be understood is left alone, and that of an
-    action with several layers.
+    Rows of keys that came from other actions are added. A table that can't be read, and that of an action with several
+    layers, are left alone.
     """
     table = read_table(action)
     if table.fault or not (len(table.rows) or table.places) or why_layered(action):

@@ -69,7 +69,7 @@ def may_name(identities: Identities) -> npt.NDArray[np.bool_]:
 
 
 def is_free(identities: Identities) -> npt.NDArray[np.bool_]:
-    """Tell which identities no plain key has: not those of zeros and of Blender's defaults, nor their codes."""
+    """Return which identities can be given: not those of zeros and of Blender's defaults, nor any with their codes."""
     free: npt.NDArray[np.bool_] = may_name(identities) & spells_code(codes(identities))
     return free
 

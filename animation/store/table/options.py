@@ -52,7 +52,7 @@ class Options:
     Raises
     ------
     TypeError, ValueError
-        An option is of another type, or makes no sense; the text names it.
+        An option has a wrong type or an impossible value; the text names it.
 
     Examples
     --------
