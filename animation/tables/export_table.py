@@ -35,7 +35,7 @@ _FORMS: dict[str, Form] = {"QUATERNION": "QUATERNION", "EULER": "EULER"}
 
 @dataclass(frozen=True)
 class TableContent:
-    """What the rows hold.
+    """The contents of the rows.
 
     Examples
     --------
@@ -69,29 +69,29 @@ class TableContent:
 
 @checked
 def export_table(item: bpy.types.Object, how: TableContent, bone: str = "") -> tuple[Table, Report]:
-    """Make a table of the tracks of the object, with its bones' and those of its data and shape keys; or of one bone.
+    """Make a table of the tracks of the object, its bones, data and shape keys; or of one bone.
 
     Parameters
     ----------
     item : bpy.types.Object
-        The object. A property is called as a path from it.
+        The object. A property is named by its path from it.
     how : TableContent
-        What the rows hold.
+        The contents of the rows.
     bone : str
-        The path of a bone, `pose.bones["Arm"]`: only its own properties, called without the bone, so that another can
-        take them.
+        The path of a bone, `pose.bones["Arm"]`: only its own properties, named by their paths from the bone, so that
+        another bone can take them.
 
     Returns
     -------
     table : formats.table.Table
-        What `formats.table.write` writes.
+        A table that `formats.table.write` writes.
     report : Report
         Its keys are the rows.
 
     Raises
     ------
     Refusal
-        There is no key, or too much of them is asked for.
+        There is no key, or the table would be too large.
 
     Examples
     --------

@@ -48,7 +48,7 @@ _ROTATION_PATHS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_
 
 @dataclass(frozen=True)
 class TableKeys:
-    """How the rows become keys.
+    """The options of an import of a table.
 
     Examples
     --------
@@ -93,10 +93,9 @@ def import_table(
     Parameters
     ----------
     item : bpy.types.Object
-        What the table is about. Paths that begin with "data." are those of its data, "data.shape_keys." of its shape
-        keys.
+        The object. Paths that begin with "data." are those of its data, "data.shape_keys." of its shape keys.
     table : formats.table.Table
-        What `formats.table.read` returns.
+        A table as `formats.table.read` returns it.
     how : TableKeys
         Options.
     bone : str
@@ -112,7 +111,7 @@ def import_table(
     Raises
     ------
     Refusal
-        Nothing was changed; the text names the property, and the line where a row is at fault.
+        Nothing was changed; the text names the property, and the line of a bad row.
 
     Examples
     --------

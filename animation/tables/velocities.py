@@ -132,17 +132,17 @@ def write_velocities(
     Report
         Its samples are those of all components together. What was written before of the same tracks is replaced.
 
+    Raises
+    ------
+    Refusal
+        Nothing was written: there is no TCB track, or one can't be evaluated.
+
     Notes
     -----
     The properties have names such as tcb_location_velocity, tcb_rotation_angular_acceleration, tcb_grip_speed. By such
     a name the F-curves, which have plain linear keys, are recognized as no tracks: no bake, Restore or Remove changes
     them, and after an edit they stay as they are until they are written again. With a frame function they are those of
     the motion as it is played.
-
-    Raises
-    ------
-    Refusal
-        Nothing was written: there is no TCB track, or one has a fault.
 
     Examples
     --------
@@ -183,14 +183,14 @@ def write_velocities(
 def velocity_table(
     selected: Mapping[bpy.types.ID, Iterable[str] | None], how: Velocities | None = None
 ) -> tuple[Table, Report]:
-    """Make one table of the velocities of TCB tracks, a row a sample; of several datablocks with their names.
+    """Make one table of the velocities of TCB tracks, one row a sample; for several datablocks with their names.
 
     Parameters
     ----------
     selected : mapping of bpy.types.ID to iterable of str, or None
-        The prefixes of the paths that are meant of each datablock; None: all.
+        For each datablock the prefixes of its tracks' paths; None: all tracks.
     how : Velocities, optional
-        Which velocities, and how often.
+        The quantities, and the step.
 
     Returns
     -------
@@ -202,7 +202,7 @@ def velocity_table(
     Raises
     ------
     Refusal
-        None of them has a TCB track, or one has a fault.
+        None of them has a TCB track, or one can't be evaluated.
 
     Examples
     --------
@@ -284,7 +284,7 @@ def _count(how: Velocities, first: float, last: float) -> float:
 
 
 def _frames(how: Velocities, first: float, last: float) -> Float64Array:
-    """Every step from the start of the range, and its end, in place of a step that stands too near to it."""
+    """Return every step from the start of the range, and its end, which replaces a step that is too close to it."""
     low, high = how.frame_range or (first, last)
     frames = low + np.arange(int((high - low) / how.step * (1.0 + 1e-12)) + 1) * how.step
     # Rounded as frames of keys are, so that values belong to exactly these frames.
