@@ -147,7 +147,7 @@ def bake(
     Refusal
         Nothing was baked; the text names the track, the key and the reason.
     TypeError, ValueError
-        An argument is of another type, or makes no sense; the text names it.
+        An argument has a wrong type or an impossible value; the text names it.
 
     Examples
     --------

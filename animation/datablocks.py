@@ -15,7 +15,7 @@ _NODE_OWNERS = ("materials", "worlds", "lights", "scenes", "linestyles")
 
 @checked
 def of_object(item: bpy.types.Object) -> Iterator[bpy.types.ID]:
-    """Find the object and what it is made of, where animated: its data, shape keys, materials, and their nodes.
+    """Find the object and its data, shape keys, materials and their node trees, as far as they are animated.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def of_object(item: bpy.types.Object) -> Iterator[bpy.types.ID]:
     Returns
     -------
     iterator of bpy.types.ID
-        Those with animation of their own.
+        The datablocks with animation of their own.
 
     Examples
     --------
@@ -36,12 +36,12 @@ def of_object(item: bpy.types.Object) -> Iterator[bpy.types.ID]:
 
 
 def of_file() -> Iterator[bpy.types.ID]:
-    """Find every animated datablock of the open file: objects first, with what they are made of, then the rest.
+    """Find every animated datablock of the open file: each object with the datablocks it uses, then the rest.
 
     Returns
     -------
     iterator of bpy.types.ID
-        Each once.
+        Each datablock once.
 
     Examples
     --------

@@ -7,20 +7,20 @@ from .translation import rpt_
 
 
 class Refusal(Exception):  # noqa: N818  it names what happened, and to the user it is no error of the program's
-    """A datablock, or one track of it, is left as it is; the text says which and why.
+    """A datablock, or one track of it, that is left as it is; the text says which and why.
 
     Attributes
     ----------
     name : str
-        Of the datablock.
+        The name of the datablock.
     track : str
-        The path of the track at fault; empty where it is not one track's.
+        The path of the track with the problem; empty where it is not one track's.
     frame : float or None
-        Of the key at fault.
+        The frame of the key with the problem.
     reason : str
-        What is wrong, in the user's language.
+        The problem, in the user's language.
     nothing_to_do : bool
-        An error only where nothing else was done either: of several objects some have nothing to work on.
+        True where this is an error only if nothing else was done: some of several objects may have nothing to work on.
     """
 
     def __init__(
