@@ -122,9 +122,12 @@ class Verdict:
         self.differences.setdefault(kind, []).append(text)
 
     def told(self, refused: Collection[str], before: Sequence[str] = (), flipped: bool = False) -> None:
-        """Count what the look has told as that: tracks that were refused as they are, which an animator can mend, and,
-        where a note says that keys are doubtful, those that appeared, or stand elsewhere. `before`: notes of looks
-        before the last one. `flipped`: keys may have been pasted from a bone onto the one that mirrors it."""
+        """Reclassify differences that a report has announced.
+
+        They are tracks that were refused as they are, which an animator can repair, and, where a note says that keys
+        are doubtful, keys that appeared or are elsewhere. `before`: notes before the last update. `flipped`: keys may
+        have been pasted from a bone onto the one that mirrors it.
+        """
         doubted, early = _doubted(self.notes), _doubted(before)
         if flipped:
             doubted |= set(map(_mirrored, doubted))
@@ -174,7 +177,7 @@ def _doubted(notes: Sequence[str]) -> set[str]:
 
 
 def _mirrored(path: str) -> str:
-    """The same of the other bone."""
+    """Return the path of the mirrored bone's track."""
     return path.translate(str.maketrans("LR", "RL")) if path.startswith("pose.bones") else path
 
 
