@@ -584,13 +584,22 @@ def _note_of_one_bake(report: Report, plan: TrackPlan, baked: Baked) -> None:
             break
 
 
+_OPPOSITE = n_("quaternions of opposite signs: glTF's exporter samples it anew; a new action has keys that it takes")
+_KEYED_APART = n_(
+    "channels keyed at different frames: glTF's exporter samples it anew; a new action has keys that it takes"
+)
+
+
 def _note_of_gltf(report: Report, plan: TrackPlan, baked: Baked) -> None:
     """Add a note where glTF's exporter will resample a track baked in place because of how it was keyed.
 
     A bake in place does not change the animator's keys.
     """
     if plan.track.kind == "QUATERNION" and any(keys.held.any() for keys in baked.channels):
-        reason = rpt_("its keys have quaternions of opposite signs")
+        values = [spline.values for each in plan.plans if (spline := getattr(each, "spline", None)) is not None]
+        if not any(((rows[1:] * rows[:-1]).sum(axis=1) < 0.0).any() for rows in values):
+            return
+        reason = rpt_(_OPPOSITE)
     elif not plan.track.is_rotation and len({own.keys.frames.tobytes() for own in plan.own.values()}) > 1:
         own = {component: original.keys.frames for component, original in plan.own.items()}
         # Blender's own segments, and what is not to be baked, have the animator's keys alone.
@@ -602,11 +611,10 @@ def _note_of_gltf(report: Report, plan: TrackPlan, baked: Baked) -> None:
         }
         if len(every | {np.unique(frames).tobytes() for frames in own.values()}) == 1:
             return
-        reason = rpt_("its channels are keyed at different frames")
+        reason = rpt_(_KEYED_APART)
     else:
         return
-    text = n_("{:s}, so glTF's exporter samples it anew; bake into a new action to have its keys in such a file")
-    report.notes.append(str(plan.track.refusal(rpt_(text, reason))))
+    report.notes.append(str(plan.track.refusal(reason)))
 
 
 def note_doubts(report: Report, track: Track, kept: Iterable[OwnKeys]) -> None:

@@ -177,7 +177,7 @@ def test_what_gltf_says_after_a_bake(animation, scene, capfd, tmp_path, case: st
     expected = {in_place[output]} if target == "IN_PLACE" and output in in_place else set()
     assert said(capfd, tmp_path) == expected
     # Where that comes of how it was keyed, the bake has said so before.
-    told = [note for note in report.notes if "so glTF's exporter samples it anew" in note]
+    told = [note for note in report.notes if "glTF's exporter samples it anew" in note]
     assert len(told) == len(expected) * (case in AS_KEYED)
     if target == "IN_PLACE":
         animation.restore(made)

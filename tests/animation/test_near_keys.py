@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from formats import three_ds
 from tests.animation.curves import MODES, co, curve, fcurves, key, new_object, rotation_path
 from tests.animation.test_rotations import channels_at, quaternion_of
+from tests.exchange.files import box, save, track
+from tests.exchange.files import scene as scene_of
 
 ONE_KEY = 0.01
 """Frames: Blender takes nearer keys for one."""
@@ -200,3 +203,26 @@ def test_whole_rotations_are_not_keyed_beside_keys(animation) -> None:
     (refusal,) = report.refusals
     assert "frame 10: keys of its channels stand nearer than" in str(refusal)
     assert all(has(own, before[channel]) and len(own) == 4 for channel, own in keys(item).items())
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("frame_rate", [30.0, 29.97, 500.0])
+def test_what_is_imported(animation, tmp_path, output: str, frame_rate: float) -> None:
+    turns = [(frame, 0.4 * (1 + row % 3), 0.6, 0.0, 0.8) for row, frame in enumerate((0, 7, 7, 8, 20, 33))]
+    places = track("POSITION", (0, 1, 2, 3), (7, 4, -1, 2), (7, 0, 0, 5), (8, 0, 1, 5), flags=3)
+    node = three_ds.Node("OBJECT", b"Box", tracks=(track("ROTATION", *turns), places))
+    path = save(tmp_path / "near.3ds", scene_of(node, objects=(box(b"Box"),), segment=(0, 40)))
+    bpy.ops.import_anim.tcb_3ds(filepath=path, output=output, timing="TIME", frame_rate=frame_rate)
+    item = bpy.data.objects["Box"]
+    assert {fcurve.data_path for fcurve in fcurves(item)} >= {"location", "rotation_quaternion"}
+    assert nearest(item) > ONE_KEY
+
+
+def test_a_constant_speed_between_keys_that_are_near(animation) -> None:
+    item = new_object("Thing")
+    for index in range(3):
+        put(item, "location", index, [frame + 0.002 * index for frame in FRAMES], np.array(TURNS)[:, index] * 9.0)
+    animation.enable(item)
+    animation.retime(item, "CONSTANT_SPEED_KEYS", track="location")
+    (timing,) = [each for each in fcurves(item) if "tcb_tracks" in each.data_path]
+    assert float(np.diff(co(timing)[:, 0]).min()) > ONE_KEY

@@ -626,7 +626,7 @@ def test_escape_cancels_an_import_and_says_so(scene, tcb_animation, steps) -> No
     operator = operators.IMPORT_ANIM_OT_tcb_3ds
     before, said_of_it = everything(), []
 
-    class Called(operators.InSteps):
+    class Called(operators.InSteps):  # type: ignore[name-defined]
         """What a window has of the operator, which without one can't be made."""
 
         hint, cancelled = operator.hint, operator.cancelled
