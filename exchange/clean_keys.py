@@ -16,7 +16,7 @@ from ..interp.batch import Cycle
 from .conversion import Conversion, FloatArray, Frame
 
 BoolArray = npt.NDArray[np.bool_]
-Say = Callable[[str], None]
+AddNote = Callable[[str], None]
 """Takes a note on what was found and done."""
 
 APART = 0.02
@@ -78,24 +78,24 @@ def still(value: npt.ArrayLike) -> Keys:
     return Keys(np.zeros(1), np.atleast_1d(value)[np.newaxis].astype(np.float64), np.zeros((5, 1)))
 
 
-def vector_keys(track: Track, conversion: Conversion, say: Say) -> Keys | None:
+def vector_keys(track: Track, conversion: Conversion, add_note: AddNote) -> Keys | None:
     """Return the keys of a track of numbers, with values as in the file; None where none can be used."""
     values = track.values.astype(np.float64)
     finite = _finite_rows(values)
-    order = _order(track, finite, say)
+    order = _order(track, finite, add_note)
     if not len(order):
         return None
-    return _keys(track, order, values[order], conversion, say)
+    return _keys(track, order, values[order], conversion, add_note)
 
 
-def turn_keys(track: Track, frame: Frame, shorter: bool, say: Say) -> Keys | None:
+def turn_keys(track: Track, frame: Frame, shorter: bool, add_note: AddNote) -> Keys | None:
     """Return the keys of a rotation track as turns in the converted parent's space; the first from no rotation.
 
     `shorter` turns by the shorter way where the file turns by more than half a turn.
     """
     values = track.values.astype(np.float64)
     finite = _finite_rows(values)
-    order = _order(track, finite, say)
+    order = _order(track, finite, add_note)
     if not len(order):
         return None
     angles = np.where(finite, -values[:, 0], 0.0)
@@ -104,13 +104,13 @@ def turn_keys(track: Track, frame: Frame, shorter: bool, say: Say) -> Keys | Non
     lost = (length < _UNIT) & (angles != 0.0)
     if lost.any():
         singular = n_("{:d} key with an axis of no length: taken as no turn")
-        say(counted(int(lost.sum()), singular, n_("{:d} keys with an axis of no length: taken as no turn")))
+        add_note(counted(int(lost.sum()), singular, n_("{:d} keys with an axis of no length: taken as no turn")))
     angles[length < _UNIT] = 0.0
     axes[length < _UNIT] = (0.0, 0.0, 1.0)
     if shorter:
         angles[1:] = np.remainder(angles[1:] + np.pi, 2.0 * np.pi) - np.pi
     else:
-        angles[1:] = _with_small_turns(angles[1:], say)
+        angles[1:] = _with_small_turns(angles[1:], add_note)
     if not np.array_equal(order, np.arange(len(values))):
         # A key that is left out or goes back in time takes its turn with it.
         orientations = rotations.turns_to_rotations(angles, axes)[order]
@@ -119,17 +119,17 @@ def turn_keys(track: Track, frame: Frame, shorter: bool, say: Say) -> Keys | Non
     if not frame.conversion.keeps_axes:
         first = rotations.multiply(rotations.from_axis_angle(axes[:1], angles[:1]), frame.unturned())
         axes[:1], angles[:1] = rotations.to_axis_angle(first)
-    return _keys(track, order, np.column_stack((angles, axes)), frame.conversion, say)
+    return _keys(track, order, np.column_stack((angles, axes)), frame.conversion, add_note)
 
 
-def _with_small_turns(angles: FloatArray, say: Say) -> FloatArray:
+def _with_small_turns(angles: FloatArray, add_note: AddNote) -> FloatArray:
     """Replace turns of nearly 360 degrees, which exporters make of small ones backwards, by these."""
     missing = 2.0 * np.pi - np.abs(angles)
     small = (missing > _ROUNDING) & (missing < _NEARLY)
     if small.any():
         singular = n_("{:d} turn of nearly 360 degrees taken as a small one the other way")
         plural = n_("{:d} turns of nearly 360 degrees taken as small ones the other way")
-        say(counted(int(small.sum()), singular, plural))
+        add_note(counted(int(small.sum()), singular, plural))
     return np.where(small, -np.sign(angles) * missing, angles)
 
 
@@ -138,27 +138,29 @@ def _finite_rows(values: FloatArray) -> BoolArray:
     return rows
 
 
-def _order(track: Track, finite: BoolArray, say: Say) -> npt.NDArray[np.intp]:
+def _order(track: Track, finite: BoolArray, add_note: AddNote) -> npt.NDArray[np.intp]:
     """Return the indices of the keys to use, by frame; those of one frame in the file's order."""
     if not finite.all():
         singular, plural = (
             n_("{:d} key without a finite value: left out"),
             n_("{:d} keys without a finite value: left out"),
         )
-        say(counted(int((~finite).sum()), singular, plural))
+        add_note(counted(int((~finite).sum()), singular, plural))
     order = np.flatnonzero(finite)
     if (np.diff(track.frames[order].astype(np.int64)) < 0).any():
-        say(rpt_("its keys go back in time: put in order"))
+        add_note(rpt_("its keys go back in time: put in order"))
         order = order[np.argsort(track.frames[order], kind="stable")]
     return order
 
 
-def _keys(track: Track, order: npt.NDArray[np.intp], values: FloatArray, conversion: Conversion, say: Say) -> Keys:
+def _keys(
+    track: Track, order: npt.NDArray[np.intp], values: FloatArray, conversion: Conversion, add_note: AddNote
+) -> Keys:
     frames = conversion.frames(track.frames[order])
     together = np.flatnonzero(np.diff(track.frames[order].astype(np.int64)) == 0)
     if len(together):
         at = ", ".join(f"{track.frames[order][key]}" for key in together[:3])
-        say(rpt_("keys share frame {:s}: the earlier ones go {:g} frames ahead, so that none is lost", at, APART))
+        add_note(rpt_("keys share frame {:s}: the earlier ones go {:g} frames ahead, so that none is lost", at, APART))
         for key in together[::-1]:
             frames[key] = frames[key + 1] - APART
     parameters = track.parameters[:, order].astype(np.float64)
@@ -166,7 +168,7 @@ def _keys(track: Track, order: npt.NDArray[np.intp], values: FloatArray, convers
     outside = (parameters != inside).any(axis=0)
     if outside.any():
         singular = n_("{:d} key with parameters out of range: taken as the nearest in range")
-        say(
+        add_note(
             counted(
                 int(outside.sum()),
                 singular,

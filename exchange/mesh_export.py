@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..animation.translation import rpt_
 from ..formats.three_ds import Mesh
-from .clean_keys import Say
+from .clean_keys import AddNote
 from .conversion import FloatArray, Frame
 from .mesh_import import sound_faces
 
@@ -25,7 +25,9 @@ GEOMETRY = ("MESH", "CURVE", "SURFACE", "META", "FONT")
 _FLAT = 1e-9
 
 
-def mesh_of(obj: Any, world: FloatArray, frame: Frame, pivot: FloatArray, left: Counter[str], say: Say) -> Mesh | None:
+def mesh_of(
+    obj: Any, world: FloatArray, frame: Frame, pivot: FloatArray, left: Counter[str], add_note: AddNote
+) -> Mesh | None:
     """Return the object's geometry as triangles, with its modifiers, where the object stands; None where there is none.
 
     `world`: the object's matrix as the file has it, (4, 4); `frame`: from the object's own space in the file to that in
@@ -47,18 +49,18 @@ def mesh_of(obj: Any, world: FloatArray, frame: Frame, pivot: FloatArray, left: 
             len(faces),
             MOST,
         )
-        say(text)
+        add_note(text)
         return None
     sound, unsound = sound_faces(faces)
     faces = faces[sound]
     left += unsound
     matrix = world
     if abs(np.linalg.det(world[:3, :3])) < _FLAT:
-        say(rpt_("it is flat at the first frame, so its mesh is written without the object's turn and scale"))
+        add_note(rpt_("it is flat at the first frame, so its mesh is written without the object's turn and scale"))
         matrix = np.eye(4)
         matrix[:3, 3] = world[:3, 3]
     if np.linalg.det(matrix[:3, :3]) < 0.0:
-        say(rpt_("its scale mirrors it: other readers may show its mesh the other way round"))
+        add_note(rpt_("its scale mirrors it: other readers may show its mesh the other way round"))
     # In float32 as it is written, so that a reader's inverse of it gives the points back.
     written = matrix[:3].T.astype(np.float32)
     placed = (frame.points_in_file(points) + pivot) @ written[:3].astype(np.float64) + written[3]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..animation.translation import rpt_
 from ..formats.three_ds import Mesh
-from .clean_keys import BoolArray, Say
+from .clean_keys import AddNote, BoolArray
 from .conversion import FloatArray
 
 _FLAT = 1e-12
@@ -24,7 +24,7 @@ def mirrors(mesh: Mesh) -> bool:
     return mesh.matrix is not None and bool(np.linalg.det(mesh.matrix[:3].astype(np.float64)) < 0.0)
 
 
-def local_points(mesh: Mesh, pivot: npt.ArrayLike, mirrored: bool, say: Say) -> FloatArray:
+def local_points(mesh: Mesh, pivot: npt.ArrayLike, mirrored: bool, add_note: AddNote) -> FloatArray:
     """Return the vertices (n, 3) in the space of a node: that of the mesh's matrix, around the pivot.
 
     `mirrored`: the matrix is left-handed and the node is not, so the file has the mesh mirrored along x.
@@ -36,24 +36,24 @@ def local_points(mesh: Mesh, pivot: npt.ArrayLike, mirrored: bool, say: Say) -> 
         if np.isfinite(mesh.matrix).all() and abs(np.linalg.det(axes)) > _FLAT * lengths > 0.0:
             points = (points - mesh.matrix[3].astype(np.float64)) @ np.linalg.inv(axes)
         else:
-            say(rpt_("its mesh's matrix is flat or not finite: the mesh is taken as it is"))
+            add_note(rpt_("its mesh's matrix is flat or not finite: the mesh is taken as it is"))
     if mirrored:
         points[:, 0] *= -1.0
     points = points - np.asarray(pivot, dtype=np.float64)
     bad = ~np.isfinite(points).all(axis=1)
     if bad.any():
-        say(rpt_("{:d} of its vertices have no finite place: put at the origin", bad.sum()))
+        add_note(rpt_("{:d} of its vertices have no finite place: put at the origin", bad.sum()))
         points[bad] = 0.0
     return points
 
 
-def make_mesh(name: str, mesh: Mesh, points: FloatArray, say: Say) -> bpy.types.Mesh:
+def make_mesh(name: str, mesh: Mesh, points: FloatArray, add_note: AddNote) -> bpy.types.Mesh:
     """Make a mesh datablock with these points, and the faces and texture coordinates of the file's mesh."""
     made: Any = bpy.data.meshes.new(name)
     faces = mesh.faces[(mesh.faces < len(points)).all(axis=1)].astype(np.int32)
     if len(faces) < len(mesh.faces):
         lost = len(mesh.faces) - len(faces)
-        say(rpt_("{:d} of its faces have vertices that are not there: left out", lost))
+        add_note(rpt_("{:d} of its faces have vertices that are not there: left out", lost))
     faces = faces[sound_faces(faces)[0]]
     corners = faces.ravel()
     made.vertices.add(len(points))
@@ -67,7 +67,7 @@ def make_mesh(name: str, mesh: Mesh, points: FloatArray, say: Say) -> bpy.types.
             layer = made.uv_layers.new(name="UVMap")
             layer.data.foreach_set("uv", mesh.texture_coordinates[corners].ravel())
         elif len(mesh.texture_coordinates):
-            say(rpt_("its texture coordinates are not one a vertex: left out"))
+            add_note(rpt_("its texture coordinates are not one a vertex: left out"))
     made.validate()
     made.update()
     return made  # type: ignore[no-any-return]

@@ -48,7 +48,7 @@ class Exchanged:
     in_file: Counter[str] = field(default_factory=Counter)
     """Meshes, cameras and lights of the file's editor."""
     in_scene: Counter[str] = field(default_factory=Counter)
-    """Those of the scene that came from the file or went into it."""
+    """Meshes, cameras and lights of the scene that came from the file or went into it."""
     made: Counter[str] = field(default_factory=Counter)
     """New objects of each type, tracks and keys."""
     matched: dict[str, str] = field(default_factory=dict)

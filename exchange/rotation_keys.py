@@ -20,7 +20,7 @@ from ..formats.three_ds import Scene
 from ..interp import KeysError, rotations
 from ..interp.rotations.orientations import Path
 from ..interp.splines import tcb
-from .clean_keys import Keys, Say
+from .clean_keys import AddNote, Keys
 from .conversion import FloatArray
 
 PROPERTIES = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
@@ -90,7 +90,7 @@ class ModeKeys:
         return PROPERTIES.get(self.mode, "rotation_euler")
 
 
-def keys_in_some_mode(turns: Keys, choices: Choices, say: Say) -> ModeKeys:
+def keys_in_some_mode(turns: Keys, choices: Choices, add_note: AddNote) -> ModeKeys:
     """Return the keys in the rotation mode that was asked for, or in another one that can give them."""
     prefers_euler, construction = choices.prefers_euler, choices.construction
     largest = float(np.abs(turns.values[1:, 0]).max(initial=0.0))
@@ -99,7 +99,7 @@ def keys_in_some_mode(turns: Keys, choices: Choices, say: Say) -> ModeKeys:
     if long.any():
         singular = n_("{:d} turn over half a turn, up to {:.1f} degrees")
         plural = n_("{:d} turns over half a turn, up to {:.1f} degrees")
-        say(counted(int(long.sum()), singular, plural, np.degrees(largest)))
+        add_note(counted(int(long.sum()), singular, plural, np.degrees(largest)))
     path: Path = "SHORTEST" if largest < _HALF_TURN else "AS_KEYED"
     settings = Settings(turns.cycle, construction=construction, path=path)
     if prefers_euler and path == "SHORTEST":
@@ -117,17 +117,17 @@ def keys_in_some_mode(turns: Keys, choices: Choices, say: Say) -> ModeKeys:
             if largest > _LARGEST_QUATERNION_ARC:
                 if np.ptp(turns.frames) > _MOST_SAMPLES:
                     raise KeysError(rpt_("no rotation mode says its turns, and it is too long to be sampled"))
-                say(
+                add_note(
                     rpt_(
                         "no rotation mode says its turns by its keys: written as samples of the motion, in their place"
                     )
                 )
                 return ModeKeys("QUATERNION", _sampled(turns, construction), None)
     except KeysError as error:
-        say(rpt_("{:s}: taken by the shorter way", told(error.fault)))
+        add_note(rpt_("{:s}: taken by the shorter way", told(error.fault)))
         return replace(said, settings=Settings(turns.cycle, construction=construction))
     if said.mode != asked:
-        say(rpt_("its rotation mode is {:s}, which can say its turns", said.mode))
+        add_note(rpt_("its rotation mode is {:s}, which can say its turns", said.mode))
     return said
 
 

@@ -41,7 +41,7 @@ class _Key:
 
 @dataclass
 class _Clipboard:
-    """What was copied last: the keys of each track, by its path, in order of frame."""
+    """The keys that were copied last, in order of frame, by the paths of their tracks."""
 
     tracks: list[tuple[str, list[_Key]]] = field(default_factory=list)
 

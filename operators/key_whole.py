@@ -11,7 +11,7 @@ from .on_selection import OnSelection
 
 
 class TCB_OT_key_whole(OnSelection, bpy.types.Operator):
-    """Where a rotation has a key in one channel, make keys in its others, as handles need it; the motion stays"""
+    """Make keys in all channels of a rotation where one has a key, as handles need it; the motion stays"""
 
     bl_idname = "tcb.key_whole"
     bl_label = "Key Whole Rotations"

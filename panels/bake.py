@@ -36,7 +36,7 @@ class BakePanel:
 
 
 class BakeOptionsPanel:
-    """How to bake"""
+    """Options of the next bake"""
 
     bl_label = "Bake Options"
     bl_options: ClassVar[Any] = {"DEFAULT_CLOSED"}

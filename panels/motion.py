@@ -18,7 +18,7 @@ _DERIVATIVES = (n_("Value"), n_("Velocity"), n_("Acceleration"))
 
 
 class TCB_PT_motion(bpy.types.Panel):
-    """How the track moves, as measured"""
+    """Smoothness of the track at its keys, as measured"""
 
     bl_idname = "TCB_PT_motion"
     bl_parent_id = "TCB_PT_tracks"

@@ -54,7 +54,7 @@ class TCB_PT_bake(BakePanel, _InSidebar):
 
 
 class TCB_PT_bake_options(BakeOptionsPanel, _InSidebar):
-    """How to bake"""
+    """Options of the next bake"""
 
     bl_idname = "TCB_PT_bake_options"
     bl_parent_id = "TCB_PT_bake"

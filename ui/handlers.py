@@ -63,7 +63,7 @@ class _State:
         self.notes: dict[int, list[str]] = {}
         """Notes on updates, the latest first."""
         self.seen: dict[str, float] = {}
-        """When each of these notes was first drawn."""
+        """Time at which each of these notes was first drawn."""
         self.edited_at = 0.0
         self.rendering = False
         self.playbacks: dict[int, _Playback] = {}

@@ -25,7 +25,7 @@ class LastEvent:
     holds: bool = False
     """The mouse button is down since; or else a modifier key, and before it perhaps the button."""
     takes_back: bool = False
-    """It is an event by which Blender cancels a drag."""
+    """The event is one by which Blender cancels a drag."""
 
 
 NONE = LastEvent()

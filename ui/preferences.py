@@ -21,7 +21,7 @@ _NUMBERS = [
 
 
 class TCBPreferences(bpy.types.AddonPreferences):
-    """How numbers are shown, and shortcuts."""
+    """Preferences: the numbers of parameters, and shortcuts."""
 
     bl_idname = PACKAGE
 

@@ -54,7 +54,7 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """How to export.
+    """Options of an export.
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ def _made_in(gathered: Sequence[Gathered]) -> bytes:
     chosen: Construction = "SQUAD" if count["SQUAD"] > count["DE_CASTELJAU"] else "DE_CASTELJAU"
     for node in gathered:
         if node.construction not in (None, chosen):
-            node.say(rpt_("the file can't say that its rotation goes between keys otherwise than most"))
+            node.add_note(rpt_("the file can't say that its rotation goes between keys otherwise than most"))
     return MAX_NAME if chosen == "SQUAD" else b"TCB"
 
 
@@ -166,18 +166,18 @@ def _gathered(objects: Iterable[Any], scene: Any, options: ExportOptions, report
         if node.kind in TARGET_KINDS:
             aim = node.target
             parent = aim.parent if aim is not None and aim.parent in exported else None
-            say = partial(note, report.notes, obj.name if aim is None else aim.name)
-            target = Gathered(aim, TARGET_KINDS[node.kind], node.name, parent, say, aimed_by=obj)
+            add_note = partial(note, report.notes, obj.name if aim is None else aim.name)
+            target = Gathered(aim, TARGET_KINDS[node.kind], node.name, parent, add_note, aimed_by=obj)
             target.parent_is_aimed = parent is not None and _kind(parent) in TARGET_KINDS
             if aim is not None:
                 find_source(target, options.conversion)
             gathered.append(target)
     for node in gathered:
-        _say_what_parents_lose(node, aims)
+        _note_what_parents_lose(node, aims)
     return gathered + _ambient(scene, options, report)
 
 
-def _say_what_parents_lose(node: Gathered, aims: set[Any]) -> None:
+def _note_what_parents_lose(node: Gathered, aims: set[Any]) -> None:
     """Note what the file can't pass on: to lights and targets more than positions, to cameras and spotlights scale."""
     parent = node.parent
     if parent is None or (_kind(parent) == "OBJECT" and parent not in aims):
@@ -187,11 +187,11 @@ def _say_what_parents_lose(node: Gathered, aims: set[Any]) -> None:
     turns = "rotation" in lost and parent.matrix_basis.to_quaternion().angle > _ROUNDING
     if scales or turns or any(curve.data_path.startswith(lost) for curve in _curves_of(parent)):
         if "rotation" in lost:
-            node.say(
+            node.add_note(
                 rpt_('hangs from "{:s}", of which the file has no scale or rotation: it goes without', parent.name)
             )
         else:
-            node.say(rpt_('hangs from "{:s}", of which the file has no scale: it goes without', parent.name))
+            node.add_note(rpt_('hangs from "{:s}", of which the file has no scale: it goes without', parent.name))
 
 
 def _curves_of(obj: Any) -> list[bpy.types.FCurve]:
@@ -220,7 +220,7 @@ def _ambient(scene: Any, options: ExportOptions, report: Exchanged) -> list[Gath
     if world.node_tree is not None:
         left = ", ".join(sorted({curve.data_path for curve in _curves_of(world.node_tree)} - {node.colored[1]}))
         if left:
-            node.say(rpt_("its nodes are animated, which is left: {:s}", left))
+            node.add_note(rpt_("its nodes are animated, which is left: {:s}", left))
     return [node]
 
 
@@ -244,22 +244,22 @@ def _kind(obj: Any) -> str:
 
 
 def _gather(obj: Any, exported: set[Any], target: Any, is_upright: bool, report: Exchanged) -> Gathered:
-    say = partial(note, report.notes, obj.name)
+    add_note = partial(note, report.notes, obj.name)
     kind = _kind(obj)
     if obj.type == "LIGHT" and obj.data.type not in ("SPOT", "POINT"):
         kind_of_light = obj.data.type.lower()
-        say(rpt_("a {:s} light, which the file has not: written as one that shines all round", kind_of_light))
+        add_note(rpt_("a {:s} light, which the file has not: written as one that shines all round", kind_of_light))
     if kind == "OBJECT" and obj.type not in (*GEOMETRY, "EMPTY"):
-        say(rpt_("{:s}s have no place in the file: written as a dummy", obj.type.lower()))
+        add_note(rpt_("{:s}s have no place in the file: written as a dummy", obj.type.lower()))
     if obj.type == "EMPTY" and obj.instance_type == "COLLECTION" and obj.instance_collection is not None:
         shown = obj.instance_collection.name
-        say(rpt_('shows the collection "{:s}", which is left: written as a dummy', shown))
+        add_note(rpt_('shows the collection "{:s}", which is left: written as a dummy', shown))
     if obj.type in GEOMETRY and _changes_shape(obj):
-        say(rpt_("its shape changes, which the file can't say: written as it is at the first frame"))
+        add_note(rpt_("its shape changes, which the file can't say: written as it is at the first frame"))
     parent = obj.parent
     while parent is not None and parent not in exported:
         parent = parent.parent
-    gathered = Gathered(obj, kind, b"", parent, say, target=target, is_upright=is_upright)
+    gathered = Gathered(obj, kind, b"", parent, add_note, target=target, is_upright=is_upright)
     gathered.parent_is_aimed = parent is not None and _kind(parent) in TARGET_KINDS
     return gathered
 
@@ -319,7 +319,7 @@ def _editor_objects(
         if node.kind == "OBJECT":
             pivot = np.zeros(3) if node.pivot is None else node.pivot.astype(float)
             shows = node.obj.type in GEOMETRY
-            content = mesh_of(node.obj, world, frame, pivot, left, node.say) if shows else None
+            content = mesh_of(node.obj, world, frame, pivot, left, node.add_note) if shows else None
         elif node.kind == "CAMERA":
             content = _camera(node.obj, scene, world, _sight(node, world, conversion))
         else:

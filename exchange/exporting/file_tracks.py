@@ -12,7 +12,7 @@ from ...animation.translation import counted, n_, rpt_
 from ...formats.three_ds import Track
 from ...formats.three_ds.tracks import LAST_FRAME
 from ...interp import rotations
-from ..clean_keys import APART, Keys, Say
+from ..clean_keys import APART, AddNote, Keys
 from ..conversion import Conversion, FloatArray
 
 _CYCLES = {"SINGLE": 0, "REPEAT": 2, "LOOP": 3}
@@ -22,21 +22,21 @@ _WHOLE = 1e-3
 """Frames: a key nearer than this to a whole frame differs from it only by float32."""
 
 
-def numbers_track(kind: str, keys: Keys, conversion: Conversion, say: Say) -> Track:
+def numbers_track(kind: str, keys: Keys, conversion: Conversion, add_note: AddNote) -> Track:
     """Return the track of keys whose values are in the file's units already."""
-    frames = _file_frames(keys.frames, conversion, say)
+    frames = _file_frames(keys.frames, conversion, add_note)
     values = np.clip(np.nan_to_num(keys.values), -_LARGEST, _LARGEST)
     changed = (values != keys.values).any(axis=1)
     if changed.any():
         singular = n_("{:d} key with a value that the file has no number for: taken as the nearest, or 0")
         plural = n_("{:d} keys with a value that the file has no number for: taken as the nearest, or 0")
-        say(counted(int(changed.sum()), singular, plural))
+        add_note(counted(int(changed.sum()), singular, plural))
     return _track(kind, frames, values.astype(np.float32), keys)
 
 
-def turns_track(keys: Keys, conversion: Conversion, say: Say) -> Track:
+def turns_track(keys: Keys, conversion: Conversion, add_note: AddNote) -> Track:
     """Return the rotation track of keys that are turns from the key before, in Blender's convention."""
-    frames = _file_frames(keys.frames, conversion, say)
+    frames = _file_frames(keys.frames, conversion, add_note)
     return _track("ROTATION", frames, _rounded_turns(keys.values), keys)
 
 
@@ -84,7 +84,7 @@ def _track(kind: str, frames: npt.NDArray[np.int32], values: npt.NDArray[np.floa
     return Track(kind, frames, values, flags, parameters, _CYCLES[keys.cycle])
 
 
-def _file_frames(frames: FloatArray, conversion: Conversion, say: Say) -> npt.NDArray[np.int32]:
+def _file_frames(frames: FloatArray, conversion: Conversion, add_note: AddNote) -> npt.NDArray[np.int32]:
     """Return whole frames of the file, and note keys that were between them."""
     exact = conversion.in_file(frames)
     whole = np.clip(np.rint(exact), -LAST_FRAME, LAST_FRAME)
@@ -94,8 +94,8 @@ def _file_frames(frames: FloatArray, conversion: Conversion, say: Say) -> npt.ND
     if moved.any():
         singular = n_("{:d} key not at a whole frame, such as {:g}: at the nearest in the file")
         plural = n_("{:d} keys not at a whole frame, such as {:g}: at the nearest in the file")
-        say(counted(int(moved.sum()), singular, plural, frames[np.argmax(moved)]))
+        add_note(counted(int(moved.sum()), singular, plural, frames[np.argmax(moved)]))
     together = np.diff(whole) == 0
     if (together & ~ahead[:-1]).any():
-        say(rpt_("keys nearer to each other than a frame: they share one in the file"))
+        add_note(rpt_("keys nearer to each other than a frame: they share one in the file"))
     return whole.astype(np.int32)

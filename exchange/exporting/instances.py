@@ -39,13 +39,16 @@ class Instances:
                 node.instance = source.instance_name
             else:
                 label = node.obj.name.removeprefix(f"{first.obj.name}.")
-                node.instance = self._instances.setdefault(first.name, Names()).take(label, node.say)
+                node.instance = self._instances.setdefault(first.name, Names()).take(label, node.add_note)
         elif source is not None and source.name == DUMMY:
-            node.name, node.instance = DUMMY, self.names.take(node.obj.name, node.say)
+            node.name, node.instance = DUMMY, self.names.take(node.obj.name, node.add_note)
         elif source is not None and is_named_so:
-            node.name, node.instance = self.names.take(source.name.decode("latin-1"), node.say), source.instance_name
+            node.name, node.instance = (
+                self.names.take(source.name.decode("latin-1"), node.add_note),
+                source.instance_name,
+            )
         else:
-            node.name = self.names.take(node.obj.name, node.say)
+            node.name = self.names.take(node.obj.name, node.add_note)
 
     def _first(self, node: Gathered) -> Gathered:
         """Return the first object that shows the same mesh, which may be the object itself."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ...animation.translation import rpt_
-from ..clean_keys import Say
+from ..clean_keys import AddNote
 
 NAME_LENGTH = 10
 
@@ -15,7 +15,7 @@ class Names:
     def __init__(self) -> None:
         self._taken: set[bytes] = set()
 
-    def take(self, name: str, say: Say) -> bytes:
+    def take(self, name: str, add_note: AddNote) -> bytes:
         """Return a unique name for the object that Blender calls `name`."""
         encoded = name.replace("\0", "").encode("latin-1", "replace")
         short = encoded[:NAME_LENGTH] or b"Unnamed"
@@ -27,5 +27,5 @@ class Names:
         self._taken.add(short)
         shown = short.decode("latin-1")
         if shown != name:
-            say(rpt_('is "{:s}" in the file, whose names have {:d} characters of Latin-1', shown, NAME_LENGTH))
+            add_note(rpt_('is "{:s}" in the file, whose names have {:d} characters of Latin-1', shown, NAME_LENGTH))
         return short

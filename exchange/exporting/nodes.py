@@ -18,7 +18,7 @@ from ...animation.translation import rpt_
 from ...formats import three_ds
 from ...interp import rotations
 from ...interp.splines.tcb import Construction
-from ..clean_keys import Keys, Say, still
+from ..clean_keys import AddNote, Keys, still
 from ..conversion import Conversion, FloatArray, Frame
 from ..imported_state import recall
 from ..importing.apply_plan import AIM, BLEND, LENS, ROLL_CONSTRAINT, SIZE
@@ -45,7 +45,7 @@ class Gathered:
     name: bytes
     parent: Any
     """The object that it hangs from in the file, or None."""
-    say: Say
+    add_note: AddNote
     aimed_by: Any = None
     """The object that looks at this target."""
     target: Any = None
@@ -120,7 +120,7 @@ class Writer:
 
     def write(self, gathered: Gathered, why_sampled: str) -> None:
         if why_sampled:
-            gathered.say(rpt_("{:s}: its motion is written as samples", why_sampled))
+            gathered.add_note(rpt_("{:s}: its motion is written as samples", why_sampled))
         kind = gathered.kind
         if gathered.obj is None:
             self._sight(gathered)
@@ -154,39 +154,39 @@ class Writer:
         if read is not None and then is not None and _same(now, then):
             gathered.tracks.append(read)
         elif source is None or read is not None or len(now) > 1 or (now.values != _DEFAULTS.get(kind)).any():
-            gathered.tracks.append(numbers_track(kind, now.with_values(values), self.conversion, gathered.say))
+            gathered.tracks.append(numbers_track(kind, now.with_values(values), self.conversion, gathered.add_note))
 
     def _place(self, gathered: Gathered, why_sampled: str) -> None:
-        obj, say = gathered.obj, gathered.say
+        obj, add_note = gathered.obj, gathered.add_note
         frame = Frame(self.conversion, gathered.parent_is_aimed, gathered.kind in TARGET_KINDS)
         if why_sampled:
             places, turns, scales, shears = self.matrices.local(obj, gathered.parent)
             if shears:
-                say(rpt_("it is sheared, which the file can't say: it is written without"))
+                add_note(rpt_("it is sheared, which the file can't say: it is written without"))
             frames = self.matrices.frames
             location, scale = sampled(frames, places), sampled(frames, scales)
             self._add(gathered, "POSITION", "", location, frame.positions_in_file(location.values))
             if gathered.kind == "OBJECT":
                 rotation = sampled_turns(frames, frame.rotations_in_file(turns))
-                gathered.tracks.append(turns_track(rotation, self.conversion, say))
+                gathered.tracks.append(turns_track(rotation, self.conversion, add_note))
                 self._add(gathered, "SCALE", "", scale, frame.scales_in_file(scale.values))
             return
         tracks = self._tracks(obj)
         inverse = None if gathered.parent is None else inverse_of(obj)
         place, turn, factor = inverse or (np.zeros(3), _NO_TURN, 1.0)
-        location = tracks.numbers("location", say)
+        location = tracks.numbers("location", add_note)
         location = location.with_values(place + factor * location.values @ rotations.to_matrix(turn).T)
         self._add(gathered, "POSITION", "location", location, frame.positions_in_file(location.values))
         if gathered.kind != "OBJECT":
             return
         self._turns(gathered, tracks, turn, frame)
-        scale = tracks.numbers("scale", say)
+        scale = tracks.numbers("scale", add_note)
         scale = scale.with_values(factor * scale.values)
         self._add(gathered, "SCALE", "scale", scale, frame.scales_in_file(scale.values))
 
     def _turns(self, gathered: Gathered, tracks: Tracks, outer: FloatArray, frame: Frame) -> None:
         """Add the rotation track; `outer` is applied after the object's own rotation."""
-        obj, say = gathered.obj, gathered.say
+        obj, add_note = gathered.obj, gathered.add_note
         said = tracks.rotation(obj)
         if said.settings is not None and len(said.keys) > 1:
             gathered.construction = said.settings.construction
@@ -195,7 +195,7 @@ class Writer:
         if then is not None and read is not None and said.is_like(then) and (outer == _NO_TURN).all():
             gathered.tracks.append(read)
             return
-        turns = tracks.turns(obj, say)
+        turns = tracks.turns(obj, add_note)
         values = turns.values.copy()
         values[:, 1:] = frame.axes_in_file(turns.values[:, 1:] @ rotations.to_matrix(outer).T)
         first = rotations.from_axis_angle(turns.values[0, 1:], turns.values[0, 0])
@@ -205,7 +205,7 @@ class Writer:
         if gathered.source is not None and read is None and len(turns) == 1 and abs(angle) < _ROUNDING:
             return
         values[0] = angle, *axis
-        gathered.tracks.append(turns_track(turns.with_values(values), self.conversion, say))
+        gathered.tracks.append(turns_track(turns.with_values(values), self.conversion, add_note))
 
     def _hide(self, gathered: Gathered) -> None:
         obj = gathered.obj
@@ -221,7 +221,7 @@ class Writer:
         turned = np.flatnonzero(np.diff(now.values[:, 0])) + 1
         if len(turned):
             keys = Keys(now.frames[turned], np.zeros((len(turned), 0)), np.zeros((5, len(turned))))
-            gathered.tracks.append(numbers_track("HIDE", keys, self.conversion, gathered.say))
+            gathered.tracks.append(numbers_track("HIDE", keys, self.conversion, gathered.add_note))
 
     def _morph(self, gathered: Gathered) -> None:
         """Write the markers of what was a morph track."""
@@ -233,34 +233,34 @@ class Writer:
         if now == [(round(frame), name) for frame, name in gathered.planned.markers]:
             gathered.tracks.append(read)
         else:
-            gathered.say(rpt_("morph track: its markers were changed, so it is left out"))
+            gathered.add_note(rpt_("morph track: its markers were changed, so it is left out"))
 
     def _view(self, gathered: Gathered) -> None:
-        camera, say = gathered.obj.data, gathered.say
+        camera, add_note = gathered.obj.data, gathered.add_note
         tracks = self._tracks(camera)
         if tracks.is_keyed('["fov"]') and is_driven(camera, "lens", LENS):
-            fov = tracks.numbers('["fov"]', say)
+            fov = tracks.numbers('["fov"]', add_note)
         elif tracks.is_keyed("lens"):
             frames, lens = tracks.played("lens")
             fov = sampled(frames, fov_of(lens, width_seen(camera, self.scene)))
-            say(rpt_("its lens has keys: the field of view is written as {:d} samples of it", len(fov)))
+            add_note(rpt_("its lens has keys: the field of view is written as {:d} samples of it", len(fov)))
         else:
             fov = still(fov_of(camera.lens, width_seen(camera, self.scene)))
             if camera.animation_data and any(driver.data_path == "lens" for driver in camera.animation_data.drivers):
-                say(rpt_("its lens has a driver: the field of view is written as it is now"))
+                add_note(rpt_("its lens has a driver: the field of view is written as it is now"))
         if camera.type != "PERSP":
             kind = camera.type.lower()
-            say(rpt_("its view is {:s}, which the file can't say: it is written as perspective", kind))
+            add_note(rpt_("its view is {:s}, which the file can't say: it is written as perspective", kind))
         self._add(gathered, "FOV", "fov", fov, fov.values)
 
     def _roll(self, gathered: Gathered) -> None:
-        obj, say = gathered.obj, gathered.say
+        obj, add_note = gathered.obj, gathered.add_note
         constraint = obj.constraints.get(ROLL_CONSTRAINT)
         if gathered.target is None or not gathered.is_upright:
             worlds = self.conversion.axes.T @ self.matrices.world(obj)[:, :3, :3]
             roll = sampled(self.matrices.frames, np.degrees(rolls_of(worlds))[:, np.newaxis])
         elif constraint is not None and self._tracks(obj).is_keyed('["roll"]'):
-            roll = self._tracks(obj).numbers('["roll"]', say)
+            roll = self._tracks(obj).numbers('["roll"]', add_note)
         else:
             roll = still(np.array([0.0 if constraint is None else math.degrees(constraint.to_min_z_rot)]))
         self._add(gathered, "ROLL", "roll", roll, roll.values)
@@ -270,23 +270,23 @@ class Writer:
         world = self.matrices.world(gathered.aimed_by)
         places = sampled(self.matrices.frames, world[:, :3, 3] - _SIGHT * _unit(world[:, :3, 2]))
         places = places.with_values(self.conversion.places_in_file(places.values))
-        gathered.tracks.append(numbers_track("POSITION", places, self.conversion, gathered.say))
+        gathered.tracks.append(numbers_track("POSITION", places, self.conversion, gathered.add_note))
 
     def _color(self, gathered: Gathered, tracks: Tracks, path: str = "color") -> None:
-        color = tracks.numbers(path, gathered.say)
+        color = tracks.numbers(path, gathered.add_note)
         # A node's color has an alpha.
         self._add(gathered, "COLOR", "color", color, color.values[:, :3])
 
     def _cones(self, gathered: Gathered, tracks: Tracks) -> None:
-        light, say = gathered.obj.data, gathered.say
+        light, add_note = gathered.obj.data, gathered.add_note
         if is_driven(light, "spot_size", SIZE) and is_driven(light, "spot_blend", BLEND):
-            hotspot, falloff = (tracks.numbers(f'["{name}"]', say) for name in ("hotspot", "falloff"))
+            hotspot, falloff = (tracks.numbers(f'["{name}"]', add_note) for name in ("hotspot", "falloff"))
         elif tracks.is_keyed("spot_blend") or tracks.is_keyed("spot_size"):
-            size = tracks.numbers("spot_size", say)
+            size = tracks.numbers("spot_size", add_note)
             falloff = size.with_values(np.degrees(size.values))
             frames, played = tracks.played("spot_blend", "spot_size")
             hotspot = sampled(frames, np.degrees(hotspot_of(played[:, :1], played[:, 1:])))
-            say(rpt_("its blend or size has keys: the hotspot is written as {:d} samples of them", len(hotspot)))
+            add_note(rpt_("its blend or size has keys: the hotspot is written as {:d} samples of them", len(hotspot)))
         else:
             inner = hotspot_of(np.array([light.spot_blend]), np.array([light.spot_size]))
             hotspot, falloff = still(np.degrees(inner)), still(math.degrees(light.spot_size))

@@ -23,7 +23,7 @@ from ...animation.translation import counted, iface_, n_, rpt_
 from ...interp import evaluate_many, rotations
 from ...interp.splines.methods import METHODS
 from ...interp.splines.tcb import METHOD
-from ..clean_keys import Keys, Say, still
+from ..clean_keys import AddNote, Keys, still
 from ..conversion import Conversion, FloatArray
 from ..rotation_keys import PROPERTIES, ModeKeys
 from .segments import joined_keys
@@ -94,34 +94,34 @@ class Tracks:
             found = []
         self._tracks = {track.path: track for track in found if track.in_use and _playing(track)}
 
-    def numbers(self, path: str, say: Say) -> Keys:
+    def numbers(self, path: str, add_note: AddNote) -> Keys:
         """Return the keys of a property of numbers; one key where nothing animates it. Raises Refusal."""
         track = self._tracks.get(path)
         if track is None:
             return still(_value(self.datablock, path))
-        splines = self._splines(track, say)
+        splines = self._splines(track, add_note)
         if len(splines) == 1 and track.settings.method == METHOD.name:
             spline = splines[0]
-            keys = self._joined_keys(track, spline, say) or _keys(spline, spline.values)
+            keys = self._joined_keys(track, spline, add_note) or _keys(spline, spline.values)
             values = np.tile([track.component(index) for index in range(len(track.rest))], (len(keys), 1))
             values[:, spline.components] = keys.values
             return keys.with_values(values)
-        frames = self._sampled_frames(track, say)
+        frames = self._sampled_frames(track, add_note)
         return sampled(frames, self._played(track, splines, frames))
 
-    def turns(self, obj: Any, say: Say) -> Keys:
+    def turns(self, obj: Any, add_note: AddNote) -> Keys:
         """Return the keys of the rotation, as turns from the key before. Raises Refusal."""
         track = self._rotation()
         if track is None:
             axis, angle = rotations.to_axis_angle(quaternion_of(obj))
             return still(np.append(angle, axis))
-        splines = self._splines(track, say)
+        splines = self._splines(track, add_note)
         if splines and track.settings.method == METHOD.name:
             if track.settings.ends != "3DS":
-                say(_of(track, rpt_("the file can't say its ends: who plays it chooses them")))
+                add_note(_of(track, rpt_("the file can't say its ends: who plays it chooses them")))
             spline = splines[0]
-            return self._joined_keys(track, spline, say) or _keys(spline, _turns(track, spline))
-        frames = self._sampled_frames(track, say)
+            return self._joined_keys(track, spline, add_note) or _keys(spline, _turns(track, spline))
+        frames = self._sampled_frames(track, add_note)
         if splines:
             return sampled_turns(frames, evaluate_many([splines[0].spline], frames)[0])
         return sampled_turns(frames, _quaternions(track, self._played(track, [], frames)))
@@ -159,15 +159,15 @@ class Tracks:
     def is_keyed(self, path: str) -> bool:
         return path in self._tracks
 
-    def _sampled_frames(self, track: Track, say: Say) -> FloatArray:
+    def _sampled_frames(self, track: Track, add_note: AddNote) -> FloatArray:
         """Return the frames at which a track is sampled, and note them."""
         frames = _whole_frames(track)
         self.limit.take(len(frames), track.refusal)
         reason = _why_sampled(track) or rpt_("its components have keys, or splines that end, at different frames")
-        say(_of(track, rpt_("{:s}: written as {:d} samples", reason, len(frames))))
+        add_note(_of(track, rpt_("{:s}: written as {:d} samples", reason, len(frames))))
         return frames
 
-    def _splines(self, track: Track, say: Say) -> list[TrackSpline]:
+    def _splines(self, track: Track, add_note: AddNote) -> list[TrackSpline]:
         """Return the splines of the track's components; none where something else plays it."""
         reason = _why_sampled(track)
         if reason and not self.samples_others:
@@ -182,11 +182,11 @@ class Tracks:
             others = sorted({modifier.type.lower() for modifier in fcurve.modifiers if modifier.type != "CYCLES"})
             if others:
                 names = ", ".join(others)
-                say(_of(track, rpt_("modifiers of its F-curves are left: {:s}", names)))
+                add_note(_of(track, rpt_("modifiers of its F-curves are left: {:s}", names)))
                 break
         return track_splines(track, track.settings, read_own_keys(track), {})
 
-    def _joined_keys(self, track: Track, spline: TrackSpline, say: Say) -> Keys | None:
+    def _joined_keys(self, track: Track, spline: TrackSpline, add_note: AddNote) -> Keys | None:
         """Return keys for a spline and the segments between its runs, and note them; None where it has one run."""
         if len(spline.runs) == 1:
             return None
@@ -199,11 +199,11 @@ class Tracks:
             plural = n_(
                 "{:d} segments that are held or eased are written with {:d} keys more, and as they are at whole frames"
             )
-            say(_of(track, counted(found.filled, singular, plural, found.added)))
+            add_note(_of(track, counted(found.filled, singular, plural, found.added)))
         if found.sampled:
             singular = n_("{:d} spline beside such segments that keys can't end: written as {:d} samples")
             plural = n_("{:d} splines beside such segments that keys can't end: written as {:d} samples")
-            say(_of(track, counted(found.sampled, singular, plural, found.samples)))
+            add_note(_of(track, counted(found.sampled, singular, plural, found.samples)))
         return found.keys
 
     def _played(self, track: Track, splines: list[TrackSpline], frames: FloatArray) -> FloatArray:

@@ -44,7 +44,7 @@ _NAMED = 3
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """How to import.
+    """Options of an import.
 
     Attributes
     ----------

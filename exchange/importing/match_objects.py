@@ -74,18 +74,18 @@ def why_left(obj: Any) -> str:
 
 def tell_differences(planned: Planned, obj: Any, parent: Any, notes: list[str]) -> None:
     """Note where the object is not as the file has it, so that the same keys move it elsewhere."""
-    say = partial(note, notes, planned.name)
+    add_note = partial(note, notes, planned.name)
     own = [constraint.name for constraint in obj.constraints if constraint.name not in (AIM, ROLL_CONSTRAINT)]
     if own:
         names = ", ".join(own)
-        say(rpt_("has constraints of its own, which stay: {:s}", names))
+        add_note(rpt_("has constraints of its own, which stay: {:s}", names))
     if obj.parent != parent:
         here, there = (rpt_("nothing") if other is None else f'"{other.name}"' for other in (obj.parent, parent))
-        say(rpt_("hangs from {:s}, in the file from {:s}: its keys are the file's", here, there))
+        add_note(rpt_("hangs from {:s}, in the file from {:s}: its keys are the file's", here, there))
     if planned.points is None or obj.type != "MESH" or len(obj.data.vertices) != len(planned.points):
         return
     points = np.empty(3 * len(planned.points), dtype=np.float32)
     obj.data.vertices.foreach_get("co", points)
     apart = np.abs(points.reshape(-1, 3) - planned.points).max()
     if apart > _NEAR * max(1e-6, float(np.ptp(planned.points, axis=0).max())):
-        say(rpt_("its vertices lie up to {:.3g} from where the file has them around its pivot", apart))
+        add_note(rpt_("its vertices lie up to {:.3g} from where the file has them around its pivot", apart))

@@ -91,8 +91,8 @@ def _data(planned: Planned, meshes: dict[tuple[bytes, bytes, bool], Any], made: 
         pivot = b"" if planned.node.pivot is None else planned.node.pivot.tobytes()
         shared = planned.node.name, pivot, planned.mirrored
         if shared not in meshes:
-            say = partial(note, notes, planned.name)
-            meshes[shared] = made.data(make_mesh(name, planned.content, planned.points, say))
+            add_note = partial(note, notes, planned.name)
+            meshes[shared] = made.data(make_mesh(name, planned.content, planned.points, add_note))
         return meshes[shared]
     if planned.kind == "CAMERA":
         return made.data(bpy.data.cameras.new(name))

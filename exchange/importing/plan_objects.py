@@ -15,7 +15,7 @@ import numpy as np
 from ...animation.translation import counted, n_, rpt_
 from ...formats.three_ds import COMPONENTS, Camera, Light, Mesh, Node, Object, Scene, Track
 from ...interp import rotations
-from ..clean_keys import Keys, Say, turn_keys, vector_keys
+from ..clean_keys import AddNote, Keys, turn_keys, vector_keys
 from ..conversion import Conversion, FloatArray, Frame
 from ..mesh_import import local_points, mirrors
 from ..rotation_keys import Choices, ModeKeys, keys_in_some_mode
@@ -124,13 +124,13 @@ def plan(scene: Scene, conversion: Conversion, choices: Choices, notes: list[str
         if index >= len(scene.nodes) and isinstance(content, Mesh):
             content = _without_turn(content)
         planned = Planned(node_name(node), node, parent, _kind(node, content), frame, content, targets[index])
-        say = partial(note, notes, planned.name)
-        add_keys(planned, _all_tracks(node, obj), choices, say)
+        add_note = partial(note, notes, planned.name)
+        add_keys(planned, _all_tracks(node, obj), choices, add_note)
         if node.kind in _AIMED and not aimed:
             if "roll" in planned.keys:
-                say(rpt_("it has no target: it looks along -Z, without its roll"))
+                add_note(rpt_("it has no target: it looks along -Z, without its roll"))
             else:
-                say(rpt_("it has no target: it looks along -Z"))
+                add_note(rpt_("it has no target: it looks along -Z"))
         result.append(planned)
     _add_points(result, notes)
     return result
@@ -223,7 +223,7 @@ def _all_tracks(node: Node, obj: Object | None) -> list[Track]:
     return tracks
 
 
-def add_keys(planned: Planned, tracks: Iterable[Track], choices: Choices, say: Say) -> None:
+def add_keys(planned: Planned, tracks: Iterable[Track], choices: Choices, add_note: AddNote) -> None:
     """Convert the tracks to keys of the planned object."""
     node, frame = planned.node, planned.frame
     done = set()
@@ -231,59 +231,59 @@ def add_keys(planned: Planned, tracks: Iterable[Track], choices: Choices, say: S
         if track.kind in done or not len(track.frames):
             continue  # the reader warns of several
         done.add(track.kind)
-        tell = partial(_tell, say, track.kind)
+        note_track = partial(_note_track, add_note, track.kind)
         if track.kind not in _WANTED[node.kind]:
-            tell(rpt_(_NOT_TAKEN[node.kind]))
+            note_track(rpt_(_NOT_TAKEN[node.kind]))
             continue
         if track.flags & _UNLINKS:
             text = rpt_(
                 "it is unlinked from its parent along some axes, which is left: it takes all of the parent's motion"
             )
-            tell(text)
-        _add_track(planned, track, choices, tell)
+            note_track(text)
+        _add_track(planned, track, choices, note_track)
     if planned.hidden is None and node.flags[0] & _HIDDEN:
         planned.hidden = Keys(np.zeros(1), np.ones((1, 1)), np.zeros((5, 1)))
     if planned.rotation is None and not frame.is_aimed and not frame.conversion.keeps_axes:
         _add_unturned(planned, choices)
 
 
-def _add_track(planned: Planned, track: Track, choices: Choices, tell: Say) -> None:
+def _add_track(planned: Planned, track: Track, choices: Choices, note_track: AddNote) -> None:
     """Convert a track that the node's kind has to keys of the planned object."""
     frame = planned.frame
     if track.kind == "ROTATION":
-        turns = turn_keys(track, frame, choices.shorter_turns, tell)
-        planned.rotation = None if turns is None else keys_in_some_mode(turns, choices, tell)
+        turns = turn_keys(track, frame, choices.shorter_turns, note_track)
+        planned.rotation = None if turns is None else keys_in_some_mode(turns, choices, note_track)
     elif track.kind == "HIDE":
         planned.hidden = _hidden_keys(track, bool(planned.node.flags[0] & _HIDDEN), frame.conversion)
         if track.cycle != "SINGLE":
-            tell(rpt_("its cycle is left: it ends with its last key"))
+            note_track(rpt_("its cycle is left: it ends with its last key"))
     elif track.kind == "MORPH":
         frames = frame.conversion.frames(track.frames)
         names = [name.decode("latin-1") for name in track.names]
         planned.markers = list(zip(frames.tolist(), names, strict=True))
         count = len(track.frames)
-        tell(rpt_("{:d} keys kept as markers of its action: Blender is not told to morph", count))
+        note_track(rpt_("{:d} keys kept as markers of its action: Blender is not told to morph", count))
     else:
-        keys = vector_keys(track, frame.conversion, tell)
+        keys = vector_keys(track, frame.conversion, note_track)
         if keys is not None and track.kind == "POSITION":
             planned.keys["location"] = keys.with_values(frame.positions(keys.values))
         elif keys is not None:
-            _tell_limits(track, tell)
+            _note_limits(track, note_track)
             values = frame.scales(keys.values) if track.kind == "SCALE" else keys.values
             planned.keys[_QUANTITIES[track.kind]] = keys.with_values(values)
 
 
-def _tell_limits(track: Track, tell: Say) -> None:
+def _note_limits(track: Track, note_track: AddNote) -> None:
     low, high = _LIMITS.get(track.kind, (-np.inf, np.inf))
     outside = (track.values < low) | (track.values > high)
     if outside.any():
-        one = n_("{:d} key not between {:g} and {:g} degrees: Blender shows the nearest that it can")
-        more = n_("{:d} keys not between {:g} and {:g} degrees: Blender shows the nearest that it can")
-        tell(counted(int(outside.sum()), one, more, low, high))
+        singular = n_("{:d} key not between {:g} and {:g} degrees: Blender shows the nearest that it can")
+        plural = n_("{:d} keys not between {:g} and {:g} degrees: Blender shows the nearest that it can")
+        note_track(counted(int(outside.sum()), singular, plural, low, high))
 
 
-def _tell(say: Say, kind: str, what: str) -> None:
-    say(rpt_(_ABOUT[kind], what))
+def _note_track(add_note: AddNote, kind: str, what: str) -> None:
+    add_note(rpt_(_ABOUT[kind], what))
 
 
 def _add_unturned(planned: Planned, choices: Choices) -> None:
@@ -291,10 +291,10 @@ def _add_unturned(planned: Planned, choices: Choices) -> None:
     axis, angle = rotations.to_axis_angle(planned.frame.unturned())
     if angle:
         turns = Keys(np.zeros(1), np.append(angle, axis)[np.newaxis], np.zeros((5, 1)))
-        planned.rotation = keys_in_some_mode(turns, choices, _say_nothing)
+        planned.rotation = keys_in_some_mode(turns, choices, _drop_note)
 
 
-def _say_nothing(_what: str) -> None:
+def _drop_note(_what: str) -> None:
     """Drop a note: one key needs none."""
 
 
@@ -311,18 +311,20 @@ def _hidden_keys(track: Track, hidden: bool, conversion: Conversion) -> Keys:
 
 def _add_points(planned: list[Planned], notes: list[str]) -> None:
     """Add the meshes' vertices in their objects' spaces."""
-    for one in planned:
-        if one.kind != "MESH" or not isinstance(one.content, Mesh):
+    for mesh_object in planned:
+        if mesh_object.kind != "MESH" or not isinstance(mesh_object.content, Mesh):
             continue
         # A left-handed matrix of the mesh is also the node's, or else the file has the mesh mirrored.
-        one.mirrored = mirrors(one.content) and not _left_handed(planned, one)
-        pivot = np.zeros(3) if one.node.pivot is None else one.node.pivot
-        one.points = one.frame.points(local_points(one.content, pivot, one.mirrored, partial(note, notes, one.name)))
+        mesh_object.mirrored = mirrors(mesh_object.content) and not _left_handed(planned, mesh_object)
+        pivot = np.zeros(3) if mesh_object.node.pivot is None else mesh_object.node.pivot
+        mesh_object.points = mesh_object.frame.points(
+            local_points(mesh_object.content, pivot, mesh_object.mirrored, partial(note, notes, mesh_object.name))
+        )
 
 
-def _left_handed(planned: list[Planned], one: Planned) -> bool:
+def _left_handed(planned: list[Planned], obj: Planned) -> bool:
     """Check whether the node's space is left-handed at its first keys."""
-    at: Planned | None = one
+    at: Planned | None = obj
     handed = False
     while at is not None:
         scale = at.keys.get("scale")

@@ -105,7 +105,7 @@ class Track:
 
     @property
     def cycle(self) -> Cycle:
-        """How the track continues after its last key."""
+        """The continuation of the track after its last key."""
         return _CYCLES.get(self.flags & 3, "SINGLE")
 
 
