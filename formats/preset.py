@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator
 
 from .messages import Text, n_
 
-_KEY = "key = bpy.context.window_manager.tcb_preset"
+KEY_LINE = "key = bpy.context.window_manager.tcb_preset"
 _MOST_BYTES = 65_536
 """Blender writes about 200."""
 
@@ -49,7 +49,7 @@ def _numbers(statements: list[ast.stmt], lines: list[str], parameters: Collectio
     for statement in statements:
         number = statement.lineno
         imports_blender = isinstance(statement, ast.Import) and [alias.name for alias in statement.names] == ["bpy"]
-        if imports_blender or lines[number - 1].strip() == _KEY:
+        if imports_blender or lines[number - 1].strip() == KEY_LINE:
             continue
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             raise PresetError(n_("a preset has only lines like key.{:s} = 0.5", next(iter(parameters))), number)

@@ -6,12 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, FloatProperty
+from bpy.props import BoolProperty
 
 from ..animation import check
 from ..animation.translation import rpt_, told
 from ..ui import findings
-from ..ui.bake_options import CustomRange
+from ..ui.bake_options import CustomRange, step
 from ..ui.redraw import redraw_editors
 from ..ui.reporting import SHOWN_NOTES, Status, report_notes
 
@@ -24,9 +24,7 @@ class TCB_OT_check(CustomRange, bpy.types.Operator):
     bl_label = "Check"
     bl_options = {"REGISTER"}
 
-    step: FloatProperty(
-        name="Step", description="Frames from sample to sample", default=0.25, min=0.01, soft_max=1.0, precision=3
-    )
+    step: step(default=0.25, soft_max=1.0, min=0.01, precision=3)
     use_range: BoolProperty(
         name="Custom Range", description="Look at this range instead of the scene's and all keys", default=False
     )

@@ -6,11 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty
+from bpy.props import BoolProperty, FloatVectorProperty
 
 from ..animation import Refusal, joint_gap
 from ..animation.translation import rpt_, told
 from ..ui import findings
+from ..ui.bake_options import step
 from ..ui.redraw import redraw_editors
 from ..ui.reporting import Status
 
@@ -34,9 +35,7 @@ class TCB_OT_joint_check(bpy.types.Operator):
     parent_point: FloatVectorProperty(
         name="On Parent", description="The joint in the parent's own axes", size=3, subtype="TRANSLATION"
     )
-    step: FloatProperty(
-        name="Step", description="Frames from sample to sample", default=0.25, min=0.01, soft_max=1.0, precision=3
-    )
+    step: step(default=0.25, soft_max=1.0, min=0.01, precision=3)
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

@@ -13,7 +13,17 @@ from ..ui import selection
 from ..ui.reporting import Status, finish, for_each, poll_selection
 
 
-class OnSelection:
+class WithData:
+    """The choice whether the data of objects is worked on too."""
+
+    use_data: BoolProperty(
+        name="Object Data",
+        description="Also what the objects are made of: cameras, lights, shape keys, materials and their nodes",
+        default=True,
+    )
+
+
+class OnSelection(WithData):
     """One verb of `animation`, applied to each datablock that is selected.
 
     It is no operator itself: Blender's tools look for messages to translate only in operators that are registered, and
@@ -21,12 +31,6 @@ class OnSelection:
     """
 
     bl_options: ClassVar[Any] = {"REGISTER", "UNDO"}
-
-    use_data: BoolProperty(
-        name="Object Data",
-        description="Also what the objects are made of: cameras, lights, shape keys, materials and their nodes",
-        default=True,
-    )
 
     work: ClassVar[Any]
     """A static function of a datablock, and the paths that its tracks must start with or None; returns a Report."""

@@ -96,7 +96,7 @@ class TCB_OT_preset_add(AddPresetBase, bpy.types.Operator):  # type: ignore[misc
 
     preset_menu = "TCB_PT_presets"
     preset_subdir = SUBFOLDER
-    preset_defines: ClassVar[list[str]] = ["key = bpy.context.window_manager.tcb_preset"]
+    preset_defines: ClassVar[list[str]] = [preset.KEY_LINE]
     preset_values: ClassVar[list[str]] = [f"key.{name}" for name in PARAMETERS]
 
     def execute(self, context: bpy.types.Context) -> Status:  # type: ignore[override]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, StringProperty
+from bpy.props import EnumProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper
 
 from ..animation import Refusal
@@ -18,7 +18,7 @@ from ..ui.bake_options import RANGE_ITEMS, CustomRange, step
 from ..ui.reporting import Status, finish, for_each, poll_selection
 from .files import path_of, write_file
 from .import_table import rate_of
-from .on_selection import OnSelection
+from .on_selection import OnSelection, WithData
 
 QUANTITY_ITEMS = (
     ("VELOCITY", "Velocity", "How fast and where to, by component; of rotations radians about the parent's axes"),
@@ -106,7 +106,7 @@ class TCB_OT_velocities_write(_Options, OnSelection, bpy.types.Operator):
         return finish(self, report, rpt_(done, report.counts))
 
 
-class EXPORT_ANIM_OT_tcb_velocities(_Options, bpy.types.Operator, ExportHelper):  # type: ignore[misc]
+class EXPORT_ANIM_OT_tcb_velocities(_Options, WithData, bpy.types.Operator, ExportHelper):  # type: ignore[misc]
     """Write velocity, acceleration and speed of the selected objects' TCB tracks (in Pose mode: bones') as a table"""
 
     bl_idname = "export_anim.tcb_velocities"
@@ -115,11 +115,6 @@ class EXPORT_ANIM_OT_tcb_velocities(_Options, bpy.types.Operator, ExportHelper):
 
     filename_ext = ".csv"
     filter_glob: StringProperty(default="*.csv", options={"HIDDEN"})
-    use_data: BoolProperty(
-        name="Object Data",
-        description="Also what the objects are made of: cameras, lights, shape keys, materials and their nodes",
-        default=True,
-    )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

@@ -25,9 +25,10 @@ TARGET_ITEMS = [
 ]
 
 
-def step(**limits: Any) -> Any:
+def step(default: float = 1.0, soft_max: float = 10.0, **limits: Any) -> Any:
     """Return the property of the frames from one sample to the next."""
-    return FloatProperty(name="Step", description="Frames from sample to sample", default=1.0, soft_max=10.0, **limits)
+    description = "Frames from sample to sample"
+    return FloatProperty(name="Step", description=description, default=default, soft_max=soft_max, **limits)
 
 
 class CustomRange:
