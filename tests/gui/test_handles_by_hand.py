@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 from tools.graphical import place
 
 from .conftest import NEW_FILE, PICTURES, settle, turns
-from .test_editors import open_editor
+from .test_editors import open_editor, open_tcb_menu, start_dragging_bias
 from .test_live import diamond, drag, everything, open_dope_sheet, own_frames
 from .test_live_handles import AT_REST, is_as_played, value_at
 from .test_main_path import CURVES
@@ -219,10 +219,20 @@ def undo_to(window: Any, at: Any, read: Callable[[Any], Any], state: Any) -> Non
     assert read(window) == state
 
 
+def comes(window: Any, read: Callable[[Any], Any], state: Any) -> bool:
+    """Whether that is read soon: a busy machine takes its time for an undo."""
+    return any(read(window) == state for _try in range(10))
+
+
 def with_modifiers(window: Any) -> Any:
     return everything(window), window.run(MODIFIERS)
 
 
+UNLOCK = f"""{CURVES}
+for c in fcurves():
+    c.lock = False
+bpy.ops.ed.undo_push(message='unlocked')
+"""
 MODIFIERS = f"""{CURVES}
 result = [[(m.type, m.active) for m in c.modifiers] for c in fcurves()]
 """
@@ -241,7 +251,7 @@ def first_segment(frame: float) -> float:
 
 def test_a_cycle_with_full_eases_is_played_by_handles_and_a_cycles_modifier(playing):
     centre = open_editor(playing, "GRAPH_EDITOR")
-    playing.run(f"{CURVES}\nfor c in fcurves():\n    c.lock = False\nbpy.ops.ed.undo_push(message='unlocked')")
+    playing.run(UNLOCK)
     playing.key("a", at=centre)
     buttons = playing.buttons("GRAPH_EDITOR", height=520)
     before = with_modifiers(playing)
@@ -485,3 +495,119 @@ result = everything()
 
 def frames_of(curves: Any) -> set[tuple[float, ...]]:
     return {tuple(key[0][0] for key in curve[3]) for curve in curves}
+
+
+def all_of_it(window: Any) -> Any:
+    """Keys to the last bit, and the numbers that they have."""
+    return everything(window), [parameters(window, "location", frame) for frame in (1, KEY, 50)]
+
+
+def played(window: Any) -> list[float]:
+    return [value_at(window, frame, index) for index in range(3) for frame in (10, 35)]
+
+
+def test_the_motion_follows_while_a_parameter_is_dragged_and_escape_gives_all_back(playing):
+    centre = open_editor(playing, "DOPESHEET_EDITOR")
+    playing.run(UNLOCK)
+    playing.key("a", at=centre)
+    settle(playing)
+    before, rest = all_of_it(playing), played(playing)
+    seen = []
+    start_dragging_bias(playing, centre, 40)
+    seen.append(played(playing))
+    for dx in (80, 120):
+        playing.xdotool("mousemove", centre[0] + dx, centre[1])
+        turns(playing)
+        seen.append(played(playing))
+    playing.shot(PICTURES / "drag_live.png")
+    for one, other in zip([rest, *seen], seen, strict=False):
+        assert other != pytest.approx(one, abs=1e-3)
+    playing.key("Escape")
+    settle(playing)
+    assert comes(playing, all_of_it, before)
+
+    start_dragging_bias(playing, centre, 40)
+    held = played(playing)
+    playing.xdotool("click", 1)
+    turns(playing)
+    settle(playing)
+    assert played(playing) == pytest.approx(held, abs=1e-6)
+    after = everything(playing)
+    playing.key("ctrl+z", at=centre)
+    assert comes(playing, all_of_it, before)
+    playing.key("ctrl+shift+z", at=centre)
+    assert comes(playing, everything, after)
+    assert is_as_played(playing)
+
+
+def number_under_the_mouse(window: Any) -> str:
+    window.run("bpy.context.window_manager.clipboard = ''")
+    window.xdotool("key", "ctrl+c")
+    turns(window)
+    return str(window.run("result = 'is ' + bpy.context.window_manager.clipboard"))
+
+
+def field_with(window: Any, centre: Any, number: str) -> Any:
+    """Where the dialog that was opened there has that number."""
+    x, y = centre[0] - 76, centre[1]
+    found = []
+    for at in range(y - 70, y + 130, 6):
+        window.xdotool("mousemove", x, at)
+        turns(window)
+        if number_under_the_mouse(window) == f"is {number}":
+            found.append(at)
+        elif found:
+            break
+    assert found, f"no {number} in the dialog"
+    at = sum(found) // len(found)
+    window.xdotool("mousemove", x, at)
+    turns(window)
+    return x, at
+
+
+def test_the_motion_follows_the_dialog_and_escape_gives_all_back(playing):
+    centre = open_editor(playing, "DOPESHEET_EDITOR")
+    playing.run("""
+for frame in (1, 20, 50):
+    bpy.ops.tcb.key_set(track='location', frame=frame, bias=0.875)
+bpy.ops.ed.undo_push(message='bias')
+""")
+    playing.key("a", at=centre)
+    settle(playing)
+    before, rest = all_of_it(playing), played(playing)
+    open_tcb_menu(playing, centre)
+    playing.key("s")
+    x, y = field_with(playing, centre, "0.875")
+    playing.xdotool("mousedown", 1)
+    turns(playing)
+    seen = []
+    for step in range(1, 17):
+        playing.xdotool("mousemove_relative", "--", -3, 0)
+        turns(playing)
+        if step % 8 == 0:
+            seen.append(played(playing))
+    playing.shot(PICTURES / "dialog_live.png")
+    # The mouse is still down.
+    assert seen[0] != pytest.approx(rest, abs=1e-3)
+    assert seen[1] != pytest.approx(seen[0], abs=1e-3)
+    playing.xdotool("mouseup", 1)
+    turns(playing)
+    playing.key("Escape")
+    settle(playing)
+    assert comes(playing, all_of_it, before)
+
+    open_tcb_menu(playing, centre)
+    playing.key("s")
+    playing.type_value((x, y), "0.75")
+    settle(playing)
+    typed = played(playing)
+    assert typed != pytest.approx(rest, abs=1e-3)
+    playing.key("Return")
+    settle(playing)
+    assert parameters(playing, "location", KEY) == {"bias": 0.75}
+    assert played(playing) == pytest.approx(typed, abs=1e-6)
+    after = everything(playing)
+    playing.key("ctrl+z", at=centre)
+    assert comes(playing, all_of_it, before)
+    playing.key("ctrl+shift+z", at=centre)
+    assert comes(playing, everything, after)
