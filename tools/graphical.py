@@ -16,6 +16,11 @@ from pathlib import Path
 from typing import Any
 
 _screens = count()
+_TURNS = """
+def steps():
+    for _turn_of_blenders_loop in range(3):
+        yield 0.05
+"""
 
 
 @contextmanager
@@ -25,8 +30,19 @@ def started(size: tuple[int, int] = (1600, 1000)) -> Iterator[Any]:
     sys.path.insert(0, str(blender.parent))
     import drive
 
+    class Driven(drive.GuiBlender):
+        def type_value(self, at: tuple[int, int], text: str) -> None:
+            """Open the slider under the mouse by Enter: where drawing is slow, a double click can drag it."""
+            x, y = at
+            for each in (x - 5, x):
+                self.xdotool("mousemove", each, y)
+                self.run(_TURNS)
+            for keys in (("key", "Return"), ("key", "ctrl+a"), ("type", "--delay", 40, "--", text), ("key", "Return")):
+                self.xdotool(*keys)
+                self.run(_TURNS)
+
     screen = f":{100 + os.getpid() % 900}{next(_screens)}"
-    with drive.GuiBlender(blender=blender, display=screen, size=size) as gui:
+    with Driven(blender=blender, display=screen, size=size) as gui:
         yield gui
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from .conftest import PICTURES, settle
 from .test_dope_sheet import RIG, RIG_CURVES, SHOW
 from .test_live import diamond
+from .test_pictures import SAME, screen
 
 FRAMES = (1, 25, 40, 301, 601)
 """Wide apart: with all in view a frame has two pixels."""
@@ -30,8 +32,9 @@ def rig(window: Any, bones: int) -> None:
     assert window.run("result = bpy.data.objects['Rig'].animation_data.action.tcb_live") is True
 
 
-def test_a_click_selects_the_key_under_it_at_two_pixels_a_frame(window: Any) -> None:
-    rig(window, 100)
+@pytest.mark.parametrize("bones", [10, 100])
+def test_a_click_selects_the_key_under_it_at_two_pixels_a_frame(window: Any, bones: int) -> None:
+    rig(window, bones)
     window.run(f"{LAYOUT}.type = 'INFO'\narea('VIEW_3D').ui_type = 'DOPESHEET'")
     window.run(SHOW)
     pixels = diamond(window, 101)[0] - diamond(window, 1)[0]
@@ -67,8 +70,9 @@ result = before == handles()
     )
 
 
-def test_jumps_and_pose_tools_go_by_own_keys(window: Any) -> None:
-    rig(window, 10)
+@pytest.mark.parametrize("bones", [10, 100])
+def test_jumps_and_pose_tools_go_by_own_keys(window: Any, bones: int) -> None:
+    rig(window, bones)
     centre = window.run("a = area('VIEW_3D'); r = region(a, 'WINDOW'); result = (r.x + 400, win().height - r.y - 300)")
     window.run("bpy.context.scene.frame_set(1); bpy.ops.ed.undo_push(message='frame')")
     visited = []
@@ -98,3 +102,60 @@ result = (done.bl_idname, done.properties.prev_frame, done.properties.next_frame
             middle = window.run(f"result = tuple({bone})")
             assert middle == pytest.approx([(a + b) / 2 for a, b in zip(*poses, strict=True)], abs=1e-4)
     window.shot(PICTURES / "rig_pose_tools.png")
+
+
+EDITOR = """
+def steps():
+    a = max((a for a in win().screen.areas if a.type in {{'VIEW_3D', 'DOPESHEET_EDITOR', 'GRAPH_EDITOR'}}),
+            key=lambda a: a.height)
+    a.type, a.ui_type = {kind!r}, {mode!r}
+    a.spaces.active.show_region_ui = False
+    yield 0.5
+    for _level in range(3):
+        with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
+            bpy.ops.anim.channels_expand(all=True)
+        yield 0.3
+    with bpy.context.temp_override(window=win(), area=a, region=region(a, 'WINDOW')):
+        (bpy.ops.graph if {kind!r} == 'GRAPH_EDITOR' else bpy.ops.action).view_all()
+    yield 0.5
+    rows = region(a, 'CHANNELS')
+    return a.x, win().height - a.y - a.height, a.width, a.height, rows.width
+"""
+EDITORS = (("DOPESHEET_EDITOR", "DOPESHEET"), ("GRAPH_EDITOR", "FCURVES"))
+
+
+def editors(window: Any, name: str) -> list[Any]:
+    """What the Dope Sheet and the rows of the Graph Editor show, shape (height, width, 3)."""
+    pictures = []
+    for kind, mode in EDITORS:
+        x, y, width, height, rows = window.run(EDITOR.format(kind=kind, mode=mode))
+        # Not over a button.
+        window.xdotool("mousemove", 5, 990)
+        settle(window)
+        if mode == "FCURVES":
+            # What is in view goes by the curves, which are near to those before, not the same.
+            width = rows
+        pictures.append(screen(window, f"{name}_{mode.lower()}.png")[y : y + height, x : x + width])
+    return pictures
+
+
+def test_a_rig_looks_as_its_twin_without_tcb(window: Any) -> None:
+    """The same keys in the same rows."""
+    rig(window, 10)
+    window.run(f"{LAYOUT}.type = 'INFO'")
+    ours = editors(window, "rig_tcb")
+    # Handles may play a quaternion by its opposite.
+    keys = f"{RIG_CURVES}\nresult = [[(k.co.x, abs(k.co.y)) for k in c.keyframe_points] for c in fcurves()]"
+    ours_keys = window.run(keys)
+    # The Dope Sheet shows the type of a key's handles by its shape.
+    window.run(f"""{RIG_CURVES}
+from bl_ext.user_default.tcb_animation import animation
+animation.remove(bpy.data.objects['Rig'])
+for curve in fcurves():
+    for key in curve.keyframe_points:
+        key.handle_left_type = key.handle_right_type = 'FREE'
+""")
+    assert window.run("result = list(bpy.data.objects['Rig'].animation_data.action.keys())") == []
+    theirs = editors(window, "rig_plain")
+    assert window.run(keys) == ours_keys
+    assert [int((np.abs(a - b).max(axis=2) > SAME).sum()) for a, b in zip(ours, theirs, strict=True)] == [0, 0]
