@@ -8,6 +8,7 @@
 # environment.sh check              a virtual environment with the format, lint and type checkers
 # environment.sh versions           the Blender versions that this project is tested with
 # environment.sh runnable VERSION   exit status 0 if this machine has the Python which that Blender needs
+# environment.sh windows            the folders of the graphical Blenders that are set up, the newest first
 # environment.sh graphical COMMAND  run COMMAND with BLENDER naming a graphical Blender, where ../shared/gui has one set up
 #
 # The first three print the path of the environment's Python; all else goes to stderr. An environment that is complete
@@ -134,17 +135,25 @@ blender_environment() {
   echo "$root/$folder/bin/python"
 }
 
+# graphical_trees: the folders where graphical Blenders are unpacked, the newest first.
+graphical_trees() {
+  local tree
+  for tree in "$HOME"/.cache/gui-blender/{sid,trixie}; do
+    if [[ -f $tree/.complete ]]; then echo "$tree"; fi
+  done
+}
+
 # in_graphical COMMAND...: run it with BLENDER, what starts a graphical Blender, and GUI_BLENDER, the folder where that is
 # unpacked: the newest there is, unless GUI_BLENDER is set already. Where there is none, say so and leave it at that.
 in_graphical() {
-  local gui=${TCB_SHARED:-$root/../shared}/gui cache=$HOME/.cache/gui-blender tree program
+  local gui=${TCB_SHARED:-$root/../shared}/gui tree program
   for program in Xvfb xdotool import; do
     if ! command -v "$program" >/dev/null; then
       echo "No graphical Blender can be driven here for lack of $program, so its tests are not run"
       return
     fi
   done
-  for tree in "${GUI_BLENDER:-$cache/sid}" "$cache/trixie"; do
+  for tree in ${GUI_BLENDER:+"$GUI_BLENDER"} $(graphical_trees); do
     if [[ -x $gui/blender && -f $tree/.complete ]]; then
       BLENDER=$(cd "$gui" && pwd)/blender GUI_BLENDER=$tree exec "$@"
     fi
@@ -175,11 +184,14 @@ case ${1:-} in
     python_version=$(python_of "${2:-}")
     find_python "$python_version" >/dev/null
     ;;
+  windows)
+    graphical_trees
+    ;;
   graphical)
     in_graphical "${@:2}"
     ;;
   *)
-    sed -n '3,14s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+    sed -n '3,15s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
     exit 2
     ;;
 esac

@@ -9,6 +9,7 @@ build/gui.
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -69,6 +70,14 @@ def steps():
 def settle(window: Any) -> None:
     """Wait until Blender has done what was clicked and typed, and Live has looked at all that this changed."""
     assert window.run(SETTLE), "Live does not come to rest"
+
+
+def pytest_report_header() -> str:
+    """Say which Blender the run drives: make test-gui takes the newest that is set up, or GUI_BLENDER."""
+    if "BLENDER" not in os.environ:
+        return "graphical Blender: none"
+    said = subprocess.run([os.environ["BLENDER"], "--version"], capture_output=True, text=True, check=False).stdout
+    return f"graphical Blender: {said.partition(chr(10))[0]} ({os.environ.get('GUI_BLENDER', '')})"
 
 
 @pytest.fixture(scope="session")
