@@ -147,6 +147,9 @@ def _mirrored(track: Track, index: int, own: OwnKeys, defaults: Mapping[str, flo
     old, new = before[moved][order], now[moved][order]
     if len(old) < 2 or not (np.diff(new) < 0.0).all():
         return own
+    if len(old) == 2 and abs(np.diff(old + new)[0]) > 2.0 * _SNAPPED:
+        # Of two each of which was moved by itself some factor tells the frames.
+        return own
     factor = (new[-1] - new[0]) / (old[-1] - old[0])
     expected = new[0] + factor * (before - old[0])
     if (np.abs(expected - now)[moved] > _SNAPPED).any():

@@ -502,6 +502,8 @@ class _History:
                     self.unsure.append(taken[1])
             elif which in elsewhere:
                 found[which] = elsewhere[which]
+            else:
+                found |= self._snapped(which)
         found |= self._covered_keys
         occupied = self.keys.frames[~self.generated]
         free = [which for which in found if (np.abs(occupied - found[which][1]) > ONE_KEY).all()]
@@ -622,6 +624,18 @@ class _History:
             return None, False
         moved, _, place, row = max(found, key=itemgetter(0, 1))
         return (row, place, float(self.written["value"][self.own[which]])), moved
+
+    def _snapped(self, which: int) -> dict[int, tuple[int, float, float]]:
+        """Where an own key may have been snapped onto a generated one of its value, which leaves no other trace than
+        that this is selected: that row, the frame and the own value."""
+        frame = float(np.floor(self.frames[which] + 0.5))
+        alike = self.generated & (self.source >= 0) & (self.now == self.before)
+        alike &= ~_differ(self.before, self.shown[[which]])
+        there = alike & (np.abs(self.keys.frames - frame) <= ONE_KEY) & self.keys.select_control_point
+        if abs(self.frames[which] - frame) <= ONE_KEY or not there.any():
+            return {}
+        self.unsure.append(frame)
+        return {which: (int(np.argmax(there)), frame, float(self.written["value"][self.own[which]]))}
 
     def _is_beside_still(self, place: int) -> bool:
         """Return whether the nearest remaining key before or after this one stands where it was written."""
