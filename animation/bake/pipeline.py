@@ -465,7 +465,7 @@ def _write_tracks(job: _Job, every: Sequence[Baked], report: Report, write: Writ
     for plan, state, baked, found in zip(job.plans, written, every, notes, strict=True):
         plan.track.state = state
         _count(report, plan, baked, found)
-    update(job.channels.action, job.rows, written)
+    update(job.channels.action, job.rows, written, known=job.plans[0].track.table)
 
 
 def _state_of(channels: Channels, plan: TrackPlan) -> State:

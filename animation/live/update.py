@@ -38,6 +38,7 @@ from ..translation import rpt_
 from .note_edits import settle
 
 Otherwise = Callable[[list[bpy.types.ID]], Options]
+_OPTIONS = Options()
 
 
 @dataclass
@@ -298,7 +299,7 @@ def _look_at(
         return report
     in_vain = all(_only_generated_moved(track) for track in present)
     first = not all(track.baked for track in present)
-    options = otherwise(watch.users) if otherwise is not None and first else Options()
+    options = otherwise(watch.users) if otherwise is not None and first else _OPTIONS
     report = rebake(watch.users, channels, [track for track in present if track.in_use], options)
     refused = {refusal.track for refusal in report.refusals}
     if in_vain and not refused:

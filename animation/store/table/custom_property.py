@@ -244,9 +244,9 @@ class Table:
 
     def with_tracks(self, added: Sequence[State], removed: Iterable[int]) -> Table:
         """Return a table with tracks added, and others removed by their identities."""
-        gone = {*removed, *(state.identity for state in added)}
-        kept = [identity not in gone for identity in self.arrays["tracks"]["identity"].tolist()]
-        kept_channels = np.array([track not in gone for track in self.arrays["channels"]["track"].tolist()], np.bool_)
+        gone = np.array([*removed, *(state.identity for state in added)], dtype=np.uint32)
+        kept = np.isin(self.arrays["tracks"]["identity"], gone, invert=True)
+        kept_channels = np.isin(self.arrays["channels"]["track"], gone, invert=True)
         channels = [(state.identity, index, each) for state in added for index, each in state.channels.items()]
         parts = {
             "tracks": [self.arrays["tracks"][kept], np.array([_track(state) for state in added], dtype=_TRACK)],
@@ -260,7 +260,7 @@ class Table:
                 *(channel.generated for _, _, channel in channels),
             ],
         }
-        paths = [*compress(self.lines, kept), *(state.path for state in added)]
+        paths = [*compress(self.lines, kept.tolist()), *(state.path for state in added)]
         arrays = {name: rows_.joined(each, _ARRAYS[name]) for name, each in parts.items()}
         return Table({"rows": self.rows, **arrays}, "\n".join(paths))
 
@@ -410,12 +410,15 @@ def update(
     rows: Rows = NO_ROWS,
     states: Iterable[State] = (),
     removed: Iterable[int] = (),
+    known: Table | None = None,
 ) -> None:
     """Add rows to the action's table, add tracks, and remove others by their identities.
 
-    The action must be editable, and its table without a fault.
+    The action must be editable, and its table without a fault. `known`: the table as it was just read; where it is the
+    last one that was read or written, it is not read again.
     """
-    before = read_table(action)
+    is_last = known is not None and known is session.tables.get(action.session_uid)
+    before = known if known is not None and is_last else read_table(action)
     table, added, gone = before.with_rows(rows_.merge(before.rows, rows)), list(states), list(removed)
     write(action, before, table.with_tracks(added, gone) if added or gone else table, rows)
 
