@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -30,20 +31,21 @@ def started(size: tuple[int, int] = (1600, 1000)) -> Iterator[Any]:
     sys.path.insert(0, str(blender.parent))
     import drive
 
-    class Driven(drive.GuiBlender):
-        def type_value(self, at: tuple[int, int], text: str) -> None:
-            """Open the slider under the mouse by Enter: where drawing is slow, a double click can drag it."""
-            x, y = at
-            for each in (x - 5, x):
-                self.xdotool("mousemove", each, y)
-                self.run(_TURNS)
-            for keys in (("key", "Return"), ("key", "ctrl+a"), ("type", "--delay", 40, "--", text), ("key", "Return")):
-                self.xdotool(*keys)
-                self.run(_TURNS)
-
     screen = f":{100 + os.getpid() % 900}{next(_screens)}"
-    with Driven(blender=blender, display=screen, size=size) as gui:
+    with drive.GuiBlender(blender=blender, display=screen, size=size) as gui:
+        gui.type_value = partial(_type_value, gui)
         yield gui
+
+
+def _type_value(gui: Any, at: tuple[int, int], text: str) -> None:
+    """Open the slider there by Enter, and type: where drawing is slow, a double click can drag it."""
+    x, y = at
+    for each in (x - 5, x):
+        gui.xdotool("mousemove", each, y)
+        gui.run(_TURNS)
+    for keys in (("key", "Return"), ("key", "ctrl+a"), ("type", "--delay", 40, "--", text), ("key", "Return")):
+        gui.xdotool(*keys)
+        gui.run(_TURNS)
 
 
 @contextmanager
