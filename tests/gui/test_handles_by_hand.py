@@ -598,7 +598,11 @@ bpy.ops.ed.undo_push(message='bias')
 
     open_tcb_menu(playing, centre)
     playing.key("s")
-    playing.type_value((x, y), "0.75")
+    # Not by Enter, which a dialog may take for OK.
+    playing.click((x, y), times=2)
+    playing.xdotool("key", "ctrl+a")
+    playing.xdotool("type", "--delay", 40, "--", "0.75")
+    playing.key("Return")
     settle(playing)
     typed = played(playing)
     assert typed != pytest.approx(rest, abs=1e-3)
