@@ -142,17 +142,18 @@ def test_tracks_by_samples_turn_as_blender_plays(scene, tmp_path: Path) -> None:
 
 def test_the_turns_of_fifty_thousand_keys_are_rounded_at_once_and_do_not_drift(animation) -> None:
     package = animation.__name__.rpartition(".")[0]
-    cleaning, conversion, filing = (
-        importlib.import_module(f"{package}.exchange.{name}") for name in ("cleaning", "conversion", "filing")
+    clean_keys, conversion, file_tracks = (
+        importlib.import_module(f"{package}.exchange.{name}")
+        for name in ("clean_keys", "conversion", "exporting.file_tracks")
     )
     count = 50_000
     rng = np.random.default_rng(5)
     axes = rng.normal(size=(count, 3))
     axes /= np.linalg.norm(axes, axis=1, keepdims=True)
     turns = np.column_stack((rng.uniform(0.1, 3.0, count), axes))
-    keys = cleaning.Keys(np.arange(count, dtype=float), turns, np.zeros((5, count)))
+    keys = clean_keys.Keys(np.arange(count, dtype=float), turns, np.zeros((5, count)))
     start = time.perf_counter()
-    written = filing.turns_track(keys, conversion.Conversion(), print).values.astype(float)
+    written = file_tracks.turns_track(keys, conversion.Conversion(), print).values.astype(float)
     assert time.perf_counter() - start < 2
     # A file turns in the opposite sense.
     said = [Rotation.from_rotvec(-row[:1] * row[1:] / np.linalg.norm(row[1:])) for row in written]
