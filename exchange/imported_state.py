@@ -27,9 +27,9 @@ def remember(datablock: Any, node: three_ds.Node, converted: str) -> None:
 
 def as_converted(conversion: Conversion, choices: Choices) -> str:
     """Return a text of how nodes are converted, to keep with what they became."""
-    said = {"axes": conversion.axes.tolist(), "scale": conversion.scale}
-    said |= {"start": conversion.start, "stretch": conversion.stretch, "choices": dataclasses.astuple(choices)}
-    return json.dumps(said)
+    values = {"axes": conversion.axes.tolist(), "scale": conversion.scale}
+    values |= {"start": conversion.start, "stretch": conversion.stretch, "choices": dataclasses.astuple(choices)}
+    return json.dumps(values)
 
 
 def recall(datablock: Any) -> tuple[three_ds.Node, Conversion, Choices] | None:
@@ -38,10 +38,10 @@ def recall(datablock: Any) -> tuple[three_ds.Node, Conversion, Choices] | None:
     if not isinstance(kept, bytes):
         return None
     try:
-        said = json.loads(datablock[_CONVERSION])
-        said["axes"] = np.array(said["axes"])
+        values = json.loads(datablock[_CONVERSION])
+        values["axes"] = np.array(values["axes"])
         (node,) = three_ds.read(kept).nodes
-        choices = Choices(*said.pop("choices"))
-        return node, Conversion(**said), choices
+        choices = Choices(*values.pop("choices"))
+        return node, Conversion(**values), choices
     except (three_ds.ThreeDSError, KeyError, TypeError, ValueError):
         return None

@@ -105,13 +105,13 @@ def keys_in_some_mode(turns: Keys, choices: Choices, add_note: AddNote) -> ModeK
     if prefers_euler and path == "SHORTEST":
         return ModeKeys("XYZ", turns.with_values(rotations.follow_euler(quaternions, "XYZ")), settings)
     asked = "XYZ" if prefers_euler else "QUATERNION"
-    said = ModeKeys("QUATERNION", turns.with_values(quaternions), settings)
+    keys_of_mode = ModeKeys("QUATERNION", turns.with_values(quaternions), settings)
     if largest < _LARGEST_ARC and asked == "QUATERNION":
-        return said
+        return keys_of_mode
     try:
         for mode, values in _followed(turns):
             if _gives_turns(mode, values, turns):
-                said = ModeKeys(mode, turns.with_values(values), settings)
+                keys_of_mode = ModeKeys(mode, turns.with_values(values), settings)
                 break
         else:
             if largest > _LARGEST_QUATERNION_ARC:
@@ -125,10 +125,10 @@ def keys_in_some_mode(turns: Keys, choices: Choices, add_note: AddNote) -> ModeK
                 return ModeKeys("QUATERNION", _sampled(turns, construction), None)
     except KeysError as error:
         add_note(rpt_("{:s}: taken by the shorter way", told(error.fault)))
-        return replace(said, settings=Settings(turns.cycle, construction=construction))
-    if said.mode != asked:
-        add_note(rpt_("its rotation mode is {:s}, which can say its turns", said.mode))
-    return said
+        return replace(keys_of_mode, settings=Settings(turns.cycle, construction=construction))
+    if keys_of_mode.mode != asked:
+        add_note(rpt_("its rotation mode is {:s}, which can say its turns", keys_of_mode.mode))
+    return keys_of_mode
 
 
 def _orientations(turns: Keys) -> FloatArray:
@@ -158,7 +158,7 @@ def _followed(turns: Keys) -> Iterator[tuple[str, FloatArray]]:
     if way.sum() > _MOST_SAMPLES:
         raise KeysError(rpt_("turns too often to be followed"))
     steps = np.ceil(way).astype(np.intp) + 1
-    # Of a turn about one axis at constant speed: the parameters change when it moves between keys, not where.
+    # A turn about one axis at constant speed: the parameters change when it moves between keys, not where.
     pair = np.repeat(np.arange(len(steps)), steps)
     part = (np.arange(len(pair)) - np.repeat(np.cumsum(steps) - steps, steps)) / steps[pair]
     quaternions = _orientations(turns)

@@ -77,13 +77,13 @@ class Progress:
     def __init__(self, window_manager: Any, line: str = n_("{:d} of {:d} tracks baked")) -> None:
         self.window_manager = window_manager
         self.line = line
-        self.said = time.monotonic()
+        self.printed_at = time.monotonic()
         window_manager.progress_begin(0, 100)
 
     def __call__(self, done: int, total: int) -> None:
         self.window_manager.progress_update(100 * done // max(1, total))
-        if bpy.app.background and time.monotonic() - self.said > _SECONDS_BETWEEN_LINES:
-            self.said = time.monotonic()
+        if bpy.app.background and time.monotonic() - self.printed_at > _SECONDS_BETWEEN_LINES:
+            self.printed_at = time.monotonic()
             print(f"TCB: {rpt_(self.line, done, total)}", flush=True)
 
     def end(self) -> None:

@@ -24,7 +24,7 @@ EXPORT_EXAMPLES = """\
   {program} export shots/*.blend --output files/ --objects 'Prop_*' --others REFUSE
 """
 _AXES = ("X", "Y", "Z", "-X", "-Y", "-Z")
-_SAID = {
+_OPTIONS_OF_VERB = {
     "import": (
         "bake",
         "sample_limit",
@@ -44,7 +44,7 @@ _SAID = {
 
 def exchange_options(given: argparse.Namespace) -> dict[str, Any]:
     """Return the options of the exchange by name; none for the verbs that only work on .blend files."""
-    return {name: getattr(given, name) for name in _SAID.get(given.verb, ())}
+    return {name: getattr(given, name) for name in _OPTIONS_OF_VERB.get(given.verb, ())}
 
 
 def add_import_options(verb: argparse.ArgumentParser) -> None:

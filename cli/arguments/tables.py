@@ -23,7 +23,7 @@ VELOCITIES_EXAMPLES = """\
   {program} velocities walk.blend --output walk_velocities.blend --unit SECOND
   {program} velocities shots/*.blend --objects 'Car*' --table --step 0.5 --output tables/
 """
-_SAID = {
+_OPTIONS_OF_VERB = {
     "import-table": ("table", "bone", "start", "replace", "plain", "rotation", "known_only"),
     "export-table": ("bone", "content", "rotation", "step", "range", "seconds", "start"),
     "velocities": ("quantities", "unit", "step", "range", "table"),
@@ -32,16 +32,16 @@ _SAID = {
 
 def table_options(verb: argparse.ArgumentParser, given: argparse.Namespace) -> dict[str, Any]:
     """Return the options by name; none for other verbs. Raises SystemExit."""
-    said = {name: getattr(given, name) for name in _SAID.get(given.verb, ())}
-    if "range" in said:
-        said["range"] = frame_range(verb, given.range)
+    options = {name: getattr(given, name) for name in _OPTIONS_OF_VERB.get(given.verb, ())}
+    if "range" in options:
+        options["range"] = frame_range(verb, given.range)
     if given.verb == "export-table" and given.content == "KEYS" and (given.step, given.range) != (None, None):
         verb.error(rpt_("--step and --range are of the motion: give --content MOTION too"))
-    if "step" in said and given.step is None:
-        said["step"] = 1.0
+    if "step" in options and given.step is None:
+        options["step"] = 1.0
     if given.verb == "velocities":
-        said["quantities"] = sorted(set(QUANTITIES if given.quantities is None else given.quantities))
-        if given.table and not said["quantities"]:
+        options["quantities"] = sorted(set(QUANTITIES if given.quantities is None else given.quantities))
+        if given.table and not options["quantities"]:
             verb.error(rpt_("a table of no quantity would be empty: give --quantities a name"))
         if given.table and given.in_place:
             verb.error(rpt_("a table does not go into the file itself: give --output"))
@@ -51,8 +51,8 @@ def table_options(verb: argparse.ArgumentParser, given: argparse.Namespace) -> d
             status = os.stat(given.table)
         except OSError as error:
             verb.error(rpt_("--table {:s} can't be read: {}", given.table, error.strerror))
-        said["version"] = [status.st_mtime_ns, status.st_size]
-    return said
+        options["version"] = [status.st_mtime_ns, status.st_size]
+    return options
 
 
 def table_result(given: argparse.Namespace) -> str | None:

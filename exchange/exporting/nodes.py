@@ -187,12 +187,12 @@ class Writer:
     def _turns(self, gathered: Gathered, tracks: Tracks, outer: FloatArray, frame: Frame) -> None:
         """Add the rotation track; `outer` is applied after the object's own rotation."""
         obj, add_note = gathered.obj, gathered.add_note
-        said = tracks.rotation(obj)
-        if said.settings is not None and len(said.keys) > 1:
-            gathered.construction = said.settings.construction
+        rotation = tracks.rotation(obj)
+        if rotation.settings is not None and len(rotation.keys) > 1:
+            gathered.construction = rotation.settings.construction
         then = None if gathered.planned is None else gathered.planned.rotation
         read = None if gathered.source is None else gathered.source.track("ROTATION")
-        if then is not None and read is not None and said.is_like(then) and (outer == _NO_TURN).all():
+        if then is not None and read is not None and rotation.is_like(then) and (outer == _NO_TURN).all():
             gathered.tracks.append(read)
             return
         turns = tracks.turns(obj, add_note)

@@ -71,9 +71,9 @@ def read(data: bytes) -> Scene:
     Returns
     -------
     Scene
-        What is damaged is left out, and `warnings` says what and where. Values that are only strange (frames that go
+        What is damaged is left out, with a warning of what and where. Values that are only strange (frames that go
         backwards, numbers that are not finite, parameters out of range, faces without vertices, nodes that hang from
-        themselves) are kept as they are, and said too.
+        themselves) are kept as they are, with a warning.
 
     Raises
     ------

@@ -387,9 +387,9 @@ class TCB_PT_paths(bpy.types.Panel):
         column.prop(settings, "frames")
         column.prop(settings, "tangents")
         layout.prop(settings, "by_speed")
-        said = status(context) if settings.show else ""
-        if said:
-            layout.label(text=said, icon="INFO", translate=False)
+        note = status(context) if settings.show else ""
+        if note:
+            layout.label(text=note, icon="INFO", translate=False)
 
 
 def _draw_switch(self: Any, context: bpy.types.Context) -> None:
