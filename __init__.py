@@ -4,7 +4,14 @@
 # The interpolation core works without Blender, and so must importing a package that contains it.
 from __future__ import annotations
 
+import sys
 from types import ModuleType
+
+if "_modules" in globals():
+    # Reload Scripts runs this module once more, and no other: the rest is imported anew when it is needed next.
+    for _name in [name for name in sys.modules if name.startswith(f"{__name__}.")]:
+        del sys.modules[_name]
+        globals().pop(_name.removeprefix(f"{__name__}."), None)
 
 
 def _modules() -> tuple[ModuleType, ...]:
