@@ -3,7 +3,7 @@
 # BPY=4.2, 4.5, 5.0 or 5.2 chooses the Blender; without it, the newest that the Python found can run.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test version check test-blender test-gui screenshots bench api zip format clean
+.PHONY: help demo test version check test-blender test-core test-gui screenshots bench api zip format clean
 .NOTPARALLEL:
 
 in_blender = python=$$(tools/environment.sh bpy $(BPY)) &&
@@ -12,6 +12,8 @@ in_checks = python=$$(tools/environment.sh check) &&
 help:
 	@echo "make demo      bake the example scene, print a table, save the .blend, a plot and a picture"
 	@echo "make test      format, lint, types, and all tests in Blender (GUI=no, CHECK=no: without those)"
+	@echo "make test-core  tests of the mathematics and file formats, in an environment without Blender"
+	@echo "                one test: .venv-bpy-5.2/bin/python -m pytest -q tests/animation/test_handles.py -k cycle"
 	@echo "make check     format, lint and types only"
 	@echo "make test-gui  tests in a graphical Blender, where one is set up"
 	@echo "make screenshots   take the pictures in docs/images again, of a graphical Blender"
@@ -37,6 +39,9 @@ check:
 
 test-blender:
 	@$(in_blender) "$$python" -m pytest tests --ignore tests/gui $(PYTEST)
+
+test-core:
+	@python=$$(tools/environment.sh core) && "$$python" -m pytest -q tests/interp tests/formats $(PYTEST)
 
 # Two windows at a time, each on a screen of its own: a test waits for most of its time.
 test-gui:

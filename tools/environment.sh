@@ -5,13 +5,14 @@
 #                                   VERSION the newest of which there is one, else the newest that `python3` can run,
 #                                   or failing that any Python found
 # environment.sh bench [VERSION]    the same, and what tools/bench.py measures against
+# environment.sh core               a virtual environment without Blender, for the tests that need none
 # environment.sh check              a virtual environment with the format, lint and type checkers
 # environment.sh versions           the Blender versions that this project is tested with
 # environment.sh runnable VERSION   exit status 0 if this machine has the Python which that Blender needs
 # environment.sh windows            the folders of the graphical Blenders that are set up, the newest first
 # environment.sh graphical COMMAND  run COMMAND with BLENDER naming a graphical Blender, where ../shared/gui has one set up
 #
-# The first three print the path of the environment's Python; all else goes to stderr. An environment that is complete
+# The first four print the path of the environment's Python; all else goes to stderr. An environment that is complete
 # is left alone; one whose requirements have changed since is brought up to date. Exit status 2: something is missing.
 set -euo pipefail
 
@@ -171,6 +172,11 @@ case ${1:-} in
     python=$(blender_environment "$version")
     set_up ".venv-bpy-$version" "$(python_of "$version")" requirements-bench.txt
     echo "$python"
+    ;;
+  core)
+    python_version=$(python_of "$(default_version)")
+    set_up .venv-core "$python_version" requirements-tests.txt
+    echo "$root/.venv-core/bin/python"
     ;;
   check)
     python_version=$(python_of "$(default_version)")
