@@ -41,7 +41,7 @@ test-blender:
 	@$(in_blender) "$$python" -m pytest tests --ignore tests/gui $(PYTEST)
 
 test-core:
-	@python=$$(tools/environment.sh core) && "$$python" -m pytest -q tests/interp tests/formats $(PYTEST)
+	@python=$$(tools/environment.sh core) && "$$python" -m pytest -q -m "not slow" tests/interp tests/formats $(PYTEST)
 
 # Two windows at a time, each on a screen of its own: a test waits for most of its time.
 test-gui:

@@ -518,6 +518,7 @@ def is_reached_farther_off(spline, index, tolerance, rotation):
     return fewest(places, values, derivatives, spline, tolerance, rotation) is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rotation", [False, True])
 @pytest.mark.parametrize("eased", [False, True])
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-3, ROTATION_TOLERANCE, 1e-5])

@@ -90,6 +90,7 @@ ROUGH = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("degrees", "eased", "median", "most", "largest"), ROUGH)
 def test_quaternions_are_nearer_than_a_rough_search_brings_them(degrees, eased, median, most, largest):
     generator = np.random.default_rng(1)
@@ -164,6 +165,7 @@ def shape_of(fit, key, frames, q):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("degrees", "eased"), [(90, 0.0), (60, 0.5), (45, 1.0)])
 def test_scipy_finds_hardly_better_handles(degrees, eased):
     generator = np.random.default_rng(77)
