@@ -30,43 +30,51 @@ _MEASURED = 60
 _PLACES = (1.0 - np.cos(np.pi * (np.arange(_MEASURED) + 0.5) / _MEASURED)) / 2.0
 """Shares of a segment at which errors are measured."""
 _NODES, _EASED_NODES = slice(2, None, 5), slice(1, None, 3)
-"""Those of them at which residuals are fitted: Chebyshev's, twelve and twenty, so that least squares are near to the
-smallest largest error. With eases twelve are too few: between them channels can move fast and back."""
+"""Which of them are fitted: Chebyshev's nodes, twelve and twenty.
+
+Least squares at these are near to the smallest maximum error. With eases twelve are too few: between them channels can
+move fast and back.
+"""
 _PROBES = slice(4, None, 9)
-"""Those by which a segment that was fitted before is known again, beside its ends, the derivatives there and its eases:
-two curves of any method that agree in all of these to the last bit are one."""
+"""Which of them identify a segment that was fitted before, with its ends, the derivatives there and its eases.
+
+Two curves of any method that agree in all of these to the last bit are the same.
+"""
 _PROBED = np.concatenate(([0], np.arange(1, _MEASURED + 1)[_PROBES], [_MEASURED + 1]))
-"""Where these, and the ends, are among all."""
+"""The indices of the probes, and of the ends, among the samples with ends."""
 _FEW = 32
-"""Segments."""
+"""Segments: up to so many are sampled at all places at once, known or not."""
 _STEPS = 4
 _SEEN, _MORE_STEPS, _CHANNEL_STEPS = 1e-4, 10, 6
-"""Half the angle in radians, or of a segment's size: a bake may leave as much. Only what is worse gets more steps, of
-which channels by themselves need fewer."""
+"""Half the angle in radians, or a part of a segment's size: the error that a bake may leave.
+
+Only segments with a larger error get more steps, of which single channels need fewer.
+"""
 _POOR, _STEPS_FOR_POOR = 0.015, 12
-"""Of the chord: some quaternions with eases begin far off."""
+"""Part of the chord: some quaternions with eases begin with large errors."""
 _TOGETHER, _SAMPLED = 1024, 2048
-"""Channels of segments that are fitted at a time, few enough for the processor's cache, and segments that are sampled,
-few enough for the memory."""
+"""The channels of segments fitted at a time, few enough for the cache, and the segments sampled, for the memory."""
 
 _LONGEST, _LEAST_BEGUN = 0.9, 0.05
-"""Of a segment: with two handles as long the cubic of the frame still rises, by 0.15 times its mean, in its middle."""
+"""Parts of a segment: with two handles of the longest length the frame still rises in its middle."""
 _RIGID, _SOFT = 1e3, 0.07
-"""How much a derivative at a key counts that is not the spline's, against the root of the summed squares of residuals.
-Soft it is beside an ease, and in angles' channels. Beside an ease the spline is at rest at the key, and a handle of no
-height would not say in which direction the motion leaves: so some speed is weighed against the error, by the root of
-the ease. Channels of angles bend so much that with exact derivatives they would be off by three times as much."""
+"""The weights of errors of the derivatives at keys, relative to the root of the summed squares of residuals.
+
+The soft one is for derivatives beside an ease, and in channels of angles. Beside an ease the spline is at rest at the
+key, and a handle of no height would have no direction: so some speed is weighed against the error, by the root of the
+ease. Channels of angles are so curved that with exact derivatives their errors would be three times as large.
+"""
 _DAMPING, _EASED_DAMPING, _LESS, _MORE = 0.002, 0.01, 0.5, 2.0
-"""At first, and the factors after a step that led down and one that did not."""
+"""The first damping, and its factors after a step that lowered the cost and after one that did not."""
 _LONGEST_STEP, _LEAST_REACH, _LONGEST_RATIO = 0.25, 1e-3, 5.0
 _FLOOR, _LEAST_FLOOR = 1e-7, 1e-14
-"""Of the mean of their kind: keeps unknowns that change nothing, as of a channel at rest, where they are."""
+"""Parts of the mean of their kind: damping for unknowns without effect, as of a channel at rest."""
 _HELD = 1e12
 _LEAST_ALONG = 0.1
-"""Of a quaternion's length: nearer to a right angle to the motion the residual would have no bound."""
+"""Part of a quaternion's length: nearer to a right angle to the motion the residual would have no bound."""
 _NEWTON = 2
 _SOLVED = 1e-10
-"""Of a segment's length: far below what float32 tells of a frame."""
+"""Part of a segment's length: far below the float32 resolution of frames."""
 _HALVINGS = 36
 _LEAST_SLOPE = 1e-2
 _ARRIVES = 1e-3
@@ -101,7 +109,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Handles:
-    """What one spline's keys get.
+    """The handles of one spline's keys.
 
     Attributes
     ----------
@@ -118,8 +126,8 @@ class Handles:
     frames : ndarray, shape (n, channels)
         The frame of that difference; NaN where nothing was fitted.
     jumps : ndarray of bool, shape (n,)
-        The channels of a rotation, those of a quaternion apart, should come to the key with other numbers than its
-        own, which mean the same orientation: no handles can.
+        True where the channels of a rotation, except a quaternion, would have to arrive at the key with other numbers
+        than its own, which mean the same orientation: no handles can do that.
     """
 
     left: Float32Array
@@ -131,12 +139,12 @@ class Handles:
 
 
 class KnownFits:
-    """Fits of segments by all that they depend on: `fit_handles` fits none of them again.
+    """A cache of fits of segments, by their inputs: `fit_handles` fits none of them again.
 
     Parameters
     ----------
     most : int
-        How many are kept; beyond it the half that was fitted first is forgotten. One takes about half a kilobyte.
+        The most fits that are kept; beyond it the half that was fitted first is dropped. One takes half a kilobyte.
     """
 
     def __init__(self, most: int = 50_000) -> None:
@@ -144,10 +152,11 @@ class KnownFits:
         self._rows: dict[bytes, FloatArray] = {}
 
     def __len__(self) -> int:
+        """Return the number of fits."""
         return len(self._rows)
 
     def missing(self, names: Sequence[bytes]) -> list[int]:
-        """Return the places of names that are not known, the first of each."""
+        """Return the indices of names that are not known, the first of each."""
         fresh = {name: place for place, name in reversed([*enumerate(names)]) if name not in self._rows}
         return sorted(fresh.values())
 
@@ -156,7 +165,7 @@ class KnownFits:
         self._rows.update(zip(names, rows, strict=True))
 
     def recall(self, names: Sequence[bytes]) -> FloatArray:
-        """Return the rows of names that are known, shape (names, numbers); where there are many forget the oldest."""
+        """Return the rows of known names, shape (names, numbers); drop the oldest rows where there are too many."""
         rows = np.array([self._rows[name] for name in names])
         if len(self._rows) > self._most:
             self._rows = dict([*self._rows.items()][-(self._most // 2) :])
@@ -171,7 +180,7 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     requests : sequence of Request
         Any mixture.
     known : KnownFits, optional
-        What was fitted before, to which these are added: segments that are as they were take half the time, or less.
+        Earlier fits, to which these are added: segments that did not change take half the time, or less.
 
     Returns
     -------
@@ -181,7 +190,7 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     Raises
     ------
     ValueError
-        For numbers that are not the keys', and an unknown way to hold rotations.
+        For numbers that are not the keys', and an unknown representation of rotations.
 
     Notes
     -----
@@ -192,7 +201,7 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
     has more.
 
     Without ease values and quaternions leave and reach keys with the derivatives, or angular velocities, of the spline:
-    an eye sees a kink sooner than a hundredth of a degree, and free ones would only halve errors that are as small. An
+    kinks are more visible than a hundredth of a degree, and free derivatives would only halve such small errors. An
     ease brings the spline to rest at the key; handles that do so too have no direction, and with them errors were two
     to four times as large, and the largest seven to fourteen times. So beside an ease some speed is left at the key, a
     tenth of the segment's mean in the median and a third in one of ten. In channels of angles derivatives give way too,
@@ -209,7 +218,7 @@ def fit_handles(requests: Sequence[Request], known: KnownFits | None = None) -> 
 
 
 class _Course(NamedTuple):
-    """What channels should play in segments; the last axis of each array runs over these.
+    """The exact motion of channels in segments; the last axis of each array runs over these.
 
     The c channels of a quaternion are fitted together; any other channel's segment is a column of its own, and c is 1.
     Frames are shares u of the segment.
@@ -222,14 +231,15 @@ class _Course(NamedTuple):
     rates: FloatArray
     """The derivatives by u at start and end, shape (2, c, N)."""
     path: FloatArray
-    """The same without ease."""
+    """The derivatives at start and end without ease, shape (2, c, N)."""
     eases: FloatArray
     """Ease from of the start and ease to of the end, shape (2, N)."""
     stiffness: FloatArray
-    """How much the squares of derivatives at start and end count that are too much, shape (2, N)."""
+    """The weights of squared errors of the derivatives at start and end, shape (2, N)."""
 
     @property
     def turns(self) -> bool:
+        """Return whether the columns are quaternions."""
         return len(self.values) > 1
 
     def take(self, columns: IndexArray | slice) -> _Course:
@@ -237,7 +247,7 @@ class _Course(NamedTuple):
 
 
 class _Shape(NamedTuple):
-    """Handles of segments, and where their Bezier segments are at the places.
+    """Handles of segments, and the parameters of their Bezier segments at the samples.
 
     The first axis of a pair is start and end.
     """
@@ -254,17 +264,17 @@ class _Shape(NamedTuple):
 
 
 class _State(NamedTuple):
-    """What is known of handles while they are fitted."""
+    """Handles while they are fitted, with their residuals and derivatives."""
 
     reach: FloatArray
     rates: FloatArray
     parameter: FloatArray
     residuals: FloatArray
-    """What the channels have too much at the nodes, of a quaternion across the motion, shape (c, nodes, N)."""
+    """The errors of channels at the nodes, of a quaternion across the motion, shape (c, nodes, N)."""
     changes: FloatArray
-    """What reach (start, end) and rates (start, end) change in the own channel's value, shape (4, c, nodes, N)."""
+    """The derivatives of a channel's value by reach (start, end) and rates (start, end), shape (4, c, nodes, N)."""
     bent: FloatArray
-    """What the rates have too much at the keys, of a quaternion across its key, shape (2, c, N)."""
+    """The errors of the rates at the keys, of a quaternion across its key, shape (2, c, N)."""
     cost: FloatArray
     damping: FloatArray
     """Both of shape (N,)."""
@@ -288,16 +298,16 @@ class _Segments(NamedTuple):
 
 
 class _Fitted(NamedTuple):
-    """What N segments get. Errors are those of each of c channels, or of all together."""
+    """The fit of N segments. Errors are those of each of c channels, or of all together."""
 
     flips: FloatArray
     """-1 where the end's key has to be negated, shape (N,)."""
     jumps: FloatArray
-    """1 where the channels don't come to the end's key with its own numbers, shape (N,)."""
+    """1 where the channels don't arrive at the end's key with its own numbers, shape (N,)."""
     errors: FloatArray
     """Shape (c or 1, N)."""
     places: FloatArray
-    """Where these are, in shares of the segment, shape (c or 1, N)."""
+    """The parameters of these errors, as shares of the segment, shape (c or 1, N)."""
     frames: Float32Array
     """Of the handles after the start and before the end, shape (2, c, N)."""
     values: Float32Array
@@ -310,14 +320,14 @@ class _Fitted(NamedTuple):
 
     @classmethod
     def of_rows(cls, rows: FloatArray, channels: int) -> _Fitted:
-        """Return what `rows_of` has made such rows of."""
+        """Return the fit from the rows that `rows_of` returns."""
         handles = rows[:, -4 * channels :].T.reshape(2, 2, channels, -1).astype(np.float32)
         errors, places = np.split(rows[:, 2 : -4 * channels].T, 2)
         return cls(rows[:, 0], rows[:, 1], errors, places, *handles)
 
 
 class _Fitting:
-    """Requests of one batch, whose channels hold the same kind of thing."""
+    """Requests of one batch and representation."""
 
     def __init__(self, requests: Sequence[Request], known: KnownFits | None) -> None:
         self._holding, self._tracks, self._curve, self._numbers, self._chosen = batch(requests)
@@ -326,7 +336,7 @@ class _Fitting:
         self._kind = f"{requests[0].held} {self._is_cubic}".encode()
 
     def handles(self) -> list[Handles]:
-        """Return what each request gets."""
+        """Return the handles of each request."""
         count, channels = self._numbers.shape
         left, right = np.full((2, count, channels, 2), np.nan, dtype=np.float32)
         errors, worst = np.zeros((count, channels)), np.full((count, channels), np.nan)
@@ -349,7 +359,7 @@ class _Fitting:
         return [Handles(left[own], right[own], signs[own], errors[own], worst[own], jumps[own]) for own in owns]
 
     def _parts(self) -> Iterator[_Segments]:
-        """Yield all segments that are fitted, some at a time."""
+        """Yield all segments to fit, some at a time."""
         frames, parameters = self._tracks.frames, self._tracks.parameters
         for start in range(0, len(self._chosen), _SAMPLED):
             begin = self._chosen[start : start + _SAMPLED]
@@ -357,7 +367,7 @@ class _Fitting:
             yield _Segments(begin, np.stack([frames[begin], frames[begin + 1]]), np.stack(eases))
 
     def _fitted(self, part: _Segments) -> _Fitted:
-        """Return what segments get; those that were fitted before get the same."""
+        """Return the fit of segments; take that of known ones from the cache."""
         derivatives = self._evaluated(part, np.repeat([[0.0], [1.0]], len(part.begin), axis=1), 1).swapaxes(0, 1)
         few = len(part.begin) <= _FEW
         if self._known is None or (few and self._is_cubic and not part.eases.any()):
@@ -383,6 +393,7 @@ class _Fitting:
         return _Fitted.of_rows(self._known.recall(names), self._numbers.shape[1])
 
     def _fit(self, part: _Segments, exact: FloatArray, derivatives: FloatArray) -> _Fitted:
+        """Return the fit of segments from exact values and derivatives."""
         channels = self._numbers.shape[1]
         course, flips, jumps = self._course(part, exact, derivatives)
         still = (part.eases == 0.0).all(axis=0) if self._is_cubic else jumps
@@ -390,7 +401,7 @@ class _Fitting:
         frames, values, played = _stored(part, course, _shape_of(course, still))
         errors, places = _tops(self._off(played, course, exact))
         if self._holding is not None:
-            # Orientations are nowhere farther apart than half a turn, and the tops of parabolas may be.
+            # Orientations are nowhere farther apart than half a turn, but the maxima of parabolas may be.
             errors = np.fmin(errors, np.pi)
         shape = (2, channels, len(part.begin))
         return _Fitted(flips, jumps.astype(np.float64), errors, places, frames.reshape(shape), values.reshape(shape))
@@ -412,7 +423,7 @@ class _Fitting:
     def _course(
         self, part: _Segments, exact: FloatArray, derivatives: FloatArray
     ) -> tuple[_Course, FloatArray, BoolArray]:
-        """Return what the channels should play, the signs that segments' ends get, and what does not arrive there."""
+        """Return the exact motion of channels, the signs of segments' ends, and which segments don't arrive there."""
         (begin, _, eases), held = part, self._holding
         keys = np.stack([self._numbers[begin].T, self._numbers[begin + 1].T])
         flips, jumps = np.ones(len(begin)), np.zeros(len(begin), dtype=np.bool_)
@@ -462,7 +473,7 @@ class _Fitting:
 
 
 def _stored(part: _Segments, course: _Course, shape: _Shape) -> tuple[Float32Array, Float32Array, FloatArray]:
-    """Return frames and values (2, c, N) of the handles as float32 has them, and what they play at `_PLACES`."""
+    """Return float32 frames and values (2, c, N) of the handles, and the values that they play at `_PLACES`."""
     start, end = np.tile(part.frames, course.keys.shape[2] // len(part.begin))
     length = end - start
     frames = np.stack([start + shape.reach[0] * length, end - shape.reach[1] * length]).astype(np.float32)
@@ -476,7 +487,7 @@ def _stored(part: _Segments, course: _Course, shape: _Shape) -> tuple[Float32Arr
 
 
 def _tops(off: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the largest differences (c, N) of those (c, m, N) at `_PLACES`, and where: the tops of parabolas."""
+    """Return the largest differences (c, N) and their parameters: parabolas through those (c, m, N) at `_PLACES`."""
     row = np.argmax(off, axis=1)[:, np.newaxis]
     inner = np.clip(row, 1, len(_PLACES) - 2)
     before, largest, after = (np.take_along_axis(off, inner + step, axis=1)[:, 0] for step in (-1, 0, 1))
@@ -514,12 +525,12 @@ def _shape_of(course: _Course, still: BoolArray) -> _Shape:
 
 
 def _two_or_more(rows: IndexArray) -> IndexArray:
-    """Return rows, one alone twice: NumPy adds up one column in another order than several, and digits would differ."""
+    """Return rows, a single one twice: NumPy sums one column in another order than several, and digits would differ."""
     return np.repeat(rows, 2) if len(rows) == 1 else rows
 
 
 def _descended(course: _Course, nodes: slice) -> _Shape:
-    """Return handles near the least squares at nodes, in more steps for columns that are still played poorly."""
+    """Return handles near the least squares at nodes, with more steps for columns with large errors."""
     origin, size = np.zeros(()), sphere.length(course.keys[0])
     if not course.turns:
         (origin,) = course.keys[0]
@@ -543,7 +554,7 @@ def _descended(course: _Course, nodes: slice) -> _Shape:
 
 
 class _Problem:
-    """The least squares of columns, whose values are of about the size 1, at nodes: shares of the segment."""
+    """Least squares of columns, whose values are of about the size 1, at nodes: shares of the segment."""
 
     def __init__(self, course: _Course, nodes: FloatArray) -> None:
         self._course = course
@@ -560,7 +571,7 @@ class _Problem:
             self._bending -= rows[..., np.newaxis] * rows[..., np.newaxis, :]
 
     def begun(self) -> _State:
-        """Return what the descent begins with: thirds, and with ease the frames at which thirds are eased best."""
+        """Return the start of the descent: thirds, and with ease the frames with which thirds follow the ease best."""
         course = self._course
         eased = course.eases > 0.0
         reach = np.full(course.keys.shape, 1.0 / 3.0)
@@ -573,7 +584,7 @@ class _Problem:
         return self._state(reach, rates, parameter, damping)
 
     def _state(self, reach: FloatArray, rates: FloatArray, parameter: FloatArray, damping: FloatArray) -> _State:
-        """Return what handles play, from parameters that are near to those of the nodes."""
+        """Return the state of handles, whose parameters at the nodes are near to the given ones."""
         course = self._course
         frames = _frame_powers(reach)
         for _ in range(_NEWTON):
@@ -602,7 +613,7 @@ class _Problem:
         return _State(reach, rates, parameter, residuals, changes, bent, cost, damping)
 
     def descended(self, state: _State, steps: int) -> _State:
-        """Return the state after steps of Levenberg and Marquardt's; each column has its own damping."""
+        """Return the state after Levenberg-Marquardt steps; each column has its own damping."""
         for _ in range(steps):
             step = self._step(state)
             reach = np.clip(state.reach + np.clip(step[0], -_LONGEST_STEP, _LONGEST_STEP), 0.0, _LONGEST)
@@ -618,8 +629,10 @@ class _Problem:
         return state
 
     def _kept(self, step: FloatArray, before: FloatArray, after: FloatArray) -> FloatArray:
-        """Return a step of soft rates that changes the heights of handles as it would have before their reach changed:
-        a descent in heights leads down in half the steps."""
+        """Return a step of soft rates that changes the heights of handles as it would with their reach before.
+
+        A descent in heights needs half the steps.
+        """
         ratio = np.clip(before / np.maximum(after, _LEAST_REACH), 1.0 / _LONGEST_RATIO, _LONGEST_RATIO)
         kept: FloatArray = step * np.where((self._course.stiffness < _RIGID**2)[:, np.newaxis], ratio, 1.0)
         return kept
@@ -627,7 +640,7 @@ class _Problem:
     def _step(self, state: _State) -> FloatArray:
         """Return steps of reach and rates, shape (2, 2, c, N).
 
-        A channel's unknowns change that channel alone; of a quaternion what they change along the motion is taken off.
+        A channel's unknowns change that channel alone; of a quaternion the part along the motion is projected out.
         """
         changes = state.changes
         _, c, nodes, columns = changes.shape
@@ -667,10 +680,10 @@ def _eased(u: FloatArray, ease_from: FloatArray, ease_to: FloatArray, nu: int = 
 
 
 def _eased_reach(t: FloatArray, ease_from: FloatArray, ease_to: FloatArray) -> FloatArray:
-    """Return how far handles (2, N) reach whose values are at thirds, for a line to be eased as near as can be.
+    """Return the reach (2, N) of handles whose values are at thirds with which a line follows the ease best.
 
-    Linear least squares of the frame's cubic at parameters t (m, 1): there the line's value is the parameter,
-    and the frame is the inverse of the ease. What counts is the value, so frames count by the line's speed.
+    Linear least squares of the frame's cubic at parameters t (m, 1): there the line's value is the parameter, and the
+    frame is the inverse of the ease. Errors of frames times the line's speed are those of values.
     """
     scale = 1.0 / (2.0 - ease_from - ease_to)
     u = (t / scale + ease_from) / 2.0
@@ -688,7 +701,7 @@ def _eased_reach(t: FloatArray, ease_from: FloatArray, ease_to: FloatArray) -> F
 def _powers(chord: FloatArray, leaving: FloatArray, arriving: FloatArray) -> FloatArray:
     """Return the coefficients (3, c, 1, N) of t, t² and t³ of cubics (c, N) that rise by a chord.
 
-    The second and third Bezier points are so far from the first and the last.
+    `leaving` and `arriving` are the differences of the second Bezier point to the first, and of the last to the third.
     """
     powers: FloatArray = 3.0 * np.stack([leaving, chord - arriving - 2.0 * leaving, leaving + arriving - chord])
     powers[2] += chord
@@ -701,21 +714,24 @@ def _frame_powers(reach: FloatArray) -> FloatArray:
 
 
 def _rise(powers: FloatArray, t: FloatArray) -> FloatArray:
-    """Return by how much cubics have risen at t."""
+    """Return the rise of cubics from 0 to t."""
     linear, square, cube = powers
     rise: FloatArray = ((cube * t + square) * t + linear) * t
     return rise
 
 
 def _slope(powers: FloatArray, t: FloatArray) -> FloatArray:
+    """Return the derivatives of cubics at t."""
     linear, square, cube = powers
     slope: FloatArray = (3.0 * cube * t + 2.0 * square) * t + linear
     return slope
 
 
 def _solved(powers: FloatArray, t: FloatArray) -> FloatArray:
-    """Return where rising cubics (c, m, N) from 0 to 1 are `_PLACES`, from places nearby: by Newton's steps, and by
-    halving where these do not lead there."""
+    """Return the parameters at which rising cubics (c, m, N) from 0 to 1 have the values `_PLACES`.
+
+    Newton's method starts at given parameters; where it does not converge, bisection does.
+    """
     target = _PLACES[:, np.newaxis]
     for _ in range(_NEWTON + 1):
         off = _rise(powers, t) - target
@@ -736,7 +752,7 @@ def _solved(powers: FloatArray, t: FloatArray) -> FloatArray:
 
 
 def _spread(parameter: FloatArray, nodes: slice) -> FloatArray:
-    """Return parameters (c, nodes, N) at all places: in a line from 0 over the nodes to 1."""
+    """Return parameters (c, nodes, N) at all places, interpolated linearly from 0 over the nodes to 1."""
     known = np.concatenate(([0.0], _PLACES[nodes], [1.0]))
     before = np.searchsorted(known, _PLACES, side="right") - 1
     share = ((_PLACES - known[before]) / np.diff(known)[before])[:, np.newaxis]
