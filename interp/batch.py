@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import ease
-from .keys import FARTHEST, FloatArray, Keys, numbers
+from .keys import FARTHEST, Float64Array, Keys, numbers
 
 IndexArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
@@ -37,15 +37,15 @@ class KeyBatch:
     likewise `following` and `after` at its last key.
     """
 
-    frames: FloatArray
-    parameters: FloatArray
-    values: FloatArray
+    frames: Float64Array
+    parameters: Float64Array
+    values: Float64Array
     first: IndexArray
     last: IndexArray
     previous: IndexArray
     following: IndexArray
-    before: FloatArray
-    after: FloatArray
+    before: Float64Array
+    after: Float64Array
     looped: BoolArray
 
     @property
@@ -81,7 +81,7 @@ class KeyBatch:
 class Curve(Protocol):
     """The segments of several tracks, ready to be evaluated in their local parameter, 0 to 1."""
 
-    def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+    def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
         """Return values (nu = 0) or derivatives by u, shape (components, samples)."""
         ...
 
@@ -159,7 +159,7 @@ class Method:
     rotation_options: tuple[str, ...] = ()
 
 
-def evaluate_one(spline: Spline, frames: npt.ArrayLike, nu: int) -> FloatArray:
+def evaluate_one(spline: Spline, frames: npt.ArrayLike, nu: int) -> Float64Array:
     """Evaluate one spline, as the splines' own calls do: frames may be one number."""
     at = numbers("frames", frames)
     if at.ndim > 1:
@@ -197,7 +197,7 @@ def checked_choice(name: str, choice: str, choices: Sequence[str]) -> str:
 
 def evaluate_many(
     splines: Sequence[Spline], frames: npt.ArrayLike | Sequence[npt.ArrayLike], nu: int = 0
-) -> list[FloatArray]:
+) -> list[Float64Array]:
     """Evaluate many tracks at once, which is several times faster than one after the other.
 
     Parameters
@@ -237,7 +237,7 @@ def evaluate_many(
         if nu not in range(spline.derivatives + 1):
             raise ValueError(f"{type(spline).__name__} has derivatives 0 to {spline.derivatives}, not nu={nu!r}")
         batches.setdefault(spline.batch, []).append(index)
-    results: dict[int, FloatArray] = {}
+    results: dict[int, Float64Array] = {}
     for indices in batches.values():
         batch = [splines[index] for index in indices]
         samples = shared if separate is None else [separate[index] for index in indices]
@@ -247,7 +247,7 @@ def evaluate_many(
 
 def _checked_frames(
     frames: npt.ArrayLike | Sequence[npt.ArrayLike], count: int
-) -> tuple[FloatArray, list[FloatArray] | None]:
+) -> tuple[Float64Array, list[Float64Array] | None]:
     """Return one array for all splines, or a list of one each."""
     is_separate = frames.ndim == 2 if isinstance(frames, np.ndarray) else _holds_arrays(frames)
     if not is_separate:
@@ -258,7 +258,7 @@ def _checked_frames(
     return np.empty(0), [_checked_sample_frames(f"frames[{index}]", each) for index, each in enumerate(several)]
 
 
-def _checked_sample_frames(name: str, frames: npt.ArrayLike) -> FloatArray:
+def _checked_sample_frames(name: str, frames: npt.ArrayLike) -> Float64Array:
     """Return frames to evaluate at as float64, or raise ValueError."""
     checked = numbers(name, frames)
     if checked.ndim != 1:
@@ -275,7 +275,9 @@ def _holds_arrays(frames: object) -> bool:
     return isinstance(frames, Sequence) and len(frames) > 0 and np.ndim(frames[0]) > 0
 
 
-def _evaluate_batch(splines: Sequence[Spline], samples: FloatArray | list[FloatArray], nu: int) -> list[FloatArray]:
+def _evaluate_batch(
+    splines: Sequence[Spline], samples: Float64Array | list[Float64Array], nu: int
+) -> list[Float64Array]:
     """Evaluate splines of one batch."""
     tracks = end_to_end(splines)
     curve = type(splines[0]).curve(splines, tracks)
@@ -317,8 +319,8 @@ def end_to_end(splines: Sequence[Spline]) -> KeyBatch:
 
 
 def _segments_of(
-    splines: Sequence[Spline], tracks: KeyBatch, samples: FloatArray | list[FloatArray], nu: int
-) -> tuple[FloatArray, IndexArray, list[int]]:
+    splines: Sequence[Spline], tracks: KeyBatch, samples: Float64Array | list[Float64Array], nu: int
+) -> tuple[Float64Array, IndexArray, list[int]]:
     """Return the frames of all samples, wrapped by cycles, their segments, and where each track's samples end."""
     rising = False
     if isinstance(samples, list):
@@ -356,7 +358,7 @@ def _segments_of(
     return frames, segment, bounds
 
 
-def _wrapped(frames: FloatArray, first: float, last: float) -> FloatArray:
+def _wrapped(frames: Float64Array, first: float, last: float) -> Float64Array:
     """Return frames brought into [first, last]; a whole number of periods away means the last key."""
     outside = (frames < first) | (frames > last)
     if last == first or not outside.any():
@@ -380,7 +382,7 @@ class Timing:
         self._eased = ((self._ease_from > 0.0) | (self._ease_to > 0.0)) & ~holds
         self._any_eased = bool(self._eased.any())
 
-    def at(self, frames: FloatArray, segment: IndexArray, nu: int) -> list[FloatArray]:
+    def at(self, frames: Float64Array, segment: IndexArray, nu: int) -> list[Float64Array]:
         """Return the local parameter and its derivatives by frame, the first `nu` of them."""
         length = self._length[segment]
         u = (frames - self._start[segment]) / length
@@ -398,7 +400,7 @@ class Timing:
         return derivatives
 
 
-def _evaluate(tracks: KeyBatch, curve: Curve, frames: FloatArray, segment: IndexArray, nu: int) -> FloatArray:
+def _evaluate(tracks: KeyBatch, curve: Curve, frames: Float64Array, segment: IndexArray, nu: int) -> Float64Array:
     """Return values or derivatives by frame, shape (samples, components)."""
     timing = Timing(tracks)
     blocks = [slice(start, start + BLOCK) for start in range(0, max(len(frames), 1), BLOCK)]
@@ -410,7 +412,7 @@ def _evaluate(tracks: KeyBatch, curve: Curve, frames: FloatArray, segment: Index
     return values
 
 
-def _derivative(timing: Timing, curve: Curve, frames: FloatArray, segment: IndexArray, nu: int) -> FloatArray:
+def _derivative(timing: Timing, curve: Curve, frames: Float64Array, segment: IndexArray, nu: int) -> Float64Array:
     """Return values or derivatives by frame, shape (components, samples), by the chain rule."""
     u, *rates = timing.at(frames, segment, nu)
     result = curve.evaluate(segment, u, nu)
@@ -420,7 +422,7 @@ def _derivative(timing: Timing, curve: Curve, frames: FloatArray, segment: Index
     return result + curve.evaluate(segment, u, 1) * rates[1] if nu == 2 else result
 
 
-def locate(spline: Spline, frames: FloatArray) -> tuple[Curve, IndexArray, FloatArray]:
+def locate(spline: Spline, frames: Float64Array) -> tuple[Curve, IndexArray, Float64Array]:
     """Return one spline's curve, and the segment and the local parameter of each frame."""
     tracks = end_to_end([spline])
     at, segment, _ = _segments_of([spline], tracks, frames, 0)

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from .batch import BoolArray, IndexArray, KeyBatch
-from .keys import FloatArray, KeysError
+from .keys import Float64Array, KeysError
 from .messages import n_
 from .rotations import sphere
 from .rotations.exponential import acceleration_of_exp, rate_of_velocity, velocity_of_exp
@@ -32,7 +32,7 @@ def segments_beside(tracks: KeyBatch) -> tuple[IndexArray, IndexArray]:
     return tracks.previous, np.maximum(tracks.following - 1, 0)
 
 
-def equations(tracks: KeyBatch, ends: SlopeEnds) -> tuple[FloatArray, BoolArray]:
+def equations(tracks: KeyBatch, ends: SlopeEnds) -> tuple[Float64Array, BoolArray]:
     """Return the weight of the segment before each key in its equation, and which keys have an equation.
 
     Each side counts by the other's share of the frames on both sides (docs/formulas.md, "C2 cubics").
@@ -49,8 +49,8 @@ def equations(tracks: KeyBatch, ends: SlopeEnds) -> tuple[FloatArray, BoolArray]
 
 
 def c2_slopes(
-    tracks: KeyBatch, values: FloatArray, ends: SlopeEnds, velocities: FloatArray | None = None
-) -> FloatArray:
+    tracks: KeyBatch, values: Float64Array, ends: SlopeEnds, velocities: Float64Array | None = None
+) -> Float64Array:
     """Return the slopes, per frame, with which cubic segments through the values are C2.
 
     Parameters
@@ -81,11 +81,13 @@ def c2_slopes(
     if ends == "CLAMPED" and velocities is not None:
         right[:, first], right[:, last] = velocities[:, first], velocities[:, last]
     before, own, after = (each[np.newaxis, np.newaxis] for each in (before, own, after))
-    slopes: FloatArray = solve(before, own, after, right[np.newaxis], tracks.previous, tracks.following)[0]
+    slopes: Float64Array = solve(before, own, after, right[np.newaxis], tracks.previous, tracks.following)[0]
     return slopes
 
 
-def c2_velocities(tracks: KeyBatch, turns: Turns, ends: SlopeEnds, velocities: FloatArray | None = None) -> FloatArray:
+def c2_velocities(
+    tracks: KeyBatch, turns: Turns, ends: SlopeEnds, velocities: Float64Array | None = None
+) -> Float64Array:
     """Return the angular velocities with which segments of cubic rotation vectors through keys are C2.
 
     Parameters
@@ -167,24 +169,24 @@ def c2_velocities(tracks: KeyBatch, turns: Turns, ends: SlopeEnds, velocities: F
     raise KeysError(fault, key, float(tracks.frames[own_keys][key]))
 
 
-def matrices(linear: Callable[[FloatArray, FloatArray], FloatArray], turn: FloatArray) -> FloatArray:
+def matrices(linear: Callable[[Float64Array, Float64Array], Float64Array], turn: Float64Array) -> Float64Array:
     """Return the matrices (3, 3, K) of a function that is linear in its second argument."""
     return np.stack([linear(turn, _axis(index, turn)) for index in range(3)], axis=1)
 
 
-def _axis(index: int, like: FloatArray) -> FloatArray:
+def _axis(index: int, like: Float64Array) -> Float64Array:
     """Return one of the axes, many times."""
     axis = np.zeros_like(like)
     axis[index] = 1.0
     return axis
 
 
-def _acceleration(turn: FloatArray, rate: FloatArray) -> FloatArray:
+def _acceleration(turn: Float64Array, rate: Float64Array) -> Float64Array:
     """Return the angular acceleration of a rotation vector of constant rate."""
     return acceleration_of_exp(turn, rate, np.zeros_like(rate))
 
 
-def _acceleration_derivatives(turn: FloatArray, rate: FloatArray) -> FloatArray:
+def _acceleration_derivatives(turn: Float64Array, rate: Float64Array) -> Float64Array:
     """Return the derivatives (3, 3, K) of `_acceleration`, a quadratic form, by the rate."""
     acceleration = _acceleration(turn, rate)
     axes = [_axis(index, turn) for index in range(3)]

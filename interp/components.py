@@ -11,7 +11,7 @@ from typing import Self
 import numpy.typing as npt
 
 from .batch import Continuity, Curve, Cycle, KeyBatch, checked_cycle, checked_keys, evaluate_one
-from .keys import FloatArray, Keys
+from .keys import Float64Array, Keys
 
 
 class ComponentSpline(ABC):
@@ -35,7 +35,7 @@ class ComponentSpline(ABC):
         self.keys = checked_keys(keys)
         self.cycle = checked_cycle(cycle)
 
-    def __call__(self, frames: npt.ArrayLike, nu: int = 0) -> FloatArray:
+    def __call__(self, frames: npt.ArrayLike, nu: int = 0) -> Float64Array:
         """Evaluate, as `tcb.VectorSpline` does: values, or derivatives a frame with nu = 1 or 2."""
         return evaluate_one(self, frames, nu)
 

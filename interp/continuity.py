@@ -9,7 +9,7 @@ import numpy as np
 
 from . import rotations
 from .batch import Spline, evaluate_many
-from .keys import FloatArray
+from .keys import Float64Array
 
 SMALLEST = 1e-9
 """Relative to the size of the derivative: rounding makes smaller jumps where there are none."""
@@ -71,7 +71,7 @@ def jumps(spline: Spline, is_rotation: bool) -> list[Jump]:
     return found
 
 
-def _shortest(frames: FloatArray) -> float:
+def _shortest(frames: Float64Array) -> float:
     """Return the length of the shortest segment."""
     return float(np.diff(frames).min()) if len(frames) > 1 else 1.0
 

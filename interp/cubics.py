@@ -8,13 +8,13 @@ from typing import Self
 import numpy as np
 
 from .batch import IndexArray, KeyBatch
-from .keys import FloatArray
+from .keys import Float64Array
 
 
 class Cubics:
     """Cubic segments, as polynomials in the local parameter. Source: docs/formulas.md, "Hermite cubics"."""
 
-    def __init__(self, start: FloatArray, end: FloatArray, outgoing: FloatArray, incoming: FloatArray) -> None:
+    def __init__(self, start: Float64Array, end: Float64Array, outgoing: Float64Array, incoming: Float64Array) -> None:
         chord = end - start
         self._components = len(start)
         self._coefficients = np.concatenate(
@@ -22,17 +22,17 @@ class Cubics:
         )
 
     @classmethod
-    def through(cls, tracks: KeyBatch, values: FloatArray, velocities: FloatArray) -> Self:
+    def through(cls, tracks: KeyBatch, values: Float64Array, velocities: Float64Array) -> Self:
         """Return the segments through keys of given values and velocities a frame, both of shape (d, K)."""
         end = tracks.segment_end
         length = tracks.frames[end] - tracks.frames
         return cls(values, values[:, end], velocities * length, velocities[:, end] * length)
 
-    def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+    def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
         """Return values or derivatives by u, shape (components, samples)."""
         coefficients = self._coefficients.take(segment, axis=1)
         p, linear, square, cube = coefficients.reshape(4, self._components, -1)
-        result: FloatArray
+        result: Float64Array
         if nu == 0:
             result = ((cube * u + square) * u + linear) * u + p
         elif nu == 1:

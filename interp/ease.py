@@ -8,24 +8,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from .keys import FloatArray
+from .keys import Float64Array
 
 # No sample falls within an ease as short as this, but the acceleration there, 1 / ease, could overflow.
 _SMALLEST = 1e-100
 
 
-def normalised(ease_from: FloatArray, ease_to: FloatArray) -> tuple[FloatArray, FloatArray]:
+def normalised(ease_from: Float64Array, ease_to: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Return both eases, scaled down where they overlap (their sum is above 1)."""
     total = np.maximum(ease_from + ease_to, 1.0)
     return _divisible(ease_from / total), _divisible(ease_to / total)
 
 
-def _divisible(eases: FloatArray) -> FloatArray:
+def _divisible(eases: Float64Array) -> Float64Array:
     """Return eases, 0 for those too small to be divided by."""
     return np.where(eases < _SMALLEST, 0.0, eases)
 
 
-def ease(u: FloatArray, ease_from: FloatArray, ease_to: FloatArray, nu: int = 0) -> FloatArray:
+def ease(u: Float64Array, ease_from: Float64Array, ease_to: Float64Array, nu: int = 0) -> Float64Array:
     """Return the eased local parameter, or its derivative by u.
 
     Parameters

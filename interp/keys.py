@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from .messages import Text, n_
 
-FloatArray = npt.NDArray[np.float64]
+Float64Array = npt.NDArray[np.float64]
 
 PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
 WORDS = {
@@ -35,7 +35,7 @@ _SHORTEST = 1e-16
 """The shortest segment, as a part of the track's length: methods raise such ratios to the 16th power."""
 
 
-def numbers(name: str, data: npt.ArrayLike, components: int | None = None) -> FloatArray:
+def numbers(name: str, data: npt.ArrayLike, components: int | None = None) -> Float64Array:
     """Return an argument that must be an array of numbers as float64.
 
     Parameters
@@ -63,7 +63,7 @@ def numbers(name: str, data: npt.ArrayLike, components: int | None = None) -> Fl
     return array
 
 
-def as_array(data: npt.ArrayLike) -> FloatArray:
+def as_array(data: npt.ArrayLike) -> Float64Array:
     """Return real numbers as float64, or raise TypeError, which names what they are instead."""
     if type(data) is np.ndarray and data.dtype == np.float64:
         return data
@@ -171,14 +171,14 @@ class Keys:
     ((3, 2), array([0. , 0.5, 0. ]), array([1., 1., 1.]))
     """
 
-    frames: FloatArray
-    values: FloatArray
-    parameters: FloatArray
-    tension: FloatArray
-    continuity: FloatArray
-    bias: FloatArray
-    ease_to: FloatArray
-    ease_from: FloatArray
+    frames: Float64Array
+    values: Float64Array
+    parameters: Float64Array
+    tension: Float64Array
+    continuity: Float64Array
+    bias: Float64Array
+    ease_to: Float64Array
+    ease_from: Float64Array
 
     def __init__(
         self,
@@ -196,7 +196,7 @@ class Keys:
         parameters = _checked_parameters((tension, continuity, bias, ease_to, ease_from), checked_frames)
         self._set(checked_frames, checked_values, parameters)
 
-    def _set(self, frames: FloatArray, values: FloatArray, parameters: FloatArray) -> None:
+    def _set(self, frames: Float64Array, values: Float64Array, parameters: Float64Array) -> None:
         for name, array in (("frames", frames), ("values", values), ("parameters", parameters)):
             array.flags.writeable = False
             object.__setattr__(self, name, array)
@@ -211,20 +211,20 @@ class Keys:
         """Return the error for a fault of a key."""
         return KeysError(fault, key, float(self.frames[key]), component=component)
 
-    def with_values(self, values: FloatArray) -> Keys:
+    def with_values(self, values: Float64Array) -> Keys:
         """Return the same keys with other values, which are not checked: finite, float64, shape (n, d)."""
         keys = object.__new__(Keys)
         keys._set(self.frames, values, self.parameters)
         return keys
 
-    def with_parameters(self, parameters: FloatArray) -> Keys:
+    def with_parameters(self, parameters: Float64Array) -> Keys:
         """Return the same keys with other parameters, which are not checked: in their ranges, shape (5, n)."""
         keys = object.__new__(Keys)
         keys._set(self.frames, self.values, parameters)
         return keys
 
 
-def _numbers(data: npt.ArrayLike, fault: str) -> FloatArray:
+def _numbers(data: npt.ArrayLike, fault: str) -> Float64Array:
     """Return a float64 copy, or raise KeysError."""
     try:
         return as_array(data).copy()
@@ -232,7 +232,7 @@ def _numbers(data: npt.ArrayLike, fault: str) -> FloatArray:
         raise KeysError(Text(fault, error)) from error
 
 
-def _checked_frames(data: npt.ArrayLike) -> FloatArray:
+def _checked_frames(data: npt.ArrayLike) -> Float64Array:
     """Return frames as float64, or raise KeysError."""
     frames = _numbers(data, n_("frames are not an array of numbers: {!s}"))
     if frames.ndim != 1:
@@ -260,7 +260,7 @@ def _checked_frames(data: npt.ArrayLike) -> FloatArray:
     raise KeysError(fault, key, frame)
 
 
-def _checked_values(data: npt.ArrayLike, frames: FloatArray) -> FloatArray:
+def _checked_values(data: npt.ArrayLike, frames: Float64Array) -> Float64Array:
     """Return values (n, d) as float64, or raise KeysError."""
     values = _numbers(data, n_("values are not an array of numbers: {!s}"))
     if values.ndim == 1:
@@ -283,7 +283,7 @@ def _checked_values(data: npt.ArrayLike, frames: FloatArray) -> FloatArray:
     raise KeysError(fault, key, float(frames[key]), component=component)
 
 
-def _check_spacing(frames: FloatArray, values: FloatArray) -> None:
+def _check_spacing(frames: Float64Array, values: Float64Array) -> None:
     """Raise KeysError where keys stand so near together that float64 holds no derivatives between them."""
     if len(frames) == 1:
         return
@@ -300,7 +300,7 @@ def _check_spacing(frames: FloatArray, values: FloatArray) -> None:
         raise KeysError(fault, key, float(frames[key]))
 
 
-def _checked_parameters(data: tuple[npt.ArrayLike, ...], frames: FloatArray) -> FloatArray:
+def _checked_parameters(data: tuple[npt.ArrayLike, ...], frames: Float64Array) -> Float64Array:
     """Return the parameters (5, n), or raise KeysError."""
     parameters = np.empty((len(PARAMETERS), len(frames)))
     for row, (name, given) in enumerate(zip(PARAMETERS, data, strict=True)):
@@ -318,7 +318,7 @@ def _checked_parameters(data: tuple[npt.ArrayLike, ...], frames: FloatArray) -> 
     return parameters
 
 
-def checked_velocities(keys: Keys, velocities: npt.ArrayLike | None, components: int) -> FloatArray:
+def checked_velocities(keys: Keys, velocities: npt.ArrayLike | None, components: int) -> Float64Array:
     """Return velocities a frame, one row a key; all 0 for None.
 
     Raises

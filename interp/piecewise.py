@@ -23,7 +23,7 @@ from .batch import (
     end_to_end,
     evaluate_one,
 )
-from .keys import PARAMETERS, FloatArray, Keys
+from .keys import PARAMETERS, Float64Array, Keys
 from .rotations import sphere
 from .rotations.representations import RotationRepresentation, angular_motion, rotation_representation
 
@@ -89,7 +89,7 @@ class PiecewiseSpline:
         )
         self.keys = Keys(frames, values, *parameters)
 
-    def __call__(self, frames: npt.ArrayLike, nu: int = 0) -> FloatArray:
+    def __call__(self, frames: npt.ArrayLike, nu: int = 0) -> Float64Array:
         """Return values, or derivatives a frame, as the runs' own calls give them; a held value has derivative 0."""
         return evaluate_one(self, frames, nu)
 
@@ -159,7 +159,7 @@ class _Gaps:
     curve: Curve
     representation: RotationRepresentation | None
 
-    def evaluate(self, gap: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+    def evaluate(self, gap: IndexArray, u: Float64Array, nu: int) -> Float64Array:
         """Return values or derivatives by u, shape (components, samples)."""
         if self.representation is None:
             return self.curve.evaluate(gap, u, nu)
@@ -170,7 +170,7 @@ class _Gaps:
             )[nu - 1]
         q = self.representation.orientation(numbers)
         size = sphere.length(q)
-        unit: FloatArray = np.divide(q, size, out=np.broadcast_to(_NO_LENGTH, q.shape).copy(), where=size > 0.0)
+        unit: Float64Array = np.divide(q, size, out=np.broadcast_to(_NO_LENGTH, q.shape).copy(), where=size > 0.0)
         return unit
 
 
@@ -186,7 +186,7 @@ class _PiecewiseCurve:
     number: IndexArray
     """Which segment of those gaps it is."""
 
-    def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+    def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
         """Return values or derivatives by u, shape (components, samples)."""
         between, owner = self.is_between[segment], self.owner[segment]
         values = self.runs.evaluate(segment, np.where(between, 0.0, u), nu)

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .keys import FloatArray
+from .keys import Float64Array
 
-Excess = Callable[[FloatArray], FloatArray]
-Residuals = Callable[[FloatArray], FloatArray]
+Excess = Callable[[Float64Array], Float64Array]
+Residuals = Callable[[Float64Array], Float64Array]
 
 ROUNDS = 40
 """Most rounds; each costs one evaluation of the errors a number, and a few more."""
@@ -44,7 +44,7 @@ _WORTH_IT = 1e-9
 class Relaxed:
     """The result of a relaxation."""
 
-    numbers: FloatArray
+    numbers: Float64Array
     """The changed numbers, shape (n,)."""
     excess: float
     """The largest error that is left; negative where all conditions hold with room to spare."""
@@ -136,7 +136,7 @@ def relax(
     return Relaxed(begin + scale * change, largest, largest <= tolerance, done)
 
 
-def _slopes(excess: Excess, numbers: FloatArray, errors: FloatArray) -> FloatArray:
+def _slopes(excess: Excess, numbers: Float64Array, errors: Float64Array) -> Float64Array:
     """Return the derivatives of the errors, shape (m, n)."""
     slopes = np.empty((len(errors), len(numbers)))
     for column in range(len(numbers)):
@@ -148,8 +148,8 @@ def _slopes(excess: Excess, numbers: FloatArray, errors: FloatArray) -> FloatArr
 
 
 def _linear_effort(
-    effort: Residuals | None, begin: FloatArray, scale: FloatArray, change: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+    effort: Residuals | None, begin: Float64Array, scale: Float64Array, change: Float64Array
+) -> tuple[Float64Array, Float64Array]:
     """Return a matrix and numbers w with which ``matrix @ change - w`` are the residuals, linearised at the change."""
     size = len(begin)
     if effort is None:
@@ -163,13 +163,13 @@ def _linear_effort(
 def _line_search(
     excess: Excess,
     effort: Residuals | None,
-    begin: FloatArray,
-    scale: FloatArray,
-    change: FloatArray,
-    step: FloatArray,
-    errors: FloatArray,
+    begin: Float64Array,
+    scale: Float64Array,
+    change: Float64Array,
+    step: Float64Array,
+    errors: Float64Array,
     aim: float,
-) -> tuple[FloatArray | None, FloatArray]:
+) -> tuple[Float64Array | None, Float64Array]:
     """Return the step, or the longest tried part of it that is an improvement, with the errors there.
 
     None for the step if there is no such part. Where all conditions hold already, an improvement keeps them and needs
@@ -192,18 +192,18 @@ def _line_search(
     return None, errors
 
 
-def _squares(effort: Residuals | None, numbers: FloatArray) -> float:
+def _squares(effort: Residuals | None, numbers: Float64Array) -> float:
     """Return the effort of numbers, 0 without one."""
     return 0.0 if effort is None else float((effort(numbers) ** 2).sum())
 
 
-def _sum_over_aim(errors: FloatArray, aim: float) -> float:
+def _sum_over_aim(errors: Float64Array, aim: float) -> float:
     """Return the sum of squares of the errors above the aim."""
     over = np.maximum(errors - aim, 0.0)
     return float(over @ over)
 
 
-def _downhill(slopes: FloatArray, over: FloatArray) -> FloatArray:
+def _downhill(slopes: Float64Array, over: Float64Array) -> Float64Array:
     """Return the damped Gauss-Newton step for the sum of squares of errors above 0, here or after the step."""
     bad = over > 0.0
     damping = _DAMPING * max(float((slopes**2).sum(axis=0).max()), np.finfo(np.float64).tiny)
@@ -222,7 +222,7 @@ def _downhill(slopes: FloatArray, over: FloatArray) -> FloatArray:
 
 def least_effort(
     matrix: npt.ArrayLike, wanted: npt.ArrayLike, slopes: npt.ArrayLike, room: npt.ArrayLike
-) -> FloatArray | None:
+) -> Float64Array | None:
     """Return the x with ``slopes @ x <= room`` for which ``matrix @ x`` comes nearest to `wanted`.
 
     Parameters
@@ -248,11 +248,11 @@ def least_effort(
     shortest = least_change(rows, np.asarray(room, dtype=np.float64) - rows @ middle)
     if shortest is None:
         return None
-    found: FloatArray = np.linalg.solve(triangle, shortest + middle)
+    found: Float64Array = np.linalg.solve(triangle, shortest + middle)
     return found
 
 
-def least_change(slopes: npt.ArrayLike, room: npt.ArrayLike) -> FloatArray | None:
+def least_change(slopes: npt.ArrayLike, room: npt.ArrayLike) -> Float64Array | None:
     """Return the shortest z with ``slopes @ z <= room``, or None where there is none.
 
     Parameters
@@ -280,7 +280,7 @@ def least_change(slopes: npt.ArrayLike, room: npt.ArrayLike) -> FloatArray | Non
     residual = matrix @ non_negative_least_squares(matrix, wanted) - wanted
     if residual[-1] >= -_SHORT:
         return None
-    change: FloatArray = -size * residual[:-1] / residual[-1]
+    change: Float64Array = -size * residual[:-1] / residual[-1]
     return change if (rows @ change >= limits - _MISSED * (size + np.abs(limits))).all() else None
 
 
@@ -290,7 +290,7 @@ _MISSED = 1e-6
 """Relative to the limits: the error that rounding may leave in a result."""
 
 
-def non_negative_least_squares(matrix: npt.ArrayLike, wanted: npt.ArrayLike) -> FloatArray:
+def non_negative_least_squares(matrix: npt.ArrayLike, wanted: npt.ArrayLike) -> Float64Array:
     """Return u >= 0 for which ``matrix @ u`` comes nearest to `wanted`.
 
     Parameters

@@ -16,7 +16,7 @@ from numpy.polynomial import legendre
 
 from . import ease
 from .batch import BoolArray, IndexArray, Spline, checked_choice, checked_splines, evaluate_many
-from .keys import FloatArray, numbers
+from .keys import Float64Array, numbers
 
 Between = Literal["ENDS", "KEYS"]
 
@@ -54,7 +54,7 @@ def retimed(
     nu: int = 0,
     rates: npt.ArrayLike = 1.0,
     changes: npt.ArrayLike = 0.0,
-) -> FloatArray:
+) -> Float64Array:
     """Evaluate p(F(t)), or its derivatives by t.
 
     Parameters
@@ -131,13 +131,13 @@ class ArcLength:
         self.length = float(ends[-1]) if len(ends) else 0.0
         self._before = np.append(0.0, ends)
 
-    def speed(self, frames: npt.ArrayLike) -> FloatArray:
+    def speed(self, frames: npt.ArrayLike) -> Float64Array:
         """Return the length a frame, shape (m,)."""
         rates = evaluate_many(self._splines, numbers("frames", frames), 1)
-        squares: FloatArray = sum((np.einsum("ij,ij->i", rate, rate) for rate in rates), np.zeros(np.shape(frames)))
+        squares: Float64Array = sum((np.einsum("ij,ij->i", rate, rate) for rate in rates), np.zeros(np.shape(frames)))
         return np.sqrt(squares)
 
-    def at(self, frames: npt.ArrayLike) -> FloatArray:
+    def at(self, frames: npt.ArrayLike) -> Float64Array:
         """Return the length from the first key to each of the frames, shape (m,); outside the keys nothing is added."""
         inside = np.clip(numbers("frames", frames), self.first, self.last)
         if not self.length:
@@ -146,7 +146,7 @@ class ArcLength:
         x = (inside - self._start[panel]) / self._half[panel] - 1.0
         return self._before[panel] + legendre.legval(x, self._panel[:, panel], tensor=False)
 
-    def frames(self, lengths: npt.ArrayLike) -> FloatArray:
+    def frames(self, lengths: npt.ArrayLike) -> Float64Array:
         """Return the frames at which the motion has these lengths, shape (m,).
 
         If it rests there, the last such frame; of the whole length, the first.
@@ -168,10 +168,10 @@ class ArcLength:
             pace = legendre.legval(x, slope, tensor=False)
             newton = x - np.divide(off, pace, out=np.full_like(off, np.inf), where=pace > 0.0)
             x = np.where((newton > low) & (newton < high), newton, (low + high) / 2.0)
-        found: FloatArray = self._start[row] + (x + 1.0) * half
+        found: Float64Array = self._start[row] + (x + 1.0) * half
         return found
 
-    def _panels(self, start: FloatArray, end: FloatArray, tolerance: float) -> tuple[FloatArray, FloatArray]:
+    def _panels(self, start: Float64Array, end: Float64Array, tolerance: float) -> tuple[Float64Array, Float64Array]:
         """Return where panels start, and the Legendre series of the length from there, shape (nodes + 1, panels)."""
         series = self._series(start, end)
         goal = tolerance * float(series.sum()) / max(self.last - self.first, 1e-300)
@@ -195,17 +195,17 @@ class ArcLength:
                 break
         return np.concatenate(done_start), np.concatenate(done_series, axis=1)
 
-    def _series(self, start: FloatArray, end: FloatArray) -> FloatArray:
+    def _series(self, start: Float64Array, end: Float64Array) -> Float64Array:
         """Return the Legendre series of the lengths in panels, from each panel's start."""
         half = (end - start) / 2.0
         frames = start + half * (1.0 + _PLACES[:, np.newaxis])
         speeds = self.speed(frames.ravel()).reshape(frames.shape)
         # The value at -1 is 0, so that at 1, where every Legendre polynomial is 1, it is the sum of the coefficients.
-        series: FloatArray = legendre.legint(_TO_COEFFICIENTS @ speeds, lbnd=-1) * half
+        series: Float64Array = legendre.legint(_TO_COEFFICIENTS @ speeds, lbnd=-1) * half
         return series
 
 
-def _smooth_parts(splines: Sequence[Spline]) -> FloatArray:
+def _smooth_parts(splines: Sequence[Spline]) -> Float64Array:
     """Return the frames between which the speed is smooth, unless it comes to 0."""
     bounds = []
     for spline in splines:
@@ -250,7 +250,7 @@ class ConstantSpeed:
         # The times at which F is at a key, where the motion's speed has corners.
         self._breaks = np.unique(np.append(self._frames_of(bounds), self._marks))
 
-    def __call__(self, frames: npt.ArrayLike) -> FloatArray:
+    def __call__(self, frames: npt.ArrayLike) -> Float64Array:
         """Return F(t), shape (m,)."""
         at = numbers("frames", frames)
         part, pace = self._part(at)
@@ -258,27 +258,27 @@ class ConstantSpeed:
         outside = (at < self.arc.first) | (at > self.arc.last)
         return np.where(outside | (pace == 0.0), at, self.arc.frames(wanted))
 
-    def pace(self, frames: npt.ArrayLike) -> FloatArray:
+    def pace(self, frames: npt.ArrayLike) -> Float64Array:
         """Return the speed that the motion has with it, shape (m,); 0 in parts without length, and outside."""
         at = numbers("frames", frames)
         outside = (at < self.arc.first) | (at > self.arc.last)
         return np.where(outside, 0.0, self._part(at)[1])
 
-    def _part(self, frames: FloatArray) -> tuple[IndexArray, FloatArray]:
+    def _part(self, frames: Float64Array) -> tuple[IndexArray, Float64Array]:
         """Return the number of the part between marks that each frame is in, and the speed there."""
         if len(self._marks) == 1:
             return np.zeros(frames.shape, dtype=np.intp), np.zeros(frames.shape)
         part = np.clip(np.searchsorted(self._marks, frames, side="right") - 1, 0, len(self._marks) - 2)
         return part, (np.diff(self._lengths) / np.diff(self._marks))[part]
 
-    def _frames_of(self, lengths: FloatArray) -> FloatArray:
+    def _frames_of(self, lengths: Float64Array) -> Float64Array:
         """Return the times at which the motion has these lengths."""
         moving = np.flatnonzero(np.diff(self._lengths) > 0.0)
         if not len(moving):
             return np.empty(0)
         part = moving[np.clip(np.searchsorted(self._lengths[moving], lengths, side="right") - 1, 0, None)]
         pace = (self._lengths[part + 1] - self._lengths[part]) / (self._marks[part + 1] - self._marks[part])
-        times: FloatArray = self._marks[part] + (lengths - self._lengths[part]) / pace
+        times: Float64Array = self._marks[part] + (lengths - self._lengths[part]) / pace
         return times
 
     def keys(self, position: float = POSITION_TOLERANCE, speed: float = SPEED_TOLERANCE) -> FunctionKeys:
@@ -314,7 +314,7 @@ class ConstantSpeed:
             start, end = np.concatenate((start, middle)), np.concatenate((middle, end))
         return _function_keys(done)
 
-    def _pieces(self, start: FloatArray, end: FloatArray) -> _Pieces:
+    def _pieces(self, start: Float64Array, end: Float64Array) -> _Pieces:
         """Return the cubics with the function's values and derivatives at these frames."""
         frames = np.stack((start, end))
         pace = self.pace((start + end) / 2.0)
@@ -358,25 +358,25 @@ class FunctionKeys:
         Derivatives a frame on both sides; handles stand at thirds: see `fitting.curves.handles`.
     """
 
-    frames: FloatArray
-    values: FloatArray
-    incoming: FloatArray
-    outgoing: FloatArray
+    frames: Float64Array
+    values: Float64Array
+    incoming: Float64Array
+    outgoing: Float64Array
 
 
 @dataclass(frozen=True)
 class _Pieces:
     """Cubics between two frames each, shape (2, n): start and end."""
 
-    frames: FloatArray
-    values: FloatArray
-    slopes: FloatArray
+    frames: Float64Array
+    values: Float64Array
+    slopes: Float64Array
 
     def take(self, rows: BoolArray) -> _Pieces:
         """Return some of the pieces."""
         return _Pieces(self.frames[:, rows], self.values[:, rows], self.slopes[:, rows])
 
-    def at(self, parameter: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def at(self, parameter: Float64Array) -> tuple[Float64Array, Float64Array, Float64Array]:
         """Return frames, values and derivatives at the local parameters, shape (m, n)."""
         t = parameter[:, np.newaxis]
         s = 1.0 - t

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from .batch import IndexArray
-from .keys import FloatArray
+from .keys import Float64Array
 from .rotations.exponential import cross
 
 # The off-diagonal part of a row is at most 1/2 after the first step, and squared by each: 2^-64 after seven.
@@ -21,13 +21,13 @@ _STEPS = 7
 
 
 def solve(
-    before: FloatArray,
-    own: FloatArray,
-    after: FloatArray,
-    right: FloatArray,
+    before: Float64Array,
+    own: Float64Array,
+    after: Float64Array,
+    right: Float64Array,
     previous: IndexArray,
     following: IndexArray,
-) -> FloatArray:
+) -> Float64Array:
     """Return x with ``before x[previous] + own x + after x[following] = right``.
 
     Parameters
@@ -56,19 +56,19 @@ def solve(
     return times(_inverse(own), right)
 
 
-def times(a: FloatArray, b: FloatArray) -> FloatArray:
+def times(a: Float64Array, b: Float64Array) -> Float64Array:
     """Return matrix products, (i, j, K) by (j, k, K); the order of the sum does not depend on K."""
-    total: FloatArray = a[:, 0, np.newaxis] * b[0]
+    total: Float64Array = a[:, 0, np.newaxis] * b[0]
     for index in range(1, len(b)):
         total += a[:, index, np.newaxis] * b[index]
     return total
 
 
-def _inverse(a: FloatArray) -> FloatArray:
+def _inverse(a: Float64Array) -> Float64Array:
     """Return the inverses of numbers or of matrices of 3."""
     if len(a) == 1:
         return 1.0 / a
     rows = np.stack([cross(a[1], a[2]), cross(a[2], a[0]), cross(a[0], a[1])], axis=1)
     determinant = a[0, 0] * rows[0, 0] + a[0, 1] * rows[1, 0] + a[0, 2] * rows[2, 0]
-    inverse: FloatArray = rows / determinant
+    inverse: Float64Array = rows / determinant
     return inverse

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..batch import Curve, IndexArray, KeyBatch, Spline, end_to_end
-from ..keys import FloatArray
+from ..keys import Float64Array
 from ..piecewise import PiecewiseSpline
 from ..rotations.representations import RotationRepresentation, rotation_representation
 
@@ -60,7 +60,7 @@ class Batch(NamedTuple):
     representation: RotationRepresentation | None
     tracks: KeyBatch
     curve: Curve
-    numbers: FloatArray
+    numbers: Float64Array
     """The channels' numbers at all keys, shape (keys, channels)."""
     segments: IndexArray
     """The keys that begin a segment to fit, ascending."""
@@ -88,7 +88,7 @@ def batch(requests: Sequence[Request]) -> Batch:
     return Batch(representation, tracks, type(splines[0]).curve(splines, tracks), numbers, np.flatnonzero(wanted))
 
 
-def _key_numbers(request: Request, representation: RotationRepresentation | None) -> FloatArray:
+def _key_numbers(request: Request, representation: RotationRepresentation | None) -> Float64Array:
     """Return the numbers of the channels at the request's keys, shape (n, channels)."""
     keys = request.spline.keys
     numbers = keys.values if request.numbers is None else np.asarray(request.numbers, dtype=np.float64)
@@ -99,8 +99,8 @@ def _key_numbers(request: Request, representation: RotationRepresentation | None
 
 
 def parabola(
-    places: FloatArray, middle: IndexArray, before: FloatArray, largest: FloatArray, after: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+    places: Float64Array, middle: IndexArray, before: Float64Array, largest: Float64Array, after: Float64Array
+) -> tuple[Float64Array, Float64Array]:
     """Return slope and curvature of parabolas through the largest of sampled values and its neighbours.
 
     Parameters

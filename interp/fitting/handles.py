@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from .. import ease
 from ..batch import BLOCK, BoolArray, IndexArray, Spline
-from ..keys import FloatArray
+from ..keys import Float64Array
 from ..rotations import sphere
 from .channel_splines import batch, in_batches, parabola
 
@@ -132,9 +132,9 @@ class Handles:
 
     left: Float32Array
     right: Float32Array
-    signs: FloatArray
-    errors: FloatArray
-    frames: FloatArray
+    signs: Float64Array
+    errors: Float64Array
+    frames: Float64Array
     jumps: BoolArray
 
 
@@ -149,7 +149,7 @@ class KnownFits:
 
     def __init__(self, most: int = 50_000) -> None:
         self._most = most
-        self._rows: dict[bytes, FloatArray] = {}
+        self._rows: dict[bytes, Float64Array] = {}
 
     def __len__(self) -> int:
         """Return the number of fits."""
@@ -160,11 +160,11 @@ class KnownFits:
         fresh = {name: place for place, name in reversed([*enumerate(names)]) if name not in self._rows}
         return sorted(fresh.values())
 
-    def learn(self, names: Sequence[bytes], rows: FloatArray) -> None:
+    def learn(self, names: Sequence[bytes], rows: Float64Array) -> None:
         """Keep a row of numbers for each name."""
         self._rows.update(zip(names, rows, strict=True))
 
-    def recall(self, names: Sequence[bytes]) -> FloatArray:
+    def recall(self, names: Sequence[bytes]) -> Float64Array:
         """Return the rows of known names, shape (names, numbers); drop the oldest rows where there are too many."""
         rows = np.array([self._rows[name] for name in names])
         if len(self._rows) > self._most:
@@ -224,17 +224,17 @@ class _Course(NamedTuple):
     Frames are shares u of the segment.
     """
 
-    keys: FloatArray
+    keys: Float64Array
     """The values at start and end, shape (2, c, N)."""
-    values: FloatArray
+    values: Float64Array
     """The values at `_PLACES`, of quaternions at length 1, shape (c, m, N)."""
-    rates: FloatArray
+    rates: Float64Array
     """The derivatives by u at start and end, shape (2, c, N)."""
-    path: FloatArray
+    path: Float64Array
     """The derivatives at start and end without ease, shape (2, c, N)."""
-    eases: FloatArray
+    eases: Float64Array
     """Ease from of the start and ease to of the end, shape (2, N)."""
-    stiffness: FloatArray
+    stiffness: Float64Array
     """The weights of squared errors of the derivatives at start and end, shape (2, N)."""
 
     @property
@@ -252,11 +252,11 @@ class _Shape(NamedTuple):
     The first axis of a pair is start and end.
     """
 
-    reach: FloatArray
+    reach: Float64Array
     """Shares of the segment, shape (2, c, N)."""
-    rates: FloatArray
+    rates: Float64Array
     """Derivatives of the value by u, shape (2, c, N)."""
-    parameter: FloatArray
+    parameter: Float64Array
     """Of the Bezier segment near to `_PLACES`, shape (c, m, N)."""
 
     def take(self, columns: IndexArray | slice) -> _Shape:
@@ -266,17 +266,17 @@ class _Shape(NamedTuple):
 class _State(NamedTuple):
     """Handles while they are fitted, with their residuals and derivatives."""
 
-    reach: FloatArray
-    rates: FloatArray
-    parameter: FloatArray
-    residuals: FloatArray
+    reach: Float64Array
+    rates: Float64Array
+    parameter: Float64Array
+    residuals: Float64Array
     """The errors of channels at the nodes, of a quaternion across the motion, shape (c, nodes, N)."""
-    changes: FloatArray
+    changes: Float64Array
     """The derivatives of a channel's value by reach (start, end) and rates (start, end), shape (4, c, nodes, N)."""
-    bent: FloatArray
+    bent: Float64Array
     """The errors of the rates at the keys, of a quaternion across its key, shape (2, c, N)."""
-    cost: FloatArray
-    damping: FloatArray
+    cost: Float64Array
+    damping: Float64Array
     """Both of shape (N,)."""
 
     def take(self, columns: IndexArray) -> _State:
@@ -288,9 +288,9 @@ class _Segments(NamedTuple):
 
     begin: IndexArray
     """The keys at which they begin, shape (N,)."""
-    frames: FloatArray
+    frames: Float64Array
     """Where they begin and end, shape (2, N)."""
-    eases: FloatArray
+    eases: Float64Array
     """Ease from of the start and ease to of the end, shape (2, N)."""
 
     def take(self, columns: IndexArray) -> _Segments:
@@ -300,26 +300,26 @@ class _Segments(NamedTuple):
 class _Fitted(NamedTuple):
     """The fit of N segments. Errors are those of each of c channels, or of all together."""
 
-    flips: FloatArray
+    flips: Float64Array
     """-1 where the end's key has to be negated, shape (N,)."""
-    jumps: FloatArray
+    jumps: Float64Array
     """1 where the channels don't arrive at the end's key with its own numbers, shape (N,)."""
-    errors: FloatArray
+    errors: Float64Array
     """Shape (c or 1, N)."""
-    places: FloatArray
+    places: Float64Array
     """The parameters of these errors, as shares of the segment, shape (c or 1, N)."""
     frames: Float32Array
     """Of the handles after the start and before the end, shape (2, c, N)."""
     values: Float32Array
 
     @staticmethod
-    def rows_of(arrays: Sequence[FloatArray | Float32Array]) -> FloatArray:
+    def rows_of(arrays: Sequence[Float64Array | Float32Array]) -> Float64Array:
         """Return all numbers of each segment, shape (N, numbers); the last axis of each array runs over segments."""
         rows = np.concatenate([array.reshape(-1, array.shape[-1]) for array in arrays]).T
         return np.ascontiguousarray(rows, dtype=np.float64)
 
     @classmethod
-    def of_rows(cls, rows: FloatArray, channels: int) -> _Fitted:
+    def of_rows(cls, rows: Float64Array, channels: int) -> _Fitted:
         """Return the fit from the rows that `rows_of` returns."""
         handles = rows[:, -4 * channels :].T.reshape(2, 2, channels, -1).astype(np.float32)
         errors, places = np.split(rows[:, 2 : -4 * channels].T, 2)
@@ -392,7 +392,7 @@ class _Fitting:
             self._known.learn([names[place] for place in new], _Fitted.rows_of(fresh))
         return _Fitted.of_rows(self._known.recall(names), self._numbers.shape[1])
 
-    def _fit(self, part: _Segments, exact: FloatArray, derivatives: FloatArray) -> _Fitted:
+    def _fit(self, part: _Segments, exact: Float64Array, derivatives: Float64Array) -> _Fitted:
         """Return the fit of segments from exact values and derivatives."""
         channels = self._numbers.shape[1]
         course, flips, jumps = self._course(part, exact, derivatives)
@@ -406,14 +406,14 @@ class _Fitting:
         shape = (2, channels, len(part.begin))
         return _Fitted(flips, jumps.astype(np.float64), errors, places, frames.reshape(shape), values.reshape(shape))
 
-    def _evaluated(self, part: _Segments, w: FloatArray, nu: int) -> FloatArray:
+    def _evaluated(self, part: _Segments, w: Float64Array, nu: int) -> Float64Array:
         """Return the spline's values or derivatives (a, m, N) at eased local parameters (m, N)."""
         segment, flat = np.tile(part.begin, len(w)), w.ravel()
         blocks = (slice(start, start + BLOCK) for start in range(0, len(flat), BLOCK))
         values = np.concatenate([self._curve.evaluate(segment[block], flat[block], nu) for block in blocks], axis=1)
         return values.reshape(len(values), *w.shape)
 
-    def _sampled(self, part: _Segments, places: FloatArray) -> FloatArray:
+    def _sampled(self, part: _Segments, places: Float64Array) -> Float64Array:
         """Return the spline's values (a, m + 2, N) at the segments' starts, at m places, and at their ends."""
         w = np.repeat(np.concatenate(([0.0], places, [1.0]))[:, np.newaxis], len(part.begin), axis=1)
         if (eased := np.flatnonzero(part.eases.any(axis=0))).size:
@@ -421,8 +421,8 @@ class _Fitting:
         return self._evaluated(part, w, 0)
 
     def _course(
-        self, part: _Segments, exact: FloatArray, derivatives: FloatArray
-    ) -> tuple[_Course, FloatArray, BoolArray]:
+        self, part: _Segments, exact: Float64Array, derivatives: Float64Array
+    ) -> tuple[_Course, Float64Array, BoolArray]:
         """Return the exact motion of channels, the signs of segments' ends, and which segments don't arrive there."""
         (begin, _, eases), held = part, self._holding
         keys = np.stack([self._numbers[begin].T, self._numbers[begin + 1].T])
@@ -458,7 +458,7 @@ class _Fitting:
         course = _Course(keys, values, rates, path, eases, stiffness)
         return course if held.scales else _apart(course), flips, jumps
 
-    def _off(self, played: FloatArray, course: _Course, exact: FloatArray) -> FloatArray:
+    def _off(self, played: Float64Array, course: _Course, exact: Float64Array) -> Float64Array:
         """Return how far off what is played is at `_PLACES`, shape (channels, m, N), of rotations (1, m, N)."""
         held = self._holding
         count = self._numbers.shape[1]
@@ -468,11 +468,11 @@ class _Fitting:
         q = held.orientation(channels)
         q = q / sphere.length(q)
         apart, along = sphere.length(q - exact[:, 1:-1]), sphere.length(q + exact[:, 1:-1])
-        angles: FloatArray = 4.0 * np.arctan2(np.minimum(apart, along), np.maximum(apart, along))
+        angles: Float64Array = 4.0 * np.arctan2(np.minimum(apart, along), np.maximum(apart, along))
         return angles[np.newaxis]
 
 
-def _stored(part: _Segments, course: _Course, shape: _Shape) -> tuple[Float32Array, Float32Array, FloatArray]:
+def _stored(part: _Segments, course: _Course, shape: _Shape) -> tuple[Float32Array, Float32Array, Float64Array]:
     """Return float32 frames and values (2, c, N) of the handles, and the values that they play at `_PLACES`."""
     start, end = np.tile(part.frames, course.keys.shape[2] // len(part.begin))
     length = end - start
@@ -486,7 +486,7 @@ def _stored(part: _Segments, course: _Course, shape: _Shape) -> tuple[Float32Arr
     return frames, values, _rise(powers, parameter) + keys[0][:, np.newaxis]
 
 
-def _tops(off: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _tops(off: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Return the largest differences (c, N) and their parameters: parabolas through those (c, m, N) at `_PLACES`."""
     row = np.argmax(off, axis=1)[:, np.newaxis]
     inner = np.clip(row, 1, len(_PLACES) - 2)
@@ -556,14 +556,14 @@ def _descended(course: _Course, nodes: slice) -> _Shape:
 class _Problem:
     """Least squares of columns, whose values are of about the size 1, at nodes: shares of the segment."""
 
-    def __init__(self, course: _Course, nodes: FloatArray) -> None:
+    def __init__(self, course: _Course, nodes: Float64Array) -> None:
         self._course = course
         self._nodes = nodes[:, np.newaxis]
         c, _, columns = course.values.shape
         self._bending = (
             np.repeat(np.eye(c)[np.newaxis], columns, axis=0) * self._course.stiffness[:, :, np.newaxis, np.newaxis]
         )
-        self._directions: FloatArray | None = None
+        self._directions: Float64Array | None = None
         if course.turns:
             directions = course.keys / np.stack([sphere.length(key) for key in course.keys])[:, np.newaxis]
             self._directions = directions
@@ -583,7 +583,9 @@ class _Problem:
         damping = np.where(eased.any(axis=0), _EASED_DAMPING, _DAMPING)
         return self._state(reach, rates, parameter, damping)
 
-    def _state(self, reach: FloatArray, rates: FloatArray, parameter: FloatArray, damping: FloatArray) -> _State:
+    def _state(
+        self, reach: Float64Array, rates: Float64Array, parameter: Float64Array, damping: Float64Array
+    ) -> _State:
         """Return the state of handles, whose parameters at the nodes are near to the given ones."""
         course = self._course
         frames = _frame_powers(reach)
@@ -628,16 +630,16 @@ class _Problem:
                 state = _State(*(np.where(better, new, old) for new, old in zip(trial, state, strict=True)))
         return state
 
-    def _kept(self, step: FloatArray, before: FloatArray, after: FloatArray) -> FloatArray:
+    def _kept(self, step: Float64Array, before: Float64Array, after: Float64Array) -> Float64Array:
         """Return a step of soft rates that changes the heights of handles as it would with their reach before.
 
         A descent in heights needs half the steps.
         """
         ratio = np.clip(before / np.maximum(after, _LEAST_REACH), 1.0 / _LONGEST_RATIO, _LONGEST_RATIO)
-        kept: FloatArray = step * np.where((self._course.stiffness < _RIGID**2)[:, np.newaxis], ratio, 1.0)
+        kept: Float64Array = step * np.where((self._course.stiffness < _RIGID**2)[:, np.newaxis], ratio, 1.0)
         return kept
 
-    def _step(self, state: _State) -> FloatArray:
+    def _step(self, state: _State) -> Float64Array:
         """Return steps of reach and rates, shape (2, 2, c, N).
 
         A channel's unknowns change that channel alone; of a quaternion the part along the motion is projected out.
@@ -670,16 +672,16 @@ class _Problem:
         unknown = np.arange(4 * c)
         normal[:, unknown, unknown] += damped
         step = np.linalg.solve(normal, -descent[..., np.newaxis])[..., 0]
-        steps: FloatArray = step.T.reshape(2, 2, c, columns)
+        steps: Float64Array = step.T.reshape(2, 2, c, columns)
         return steps
 
 
-def _eased(u: FloatArray, ease_from: FloatArray, ease_to: FloatArray, nu: int = 0) -> FloatArray:
+def _eased(u: Float64Array, ease_from: Float64Array, ease_to: Float64Array, nu: int = 0) -> Float64Array:
     """Return shares of segments (m, N) eased, or their derivatives by u."""
     return ease.ease(u, np.broadcast_to(ease_from, u.shape), np.broadcast_to(ease_to, u.shape), nu)
 
 
-def _eased_reach(t: FloatArray, ease_from: FloatArray, ease_to: FloatArray) -> FloatArray:
+def _eased_reach(t: Float64Array, ease_from: Float64Array, ease_to: Float64Array) -> Float64Array:
     """Return the reach (2, N) of handles whose values are at thirds with which a line follows the ease best.
 
     Linear least squares of the frame's cubic at parameters t (m, 1): there the line's value is the parameter, and the
@@ -694,40 +696,40 @@ def _eased_reach(t: FloatArray, ease_from: FloatArray, ease_to: FloatArray) -> F
     rest = (u - t**3 - 3.0 * t * t * (1.0 - t)) * weight
     a, b, d = ((x * y).sum(axis=0) for x, y in ((leave, leave), (leave, arrive), (arrive, arrive)))
     p, q = (leave * rest).sum(axis=0), (arrive * rest).sum(axis=0)
-    reach: FloatArray = np.stack([d * p - b * q, a * q - b * p]) / (a * d - b * b)
+    reach: Float64Array = np.stack([d * p - b * q, a * q - b * p]) / (a * d - b * b)
     return np.clip(reach, _LEAST_BEGUN, _LONGEST)
 
 
-def _powers(chord: FloatArray, leaving: FloatArray, arriving: FloatArray) -> FloatArray:
+def _powers(chord: Float64Array, leaving: Float64Array, arriving: Float64Array) -> Float64Array:
     """Return the coefficients (3, c, 1, N) of t, t² and t³ of cubics (c, N) that rise by a chord.
 
     `leaving` and `arriving` are the differences of the second Bezier point to the first, and of the last to the third.
     """
-    powers: FloatArray = 3.0 * np.stack([leaving, chord - arriving - 2.0 * leaving, leaving + arriving - chord])
+    powers: Float64Array = 3.0 * np.stack([leaving, chord - arriving - 2.0 * leaving, leaving + arriving - chord])
     powers[2] += chord
     return powers[:, :, np.newaxis]
 
 
-def _frame_powers(reach: FloatArray) -> FloatArray:
+def _frame_powers(reach: Float64Array) -> Float64Array:
     """Return the coefficients of the frame, in shares of the segment."""
     return _powers(np.ones_like(reach[0]), *reach)
 
 
-def _rise(powers: FloatArray, t: FloatArray) -> FloatArray:
+def _rise(powers: Float64Array, t: Float64Array) -> Float64Array:
     """Return the rise of cubics from 0 to t."""
     linear, square, cube = powers
-    rise: FloatArray = ((cube * t + square) * t + linear) * t
+    rise: Float64Array = ((cube * t + square) * t + linear) * t
     return rise
 
 
-def _slope(powers: FloatArray, t: FloatArray) -> FloatArray:
+def _slope(powers: Float64Array, t: Float64Array) -> Float64Array:
     """Return the derivatives of cubics at t."""
     linear, square, cube = powers
-    slope: FloatArray = (3.0 * cube * t + 2.0 * square) * t + linear
+    slope: Float64Array = (3.0 * cube * t + 2.0 * square) * t + linear
     return slope
 
 
-def _solved(powers: FloatArray, t: FloatArray) -> FloatArray:
+def _solved(powers: Float64Array, t: Float64Array) -> Float64Array:
     """Return the parameters at which rising cubics (c, m, N) from 0 to 1 have the values `_PLACES`.
 
     Newton's method starts at given parameters; where it does not converge, bisection does.
@@ -751,12 +753,12 @@ def _solved(powers: FloatArray, t: FloatArray) -> FloatArray:
     return t
 
 
-def _spread(parameter: FloatArray, nodes: slice) -> FloatArray:
+def _spread(parameter: Float64Array, nodes: slice) -> Float64Array:
     """Return parameters (c, nodes, N) at all places, interpolated linearly from 0 over the nodes to 1."""
     known = np.concatenate(([0.0], _PLACES[nodes], [1.0]))
     before = np.searchsorted(known, _PLACES, side="right") - 1
     share = ((_PLACES - known[before]) / np.diff(known)[before])[:, np.newaxis]
     whole = np.empty((len(parameter), len(known), parameter.shape[2]))
     whole[:, 0], whole[:, 1:-1], whole[:, -1] = 0.0, parameter, 1.0
-    spread: FloatArray = whole[:, before] * (1.0 - share) + whole[:, before + 1] * share
+    spread: Float64Array = whole[:, before] * (1.0 - share) + whole[:, before + 1] * share
     return spread

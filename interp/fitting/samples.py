@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..batch import BoolArray, IndexArray
-from ..keys import FloatArray
+from ..keys import Float64Array
 
-Size = Callable[[FloatArray], FloatArray]
+Size = Callable[[Float64Array], Float64Array]
 """From differences, shape (m, channels), to how large they are, shape (m,)."""
 
 # Samples from which the derivative at the end of a piece is computed, to the third order; where a piece has fewer, so
@@ -41,8 +41,8 @@ class SampledFit:
     """
 
     rows: IndexArray
-    incoming: FloatArray
-    outgoing: FloatArray
+    incoming: Float64Array
+    outgoing: Float64Array
     error: float
 
 
@@ -98,7 +98,7 @@ def fit_samples(
     return SampledFit(np.array(rows), np.array(incoming), np.array(outgoing), max(errors))
 
 
-_Piece = tuple[FloatArray, FloatArray, float]
+_Piece = tuple[Float64Array, Float64Array, float]
 """A piece: the derivatives at its start and its end, and its largest difference from the samples within."""
 
 
@@ -133,7 +133,7 @@ def _longest_piece(samples: _Samples, start: int, part: slice, length: int, most
 class _Samples:
     """The samples, with the derivatives of the cubics that begin and end at each."""
 
-    def __init__(self, frames: FloatArray, values: FloatArray, size: Size) -> None:
+    def __init__(self, frames: Float64Array, values: Float64Array, size: Size) -> None:
         self.frames, self.values, self._size = frames, values, size
         self._leaving = _slopes(frames, values)
         self._arriving = _slopes(frames[::-1], values[::-1])[::-1]
@@ -156,7 +156,7 @@ class _Samples:
         return leave, arrive, float(self._size(cubic - values[start + 1 : end]).max())
 
 
-def _slopes(frames: FloatArray, values: FloatArray) -> FloatArray:
+def _slopes(frames: Float64Array, values: Float64Array) -> Float64Array:
     """Return for each row the derivative of the cubic through it and the three that follow, as far as there are any."""
     count = len(frames) - _FOR_SLOPE + 1
     if count < 1:
@@ -178,10 +178,10 @@ def _around(row: int, part: slice) -> list[int]:
     return [row, *(each for each in near if each != row)]
 
 
-def _slope(frames: FloatArray, values: FloatArray, rows: Sequence[int]) -> FloatArray:
+def _slope(frames: Float64Array, values: Float64Array, rows: Sequence[int]) -> Float64Array:
     """Return the derivative at the first of the rows of the polynomial through all of them."""
     away = frames[list(rows[1:])] - frames[rows[0]]
     # Lagrange's weights: for each chord the product of the others' distances over their distances from its end.
     weights = [np.prod(np.delete(away, row) / (np.delete(away, row) - away[row])) for row in range(len(away))]
-    slope: FloatArray = (weights / away) @ (values[list(rows[1:])] - values[rows[0]])
+    slope: Float64Array = (weights / away) @ (values[list(rows[1:])] - values[rows[0]])
     return slope

@@ -16,9 +16,9 @@ from collections.abc import Callable
 import numpy as np
 
 from ..batch import BoolArray, IndexArray
-from ..keys import FloatArray
+from ..keys import Float64Array
 
-Measure = Callable[[IndexArray, FloatArray, FloatArray], FloatArray]
+Measure = Callable[[IndexArray, Float64Array, Float64Array], Float64Array]
 """(span, values (c, n), their errors (c, n)) -> the size of the errors, where 1 is the largest allowed."""
 
 # Chebyshev's extrema of the eighth degree, without the ends and those next to them: dense towards the ends, as g needs.
@@ -29,24 +29,24 @@ _BETWEEN = np.convolve(np.concatenate(([0.0], NODES, [1.0])), [0.5, 0.5], mode="
 _PROBES = (0.5 - np.sqrt(0.05), 0.5, 0.5 + np.sqrt(0.05))
 
 
-def _bernstein(t: FloatArray) -> FloatArray:
+def _bernstein(t: Float64Array) -> Float64Array:
     """Return the matrix from four Bezier points to the values at t, shape (m, 4)."""
     s = 1.0 - t
     return np.stack([s**3, 3.0 * t * s**2, 3.0 * t**2 * s, t**3], axis=1)
 
 
-def _double_zeros(t: FloatArray) -> FloatArray:
+def _double_zeros(t: Float64Array) -> Float64Array:
     """Return t² (1-t)²."""
     return t * t * (1.0 - t) * (1.0 - t)
 
 
-def _chebyshev(t: FloatArray) -> FloatArray:
+def _chebyshev(t: Float64Array) -> Float64Array:
     """Return the matrix from g's Chebyshev coefficients to its values at t, shape (m, nodes)."""
-    matrix: FloatArray = np.polynomial.chebyshev.chebvander(2.0 * t - 1.0, len(NODES) - 1).astype(np.float64)
+    matrix: Float64Array = np.polynomial.chebyshev.chebvander(2.0 * t - 1.0, len(NODES) - 1).astype(np.float64)
     return matrix
 
 
-def _powers_of_rest() -> FloatArray:
+def _powers_of_rest() -> Float64Array:
     """Return the matrix from the rest at the nodes to its coefficients by powers of 2t-1, shape (9, nodes)."""
     weight = np.polynomial.polynomial.polyfromroots([-1.0, -1.0, 1.0, 1.0]) / 16.0
     rows = [np.polynomial.polynomial.polymul(weight, np.polynomial.chebyshev.cheb2poly(row)) for row in np.eye(5)]
@@ -54,7 +54,7 @@ def _powers_of_rest() -> FloatArray:
     return padded.T @ TO_CHEBYSHEV
 
 
-def _powers_of_cubic() -> FloatArray:
+def _powers_of_cubic() -> Float64Array:
     """Return the matrix from four Bezier points to the coefficients by powers of 2t-1, shape (9, 4)."""
     rows = np.zeros((9, 4))
     near, far = np.array([0.5, -0.5]), np.array([0.5, 0.5])
@@ -87,32 +87,32 @@ _UNITS = 2.0**40
 _MOST_PIECES = 24
 
 
-def apply(matrix: FloatArray, samples: FloatArray) -> FloatArray:
+def apply(matrix: Float64Array, samples: Float64Array) -> Float64Array:
     """Return a matrix times samples (m, …), over the first axis.
 
     It is summed sample by sample, so that the result of one span does not depend, in the last bit, on how many others
     there are.
     """
     columns = matrix.T.reshape(*matrix.T.shape, *[1] * (samples.ndim - 1))
-    result: FloatArray = columns[0] * samples[0]
+    result: Float64Array = columns[0] * samples[0]
     for column, sample in zip(columns[1:], samples[1:], strict=True):
         result += column * sample
     return result
 
 
-def polynomials(points: FloatArray, rest: FloatArray) -> FloatArray:
+def polynomials(points: Float64Array, rest: Float64Array) -> Float64Array:
     """Return the coefficients (9, c, n) by powers of 2t-1 from Bezier points (4, c, n) and the rest (nodes, c, n)."""
     return apply(_CUBIC, points) + apply(_REST, rest)
 
 
-def unresolved(rest: FloatArray) -> BoolArray:
+def unresolved(rest: Float64Array) -> BoolArray:
     """Return for which spans (n,) five samples do not resolve the rest: its last coefficients are not small."""
     size = np.abs(apply(TO_CHEBYSHEV, rest)).max(axis=1)
     found: BoolArray = size[3] + size[4] > 0.5 * (size[0] + size[1] + size[2])
     return found
 
 
-def subdivide(polynomial: FloatArray, measure: Measure) -> tuple[IndexArray, FloatArray]:
+def subdivide(polynomial: Float64Array, measure: Measure) -> tuple[IndexArray, Float64Array]:
     """Find the fewest pieces of every span, at least two, and knots that give all of them the same error.
 
     Parameters
@@ -142,7 +142,7 @@ def subdivide(polynomial: FloatArray, measure: Measure) -> tuple[IndexArray, Flo
     failed = np.ones(n, dtype=np.intp)
     balanced = np.zeros(n, dtype=np.intp)
     best = np.full(n, _MOST_PIECES + 1)
-    knots: dict[int, tuple[IndexArray, FloatArray]] = {}
+    knots: dict[int, tuple[IndexArray, Float64Array]] = {}
     active = np.arange(n)
     owner, edges = np.repeat(active, 3), np.tile([0.0, 0.5, 1.0], n)
     chosen_owner, chosen_parameter = [], []
@@ -192,7 +192,7 @@ def subdivide(polynomial: FloatArray, measure: Measure) -> tuple[IndexArray, Flo
     return all_owner[order], all_parameter[order]
 
 
-def _inner(owner: IndexArray, edges: FloatArray, spans: IndexArray) -> tuple[IndexArray, FloatArray]:
+def _inner(owner: IndexArray, edges: Float64Array, spans: IndexArray) -> tuple[IndexArray, Float64Array]:
     """Return the owners and the parameters of the inner edges of some spans."""
     inner = np.zeros(len(owner), dtype=np.bool_)
     inner[1:-1] = (owner[1:-1] == owner[:-2]) & (owner[1:-1] == owner[2:])
@@ -200,7 +200,7 @@ def _inner(owner: IndexArray, edges: FloatArray, spans: IndexArray) -> tuple[Ind
     return owner[inner], edges[inner]
 
 
-def _errors(polynomial: FloatArray, measure: Measure, owner: IndexArray, edges: FloatArray) -> FloatArray:
+def _errors(polynomial: Float64Array, measure: Measure, owner: IndexArray, edges: Float64Array) -> Float64Array:
     """Return the errors of the pieces between neighbouring edges of a span, shape (pieces,)."""
     coefficients = polynomial.take(owner, axis=2)
     at = 2.0 * edges - 1.0
@@ -231,7 +231,7 @@ def _errors(polynomial: FloatArray, measure: Measure, owner: IndexArray, edges: 
     return largest
 
 
-def _with_ends(spans: IndexArray, number: IndexArray, parameter: FloatArray) -> tuple[IndexArray, FloatArray]:
+def _with_ends(spans: IndexArray, number: IndexArray, parameter: Float64Array) -> tuple[IndexArray, Float64Array]:
     """Return the owners and parameters of knots with their spans' starts and ends."""
     every = np.concatenate((np.arange(len(spans)), number, np.arange(len(spans))))
     parameters = np.concatenate((np.zeros(len(spans)), parameter, np.ones(len(spans))))
@@ -239,7 +239,7 @@ def _with_ends(spans: IndexArray, number: IndexArray, parameter: FloatArray) -> 
     return spans[every[order]], parameters[order]
 
 
-def pieces_needed(share: FloatArray, starts: IndexArray) -> tuple[FloatArray, FloatArray]:
+def pieces_needed(share: Float64Array, starts: IndexArray) -> tuple[Float64Array, Float64Array]:
     """Return the mass of pieces, and how many pieces each span needs.
 
     Parameters
@@ -260,8 +260,8 @@ def pieces_needed(share: FloatArray, starts: IndexArray) -> tuple[FloatArray, Fl
 
 
 def equal_parts(
-    count: IndexArray, ends: FloatArray, mass: FloatArray, wanted: IndexArray, chosen: BoolArray
-) -> tuple[IndexArray, FloatArray]:
+    count: IndexArray, ends: Float64Array, mass: Float64Array, wanted: IndexArray, chosen: BoolArray
+) -> tuple[IndexArray, Float64Array]:
     """Return knots between which the mass of the old pieces is the same.
 
     Parameters

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..keys import FloatArray
+from ..keys import Float64Array
 
 _NEAR = 1e-3
 """The weight of a change of a parameter by 1, relative to an error of the tangents as large as their chords.
@@ -35,18 +35,18 @@ class NearestParameters(NamedTuple):
         The norm of the differences of both tangents, in their unit.
     """
 
-    parameters: FloatArray
-    distance: FloatArray
+    parameters: Float64Array
+    distance: Float64Array
 
 
 def tcb_of_tangents(
-    before: FloatArray,
-    after: FloatArray,
-    share: FloatArray,
-    incoming: FloatArray,
-    outgoing: FloatArray,
-    present: FloatArray,
-    weights: FloatArray | None = None,
+    before: Float64Array,
+    after: Float64Array,
+    share: Float64Array,
+    incoming: Float64Array,
+    outgoing: Float64Array,
+    present: Float64Array,
+    weights: Float64Array | None = None,
 ) -> NearestParameters:
     """Return the parameters of inner keys with which their tangents come nearest to the given ones.
 
@@ -92,8 +92,8 @@ def tcb_of_tangents(
 
 
 def tangents_of(
-    parameters: FloatArray, before: FloatArray, after: FloatArray, share: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+    parameters: Float64Array, before: Float64Array, after: Float64Array, share: Float64Array
+) -> tuple[Float64Array, Float64Array]:
     """Return incoming and outgoing tangents (n, d) of inner keys with parameters (3, n), as `tcb.tangents` does."""
     tension, continuity, bias = parameters
     x, y = (1.0 - tension) * (1.0 + bias), (1.0 - tension) * (1.0 - bias)
@@ -101,8 +101,13 @@ def tangents_of(
 
 
 def _model(
-    x: FloatArray, y: FloatArray, continuity: FloatArray, before: FloatArray, after: FloatArray, share: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+    x: Float64Array,
+    y: Float64Array,
+    continuity: Float64Array,
+    before: Float64Array,
+    after: Float64Array,
+    share: Float64Array,
+) -> tuple[Float64Array, Float64Array]:
     """Return the same tangents from x and y in place of tension and bias."""
     shares = _shares(continuity, share)
     in_before, in_after, out_before, out_after = (each[:, np.newaxis] for each in shares)
@@ -110,7 +115,9 @@ def _model(
     return in_before * x * before + in_after * y * after, out_before * x * before + out_after * y * after
 
 
-def _shares(continuity: FloatArray, share: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+def _shares(
+    continuity: Float64Array, share: Float64Array
+) -> tuple[Float64Array, Float64Array, Float64Array, Float64Array]:
     """Return the factors of x times the chord before and y times the chord after: incoming first, then outgoing."""
     level = (1.0 - np.abs(continuity)) * (share - 0.5)
     less, more = 1.0 - continuity, 1.0 + continuity
@@ -120,27 +127,27 @@ def _shares(continuity: FloatArray, share: FloatArray) -> tuple[FloatArray, Floa
 class _Products(NamedTuple):
     """Dot products (n,) of chords before (a) and after (b), and wanted tangents, incoming (i) and outgoing (o)."""
 
-    aa: FloatArray
-    bb: FloatArray
-    ab: FloatArray
-    ai: FloatArray
-    ao: FloatArray
-    bi: FloatArray
-    bo: FloatArray
+    aa: Float64Array
+    bb: Float64Array
+    ab: Float64Array
+    ai: Float64Array
+    ao: Float64Array
+    bi: Float64Array
+    bo: Float64Array
 
     @classmethod
-    def of(cls, a: FloatArray, b: FloatArray, i: FloatArray, o: FloatArray) -> _Products:
+    def of(cls, a: Float64Array, b: Float64Array, i: Float64Array, o: Float64Array) -> _Products:
         """Return the products of vectors (n, d)."""
         return cls(*((u * v).sum(axis=1) for u, v in ((a, a), (b, b), (a, b), (a, i), (a, o), (b, i), (b, o))))
 
 
 def _best(
-    continuity: FloatArray,
+    continuity: Float64Array,
     products: _Products,
-    share: FloatArray,
-    squares: FloatArray,
-    present: tuple[FloatArray, FloatArray, FloatArray],
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+    share: Float64Array,
+    squares: Float64Array,
+    present: tuple[Float64Array, Float64Array, Float64Array],
+) -> tuple[Float64Array, Float64Array, Float64Array]:
     """Return the best x, continuity and y of each key among the continuities (n, m)."""
     aa, bb, ab, ai, ao, bi, bo = (each[:, np.newaxis] for each in products)
     s, x0, c0, y0, i, o = (each[:, np.newaxis] for each in (share, *present, *squares.T))

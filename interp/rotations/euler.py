@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from ..keys import FloatArray, numbers
+from ..keys import Float64Array, numbers
 from .quaternions import UNKNOWN, components_first, components_last
 
 Order = Literal["XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"]
@@ -22,7 +22,7 @@ def axes_of(order: str) -> tuple[int, int, int, float]:
     return i, j, k, 1.0 if (j - i) % 3 == 1 else -1.0
 
 
-def from_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> FloatArray:
+def from_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> Float64Array:
     """Return quaternions (…, 4) of Euler angles (…, 3).
 
     Parameters
@@ -53,7 +53,7 @@ def from_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> FloatArray:
     return components_last(q)
 
 
-def to_euler(q: npt.ArrayLike, order: Order = "XYZ") -> FloatArray:
+def to_euler(q: npt.ArrayLike, order: Order = "XYZ") -> Float64Array:
     """Return Euler angles (…, 3) of unit quaternions (…, 4), each by itself, the middle one in [-pi/2, pi/2].
 
     Of the two triples that mean the orientation the other has the middle angle pi - a. In gimbal lock the two outer
@@ -74,8 +74,8 @@ def to_euler(q: npt.ArrayLike, order: Order = "XYZ") -> FloatArray:
 
 
 def euler_halves(
-    q: FloatArray, order: str
-) -> tuple[FloatArray, FloatArray, FloatArray, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    q: Float64Array, order: str
+) -> tuple[Float64Array, Float64Array, Float64Array, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Return the middle angle, half the outer angles' sum and difference, and where each of these two is undetermined.
 
     With half angles a/2, b/2, c/2 of an order i, j, k and its sign s, w -+ q[j] = (cos b/2 -+ sin b/2) cos((s c +-
@@ -96,7 +96,9 @@ def euler_halves(
     )
 
 
-def euler_of_halves(middle: FloatArray, half_sum: FloatArray, half_difference: FloatArray, order: str) -> FloatArray:
+def euler_of_halves(
+    middle: Float64Array, half_sum: Float64Array, half_difference: Float64Array, order: str
+) -> Float64Array:
     """Return Euler angles (3, …) of the numbers that `euler_halves` returns."""
     i, j, k, sign = axes_of(order)
     angles = np.empty((3, *middle.shape))
@@ -104,6 +106,6 @@ def euler_of_halves(middle: FloatArray, half_sum: FloatArray, half_difference: F
     return angles
 
 
-def wrapped(angles: FloatArray) -> FloatArray:
+def wrapped(angles: Float64Array) -> Float64Array:
     """Return angles in [-pi, pi]."""
     return angles - 2.0 * np.pi * np.rint(angles / (2.0 * np.pi))

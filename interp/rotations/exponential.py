@@ -10,27 +10,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..keys import FloatArray
+from ..keys import Float64Array
 from . import sphere
 
 
-def cross(a: FloatArray, b: FloatArray) -> FloatArray:
+def cross(a: Float64Array, b: Float64Array) -> Float64Array:
     """Return cross products, shape (3, …)."""
     return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
 
-def turned(turn: FloatArray, vectors: FloatArray) -> FloatArray:
+def turned(turn: Float64Array, vectors: Float64Array) -> Float64Array:
     """Return vectors turned by rotation vectors."""
     return rotated(sphere.exp(turn / 2.0), vectors)
 
 
-def rotated(q: FloatArray, vectors: FloatArray) -> FloatArray:
+def rotated(q: Float64Array, vectors: Float64Array) -> Float64Array:
     """Return vectors turned by unit quaternions."""
     still = np.concatenate([np.zeros_like(vectors[:1]), vectors])
     return sphere.product(sphere.product(q, still), sphere.conjugate(q))[1:]
 
 
-def _jacobian(angle: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _jacobian(angle: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Return (1 - cos) / angle² and (angle - sin) / angle³: the factors of the left Jacobian of SO(3)."""
     square = angle * angle
     # (angle - sin) / angle³ loses the digits of 1 / angle² near 0; there its series, whose next term is angle⁴ / 5040.
@@ -40,7 +40,7 @@ def _jacobian(angle: FloatArray) -> tuple[FloatArray, FloatArray]:
     return 0.5 * np.sinc(angle / (2.0 * np.pi)) ** 2, second
 
 
-def _jacobian_rates(angle: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _jacobian_rates(angle: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Return the derivatives of `_jacobian`'s factors by the angle, each divided by it."""
     square = angle * angle
     # The closed forms lose the digits of 1 / angle⁴; below this angle the series, whose next terms are below 1e-16.
@@ -62,14 +62,14 @@ def _jacobian_rates(angle: FloatArray) -> tuple[FloatArray, FloatArray]:
     )
 
 
-def velocity_of_exp(turn: FloatArray, rate: FloatArray) -> FloatArray:
+def velocity_of_exp(turn: Float64Array, rate: Float64Array) -> Float64Array:
     """Return exp(turn(u) / 2)'s angular velocity in the parent's frame: the left Jacobian of SO(3) times the rate."""
     first, second = _jacobian(sphere.length(turn))
     across = cross(turn, rate)
     return rate + first * across + second * cross(turn, across)
 
 
-def acceleration_of_exp(turn: FloatArray, rate: FloatArray, change: FloatArray) -> FloatArray:
+def acceleration_of_exp(turn: Float64Array, rate: Float64Array, change: Float64Array) -> Float64Array:
     """Return the derivative of `velocity_of_exp`, where the rate has the derivative `change`."""
     first_rate, second_rate = (factor * sphere.dot(turn, rate) for factor in _jacobian_rates(sphere.length(turn)))
     second = _jacobian(sphere.length(turn))[1]
@@ -82,7 +82,7 @@ def acceleration_of_exp(turn: FloatArray, rate: FloatArray, change: FloatArray) 
     )
 
 
-def rate_of_velocity(turn: FloatArray, velocity: FloatArray) -> FloatArray:
+def rate_of_velocity(turn: Float64Array, velocity: Float64Array) -> Float64Array:
     """Return the derivative that a rotation vector has where it turns with an angular velocity in the parent's frame.
 
     The inverse of `velocity_of_exp`, for turns of less than 360 degrees: at a whole turn the Jacobian is singular.

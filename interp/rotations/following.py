@@ -6,13 +6,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ..keys import FloatArray, numbers
+from ..keys import Float64Array, numbers
 from . import sphere
 from .euler import Order, axes_of, euler_halves, euler_of_halves, from_euler, wrapped
 from .quaternions import UNKNOWN, components_first, components_last, flips, to_axis_angle, unit_vectors, unroll_signs
 
 
-def follow_euler(q: npt.ArrayLike, order: Order = "XYZ", start: npt.ArrayLike = (0.0, 0.0, 0.0)) -> FloatArray:
+def follow_euler(q: npt.ArrayLike, order: Order = "XYZ", start: npt.ArrayLike = (0.0, 0.0, 0.0)) -> Float64Array:
     """Return Euler angles of sequences of orientations in which each triple is near the one before it.
 
     Parameters
@@ -67,14 +67,14 @@ def follow_euler(q: npt.ArrayLike, order: Order = "XYZ", start: npt.ArrayLike = 
     return components_last(np.unwrap(chosen, axis=-1)[..., 1:])
 
 
-def _other_euler(angles: FloatArray, middle: int) -> FloatArray:
+def _other_euler(angles: Float64Array, middle: int) -> Float64Array:
     """Return the other triples (3, …) of the same orientations."""
     other = angles + np.pi
     other[middle] = np.pi - angles[middle]
     return other
 
 
-def _filled_forward(values: FloatArray, unknown: npt.NDArray[np.bool_]) -> FloatArray:
+def _filled_forward(values: Float64Array, unknown: npt.NDArray[np.bool_]) -> Float64Array:
     """Return values with unknown ones replaced by the last known, or else the first, before them on the last axis."""
     if not unknown.any():
         return values
@@ -84,7 +84,7 @@ def _filled_forward(values: FloatArray, unknown: npt.NDArray[np.bool_]) -> Float
 
 def follow_axis_angle(
     q: npt.ArrayLike, start_axis: npt.ArrayLike = (0.0, 1.0, 0.0), start_angle: npt.ArrayLike = 0.0
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[Float64Array, Float64Array]:
     """Return axes and angles of sequences of orientations in which each is near the one before it.
 
     Parameters

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..batch import Continuity, Curve, Cycle, KeyBatch, checked_choice, checked_cycle, checked_keys, evaluate_one
-from ..keys import FloatArray, Keys, KeysError, numbers
+from ..keys import Float64Array, Keys, KeysError, numbers
 from ..messages import n_
 from . import sphere
 from .quaternions import angle_between, unit_vectors
@@ -26,7 +26,7 @@ _NO_TURN = 1e-10
 """Radians: smaller angles are no turn, but rounding."""
 
 
-def normalised(keys: Keys) -> FloatArray:
+def normalised(keys: Keys) -> Float64Array:
     """Return unit quaternions, or raise KeysError for a zero one."""
     if keys.values.shape[1] != 4:
         raise KeysError(n_("a rotation has the components w, x, y, z, not {:d}", keys.values.shape[1]))
@@ -34,7 +34,7 @@ def normalised(keys: Keys) -> FloatArray:
     largest = np.abs(keys.values).max(axis=1, keepdims=True)
     if not largest.all():
         raise keys.error(n_("the quaternion is zero, which is no rotation"), int(np.argmin(largest)))
-    values: FloatArray = keys.values / largest
+    values: Float64Array = keys.values / largest
     values /= np.sqrt(np.einsum("ij,ij->i", values, values))[:, np.newaxis]
     return values
 
@@ -50,7 +50,7 @@ def check_arcs(keys: Keys) -> None:
 
 def turned_keys(
     turns: Keys, axes: npt.ArrayLike, first: npt.ArrayLike, convention: Convention
-) -> tuple[Keys, FloatArray, FloatArray]:
+) -> tuple[Keys, Float64Array, Float64Array]:
     """Return the keys of orientations that are reached by turns from the key before.
 
     Parameters
@@ -95,7 +95,7 @@ def turned_keys(
     return turns.with_values(orientations), angles, _axes_of_neighbours(angles, unit)
 
 
-def _axes_of_neighbours(angles: FloatArray, axes: FloatArray) -> FloatArray:
+def _axes_of_neighbours(angles: Float64Array, axes: Float64Array) -> Float64Array:
     """Return the axes, those of turns by 0 replaced by that of the turn before, or else after.
 
     A turn by 0 has no axis, but the tangents of whole turns beside it need one.
@@ -107,7 +107,7 @@ def _axes_of_neighbours(angles: FloatArray, axes: FloatArray) -> FloatArray:
     return np.concatenate((axes[:1], axes[turns[np.maximum(before, 0)]]))
 
 
-def path_signs(paths: Sequence[Path], tracks: KeyBatch) -> FloatArray:
+def path_signs(paths: Sequence[Path], tracks: KeyBatch) -> Float64Array:
     """Return the signs that make neighbouring quaternions' arcs those that each track's path asks for, one a key."""
     counts = tracks.last - tracks.first + 1
     flips = np.ones(len(tracks.frames))
@@ -115,11 +115,11 @@ def path_signs(paths: Sequence[Path], tracks: KeyBatch) -> FloatArray:
     flips[tracks.first] = 1.0
     unrolled = np.cumprod(flips)
     unrolled *= np.repeat(unrolled[tracks.first], counts)
-    signs: FloatArray = np.where(np.repeat([path == "SHORTEST" for path in paths], counts), unrolled, 1.0)
+    signs: Float64Array = np.where(np.repeat([path == "SHORTEST" for path in paths], counts), unrolled, 1.0)
     return signs
 
 
-def neighbours(tracks: KeyBatch, q: FloatArray) -> tuple[FloatArray, FloatArray]:
+def neighbours(tracks: KeyBatch, q: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Return the quaternions before and after each key (docs/formulas.md, "Signs in a loop")."""
     before, after = q[:, tracks.previous], q[:, tracks.following]
     start, end = tracks.first[tracks.looped], tracks.last[tracks.looped]
@@ -160,7 +160,7 @@ class OrientationSpline(ABC):
         if self.path == "AS_KEYED":
             check_arcs(self.keys)
 
-    def __call__(self, frames: npt.ArrayLike, nu: int = 0) -> FloatArray:
+    def __call__(self, frames: npt.ArrayLike, nu: int = 0) -> Float64Array:
         """Evaluate.
 
         Parameters

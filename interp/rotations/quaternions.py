@@ -11,24 +11,24 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ..keys import FloatArray, numbers
+from ..keys import Float64Array, numbers
 from . import sphere
 
 # The sine of half an angle (to gimbal lock, to no turn) below which float32 keys do not determine its direction.
 UNKNOWN = 1e-7
 
 
-def components_first(array: FloatArray) -> FloatArray:
+def components_first(array: Float64Array) -> Float64Array:
     """Return the array with its component axis first."""
     return np.moveaxis(array, -1, 0)
 
 
-def components_last(q: FloatArray) -> FloatArray:
+def components_last(q: Float64Array) -> Float64Array:
     """Return the array with its component axis last."""
     return np.ascontiguousarray(np.moveaxis(q, 0, -1))
 
 
-def multiply(p: npt.ArrayLike, q: npt.ArrayLike) -> FloatArray:
+def multiply(p: npt.ArrayLike, q: npt.ArrayLike) -> Float64Array:
     """Return the products p q of quaternions, shape (…, 4): the orientations of q turned by p.
 
     Source: docs/formulas.md, "Conventions of quaternions".
@@ -41,7 +41,7 @@ def multiply(p: npt.ArrayLike, q: npt.ArrayLike) -> FloatArray:
     return components_last(sphere.product(components_first(numbers("p", p, 4)), components_first(numbers("q", q, 4))))
 
 
-def conjugate(q: npt.ArrayLike) -> FloatArray:
+def conjugate(q: npt.ArrayLike) -> Float64Array:
     """Return the conjugates of quaternions, shape (…, 4): of unit ones, their inverses.
 
     Examples
@@ -52,7 +52,7 @@ def conjugate(q: npt.ArrayLike) -> FloatArray:
     return numbers("q", q, 4) * (1.0, -1.0, -1.0, -1.0)
 
 
-def normalise(q: npt.ArrayLike) -> FloatArray:
+def normalise(q: npt.ArrayLike) -> Float64Array:
     """Return unit quaternions, shape (…, 4).
 
     Raises
@@ -68,7 +68,7 @@ def normalise(q: npt.ArrayLike) -> FloatArray:
     return normalised("q", q)
 
 
-def normalised(name: str, q: npt.ArrayLike) -> FloatArray:
+def normalised(name: str, q: npt.ArrayLike) -> Float64Array:
     """Return unit quaternions of an argument of that name. Raises ValueError as `normalise` does."""
     array = numbers(name, q, 4)
     largest = np.abs(array).max(axis=-1, keepdims=True)
@@ -76,11 +76,11 @@ def normalised(name: str, q: npt.ArrayLike) -> FloatArray:
         raise ValueError(f"{name}: a quaternion is zero or not finite")
     # Scaled first, since squares can overflow or vanish.
     scaled = array / largest
-    unit: FloatArray = scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
+    unit: Float64Array = scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
     return unit
 
 
-def slerp(p: npt.ArrayLike, q: npt.ArrayLike, t: npt.ArrayLike) -> FloatArray:
+def slerp(p: npt.ArrayLike, q: npt.ArrayLike, t: npt.ArrayLike) -> Float64Array:
     """Return slerp(p, q, t) of unit quaternions, literal: no change of sign for the shorter way, any real t.
 
     Parameters
@@ -104,7 +104,7 @@ def slerp(p: npt.ArrayLike, q: npt.ArrayLike, t: npt.ArrayLike) -> FloatArray:
     return components_last(sphere.slerp(components_first(start), components_first(end), at))
 
 
-def shorter(q: npt.ArrayLike) -> FloatArray:
+def shorter(q: npt.ArrayLike) -> Float64Array:
     """Return the quaternions of the same orientations with w not negative: turns of at most half a turn.
 
     Examples
@@ -116,7 +116,7 @@ def shorter(q: npt.ArrayLike) -> FloatArray:
     return np.where(array[..., :1] < 0.0, -array, array)
 
 
-def angle_between(p: npt.ArrayLike, q: npt.ArrayLike) -> FloatArray:
+def angle_between(p: npt.ArrayLike, q: npt.ArrayLike) -> Float64Array:
     """Return the angles between orientations, 0 to pi, of unit quaternions (…, 4).
 
     Examples
@@ -126,11 +126,11 @@ def angle_between(p: npt.ArrayLike, q: npt.ArrayLike) -> FloatArray:
     """
     a, b = (components_first(each) for each in np.broadcast_arrays(numbers("p", p, 4), numbers("q", q, 4)))
     apart, along = sphere.length(b - a), sphere.length(b + a)
-    angle: FloatArray = 4.0 * np.arctan2(np.minimum(apart, along), np.maximum(apart, along))
+    angle: Float64Array = 4.0 * np.arctan2(np.minimum(apart, along), np.maximum(apart, along))
     return angle
 
 
-def unroll_signs(q: npt.ArrayLike) -> FloatArray:
+def unroll_signs(q: npt.ArrayLike) -> Float64Array:
     """Return quaternions (…, m, 4), each of the sign nearer to the one before it.
 
     The first keeps its sign, and so does a single quaternion (4,).
@@ -148,12 +148,12 @@ def unroll_signs(q: npt.ArrayLike) -> FloatArray:
     return array
 
 
-def flips(dots: FloatArray) -> FloatArray:
+def flips(dots: Float64Array) -> Float64Array:
     """Return running signs from the dot products of neighbours."""
     return np.multiply.accumulate(np.where(dots < 0.0, -1.0, 1.0), axis=-1)
 
 
-def from_rotation_vector(v: npt.ArrayLike) -> FloatArray:
+def from_rotation_vector(v: npt.ArrayLike) -> Float64Array:
     """Return quaternions (…, 4) of rotation vectors (…, 3): axis times angle in radians.
 
     Turns above 360 degrees keep their sign. Source: docs/formulas.md, "Exponential and logarithm".
@@ -166,7 +166,7 @@ def from_rotation_vector(v: npt.ArrayLike) -> FloatArray:
     return components_last(sphere.exp(components_first(numbers("v", v, 3)) / 2.0))
 
 
-def to_rotation_vector(q: npt.ArrayLike) -> FloatArray:
+def to_rotation_vector(q: npt.ArrayLike) -> Float64Array:
     """Return rotation vectors (…, 3) of unit quaternions (…, 4), of length 0 to 2 pi: literal, no shorter way.
 
     Source: docs/formulas.md, "Exponential and logarithm".
@@ -179,7 +179,7 @@ def to_rotation_vector(q: npt.ArrayLike) -> FloatArray:
     return components_last(2.0 * sphere.log(components_first(numbers("q", q, 4))))
 
 
-def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> FloatArray:
+def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> Float64Array:
     """Return quaternions (…, 4) of axes (…, 3), of any length, and angles (…) in radians.
 
     A zero axis turns nothing, as in Blender. Source: docs/formulas.md, "Conventions of quaternions".
@@ -195,7 +195,7 @@ def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> FloatArray:
     return np.concatenate([cosine[..., np.newaxis], unit * np.sin(half)[..., np.newaxis]], axis=-1)
 
 
-def to_axis_angle(q: npt.ArrayLike, default_axis: npt.ArrayLike = (0.0, 0.0, 1.0)) -> tuple[FloatArray, FloatArray]:
+def to_axis_angle(q: npt.ArrayLike, default_axis: npt.ArrayLike = (0.0, 0.0, 1.0)) -> tuple[Float64Array, Float64Array]:
     """Return unit axes (…, 3) and angles (…) in [0, 2 pi] of unit quaternions (…, 4): literal, no shorter way.
 
     Where there is no turn the axis is `default_axis`. Source: docs/formulas.md, "Axis and angle".
@@ -208,11 +208,11 @@ def to_axis_angle(q: npt.ArrayLike, default_axis: npt.ArrayLike = (0.0, 0.0, 1.0
     array = numbers("q", q, 4)
     axis, sine = unit_vectors(array[..., 1:])
     axis = np.where(sine[..., np.newaxis] > 0.0, axis, numbers("default_axis", default_axis, 3))
-    angle: FloatArray = 2.0 * np.arctan2(sine, array[..., 0])
+    angle: Float64Array = 2.0 * np.arctan2(sine, array[..., 0])
     return axis, angle
 
 
-def unit_vectors(vectors: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+def unit_vectors(vectors: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
     """Return unit vectors (…, d), zero for zero, and lengths (…).
 
     Examples
@@ -231,7 +231,7 @@ def unit_vectors(vectors: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
     return unit, (size * largest)[..., 0]
 
 
-def to_matrix(q: npt.ArrayLike) -> FloatArray:
+def to_matrix(q: npt.ArrayLike) -> Float64Array:
     """Return matrices (…, 3, 3) for column vectors of unit quaternions.
 
     Source: docs/formulas.md, "Conventions of quaternions".
@@ -252,7 +252,7 @@ def to_matrix(q: npt.ArrayLike) -> FloatArray:
     return np.stack([np.stack(row, axis=-1) for row in entries], axis=-2)
 
 
-def from_matrix(matrix: npt.ArrayLike) -> FloatArray:
+def from_matrix(matrix: npt.ArrayLike) -> Float64Array:
     """Return unit quaternions (…, 4), w not negative, of rotation matrices (…, 3, 3) for column vectors.
 
     Of the four ways to read it (Shepperd 1978), the one whose square root is largest, so no digits are lost anywhere.

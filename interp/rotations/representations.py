@@ -13,7 +13,7 @@ from typing import Protocol, get_args
 
 import numpy as np
 
-from ..keys import FloatArray
+from ..keys import Float64Array
 from . import sphere
 from .euler import Order, from_euler
 from .following import follow_axis_angle, follow_euler
@@ -25,7 +25,7 @@ _UNKNOWN = 1e-7
 _DAMPED = 1e-6
 
 
-WithDerivatives = tuple[FloatArray, FloatArray, FloatArray]
+WithDerivatives = tuple[Float64Array, Float64Array, Float64Array]
 """Values with their first and second derivatives."""
 
 
@@ -38,47 +38,47 @@ class RotationRepresentation(Protocol):
     scales: bool
     """Whether all numbers times one factor mean the same orientation."""
 
-    def local(self, q: FloatArray, velocity: FloatArray) -> FloatArray:
+    def local(self, q: Float64Array, velocity: Float64Array) -> Float64Array:
         """Return numbers (c, n) of orientations (4, n); the velocity (3, n) decides where several are as good."""
         ...
 
-    def following(self, numbers: FloatArray, start: FloatArray, q: FloatArray) -> FloatArray:
+    def following(self, numbers: Float64Array, start: Float64Array, q: Float64Array) -> Float64Array:
         """Return the numbers (c, m, n) of orientations (4, m, n) after `numbers` (c, n), which mean `start` (4, n)."""
         ...
 
-    def rates(self, numbers: FloatArray, q: FloatArray, velocity: FloatArray) -> FloatArray:
+    def rates(self, numbers: Float64Array, q: Float64Array, velocity: Float64Array) -> Float64Array:
         """Return the derivatives (c, n) of the numbers from angular velocities (3, n) in the parent's frame."""
         ...
 
-    def orientation(self, channels: FloatArray) -> FloatArray:
+    def orientation(self, channels: Float64Array) -> Float64Array:
         """Return the quaternions (4, …), of any length, that Blender plays for channel values (c, …).
 
         They are continuous in the values.
         """
         ...
 
-    def with_derivatives(self, channels: FloatArray, rates: FloatArray, changes: FloatArray) -> WithDerivatives:
+    def with_derivatives(self, channels: Float64Array, rates: Float64Array, changes: Float64Array) -> WithDerivatives:
         """Return `orientation` (4, n) of channel values (c, n) and its derivatives, by their first and second ones."""
         ...
 
-    def angle(self, channels: FloatArray, change: FloatArray) -> FloatArray:
+    def angle(self, channels: Float64Array, change: Float64Array) -> Float64Array:
         """Return the angle (n,) by which a small change of channel values turns."""
         ...
 
-    def map_to_nearest(self, numbers: FloatArray, chain: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def map_to_nearest(self, numbers: Float64Array, chain: Float64Array) -> tuple[Float64Array, Float64Array]:
         """Return factors and terms (c, n) of the map that keeps orientations and brings `numbers` nearest to `chain`.
 
         Derivatives are only multiplied by the factors.
         """
         ...
 
-    def lengths(self, numbers: FloatArray) -> FloatArray:
+    def lengths(self, numbers: Float64Array) -> Float64Array:
         """Return the lengths (n,) of quaternions or axes in the channels, which may be any; 1 for Euler angles."""
         ...
 
     def stretched(
-        self, numbers: FloatArray, rates: FloatArray, length: FloatArray, change: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
+        self, numbers: Float64Array, rates: Float64Array, length: Float64Array, change: Float64Array
+    ) -> tuple[Float64Array, Float64Array]:
         """Return channel values and rates of numbers scaled to a length with a rate of change."""
         ...
 
@@ -90,46 +90,46 @@ class Quaternion:
     counts_turns = False
     scales = True
 
-    def local(self, q: FloatArray, velocity: FloatArray) -> FloatArray:
+    def local(self, q: Float64Array, velocity: Float64Array) -> Float64Array:
         """Return numbers of orientations: see `RotationRepresentation`."""
         return q
 
-    def following(self, numbers: FloatArray, start: FloatArray, q: FloatArray) -> FloatArray:
+    def following(self, numbers: Float64Array, start: Float64Array, q: Float64Array) -> Float64Array:
         """Return the numbers of orientations after given ones."""
         return q * np.where(sphere.dot(numbers, start) < 0.0, -1.0, 1.0)
 
-    def rates(self, numbers: FloatArray, q: FloatArray, velocity: FloatArray) -> FloatArray:
+    def rates(self, numbers: Float64Array, q: Float64Array, velocity: Float64Array) -> Float64Array:
         """Return the derivatives of the numbers."""
         half = np.concatenate([np.zeros_like(velocity[:1]), 0.5 * velocity])
         return sphere.product(half, numbers)
 
-    def orientation(self, channels: FloatArray) -> FloatArray:
+    def orientation(self, channels: Float64Array) -> Float64Array:
         """Return the quaternions, of any length, that Blender plays for channel values."""
         return channels
 
-    def with_derivatives(self, channels: FloatArray, rates: FloatArray, changes: FloatArray) -> WithDerivatives:
+    def with_derivatives(self, channels: Float64Array, rates: Float64Array, changes: Float64Array) -> WithDerivatives:
         """Return `orientation` and its derivatives."""
         return channels, rates, changes
 
-    def angle(self, channels: FloatArray, change: FloatArray) -> FloatArray:
+    def angle(self, channels: Float64Array, change: Float64Array) -> Float64Array:
         """Return the angle of a small change."""
         square = sphere.dot(channels, channels)
         across = change - channels * (sphere.dot(channels, change) / square)
-        angle: FloatArray = 2.0 * np.sqrt(sphere.dot(across, across) / square)
+        angle: Float64Array = 2.0 * np.sqrt(sphere.dot(across, across) / square)
         return angle
 
-    def map_to_nearest(self, numbers: FloatArray, chain: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def map_to_nearest(self, numbers: Float64Array, chain: Float64Array) -> tuple[Float64Array, Float64Array]:
         """Return factors and terms of the map to the nearest equivalent numbers."""
         sign = np.where(sphere.dot(numbers, chain) < 0.0, -1.0, 1.0)
         return np.broadcast_to(sign, numbers.shape), np.zeros_like(numbers)
 
-    def lengths(self, numbers: FloatArray) -> FloatArray:
+    def lengths(self, numbers: Float64Array) -> Float64Array:
         """Return lengths."""
         return sphere.length(numbers)
 
     def stretched(
-        self, numbers: FloatArray, rates: FloatArray, length: FloatArray, change: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
+        self, numbers: Float64Array, rates: Float64Array, length: Float64Array, change: Float64Array
+    ) -> tuple[Float64Array, Float64Array]:
         """Return numbers and rates of other lengths."""
         return numbers * length, rates * length + numbers * change
 
@@ -146,11 +146,11 @@ class Euler:
         self._i, self._j, self._k = ("XYZ".index(letter) for letter in order)
         self._sign = 1.0 if (self._j - self._i) % 3 == 1 else -1.0
 
-    def local(self, q: FloatArray, velocity: FloatArray) -> FloatArray:
+    def local(self, q: Float64Array, velocity: Float64Array) -> Float64Array:
         """Return numbers of orientations: see `RotationRepresentation`."""
         i, j, k, sign = self._i, self._j, self._k, self._sign
 
-        def halves(q: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        def halves(q: Float64Array) -> tuple[Float64Array, Float64Array, Float64Array, Float64Array]:
             """Return cosine and sine of the outer angles' half sum and half difference, each pair scaled."""
             first, middle, last = q[1 + i], q[1 + j], sign * q[1 + k]
             return q[0] - middle, first + last, q[0] + middle, last - first
@@ -172,12 +172,12 @@ class Euler:
         angles[i], angles[j], angles[k] = half_sum - half_difference, middle, sign * (half_sum + half_difference)
         return angles
 
-    def following(self, numbers: FloatArray, start: FloatArray, q: FloatArray) -> FloatArray:
+    def following(self, numbers: Float64Array, start: Float64Array, q: Float64Array) -> Float64Array:
         """Return the numbers of orientations after given ones."""
         followed = follow_euler(np.moveaxis(q, 0, -1).swapaxes(0, 1), self.order, numbers.T)
         return np.ascontiguousarray(np.moveaxis(followed, -1, 0).swapaxes(1, 2))
 
-    def rates(self, numbers: FloatArray, q: FloatArray, velocity: FloatArray) -> FloatArray:
+    def rates(self, numbers: Float64Array, q: Float64Array, velocity: Float64Array) -> Float64Array:
         """Return the derivatives of the numbers."""
         # w = k' + (Rk j) j' + (Rk Rj i) i' with the parent's axes i, j, k, solved for the three rates.
         i, j, k, sign = self._i, self._j, self._k, self._sign
@@ -190,25 +190,25 @@ class Euler:
         rates[k] = velocity[k] + sign * middle_sine * rates[i]
         return rates
 
-    def orientation(self, channels: FloatArray) -> FloatArray:
+    def orientation(self, channels: Float64Array) -> Float64Array:
         """Return the quaternions, of any length, that Blender plays for channel values."""
         return np.moveaxis(from_euler(np.moveaxis(channels, 0, -1), self.order), -1, 0)
 
-    def with_derivatives(self, channels: FloatArray, rates: FloatArray, changes: FloatArray) -> WithDerivatives:
+    def with_derivatives(self, channels: Float64Array, rates: Float64Array, changes: Float64Array) -> WithDerivatives:
         """Return `orientation` and its derivatives."""
         first, middle, last = (
             _about(axis, channels[axis], rates[axis], changes[axis]) for axis in (self._i, self._j, self._k)
         )
         return _product(last, _product(middle, first))
 
-    def angle(self, channels: FloatArray, change: FloatArray) -> FloatArray:
+    def angle(self, channels: Float64Array, change: Float64Array) -> Float64Array:
         """Return the angle of a small change."""
         # Of the three axes of rotation only the first and the last are not at right angles.
         skew = 2.0 * self._sign * np.sin(channels[self._j]) * change[self._i] * change[self._k]
-        angle: FloatArray = np.sqrt(np.maximum(sphere.dot(change, change) - skew, 0.0))
+        angle: Float64Array = np.sqrt(np.maximum(sphere.dot(change, change) - skew, 0.0))
         return angle
 
-    def map_to_nearest(self, numbers: FloatArray, chain: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def map_to_nearest(self, numbers: Float64Array, chain: Float64Array) -> tuple[Float64Array, Float64Array]:
         """Return factors and terms of the map to the nearest equivalent numbers."""
         turn = 2.0 * np.pi
         other = numbers + np.pi
@@ -220,18 +220,18 @@ class Euler:
         factors[self._j, exchanged] = -1.0
         return factors, terms
 
-    def lengths(self, numbers: FloatArray) -> FloatArray:
+    def lengths(self, numbers: Float64Array) -> Float64Array:
         """Return lengths."""
         return np.ones_like(numbers[0])
 
     def stretched(
-        self, numbers: FloatArray, rates: FloatArray, length: FloatArray, change: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
+        self, numbers: Float64Array, rates: Float64Array, length: Float64Array, change: Float64Array
+    ) -> tuple[Float64Array, Float64Array]:
         """Return numbers and rates of other lengths."""
         return numbers, rates
 
 
-def _about(axis: int, angle: FloatArray, rate: FloatArray, change: FloatArray) -> WithDerivatives:
+def _about(axis: int, angle: Float64Array, rate: Float64Array, change: Float64Array) -> WithDerivatives:
     """Return the quaternions of turns about x, y or z, and their derivatives from those of the angle."""
     half, speed = 0.5 * angle, 0.5 * rate
     cosine, sine = np.cos(half), np.sin(half)
@@ -251,8 +251,8 @@ def _product(p: WithDerivatives, q: WithDerivatives) -> WithDerivatives:
 
 
 def _directed(
-    cosine: FloatArray, sine: FloatArray, size: FloatArray, onward_cosine: FloatArray, onward_sine: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+    cosine: Float64Array, sine: Float64Array, size: Float64Array, onward_cosine: Float64Array, onward_sine: Float64Array
+) -> tuple[Float64Array, Float64Array]:
     """Return a pair, or its derivative where the pair itself has no direction."""
     unknown = size < _UNKNOWN
     return np.where(unknown, onward_cosine, cosine), np.where(unknown, onward_sine, sine)
@@ -265,7 +265,7 @@ class AxisAngle:
     counts_turns = True
     scales = False
 
-    def local(self, q: FloatArray, velocity: FloatArray) -> FloatArray:
+    def local(self, q: Float64Array, velocity: Float64Array) -> Float64Array:
         """Return numbers of orientations: see `RotationRepresentation`."""
         sine = sphere.length(q[1:])
         # Where there is no turn, the axis is that of the motion.
@@ -276,14 +276,14 @@ class AxisAngle:
         axis = np.where(size > 0.0, np.divide(towards, size, out=np.zeros_like(towards), where=size > 0.0), upright)
         return np.concatenate([2.0 * np.arctan2(sine, q[:1]), axis])
 
-    def following(self, numbers: FloatArray, start: FloatArray, q: FloatArray) -> FloatArray:
+    def following(self, numbers: Float64Array, start: Float64Array, q: Float64Array) -> Float64Array:
         """Return the numbers of orientations after given ones."""
         sequence = np.moveaxis(q, 0, -1).swapaxes(0, 1)
         axes, angles = follow_axis_angle(sequence, numbers[1:].T, numbers[0])
         followed = np.concatenate([angles[..., np.newaxis], axes], axis=-1)
         return np.ascontiguousarray(np.moveaxis(followed, -1, 0).swapaxes(1, 2))
 
-    def rates(self, numbers: FloatArray, q: FloatArray, velocity: FloatArray) -> FloatArray:
+    def rates(self, numbers: Float64Array, q: Float64Array, velocity: Float64Array) -> Float64Array:
         """Return the derivatives of the numbers."""
         # From q' = w q / 2: the angle has the part of w along the axis; the axis a has (w x a + cot(angle/2) rest) / 2.
         axis, half = numbers[1:], 0.5 * numbers[0]
@@ -294,7 +294,7 @@ class AxisAngle:
         turned = np.stack([v * z - w * y, w * x - u * z, u * y - v * x])
         return np.concatenate([along[np.newaxis], 0.5 * (turned + cotangent * (velocity - axis * along))])
 
-    def orientation(self, channels: FloatArray) -> FloatArray:
+    def orientation(self, channels: Float64Array) -> Float64Array:
         """Return the quaternions, of any length, that Blender plays for channel values."""
         half = 0.5 * channels[:1]
         size = sphere.length(channels[1:])
@@ -302,7 +302,7 @@ class AxisAngle:
         # Blender takes an axis of length 0 for no turn.
         return np.concatenate([np.where(size > 0.0, np.cos(half), 1.0), unit * np.sin(half)])
 
-    def with_derivatives(self, channels: FloatArray, rates: FloatArray, changes: FloatArray) -> WithDerivatives:
+    def with_derivatives(self, channels: Float64Array, rates: Float64Array, changes: Float64Array) -> WithDerivatives:
         """Return `orientation` and its derivatives."""
         size = sphere.length(channels[1:])
         size = np.where(size > 0.0, size, np.inf)
@@ -323,16 +323,16 @@ class AxisAngle:
             np.concatenate([cosine_change[np.newaxis], bend * sine + 2.0 * turning * sine_rate + unit * sine_change]),
         )
 
-    def angle(self, channels: FloatArray, change: FloatArray) -> FloatArray:
+    def angle(self, channels: Float64Array, change: Float64Array) -> Float64Array:
         """Return the angle of a small change."""
         axis = channels[1:]
         square = np.maximum(sphere.dot(axis, axis), 1e-30)
         across = change[1:] - axis * (sphere.dot(axis, change[1:]) / square)
         swing = 2.0 * np.sin(0.5 * channels[0])
-        angle: FloatArray = np.sqrt(change[0] ** 2 + swing**2 * sphere.dot(across, across) / square)
+        angle: Float64Array = np.sqrt(change[0] ** 2 + swing**2 * sphere.dot(across, across) / square)
         return angle
 
-    def map_to_nearest(self, numbers: FloatArray, chain: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def map_to_nearest(self, numbers: Float64Array, chain: Float64Array) -> tuple[Float64Array, Float64Array]:
         """Return factors and terms of the map to the nearest equivalent numbers."""
         factors = np.ones_like(numbers)
         factors[:] = np.where(sphere.dot(numbers[1:], chain[1:]) < 0.0, -1.0, 1.0)
@@ -340,13 +340,13 @@ class AxisAngle:
         terms[0] = 2.0 * np.pi * np.rint((chain[0] - factors[0] * numbers[0]) / (2.0 * np.pi))
         return factors, terms
 
-    def lengths(self, numbers: FloatArray) -> FloatArray:
+    def lengths(self, numbers: Float64Array) -> Float64Array:
         """Return lengths."""
         return sphere.length(numbers[1:])
 
     def stretched(
-        self, numbers: FloatArray, rates: FloatArray, length: FloatArray, change: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
+        self, numbers: Float64Array, rates: Float64Array, length: Float64Array, change: Float64Array
+    ) -> tuple[Float64Array, Float64Array]:
         """Return numbers and rates of other lengths."""
         values, derivatives = numbers.copy(), rates.copy()
         values[1:] = numbers[1:] * length
@@ -355,8 +355,8 @@ class AxisAngle:
 
 
 def angular_motion(
-    representation: RotationRepresentation, channels: FloatArray, rates: FloatArray, changes: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+    representation: RotationRepresentation, channels: Float64Array, rates: Float64Array, changes: Float64Array
+) -> tuple[Float64Array, Float64Array]:
     """Return angular velocities and accelerations (3, n) in the parent's frame.
 
     They are those of channel values (c, n) with given first and second derivatives.

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..batch import Cycle, IndexArray, KeyBatch, checked_choice
-from ..keys import FloatArray, Keys, numbers
+from ..keys import Float64Array, Keys, numbers
 from . import sphere
 from .exponential import acceleration_of_exp, rate_of_velocity, velocity_of_exp
 from .orientations import OrientationSpline, Path, path_signs, turned_keys
@@ -30,10 +30,10 @@ class Turns(NamedTuple):
     ``start[n+1] = exp(onward[n] / 2) start[n]``.
     """
 
-    start: FloatArray
-    onward: FloatArray
+    start: Float64Array
+    onward: Float64Array
 
-    def around(self, tracks: KeyBatch) -> tuple[FloatArray, FloatArray]:
+    def around(self, tracks: KeyBatch) -> tuple[Float64Array, Float64Array]:
         """Return the turns to each key from the one before, and from it to the one after, a loop's seam included.
 
         At the ends of a track that is no loop the side where there is no key holds any other turn.
@@ -54,13 +54,13 @@ class RotationVectors:
         Whole turns to add to them.
     """
 
-    def __init__(self, start: FloatArray, coefficients: FloatArray, whole_turns: WholeTurns | None = None) -> None:
+    def __init__(self, start: Float64Array, coefficients: Float64Array, whole_turns: WholeTurns | None = None) -> None:
         self._start = start
         self._coefficients = coefficients
         self._whole_turns = whole_turns
 
     @classmethod
-    def through(cls, turns: Turns, outgoing: FloatArray, incoming: FloatArray) -> RotationVectors:
+    def through(cls, turns: Turns, outgoing: Float64Array, incoming: Float64Array) -> RotationVectors:
         """Return cubic segments with given angular velocities at both ends.
 
         Parameters
@@ -88,13 +88,13 @@ class RotationVectors:
         return cls(turns.start, hermite(rest, outgoing, arriving), whole_turns)
 
     @classmethod
-    def through_keys(cls, turns: Turns, tracks: KeyBatch, velocities: FloatArray) -> RotationVectors:
+    def through_keys(cls, turns: Turns, tracks: KeyBatch, velocities: Float64Array) -> RotationVectors:
         """Return cubic segments through keys of given angular velocities a frame, shape (3, K)."""
         end = tracks.segment_end
         length = tracks.frames[end] - tracks.frames
         return cls.through(turns, velocities * length, velocities[:, end] * length)
 
-    def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+    def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
         """Return values or derivatives by u, shape (components, samples)."""
         turn, rate, change = self._vectors(segment, u, nu)
         if nu == 0:
@@ -108,7 +108,9 @@ class RotationVectors:
             return acceleration
         return self._whole_turns.add_to_accelerations(acceleration, velocity, segment, u)
 
-    def _vectors(self, segment: IndexArray, u: FloatArray, nu: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _vectors(
+        self, segment: IndexArray, u: Float64Array, nu: int
+    ) -> tuple[Float64Array, Float64Array, Float64Array]:
         """Return h and its first and second derivative by u, as far as `nu` needs them."""
         coefficients = self._coefficients.take(segment, axis=2)
         value, rate, half_change = coefficients[-1], np.zeros_like(coefficients[-1]), np.zeros_like(coefficients[-1])
@@ -121,7 +123,7 @@ class RotationVectors:
         return value, rate, 2.0 * half_change
 
 
-def hermite(turn: FloatArray, leaving: FloatArray, arriving: FloatArray) -> FloatArray:
+def hermite(turn: Float64Array, leaving: Float64Array, arriving: Float64Array) -> Float64Array:
     """Return the coefficients, shape (3, 3, K), of cubics from 0 to a turn with given derivatives at both ends."""
     return np.stack([leaving, 3.0 * turn - 2.0 * leaving - arriving, leaving + arriving - 2.0 * turn])
 
@@ -137,7 +139,7 @@ class TurningSpline(OrientationSpline):
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", path: Path = "SHORTEST") -> None:
         super().__init__(keys, cycle, path)
-        self._turns: FloatArray | None = None
+        self._turns: Float64Array | None = None
 
     @classmethod
     def from_turns(  # noqa: PLR0913 (the parameters of `Keys` and of the constructor)

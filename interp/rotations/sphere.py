@@ -11,27 +11,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..keys import FloatArray
+from ..keys import Float64Array
 
 # Below this angle slerp's weights equal those at the angle itself to the last bit (their error is angle² / 6).
 SMALLEST_ANGLE = 1e-8
 
 
-def dot(p: FloatArray, q: FloatArray) -> FloatArray:
+def dot(p: Float64Array, q: Float64Array) -> Float64Array:
     """Return the sums of products over components."""
     products = p * q
-    total: FloatArray = products[0].copy()
+    total: Float64Array = products[0].copy()
     for row in products[1:]:
         total += row
     return total
 
 
-def length(p: FloatArray) -> FloatArray:
+def length(p: Float64Array) -> Float64Array:
     """Return Euclidean lengths."""
     return np.sqrt(dot(p, p))
 
 
-def product(p: FloatArray, q: FloatArray) -> FloatArray:
+def product(p: Float64Array, q: Float64Array) -> Float64Array:
     """Return the quaternion products p q."""
     pw, px, py, pz = p
     qw, qx, qy, qz = q
@@ -45,40 +45,40 @@ def product(p: FloatArray, q: FloatArray) -> FloatArray:
     )
 
 
-def conjugate(q: FloatArray) -> FloatArray:
+def conjugate(q: Float64Array) -> Float64Array:
     """Return conjugates."""
     return np.stack([q[0], -q[1], -q[2], -q[3]])
 
 
-def exp(v: FloatArray) -> FloatArray:
+def exp(v: Float64Array) -> Float64Array:
     """Return the unit quaternions exp(v) of vectors (3, …): a turn by twice their length."""
     angle = length(v)
     # sin(angle) / angle, 1 at 0: np.sinc is that of pi times its argument.
     return np.concatenate([np.cos(angle)[np.newaxis], v * np.sinc(angle / np.pi)])
 
 
-def log(q: FloatArray) -> FloatArray:
+def log(q: Float64Array) -> Float64Array:
     """Return the vectors (3, …) whose exp is q, of length 0 to pi: half the turn, literal, no shorter way."""
     sine = length(q[1:])
     angle = np.arctan2(sine, q[0])
-    vector: FloatArray = q[1:] * np.divide(angle, sine, out=np.ones_like(sine), where=sine > 0.0)
+    vector: Float64Array = q[1:] * np.divide(angle, sine, out=np.ones_like(sine), where=sine > 0.0)
     return vector
 
 
 class Arc(NamedTuple):
     """Great-circle arcs: their angle, their start, and the unit quaternion a quarter circle on from the start."""
 
-    angle: FloatArray
-    start: FloatArray
-    ahead: FloatArray
+    angle: Float64Array
+    start: Float64Array
+    ahead: Float64Array
 
-    def at(self, t: FloatArray | float) -> FloatArray:
+    def at(self, t: Float64Array | float) -> Float64Array:
         """Return the points at t, any real number; 1 is the end."""
         turned = t * self.angle
         return self.start * np.cos(turned) + self.ahead * np.sin(turned)
 
 
-def arc(p: FloatArray, q: FloatArray) -> Arc:
+def arc(p: Float64Array, q: Float64Array) -> Arc:
     """Return the arcs from p to q, literal: with no change of sign for the shorter way.
 
     The angle is 2 atan2(|q-p|, |q+p|), exact to rounding near 0 and pi, where arccos loses half the digits. The
@@ -98,7 +98,7 @@ def arc(p: FloatArray, q: FloatArray) -> Arc:
     return Arc(2.0 * np.arctan2(apart, along), p, ahead)
 
 
-def slerp(p: FloatArray, q: FloatArray, t: FloatArray | float) -> FloatArray:
+def slerp(p: Float64Array, q: Float64Array, t: Float64Array | float) -> Float64Array:
     """Return slerp(p, q, t), literal: no change of sign, any real t (docs/formulas.md, "Slerp")."""
     return arc(p, q).at(t)
 
@@ -111,21 +111,23 @@ class _TurningArc(NamedTuple):
     """
 
     path: Arc
-    ahead_at_end: FloatArray
-    angle_rate: FloatArray
-    across: FloatArray
-    cosine: FloatArray
-    sine: FloatArray
-    whole: FloatArray
-    share: FloatArray
+    ahead_at_end: Float64Array
+    angle_rate: Float64Array
+    across: Float64Array
+    cosine: Float64Array
+    sine: Float64Array
+    whole: Float64Array
+    share: Float64Array
 
     @property
-    def onward(self) -> FloatArray:
+    def onward(self) -> Float64Array:
         """Return the direction along the arc at the point."""
         return self.path.ahead * self.cosine - self.path.start * self.sine
 
 
-def _turning_arc(p: FloatArray, p_rate: FloatArray, q: FloatArray, q_rate: FloatArray, t: FloatArray) -> _TurningArc:
+def _turning_arc(
+    p: Float64Array, p_rate: Float64Array, q: Float64Array, q_rate: Float64Array, t: Float64Array
+) -> _TurningArc:
     """Return the arcs from p to q, with the derivatives that follow from the motion of their ends.
 
     The parts of the end's motion along the arc lengthen it; those across turn it, and are the only ones divided by
@@ -143,8 +145,13 @@ def _turning_arc(p: FloatArray, p_rate: FloatArray, q: FloatArray, q_rate: Float
 
 
 def slerp_with_rate(
-    p: FloatArray, p_rate: FloatArray, q: FloatArray, q_rate: FloatArray, t: FloatArray, t_rate: FloatArray | float
-) -> tuple[FloatArray, FloatArray]:
+    p: Float64Array,
+    p_rate: Float64Array,
+    q: Float64Array,
+    q_rate: Float64Array,
+    t: Float64Array,
+    t_rate: Float64Array | float,
+) -> tuple[Float64Array, Float64Array]:
     """Return slerp(p, q, t) and its derivative, where p, q and t have derivatives too.
 
     The derivative of ``p cos(t a) + e sin(t a)`` with arc angle a and e a quarter circle ahead of p.
@@ -160,9 +167,9 @@ def slerp_with_rate(
 class WithDerivatives(NamedTuple):
     """Points or numbers with their first and second derivatives."""
 
-    value: FloatArray
-    rate: FloatArray
-    change: FloatArray
+    value: Float64Array
+    rate: Float64Array
+    change: Float64Array
 
 
 def slerp_with_derivatives(p: WithDerivatives, q: WithDerivatives, t: WithDerivatives) -> WithDerivatives:
@@ -208,7 +215,7 @@ def slerp_with_derivatives(p: WithDerivatives, q: WithDerivatives, t: WithDeriva
     return WithDerivatives(value, rate, change)
 
 
-def _sinc_drop(angle: FloatArray, t: FloatArray) -> FloatArray:
+def _sinc_drop(angle: Float64Array, t: Float64Array) -> Float64Array:
     """Return (sinc((1-t) a) - sinc((1+t) a)) / a², with sinc(x) = sin(x) / x."""
     near, far = (1.0 - t) ** 2, (1.0 + t) ** 2
     square = angle * angle

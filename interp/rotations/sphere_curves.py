@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 
 from ..batch import BoolArray, IndexArray
-from ..keys import FloatArray
+from ..keys import Float64Array
 from . import sphere
 from .whole_turns import WholeTurns
 
@@ -28,7 +28,7 @@ _LEAST_COSINE = -0.9
 _MOST_COSINE = 1.0 - 2.0**-53
 
 
-def _ready_arcs(p: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _ready_arcs(p: Float64Array, q: Float64Array) -> tuple[Float64Array, Float64Array, Float64Array]:
     """Return half the angles of arcs, their 1 / sine and cosines for `_weights`, which needs angles above 0."""
     apart, along = sphere.length(q - p), sphere.length(q + p)
     angle = 2.0 * np.arctan2(apart, along)
@@ -40,8 +40,8 @@ def _ready_arcs(p: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray, F
 
 
 def _weights(
-    half_angle: FloatArray, inverse_sine: FloatArray, cosine: FloatArray, u: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+    half_angle: Float64Array, inverse_sine: Float64Array, cosine: Float64Array, u: Float64Array
+) -> tuple[Float64Array, Float64Array]:
     """Return slerp's weights of an arc's start and end at u.
 
     With angle a they are sin((1-u) a) / sin(a) = cos(u a) - cos(a) b and b = sin(u a) / sin(a). One tangent gives this
@@ -50,22 +50,24 @@ def _weights(
     """
     tangent = np.tan(u * half_angle)
     versed = 2.0 / (1.0 + tangent * tangent)
-    end: FloatArray = tangent * versed
+    end: Float64Array = tangent * versed
     end *= inverse_sine
     versed -= 1.0
     versed -= cosine * end
     return versed, end
 
 
-def _weights_of_cosine(cosine: FloatArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _weights_of_cosine(cosine: Float64Array, u: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Return slerp's weights at u of an arc of which only the cosine is known, not near -1."""
     cosine = np.minimum(np.maximum(cosine, _LEAST_COSINE), _MOST_COSINE)
     return _weights(0.5 * np.arccos(cosine), 1.0 / np.sqrt((1.0 - cosine) * (1.0 + cosine)), cosine, u)
 
 
-def _blend(controls: FloatArray, weights: tuple[FloatArray, FloatArray, FloatArray, FloatArray]) -> FloatArray:
+def _blend(
+    controls: Float64Array, weights: tuple[Float64Array, Float64Array, Float64Array, Float64Array]
+) -> Float64Array:
     """Return the weighted sums of four controls, (4 controls, 4 components, samples) -> (4 components, samples)."""
-    total: FloatArray = controls[0] * weights[0]
+    total: Float64Array = controls[0] * weights[0]
     for control, weight in zip(controls[1:], weights[1:], strict=True):
         total += control * weight
     return total
@@ -80,7 +82,7 @@ class DeCasteljau:
         Control quaternions, components, segments: q[n], b[n], a[n+1], q[n+1].
     """
 
-    def __init__(self, controls: FloatArray) -> None:
+    def __init__(self, controls: Float64Array) -> None:
         self._controls = controls
         c0, c1, c2, c3 = controls
         arcs = [_ready_arcs(c0, c1), _ready_arcs(c1, c2), _ready_arcs(c2, c3)]
@@ -89,7 +91,7 @@ class DeCasteljau:
         self._any_steep = bool(self._steep.any())
         self._columns = np.concatenate([controls.reshape(16, -1), np.stack([*chain.from_iterable(arcs), *dots])])
 
-    def value(self, segment: IndexArray, u: FloatArray) -> FloatArray:
+    def value(self, segment: IndexArray, u: Float64Array) -> Float64Array:
         """Return the quaternions at u, shape (4, samples)."""
         columns = self._columns.take(segment, axis=1)
         half0, per_sine0, g01, half1, per_sine1, g12, half2, per_sine2, g23, g02, g13, g03 = columns[16:]
@@ -112,7 +114,7 @@ class DeCasteljau:
             values[:, careful] = self.value_and_rate(segment[careful], u[careful])[0]
         return values
 
-    def value_and_rate(self, segment: IndexArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def value_and_rate(self, segment: IndexArray, u: Float64Array) -> tuple[Float64Array, Float64Array]:
         """Return quaternions and their derivatives by u, both of shape (4, samples), by slerps as written."""
         points = list(self._controls.take(segment, axis=2))
         rates = [np.zeros_like(points[0])] * len(points)
@@ -124,7 +126,7 @@ class DeCasteljau:
             points, rates = [step[0] for step in steps], [step[1] for step in steps]
         return points[0], rates[0]
 
-    def value_and_derivatives(self, segment: IndexArray, u: FloatArray) -> sphere.WithDerivatives:
+    def value_and_derivatives(self, segment: IndexArray, u: Float64Array) -> sphere.WithDerivatives:
         """Return quaternions with their first and second derivatives by u, each of shape (4, samples)."""
         at = local_parameter(u)
         points = [constant_points(control) for control in self._controls.take(segment, axis=2)]
@@ -142,7 +144,7 @@ class Squad:
         Control quaternions, components, segments: q[n], out[n], in[n+1], q[n+1].
     """
 
-    def __init__(self, controls: FloatArray) -> None:
+    def __init__(self, controls: Float64Array) -> None:
         self._controls = controls
         c0, c1, c2, c3 = controls
         arcs = [_ready_arcs(c0, c3), _ready_arcs(c1, c2)]
@@ -151,7 +153,7 @@ class Squad:
         self._any_steep = bool(self._steep.any())
         self._columns = np.concatenate([controls.reshape(16, -1), np.stack([*chain.from_iterable(arcs), *dots])])
 
-    def value(self, segment: IndexArray, u: FloatArray) -> FloatArray:
+    def value(self, segment: IndexArray, u: Float64Array) -> Float64Array:
         """Return the quaternions at u, shape (4, samples)."""
         columns = self._columns.take(segment, axis=1)
         half0, per_sine0, g03, half1, per_sine1, g12, g01, g02, g31, g32 = columns[16:]
@@ -165,7 +167,7 @@ class Squad:
             values[:, careful] = self.value_and_rate(segment[careful], u[careful])[0]
         return values
 
-    def value_and_rate(self, segment: IndexArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def value_and_rate(self, segment: IndexArray, u: Float64Array) -> tuple[Float64Array, Float64Array]:
         """Return quaternions and their derivatives by u, both of shape (4, samples), by slerps as written."""
         c0, c1, c2, c3 = self._controls.take(segment, axis=2)
         still = np.zeros_like(c0)
@@ -173,7 +175,7 @@ class Squad:
         between = sphere.slerp_with_rate(c1, still, c2, still, u, 1.0)
         return sphere.slerp_with_rate(*keys, *between, 2.0 * u * (1.0 - u), 2.0 - 4.0 * u)
 
-    def value_and_derivatives(self, segment: IndexArray, u: FloatArray) -> sphere.WithDerivatives:
+    def value_and_derivatives(self, segment: IndexArray, u: Float64Array) -> sphere.WithDerivatives:
         """Return quaternions with their first and second derivatives by u, each of shape (4, samples)."""
         c0, c1, c2, c3 = (constant_points(control) for control in self._controls.take(segment, axis=2))
         at = local_parameter(u)
@@ -186,15 +188,15 @@ class Squad:
 class SphereCurve(Protocol):
     """Segments of a curve on the sphere, with its derivatives by the local parameter."""
 
-    def value(self, segment: IndexArray, u: FloatArray) -> FloatArray:
+    def value(self, segment: IndexArray, u: Float64Array) -> Float64Array:
         """Return the quaternions at u, shape (4, samples)."""
         ...
 
-    def value_and_rate(self, segment: IndexArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def value_and_rate(self, segment: IndexArray, u: Float64Array) -> tuple[Float64Array, Float64Array]:
         """Return quaternions and their derivatives by u, both of shape (4, samples)."""
         ...
 
-    def value_and_derivatives(self, segment: IndexArray, u: FloatArray) -> sphere.WithDerivatives:
+    def value_and_derivatives(self, segment: IndexArray, u: Float64Array) -> sphere.WithDerivatives:
         """Return quaternions with their first and second derivatives by u, each of shape (4, samples)."""
         ...
 
@@ -206,7 +208,7 @@ class RotationSegments:
         self._curve = curve
         self.whole_turns = whole_turns
 
-    def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+    def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
         """Return values or derivatives by u, shape (components, samples)."""
         if nu == 0:
             values = self._curve.value(segment, u)
@@ -225,11 +227,11 @@ class RotationSegments:
         return self.whole_turns.add_to_accelerations(acceleration, velocity, segment, u)
 
 
-def constant_points(points: FloatArray) -> sphere.WithDerivatives:
+def constant_points(points: Float64Array) -> sphere.WithDerivatives:
     """Return points that do not move."""
     return sphere.WithDerivatives(points, np.zeros_like(points), np.zeros_like(points))
 
 
-def local_parameter(u: FloatArray) -> sphere.WithDerivatives:
+def local_parameter(u: Float64Array) -> sphere.WithDerivatives:
     """Return the local parameter with its derivatives by itself, 1 and 0."""
     return sphere.WithDerivatives(u, np.ones_like(u), np.zeros_like(u))

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from ..keys import FloatArray, KeysError, numbers
+from ..keys import Float64Array, KeysError, numbers
 from ..messages import n_
 from .euler import Order, from_euler, wrapped
 from .quaternions import (
@@ -56,7 +56,7 @@ def turns_to_rotations(
     axes: npt.ArrayLike,
     convention: Convention = "BLENDER",
     first: npt.ArrayLike = _IDENTITY,
-) -> FloatArray:
+) -> Float64Array:
     """Return the orientations of keys that are turns from the key before.
 
     Parameters
@@ -105,7 +105,7 @@ def turns_to_rotations(
 
 def rotations_to_turns(
     q: npt.ArrayLike, convention: Convention = "BLENDER", path: Literal["SHORTEST", "AS_KEYED"] = "SHORTEST"
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[Float64Array, Float64Array]:
     """Return keys as turns from the key before: the opposite of `turns_to_rotations`.
 
     Parameters
@@ -144,7 +144,7 @@ def rotations_to_turns(
     return turn_sign(convention) * angles, axes
 
 
-def turns_of_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> tuple[FloatArray, FloatArray]:
+def turns_of_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> tuple[Float64Array, Float64Array]:
     """Return the turns that Euler keys mean, whole turns counted, for `tcb.RotationSpline.from_turns`.
 
     Parameters
@@ -193,7 +193,7 @@ def turns_of_euler(angles: npt.ArrayLike, order: Order = "XYZ") -> tuple[FloatAr
     return _nearest_to_sums(from_euler(keys, order), walked)
 
 
-def turns_of_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+def turns_of_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
     """Return the turns that axis-angle keys mean, whole turns counted, for `tcb.RotationSpline.from_turns`.
 
     Parameters
@@ -232,21 +232,21 @@ def turns_of_axis_angle(angles: npt.ArrayLike, axes: npt.ArrayLike) -> tuple[Flo
     return _nearest_to_sums(from_axis_angle(key_axes, key_angles), walked)
 
 
-def _of_each(angles: FloatArray, axes: FloatArray) -> FloatArray:
+def _of_each(angles: Float64Array, axes: Float64Array) -> Float64Array:
     """Return the axes, or raise an error if they are not one for each of the angles."""
     if axes.shape[:-1] != angles.shape or axes.ndim > 2:
         raise ValueError(f"axes must be one for each of angles, of shape {angles.shape}, not of {axes.shape[:-1]}")
     return axes
 
 
-def _check_finite(keys: FloatArray) -> None:
+def _check_finite(keys: Float64Array) -> None:
     """Raise KeysError for keys that are not finite."""
     finite = np.isfinite(keys).all(axis=-1)
     if not finite.all():
         raise KeysError(n_("the value is not finite"), int(np.argmin(finite)))
 
 
-def _steps_for(length: FloatArray) -> npt.NDArray[np.intp]:
+def _steps_for(length: Float64Array) -> npt.NDArray[np.intp]:
     """Return the number of steps in which to follow curves of some length, in radians, from each key to the next."""
     steps = np.maximum(np.ceil(length / _STEP), 1.0)
     if (steps > _MOST_STEPS).any():
@@ -255,7 +255,7 @@ def _steps_for(length: FloatArray) -> npt.NDArray[np.intp]:
     return steps.astype(np.intp)
 
 
-def _steps_between(steps: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], FloatArray, FloatArray]:
+def _steps_between(steps: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], Float64Array, Float64Array]:
     """Return for each step its pair of keys, and where it starts and ends between them, shape (steps, 1)."""
     pair = np.repeat(np.arange(len(steps)), steps)
     number = np.arange(len(pair)) - np.repeat(np.cumsum(steps) - steps, steps)
@@ -263,7 +263,7 @@ def _steps_between(steps: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], F
     return pair, (number / count)[:, np.newaxis], ((number + 1) / count)[:, np.newaxis]
 
 
-def _added_up(before: FloatArray, after: FloatArray, steps: npt.NDArray[np.intp]) -> FloatArray:
+def _added_up(before: Float64Array, after: Float64Array, steps: npt.NDArray[np.intp]) -> Float64Array:
     """Return the sums of the steps' rotation vectors, one a pair of keys, shape (pairs, 3)."""
     if not len(steps):
         return np.empty((0, 3))
@@ -271,14 +271,16 @@ def _added_up(before: FloatArray, after: FloatArray, steps: npt.NDArray[np.intp]
     return np.add.reduceat(turns, np.cumsum(steps) - steps)
 
 
-def _nearest_to_sums(q: FloatArray, walked: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _nearest_to_sums(q: Float64Array, walked: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Return keys' turns, each with the whole turns that bring it nearest to a summed rotation vector."""
     angles, axes = rotations_to_turns(q)
     angles[1:], axes[1:] = nearest_turns(angles[1:], axes[1:], walked)
     return angles, axes
 
 
-def nearest_turns(angles: npt.ArrayLike, axes: npt.ArrayLike, walked: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+def nearest_turns(
+    angles: npt.ArrayLike, axes: npt.ArrayLike, walked: npt.ArrayLike
+) -> tuple[Float64Array, Float64Array]:
     """Return turns that differ from those given by whole turns, and are the nearest to some rotation vectors.
 
     Parameters

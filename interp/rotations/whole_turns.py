@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..batch import IndexArray
-from ..keys import FloatArray
+from ..keys import Float64Array
 from . import sphere
 from .exponential import acceleration_of_exp, cross, turned, velocity_of_exp
 
@@ -30,14 +30,16 @@ class WholeTurns:
         Tangents at each segment's start and end.
     """
 
-    def __init__(self, count: FloatArray, axis: FloatArray, outgoing: FloatArray, incoming: FloatArray) -> None:
+    def __init__(self, count: Float64Array, axis: Float64Array, outgoing: Float64Array, incoming: Float64Array) -> None:
         self._whole = 2.0 * np.pi * count
         self._axis = axis
         self._outgoing = outgoing
         self._incoming = incoming
         self._turns = (count != 0.0) | outgoing.any(axis=0) | incoming.any(axis=0)
 
-    def turns(self, segment: IndexArray, u: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    def turns(
+        self, segment: IndexArray, u: Float64Array
+    ) -> tuple[Float64Array, Float64Array, Float64Array, Float64Array]:
         """Return the turns along and across the axis as rotation vectors (3, samples), and both derivatives by u."""
         axis, outgoing, incoming = self._axis[:, segment], self._outgoing[:, segment], self._incoming[:, segment]
         leaving, arriving = sphere.dot(axis, outgoing), sphere.dot(axis, incoming)
@@ -57,7 +59,7 @@ class WholeTurns:
             start * leave_rate + end * arrive_rate,
         )
 
-    def turn_changes(self, segment: IndexArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def turn_changes(self, segment: IndexArray, u: Float64Array) -> tuple[Float64Array, Float64Array]:
         """Return the second derivatives by u of the turns along and across the axis, both (3, samples)."""
         axis, outgoing, incoming = self._axis[:, segment], self._outgoing[:, segment], self._incoming[:, segment]
         leaving, arriving = sphere.dot(axis, outgoing), sphere.dot(axis, incoming)
@@ -65,7 +67,7 @@ class WholeTurns:
         along = self._whole[segment] * rise + leaving * leave + arriving * arrive
         return axis * along, (outgoing - axis * leaving) * leave + (incoming - axis * arriving) * arrive
 
-    def turned_since_key(self, turns: FloatArray, segment: IndexArray, u: FloatArray) -> FloatArray:
+    def turned_since_key(self, turns: Float64Array, segment: IndexArray, u: Float64Array) -> Float64Array:
         """Return the rotation vectors (samples, 3) from the segment's key, whole turns included.
 
         `turns` (samples, 4) are the same up to whole turns. The sum is exact about one axis, and otherwise near enough
@@ -76,7 +78,7 @@ class WholeTurns:
         rest = 2.0 * sphere.log(sphere.product(sphere.conjugate(winding), turns.T))
         return (along + across + rest).T
 
-    def add_to_values(self, values: FloatArray, segment: IndexArray, u: FloatArray) -> FloatArray:
+    def add_to_values(self, values: Float64Array, segment: IndexArray, u: Float64Array) -> Float64Array:
         """Return the quaternions with whole turns added."""
         at = np.flatnonzero(self._turns[segment])
         if at.size:
@@ -85,7 +87,7 @@ class WholeTurns:
             values[:, at] = sphere.product(winding, values[:, at])
         return values
 
-    def add_to_velocities(self, velocities: FloatArray, segment: IndexArray, u: FloatArray) -> FloatArray:
+    def add_to_velocities(self, velocities: Float64Array, segment: IndexArray, u: Float64Array) -> Float64Array:
         """Return the angular velocities by u with whole turns added."""
         at = np.flatnonzero(self._turns[segment])
         if at.size:
@@ -95,8 +97,8 @@ class WholeTurns:
         return velocities
 
     def add_to_accelerations(
-        self, accelerations: FloatArray, velocities: FloatArray, segment: IndexArray, u: FloatArray
-    ) -> FloatArray:
+        self, accelerations: Float64Array, velocities: Float64Array, segment: IndexArray, u: Float64Array
+    ) -> Float64Array:
         """Return the angular accelerations by u with whole turns added; `velocities` are those without."""
         at = np.flatnonzero(self._turns[segment])
         if at.size:

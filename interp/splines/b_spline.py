@@ -21,7 +21,7 @@ from ..batch import Continuity, Cycle, IndexArray, KeyBatch, Method
 from ..c2_equations import SETTLED, matrices, segments_beside
 from ..components import ComponentSpline
 from ..cubics import Cubics
-from ..keys import FloatArray, Keys, KeysError
+from ..keys import Float64Array, Keys, KeysError
 from ..messages import n_
 from ..rotations import sphere
 from ..rotations.exponential import cross, rate_of_velocity, rotated, turned, velocity_of_exp
@@ -44,9 +44,9 @@ class _Weights(NamedTuple):
     Bezier ordinates these are: of ``1 - b1`` the first (the others are 0), of b2 all four, of b3 the last.
     """
 
-    first: FloatArray
-    middle: FloatArray
-    last: FloatArray
+    first: Float64Array
+    middle: Float64Array
+    last: Float64Array
 
     @classmethod
     def of(cls, tracks: KeyBatch) -> _Weights:
@@ -67,7 +67,7 @@ class _Weights(NamedTuple):
         same[tracks.last[tracks.looped]] = tracks.first[tracks.looped]
         return cls(first[same], middle[:, same], last[same])
 
-    def at(self, segment: IndexArray, u: FloatArray, nu: int) -> list[FloatArray]:
+    def at(self, segment: IndexArray, u: Float64Array, nu: int) -> list[Float64Array]:
         """Return b1 - 1, b2 and b3, or their derivatives by u."""
         rest = 1.0 - u
         first, last = self.first[segment], self.last[segment]
@@ -222,7 +222,7 @@ class _CumulativeTurns:
         b1, b2 and b3.
     """
 
-    def __init__(self, tracks: KeyBatch, control: FloatArray, onward: FloatArray, weights: _Weights) -> None:
+    def __init__(self, tracks: KeyBatch, control: Float64Array, onward: Float64Array, weights: _Weights) -> None:
         self._control, self._weights = control, weights
         self._turns = [onward[:, _segments(tracks, offset)] for offset in (-1, 0, 1)]
         first, last = tracks.first[tracks.looped], tracks.last[tracks.looped]
@@ -231,7 +231,7 @@ class _CumulativeTurns:
         for turn in self._turns:
             turn[:, held] = 0.0
 
-    def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+    def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
         """Return values or derivatives by u, shape (components, samples)."""
         turns = [turn[:, segment] for turn in self._turns]
         steps = [turn * along for turn, along in zip(turns, self._weights.at(segment, u, 0), strict=True)]
@@ -258,8 +258,8 @@ class _CumulativeTurns:
 
 
 def _controls(
-    tracks: KeyBatch, keys: FloatArray, onward: FloatArray, weights: _Weights
-) -> tuple[FloatArray, FloatArray]:
+    tracks: KeyBatch, keys: Float64Array, onward: Float64Array, weights: _Weights
+) -> tuple[Float64Array, Float64Array]:
     """Return controls (4, K) with which the cumulative B-spline meets the keys, and the turns between them (3, K).
 
     At a key it is ``c exp(-t1 first / 2) exp(t2 middle / 2)``, with the turns t1 to its control and t2 from it.
@@ -304,14 +304,14 @@ def _controls(
     raise KeysError(fault, key, frame)
 
 
-def _turns_near(near: FloatArray, control: FloatArray, tracks: KeyBatch) -> FloatArray:
+def _turns_near(near: Float64Array, control: Float64Array, tracks: KeyBatch) -> Float64Array:
     """Return the turns from control to control, in the control's own frame, with the whole turns of turns near them."""
     onward = 2.0 * sphere.log(sphere.product(sphere.conjugate(control), control[:, tracks.segment_end]))
     size = sphere.length(onward)
     axis = np.divide(onward, size, out=np.zeros_like(onward), where=size > 0.0)
     # Two whole turns bring a quaternion back to its sign, too.
     missing = np.rint((sphere.dot(axis, near) - size) / (4.0 * np.pi))
-    turns: FloatArray = onward + axis * (4.0 * np.pi * missing)
+    turns: Float64Array = onward + axis * (4.0 * np.pi * missing)
     turns[:, tracks.last] = 0.0
     return turns
 

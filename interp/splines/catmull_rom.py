@@ -16,12 +16,12 @@ import numpy as np
 from ..batch import Continuity, KeyBatch, Method
 from ..components import ComponentSpline
 from ..cubics import Cubics
-from ..keys import FloatArray
+from ..keys import Float64Array
 from ..messages import n_
 from ..rotations.rotation_vectors import RotationVectors, TurningSpline
 
 
-def velocities(tracks: KeyBatch, before: FloatArray, after: FloatArray) -> FloatArray:
+def velocities(tracks: KeyBatch, before: Float64Array, after: Float64Array) -> Float64Array:
     """Return the velocities at keys, a frame, shape (d, K).
 
     Parameters
@@ -37,7 +37,7 @@ def velocities(tracks: KeyBatch, before: FloatArray, after: FloatArray) -> Float
     leaving = np.divide(after, tracks.after, out=np.zeros_like(after), where=tracks.after > 0.0)
     around = tracks.before + tracks.after
     share = np.divide(tracks.after, around, out=np.zeros_like(around), where=around > 0.0)
-    result: FloatArray = arriving * share + leaving * (1.0 - share)
+    result: Float64Array = arriving * share + leaving * (1.0 - share)
     first, last = tracks.open
     alone = last - first == 1
     result[:, first] = np.where(alone, leaving[:, first], 2.0 * leaving[:, first] - result[:, first + 1])

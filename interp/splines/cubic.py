@@ -16,7 +16,7 @@ from ..batch import Continuity, Cycle, KeyBatch, Method
 from ..c2_equations import c2_slopes, c2_velocities
 from ..components import ComponentSpline
 from ..cubics import Cubics
-from ..keys import FloatArray, Keys, checked_velocities
+from ..keys import Float64Array, Keys, checked_velocities
 from ..messages import n_
 from ..rotations.orientations import Path
 from ..rotations.rotation_vectors import RotationVectors
@@ -172,7 +172,7 @@ class ClampedRotationSpline(SolvedSpline):
         return RotationVectors.through_keys(turns, tracks, c2_velocities(tracks, turns, "CLAMPED", velocities))
 
 
-def _end_to_end(velocities: Sequence[FloatArray]) -> FloatArray:
+def _end_to_end(velocities: Sequence[Float64Array]) -> Float64Array:
     """Return the velocities of all keys, the component axis first."""
     return np.ascontiguousarray(np.concatenate(velocities).T)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..batch import Continuity, Cycle, IndexArray, KeyBatch, Method, end_to_end
 from ..components import ComponentSpline
-from ..keys import FloatArray, Keys, KeysError
+from ..keys import Float64Array, Keys, KeysError
 from ..messages import n_
 
 CALM_KEYS = 10
@@ -110,7 +110,7 @@ class _Polynomials:
         self._scale = np.repeat(scale, counts)
         self._weights = np.ldexp(1.0 / product, np.maximum(self._scale - exponent, _LOWEST))
 
-    def swings(self) -> FloatArray:
+    def swings(self) -> Float64Array:
         """Return how many times as far as the keys it can go in each segment, for the worst values."""
         segment = np.flatnonzero(self._length > 0.0)
         largest = np.zeros(len(segment))
@@ -123,19 +123,21 @@ class _Polynomials:
             largest = np.maximum(largest, self._scaled(sizes * np.abs(product), exponent, segment))
         return largest
 
-    def _others(self, key: IndexArray) -> Iterator[tuple[IndexArray, FloatArray]]:
+    def _others(self, key: IndexArray) -> Iterator[tuple[IndexArray, Float64Array]]:
         """Give the first, second and further keys of given keys' tracks, and 1 or, where there are no more, 0."""
         first, last = self._first[key], self._last[key]
         for number in range(self._most):
             yield np.minimum(first + number, last), (first + number <= last).astype(np.float64)
 
-    def _distances(self, segment: IndexArray, u: FloatArray) -> Iterator[tuple[IndexArray, FloatArray, FloatArray]]:
+    def _distances(
+        self, segment: IndexArray, u: Float64Array
+    ) -> Iterator[tuple[IndexArray, Float64Array, Float64Array]]:
         """Give each key of a track, the distance from it, and 1 or, where there is no such key, 0."""
         start, along = self._frames[segment], u * self._length[segment]
         for other, there in self._others(segment):
             yield other, (start - self._frames[other]) + along, there
 
-    def _products(self, segment: IndexArray, u: FloatArray) -> tuple[FloatArray, IndexArray]:
+    def _products(self, segment: IndexArray, u: Float64Array) -> tuple[Float64Array, IndexArray]:
         """Return the products of the distances from all keys but those that are met, mantissas and exponents."""
         product, exponent = np.ones(len(segment)), np.zeros(len(segment), dtype=np.intp)
         for _, distance, there in self._distances(segment, u):
@@ -143,13 +145,13 @@ class _Polynomials:
             exponent += shift
         return product, exponent
 
-    def _scaled(self, mantissa: FloatArray, exponent: IndexArray, segment: IndexArray) -> FloatArray:
+    def _scaled(self, mantissa: Float64Array, exponent: IndexArray, segment: IndexArray) -> Float64Array:
         """Return sums of weights times products of distances as numbers."""
         with np.errstate(over="ignore"):
-            numbers: FloatArray = np.ldexp(mantissa, np.minimum(exponent - self._scale[segment], -_LOWEST))
+            numbers: Float64Array = np.ldexp(mantissa, np.minimum(exponent - self._scale[segment], -_LOWEST))
             return numbers
 
-    def _derivatives_at_keys(self, nu: int) -> FloatArray:
+    def _derivatives_at_keys(self, nu: int) -> Float64Array:
         """Return derivatives by frame at the keys, (d, K), from those one lower (Schneider and Werner)."""
         while len(self._at_keys) <= nu:
             values, key = self._at_keys[0], np.arange(len(self._frames))
@@ -165,7 +167,7 @@ class _Polynomials:
             self._at_keys.append(total)
         return self._at_keys[nu]
 
-    def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+    def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
         """Return values or derivatives by u, shape (components, samples)."""
         data = self._derivatives_at_keys(nu)
         total, met = np.zeros((len(data), len(segment))), np.full(len(segment), -1)

@@ -14,7 +14,7 @@ import numpy as np
 from ..batch import Continuity, Cycle, IndexArray, KeyBatch, Method, end_to_end
 from ..components import ComponentSpline
 from ..cubics import Cubics
-from ..keys import FloatArray, Keys
+from ..keys import Float64Array, Keys
 from ..messages import n_
 from . import catmull_rom
 
@@ -80,25 +80,25 @@ def _onward(tracks: KeyBatch) -> Cubics:
     return Cubics(np.zeros_like(logs), logs[:, end] - logs, rates * length, rates[:, end] * length)
 
 
-def _largest_logarithms(keys: Keys, onward: Cubics) -> FloatArray:
+def _largest_logarithms(keys: Keys, onward: Cubics) -> Float64Array:
     """Return about the largest logarithm in the segment after each key, shape (n,)."""
     segment = np.repeat(np.arange(len(keys)), _PARTS + 1)
     u = np.tile(np.linspace(0.0, 1.0, _PARTS + 1), len(keys))
     logs = onward.evaluate(segment, u, 0) + np.log(np.abs(keys.values.T))[:, segment]
-    largest: FloatArray = logs.max(axis=0).reshape(len(keys), _PARTS + 1).max(axis=1)
+    largest: Float64Array = logs.max(axis=0).reshape(len(keys), _PARTS + 1).max(axis=1)
     return largest
 
 
 class Exponentials:
     """Segments that are their first value times the exponential of a cubic."""
 
-    def __init__(self, start: FloatArray, onward: Cubics) -> None:
+    def __init__(self, start: Float64Array, onward: Cubics) -> None:
         self._start = start
         self._onward = onward
 
-    def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+    def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
         """Return values or derivatives by u, shape (components, samples)."""
-        values: FloatArray = self._start.take(segment, axis=1) * np.exp(self._onward.evaluate(segment, u, 0))
+        values: Float64Array = self._start.take(segment, axis=1) * np.exp(self._onward.evaluate(segment, u, 0))
         if nu == 0:
             return values
         rates = self._onward.evaluate(segment, u, 1)

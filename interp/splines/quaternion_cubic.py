@@ -12,7 +12,7 @@ import numpy as np
 
 from ..batch import Continuity, Cycle, IndexArray, KeyBatch, Method, end_to_end
 from ..cubics import Cubics
-from ..keys import FloatArray, Keys
+from ..keys import Float64Array, Keys
 from ..messages import n_
 from ..rotations import sphere
 from ..rotations.orientations import OrientationSpline, Path, neighbours, path_signs
@@ -73,11 +73,11 @@ class Normalised:
     def __init__(self, components: Cubics) -> None:
         self._components = components
 
-    def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+    def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
         """Return values or derivatives by u, shape (components, samples)."""
         p = self._components.evaluate(segment, u, 0)
         if nu == 0:
-            values: FloatArray = p / sphere.length(p)
+            values: Float64Array = p / sphere.length(p)
             return values
         # p = r q gives p' / p = r' / r + q' / q, of which the vector is half the angular velocity; and its derivative
         # is p'' / p less the square of p' / p.
@@ -86,7 +86,7 @@ class Normalised:
         if nu == 1:
             return 2.0 * ratio[1:]
         change = sphere.product(self._components.evaluate(segment, u, 2), inverse)
-        acceleration: FloatArray = 2.0 * change[1:] - 4.0 * ratio[0] * ratio[1:]
+        acceleration: Float64Array = 2.0 * change[1:] - 4.0 * ratio[0] * ratio[1:]
         return acceleration
 
 

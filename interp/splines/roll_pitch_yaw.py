@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import rotations
 from ..batch import Continuity, Curve, Cycle, IndexArray, KeyBatch, Method, Spline, checked_choice, end_to_end
-from ..keys import FloatArray, Keys, KeysError
+from ..keys import Float64Array, Keys, KeysError
 from ..messages import n_
 from ..rotations import sphere
 from ..rotations.exponential import cross, rotated
@@ -91,7 +91,7 @@ class RotationSpline(OrientationSpline):
         """Return whether it is a loop of more than two keys."""
         return self.cycle == "LOOP" and len(self.keys) > 2
 
-    def _angle_keys(self, values: FloatArray) -> Keys:
+    def _angle_keys(self, values: Float64Array) -> Keys:
         """Return the keys of the angles; of a loop those of the periods before and after, too."""
         keys, looped = self.keys, self._is_looped
         if not looped:
@@ -144,7 +144,7 @@ def _spline_of(angles: Method, keys: Keys, own: Keys) -> Spline:
     return spline
 
 
-def _with_neighbours(rows: FloatArray, looped: bool) -> FloatArray:
+def _with_neighbours(rows: Float64Array, looped: bool) -> Float64Array:
     """Return the rows of a loop's keys with those of the periods before and after; otherwise as they are."""
     return np.concatenate([rows[:-1], rows, rows[1:]]) if looped else rows
 
@@ -167,7 +167,7 @@ class EulerCurve:
         self._segment = segment
         self._order = order
 
-    def evaluate(self, segment: IndexArray, u: FloatArray, nu: int) -> FloatArray:
+    def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
         """Return values or derivatives by u, shape (components, samples)."""
         own = self._segment[segment]
         angles = self._angles.evaluate(own, u, 0)
@@ -180,15 +180,17 @@ class EulerCurve:
         axes = _rotated_axes(angles, first, middle, last)
         parts = [axis * rates[index] for axis, index in zip(axes, (first, middle, last), strict=True)]
         if nu == 1:
-            velocity: FloatArray = parts[0] + parts[1] + parts[2]
+            velocity: Float64Array = parts[0] + parts[1] + parts[2]
             return velocity
         changes = self._angles.evaluate(own, u, 2)
         grown = [axis * changes[index] for axis, index in zip(axes, (first, middle, last), strict=True)]
-        acceleration: FloatArray = grown[0] + grown[1] + grown[2]
+        acceleration: Float64Array = grown[0] + grown[1] + grown[2]
         return acceleration + cross(parts[2], parts[1]) + cross(parts[2] + parts[1], parts[0])
 
 
-def _rotated_axes(angles: FloatArray, first: int, middle: int, last: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _rotated_axes(
+    angles: Float64Array, first: int, middle: int, last: int
+) -> tuple[Float64Array, Float64Array, Float64Array]:
     """Return the axes (3, samples) that the first, middle and last angle turn about, in the parent's frame."""
     unit = np.eye(3)[:, :, np.newaxis] * np.ones_like(angles[0])
     by_last = sphere.exp(unit[last] * angles[last] / 2.0)

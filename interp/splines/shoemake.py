@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..batch import Continuity, IndexArray, KeyBatch, Method
-from ..keys import FloatArray
+from ..keys import Float64Array
 from ..messages import n_
 from ..rotations import sphere
 from ..rotations.orientations import OrientationSpline, neighbours, path_signs
@@ -112,21 +112,26 @@ class _Blend:
     """
 
     def __init__(
-        self, start: FloatArray, end: FloatArray, leaving: FloatArray, arriving: FloatArray, weight: FloatArray
+        self,
+        start: Float64Array,
+        end: Float64Array,
+        leaving: Float64Array,
+        arriving: Float64Array,
+        weight: Float64Array,
     ) -> None:
         self._columns = np.concatenate([start, end, leaving, arriving, weight])
 
-    def value(self, segment: IndexArray, u: FloatArray) -> FloatArray:
+    def value(self, segment: IndexArray, u: Float64Array) -> Float64Array:
         start, end, leaving, arriving, (constant, slope) = self._of_segments(segment)
         between = sphere.slerp(start, end, u)
         left = sphere.slerp(_turned(start, u * leaving), between, u)
         right = sphere.slerp(between, _turned(end, (u - 1.0) * arriving), u)
         return sphere.slerp(left, right, constant + slope * u)
 
-    def value_and_rate(self, segment: IndexArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def value_and_rate(self, segment: IndexArray, u: Float64Array) -> tuple[Float64Array, Float64Array]:
         return self.value_and_derivatives(segment, u)[:2]
 
-    def value_and_derivatives(self, segment: IndexArray, u: FloatArray) -> sphere.WithDerivatives:
+    def value_and_derivatives(self, segment: IndexArray, u: Float64Array) -> sphere.WithDerivatives:
         start, end, leaving, arriving, (constant, slope) = self._of_segments(segment)
         at = local_parameter(u)
         between = sphere.slerp_with_derivatives(constant_points(start), constant_points(end), at)
@@ -136,7 +141,9 @@ class _Blend:
             left, right, sphere.WithDerivatives(constant + slope * u, slope, np.zeros_like(u))
         )
 
-    def _of_segments(self, segment: IndexArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+    def _of_segments(
+        self, segment: IndexArray
+    ) -> tuple[Float64Array, Float64Array, Float64Array, Float64Array, Float64Array]:
         columns = self._columns.take(segment, axis=1)
         return columns[:4], columns[4:8], columns[8:11], columns[11:14], columns[14:]
 
@@ -144,9 +151,9 @@ class _Blend:
 class _Controls(NamedTuple):
     """The keys' quaternions (4, K) with signs that go on, and angular velocities by u at segments' ends (3, K)."""
 
-    start: FloatArray
-    leaving: FloatArray
-    arriving: FloatArray
+    start: Float64Array
+    leaving: Float64Array
+    arriving: Float64Array
 
 
 def _controls(splines: Sequence[OrientationSpline], tracks: KeyBatch) -> _Controls:
@@ -165,12 +172,12 @@ def _controls(splines: Sequence[OrientationSpline], tracks: KeyBatch) -> _Contro
     return _Controls(q, velocity * length, velocity[:, end] * length)
 
 
-def _turned(q: FloatArray, turn: FloatArray) -> FloatArray:
+def _turned(q: Float64Array, turn: Float64Array) -> Float64Array:
     """Return quaternions turned by rotation vectors."""
     return sphere.product(sphere.exp(turn / 2.0), q)
 
 
-def _turning(q: FloatArray, velocity: FloatArray, u: FloatArray) -> sphere.WithDerivatives:
+def _turning(q: Float64Array, velocity: Float64Array, u: Float64Array) -> sphere.WithDerivatives:
     """Return quaternions that turn at constant angular velocities, from q at 0."""
     value = _turned(q, u * velocity)
     half = np.concatenate([np.zeros_like(velocity[:1]), velocity / 2.0])

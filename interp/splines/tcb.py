@@ -26,7 +26,7 @@ from ..batch import (
     locate,
 )
 from ..cubics import Cubics
-from ..keys import FloatArray, Keys, numbers
+from ..keys import Float64Array, Keys, numbers
 from ..messages import n_
 from ..rotations import sphere
 from ..rotations.orientations import Path, check_arcs, neighbours, normalised, path_signs, turned_keys
@@ -44,8 +44,8 @@ _NEARLY_WHOLE = 2e-3
 class Adjust(NamedTuple):
     """The factors for unequal key spacing, one a key."""
 
-    incoming: FloatArray
-    outgoing: FloatArray
+    incoming: Float64Array
+    outgoing: Float64Array
 
 
 def adjust(tracks: KeyBatch) -> Adjust:
@@ -56,7 +56,9 @@ def adjust(tracks: KeyBatch) -> Adjust:
     return Adjust(0.5 + level * (share - 0.5), 0.5 + level * (0.5 - share))
 
 
-def tangents(tracks: KeyBatch, before: FloatArray, after: FloatArray, ends: Ends) -> tuple[FloatArray, FloatArray]:
+def tangents(
+    tracks: KeyBatch, before: Float64Array, after: Float64Array, ends: Ends
+) -> tuple[Float64Array, Float64Array]:
     """Return incoming and outgoing tangents, each by its own segment's local parameter.
 
     Parameters
@@ -132,7 +134,7 @@ class VectorSpline:
         self.keys = checked_keys(keys)
         self.cycle = checked_cycle(cycle)
 
-    def __call__(self, frames: npt.ArrayLike, nu: int = 0) -> FloatArray:
+    def __call__(self, frames: npt.ArrayLike, nu: int = 0) -> Float64Array:
         """Evaluate.
 
         Parameters
@@ -160,7 +162,7 @@ class VectorSpline:
         return VectorSpline, self.keys.values.shape[1]
 
     @classmethod
-    def chords(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> tuple[FloatArray, FloatArray]:
+    def chords(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> tuple[Float64Array, Float64Array]:
         """Return the differences from the key before each key, and to the key after it, each of shape (d, K)."""
         p = np.ascontiguousarray(tracks.values.T)
         return p - p.take(tracks.previous, axis=1), p.take(tracks.following, axis=1) - p
@@ -180,11 +182,11 @@ class VectorSpline:
 class _KeyTurns(NamedTuple):
     """The whole turns of each segment, shape (n-1,), and their unit axes, shape (n-1, 3)."""
 
-    number: FloatArray
-    axis: FloatArray
+    number: Float64Array
+    axis: Float64Array
 
     @property
-    def signs(self) -> FloatArray:
+    def signs(self) -> Float64Array:
         """Return the signs that they give the keys' quaternions, shape (n,)."""
         return np.append(1.0, np.cumprod(1.0 - 2.0 * np.mod(self.number, 2.0)))
 
@@ -315,7 +317,7 @@ class RotationSpline:
             spline._turns = _KeyTurns(np.sign(angle[1:]) * np.floor(size / (2.0 * np.pi)), turned_axes[1:])
         return spline
 
-    def __call__(self, frames: npt.ArrayLike, nu: int = 0) -> FloatArray:
+    def __call__(self, frames: npt.ArrayLike, nu: int = 0) -> Float64Array:
         """Evaluate.
 
         Parameters
@@ -334,7 +336,7 @@ class RotationSpline:
         """
         return evaluate_one(self, frames, nu)
 
-    def turn_from_key(self, frames: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    def turn_from_key(self, frames: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
         """Return the turn to each sample from the key before it: the numbers of 3D Studio's key info.
 
         Parameters
@@ -396,7 +398,7 @@ class RotationSpline:
         return RotationSpline, self.construction, self.ends
 
     @classmethod
-    def chords(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> tuple[FloatArray, FloatArray]:
+    def chords(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> tuple[Float64Array, Float64Array]:
         """Return the rotation vectors from the key before each key, and to the key after it, each of shape (3, K).
 
         They are in the parent's frame, without whole turns.
@@ -425,7 +427,7 @@ class RotationSpline:
         return RotationSegments(Squad(controls) if squad else DeCasteljau(controls), whole_turns)
 
 
-def _signs(splines: Sequence[RotationSpline], tracks: KeyBatch) -> FloatArray:
+def _signs(splines: Sequence[RotationSpline], tracks: KeyBatch) -> Float64Array:
     """Return the signs, one a key, with which arcs between neighbouring quaternions are those of the path."""
     signs = path_signs([spline.path for spline in splines], tracks)
     for spline, first, last in zip(splines, tracks.first, tracks.last, strict=True):
@@ -434,7 +436,9 @@ def _signs(splines: Sequence[RotationSpline], tracks: KeyBatch) -> FloatArray:
     return signs
 
 
-def _segment_controls(tracks: KeyBatch, q: FloatArray, outgoing: FloatArray, incoming: FloatArray) -> FloatArray:
+def _segment_controls(
+    tracks: KeyBatch, q: Float64Array, outgoing: Float64Array, incoming: Float64Array
+) -> Float64Array:
     """Return four controls a segment; the segment that a last key begins stays on it."""
     end = tracks.segment_end
     controls = np.stack([q, outgoing, incoming[:, end], q[:, end]])
@@ -442,7 +446,7 @@ def _segment_controls(tracks: KeyBatch, q: FloatArray, outgoing: FloatArray, inc
     return controls
 
 
-def _controls(tracks: KeyBatch, q: FloatArray, before: FloatArray, after: FloatArray, ends: Ends) -> FloatArray:
+def _controls(tracks: KeyBatch, q: Float64Array, before: Float64Array, after: Float64Array, ends: Ends) -> Float64Array:
     """Return the control quaternions of de Casteljau segments (docs/formulas.md, "De Casteljau on the sphere")."""
     tension, continuity, bias = tracks.parameters[:3]
     slack = 1.0 - tension
@@ -463,8 +467,8 @@ def _controls(tracks: KeyBatch, q: FloatArray, before: FloatArray, after: FloatA
 
 
 def _tangent_ends(
-    tracks: KeyBatch, q: FloatArray, incoming: FloatArray, outgoing: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+    tracks: KeyBatch, q: Float64Array, incoming: Float64Array, outgoing: Float64Array
+) -> tuple[Float64Array, Float64Array]:
     """Return the controls after the first and before the last keys, as vector tracks have them."""
     slack = 1.0 - tracks.parameters[0]
     first, last = tracks.open
@@ -478,7 +482,9 @@ def _tangent_ends(
     )
 
 
-def _squad_controls(tracks: KeyBatch, q: FloatArray, before: FloatArray, after: FloatArray, ends: Ends) -> FloatArray:
+def _squad_controls(
+    tracks: KeyBatch, q: Float64Array, before: Float64Array, after: Float64Array, ends: Ends
+) -> Float64Array:
     """Return the control quaternions of squad segments (docs/formulas.md, "Squad").
 
     Its ksm, ksp, kdm, kdp are the factors of `tangents`, taken here of the logarithms of turns.

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...batch import BoolArray, IndexArray
-from ...keys import FloatArray
+from ...keys import Float64Array
 from .. import subdivision
 from .cubics import Cubics
 from .division import Division
@@ -39,7 +39,7 @@ class Balancing:
             pieces, _ = self.take_good(pieces, trial)
         return pieces
 
-    def needed(self, trial: Pieces) -> tuple[FloatArray, FloatArray]:
+    def needed(self, trial: Pieces) -> tuple[Float64Array, Float64Array]:
         """Return the mass of each piece, and how many pieces each strand needs: see `subdivision.pieces_needed`."""
         return subdivision.pieces_needed(trial.error / self._strands.goal[trial.strand], first_of_strands(trial))
 

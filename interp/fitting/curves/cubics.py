@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...batch import BoolArray
-from ...keys import FloatArray
+from ...keys import Float64Array
 from ...rotations import sphere
 from ...rotations.representations import RotationRepresentation
 from .. import subdivision
@@ -35,7 +35,7 @@ class Cubics:
         """Return the cubics of spans, with their errors."""
         return self.from_samples(self.sample(spans))
 
-    def sample(self, spans: Spans, basis: FloatArray = subdivision.BERNSTEIN) -> Samples:
+    def sample(self, spans: Spans, basis: Float64Array = subdivision.BERNSTEIN) -> Samples:
         """Return exact values within spans, at the parameters for which `basis` maps Bezier points to values."""
         first, last = spans.frames
         third = (last - first) / 3.0
@@ -62,13 +62,13 @@ class Cubics:
         found: BoolArray = ((jumps > first + edge) & (jumps < last - edge)).any(axis=0)
         return found
 
-    def dense_errors(self, spans: Spans) -> FloatArray:
+    def dense_errors(self, spans: Spans) -> Float64Array:
         """Return the errors of the cubics of spans from so many samples that none has to be interpolated."""
         _, _, differences = self._compare(self.sample(spans, subdivision.DENSE), subdivision.DENSE)
-        errors: FloatArray = np.sqrt(_squares(differences)).max(axis=0) * _MARGIN
+        errors: Float64Array = np.sqrt(_squares(differences)).max(axis=0) * _MARGIN
         return errors
 
-    def _compare(self, samples: Samples, basis: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _compare(self, samples: Samples, basis: Float64Array) -> tuple[Float64Array, Float64Array, Float64Array]:
         """Return the cubics' Bezier points, the exact values less the cubics', and the differences as errors.
 
         The last are rotation vectors for rotations, otherwise the second.
@@ -89,8 +89,8 @@ class Cubics:
         return points, rest, differences
 
     def _channel_values(
-        self, spans: Spans, at: FloatArray, exact: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        self, spans: Spans, at: Float64Array, exact: Float64Array
+    ) -> tuple[Float64Array, Float64Array, Float64Array]:
         """Return the channels' values (2, c, n) and rates at the ends of spans, and their values (m, c, n) between."""
         representation = self._representation
         if representation is None:
@@ -117,8 +117,8 @@ class Cubics:
         return values, rates, np.moveaxis(between, 1, 0)
 
     def _integrate(
-        self, representation: RotationRepresentation, spans: Spans, at: FloatArray, exact: FloatArray
-    ) -> FloatArray:
+        self, representation: RotationRepresentation, spans: Spans, at: Float64Array, exact: Float64Array
+    ) -> Float64Array:
         """Return the numbers (c, m, n) of orientations that are far apart.
 
         From one sample to the next the numbers are predicted by the trapezoidal rule from their rates, and the
@@ -142,8 +142,8 @@ class Cubics:
 
 
 def _rotation_vectors(
-    representation: RotationRepresentation, spans: Spans, start: FloatArray, played: FloatArray, exact: FloatArray
-) -> FloatArray:
+    representation: RotationRepresentation, spans: Spans, start: Float64Array, played: Float64Array, exact: Float64Array
+) -> Float64Array:
     """Return the rotation vectors (m, 3, n) from the played to the exact orientations.
 
     Quaternions are not negated for the shorter way, so that a missing turn is an error.
@@ -153,11 +153,11 @@ def _rotation_vectors(
     turn = sphere.product(sphere.conjugate(orientation * sign), exact)
     sine = sphere.length(turn[1:])
     angle = 2.0 * np.arctan2(sine, turn[0])
-    vectors: FloatArray = turn[1:] * np.divide(angle, sine, out=np.full_like(sine, 2.0), where=sine > 0.0)
+    vectors: Float64Array = turn[1:] * np.divide(angle, sine, out=np.full_like(sine, 2.0), where=sine > 0.0)
     return np.moveaxis(vectors, 1, 0)
 
 
-def _largest(differences: FloatArray) -> FloatArray:
+def _largest(differences: Float64Array) -> Float64Array:
     """Return the largest differences all along spans, shape (n,), from those at the nodes, shape (nodes, k, n)."""
     between = subdivision.apply(subdivision.TO_BETWEEN, differences)
     size = np.zeros((len(subdivision.PARAMETERS), differences.shape[2]))
@@ -168,16 +168,16 @@ def _largest(differences: FloatArray) -> FloatArray:
     slope, curvature = parabola(subdivision.PARAMETERS, row, before, largest, after)
     above = np.divide(slope * slope, 4.0 * curvature, out=np.zeros_like(curvature), where=curvature > 0.0)
     last = subdivision.apply(subdivision.TO_CHEBYSHEV[-1:], differences) / 8.0
-    error: FloatArray = (largest + above + np.sqrt(_squares(last)[0])) * _MARGIN
+    error: Float64Array = (largest + above + np.sqrt(_squares(last)[0])) * _MARGIN
     return error
 
 
-def _squares(vectors: FloatArray) -> FloatArray:
+def _squares(vectors: Float64Array) -> Float64Array:
     """Return the squares of lengths (m, n) of vectors (m, k, n)."""
     return dot(vectors, vectors)
 
 
-def dot(one: FloatArray, other: FloatArray) -> FloatArray:
+def dot(one: Float64Array, other: Float64Array) -> Float64Array:
     """Return the dot products (m, n) of vectors (m, k, n)."""
-    products: FloatArray = sphere.dot(np.moveaxis(one, 1, 0), np.moveaxis(other, 1, 0))
+    products: Float64Array = sphere.dot(np.moveaxis(one, 1, 0), np.moveaxis(other, 1, 0))
     return products

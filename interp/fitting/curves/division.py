@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...batch import IndexArray
-from ...keys import FloatArray
+from ...keys import Float64Array
 from .. import subdivision
 from .cubics import Cubics
 from .spans import Cuts, Pieces, Spans
@@ -59,14 +59,14 @@ class Division:
         goal = self._strands.goal[strands]
         representation = self._strands.representation
 
-        def measure(span: IndexArray, values: FloatArray, change: FloatArray) -> FloatArray:
+        def measure(span: IndexArray, values: Float64Array, change: Float64Array) -> Float64Array:
             error = np.abs(change[0]) if representation is None else representation.angle(values, change)
-            share: FloatArray = error / goal[span]
+            share: Float64Array = error / goal[span]
             return share
 
         return measure
 
-    def _knots_for_jumps(self, spans: Spans, span: IndexArray, jumps: FloatArray) -> FloatArray:
+    def _knots_for_jumps(self, spans: Spans, span: IndexArray, jumps: Float64Array) -> Float64Array:
         """Return the knots for the ends of eases.
 
         One near to a key goes farther from it, as far as the first place where the piece from the key is within its
@@ -108,7 +108,7 @@ class Division:
         ends = np.ones(len(owner), dtype=np.bool_)
         ends[stop - 1] = False
 
-        def both(outer: FloatArray, inner: FloatArray) -> FloatArray:
+        def both(outer: Float64Array, inner: Float64Array) -> Float64Array:
             sides = outer[..., owner]
             sides[0][..., begins] = inner
             sides[1][..., ends] = inner

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...keys import FloatArray
+from ...keys import Float64Array
 from ...rotations.representations import RotationRepresentation
 from .. import subdivision
 from .balancing import Balancing
@@ -59,7 +59,7 @@ def _fit_with_lengths(cubics: Cubics, spans: Spans, representation: RotationRepr
     return cubics.from_samples(samples._replace(values=values, rates=rates))
 
 
-def _best_lengths(samples: Samples, pieces: Pieces) -> tuple[FloatArray, FloatArray]:
+def _best_lengths(samples: Samples, pieces: Pieces) -> tuple[Float64Array, Float64Array]:
     """Return the lengths of quaternions at the pieces' ends, and their rates a frame, that reduce the errors most.
 
     Returns
@@ -78,7 +78,7 @@ def _best_lengths(samples: Samples, pieces: Pieces) -> tuple[FloatArray, FloatAr
     exact = samples.between
     square = dot(exact, exact)
 
-    def across(vectors: FloatArray) -> FloatArray:
+    def across(vectors: Float64Array) -> Float64Array:
         return vectors - exact * (dot(exact, vectors) / square)[:, np.newaxis]
 
     t = subdivision.NODES[:, np.newaxis, np.newaxis]

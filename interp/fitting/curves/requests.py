@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...batch import BoolArray, Spline
-from ...keys import FloatArray
+from ...keys import Float64Array
 
 VALUE_TOLERANCE = 1e-4
 """The default tolerance of values, as a part of a track's range: not visible."""
@@ -54,7 +54,7 @@ class Request:
     free_lengths: bool = True
     other_keys: npt.ArrayLike | None = None
 
-    def tolerance_of_channels(self, channels: int) -> FloatArray:
+    def tolerance_of_channels(self, channels: int) -> Float64Array:
         """Return the tolerance of each channel, shape (channels,).
 
         Raises
@@ -81,9 +81,9 @@ class Knots:
         longer or shorter than a line from key to key has it; its derivative includes the change of the length.
     """
 
-    frames: FloatArray
-    values: FloatArray
-    derivatives: FloatArray
+    frames: Float64Array
+    values: Float64Array
+    derivatives: Float64Array
 
 
 @dataclass(frozen=True)
@@ -111,13 +111,13 @@ class Fit:
     """
 
     knots: tuple[Knots, ...]
-    outgoing: FloatArray
-    incoming: FloatArray
-    arriving: FloatArray
+    outgoing: Float64Array
+    incoming: Float64Array
+    arriving: Float64Array
     jumps: BoolArray
-    errors: FloatArray
-    tolerance: FloatArray
-    rounding: FloatArray
+    errors: Float64Array
+    tolerance: Float64Array
+    rounding: Float64Array
 
     @property
     def error(self) -> float:
@@ -130,8 +130,8 @@ class Fit:
         return bool((self.misses <= 1.0).all())
 
     @property
-    def misses(self) -> FloatArray:
+    def misses(self) -> Float64Array:
         """Return the errors in units of the allowed error, shape as `errors`."""
         # The sum of a piece's error and of rounding is itself rounded.
-        misses: FloatArray = self.errors / (np.maximum(self.tolerance, self.rounding) * (1.0 + _SUM))
+        misses: Float64Array = self.errors / (np.maximum(self.tolerance, self.rounding) * (1.0 + _SUM))
         return misses

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...batch import BoolArray
-from ...keys import FloatArray
+from ...keys import Float64Array
 from .requests import Fit, Knots
 from .spans import Pieces, count_of_strands, first_of_strands
 from .strands import LEAST_GOAL, Strands
@@ -20,12 +20,12 @@ _ARRIVES = 1e-3
 class _AtKeys(NamedTuple):
     """The arrays of `Fit` that have a row for each key, for the keys of all requests."""
 
-    outgoing: FloatArray
-    incoming: FloatArray
-    arriving: FloatArray
+    outgoing: Float64Array
+    incoming: Float64Array
+    arriving: Float64Array
     jumps: BoolArray
-    errors: FloatArray
-    rounding: FloatArray
+    errors: Float64Array
+    rounding: Float64Array
 
 
 def results(strands: Strands, pieces: Pieces) -> list[Fit]:
@@ -55,7 +55,7 @@ def results(strands: Strands, pieces: Pieces) -> list[Fit]:
     return fits
 
 
-def _continued(strands: Strands, pieces: Pieces) -> tuple[FloatArray, FloatArray]:
+def _continued(strands: Strands, pieces: Pieces) -> tuple[Float64Array, Float64Array]:
     """Return values and rates (2, c, n) in numbers that continue those of the key before, piece by piece."""
     values, rates = pieces.values.copy(), pieces.rates.copy()
     if strands.representation is None:
@@ -70,7 +70,7 @@ def _continued(strands: Strands, pieces: Pieces) -> tuple[FloatArray, FloatArray
     return values, rates
 
 
-def _at_keys(strands: Strands, pieces: Pieces, values: FloatArray, rates: FloatArray) -> _AtKeys:
+def _at_keys(strands: Strands, pieces: Pieces, values: Float64Array, rates: Float64Array) -> _AtKeys:
     """Return the derivatives, errors and jumps at the keys of all requests."""
     keys = len(strands.tracks.frames)
     outgoing, incoming, errors, rounding = (np.zeros((keys, strands.channels)) for _ in range(4))

@@ -14,7 +14,7 @@ from typing import NamedTuple, Self, TypeVar
 import numpy as np
 
 from ...batch import BoolArray, IndexArray
-from ...keys import FloatArray
+from ...keys import Float64Array
 
 
 @dataclass(frozen=True)
@@ -23,13 +23,13 @@ class Spans:
 
     strand: IndexArray
     """The strand of each span, shape (n,)."""
-    frames: FloatArray
+    frames: Float64Array
     """The frames of start and end, shape (2, n)."""
-    exact: FloatArray
+    exact: Float64Array
     """The spline's values at both, shape (2, a, n)."""
-    rates: FloatArray
+    rates: Float64Array
     """The spline's derivatives at both, shape (2, b, n)."""
-    numbers: FloatArray
+    numbers: Float64Array
     """The channels' numbers at the start, any of those that mean the same, shape (c, n)."""
     provisional: BoolArray
     """True where the knot at the start was placed by an intermediate step of the search, shape (n,)."""
@@ -45,7 +45,7 @@ class Cuts:
 
     span: IndexArray
     """The span of each knot, shape (n,)."""
-    frames: FloatArray
+    frames: Float64Array
     """The frame of each knot, shape (n,)."""
     provisional: BoolArray
     """True for the knots of intermediate steps, shape (n,)."""
@@ -57,17 +57,17 @@ class Pieces:
 
     strand: IndexArray
     """The strand of each piece, shape (n,)."""
-    frames: FloatArray
+    frames: Float64Array
     """The frames of start and end, shape (2, n)."""
-    values: FloatArray
+    values: Float64Array
     """The channels' values at start and end, shape (2, c, n)."""
-    rates: FloatArray
+    rates: Float64Array
     """Their derivatives a frame, shape (2, c, n)."""
-    error: FloatArray
+    error: Float64Array
     """The largest difference from the spline, shape (n,)."""
-    points: FloatArray
+    points: Float64Array
     """The cubics' Bezier points, shape (4, c, n)."""
-    rest: FloatArray
+    rest: Float64Array
     """The exact values less the cubics' at `subdivision.NODES`, shape (5, c, n)."""
 
     def take(self, rows: IndexArray | BoolArray) -> Self:
@@ -79,15 +79,15 @@ class Samples(NamedTuple):
     """Spans with exact values within them, which the cubics are compared with."""
 
     spans: Spans
-    knots: FloatArray
+    knots: Float64Array
     """The frames of the cubics' Bezier points, shape (4, n)."""
-    exact: FloatArray
+    exact: Float64Array
     """The spline's values at the samples, shape (a, m, n)."""
-    values: FloatArray
+    values: Float64Array
     """The channels' values at start and end, shape (2, c, n)."""
-    rates: FloatArray
+    rates: Float64Array
     """Their derivatives a frame, shape (2, c, n)."""
-    between: FloatArray
+    between: Float64Array
     """The channels' values at the samples, shape (m, c, n)."""
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ... import ease
 from ...batch import BLOCK, IndexArray, Timing
-from ...keys import FloatArray
+from ...keys import Float64Array
 from ...rotations.representations import RotationRepresentation
 from ..channel_splines import batch
 from .requests import Request
@@ -69,7 +69,7 @@ class Strands:
         self.free_lengths = np.array([request.free_lengths for request in requests])[self.request]
         self.rounding = self._rounding()
         tolerance = self.tolerance[self.request, self.component]
-        self.goal: FloatArray = np.maximum(tolerance - self.rounding, LEAST_GOAL * self.rounding)
+        self.goal: Float64Array = np.maximum(tolerance - self.rounding, LEAST_GOAL * self.rounding)
         self._start_length, self._length_change = self._lengths()
         self.ease_ends = self._ease_ends()
 
@@ -82,17 +82,17 @@ class Strands:
         """Return the number of channels of each request."""
         return int(self.numbers.shape[1])
 
-    def _rounding(self) -> FloatArray:
+    def _rounding(self) -> Float64Array:
         """Return the error that float32 adds to the values of each strand."""
         size = np.abs(self.numbers)
         if self.representation is not None:
             unit = np.abs(_unit(self.representation, self.numbers.T))
             size = unit.max(axis=0, initial=1.0)[:, np.newaxis]
         largest = np.maximum(size[self.segment, self.component], size[self.end, self.component])
-        rounding: FloatArray = _ROUNDING * largest
+        rounding: Float64Array = _ROUNDING * largest
         return rounding
 
-    def _lengths(self) -> tuple[FloatArray, FloatArray]:
+    def _lengths(self) -> tuple[Float64Array, Float64Array]:
         """Return the lengths of quaternions and axes at the starts of strands, and their changes a frame."""
         if self.representation is None:
             return np.ones(len(self)), np.zeros(len(self))
@@ -101,14 +101,14 @@ class Strands:
         change = lengths[self.end] - start
         return start, change / (self.tracks.frames[self.end] - self.tracks.frames[self.segment])
 
-    def _ease_ends(self) -> FloatArray:
+    def _ease_ends(self) -> Float64Array:
         """Return the frames at which an ease ends or begins."""
         eases = ease.normalised(self.tracks.parameters[4, self.segment], self.tracks.parameters[3, self.end])
         start, end = self.tracks.frames[self.segment], self.tracks.frames[self.end]
         frames = np.stack([start + eases[0] * (end - start), end - eases[1] * (end - start)])
         return np.where(np.stack(eases) > 0.0, frames, np.nan)
 
-    def evaluate(self, strand: IndexArray, frames: FloatArray, nu: int) -> FloatArray:
+    def evaluate(self, strand: IndexArray, frames: Float64Array, nu: int) -> Float64Array:
         """Return the spline's values or derivatives, shape (a, n), those of a strand's own component for numbers."""
         segment = self.segment[strand]
         parts = []
@@ -122,7 +122,7 @@ class Strands:
             parts.append(values * rates[0] if nu else values)
         return np.concatenate(parts, axis=1)
 
-    def lengths(self, strand: IndexArray, frames: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def lengths(self, strand: IndexArray, frames: Float64Array) -> tuple[Float64Array, Float64Array]:
         """Return the lengths of quaternions and axes at frames (…, n), and their change a frame (n,).
 
         They run from key to key in a line.
@@ -149,7 +149,7 @@ class Strands:
         return Spans(strand, frames, exact, rates, unit, provisional)
 
 
-def _unit(representation: RotationRepresentation, numbers: FloatArray) -> FloatArray:
+def _unit(representation: RotationRepresentation, numbers: Float64Array) -> Float64Array:
     """Return numbers (c, n) with quaternions and axes scaled to length 1."""
     size = representation.lengths(numbers)
     inverse = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0.0)

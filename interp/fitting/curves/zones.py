@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...batch import BoolArray, IndexArray
-from ...keys import FloatArray
+from ...keys import Float64Array
 from .spans import Pieces, Spans
 from .strands import Strands
 
@@ -46,13 +46,15 @@ class Zones:
         number, inside, _, _ = self.find(pieces.strand, pieces.frames[0])
         self._needed = np.unique(number[inside & (pieces.frames[0] > whole.frames[0, pieces.strand])])
 
-    def find(self, strand: IndexArray, frames: FloatArray) -> tuple[IndexArray, BoolArray, FloatArray, FloatArray]:
+    def find(
+        self, strand: IndexArray, frames: Float64Array
+    ) -> tuple[IndexArray, BoolArray, Float64Array, Float64Array]:
         """Return the number of a zone for each strand and frame, which frames are in it, and its start and end."""
         zone = np.searchsorted(self._starts, frames + self._offset[strand]) - 1
         low, high = self._zones[:, zone]
         return strand * len(self._starts) + zone, (frames > low) & (frames < high), low, high
 
-    def move_out(self, spans: Spans, span: IndexArray, frames: FloatArray) -> FloatArray:
+    def move_out(self, spans: Spans, span: IndexArray, frames: Float64Array) -> Float64Array:
         """Return the frames of knots, those in zones moved to an edge that is within their span, if there is one."""
         number, inside, low, high = self.find(spans.strand[span], frames)
         inside &= ~np.isin(number, self._needed)
@@ -73,14 +75,14 @@ class Zones:
         return covered
 
 
-def least_distance(start: FloatArray, end: FloatArray) -> FloatArray:
+def least_distance(start: Float64Array, end: Float64Array) -> Float64Array:
     """Return how far knots have to be apart within spans from `start` to `end`."""
     steps = np.spacing(np.maximum(-start, end).astype(np.float32))
-    least: FloatArray = np.maximum(_LEAST_FRAMES, _LEAST_STEPS * steps)
+    least: Float64Array = np.maximum(_LEAST_FRAMES, _LEAST_STEPS * steps)
     return least
 
 
-def too_near(spans: Spans, span: IndexArray, frames: FloatArray) -> BoolArray:
+def too_near(spans: Spans, span: IndexArray, frames: Float64Array) -> BoolArray:
     """Return which knots, in order of span and frame, are too near to the one before or to an end."""
     start, end = spans.frames[:, span]
     least = least_distance(start, end)
@@ -91,7 +93,7 @@ def too_near(spans: Spans, span: IndexArray, frames: FloatArray) -> BoolArray:
     return near
 
 
-def _round_out(frames: FloatArray, towards: float) -> FloatArray:
+def _round_out(frames: Float64Array, towards: float) -> Float64Array:
     """Return the frames as float32 has them, none rounded away from `towards`, which is infinite."""
     rounded = frames.astype(np.float32)
     short = (rounded < frames) if towards > 0.0 else (rounded > frames)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...keys import HIGHEST, FloatArray
+from ...keys import HIGHEST, Float64Array
 from .hermite import half_vector, hermite, hermite_derivative, transported
 from .segments import Segments
 
@@ -22,11 +22,11 @@ _EASES = (_EASE_TO, _EASE_FROM)
 class Products(NamedTuple):
     """Products of derivatives by the parameters of the key before each segment, and of the key after it."""
 
-    squares: FloatArray
+    squares: Float64Array
     """With themselves, shape (2, columns, columns, N)."""
-    across: FloatArray
+    across: Float64Array
     """Of the one with the other, shape (columns, columns, N)."""
-    slopes: FloatArray
+    slopes: Float64Array
     """Of both with the residuals, shape (2, columns, N)."""
 
     @classmethod
@@ -40,7 +40,7 @@ class Products(NamedTuple):
 class _Linearisation:
     """Hermite's curve through the tangents of given parameters, in place of the splines."""
 
-    def __init__(self, segments: Segments, own: FloatArray, steps: FloatArray) -> None:
+    def __init__(self, segments: Segments, own: Float64Array, steps: Float64Array) -> None:
         self.segments, self.own, self.steps = segments, own, steps
         self.incoming, self.outgoing = segments.tangents(own)
         self.chord, self.leaving, self.arriving = segments.shape(self.incoming, self.outgoing)
@@ -48,7 +48,7 @@ class _Linearisation:
             self.arriving = transported(self.arriving, half_vector(-self.chord))
         self.u = segments.local(own)
 
-    def by_tangents(self, columns: Sequence[int]) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    def by_tangents(self, columns: Sequence[int]) -> tuple[Float64Array, Float64Array, Float64Array, Float64Array]:
         """Return the derivatives by the parameters that shape tangents, as products of two factors each.
 
         Returns
@@ -80,7 +80,7 @@ class _Linearisation:
             right[slot] = transported((into + of_end * out) * segments.weights, from_right)
         return left, right, by_left, by_right
 
-    def by_eases(self) -> tuple[FloatArray, FloatArray]:
+    def by_eases(self) -> tuple[Float64Array, Float64Array]:
         """Return the derivatives (d, SAMPLES, N) by ease from of the key before, and by ease to of the key after."""
         segments, u = self.segments, self.u
         speed = hermite_derivative(u, self.chord, self.leaving, self.arriving)
@@ -93,7 +93,7 @@ class _Linearisation:
         return starting, ending
 
 
-def products(segments: Segments, parameters: FloatArray, residuals: FloatArray, columns: Sequence[int]) -> Products:
+def products(segments: Segments, parameters: Float64Array, residuals: Float64Array, columns: Sequence[int]) -> Products:
     """Return the terms of segments in the normal equations for some columns of the parameters.
 
     Parameters
@@ -136,7 +136,7 @@ def products(segments: Segments, parameters: FloatArray, residuals: FloatArray, 
 
 
 def _difference_quotients(
-    segments: Segments, own: FloatArray, steps: FloatArray, residuals: FloatArray, columns: Sequence[int]
+    segments: Segments, own: Float64Array, steps: Float64Array, residuals: Float64Array, columns: Sequence[int]
 ) -> Products:
     """Return the same from difference quotients of the splines: no simpler curve is near whole turns."""
     base = segments.own_residuals(own)
@@ -157,17 +157,17 @@ def _difference_quotients(
     )
 
 
-def _with_step(parameters: FloatArray, steps: FloatArray, column: int) -> FloatArray:
+def _with_step(parameters: Float64Array, steps: Float64Array, column: int) -> Float64Array:
     """Return parameters of which one, of all keys, is moved by its step."""
     moved = parameters.copy()
     moved[column] += steps[column]
     return moved
 
 
-def _dots(changes: FloatArray, shares: FloatArray, samples: FloatArray) -> FloatArray:
+def _dots(changes: Float64Array, shares: Float64Array, samples: Float64Array) -> Float64Array:
     """Return the dot products of derivatives, `changes` (columns, d, N) times `shares` (SAMPLES, N), with samples.
 
     Of samples (d, SAMPLES, N) they have the shape (columns, N).
     """
-    result: FloatArray = np.einsum("idn,dn->in", changes, np.einsum("sn,dsn->dn", shares, samples))
+    result: Float64Array = np.einsum("idn,dn->in", changes, np.einsum("sn,dsn->dn", shares, samples))
     return result

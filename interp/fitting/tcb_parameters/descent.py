@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...batch import BoolArray, IndexArray
-from ...keys import HIGHEST, LOWEST, FloatArray
+from ...keys import HIGHEST, LOWEST, Float64Array
 from .problem import Equations, Problem, binned
 from .solver import multiply, solve
 
@@ -37,7 +37,7 @@ class Stage(NamedTuple):
 class _State:
     """The tracks that still descend, with residuals, costs and equations at their present parameters."""
 
-    def __init__(self, problem: Problem, parameters: FloatArray) -> None:
+    def __init__(self, problem: Problem, parameters: Float64Array) -> None:
         self.problem = problem
         self.parameters = parameters
         self.residuals = problem.residuals(parameters)
@@ -51,7 +51,7 @@ class _State:
         self.keys: IndexArray = np.arange(len(problem.track))
         """Which of the first problem's keys these are."""
 
-    def cost_of(self, residuals: Sequence[FloatArray], parameters: FloatArray) -> FloatArray:
+    def cost_of(self, residuals: Sequence[Float64Array], parameters: Float64Array) -> Float64Array:
         """Return each track's error with a penalty that draws parameters which change nothing to 0."""
         size = binned(self.problem.track, (parameters * parameters).sum(axis=0), len(self.problem.noise))
         return self.problem.errors(residuals) + self.problem.noise**2 * size
@@ -96,7 +96,7 @@ class _State:
             self.equations = None
 
 
-def descend(problem: Problem, start: FloatArray, stage: Stage) -> tuple[FloatArray, FloatArray, FloatArray]:
+def descend(problem: Problem, start: Float64Array, stage: Stage) -> tuple[Float64Array, Float64Array, Float64Array]:
     """Return better parameters, and each track's errors before and with them."""
     parameters = start
     if stage.inside:
@@ -119,11 +119,11 @@ def descend(problem: Problem, start: FloatArray, stage: Stage) -> tuple[FloatArr
 def _step_inside(
     problem: Problem,
     equations: Equations,
-    damped: FloatArray,
-    here: FloatArray,
-    lowest: FloatArray,
-    forcing: FloatArray,
-) -> FloatArray:
+    damped: Float64Array,
+    here: Float64Array,
+    lowest: Float64Array,
+    forcing: Float64Array,
+) -> Float64Array:
     """Return parameters after a step that goes at most nine tenths of the way to a bound."""
     slope = equations.slope
     room = np.maximum(np.where(slope > 0.0, here - lowest, HIGHEST - here), 1e-12)
@@ -135,11 +135,11 @@ def _step_inside(
 def _step_onto_bounds(
     problem: Problem,
     equations: Equations,
-    damped: FloatArray,
-    here: FloatArray,
-    lowest: FloatArray,
-    forcing: FloatArray,
-) -> FloatArray:
+    damped: Float64Array,
+    here: Float64Array,
+    lowest: Float64Array,
+    forcing: Float64Array,
+) -> Float64Array:
     """Return parameters after a step; those that reach a bound stay on it, and the rest is solved for again, twice."""
     own, across, slope = equations
     there = here

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...keys import FloatArray
+from ...keys import Float64Array
 from .derivatives import products
 from .descent import Stage, descend
 from .parts import SAMPLES, Part
@@ -27,7 +27,7 @@ _STAGES = (
 )
 
 
-def fit_parameters(tracks: Sequence[Sequence[Part]]) -> list[FloatArray]:
+def fit_parameters(tracks: Sequence[Sequence[Part]]) -> list[Float64Array]:
     """Fit the parameters of tracks' keys to the motions of their parts.
 
     Parameters
@@ -61,7 +61,7 @@ def fit_parameters(tracks: Sequence[Sequence[Part]]) -> list[FloatArray]:
     return results
 
 
-def _fit(tracks: list[Sequence[Part]]) -> list[FloatArray]:
+def _fit(tracks: list[Sequence[Part]]) -> list[Float64Array]:
     """Fit tracks in stages, each for those that are not yet explained."""
     problem = Problem.of(tracks)
     best = np.zeros((5, len(problem.track)))
@@ -84,7 +84,7 @@ def _fit(tracks: list[Sequence[Part]]) -> list[FloatArray]:
     return np.split(rounded, np.flatnonzero(np.diff(problem.track)) + 1, axis=1)
 
 
-def _with_few_digits(problem: Problem, parameters: FloatArray, errors: FloatArray) -> FloatArray:
+def _with_few_digits(problem: Problem, parameters: Float64Array, errors: Float64Array) -> Float64Array:
     """Return the parameters with as few digits as change the motion by less than rounding, or a part of its error."""
     share = np.maximum(3.0 * problem.noise, _ROUNDED * np.sqrt(errors / problem.segments))
     squares = [

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...batch import IndexArray
-from ...keys import FloatArray
+from ...keys import Float64Array
 from ...splines import tcb
 
 Spline = tcb.VectorSpline | tcb.RotationSpline
@@ -42,9 +42,9 @@ class Part:
 
     spline: Spline
     rows: IndexArray
-    samples: FloatArray
+    samples: Float64Array
 
-    def with_parameters(self, parameters: FloatArray) -> Spline:
+    def with_parameters(self, parameters: Float64Array) -> Spline:
         """Return the spline with parameters (5, keys) of the track's keys, which are in their ranges."""
         spline = copy(self.spline)
         spline.keys = spline.keys.with_parameters(parameters[:, self.rows])
@@ -56,14 +56,14 @@ class Part:
         return isinstance(self.spline, tcb.RotationSpline) and self.spline.has_whole_turns
 
     @property
-    def weights(self) -> FloatArray:
+    def weights(self) -> Float64Array:
         """Return weights (n - 1, d) with which the squares in a segment of mean length add up to their mean."""
         lengths = np.diff(self.spline.keys.frames)
         weights = np.sqrt(lengths / lengths.mean() / SAMPLES)
         return np.repeat(weights[:, np.newaxis], self.samples.shape[2], axis=1)
 
 
-def sample_frames(frames: FloatArray) -> FloatArray:
+def sample_frames(frames: Float64Array) -> Float64Array:
     """Return the frames (n - 1, SAMPLES) in the segments between keys at `frames` (n,) where motions are compared."""
     return frames[:-1, np.newaxis] + np.diff(frames)[:, np.newaxis] * SHARES
 

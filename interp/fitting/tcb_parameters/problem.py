@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...batch import BoolArray, IndexArray
-from ...keys import FloatArray
+from ...keys import Float64Array
 from .derivatives import products
 from .parts import Part, scale_of
 from .segments import Segments
@@ -21,11 +21,11 @@ from .segments import Segments
 class Equations(NamedTuple):
     """Normal equations: a symmetric matrix of a block for each key, and one for each segment's two keys."""
 
-    own: FloatArray
+    own: Float64Array
     """The blocks on the diagonal, shape (columns, columns, keys)."""
-    across: FloatArray
+    across: Float64Array
     """The blocks from a segment's left key to its right one, shape (columns, columns, segments)."""
-    slope: FloatArray
+    slope: Float64Array
     """The gradient, shape (columns, keys)."""
 
 
@@ -35,7 +35,7 @@ class Problem:
 
     track: IndexArray
     """The track of each key."""
-    noise: FloatArray
+    noise: Float64Array
     """The noise of each track, as a part of its range."""
     batches: list[Segments]
 
@@ -72,38 +72,38 @@ class Problem:
         return np.concatenate([batch.right for batch in self.batches])
 
     @cached_property
-    def segments(self) -> FloatArray:
+    def segments(self) -> Float64Array:
         """Return how many segments each track has, at least 1."""
         return np.maximum(np.bincount(self.track[self.left], minlength=len(self.noise)), 1.0)
 
     @property
-    def goals(self) -> FloatArray:
+    def goals(self) -> Float64Array:
         """Return the errors of tracks that are no larger than noise."""
         return self.segments * self.noise**2
 
-    def residuals(self, parameters: FloatArray) -> list[FloatArray]:
+    def residuals(self, parameters: Float64Array) -> list[Float64Array]:
         """Return the residuals of each batch."""
         return [batch.residuals(parameters) for batch in self.batches]
 
-    def errors(self, residuals: Sequence[FloatArray]) -> FloatArray:
+    def errors(self, residuals: Sequence[Float64Array]) -> Float64Array:
         """Return each track's sum of squares."""
         squares = np.concatenate([np.einsum("dsn,dsn->n", rows, rows) for rows in residuals])
         return binned(self.track[self.left], squares, len(self.noise))
 
-    def chosen(self, tracks: BoolArray, new: Sequence[FloatArray], old: Sequence[FloatArray]) -> list[FloatArray]:
+    def chosen(self, tracks: BoolArray, new: Sequence[Float64Array], old: Sequence[Float64Array]) -> list[Float64Array]:
         """Return the new residuals of some tracks, the old ones of the others."""
         return [
             np.where(tracks[self.track[batch.left]], one, other)
             for batch, one, other in zip(self.batches, new, old, strict=True)
         ]
 
-    def residuals_of(self, residuals: Sequence[FloatArray], keys: BoolArray) -> list[FloatArray]:
+    def residuals_of(self, residuals: Sequence[Float64Array], keys: BoolArray) -> list[Float64Array]:
         """Return the residuals of the problem that `take` returns."""
         rows = [each.compress(keys[batch.left], axis=2) for batch, each in zip(self.batches, residuals, strict=True)]
         return [each for each in rows if each.shape[-1]]
 
     def normal_equations(
-        self, parameters: FloatArray, residuals: Sequence[FloatArray], columns: Sequence[int]
+        self, parameters: Float64Array, residuals: Sequence[Float64Array], columns: Sequence[int]
     ) -> Equations:
         """Return the normal equations for some columns of the parameters."""
         squares, across, slopes = zip(
@@ -116,7 +116,7 @@ class Problem:
             self.sum_at_keys(np.concatenate(slopes, axis=-1)),
         )
 
-    def sum_at_keys(self, sides: FloatArray) -> FloatArray:
+    def sum_at_keys(self, sides: Float64Array) -> Float64Array:
         """Return the sums of the terms of segments for their left and right keys: (2, …, segments) to (…, keys)."""
         shape, count = sides.shape[1:-1], len(self.track)
         rows = math.prod(shape)
@@ -130,12 +130,12 @@ class Problem:
         """Return the bins of the terms of segments, by the number of rows that are summed."""
         return {}
 
-    def sum_of_tracks(self, numbers: FloatArray) -> FloatArray:
+    def sum_of_tracks(self, numbers: Float64Array) -> Float64Array:
         """Return sums of numbers (columns, keys) over each track's keys."""
         return binned(self.track, numbers.sum(axis=0), len(self.noise))
 
 
-def binned(bins: IndexArray, numbers: FloatArray, count: int) -> FloatArray:
+def binned(bins: IndexArray, numbers: Float64Array, count: int) -> Float64Array:
     """Return the sums of the numbers in each bin."""
-    sums: FloatArray = np.bincount(bins, numbers, count).astype(np.float64, copy=False)
+    sums: Float64Array = np.bincount(bins, numbers, count).astype(np.float64, copy=False)
     return sums

@@ -12,7 +12,7 @@ import numpy as np
 
 from ... import ease
 from ...batch import BoolArray, IndexArray, KeyBatch, end_to_end
-from ...keys import FloatArray
+from ...keys import Float64Array
 from ...splines import tcb
 from .hermite import chord_vectors, hermite
 from .parts import SAMPLES, SHARES, Part, Spline
@@ -29,13 +29,13 @@ class Segments:
     """Which of the problem's keys the splines' keys are."""
     begin: IndexArray
     """Which of the splines' keys begin the segments."""
-    before: FloatArray
+    before: Float64Array
     """Chords to the splines' keys, shape (d, keys)."""
-    after: FloatArray
+    after: Float64Array
     """Chords from the splines' keys, shape (d, keys)."""
-    weights: FloatArray
+    weights: Float64Array
     """Weights of residuals, shape (d, N)."""
-    samples: FloatArray
+    samples: Float64Array
     """The motion, shape (components, SAMPLES, N): of numbers relative to the segment's first key, and weighted."""
 
     @classmethod
@@ -104,11 +104,11 @@ class Segments:
         """Return whether the splines are rotations."""
         return isinstance(self.splines[0], tcb.RotationSpline)
 
-    def residuals(self, parameters: FloatArray) -> FloatArray:
+    def residuals(self, parameters: Float64Array) -> Float64Array:
         """Return the residuals with parameters of the problem's keys, shape (d, SAMPLES, N)."""
         return self.own_residuals(parameters.take(self.rows, axis=1))
 
-    def own_residuals(self, own: FloatArray) -> FloatArray:
+    def own_residuals(self, own: Float64Array) -> Float64Array:
         """Return the residuals with parameters of the splines' keys, shape (d, SAMPLES, N)."""
         u = self.local(own)
         if self.is_rotation:
@@ -120,17 +120,17 @@ class Segments:
         motion -= self.samples
         return motion
 
-    def local(self, own: FloatArray) -> FloatArray:
+    def local(self, own: Float64Array) -> Float64Array:
         """Return the eased local parameter at the samples, shape (SAMPLES, N)."""
         u = np.repeat(SHARES[:, np.newaxis], len(self.begin), axis=1)
         ease_from, ease_to = own[4, self.begin], own[3, self.begin + 1]
         return ease.ease(u, *ease.normalised(ease_from, ease_to)) if ease_from.any() or ease_to.any() else u
 
-    def tangents(self, own: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def tangents(self, own: Float64Array) -> tuple[Float64Array, Float64Array]:
         """Return incoming and outgoing tangents of the splines' keys, each of shape (d, keys)."""
         return tcb.tangents(replace(self.tracks, parameters=own), self.before, self.after, self._ends)
 
-    def shape(self, incoming: FloatArray, outgoing: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def shape(self, incoming: Float64Array, outgoing: Float64Array) -> tuple[Float64Array, Float64Array, Float64Array]:
         """Return the chords of the segments and the tangents at their ends, each of shape (d, N)."""
         begin = self.begin
         return self.after.take(begin, axis=1), outgoing.take(begin, axis=1), incoming.take(begin + 1, axis=1)
@@ -141,7 +141,7 @@ class Segments:
         spline = self.splines[0]
         return spline.ends if isinstance(spline, tcb.RotationSpline) else "TANGENT"
 
-    def end_shares(self, own: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def end_shares(self, own: Float64Array) -> tuple[Float64Array, Float64Array]:
         """Return which part of the other tangent is subtracted from a segment's last tangent, and from its first.
 
         It is not 0 in the first and last segments of tracks, where the rule makes one tangent of the other.

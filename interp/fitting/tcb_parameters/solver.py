@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...batch import BoolArray
-from ...keys import FloatArray
+from ...keys import Float64Array
 from .problem import Equations, Problem
 
 _MOST_STEPS = 30
@@ -19,11 +19,11 @@ _MOST_STEPS = 30
 def solve(
     problem: Problem,
     equations: Equations,
-    damped: FloatArray,
+    damped: Float64Array,
     free: BoolArray,
-    right: FloatArray,
-    forcing: FloatArray,
-) -> FloatArray:
+    right: Float64Array,
+    forcing: Float64Array,
+) -> Float64Array:
     """Return the solution of the damped equations for the free parameters; 0 for the others.
 
     Parameters
@@ -62,22 +62,22 @@ def solve(
     return solution
 
 
-def multiply(problem: Problem, own: FloatArray, across: FloatArray, parameters: FloatArray) -> FloatArray:
+def multiply(problem: Problem, own: Float64Array, across: Float64Array, parameters: Float64Array) -> Float64Array:
     """Return the product of the matrix of blocks `own` and `across` with parameters (columns, keys)."""
     of_left = np.einsum("ijn,jn->in", across, parameters.take(problem.right, axis=1))
     of_right = np.einsum("jin,jn->in", across, parameters.take(problem.left, axis=1))
     coupled = problem.sum_at_keys(np.stack([of_left, of_right]))
-    product: FloatArray = np.einsum("ijn,jn->in", own, parameters) + coupled
+    product: Float64Array = np.einsum("ijn,jn->in", own, parameters) + coupled
     return product
 
 
-def _ratio(problem: Problem, dividend: FloatArray, divisor: FloatArray) -> FloatArray:
+def _ratio(problem: Problem, dividend: Float64Array, divisor: Float64Array) -> Float64Array:
     """Return for each key the ratio of its track, 0 where the divisor is 0."""
     ratio = np.divide(dividend, divisor, out=np.zeros_like(dividend), where=divisor > 0.0)
     return ratio[problem.track]
 
 
-def _factorise(matrices: FloatArray) -> FloatArray:
+def _factorise(matrices: Float64Array) -> Float64Array:
     """Return the factors L and D of symmetric matrices L D L', shape (columns, columns, keys).
 
     L is below the diagonal, 1 / D on it.
@@ -91,7 +91,7 @@ def _factorise(matrices: FloatArray) -> FloatArray:
     return factors
 
 
-def _solve_blocks(factors: FloatArray, right: FloatArray) -> FloatArray:
+def _solve_blocks(factors: Float64Array, right: Float64Array) -> Float64Array:
     """Return the solutions (columns, keys) of equations with these factors."""
     solution = right.copy()
     for column in range(len(right) - 1):
