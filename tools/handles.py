@@ -121,11 +121,12 @@ def errors(requests: Sequence[Request]) -> FloatArray:
         at = frames[:-1, np.newaxis] + np.diff(frames)[:, np.newaxis] * PLACES
         exact = evaluate_many([request.spline], at.ravel())[0].reshape(*at.shape, -1)
         found = played(request, fit)
-        if request.held is None:
+        if request.representation is None:
             reach = np.ptp(np.concatenate([exact[..., 0], request.spline.keys.values[:-1]], axis=1), axis=1)
             result.append(100.0 * np.abs(found - exact)[..., 0].max(axis=1) / reach)
         else:
-            q = np.moveaxis(rotation_representation(request.held).orientation(np.moveaxis(found, -1, 0)), 0, -1)
+            representation = rotation_representation(request.representation)
+            q = np.moveaxis(representation.orientation(np.moveaxis(found, -1, 0)), 0, -1)
             result.append(np.degrees(rotations.angle_between(rotations.normalise(q), exact).max(axis=1)))
     return np.array(result)
 

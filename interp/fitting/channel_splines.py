@@ -24,7 +24,7 @@ class Request(Protocol):
         ...
 
     @property
-    def held(self) -> str | None:
+    def representation(self) -> str | None:
         """Return the name of the representation of rotations, None for numbers."""
         ...
 
@@ -48,7 +48,7 @@ def in_batches(requests: Sequence[_Request], fit: Callable[[Sequence[_Request]],
     results: dict[int, _Result] = {}
     groups: dict[Hashable, list[int]] = {}
     for index, request in enumerate(requests):
-        groups.setdefault((request.spline.batch, request.held), []).append(index)
+        groups.setdefault((request.spline.batch, request.representation), []).append(index)
     for indices in groups.values():
         results.update(zip(indices, fit([requests[index] for index in indices]), strict=True))
     return [results[index] for index in range(len(requests))]
@@ -74,8 +74,8 @@ def batch(requests: Sequence[Request]) -> Batch:
     ValueError
         For numbers that are not the keys', and an unknown representation of rotations.
     """
-    splines, held = [request.spline for request in requests], requests[0].held
-    representation = rotation_representation(held) if held is not None else None
+    splines, name = [request.spline for request in requests], requests[0].representation
+    representation = rotation_representation(name) if name is not None else None
     tracks = end_to_end(splines)
     wanted = np.ones(len(tracks.frames), dtype=np.bool_)
     for request, first, last in zip(requests, tracks.first.tolist(), tracks.last.tolist(), strict=True):

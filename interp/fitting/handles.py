@@ -90,9 +90,9 @@ class Request:
     spline : Spline
         A track of numbers, or of rotations: unit quaternions, whose derivative is the angular velocity in the parent's
         frame.
-    held : str or None
-        How channels hold a rotation: "QUATERNION" (w, x, y, z), "AXIS_ANGLE" (angle, x, y, z), or an Euler order such
-        as "XYZ". None for a track of numbers.
+    representation : str or None
+        The representation of rotations: "QUATERNION" (w, x, y, z), "AXIS_ANGLE" (angle, x, y, z), or an Euler order
+        such as "XYZ". None for a track of numbers.
     numbers : array_like, shape (n, channels), or None
         A rotation's keys as the channels hold them: signs, whole turns and lengths go on from these. None: the
         spline's own values.
@@ -102,7 +102,7 @@ class Request:
     """
 
     spline: Spline
-    held: str | None = None
+    representation: str | None = None
     numbers: npt.ArrayLike | None = None
     segments: npt.ArrayLike | None = None
 
@@ -330,10 +330,10 @@ class _Fitting:
     """Requests of one batch and representation."""
 
     def __init__(self, requests: Sequence[Request], known: KnownFits | None) -> None:
-        self._holding, self._tracks, self._curve, self._numbers, self._chosen = batch(requests)
-        self._is_cubic = requests[0].spline.is_cubic and self._holding is None
+        self._representation, self._tracks, self._curve, self._numbers, self._chosen = batch(requests)
+        self._is_cubic = requests[0].spline.is_cubic and self._representation is None
         self._known = known
-        self._kind = f"{requests[0].held} {self._is_cubic}".encode()
+        self._kind = f"{requests[0].representation} {self._is_cubic}".encode()
 
     def handles(self) -> list[Handles]:
         """Return the handles of each request."""
@@ -400,7 +400,7 @@ class _Fitting:
         still = still if course.turns else np.tile(still, channels)
         frames, values, played = _stored(part, course, _shape_of(course, still))
         errors, places = _tops(self._off(played, course, exact))
-        if self._holding is not None:
+        if self._representation is not None:
             # Orientations are nowhere farther apart than half a turn, but the maxima of parabolas may be.
             errors = np.fmin(errors, np.pi)
         shape = (2, channels, len(part.begin))
@@ -424,48 +424,48 @@ class _Fitting:
         self, part: _Segments, exact: Float64Array, derivatives: Float64Array
     ) -> tuple[_Course, Float64Array, BoolArray]:
         """Return the exact motion of channels, the signs of segments' ends, and which segments don't arrive there."""
-        (begin, _, eases), held = part, self._holding
+        (begin, _, eases), representation = part, self._representation
         keys = np.stack([self._numbers[begin].T, self._numbers[begin + 1].T])
         flips, jumps = np.ones(len(begin)), np.zeros(len(begin), dtype=np.bool_)
         speeds = np.where(eases > 0.0, 0.0, 2.0 / (2.0 - eases.sum(axis=0)))[:, np.newaxis]
-        rigid = _RIGID if held is None or held.scales else _SOFT
+        rigid = _RIGID if representation is None or representation.homogeneous else _SOFT
         stiffness = np.where(eases > 0.0, _SOFT**2 * eases, rigid**2)
-        if held is None:
+        if representation is None:
             course = _Course(keys, exact[:, 1:-1], derivatives * speeds, derivatives, eases, stiffness)
             return _apart(course), flips, jumps
-        start, end = np.stack([held.lengths(each) for each in keys])
+        start, end = np.stack([representation.lengths(each) for each in keys])
         # An axis of no length is no axis: there the motion's own.
         named = start > 0.0
-        unit, _ = held.stretched(keys[0], keys[0], 1.0 / np.where(named, start, 1.0), np.zeros_like(start))
-        unit = np.where(named, unit, held.local(exact[:, 0], derivatives[0]))
-        numbers = held.following(unit, exact[:, 0], exact[:, 1:])
+        unit, _ = representation.scaled(keys[0], keys[0], 1.0 / np.where(named, start, 1.0), np.zeros_like(start))
+        unit = np.where(named, unit, representation.local(exact[:, 0], derivatives[0]))
+        numbers = representation.following(unit, exact[:, 0], exact[:, 1:])
         change = end - start
         values = numbers[:, :-1]
-        if not held.scales:
+        if not representation.homogeneous:
             lengths = start + _PLACES[:, np.newaxis] * change
-            values, _ = held.stretched(values, values, lengths, np.zeros_like(lengths))
+            values, _ = representation.scaled(values, values, lengths, np.zeros_like(lengths))
         path, rates = np.empty_like(keys), np.empty_like(keys)
         ends = (unit, exact[:, 0], start), (numbers[:, -1], exact[:, -1], end)
         for side, (own, q, length) in enumerate(ends):
-            natural = held.rates(own, q, derivatives[side])
-            arriving, path[side] = held.stretched(own, natural, length, change)
-            _, rates[side] = held.stretched(own, natural * speeds[side], length, change)
-        if held.scales:
+            natural = representation.rates(own, q, derivatives[side])
+            arriving, path[side] = representation.scaled(own, natural, length, change)
+            _, rates[side] = representation.scaled(own, natural * speeds[side], length, change)
+        if representation.homogeneous:
             flips = np.where(sphere.dot(arriving, keys[1]) < 0.0, -1.0, 1.0)
             keys[1] *= flips
         else:
             jumps = (np.abs(arriving - keys[1]) > _ARRIVES).any(axis=0)
         course = _Course(keys, values, rates, path, eases, stiffness)
-        return course if held.scales else _apart(course), flips, jumps
+        return course if representation.homogeneous else _apart(course), flips, jumps
 
     def _off(self, played: Float64Array, course: _Course, exact: Float64Array) -> Float64Array:
         """Return how far off what is played is at `_PLACES`, shape (channels, m, N), of rotations (1, m, N)."""
-        held = self._holding
+        representation = self._representation
         count = self._numbers.shape[1]
-        if held is None:
+        if representation is None:
             return np.abs(played - course.values).reshape(_MEASURED, count, -1).swapaxes(0, 1)
-        channels = played if held.scales else played.reshape(_MEASURED, count, -1).swapaxes(0, 1)
-        q = held.orientation(channels)
+        channels = played if representation.homogeneous else played.reshape(_MEASURED, count, -1).swapaxes(0, 1)
+        q = representation.orientation(channels)
         q = q / sphere.length(q)
         apart, along = sphere.length(q - exact[:, 1:-1]), sphere.length(q + exact[:, 1:-1])
         angles: Float64Array = 4.0 * np.arctan2(np.minimum(apart, along), np.maximum(apart, along))

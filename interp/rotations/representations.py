@@ -35,7 +35,7 @@ class RotationRepresentation(Protocol):
     components: int
     counts_turns: bool
     """Whether a whole turn more has other numbers."""
-    scales: bool
+    homogeneous: bool
     """Whether all numbers times one factor mean the same orientation."""
 
     def local(self, q: Float64Array, velocity: Float64Array) -> Float64Array:
@@ -76,7 +76,7 @@ class RotationRepresentation(Protocol):
         """Return the lengths (n,) of quaternions or axes in the channels, which may be any; 1 for Euler angles."""
         ...
 
-    def stretched(
+    def scaled(
         self, numbers: Float64Array, rates: Float64Array, length: Float64Array, change: Float64Array
     ) -> tuple[Float64Array, Float64Array]:
         """Return channel values and rates of numbers scaled to a length with a rate of change."""
@@ -88,7 +88,7 @@ class Quaternion:
 
     components = 4
     counts_turns = False
-    scales = True
+    homogeneous = True
 
     def local(self, q: Float64Array, velocity: Float64Array) -> Float64Array:
         """Return numbers of orientations: see `RotationRepresentation`."""
@@ -127,7 +127,7 @@ class Quaternion:
         """Return lengths."""
         return sphere.length(numbers)
 
-    def stretched(
+    def scaled(
         self, numbers: Float64Array, rates: Float64Array, length: Float64Array, change: Float64Array
     ) -> tuple[Float64Array, Float64Array]:
         """Return numbers and rates of other lengths."""
@@ -139,7 +139,7 @@ class Euler:
 
     components = 3
     counts_turns = True
-    scales = False
+    homogeneous = False
 
     def __init__(self, order: Order) -> None:
         self.order = order
@@ -224,7 +224,7 @@ class Euler:
         """Return lengths."""
         return np.ones_like(numbers[0])
 
-    def stretched(
+    def scaled(
         self, numbers: Float64Array, rates: Float64Array, length: Float64Array, change: Float64Array
     ) -> tuple[Float64Array, Float64Array]:
         """Return numbers and rates of other lengths."""
@@ -263,7 +263,7 @@ class AxisAngle:
 
     components = 4
     counts_turns = True
-    scales = False
+    homogeneous = False
 
     def local(self, q: Float64Array, velocity: Float64Array) -> Float64Array:
         """Return numbers of orientations: see `RotationRepresentation`."""
@@ -344,7 +344,7 @@ class AxisAngle:
         """Return lengths."""
         return sphere.length(numbers[1:])
 
-    def stretched(
+    def scaled(
         self, numbers: Float64Array, rates: Float64Array, length: Float64Array, change: Float64Array
     ) -> tuple[Float64Array, Float64Array]:
         """Return numbers and rates of other lengths."""

@@ -564,9 +564,9 @@ def test_knots_keep_away_from_keys_of_other_channels():
 
 
 @pytest.mark.parametrize(
-    "change", [{"tolerance": 0.0}, {"tolerance": np.nan}, {"held": "ABC"}, {"numbers": np.zeros((2, 3))}]
+    "change", [{"tolerance": 0.0}, {"tolerance": np.nan}, {"representation": "ABC"}, {"numbers": np.zeros((2, 3))}]
 )
 def test_requests_that_make_no_sense_are_refused(change):
     spline = tcb.RotationSpline(Keys([0, 1], [[1, 0, 0, 0], [0, 1, 0, 0]]))
     with pytest.raises(ValueError, match=r"tolerance|representation|numbers"):
-        fit_many([Request(**({"spline": spline, "tolerance": 1e-3, "held": "QUATERNION"} | change))])
+        fit_many([Request(**({"spline": spline, "tolerance": 1e-3, "representation": "QUATERNION"} | change))])

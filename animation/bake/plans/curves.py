@@ -95,7 +95,7 @@ class Curves(Plan):
         # A fast form of the following lines: tools/bench_fast_forms.py measures how much time it saves.
         if not (self.around.any or fit.jumps.any() or shown) and _are_keyed_alike(self.scope, spline):
             return [_between_own(fit, channels, spline, self.baked)]
-        pieces = _all_pieces(_pieces(fit, spline, channels), self.baked, self.around, self.request.held)
+        pieces = _all_pieces(_pieces(fit, spline, channels), self.baked, self.around, self.request.representation)
         keys = _keys(pieces, spline, may_jump=self.scope.track.is_rotation)
         return self.scope.channel_keys(spline, keys, self.baked, shown)
 

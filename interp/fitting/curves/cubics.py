@@ -111,9 +111,9 @@ class Cubics:
         values, rates = np.empty_like(numbers), np.empty_like(numbers)
         for side in range(2):
             own = representation.rates(numbers[side], spans.exact[side], spans.rates[side])
-            values[side], rates[side] = representation.stretched(numbers[side], own, end_lengths[side], change)
+            values[side], rates[side] = representation.scaled(numbers[side], own, end_lengths[side], change)
         lengths, _ = self._strands.lengths(spans.strand, at)
-        between, _ = representation.stretched(following[:, :-1], following[:, :-1], lengths, np.zeros_like(lengths))
+        between, _ = representation.scaled(following[:, :-1], following[:, :-1], lengths, np.zeros_like(lengths))
         return values, rates, np.moveaxis(between, 1, 0)
 
     def _integrate(

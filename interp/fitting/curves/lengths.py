@@ -54,7 +54,7 @@ def _fit_with_lengths(cubics: Cubics, spans: Spans, representation: RotationRepr
     """Return the cubics of spans with quaternions of the lengths that are best for them."""
     samples = cubics.sample(spans)
     lengths = _best_lengths(samples, cubics.from_samples(samples))
-    sides = [representation.stretched(*each) for each in zip(samples.values, samples.rates, *lengths, strict=True)]
+    sides = [representation.scaled(*each) for each in zip(samples.values, samples.rates, *lengths, strict=True)]
     values, rates = (np.stack(each) for each in zip(*sides, strict=True))
     return cubics.from_samples(samples._replace(values=values, rates=rates))
 

@@ -31,9 +31,9 @@ class Request:
         frame.
     tolerance : float or array_like, shape (d,)
         The largest difference of a value, for all channels or one each; of a rotation, the angle in radians.
-    held : str or None
-        How channels hold a rotation: "QUATERNION" (w, x, y, z), "AXIS_ANGLE" (angle, x, y, z), or an Euler order such
-        as "XYZ". None for a track of numbers.
+    representation : str or None
+        The representation of rotations: "QUATERNION" (w, x, y, z), "AXIS_ANGLE" (angle, x, y, z), or an Euler order
+        such as "XYZ". None for a track of numbers.
     numbers : array_like, shape (n, channels), or None
         A rotation's keys as the channels hold them: signs, whole turns and lengths go on from these. None: the
         spline's own quaternions.
@@ -48,7 +48,7 @@ class Request:
 
     spline: Spline
     tolerance: float | npt.ArrayLike
-    held: str | None = None
+    representation: str | None = None
     numbers: npt.ArrayLike | None = None
     segments: npt.ArrayLike | None = None
     free_lengths: bool = True

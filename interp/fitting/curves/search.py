@@ -37,7 +37,7 @@ def fewest_pieces(strands: Strands) -> Pieces:
     representation = strands.representation
     return (
         with_free_lengths(strands, cubics, balancing, pieces, representation)
-        if representation and representation.scales
+        if representation and representation.homogeneous
         else pieces
     )
 

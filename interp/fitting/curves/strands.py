@@ -153,5 +153,5 @@ def _unit(representation: RotationRepresentation, numbers: Float64Array) -> Floa
     """Return numbers (c, n) with quaternions and axes scaled to length 1."""
     size = representation.lengths(numbers)
     inverse = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0.0)
-    unit, _ = representation.stretched(numbers, numbers, inverse, np.zeros_like(size))
+    unit, _ = representation.scaled(numbers, numbers, inverse, np.zeros_like(size))
     return unit
