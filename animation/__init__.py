@@ -11,8 +11,8 @@
     animation.apply(datablock)
 
 `datablock` is any ID with animation of its own: an object, a camera, a material's node tree, a shape key block. No
-selection and no context is needed. Each raises `Refusal`, and then has changed nothing of what it names. An argument of
-another type raises TypeError, one that makes no sense ValueError; the text names the argument.
+selection and no context is needed. Each raises `AnimationError`, and then has changed nothing of what it names. An
+argument of another type raises TypeError, one that makes no sense ValueError; the text names the argument.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .arguments import Count, FrameRange, Parameters, Positive, checked
 from .bake.pipeline import bake as bake_many
 from .checks.conditions import Checks, Violation, check
 from .checks.joints import Gap, joint_gap
-from .checks.relaxation import KeepsApart, Relaxing, StaysAbove, StaysAt, TurnsWithin, relax
+from .checks.relaxation import KeepsApart, Relaxation, StaysAbove, StaysAt, TurnsWithin, relax
 from .datablocks import of_file, of_object
 from .edit.back_to_original import back_to_original
 from .edit.bake_in_world import bake_in_world
@@ -37,7 +37,7 @@ from .edit.key_whole import key_whole
 from .edit.restore import apply, remove, restore
 from .edit.retime import remove_retiming, retime
 from .edit.selected_keys import key_set
-from .errors import Refusal
+from .errors import AnimationError
 from .report import Report
 from .store.table.options import SAMPLE_LIMIT, Options, Output, Target
 from .tables.export_table import TableContent, export_table
@@ -47,12 +47,12 @@ from .tables.velocities import Velocities, velocity_table, write_velocities
 __all__ = [
     "ROTATION_TOLERANCE",
     "SAMPLE_LIMIT",
+    "AnimationError",
     "Checks",
     "Gap",
     "KeepsApart",
     "Options",
-    "Refusal",
-    "Relaxing",
+    "Relaxation",
     "Report",
     "StaysAbove",
     "StaysAt",
@@ -144,7 +144,7 @@ def bake(
 
     Raises
     ------
-    Refusal
+    AnimationError
         Nothing was baked; the text names the track, the key and the reason.
     TypeError, ValueError
         An argument has a wrong type or an impossible value; the text names it.
@@ -173,5 +173,5 @@ def bake(
     only = None if prefixes is None else {datablock: list(prefixes)}
     report = bake_many([datablock], options, only)
     if report.refusals and not report.tracks:
-        raise Refusal.of_all(report.refusals)
+        raise AnimationError.of_all(report.refusals)
     return report

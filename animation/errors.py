@@ -6,7 +6,7 @@ from __future__ import annotations
 from .translation import rpt_
 
 
-class Refusal(Exception):  # noqa: N818  it names what happened, and to the user it is no error of the program's
+class AnimationError(Exception):
     """A datablock, or one track of it, that is left as it is; the text says which and why.
 
     Attributes
@@ -39,18 +39,18 @@ class Refusal(Exception):  # noqa: N818  it names what happened, and to the user
         super().__init__(f"{', '.join(place)}: {reason}")
 
     @classmethod
-    def of_all(cls, refusals: list[Refusal]) -> Refusal:
+    def of_all(cls, refusals: list[AnimationError]) -> AnimationError:
         """Join several refusals, each of which names its own track, into one."""
         whole = cls(refusals[0].name, "; ".join(refusal.reason for refusal in refusals))
         whole.args = ("; ".join(map(str, refusals)),)
         return whole
 
 
-class LayeredAction(Refusal):
+class LayeredActionError(AnimationError):
     """The action has more than one layer or strip, so what plays is not its keys alone: nobody reads or writes them."""
 
 
-class TooManySamples(Refusal):
+class TooManySamplesError(AnimationError):
     """A bake, all its datablocks together, of more samples than the limit; `asked` is their number."""
 
     def __init__(self, name: str, reason: str, asked: float) -> None:

@@ -11,7 +11,7 @@ from typing import TypedDict
 
 import bpy
 
-from .errors import Refusal
+from .errors import AnimationError
 from .translation import counted, n_, rpt_
 
 _PLACE = re.compile(r'^"[^"]*"(, ([^":]|"[^"]*")*)?: ')
@@ -65,11 +65,11 @@ class Report:
     rotation_change: float = 0.0
     """The largest change of rotations, an angle in radians."""
     rotation_change_at: str = ""
-    refusals: list[Refusal] = field(default_factory=list)
+    refusals: list[AnimationError] = field(default_factory=list)
     """What could not be done; the tracks and datablocks they name were not changed."""
     notes: list[str] = field(default_factory=list)
     """What was left alone, and what the user should know about the result."""
-    standing: list[Refusal] = field(default_factory=list)
+    standing: list[AnimationError] = field(default_factory=list)
     """Notes that stay valid until the track changes."""
 
     def add(self, other: Report) -> None:

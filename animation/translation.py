@@ -30,13 +30,13 @@ def n_(text: str) -> str:
     return text
 
 
-def told(what: object) -> str:
+def translated(what: object) -> str:
     """Translate a message of `interp` or `formats`, which has a `text` and `values`; return str() of anything else."""
     text, values = getattr(what, "text", None), getattr(what, "values", None)
     if not (isinstance(text, str) and isinstance(values, tuple)):
         # Other objects may have a `text` too, a SyntaxError for example.
         return str(what)
-    return rpt_(text, *(told(value) if hasattr(value, "text") else value for value in values))
+    return rpt_(text, *(translated(value) if hasattr(value, "text") else value for value in values))
 
 
 def _filled(text: str, values: tuple[object, ...], named: dict[str, object]) -> str:

@@ -19,7 +19,7 @@ import bpy
 from .. import animation
 from ..animation.edit.enable import plain_among
 from ..animation.fcurves.channels import channels_of
-from ..animation.store.tracks import why_not
+from ..animation.store.tracks import blocking_reason
 from ..animation.translation import n_, rpt_
 from .arguments.parser import Job, parse
 from .blend_files import UnusableError, check_no_library, check_target, open_file, save
@@ -191,7 +191,7 @@ def _bake(datablocks: list[bpy.types.ID], job: Job, outcome: Outcome) -> None:
 
 def _tracks_that_bake_leaves_alone(datablock: bpy.types.ID) -> Iterator[str]:
     for track in tracks_of(datablock):
-        reason = why_not(track) if track.in_use and not track.enabled and has_keys(track) else ""
+        reason = blocking_reason(track) if track.in_use and not track.enabled and has_keys(track) else ""
         if reason:
             yield str(track.refusal(reason))
 
@@ -208,7 +208,7 @@ def _take_away(datablocks: list[bpy.types.ID], verb: str, outcome: Outcome) -> N
             if identity not in done:
                 done.add(identity)
                 report.add(work(datablock))
-        except animation.Refusal as refusal:
+        except animation.AnimationError as refusal:
             report.refusals.append(refusal)
         tick(number + 1, len(datablocks))
     _add_report(report, outcome)

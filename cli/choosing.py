@@ -12,7 +12,7 @@ import bpy
 
 from .. import animation
 from ..animation.datablocks import name_of
-from ..animation.fcurves.channels import HAS_SLOTS, channels_of, why_layered
+from ..animation.fcurves.channels import HAS_SLOTS, channels_of, layered_reason
 from ..animation.store.table.custom_property import read_table
 from ..animation.store.table.stamps import has_stamps
 from ..animation.store.tracks import Track, find_tracks
@@ -103,14 +103,14 @@ def only_in_strips(datablock: bpy.types.ID) -> bool:
 
 def _is_layered(datablock: bpy.types.ID) -> bool:
     data: Any = datablock.animation_data  # type: ignore[attr-defined]
-    return data.action is not None and bool(why_layered(data.action))
+    return data.action is not None and bool(layered_reason(data.action))
 
 
 def why_without_channels(datablock: bpy.types.ID) -> str:
     """Return why no F-curves animate the datablock; empty where some do."""
     try:
         channels_of(datablock)
-    except animation.Refusal as refusal:
+    except animation.AnimationError as refusal:
         return str(refusal)
     return ""
 
@@ -119,7 +119,7 @@ def tracks_of(datablock: bpy.types.ID) -> list[Track]:
     """Return all tracks, those of unused rotation modes included; none where nothing animates the datablock."""
     try:
         return find_tracks(datablock, channels_of(datablock))
-    except animation.Refusal:
+    except animation.AnimationError:
         return []
 
 

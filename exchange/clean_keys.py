@@ -13,7 +13,7 @@ from ..animation.translation import counted, n_, rpt_
 from ..formats.three_ds import Track
 from ..interp import rotations
 from ..interp.batch import Cycle
-from .conversion import Conversion, FloatArray, Frame
+from .conversion import Conversion, Float64Array, Frame
 
 BoolArray = npt.NDArray[np.bool_]
 AddNote = Callable[[str], None]
@@ -43,9 +43,9 @@ class Keys:
         Tension, continuity, bias, ease to, ease from.
     """
 
-    frames: FloatArray
-    values: FloatArray
-    parameters: FloatArray
+    frames: Float64Array
+    values: Float64Array
+    parameters: Float64Array
     cycle: Cycle = "SINGLE"
 
     def __len__(self) -> int:
@@ -69,7 +69,7 @@ class Keys:
             np.array_equal(a.astype(np.float32), b.astype(np.float32)) for a, b in pairs
         )
 
-    def with_values(self, values: FloatArray) -> Keys:
+    def with_values(self, values: Float64Array) -> Keys:
         return replace(self, values=values)
 
 
@@ -122,7 +122,7 @@ def turn_keys(track: Track, frame: Frame, shorter: bool, add_note: AddNote) -> K
     return _keys(track, order, np.column_stack((angles, axes)), frame.conversion, add_note)
 
 
-def _with_small_turns(angles: FloatArray, add_note: AddNote) -> FloatArray:
+def _with_small_turns(angles: Float64Array, add_note: AddNote) -> Float64Array:
     """Replace turns of nearly 360 degrees, which exporters make of small ones backwards, by these."""
     missing = 2.0 * np.pi - np.abs(angles)
     small = (missing > _ROUNDING) & (missing < _NEARLY)
@@ -133,7 +133,7 @@ def _with_small_turns(angles: FloatArray, add_note: AddNote) -> FloatArray:
     return np.where(small, -np.sign(angles) * missing, angles)
 
 
-def _finite_rows(values: FloatArray) -> BoolArray:
+def _finite_rows(values: Float64Array) -> BoolArray:
     rows: BoolArray = np.asarray(np.isfinite(values).all(axis=1))
     return rows
 
@@ -154,7 +154,7 @@ def _order(track: Track, finite: BoolArray, add_note: AddNote) -> npt.NDArray[np
 
 
 def _keys(
-    track: Track, order: npt.NDArray[np.intp], values: FloatArray, conversion: Conversion, add_note: AddNote
+    track: Track, order: npt.NDArray[np.intp], values: Float64Array, conversion: Conversion, add_note: AddNote
 ) -> Keys:
     frames = conversion.frames(track.frames[order])
     together = np.flatnonzero(np.diff(track.frames[order].astype(np.int64)) == 0)

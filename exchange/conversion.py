@@ -16,7 +16,7 @@ from bpy_extras.io_utils import axis_conversion
 from ..animation.translation import rpt_
 from ..interp import rotations
 
-FloatArray = npt.NDArray[np.float64]
+Float64Array = npt.NDArray[np.float64]
 
 _FLOAT32 = 1e-6
 """Blender's properties round what a person enters by less."""
@@ -38,15 +38,15 @@ class Conversion:
         Frames of the scene a frame of the file.
     """
 
-    axes: FloatArray = field(default_factory=lambda: np.eye(3))
+    axes: Float64Array = field(default_factory=lambda: np.eye(3))
     scale: float = 1.0
     start: float = 0.0
     stretch: float = 1.0
 
-    def frames(self, frames: npt.ArrayLike) -> FloatArray:
+    def frames(self, frames: npt.ArrayLike) -> Float64Array:
         return self.start + np.asarray(frames, dtype=np.float64) * self.stretch
 
-    def in_file(self, frames: npt.ArrayLike) -> FloatArray:
+    def in_file(self, frames: npt.ArrayLike) -> Float64Array:
         """Convert frames of the scene to the file's."""
         return (np.asarray(frames, dtype=np.float64) - self.start) / self.stretch
 
@@ -55,7 +55,7 @@ class Conversion:
         mine, others = ((conversion.scale, conversion.start, conversion.stretch) for conversion in (self, other))
         return bool((self.axes == other.axes).all()) and np.allclose(mine, others, rtol=_FLOAT32)
 
-    def places_in_file(self, places: npt.ArrayLike) -> FloatArray:
+    def places_in_file(self, places: npt.ArrayLike) -> Float64Array:
         """Convert positions (…, 3) in the scene to the file's."""
         return np.asarray(places, dtype=np.float64) @ self.axes / self.scale
 
@@ -69,7 +69,7 @@ class Conversion:
         return bool(self.axes[2, 2] == 1.0)
 
 
-def axes_of(forward: str, up: str) -> FloatArray:
+def axes_of(forward: str, up: str) -> Float64Array:
     """Return the rotation that takes these axes of a file, X to -Z, to Blender's Y and Z.
 
     Raises ValueError where both lie along one line.
@@ -97,47 +97,47 @@ class Frame:
     is_aimed: bool = False
 
     @property
-    def outer(self) -> FloatArray:
+    def outer(self) -> Float64Array:
         return np.eye(3) if self.parent_is_aimed else self.conversion.axes
 
     @property
-    def inner(self) -> FloatArray:
+    def inner(self) -> Float64Array:
         return np.eye(3) if self.is_aimed else self.conversion.axes
 
-    def positions(self, positions: npt.ArrayLike) -> FloatArray:
+    def positions(self, positions: npt.ArrayLike) -> Float64Array:
         """Return positions (n, 3) in the parent's space."""
         return self.conversion.scale * np.asarray(positions, dtype=np.float64) @ self.outer.T
 
-    def scales(self, scales: npt.ArrayLike) -> FloatArray:
+    def scales(self, scales: npt.ArrayLike) -> Float64Array:
         """Return factors (n, 3) along the node's own axes."""
         return np.asarray(scales, dtype=np.float64) @ np.abs(self.inner).T
 
-    def axes(self, axes: npt.ArrayLike) -> FloatArray:
+    def axes(self, axes: npt.ArrayLike) -> Float64Array:
         """Return axes of turns (n, 3) in the parent's space."""
         return np.asarray(axes, dtype=np.float64) @ self.outer.T
 
-    def unturned(self) -> FloatArray:
+    def unturned(self) -> Float64Array:
         """Return the quaternion of a node without rotation."""
         return rotations.from_matrix(self.outer @ self.inner.T)
 
-    def points(self, points: npt.ArrayLike) -> FloatArray:
+    def points(self, points: npt.ArrayLike) -> Float64Array:
         """Return points (n, 3) in the node's own space."""
         return self.conversion.scale * np.asarray(points, dtype=np.float64) @ self.inner.T
 
-    def positions_in_file(self, positions: npt.ArrayLike) -> FloatArray:
+    def positions_in_file(self, positions: npt.ArrayLike) -> Float64Array:
         """Invert `positions`; the other methods `…_in_file` invert `scales`, `axes` and `points`."""
         return np.asarray(positions, dtype=np.float64) @ self.outer / self.conversion.scale
 
-    def scales_in_file(self, scales: npt.ArrayLike) -> FloatArray:
+    def scales_in_file(self, scales: npt.ArrayLike) -> Float64Array:
         return np.asarray(scales, dtype=np.float64) @ np.abs(self.inner)
 
-    def axes_in_file(self, axes: npt.ArrayLike) -> FloatArray:
+    def axes_in_file(self, axes: npt.ArrayLike) -> Float64Array:
         return np.asarray(axes, dtype=np.float64) @ self.outer
 
-    def points_in_file(self, points: npt.ArrayLike) -> FloatArray:
+    def points_in_file(self, points: npt.ArrayLike) -> Float64Array:
         return np.asarray(points, dtype=np.float64) @ self.inner / self.conversion.scale
 
-    def rotations_in_file(self, quaternions: npt.ArrayLike) -> FloatArray:
+    def rotations_in_file(self, quaternions: npt.ArrayLike) -> Float64Array:
         """Return rotations (n, 4) of the node in its parent's space, as the file has them."""
         outer, inner = rotations.from_matrix(self.outer), rotations.from_matrix(self.inner)
         turned = rotations.multiply(rotations.conjugate(outer), np.asarray(quaternions, dtype=np.float64))

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ..animation.translation import rpt_
 from ..formats.three_ds import Mesh
 from .clean_keys import AddNote
-from .conversion import FloatArray, Frame
+from .conversion import Float64Array, Frame
 from .mesh_import import sound_faces
 
 IndexArray = npt.NDArray[Any]
@@ -26,7 +26,7 @@ _FLAT = 1e-9
 
 
 def mesh_of(
-    obj: Any, world: FloatArray, frame: Frame, pivot: FloatArray, left: Counter[str], add_note: AddNote
+    obj: Any, world: Float64Array, frame: Frame, pivot: Float64Array, left: Counter[str], add_note: AddNote
 ) -> Mesh | None:
     """Return the object's geometry as triangles, with its modifiers, where the object stands; None where there is none.
 
@@ -68,7 +68,7 @@ def mesh_of(
     return Mesh(placed.astype(np.float32), faces.astype(np.uint16), flags, mapped.astype(np.float32), written)
 
 
-def _triangles(mesh: Any) -> tuple[FloatArray, IndexArray, FloatArray]:
+def _triangles(mesh: Any) -> tuple[Float64Array, IndexArray, Float64Array]:
     """Return points (n, 3), triangles (m, 3), and u, v of the points, (n, 2) or (0, 2); a vertex may become several."""
     mesh.calc_loop_triangles()
     triangles = _numbers(mesh.loop_triangles, "loops", 3, np.int32)

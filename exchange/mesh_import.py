@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ..animation.translation import rpt_
 from ..formats.three_ds import Mesh
 from .clean_keys import AddNote, BoolArray
-from .conversion import FloatArray
+from .conversion import Float64Array
 
 _FLAT = 1e-12
 """Of a matrix's determinant, over the product of its axes' lengths: below it the axes lie in a plane."""
@@ -24,7 +24,7 @@ def mirrors(mesh: Mesh) -> bool:
     return mesh.matrix is not None and bool(np.linalg.det(mesh.matrix[:3].astype(np.float64)) < 0.0)
 
 
-def local_points(mesh: Mesh, pivot: npt.ArrayLike, mirrored: bool, add_note: AddNote) -> FloatArray:
+def local_points(mesh: Mesh, pivot: npt.ArrayLike, mirrored: bool, add_note: AddNote) -> Float64Array:
     """Return the vertices (n, 3) in the space of a node: that of the mesh's matrix, around the pivot.
 
     `mirrored`: the matrix is left-handed and the node is not, so the file has the mesh mirrored along x.
@@ -47,7 +47,7 @@ def local_points(mesh: Mesh, pivot: npt.ArrayLike, mirrored: bool, add_note: Add
     return points
 
 
-def make_mesh(name: str, mesh: Mesh, points: FloatArray, add_note: AddNote) -> bpy.types.Mesh:
+def make_mesh(name: str, mesh: Mesh, points: Float64Array, add_note: AddNote) -> bpy.types.Mesh:
     """Make a mesh datablock with these points, and the faces and texture coordinates of the file's mesh."""
     made: Any = bpy.data.meshes.new(name)
     faces = mesh.faces[(mesh.faces < len(points)).all(axis=1)].astype(np.int32)

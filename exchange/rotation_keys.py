@@ -15,13 +15,13 @@ import numpy as np
 
 from ..animation.store.table.settings import Settings
 from ..animation.store.tracks import EULER_ORDERS
-from ..animation.translation import counted, n_, rpt_, told
+from ..animation.translation import counted, n_, rpt_, translated
 from ..formats.three_ds import Scene
 from ..interp import KeysError, rotations
 from ..interp.rotations.orientations import Path
 from ..interp.splines import tcb
 from .clean_keys import AddNote, Keys
-from .conversion import FloatArray
+from .conversion import Float64Array
 
 PROPERTIES = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 _HALF_TURN = np.pi - 1e-3
@@ -124,14 +124,14 @@ def keys_in_some_mode(turns: Keys, choices: Choices, add_note: AddNote) -> ModeK
                 )
                 return ModeKeys("QUATERNION", _sampled(turns, construction), None)
     except KeysError as error:
-        add_note(rpt_("{:s}: taken by the shorter way", told(error.fault)))
+        add_note(rpt_("{:s}: taken by the shorter way", translated(error.fault)))
         return replace(keys_of_mode, settings=Settings(turns.cycle, construction=construction))
     if keys_of_mode.mode != asked:
         add_note(rpt_("its rotation mode is {:s}, which can say its turns", keys_of_mode.mode))
     return keys_of_mode
 
 
-def _orientations(turns: Keys) -> FloatArray:
+def _orientations(turns: Keys) -> Float64Array:
     return rotations.turns_to_rotations(turns.values[:, 0], turns.values[:, 1:])
 
 
@@ -152,7 +152,7 @@ def spline_of(turns: Keys, construction: tcb.Construction) -> tcb.RotationSpline
     )
 
 
-def _followed(turns: Keys) -> Iterator[tuple[str, FloatArray]]:
+def _followed(turns: Keys) -> Iterator[tuple[str, Float64Array]]:
     """Yield the keys in each mode that keeps whole turns, found by following the motion."""
     way = np.abs(turns.values[1:, 0]) / _STEP
     if way.sum() > _MOST_SAMPLES:
@@ -176,7 +176,7 @@ def _followed(turns: Keys) -> Iterator[tuple[str, FloatArray]]:
         yield order, rotations.follow_euler(path, order)[rows]
 
 
-def _gives_turns(mode: str, values: FloatArray, turns: Keys) -> bool:
+def _gives_turns(mode: str, values: Float64Array, turns: Keys) -> bool:
     """Check whether keys of these values, in float32, give the same turns."""
     held = values.astype(np.float32).astype(np.float64)
     if mode == "AXIS_ANGLE":

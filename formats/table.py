@@ -25,7 +25,7 @@ import numpy.typing as npt
 from .headings import Form, Heading, HeadingError, Unit, heading_of, names_of, time_of
 from .messages import Text, n_
 
-FloatArray = npt.NDArray[np.float64]
+Float64Array = npt.NDArray[np.float64]
 
 _SHOWN = 40
 """Characters of a cell that a message shows."""
@@ -175,7 +175,7 @@ class _Rows:
     def _split(self, line: str) -> list[str]:
         return _split(line, self.separator)
 
-    def numbers(self) -> tuple[FloatArray, npt.NDArray[np.int64]]:
+    def numbers(self) -> tuple[Float64Array, npt.NDArray[np.int64]]:
         """Return the cells, shape (rows, columns), NaN where empty, and the line of each row."""
         numbers, lines, empty = array("d"), array("q"), array("q")
         width, separator = len(self.header), self.separator
@@ -278,7 +278,7 @@ def _headings(header: Sequence[str], line: int) -> tuple[Unit, int, dict[int, He
 
 
 def _check_times(
-    times: FloatArray, lines: npt.NDArray[np.int64], unit: Unit, column: int, header: Sequence[str]
+    times: Float64Array, lines: npt.NDArray[np.int64], unit: Unit, column: int, header: Sequence[str]
 ) -> None:
     missing = np.isnan(times)
     if missing.any():
@@ -310,7 +310,7 @@ def _grouped(headings: dict[int, Heading], rows: _Rows) -> dict[tuple[str, Form]
     return groups
 
 
-def _property(group: dict[int, Heading], numbers: FloatArray, lines: npt.NDArray[np.int64], rows: _Rows) -> Property:
+def _property(group: dict[int, Heading], numbers: Float64Array, lines: npt.NDArray[np.int64], rows: _Rows) -> Property:
     columns = sorted(group, key=lambda column: _element(group[column]))
     first = group[columns[0]]
     indices = tuple(group[column].index for column in columns)

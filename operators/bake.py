@@ -11,7 +11,7 @@ from bpy.props import BoolProperty, IntProperty
 
 from ..animation import SAMPLE_LIMIT, enable_and_bake
 from ..animation.edit.enable import plain_among
-from ..animation.translation import n_, rpt_, told
+from ..animation.translation import n_, rpt_, translated
 from ..ui import bake_options, selection
 from ..ui.bake_options import BakeOptions
 from ..ui.reporting import Status, finish
@@ -58,7 +58,7 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
         try:
             options = bake_options.options(self, context.scene, defaults, sample_limit=self.sample_limit)
         except ValueError as error:
-            self.report({"ERROR"}, told(error))
+            self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
         plain = plain_among(selected) if self.keep_look else {}
         progress = Progress(context.window_manager)

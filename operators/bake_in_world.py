@@ -7,8 +7,8 @@ from typing import Any
 
 import bpy
 
-from ..animation import Refusal, Report, bake_in_world
-from ..animation.translation import rpt_, told
+from ..animation import AnimationError, Report, bake_in_world
+from ..animation.translation import rpt_, translated
 from ..ui import selection
 from ..ui.bake_options import step
 from ..ui.reporting import Status, finish, poll_selection
@@ -33,10 +33,10 @@ class TCB_OT_bake_in_world(bpy.types.Operator):
         for obj, bones in _selected(context).items():
             try:
                 report.add(bake_in_world(obj, bones, step=self.step, defaults=selection.default_parameters(context)))
-            except Refusal as refusal:
+            except AnimationError as refusal:
                 report.refusals.append(refusal)
             except ValueError as error:
-                self.report({"ERROR"}, told(error))
+                self.report({"ERROR"}, translated(error))
                 return {"CANCELLED"}
         return finish(self, report, rpt_("Baked in world space {:s}", report.counts))
 

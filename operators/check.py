@@ -9,7 +9,7 @@ import bpy
 from bpy.props import BoolProperty
 
 from ..animation import check
-from ..animation.translation import rpt_, told
+from ..animation.translation import rpt_, translated
 from ..ui import findings
 from ..ui.bake_options import CustomRange, step
 from ..ui.redraw import redraw_editors
@@ -41,7 +41,7 @@ class TCB_OT_check(CustomRange, bpy.types.Operator):
         try:
             checks = check(*selected_objects(context), frame_range=chosen, step=self.step, scene=context.scene)
         except ValueError as error:
-            self.report({"ERROR"}, told(error))
+            self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
         found = [
             findings.Finding(

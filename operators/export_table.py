@@ -9,9 +9,9 @@ import bpy
 from bpy.props import EnumProperty, FloatProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper
 
-from ..animation import Refusal
+from ..animation import AnimationError
 from ..animation.tables.export_table import TableContent, export_table
-from ..animation.translation import rpt_, told
+from ..animation.translation import rpt_, translated
 from ..formats import table
 from ..ui.bake_options import RANGE_ITEMS
 from ..ui.reporting import Status, finish
@@ -90,8 +90,8 @@ class EXPORT_ANIM_OT_tcb_table(bpy.types.Operator, ExportHelper):  # type: ignor
             )
             made, report = export_table(obj, how, active_bone(context))
             write_file(path_of(given.filepath), table.write(made))
-        except (Refusal, ValueError, OSError) as error:
-            self.report({"ERROR"}, told(error))
+        except (AnimationError, ValueError, OSError) as error:
+            self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
         return finish(self, report, rpt_("Exported {:s}", report.counts))
 

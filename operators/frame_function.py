@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import bpy
 from bpy.props import EnumProperty, FloatProperty
 
-from ..animation import Refusal, remove_retiming, retime
-from ..animation.translation import n_, rpt_, told
+from ..animation import AnimationError, remove_retiming, retime
+from ..animation.translation import n_, rpt_, translated
 from ..ui import selection
 from ..ui.redraw import redraw_editors
 from ..ui.reporting import Status
@@ -60,14 +60,14 @@ class _OfLevel:
             datablock, track = found[0], found[1].path if operator.level == "TRACK" else ""
         try:
             self.work(context, datablock, track)
-        except (Refusal, ValueError) as error:
-            operator.report({"ERROR"}, told(error))
+        except (AnimationError, ValueError) as error:
+            operator.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
         redraw_editors()
         return {"FINISHED"}
 
     def work(self, context: bpy.types.Context, datablock: bpy.types.ID, track: str) -> None:
-        """Do it to the track of the datablock. Raises Refusal."""
+        """Do it to the track of the datablock. Raises AnimationError."""
         raise NotImplementedError
 
 

@@ -12,7 +12,7 @@ import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy_extras.io_utils import ImportHelper, orientation_helper
 
-from ..animation.translation import n_, rpt_, told
+from ..animation.translation import n_, rpt_, translated
 from ..exchange.conversion import Conversion, axes_of, stretch_of
 from ..exchange.importing.importer import SAMPLE_LIMIT, ImportOptions, import_steps, set_range
 from ..exchange.report import Exchanged
@@ -142,7 +142,7 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, bpy.types.Operator, ImportHelper):  # type
                 self.report({"ERROR"}, str(error))
                 return {"CANCELLED"}
             except three_ds.ThreeDSError as error:
-                self.report({"ERROR"}, rpt_("{:s}: {:s}", path.name, told(error)))
+                self.report({"ERROR"}, rpt_("{:s}: {:s}", path.name, translated(error)))
                 return {"CANCELLED"}
         modes: Any = bpy.ops.object.mode_set
         if context.mode != "OBJECT" and modes.poll():

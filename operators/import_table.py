@@ -9,10 +9,10 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 from bpy_extras.io_utils import ImportHelper
 
-from ..animation import Refusal
+from ..animation import AnimationError
 from ..animation.datablocks import bone_path
 from ..animation.tables.import_table import TableKeys, import_table
-from ..animation.translation import n_, rpt_, told
+from ..animation.translation import n_, rpt_, translated
 from ..formats import table
 from ..ui.reporting import Status, finish
 from .bake import Progress
@@ -59,7 +59,7 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         except table.TableError as error:
-            self.report({"ERROR"}, rpt_("{:s}: {:s}", path.name, told(error)))
+            self.report({"ERROR"}, rpt_("{:s}: {:s}", path.name, translated(error)))
             return {"CANCELLED"}
         obj = context.object
         assert obj is not None
@@ -69,7 +69,7 @@ class IMPORT_ANIM_OT_tcb_table(bpy.types.Operator, ImportHelper):  # type: ignor
         progress = Progress(context.window_manager, n_("{:d} of {:d} steps of the import done"))
         try:
             report = import_table(obj, read, how, active_bone(context), progress)
-        except Refusal as refusal:
+        except AnimationError as refusal:
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}
         finally:

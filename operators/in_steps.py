@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 import bpy
 
-from ..animation import Refusal
-from ..animation.translation import iface_, rpt_, told
+from ..animation import AnimationError
+from ..animation.translation import iface_, rpt_, translated
 from ..ui.reporting import Status
 from .bake import Progress
 
@@ -75,7 +75,7 @@ class InSteps:
                 self._progress(*next(self._steps))
         except StopIteration as stop:
             result = stop.value
-        except Refusal as refusal:
+        except AnimationError as refusal:
             return self._failed(context, refusal)
         except BaseException:
             self._end(context)
@@ -88,7 +88,7 @@ class InSteps:
     def _failed(self, context: bpy.types.Context, error: Exception) -> Status:
         self._end(context)
         operator: Any = self
-        operator.report({"ERROR"}, told(error))
+        operator.report({"ERROR"}, translated(error))
         return {"CANCELLED"}
 
     def _end(self, context: bpy.types.Context) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, FloatVectorProperty
 
-from ..animation import Refusal, joint_gap
-from ..animation.translation import rpt_, told
+from ..animation import AnimationError, joint_gap
+from ..animation.translation import rpt_, translated
 from ..ui import findings
 from ..ui.bake_options import step
 from ..ui.redraw import redraw_editors
@@ -68,8 +68,8 @@ class TCB_OT_joint_check(bpy.types.Operator):
                 step=self.step,
                 scene=context.scene,
             )
-        except (Refusal, ValueError) as error:
-            self.report({"ERROR"}, told(error))
+        except (AnimationError, ValueError) as error:
+            self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
         fault = rpt_("{:s} is {:.4g} from its place on {:s}", gap.name, gap.distance, gap.parent)
         finding = findings.Finding(obj, gap.frame, rpt_("frame {:g}", gap.frame), "", fault, bone)

@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 
 from ..animation.edit.selected_keys import TrackKeys, goes_by_velocities, set_parameters
-from ..animation.errors import Refusal
+from ..animation.errors import AnimationError
 from ..animation.store.parameters import Numbers
 from ..animation.store.table.rows import PARAMETERS, velocity_of
 from ..animation.translation import rpt_
@@ -30,7 +30,7 @@ class _Key:
 
     @classmethod
     def of_track(cls, keys: TrackKeys, defaults: dict[str, float]) -> list[_Key]:
-        """Return the keys of a track, in order of frame. Raises Refusal."""
+        """Return the keys of a track, in order of frame. Raises AnimationError."""
         own = keys.parameters(defaults)
         parameters = list(zip(*(own[name].tolist() for name in PARAMETERS), strict=True))
         if not goes_by_velocities(keys.track):
@@ -106,7 +106,7 @@ class TCB_OT_key_copy(bpy.types.Operator):
         defaults = selection.default_parameters(context)
         try:
             copied = [(keys.track.path, _Key.of_track(keys, defaults)) for keys in selection.chosen_keys(context)]
-        except Refusal as refusal:
+        except AnimationError as refusal:
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}
         if not copied:

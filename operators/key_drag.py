@@ -10,7 +10,7 @@ import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
 from ..animation.edit.selected_keys import Kept, TrackKeys, found_again, put_back, set_parameters
-from ..animation.errors import Refusal
+from ..animation.errors import AnimationError
 from ..animation.store.parameters import LIMITS, Numbers
 from ..animation.translation import iface_, rpt_
 from ..ui import preferences, selection
@@ -63,7 +63,7 @@ class TCB_OT_key_drag(bpy.types.Operator):
             # Report what can't be changed before the mouse moves.
             for keys in self._chosen:
                 self._set(keys)
-        except Refusal as refusal:
+        except AnimationError as refusal:
             self._take_back()
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}
@@ -102,7 +102,7 @@ class TCB_OT_key_drag(bpy.types.Operator):
         self._defaults = selection.default_parameters(context)
         try:
             self._before = [keys.parameters(self._defaults)[self.parameter] for keys in self._chosen]
-        except Refusal as refusal:
+        except AnimationError as refusal:
             self.report({"ERROR"}, str(refusal))
             return False
         if not self._chosen:

@@ -11,7 +11,7 @@ import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
 from ..animation.edit.selected_keys import TrackKeys, deselect, goes_by_velocities, select
-from ..animation.errors import Refusal
+from ..animation.errors import AnimationError
 from ..animation.store.parameters import Numbers
 from ..animation.store.table.rows import PARAMETERS, VELOCITY
 from ..animation.translation import rpt_
@@ -49,7 +49,7 @@ class _Track:
 
     @classmethod
     def of(cls, keys: TrackKeys, defaults: dict[str, float]) -> _Track:
-        """Read the numbers of a track's keys. Raises Refusal."""
+        """Read the numbers of a track's keys. Raises AnimationError."""
         none = np.empty((len(keys), 0))
         return cls(keys, keys.parameters(defaults), keys.velocities() if goes_by_velocities(keys.track) else none)
 
@@ -126,7 +126,7 @@ class TCB_OT_key_select(bpy.types.Operator):
         defaults = selection.default_parameters(context)
         try:
             tracks = [_Track.of(keys, defaults) for keys in selection.shown_keys(context)]
-        except Refusal as refusal:
+        except AnimationError as refusal:
             self.report({"ERROR"}, str(refusal))
             return {"CANCELLED"}
         wanted = self._of_selected(tracks)

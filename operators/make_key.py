@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..animation import Refusal, Report
+from ..animation import AnimationError, Report
 from ..animation.edit.make_key import make_key
 from ..animation.translation import rpt_
 from ..ui import selection
@@ -33,7 +33,7 @@ class TCB_OT_make_key(bpy.types.Operator):
                 continue
             try:
                 make_key(datablock, track, selection.action_frame(context, datablock))
-            except Refusal as refusal:
+            except AnimationError as refusal:
                 report.refusals.append(refusal)
                 continue
             report.tracks += 1

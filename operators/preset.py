@@ -12,7 +12,7 @@ from bpy.props import StringProperty
 
 from ..animation.edit.selected_keys import set_parameters
 from ..animation.store.table.rows import PARAMETERS
-from ..animation.translation import rpt_, told
+from ..animation.translation import rpt_, translated
 from ..formats import preset
 from ..ui import selection
 from ..ui.reporting import Status, finish, for_each_of, poll_keys
@@ -68,7 +68,7 @@ class TCB_OT_preset_apply(bpy.types.Operator):
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         except preset.PresetError as error:
-            self.report({"ERROR"}, rpt_("{}: {:s}", path, told(error)))
+            self.report({"ERROR"}, rpt_("{}: {:s}", path, translated(error)))
             return {"CANCELLED"}
         defaults = selection.default_parameters(context)
         chosen = selection.chosen_keys(context)

@@ -8,14 +8,14 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, StringProperty
 
-from ..animation import KeepsApart, Refusal, StaysAbove, StaysAt, TurnsWithin, relax
+from ..animation import AnimationError, KeepsApart, StaysAbove, StaysAt, TurnsWithin, relax
 from ..animation.checks.relaxation import Wanted
 from ..animation.edit.selected_keys import TrackKeys, keys_of
-from ..animation.errors import LayeredAction
+from ..animation.errors import LayeredActionError
 from ..animation.fcurves.channels import channels_of
 from ..animation.store.paths import BONES
 from ..animation.store.tracks import find_tracks
-from ..animation.translation import n_, rpt_, told
+from ..animation.translation import n_, rpt_, translated
 from ..ui import selection
 from ..ui.bake_options import CustomRange
 from ..ui.redraw import redraw_editors
@@ -75,8 +75,8 @@ class TCB_OT_relax(Relaxation, CustomRange, bpy.types.Operator):
                 scene=context.scene,
                 progress=progress,
             )
-        except (Refusal, ValueError) as error:
-            self.report({"ERROR"}, told(error))
+        except (AnimationError, ValueError) as error:
+            self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
         finally:
             progress.end()
@@ -86,7 +86,7 @@ class TCB_OT_relax(Relaxation, CustomRange, bpy.types.Operator):
         return {"FINISHED"} if result.keys else {"CANCELLED"}
 
     def _wanted(self, obj: bpy.types.Object) -> Wanted:
-        """Return the condition. Raises Refusal where its target does not exist."""
+        """Return the condition. Raises AnimationError where its target does not exist."""
         if self.wanted == "LIMITS":
             low, high = (
                 tuple(angle if used else None for used, angle in zip(limited, angles, strict=True))
@@ -95,26 +95,26 @@ class TCB_OT_relax(Relaxation, CustomRange, bpy.types.Operator):
             return TurnsWithin(low, high)  # type: ignore[arg-type]
         target = bpy.data.objects.get(self.target) if self.target else None
         if self.target and target is None:
-            raise Refusal(obj.name, rpt_('there is no object "{:s}"', self.target))
+            raise AnimationError(obj.name, rpt_('there is no object "{:s}"', self.target))
         if self.wanted == "ABOVE":
             return StaysAbove(target, self.height)
         if target is None:
-            raise Refusal(obj.name, rpt_("choose a target first"))
+            raise AnimationError(obj.name, rpt_("choose a target first"))
         if self.target_bone and (target.pose is None or self.target_bone not in target.pose.bones):
-            raise Refusal(target.name, rpt_('it has no bone "{:s}"', self.target_bone))
+            raise AnimationError(target.name, rpt_('it has no bone "{:s}"', self.target_bone))
         if self.wanted == "AT":
             return StaysAt(target, self.target_bone, self.target_point)
         return KeepsApart(target, self.distance, self.target_bone, self.target_point)
 
     def _chosen(self, context: bpy.types.Context, obj: Any) -> list[TrackKeys]:
-        """Return the keys that may change. Raises Refusal where none are selected."""
+        """Return the keys that may change. Raises AnimationError where none are selected."""
         found = []
         for datablock, prefixes in selection.selected_datablocks(context, use_data=False).items():
             try:
                 tracks = find_tracks(datablock, channels_of(datablock), prefixes)
-            except LayeredAction:
+            except LayeredActionError:
                 raise
-            except Refusal:
+            except AnimationError:
                 continue
             for track in tracks:
                 name = "ROTATION" if track.is_rotation else track.path.rpartition(".")[2].upper()
@@ -129,6 +129,8 @@ class TCB_OT_relax(Relaxation, CustomRange, bpy.types.Operator):
                     found.append(keys if self.keys == "ALL" else keys.take(keys.selected))
         if not any(len(keys) for keys in found):
             if self.keys == "SELECTED":
-                raise Refusal(obj.name, rpt_("select the keys that may change, in the Dope Sheet or the timeline"))
-            raise Refusal(obj.name, rpt_("nothing that is selected has such keys"))
+                raise AnimationError(
+                    obj.name, rpt_("select the keys that may change, in the Dope Sheet or the timeline")
+                )
+            raise AnimationError(obj.name, rpt_("nothing that is selected has such keys"))
         return found

@@ -9,9 +9,9 @@ import bpy
 from bpy.props import EnumProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper
 
-from ..animation import Refusal
+from ..animation import AnimationError
 from ..animation.tables.velocities import Velocities, has_velocities, velocity_table, write_velocities
-from ..animation.translation import n_, rpt_, told
+from ..animation.translation import n_, rpt_, translated
 from ..formats import table
 from ..ui import selection
 from ..ui.bake_options import RANGE_ITEMS, CustomRange, step
@@ -96,7 +96,7 @@ class TCB_OT_velocities_write(_Options, OnSelection, bpy.types.Operator):
         try:
             how = self.how(context)
         except ValueError as error:
-            self.report({"ERROR"}, told(error))
+            self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
         report = for_each(
             selection.selected_datablocks(context, self.use_data),
@@ -125,7 +125,7 @@ class EXPORT_ANIM_OT_tcb_velocities(_Options, WithData, bpy.types.Operator, Expo
         try:
             made, report = velocity_table(selection.selected_datablocks(context, self.use_data), self.how(context))
             write_file(path_of(given.filepath), table.write(made))
-        except (Refusal, ValueError, OSError) as error:
-            self.report({"ERROR"}, told(error))
+        except (AnimationError, ValueError, OSError) as error:
+            self.report({"ERROR"}, translated(error))
             return {"CANCELLED"}
         return finish(self, report, rpt_("Exported velocities of {:s}", report.counts))

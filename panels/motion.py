@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 
-from ..animation import Refusal
+from ..animation import AnimationError
 from ..animation.checks.smoothness import Smoothness, smoothness
 from ..animation.translation import iface_, n_
 from ..interp.continuity import Jump
@@ -40,7 +40,7 @@ class TCB_PT_motion(bpy.types.Panel):
         box = layout.box().column(align=True)
         try:
             measured = _measured(context)
-        except Refusal as refusal:
+        except AnimationError as refusal:
             box.label(text=refusal.reason, icon="ERROR", translate=False)
         else:
             _draw_jumps(box, measured, track.is_rotation)
@@ -50,7 +50,7 @@ class TCB_PT_motion(bpy.types.Panel):
 
 @redraw.once
 def _measured(context: bpy.types.Context) -> Smoothness:
-    """Return the smoothness of the track shown. Raises Refusal."""
+    """Return the smoothness of the track shown. Raises AnimationError."""
     found = selection.active_track(context)
     assert found is not None
     return smoothness(found[1], selection.default_parameters(context))

@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 
-from ..animation import Refusal
+from ..animation import AnimationError
 from ..animation.checks.key_info import has_animated_bones, state, state_text, turn_now, values_now
 from ..animation.datablocks import name_of
 from ..animation.edit.selected_keys import goes_by_velocities
@@ -220,5 +220,5 @@ def _draw_value(context: bpy.types.Context, layout: Any, datablock: bpy.types.ID
         box.label(text=iface_("Value at frame {:g}:", frame), translate=False)
         for index, value in values_now(track, frame, defaults).items():
             box.label(text=f"{component_label(datablock, track, index)} {value:.6g}", translate=False)
-    except Refusal as refusal:
+    except AnimationError as refusal:
         box.label(text=refusal.reason, icon="ERROR", translate=False)

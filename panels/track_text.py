@@ -8,12 +8,12 @@ from typing import Any
 
 import bpy
 
-from ..animation import Refusal
+from ..animation import AnimationError
 from ..animation.bake.plans.splines import bends_by_parameters
 from ..animation.edit.selected_keys import goes_by_velocities
 from ..animation.fcurves.editable import check_editable
 from ..animation.store.paths import split
-from ..animation.store.tracks import Track, why_not
+from ..animation.store.tracks import Track, blocking_reason
 from ..animation.translation import iface_, n_
 from ..interp.splines.methods import METHODS
 
@@ -70,16 +70,16 @@ def editing_blocked_by(datablock: bpy.types.ID, track: Track) -> str:
     """Return why nothing of the track can be changed; empty where it can."""
     try:
         check_editable(datablock)
-    except Refusal as refusal:
+    except AnimationError as refusal:
         return refusal.reason
-    return why_not(track)
+    return blocking_reason(track)
 
 
 def settings_error(track: Track) -> str:
     """Return why the track's saved settings can't be read; empty where they can."""
     try:
         _ = track.settings
-    except Refusal as refusal:
+    except AnimationError as refusal:
         return refusal.reason
     return ""
 

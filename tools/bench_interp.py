@@ -25,8 +25,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from interp import Keys, evaluate_many, rotations
 from interp.splines import tcb
 
-FloatArray = npt.NDArray[np.float64]
-Track = tuple[FloatArray, FloatArray]
+Float64Array = npt.NDArray[np.float64]
+Track = tuple[Float64Array, Float64Array]
 """Frames and quaternions of keys."""
 
 
@@ -46,7 +46,7 @@ Timed = tuple[Row, Callable[[], object]]
 # The direct form of the formulas, one quaternion a row: the reference for `interp`.
 
 
-def naive_slerp(p: FloatArray, q: FloatArray, t: FloatArray) -> FloatArray:
+def naive_slerp(p: Float64Array, q: Float64Array, t: Float64Array) -> Float64Array:
     """Return slerp by its two sines (docs/formulas.md, "Slerp")."""
     angle = np.arccos(np.clip((p * q).sum(axis=-1), -1.0, 1.0))
     sine = np.sin(angle)
@@ -57,7 +57,7 @@ def naive_slerp(p: FloatArray, q: FloatArray, t: FloatArray) -> FloatArray:
     return at_p[..., np.newaxis] * p + at_q[..., np.newaxis] * q
 
 
-def naive_controls(frames: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
+def naive_controls(frames: Float64Array, q: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Return incoming and outgoing control quaternions of keys with all parameters 0."""
     incoming, outgoing = q.copy(), q.copy()
     before, after = np.diff(frames)[:-1], np.diff(frames)[1:]
@@ -72,7 +72,7 @@ def naive_controls(frames: FloatArray, q: FloatArray) -> tuple[FloatArray, Float
     return incoming, outgoing
 
 
-def naive_track(key_frames: FloatArray, q: FloatArray, frames: FloatArray) -> FloatArray:
+def naive_track(key_frames: Float64Array, q: Float64Array, frames: Float64Array) -> Float64Array:
     """Evaluate one track by six slerps a sample."""
     q = rotations.unroll_signs(q)
     incoming, outgoing = naive_controls(key_frames, q)
@@ -85,7 +85,7 @@ def naive_track(key_frames: FloatArray, q: FloatArray, frames: FloatArray) -> Fl
     return points[0]
 
 
-def naive_batch(tracks: Sequence[Track], frames: FloatArray) -> FloatArray:
+def naive_batch(tracks: Sequence[Track], frames: Float64Array) -> Float64Array:
     """Evaluate all tracks by six slerps a sample, controls and lookup a track, slerps all at once."""
     controls, parameters = [], []
     for key_frames, values in tracks:
@@ -130,7 +130,7 @@ def bench_interp(tracks: int, keys: int, samples: int, rounds: int) -> dict[str,
     return {"rows": [asdict(row) for row, _ in timed], "missing": missing}
 
 
-def _naive_rows(pairs: Sequence[Track], frames: FloatArray) -> list[Timed]:
+def _naive_rows(pairs: Sequence[Track], frames: Float64Array) -> list[Timed]:
     total = len(pairs) * len(frames)
     return [
         (Row("naive slerps, tracks batched", total), lambda: naive_batch(pairs, frames)),
@@ -138,7 +138,7 @@ def _naive_rows(pairs: Sequence[Track], frames: FloatArray) -> list[Timed]:
     ]
 
 
-def _interp_rows(pairs: Sequence[Track], frames: FloatArray, generator: np.random.Generator) -> list[Timed]:
+def _interp_rows(pairs: Sequence[Track], frames: Float64Array, generator: np.random.Generator) -> list[Timed]:
     tracks, keys, total = len(pairs), len(pairs[0][0]), len(pairs) * len(frames)
 
     def rotation_splines(construction: tcb.Construction = "DE_CASTELJAU") -> list[tcb.RotationSpline]:
@@ -169,7 +169,7 @@ def _interp_rows(pairs: Sequence[Track], frames: FloatArray, generator: np.rando
     ]
 
 
-def _scipy_rows(pairs: Sequence[Track], frames: FloatArray) -> list[Timed]:
+def _scipy_rows(pairs: Sequence[Track], frames: Float64Array) -> list[Timed]:
     from scipy.interpolate import CubicHermiteSpline
     from scipy.spatial.transform import Rotation, RotationSpline, Slerp
 
@@ -178,7 +178,7 @@ def _scipy_rows(pairs: Sequence[Track], frames: FloatArray) -> list[Timed]:
     keys = [(f, Rotation.from_quat(q[:, [1, 2, 3, 0]])) for f, q in pairs]
     vectors = [CubicHermiteSpline(f, q[:, 1:], np.gradient(q[:, 1:], f, axis=0)) for f, q in pairs]
 
-    def evaluate(splines: Sequence[Slerp | RotationSpline]) -> list[FloatArray]:
+    def evaluate(splines: Sequence[Slerp | RotationSpline]) -> list[Float64Array]:
         return [spline(each).as_quat() for spline, each in zip(splines, inside, strict=True)]
 
     slerps = [Slerp(f, q) for f, q in keys]
@@ -198,7 +198,7 @@ def _scipy_rows(pairs: Sequence[Track], frames: FloatArray) -> list[Timed]:
     ]
 
 
-def _numpy_quaternion_rows(pairs: Sequence[Track], frames: FloatArray) -> list[Timed]:
+def _numpy_quaternion_rows(pairs: Sequence[Track], frames: Float64Array) -> list[Timed]:
     import quaternion
 
     keys = [(f, quaternion.as_quat_array(q)) for f, q in pairs]
@@ -206,7 +206,7 @@ def _numpy_quaternion_rows(pairs: Sequence[Track], frames: FloatArray) -> list[T
     return [(row, lambda: [quaternion.squad(q, f, np.clip(frames, f[0], f[-1])) for f, q in keys])]
 
 
-def _splines_rows(pairs: Sequence[Track], frames: FloatArray) -> list[Timed]:
+def _splines_rows(pairs: Sequence[Track], frames: Float64Array) -> list[Timed]:
     from splines.quaternion import KochanekBartels, UnitQuaternion
 
     # Its inner loops are Python: one track, a tenth of the frames.

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tests.animation.curves import PARAMETERS, co, fcurves, is_frame_function
-from tools.edit_kinds import BoolArray, FloatArray
+from tools.edit_kinds import BoolArray, Float32Array
 
 SAME_FRAME = 0.011
 """Frames: Blender keys over a key that is closer than 0.01 to the frame, and leaves it where it is."""
@@ -26,7 +26,7 @@ DOUBT = "can't be told for sure"
 
 Name = tuple[str, int]
 """Data path and index of a channel."""
-Points = dict[Name, FloatArray]
+Points = dict[Name, Float32Array]
 """Frames and values of the own keys of each channel that has some, shape (n, 2)."""
 Numbers = npt.NDArray[np.float64]
 
@@ -87,7 +87,7 @@ def parameters_of(animation: Any, obj: Any) -> dict[str, tuple[Numbers, Numbers]
         try:
             keys = animation.edit.selected_keys.keys_of(obj, animation.find_track(obj, path))
             numbers = keys.parameters({})
-        except animation.Refusal:
+        except animation.AnimationError:
             continue
         frames = np.asarray(keys.frames, dtype=np.float64)
         columns = [np.broadcast_to(numbers.get(name, 0.0), frames.shape) for name in PARAMETERS]

@@ -25,7 +25,7 @@ KEYS: Alike = "KEYS"
 """Compare frames and values of keys, not their handles, which a bake has placed."""
 NONE: Alike = "NONE"
 
-FloatArray = npt.NDArray[np.float32]
+Float32Array = npt.NDArray[np.float32]
 BoolArray = npt.NDArray[np.bool_]
 Done = tuple[str, Alike]
 """A description of an edit, and what of the twins must be alike after it."""
@@ -189,7 +189,7 @@ class Selecting:
         sets = [set(co(fcurve)[:, 0].tolist()) for fcurve in rows(self.plain) if fcurve.data_path == path]
         return sorted(set.intersection(*sets)) if sets else []
 
-    def _select(self, chosen: Callable[[Any, FloatArray], BoolArray | bool]) -> None:
+    def _select(self, chosen: Callable[[Any, Float32Array], BoolArray | bool]) -> None:
         """Select the keys at those of a curve's frames that are `chosen`, and no others."""
         self._end_edit()
         for obj in self.twins:
@@ -265,7 +265,7 @@ def _selected(obj: Any) -> list[Any]:
     return [point for fcurve in fcurves(obj) for point in fcurve.keyframe_points if point.select_control_point]
 
 
-def _among(at: FloatArray, frames: Sequence[float]) -> BoolArray:
+def _among(at: Float32Array, frames: Sequence[float]) -> BoolArray:
     if not len(frames):
         return np.zeros(len(at), dtype=np.bool_)
     return np.asarray((np.abs(at[:, None] - np.asarray(frames, dtype=np.float32)) < NEAR).any(axis=1))
@@ -294,7 +294,7 @@ class Edits(Selecting):
         """Return whether the track's motion doesn't pass through its keys, like a B-spline's."""
         try:
             track = self.animation.find_track(self.live, path)
-        except self.animation.Refusal:
+        except self.animation.AnimationError:
             # With its last key its F-curves were deleted.
             return False
         method: Any = METHODS[track.settings.method]

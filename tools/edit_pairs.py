@@ -34,7 +34,7 @@ from tools.edit_judge import (
     parameters_of,
     points_of,
 )
-from tools.edit_kinds import ALL, KEYS, NONE, BoolArray, Done, Edits, FloatArray, editor, make_keyed, rows, scene_now
+from tools.edit_kinds import ALL, KEYS, NONE, BoolArray, Done, Edits, Float32Array, editor, make_keyed, rows, scene_now
 
 operators: Any = bpy.ops
 
@@ -221,7 +221,7 @@ class Case(Edits):
         self._keep_notes()
         return self.kind or name
 
-    def _select(self, chosen: Callable[[Any, FloatArray], BoolArray | bool]) -> None:
+    def _select(self, chosen: Callable[[Any, Float32Array], BoolArray | bool]) -> None:
         self._end_edit()
         self._key_siblings()
         super()._select(chosen)
@@ -258,7 +258,7 @@ class Case(Edits):
         for obj in self.twins:
             try:
                 work(obj)
-            except self.animation.Refusal as refusal:
+            except self.animation.AnimationError as refusal:
                 refused.append((obj.name, str(refusal)))
         if len(refused) == 1:
             self.failures.append(f"{refused[0][0]} only: {refused[0][1]}")
@@ -303,7 +303,7 @@ class Case(Edits):
             return [*(f"refused: {text}" for text in report.refused), *report.notes]
         try:
             report = self.animation.bake(self.live, **self.options)
-        except self.animation.Refusal as refusal:
+        except self.animation.AnimationError as refusal:
             # None of the object's tracks was changed.
             return [f"refused: {refusal}", *(f'refused: "Live", {path}, with it' for path in self._paths())]
         return [*(f"refused: {text}" for text in report.refused), *report.notes]
@@ -338,7 +338,7 @@ class Case(Edits):
             # Blender 4.2 drops an action without keys.
             if live.animation_data.action is not None:
                 self.animation.restore(live)
-        except self.animation.Refusal as refusal:
+        except self.animation.AnimationError as refusal:
             if not refusal.nothing_to_do:
                 raise
         got = Own(points_of(live), kinds_of(live), parameters)
@@ -705,7 +705,7 @@ def _take_last(wanted: Own, got: Own, before: Points) -> None:
                 row[1] = value if _is_among(value, points[:, 1]) else row[1]
 
 
-def _is_among(value: float, values: FloatArray) -> bool:
+def _is_among(value: float, values: Float32Array) -> bool:
     return bool((np.abs(values - value) <= SAME_VALUE * (1 + abs(value))).any())
 
 

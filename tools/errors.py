@@ -34,7 +34,7 @@ from tools import tcb
 from tools.bench_report import filled, number, table
 from tools.bench_scene import fcurves
 
-FloatArray = npt.NDArray[np.float64]
+Float64Array = npt.NDArray[np.float64]
 
 PLACES = 10
 """Points a frame."""
@@ -181,7 +181,7 @@ def of_file(path: Path) -> list[Track]:
 
 def keyed(item: Any, track: three_ds.Track) -> Track:
     """Set the keys of a .3ds file's track; of two at one frame the second counts."""
-    values: FloatArray = track.values.astype(np.float64)
+    values: Float64Array = track.values.astype(np.float64)
     if track.kind == "ROTATION":
         values = orientations(values)
     path = PROPERTIES.get(track.kind, f'["{track.kind}"]')
@@ -209,7 +209,7 @@ def keyed(item: Any, track: three_ds.Track) -> Track:
     return Track(item, path, keys, track.cycle)
 
 
-def orientations(turns: FloatArray) -> FloatArray:
+def orientations(turns: Float64Array) -> Float64Array:
     """Accumulate rotations from key to key, angle and axis (docs/formulas.md, "Relative keys")."""
     q, result = np.array([1.0, 0.0, 0.0, 0.0]), []
     for angle, *axis in turns:

@@ -29,7 +29,7 @@ from interp.rotations.representations import rotation_representation
 from interp.splines import tcb
 from tools.bench_report import filled, number, table
 
-FloatArray = npt.NDArray[np.float64]
+Float64Array = npt.NDArray[np.float64]
 
 TRACKS, KEYS = 200, 6
 PLACES = np.linspace(0.0, 1.0, 242)[1:-1]
@@ -40,12 +40,12 @@ STEEPNESS = (0.0, 30.0, 60.0, 75.0, 90.0)
 HALVINGS = 45
 
 
-def parameters(generator: np.random.Generator, largest: float, eased: float) -> FloatArray:
+def parameters(generator: np.random.Generator, largest: float, eased: float) -> Float64Array:
     """Return parameters (5, KEYS), tension, continuity and bias within `largest`, eases up to `eased`."""
     return np.vstack([generator.uniform(-largest, largest, (3, KEYS)), generator.uniform(0.0, eased, (2, KEYS))])
 
 
-def frames_of(generator: np.random.Generator) -> FloatArray:
+def frames_of(generator: np.random.Generator) -> Float64Array:
     """Return the frames of keys that are 8 to 25 frames apart."""
     return np.cumsum(generator.integers(8, 26, KEYS)).astype(np.float64)
 
@@ -73,7 +73,7 @@ def moving(largest: float, eased: float, full: bool) -> list[tcb.VectorSpline]:
     return tracks
 
 
-def followed(spline: tcb.RotationSpline, held: str) -> tuple[FloatArray, FloatArray]:
+def followed(spline: tcb.RotationSpline, held: str) -> tuple[Float64Array, Float64Array]:
     """Return the values of a track's keys that continue without jumps, and all between, shape (m, channels)."""
     frames = spline.keys.frames
     share = np.arange(FOLLOWED) / FOLLOWED
@@ -86,7 +86,7 @@ def followed(spline: tcb.RotationSpline, held: str) -> tuple[FloatArray, FloatAr
     return numbers[::FOLLOWED], numbers
 
 
-def played(request: Request, fit: Handles) -> FloatArray:
+def played(request: Request, fit: Handles) -> Float64Array:
     """Return what Blender plays at PLACES of all segments, shape (segments, places, channels)."""
     keys = request.spline.keys
     own = keys.values if request.numbers is None else np.asarray(request.numbers)
@@ -96,9 +96,9 @@ def played(request: Request, fit: Handles) -> FloatArray:
     bezier = np.stack([points[0, :-1], points[1, :-1], points[2, 1:], points[0, 1:]])[:, :, np.newaxis]
     target = (keys.frames[:-1, np.newaxis] + np.diff(keys.frames)[:, np.newaxis] * PLACES)[..., np.newaxis]
 
-    def at(t: FloatArray, row: int) -> FloatArray:
+    def at(t: Float64Array, row: int) -> Float64Array:
         a, b, c, d = bezier[..., row]
-        value: FloatArray = ((1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b) + (3 * (1 - t) * t**2 * c + t**3 * d)
+        value: Float64Array = ((1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b) + (3 * (1 - t) * t**2 * c + t**3 * d)
         return value
 
     low = np.zeros((len(keys) - 1, len(PLACES), values.shape[1]))
@@ -110,7 +110,7 @@ def played(request: Request, fit: Handles) -> FloatArray:
     return at(0.5 * (low + high), 1)
 
 
-def errors(requests: Sequence[Request]) -> FloatArray:
+def errors(requests: Sequence[Request]) -> Float64Array:
     """Return the largest errors of all segments, shape (tracks, segments).
 
     They are in degrees, or for values in per cent of the range of the segment's values.
@@ -131,7 +131,7 @@ def errors(requests: Sequence[Request]) -> FloatArray:
     return np.array(result)
 
 
-def kinks(requests: Sequence[Request]) -> FloatArray:
+def kinks(requests: Sequence[Request]) -> Float64Array:
     """Return the errors of quaternions' angular velocities at keys, relative to the segment's mean."""
     found = []
     for request, fit in zip(requests, fit_handles(requests), strict=True):
@@ -148,7 +148,7 @@ def kinks(requests: Sequence[Request]) -> FloatArray:
             exact = evaluate_many([spline], frames[side] - before, 1)[0]
             found.append(np.linalg.norm(velocity - exact, axis=1) / mean)
     joined = np.concatenate(found)
-    finite: FloatArray = joined[np.isfinite(joined)]
+    finite: Float64Array = joined[np.isfinite(joined)]
     return finite
 
 
@@ -163,7 +163,7 @@ def weights(rigid: float, soft: float) -> Iterator[None]:
         handles._RIGID, handles._SOFT = own
 
 
-def spread(values: FloatArray) -> list[str]:
+def spread(values: Float64Array) -> list[str]:
     """Return the median, the 90th percentile and the largest."""
     return [number(float(each)) for each in (np.median(values), np.percentile(values, 90), values.max())]
 

@@ -166,7 +166,7 @@ def of_blend(path: Path, row: Row) -> None:
         if output == "SAMPLES":
             given = exported(row)
         for datablock in datablocks:
-            with contextlib.suppress(animation.Refusal):
+            with contextlib.suppress(animation.AnimationError):
                 animation.restore(datablock)
         after = Curves()
         found = before.differing(after, identities=False)
@@ -174,7 +174,7 @@ def of_blend(path: Path, row: Row) -> None:
         restored += found
         otherwise = max(otherwise, before.played_otherwise(after))
     for datablock in datablocks:
-        with contextlib.suppress(animation.Refusal):
+        with contextlib.suppress(animation.AnimationError):
             animation.remove(datablock)
     after = Curves()
     removed = before.differing(after)
@@ -209,7 +209,7 @@ def exported(row: Row) -> tuple[bytes, dict[str, Float64Array], list[float]] | N
     try:
         written, report = exporting.export_scene(scene.objects, scene, exporting.ExportOptions())
         content = three_ds.write(written)
-    except (module("animation").Refusal, three_ds.ThreeDSError) as error:
+    except (module("animation").AnimationError, three_ds.ThreeDSError) as error:
         row["faults"].append(f"export: {error}")
         return None
     row |= {"nodes": len(written.nodes), "left": report.notes}

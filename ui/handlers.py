@@ -19,16 +19,16 @@ from typing import Any, NamedTuple, TypeVar
 import bpy
 from bpy.props import BoolProperty
 
-from ..animation import Options, Refusal, Report, bake_many, enable_many
+from ..animation import AnimationError, Options, Report, bake_many, enable_many
 from ..animation.datablocks import of_object, users_of
-from ..animation.fcurves.channels import layered_refusals, why_layered
+from ..animation.fcurves.channels import layered_reason, layered_refusals
 from ..animation.live.update import Watch, is_unsure, look_on, refresh, refresh_all, standing_of
 from ..animation.store.live_switch import is_live, switch_off
 from ..animation.store.original_actions import is_set_aside
 from ..animation.store.recording import adopt_tracks, clear_orphans, keys_stand, play_restored
 from ..animation.store.table.custom_property import has_baked_tracks, read_table
 from ..animation.store.table.session import session
-from ..animation.translation import rpt_, told
+from ..animation.translation import rpt_, translated
 from . import bake_options, selection
 from .redraw import redraw_editors
 
@@ -157,7 +157,7 @@ def _update_each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) 
             except Exception as error:
                 # An error with one action must neither keep the others from being updated nor stop the timer.
                 traceback.print_exc()
-                done = Report(refusals=[Refusal(action.name, rpt_("Live failed: {:s}", told(error)))])
+                done = Report(refusals=[AnimationError(action.name, rpt_("Live failed: {:s}", translated(error)))])
                 _keep_notes(action, done.refused)
             if done.tracks or done.notes:
                 _keep_notes(action, done.notes)
@@ -499,7 +499,7 @@ def _switched(action: bpy.types.Action, _context: bpy.types.Context) -> None:
     for key in [key for key in _state.watches if key[0] == action.session_uid]:
         del _state.watches[key]
     _state.notes.pop(action.session_uid, None)
-    if is_live(action) and why_layered(action):
+    if is_live(action) and layered_reason(action):
         switch_off(action)
         _keep_notes(action, map(str, layered_refusals(action)))
     elif is_live(action) and action.is_editable:

@@ -23,7 +23,7 @@ from bpy.props import (
     StringProperty,
 )
 
-from ..animation import Refusal, choose
+from ..animation import AnimationError, choose
 from ..animation.edit.selected_keys import Kept, TrackKeys, put_back, set_parameters
 from ..animation.store.parameters import LIMITS, Numbers, velocity_size
 from ..animation.store.table.rows import velocity_of
@@ -258,7 +258,7 @@ def _slide(
     defaults = selection.default_parameters(bpy.context) if name in LIMITS else {}
     for track_keys, own in _split_by_track(chosen, after):
         # The panel says why it can't be done.
-        with suppress(Refusal):
+        with suppress(AnimationError):
             set_parameters(track_keys, {name: own}, defaults)
     if not event.holds:
         slider.end_drag()
@@ -315,7 +315,7 @@ def _track_choice(name: str) -> Any:
     def set_(_self: Any, value: int) -> None:
         for datablock, track in selection.chosen_tracks(bpy.context):
             # The panel says why it can't be done.
-            with suppress(Refusal):
+            with suppress(AnimationError):
                 choose(datablock, track.path, **{name: CHOICES[name][value]})
 
     return choice(name, get=get, set=set_, options=set(), **({"items": _methods} if name == "method" else {}))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import bpy
 
-from ..animation import Refusal, Report
+from ..animation import AnimationError, Report
 from ..animation.edit.selected_keys import TrackKeys
 from ..animation.report import one_of_each
 from ..animation.translation import rpt_
@@ -34,7 +34,7 @@ def for_each(selected: Selected, work: Callable[[bpy.types.ID, Iterable[str] | N
     for datablock, prefixes in selected.items():
         try:
             report.add(work(datablock, prefixes))
-        except Refusal as refusal:
+        except AnimationError as refusal:
             report.refusals.append(refusal)
     return report
 
@@ -47,7 +47,7 @@ def for_each_track(selected: Selected, track: str, work: Callable[[bpy.types.ID,
         for path in [f"{bone}.{track}" for bone in bones] if bones else [track]:
             try:
                 work(datablock, path)
-            except Refusal as refusal:
+            except AnimationError as refusal:
                 report.refusals.append(refusal)
                 continue
             report.tracks += 1
@@ -66,7 +66,7 @@ def for_each_of(chosen: Iterable[TrackKeys], work: Callable[[TrackKeys], None]) 
     for keys in chosen:
         try:
             work(keys)
-        except Refusal as refusal:
+        except AnimationError as refusal:
             report.refusals.append(refusal)
             continue
         report.tracks += 1

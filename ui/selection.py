@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..animation import Refusal, find_track, of_object
+from ..animation import AnimationError, find_track, of_object
 from ..animation.checks.key_info import KeyInfo, Sides, key_near, segments_beside, sides_in_common, tracks_of
 from ..animation.datablocks import action_time, bone_path, name_of
 from ..animation.edit.selected_keys import (
@@ -20,7 +20,7 @@ from ..animation.edit.selected_keys import (
     keys_of,
     selected_keys,
 )
-from ..animation.errors import LayeredAction
+from ..animation.errors import LayeredActionError
 from ..animation.fcurves.channels import channels_of, layered_refusals
 from ..animation.store.parameters import Numbers
 from ..animation.store.paths import track_of
@@ -68,7 +68,7 @@ def _owner(obj: bpy.types.Object, track: str) -> bpy.types.ID:
     for datablock in of_object(obj):
         try:
             find_track(datablock, track)
-        except Refusal:
+        except AnimationError:
             continue
         return datablock
     return obj
@@ -96,10 +96,10 @@ def has_tracks(context: bpy.types.Context, kind: str) -> bool:
         starts = "" if prefixes is None else tuple(prefixes)
         try:
             channels = channels_of(datablock)
-        except LayeredAction:
+        except LayeredActionError:
             # Who works on it says so.
             return True
-        except Refusal:
+        except AnimationError:
             continue
         else:
             table = read_table(channels.action)
@@ -240,7 +240,7 @@ def chosen_velocities(context: bpy.types.Context) -> list[tuple[TrackKeys, Numbe
 def _readable(keys: TrackKeys, defaults: dict[str, float]) -> dict[str, Numbers]:
     try:
         return keys.parameters(defaults)
-    except Refusal:
+    except AnimationError:
         return {name: np.full(len(keys), np.nan) for name in PARAMETERS}
 
 
@@ -277,6 +277,6 @@ def why_no_track(context: bpy.types.Context) -> str:
     for datablock in of_object(context.object) if context.object is not None else ():
         try:
             channels_of(datablock)
-        except Refusal as refusal:
+        except AnimationError as refusal:
             return str(refusal)
     return rpt_("The active object has no track")

@@ -22,11 +22,11 @@ from ..fcurves.keyframes import (
     KEY_TYPE,
     NAMES,
     BoolArray,
-    FloatArray,
+    Float32Array,
     IndexArray,
     Keyframes,
 )
-from ..fcurves.memoize import remembered
+from ..fcurves.memoize import memoized
 from ..store.own_keys import LEFT_PLACED, RIGHT_PLACED, Standing
 from ..store.table import stamps
 from ..store.table.custom_property import WRITTEN
@@ -50,7 +50,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 class _Layout:
     """The frames of keys, and what is the same for all channels with keys at these frames."""
 
-    frames: FloatArray
+    frames: Float32Array
     """Frames of all keys, ascending, shape (n,)."""
     rows: IndexArray
     """Rows of the animator's keys."""
@@ -146,8 +146,8 @@ def _layout_of(own: Sequence[Keyframes], generated: ChannelKeys) -> _Layout:
     return _layout(own[0].frames, generated.frames, generated.baked, generated.held, linear)
 
 
-@remembered
-def _layout(own: FloatArray, frames: FloatArray, baked_before: BoolArray, held: BoolArray, linear: bool) -> _Layout:
+@memoized
+def _layout(own: Float32Array, frames: Float32Array, baked_before: BoolArray, held: BoolArray, linear: bool) -> _Layout:
     """Return the layout of the animator's keys at the frames `own` among generated ones at `frames`."""
     baked = baked_before.copy()
     n = len(own) + len(frames)
@@ -255,7 +255,7 @@ def _every(own: Sequence[Keyframes], names: Sequence[str]) -> npt.NDArray[Any]:
     return np.concatenate(arrays).reshape(len(names), len(own), *arrays[0].shape)
 
 
-def _place_handles(arrays: Arrays, co: FloatArray, derivatives: Derivatives, layout: _Layout) -> None:
+def _place_handles(arrays: Arrays, co: Float32Array, derivatives: Derivatives, layout: _Layout) -> None:
     """Place the handles of baked segments; other handles of the animator's keys stay."""
     values = co[:, :, 1]
     incoming, outgoing = np.empty(values.shape), np.empty(values.shape)

@@ -17,10 +17,10 @@ from ...interp.fitting.curves import fit_many
 from ...interp.fitting.handles import KnownFits, fit_handles
 from ..arguments import checked
 from ..datablocks import name_of
-from ..errors import Refusal, TooManySamples
+from ..errors import AnimationError, TooManySamplesError
 from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, assign, channels_in, channels_of, users_of_channels
-from ..fcurves.cycles import give_away, repeat
+from ..fcurves.cycles import remove_cycles, repeat
 from ..fcurves.editable import check_editable, check_not_tweaked, editable_channels
 from ..fcurves.frames import union
 from ..fcurves.keyframes import (
@@ -46,8 +46,8 @@ from ..store.table import identity
 from ..store.table.custom_property import GENERATED, Channel, Error, Extrapolation, State, Written, remove_table, update
 from ..store.table.options import Options
 from ..store.table.rows import NO_ROWS, Rows, joined
-from ..store.tracks import Track, find_tracks, played_otherwise, why_not
-from ..translation import n_, rpt_, told
+from ..store.tracks import Track, blocking_reason, find_tracks, played_otherwise
+from ..translation import n_, rpt_, translated
 from .compose import baked_keys
 from .compose import plain_keys as composed_plain_keys
 from .implied_parameters import may_imply, with_implied
@@ -56,7 +56,7 @@ from .plans.plan_track import plan_track, sampling_of
 from .plans.protocol import Baked, ChannelKeys, OwnChannels, Results, TrackPlan
 from .plans.retimed import sample_count
 from .plans.sample_frames import APART
-from .united_frames import united
+from .united_frames import with_common_frames
 
 _KEYS_AT_ONCE = 20_000
 """Keys that are composed together; they take some megabytes."""
@@ -163,11 +163,11 @@ def bake_steps(
     jobs = _collected(datablocks, options, prefixes or {}, report)
     asked = sum(_asked(job) for job in jobs)
     if reason:
-        report.refusals += [Refusal(name_of(job.datablocks[0]), reason) for job in jobs]
+        report.refusals += [AnimationError(name_of(job.datablocks[0]), reason) for job in jobs]
         return report
     if asked > options.sample_limit:
         reason = too_many(asked, options.sample_limit)
-        report.refusals += [TooManySamples(name_of(job.datablocks[0]), reason, asked) for job in jobs]
+        report.refusals += [TooManySamplesError(name_of(job.datablocks[0]), reason, asked) for job in jobs]
         return report
     with scratch_curves.kept():
         jobs = [job for job in jobs if _plan(job, report, whole)]
@@ -194,7 +194,7 @@ def rebake(
     """
     report = Report()
     jobs = []
-    reasons = {id(track): reason for track in tracks if (reason := why_not(track))}
+    reasons = {id(track): reason for track in tracks if (reason := blocking_reason(track))}
     report.refusals += [track.refusal(reasons[id(track)]) for track in tracks if id(track) in reasons]
     ready = [track for track in tracks if id(track) not in reasons]
     own_keys = read_all_own_keys(ready)
@@ -210,7 +210,7 @@ def rebake(
             if asked > otherwise.sample_limit:
                 raise track.refusal(too_many(asked, otherwise.sample_limit))
             jobs.append(job)
-        except Refusal as refusal:
+        except AnimationError as refusal:
             report.refusals.append(refusal)
     with scratch_curves.kept():
         jobs = [job for job in jobs if _plan(job, report, whole=True)]
@@ -247,7 +247,7 @@ def _is_soluble(job: _Job, plan: TrackPlan, report: Report) -> bool:
     try:
         _evaluated_together([replace(job, plans=[plan])])
     except KeysError as error:
-        report.refusals.append(plan.track.refusal(told(error.fault), error.frame))
+        report.refusals.append(plan.track.refusal(translated(error.fault), error.frame))
         return False
     return True
 
@@ -278,7 +278,7 @@ def _collected(
                 check_not_tweaked(datablock)
             channels = channels_of(datablock)
             shared.setdefault(channels.identity, (channels, []))[1].append(datablock)
-        except Refusal as refusal:
+        except AnimationError as refusal:
             report.refusals.append(refusal)
     found = []
     for channels, users in shared.values():
@@ -289,7 +289,7 @@ def _collected(
             found.append((_Job(users, channels, [], []), tracks))
         else:
             reason = rpt_("it has no keys on a float property")
-            report.refusals.append(Refusal(name_of(users[0]), reason, nothing_to_do=True))
+            report.refusals.append(AnimationError(name_of(users[0]), reason, nothing_to_do=True))
     asked = [_asked_for(tracks) for _, tracks in found]
     # All tracks at once, which is faster than one after the other.
     originals = iter(read_all_own_keys([track for ones in asked for track, reason in ones if not reason]))
@@ -299,7 +299,7 @@ def _collected(
         try:
             _collect(job, tracks, ones, kept, options, report)
             jobs.append(job)
-        except Refusal as refusal:
+        except AnimationError as refusal:
             report.refusals.append(refusal)
     for job, users in zip(jobs, _all_users(jobs), strict=True):
         job.notes += played_otherwise([track for track, _, _ in job.kept], users)
@@ -322,7 +322,7 @@ def _asked_for(tracks: Sequence[Track]) -> list[tuple[Track, str]]:
     # Where the table is damaged, the tracks' states are not known.
     enabled = [track for track in tracks if track.enabled or track.table.fault]
     had_some = any(slot == track.slot for track in tracks[:1] for slot, _ in track.table.places)
-    return [(track, why_not(track)) for track in (enabled if enabled or had_some else tracks)]
+    return [(track, blocking_reason(track)) for track in (enabled if enabled or had_some else tracks)]
 
 
 def _collect(
@@ -335,8 +335,8 @@ def _collect(
 ) -> None:
     """Add those of the tracks that have keys to the job.
 
-    Raises Refusal where no track can be baked. An enabled track that can't be baked is an error; any other gives a
-    note.
+    Raises AnimationError where no track can be baked. An enabled track that can't be baked is an error; any other
+    gives a note.
     """
     enabled = any(track.enabled for track in tracks)
     if enabled:
@@ -352,9 +352,11 @@ def _collect(
         else:
             left_alone.append((track, track.refusal(reason or rpt_("it has no keys"))))
     if not asked:
-        raise Refusal(name_of(job.datablocks[0]), rpt_("its TCB tracks have no F-curves any more"), nothing_to_do=True)
+        raise AnimationError(
+            name_of(job.datablocks[0]), rpt_("its TCB tracks have no F-curves any more"), nothing_to_do=True
+        )
     if not job.kept:
-        raise Refusal.of_all([refusal for _, refusal in left_alone])
+        raise AnimationError.of_all([refusal for _, refusal in left_alone])
     for track, refusal in left_alone:
         if enabled and track.in_use:
             report.refusals.append(refusal)
@@ -407,7 +409,7 @@ def _asked(job: _Job) -> float:
 def _cycle(track: Track) -> str:
     try:
         return track.settings.cycle
-    except Refusal:
+    except AnimationError:
         # Reported when the track is planned.
         return "SINGLE"
 
@@ -421,7 +423,7 @@ def _plan(job: _Job, report: Report, whole: bool) -> bool:
     for track, own, options in job.kept:
         try:
             planned.append(_track_plan(track, own, options))
-        except Refusal as refusal:
+        except AnimationError as refusal:
             report.refusals.append(refusal)
             if whole:
                 return False
@@ -433,11 +435,11 @@ def _plan(job: _Job, report: Report, whole: bool) -> bool:
 
 
 def _track_plan(track: Track, own: OwnChannels, options: Options) -> TrackPlan:
-    """Plan a track; raise Refusal, naming the key, where the keys make no spline."""
+    """Plan a track; raise AnimationError, naming the key, where the keys make no spline."""
     try:
         return plan_track(track, replace(track.settings, options=options), own, options)
     except KeysError as error:
-        raise track.refusal(told(error.fault), error.frame) from error
+        raise track.refusal(translated(error.fault), error.frame) from error
 
 
 def _write(job: _Job, every: Sequence[Baked]) -> Report:
@@ -771,13 +773,13 @@ def _write_plain_track(
     outside = {index: plan.track.extrapolation(index) if on else "CONSTANT" for index, on in goes_on.items()}
     written: Mapping[int, Keyframes] = channels
     if not plan.track.is_rotation and not any(group.repeats for group in groups.values()):
-        written = united(channels, {index: each == "LINEAR" for index, each in outside.items()})
+        written = with_common_frames(channels, {index: each == "LINEAR" for index, each in outside.items()})
     for index, keys in written.items():
         fcurve = fcurve_of(index)
         extrapolate(fcurve, outside[index])
         write(fcurve, keys, NAMES)
         repeat(fcurve, groups[index].repeats)
-        give_away(fcurve)
+        remove_cycles(fcurve)
     return sum(map(len, written.values())) - sum(map(len, channels.values()))
 
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from ..fcurves import beziers
 from ..fcurves.frames import ONE_KEY
-from ..fcurves.keyframes import HANDLE, INTERPOLATION, FloatArray, Keyframes, made_like, merged
+from ..fcurves.keyframes import HANDLE, INTERPOLATION, Float32Array, Keyframes, made_like, merged
 
 
-def united(channels: Mapping[int, Keyframes], goes_on: Mapping[int, bool]) -> Mapping[int, Keyframes]:
+def with_common_frames(channels: Mapping[int, Keyframes], goes_on: Mapping[int, bool]) -> Mapping[int, Keyframes]:
     """Add keys to all channels at the frames of all, on their curves.
 
     `goes_on`: whether a channel is extrapolated linearly outside its keys, or constant. The keys are returned unchanged
@@ -40,7 +40,7 @@ def _can_be_cut(every: Sequence[Keyframes]) -> bool:
     return types == {HANDLE["FREE"]} and all(beziers.is_plain(keys)[:-1].all() for keys in every)
 
 
-def _with_keys_at(keys: Keyframes, frames: FloatArray, goes_on: bool) -> Keyframes:
+def _with_keys_at(keys: Keyframes, frames: Float32Array, goes_on: bool) -> Keyframes:
     """Insert the keys that are missing at the frames, which include all of the keys' own."""
     for row, frame in ((0, frames[0]), (-1, frames[-1])):
         if frame != keys.frames[row]:

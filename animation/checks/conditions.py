@@ -22,11 +22,11 @@ import numpy.typing as npt
 
 from ..arguments import FrameRange, Positive, checked
 from ..datablocks import bone_path, of_object
-from ..errors import Refusal
+from ..errors import AnimationError
 from ..sampling.depsgraph import placed
 from ..sampling.properties import (
     STEP,
-    Playing,
+    PropertySampler,
     Values,
     all_keys,
     between,
@@ -36,7 +36,7 @@ from ..sampling.properties import (
     keys_on,
     sampled_frames,
 )
-from ..sampling.transforms import Frames, Matrices, UnknownMotionError, World
+from ..sampling.transforms import Frames, Matrices, TransformSampler, UnknownMotionError
 from ..translation import n_, rpt_
 
 PARALLEL = math.radians(1.0)
@@ -191,7 +191,7 @@ def check(
     for item in dict.fromkeys(item for datablock in datablocks for item in _objects_of(datablock)):
         try:
             frames = sampled_frames(seen, of_object(item), frame_range, step)
-        except Refusal as refusal:
+        except AnimationError as refusal:
             result.refusals.append(rpt_("not checked: {:s}", str(refusal)))
             continue
         result.objects += 1
@@ -200,7 +200,7 @@ def check(
         for condition in (look.camera, look.views, look.scales):
             try:
                 result.violations += sorted(condition(), key=lambda violation: violation.start)
-            except Refusal as refusal:
+            except AnimationError as refusal:
                 result.refusals.append(rpt_("not checked: {:s}", str(refusal)))
     return result
 
@@ -219,7 +219,7 @@ class _Look:
         self.item: Any = item
         self.frames = frames
         self.notes = notes
-        self.playing = Playing(scene, item, frames)
+        self.playing = PropertySampler(scene, item, frames)
 
     def camera(self) -> Iterator[Violation]:
         """Yield violations of a camera's own properties."""
@@ -400,7 +400,7 @@ class _Look:
         """Return the object's matrices before the constraint, or where that makes no difference, after it."""
         if alone:
             try:
-                return World(self.frames).before_constraints(self.item)
+                return TransformSampler(self.frames).before_constraints(self.item)
             except UnknownMotionError:
                 if constraint.type == "DAMPED_TRACK":
                     raise

@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 
 from ..arguments import FrameRange, Point, Positive, checked
-from ..errors import Refusal
+from ..errors import AnimationError
 from ..sampling.depsgraph import placed
 from ..sampling.properties import STEP, Values, all_keys, between, keys_around, sampled_frames
 from ..sampling.transforms import Frames, Matrices
@@ -79,7 +79,7 @@ def joint_gap(
 
     Raises
     ------
-    Refusal
+    AnimationError
         There is no such bone, or no parent, or a location is not finite.
     ValueError
         A point or the range is not finite, the range is empty, or the step is not a positive number.
@@ -95,11 +95,11 @@ def joint_gap(
     child: Any = item
     bones: Any = child.pose.bones if child.pose else {}
     if bone and bone not in bones:
-        raise Refusal(item.name, rpt_("it has no bone {!r}", bone))
+        raise AnimationError(item.name, rpt_("it has no bone {!r}", bone))
     parent = bones[bone].parent if bone else child.parent
     if parent is None:
         fault = rpt_("its bone {!r} has no parent", bone) if bone else rpt_("it has no parent")
-        raise Refusal(item.name, fault)
+        raise AnimationError(item.name, fault)
     frames = sampled_frames(seen, [item] if bone else _with_parents(item), frame_range, step)
     own = placed(seen, item, bone, frames)
     owner, held_by = (item, parent.name) if bone else (parent, _parent_bone(child))
@@ -112,14 +112,14 @@ def joint_gap(
         joint = rest[:3, :3] @ np.array(point, dtype=np.float64) + rest[:3, 3]
     else:
         if abs(np.linalg.det(theirs[0, :3, :3])) < np.finfo(np.float32).tiny:
-            raise Refusal(
+            raise AnimationError(
                 item.name, rpt_("its parent's scale is zero at frame {:g}: name the point on the parent", frames[0])
             )
         joint = np.linalg.solve(theirs[0, :3, :3], at[0] - theirs[0, :3, 3])
     distance = np.linalg.norm(at - _at(theirs, joint), axis=1)
     finite = np.isfinite(distance)
     if not finite.all():
-        raise Refusal(
+        raise AnimationError(
             bone or item.name, rpt_("where it is is not a finite number"), frame=float(frames[np.argmin(finite)])
         )
     distance[distance < _rounding(at)] = 0.0

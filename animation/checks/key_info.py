@@ -15,10 +15,10 @@ import numpy.typing as npt
 from ...interp import evaluate_many, rotations
 from ...interp.splines import tcb
 from ..bake.plans.splines import TrackSpline, plays_its_own_keys, track_splines
-from ..errors import Refusal
+from ..errors import AnimationError
 from ..fcurves.channels import channels_of
 from ..fcurves.frames import SAME_FRAME, union
-from ..fcurves.keyframes import INTERPOLATION, FloatArray, IndexArray
+from ..fcurves.keyframes import INTERPOLATION, Float32Array, IndexArray
 from ..store.frame_functions import function_of
 from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.parameters import read_parameters, read_velocities
@@ -74,7 +74,7 @@ def tracks_of(datablock: bpy.types.ID, bone: str = "") -> list[Track]:
     """Return the tracks of one bone (its path), or of the datablock without its bones; [] where it has no animation."""
     try:
         return tracks_shown(datablock, channels_of(datablock), bone)
-    except Refusal:
+    except AnimationError:
         return []
 
 
@@ -82,7 +82,7 @@ def has_animated_bones(datablock: bpy.types.ID) -> bool:
     """Return whether any bone of the datablock has F-curves."""
     try:
         return any(fcurve.data_path.startswith(BONES) for fcurve in channels_of(datablock))
-    except Refusal:
+    except AnimationError:
         return False
 
 
@@ -126,14 +126,14 @@ def key_near(track: Track, frame: float, defaults: Mapping[str, float]) -> KeyIn
     try:
         numbers = read_parameters(track, own, frames[row : row + 1], defaults)
         parameters = {name: float(number[0]) for name, number in numbers.items()}
-    except Refusal:
+    except AnimationError:
         parameters = dict.fromkeys(PARAMETERS, math.nan)
     velocity = read_velocities(track, own, frames[row : row + 1])[0]
     sides = sides_in_common(segments_beside(track, own, frames[row : row + 1]))
     return KeyInfo(found, row + 1, len(frames), where, parameters, tuple(velocity.tolist()), sides or (None, None))
 
 
-def segments_beside(track: Track, own: Mapping[int, OwnKeys], frames: FloatArray) -> npt.NDArray[np.void]:
+def segments_beside(track: Track, own: Mapping[int, OwnKeys], frames: Float32Array) -> npt.NDArray[np.void]:
     """Return what is played before and after the keys at the frames, shape (n, 2), in the fields of `Segment`.
 
     For values it is that of the first channel that has such a key, for rotations of the first whose segment Blender
@@ -179,7 +179,7 @@ def sides_in_common(segments: npt.NDArray[np.void]) -> Sides | None:
     return None if before.interpolation == bezier else before, None if after.interpolation == bezier else after
 
 
-def neighbour(frames: FloatArray, frame: float, direction: int) -> float | None:
+def neighbour(frames: Float32Array, frame: float, direction: int) -> float | None:
     """Return the next of the frames (`direction` 1) or the previous one (-1)."""
     there = frames[frames > frame + _AT] if direction > 0 else frames[frames < frame - _AT]
     return float(there[0 if direction > 0 else -1]) if len(there) else None
@@ -188,7 +188,7 @@ def neighbour(frames: FloatArray, frame: float, direction: int) -> float | None:
 def values_now(track: Track, frame: float, defaults: Mapping[str, float]) -> dict[int, float]:
     """Return the splines' value at `frame` of each component of a value track, as its frame functions play it.
 
-    Raises Refusal where the keys make no spline.
+    Raises AnimationError where the keys make no spline.
     """
     result: dict[int, float] = {}
     frame = _played(track, frame)
@@ -201,7 +201,7 @@ def values_now(track: Track, frame: float, defaults: Mapping[str, float]) -> dic
 def turn_now(track: Track, frame: float, defaults: Mapping[str, float]) -> tuple[float, tuple[float, float, float]]:
     """Return the rotation from the key before `frame` to `frame`, as frame functions play it: radians, and axis.
 
-    Raises Refusal where the keys make no spline.
+    Raises AnimationError where the keys make no spline.
     """
     frame = _played(track, frame)
     check_can_be_drawn(track, read_own_keys(track))
@@ -225,7 +225,7 @@ def _played(track: Track, frame: float) -> float:
 
 
 def check_can_be_drawn(track: Track, originals: Mapping[int, OwnKeys]) -> None:
-    """Raise Refusal for a rotation whose missing values need an F-curve to be made, which drawing must not do."""
+    """Raise AnimationError for a rotation whose missing values need a new F-curve, which drawing must not make."""
     frames = {original.keys.frames.tobytes() for original in originals.values()}
     if track.is_rotation and len(frames) > 1 and not all(plays_its_own_keys(track, index) for index in track.channels):
         raise track.refusal(rpt_("its channels are keyed at different frames: shown while it is not baked"))

@@ -23,18 +23,18 @@ from ..bake.pipeline import rebake
 from ..bake.plans.splines import TrackSpline, quaternions_of, track_splines
 from ..datablocks import bone_path
 from ..edit.selected_keys import TrackKeys, keys_of
-from ..errors import Refusal
+from ..errors import AnimationError
 from ..fcurves.channels import channels_of, users_of_channels
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import SAME_FRAME, is_among
 from ..fcurves.keyframes import places
-from ..sampling.depsgraph import Stepping
+from ..sampling.depsgraph import DepsgraphSampler
 from ..sampling.properties import STEP, Values, all_keys, between, keys_around, sampled_frames
-from ..sampling.transforms import Frames, Matrices, UnknownMotionError, World
+from ..sampling.transforms import Frames, Matrices, TransformSampler, UnknownMotionError
 from ..store.frame_functions import function_of
 from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.table.options import Options
-from ..store.tracks import EULER_ORDERS, Track, find_tracks, why_not
+from ..store.tracks import EULER_ORDERS, Track, blocking_reason, find_tracks
 from ..translation import counted, n_, rpt_
 
 TOLERANCE = 1e-3
@@ -133,7 +133,7 @@ Wanted = StaysAt | StaysAbove | KeepsApart | TurnsWithin
 
 
 @dataclass
-class Relaxing:
+class Relaxation:
     """The result of a relaxation; errors are in world units, or for rotation limits in radians."""
 
     name: str
@@ -209,7 +209,7 @@ def relax(
     defaults: Parameters | None = None,
     scene: bpy.types.Scene | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> Relaxing:
+) -> Relaxation:
     """Change keys until a condition holds within the tolerance, with the least change or to the least effort.
 
     Baked tracks are baked again.
@@ -249,7 +249,7 @@ def relax(
 
     Raises
     ------
-    Refusal
+    AnimationError
         A track can't be changed or is not TCB, something other than F-curves and parents moves it, the target is the
         object or bone itself, or the tolerance can't be reached: the text names the frame and the error that remains.
         Nothing was changed.
@@ -272,11 +272,11 @@ def relax(
     """
     for owner, name in ((item, bone), *((target, _target_bone(wanted)) for target in _targets(wanted))):
         if name and (owner.pose is None or name not in owner.pose.bones):
-            raise Refusal(owner.name, rpt_("it has no bone {!r}", name))
+            raise AnimationError(owner.name, rpt_("it has no bone {!r}", name))
     if item in _targets(wanted) and _target_bone(wanted) == bone:
         if bone:
-            raise Refusal(item.name, rpt_("the target is the bone {!r} itself: choose another", bone))
-        raise Refusal(item.name, rpt_("the target is the object itself: choose another"))
+            raise AnimationError(item.name, rpt_("the target is the bone {!r} itself: choose another", bone))
+        raise AnimationError(item.name, rpt_("the target is the object itself: choose another"))
     seen = scene or bpy.context.scene
     assert seen is not None
     chosen = [each for each in keys if isinstance(each, TrackKeys)]
@@ -284,13 +284,15 @@ def relax(
         chosen = _keys_at(item, bone, tracks, [float(frame) for frame in keys if not isinstance(frame, TrackKeys)])
     movers = [_Mover(each, defaults or {}) for each in chosen if len(each)]
     if not movers:
-        raise Refusal(item.name, rpt_("no key was chosen that may change"), nothing_to_do=True)
+        raise AnimationError(item.name, rpt_("no key was chosen that may change"), nothing_to_do=True)
     movers += _to_come(movers, item, bone, defaults or {})
     part = _Part(item, bone, np.array(point, dtype=np.float64))
     owners: list[bpy.types.ID] = [item, *(mover.datablock for mover in movers), *_targets(wanted)]
     unknown_names = set(weights or {}) - {mover.owner_name for mover in movers}
     if unknown_names:
-        raise Refusal(item.name, rpt_("no key that may change is of {!r}, which has a weight", min(unknown_names)))
+        raise AnimationError(
+            item.name, rpt_("no key that may change is of {!r}, which has a weight", min(unknown_names))
+        )
     for mover in movers:
         mover.weight = (weights or {}).get(mover.owner_name, 1.0)
     try:
@@ -298,7 +300,7 @@ def relax(
             part, wanted, movers, seen, dict.fromkeys(owners), frame_range, tolerance, keep_best, least, progress
         )
     except UnknownMotionError as unknown:
-        raise Refusal(
+        raise AnimationError(
             item.name, rpt_("{:s}: only what F-curves and parents move can be relaxed", str(unknown))
         ) from unknown
 
@@ -314,7 +316,7 @@ def _relax(
     keep_best: bool,
     least: Least,
     progress: Callable[[int, int], None] | None,
-) -> Relaxing:
+) -> Relaxation:
     owners = list(owners)
     moved = np.concatenate([all_keys(mover.datablock) for mover in movers])
     ends = float(moved.min()), float(moved.max())
@@ -326,7 +328,7 @@ def _relax(
     finite = np.isfinite(before)
     if not finite.all():
         frame = float(judge.frames[np.argmin(finite)])
-        raise Refusal(part.name, rpt_("how far it is from what is wanted is not a finite number"), frame=frame)
+        raise AnimationError(part.name, rpt_("how far it is from what is wanted is not a finite number"), frame=frame)
     numbers = start
     if before.max() > tolerance or least == "EFFORT":
         coarse = _Motion(part, wanted, movers, scene, sampled_frames(scene, owners, frame_range, STEP), throughout)
@@ -342,7 +344,7 @@ def _relax(
     after = judge.errors(numbers)
     worst, last = int(np.argmax(before)), int(np.argmax(after))
     keys = np.unique(moved)
-    result = Relaxing(
+    result = Relaxation(
         part.name,
         sum(len(mover.keys) > 0 for mover in movers),
         sum(len(mover.keys) for mover in movers),
@@ -357,7 +359,7 @@ def _relax(
     if (numbers == start).all():
         return replace(result, tracks=0, keys=0)
     if not result.reached and not (keep_best and result.after < result.before):
-        raise Refusal(
+        raise AnimationError(
             part.name,
             rpt_(
                 "with these keys the error can't come under {tolerance:g}: {after:.4g} is left at frame {frame:g}"
@@ -397,7 +399,7 @@ class _Mover:
         self.keys = keys
         self.datablock: Any = keys.datablock
         self.track = track = keys.track
-        reason = why_not(track)
+        reason = blocking_reason(track)
         if reason:
             raise track.refusal(reason)
         if not track.enabled:
@@ -485,13 +487,13 @@ def _to_come(movers: Sequence[_Mover], item: Any, bone: str, defaults: Mapping[s
     for datablock, prefix in places:
         try:
             tracks = find_tracks(datablock, channels_of(datablock), [prefix])
-        except Refusal:
+        except AnimationError:
             continue
         for track in tracks:
             moves = track.path == f"{prefix}location" or (
                 track.is_rotation and track.path.startswith(f"{prefix}rotation")
             )
-            to_come = track.enabled and not track.baked and not why_not(track)
+            to_come = track.enabled and not track.baked and not blocking_reason(track)
             if moves and to_come and (datablock, track.path) not in chosen:
                 keys = keys_of(datablock, track)
                 found.append(_Mover(keys.take(np.zeros(len(keys), dtype=np.bool_)), defaults))
@@ -499,7 +501,7 @@ def _to_come(movers: Sequence[_Mover], item: Any, bone: str, defaults: Mapping[s
 
 
 def _split(track: Track) -> tuple[str, str]:
-    """Return the path prefix of the track's object or bone, and `location` or `rotation`; raise Refusal for others."""
+    """Return the path prefix of the track's owner, and `location` or `rotation`; raise AnimationError for others."""
     owner, _, last = track.path.rpartition(".")
     prefix = f"{owner}." if owner else ""
     if last == "location":
@@ -534,14 +536,14 @@ class _Motion:
         self.scene = scene
         self.frames = frames
         self.throughout = throughout
-        self.world = World(frames)
+        self.world = TransformSampler(frames)
         self.ends = np.cumsum([len(mover.slots) for mover in movers])
         self._still: dict[tuple[int, str], Matrices] = {}
         self._times = {mover.place: frames if mover.function is None else mover.function(frames) for mover in movers}
         self._last: dict[tuple[int, str], tuple[bytes, Values]] = {}
         self._last_accelerations: dict[tuple[int, str], tuple[bytes, Values]] = {}
 
-    def placed(self, numbers: Values) -> World:
+    def placed(self, numbers: Values) -> TransformSampler:
         """Return the world with these numbers in the keys."""
         pairs = zip(self.movers, self._split(numbers), strict=True)
         return self.world.with_moved({mover.place: self._moved(mover, own) for mover, own in pairs})
@@ -637,7 +639,7 @@ class _Motion:
             size = np.linalg.norm(normal, axis=1, keepdims=True)
             if not size.all():
                 frame = float(self.frames[np.argmin(size)])
-                raise Refusal(wanted.plane.name, rpt_("its scale is zero, so it has no plane"), frame=frame)
+                raise AnimationError(wanted.plane.name, rpt_("its scale is zero, so it has no plane"), frame=frame)
             normal /= size
             above: Values = wanted.height - np.einsum("ni,ni->n", at - plane[:, :3, 3], normal)
             return above
@@ -648,7 +650,7 @@ class _Motion:
         rows = _CUBE * miss.T
         return np.concatenate((rows, -rows)).ravel()
 
-    def _beyond(self, wanted: TurnsWithin, world: World) -> Values:
+    def _beyond(self, wanted: TurnsWithin, world: TransformSampler) -> Values:
         owner = self.part.item.pose.bones[self.part.bone] if self.part.bone else self.part.item
         order: rotations.Order = owner.rotation_mode if owner.rotation_mode in EULER_ORDERS else "XYZ"
         angles = rotations.to_euler(world.rotation(self.part.item, self.part.bone), order)
@@ -656,12 +658,12 @@ class _Motion:
         rows += [low - angles[:, axis] for axis, low in enumerate(wanted.low) if low is not None]
         return np.concatenate(rows) if rows else np.full(len(self.frames), -np.inf)
 
-    def _at(self, world: World, item: Any, bone: str, point: Values) -> Values:
+    def _at(self, world: TransformSampler, item: Any, bone: str, point: Values) -> Values:
         matrices = self._matrices(world, item, bone)
         at: Values = matrices[:, :3, :3] @ point + matrices[:, :3, 3]
         return at
 
-    def _matrices(self, world: World, item: Any, bone: str) -> Matrices:
+    def _matrices(self, world: TransformSampler, item: Any, bone: str) -> Matrices:
         """Return the matrices of an object or bone.
 
         Where more than F-curves and parents move it, Blender evaluates them, if the changing keys have no influence.
@@ -673,7 +675,7 @@ class _Motion:
                 raise
             thing = item.session_uid, bone
             if thing not in self._still:
-                stepping = Stepping([thing], self.frames)
+                stepping = DepsgraphSampler([thing], self.frames)
                 stepping.advance({item.session_uid: item}, self.scene, math.inf)
                 if any(mover.datablock.session_uid in stepping.read for mover in self.movers):
                     raise
@@ -682,7 +684,7 @@ class _Motion:
 
 
 def _keys_at(item: Any, bone: str, tracks: Iterable[str], frames: Sequence[float]) -> list[TrackKeys]:
-    """Return the keys at these frames of the named tracks; raise Refusal where there is no key at one of the frames."""
+    """Return the keys at these frames of the named tracks; raise AnimationError where a frame has no key."""
     check_editable(item)
     prefix = f"{bone_path(item.pose.bones[bone])}." if bone else ""
     names = set(tracks)
@@ -698,7 +700,7 @@ def _keys_at(item: Any, bone: str, tracks: Iterable[str], frames: Sequence[float
         if not any((np.abs(keys.frames - frame) <= SAME_FRAME).any() for keys in found):
             paths = sorted(prefix + name for name in names)
             either = reduce(lambda others, path: rpt_("{:s} or {:s}", others, path), paths) if paths else ""
-            raise Refusal(item.name, rpt_("no key at this frame"), either, frame)
+            raise AnimationError(item.name, rpt_("no key at this frame"), either, frame)
     return found
 
 

@@ -30,7 +30,7 @@ class Smoothness:
 def smoothness(track: Track, defaults: Mapping[str, float]) -> Smoothness:
     """Measure the track; `defaults` are the parameters of keys that have none of their own.
 
-    Raises Refusal where the keys make no spline, or where that can't be determined while drawing.
+    Raises AnimationError where the keys make no spline, or where that can't be determined while drawing.
     """
     originals = read_own_keys(track)
     if not originals:

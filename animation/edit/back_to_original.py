@@ -9,7 +9,7 @@ import bpy
 
 from ..arguments import checked
 from ..datablocks import name_of, users_of
-from ..errors import Refusal
+from ..errors import AnimationError
 from ..fcurves.channels import assign, channels_in, channels_of, check_one_layer
 from ..fcurves.editable import check_editable, check_not_tweaked
 from ..report import Report
@@ -38,7 +38,7 @@ def back_to_original(datablock: bpy.types.ID, prefixes: Iterable[str] | None = N
 
     Raises
     ------
-    Refusal
+    AnimationError
         The action was not baked from another, or can't be exchanged. Nothing was changed.
 
     Examples
@@ -54,7 +54,7 @@ def back_to_original(datablock: bpy.types.ID, prefixes: Iterable[str] | None = N
     baked = channels_of(datablock).action
     original = originals().get(baked)
     if original is None:
-        raise Refusal(
+        raise AnimationError(
             name_of(datablock), rpt_('its action "{:s}" was not baked from another', baked.name), nothing_to_do=True
         )
     places = {user: channels_of(user).slot_handle for user in users_of(baked)}
@@ -63,7 +63,9 @@ def back_to_original(datablock: bpy.types.ID, prefixes: Iterable[str] | None = N
         check_not_tweaked(user)
         check_one_layer(user, original)
         if slot not in slots:
-            raise Refusal(name_of(user), rpt_('the action "{:s}" has no F-curves for it any more', original.name))
+            raise AnimationError(
+                name_of(user), rpt_('the action "{:s}" has no F-curves for it any more', original.name)
+            )
     bring_back(original)
     report = Report.on(list(places))
     for user, slot in places.items():

@@ -26,18 +26,18 @@ from ..bake.plans.rotation_channels import followed
 from ..bake.plans.sample_frames import Sampling
 from ..bake.plans.splines import options_of, quaternions_of, track_splines
 from ..datablocks import bone_path
-from ..errors import Refusal
+from ..errors import AnimationError
 from ..fcurves.channels import channels_of
 from ..fcurves.editable import check_editable
 from ..fcurves.frames import union
-from ..fcurves.keyframes import FloatArray
+from ..fcurves.keyframes import Float32Array
 from ..fcurves.keying import key_curve
 from ..report import Report
-from ..sampling.transforms import Frames, Matrices, UnknownMotionError, World
+from ..sampling.transforms import Frames, Matrices, TransformSampler, UnknownMotionError
 from ..store.frame_functions import function_of
 from ..store.own_keys import read_own_keys
 from ..store.table.options import Options
-from ..store.tracks import Track, find_tracks, why_not
+from ..store.tracks import Track, blocking_reason, find_tracks
 from ..translation import rpt_
 
 Values = npt.NDArray[np.float64]
@@ -79,7 +79,7 @@ def bake_in_world(
 
     Raises
     ------
-    Refusal
+    AnimationError
         It has no parent, no TCB location or rotation, a parent whose axes are skewed or unequally scaled, or is
         animated by more than F-curves and parents. Nothing was changed.
     ValueError
@@ -95,15 +95,15 @@ def bake_in_world(
     options = Options(target="NEW_ACTION", step=step, defaults=defaults or {})
     too_near = too_near_keys(step)
     if too_near:
-        raise Refusal(item.name, too_near)
+        raise AnimationError(item.name, too_near)
     check_editable(item)
     child: Any = item
     known = child.pose.bones if child.pose else {}
     for bone in bones:
         if bone not in known:
-            raise Refusal(item.name, rpt_("it has no bone {!r}", bone))
+            raise AnimationError(item.name, rpt_("it has no bone {!r}", bone))
     if not bones and child.parent is None:
-        raise Refusal(item.name, rpt_("it has no parent, so it is interpolated in the world already"))
+        raise AnimationError(item.name, rpt_("it has no parent, so it is interpolated in the world already"))
     # Parents first: their children depend on their new motion.
     parts = sorted(bones, key=lambda bone: len(known[bone].parent_recursive)) or [""]
     motions = [_Motion(child, bone, track, options) for bone in parts for track in _tracks(child, bone)]
@@ -111,12 +111,12 @@ def bake_in_world(
         for motion in motions:
             motion.sampled()
     except UnknownMotionError as unknown:
-        raise Refusal(
+        raise AnimationError(
             item.name, rpt_("{:s}: only what F-curves and parents move can be baked so", str(unknown))
         ) from unknown
     report = bake([item], options)
     if report.refusals and not report.tracks:
-        raise Refusal.of_all(report.refusals)
+        raise AnimationError.of_all(report.refusals)
     channels = channels_of(item)
     fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in channels}
     for motion in motions:
@@ -129,19 +129,19 @@ def bake_in_world(
 
 
 def _tracks(item: Any, bone: str) -> list[Track]:
-    """Return location and rotation of the object or bone; raise Refusal where neither can be interpolated."""
+    """Return location and rotation of the object or bone; raise AnimationError where neither can be interpolated."""
     prefix = f"{bone_path(item.pose.bones[bone])}." if bone else ""
     found = []
     for track in find_tracks(item, channels_of(item), [prefix]):
         last = track.path.removeprefix(prefix)
         if last == "location" or (track.is_rotation and track.in_use and last.startswith("rotation")):
-            reason = why_not(track)
+            reason = blocking_reason(track)
             if reason and track.enabled:
                 raise track.refusal(reason)
             if track.enabled:
                 found.append(track)
     if not found:
-        raise Refusal(bone or item.name, rpt_("it has no location or rotation that is TCB; enable it first"))
+        raise AnimationError(bone or item.name, rpt_("it has no location or rotation that is TCB; enable it first"))
     return found
 
 
@@ -175,10 +175,10 @@ class _Motion:
         for index in range(len(track.rest)):
             self.raw[:, index] = kept[index].keys.values if index in kept else track.component(index)
 
-    def sampled(self) -> tuple[FloatArray, Values]:
+    def sampled(self) -> tuple[Float32Array, Values]:
         """Return frames, including the keys, and the channels' values there, shape (n, components).
 
-        They are computed for the parent's present motion. Raises UnknownMotionError, and Refusal.
+        They are computed for the parent's present motion. Raises UnknownMotionError, and AnimationError.
         """
         at_keys, at_frames = (_parent(self.item, self.bone, at, self.track) for at in (self.keys, self.frames))
         if self.track.is_rotation:
@@ -196,7 +196,7 @@ class _Motion:
         return self.frames, np.asarray(local, dtype=np.float64)
 
     def _along(self, values: Values) -> Values:
-        """Evaluate the track's spline through other values at its keys: locations, or quaternions; raise Refusal."""
+        """Evaluate the track's spline through other locations or quaternions at its keys; raise AnimationError."""
         own = next(iter(self.kept.values()))
         at_keys = own.keys.co[:, 0].astype(np.float64)
         through = {
@@ -211,7 +211,7 @@ class _Motion:
         return evaluate_many([spline.spline], self.frames.astype(np.float64))[0]
 
 
-def _parent(item: Any, bone: str, frames: FloatArray, track: Track) -> Matrices:
+def _parent(item: Any, bone: str, frames: Float32Array, track: Track) -> Matrices:
     """Return matrices from the object's or bone's own location or rotation to the world; raise UnknownMotionError."""
     at: Frames = frames.astype(np.float64)
     prefix = f"{bone_path(item.pose.bones[bone])}." if bone else ""
@@ -225,11 +225,11 @@ def _parent(item: Any, bone: str, frames: FloatArray, track: Track) -> Matrices:
         moved[item.session_uid, "delta_scale"] = np.ones((n, 3))
         if not track.is_rotation:
             moved[item.session_uid, "delta_rotation"] = np.tile(_STILL, (n, 1))
-    return World(at, moved).matrices(item, bone)
+    return TransformSampler(at, moved).matrices(item, bone)
 
 
 def _turns(matrices: Matrices, track: Track) -> Values:
-    """Return the rotations of matrices as quaternions; raise Refusal where they do more than rotate and scale."""
+    """Return the rotations of matrices as quaternions; raise AnimationError where they also shear or mirror."""
     axes = matrices[:, :3, :3]
     squares = np.einsum("nji,njk->nik", axes, axes)
     size = np.trace(squares, axis1=1, axis2=2)[:, np.newaxis, np.newaxis] / 3.0

@@ -10,22 +10,22 @@ import bpy
 from ..arguments import checked
 from ..bake.plans.splines import made_by
 from ..datablocks import name_of
-from ..errors import Refusal
+from ..errors import AnimationError
 from ..fcurves.channels import Channels, channels_of
 from ..fcurves.editable import check_editable, editable_channels
 from ..store.table.custom_property import update
 from ..store.table.settings import chosen
-from ..store.tracks import Track, find_tracks, why_not
+from ..store.tracks import Track, blocking_reason, find_tracks
 from ..translation import rpt_
 
 
 def writable(datablock: bpy.types.ID, track: Track) -> tuple[Channels, Track]:
     """Return the channels to edit, and the track in them, which is another one where the action had to be copied.
 
-    Raises Refusal where the track can't be changed.
+    Raises AnimationError where the track can't be changed.
     """
     check_editable(datablock)
-    reason = why_not(track)
+    reason = blocking_reason(track)
     if reason:
         raise track.refusal(reason)
     before = channels_of(datablock).identity
@@ -53,7 +53,7 @@ def find_track(datablock: bpy.types.ID, name: str) -> Track:
 
     Raises
     ------
-    Refusal
+    AnimationError
         There is no such track; the text lists those that exist.
 
     Examples
@@ -62,7 +62,7 @@ def find_track(datablock: bpy.types.ID, name: str) -> Track:
     'rotation_euler'
     >>> animation.find_track(ball, "scale")
     Traceback (most recent call last):
-    Refusal: "Ball", scale: it has no track of this name; its tracks: location, rotation_euler
+    AnimationError: "Ball", scale: it has no track of this name; its tracks: location, rotation_euler
     """
     channels = channels_of(datablock)
     is_rotation = name.rpartition(".")[2] == "rotation"
@@ -70,7 +70,7 @@ def find_track(datablock: bpy.types.ID, name: str) -> Track:
         if track.path == name or (is_rotation and track.is_rotation and track.in_use):
             return track
     known = ", ".join(track.path for track in find_tracks(datablock, channels)) or rpt_("none")
-    raise Refusal(name_of(datablock), rpt_("it has no track of this name; its tracks: {:s}", known), name)
+    raise AnimationError(name_of(datablock), rpt_("it has no track of this name; its tracks: {:s}", known), name)
 
 
 @checked
@@ -89,7 +89,7 @@ def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
 
     Raises
     ------
-    Refusal
+    AnimationError
         There is no such TCB track, or the method is not for its kind. Nothing was changed.
     ValueError
         There is no such setting or option.

@@ -14,7 +14,7 @@ from ...interp.fitting.tcb_parameters import FLOAT32, Part, fit_parameters, samp
 from ..arguments import Parameters, checked
 from ..bake.plans.splines import Float64Array, TrackSpline, last_place, track_splines
 from ..datablocks import name_of
-from ..errors import Refusal
+from ..errors import AnimationError
 from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, channels_of
 from ..fcurves.editable import check_editable, editable_channels
@@ -25,7 +25,7 @@ from ..store.own_keys import OwnKeys, read_all_own_keys
 from ..store.paths import remove_strays
 from ..store.recording import Numbers, enable_read
 from ..store.table.rows import PARAMETERS
-from ..store.tracks import Track, find_tracks, why_not
+from ..store.tracks import Track, blocking_reason, find_tracks
 from ..translation import rpt_
 
 _Prefixes = Iterable[str] | None
@@ -54,7 +54,7 @@ def enable(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, keep_
 
     Raises
     ------
-    Refusal
+    AnimationError
         No track can be made TCB. Nothing was changed.
 
     Examples
@@ -103,7 +103,7 @@ def enable_many(
     for datablock, prefixes in selected.items():
         try:
             _find_plain(datablock, prefixes, made, report)
-        except Refusal as refusal:
+        except AnimationError as refusal:
             report.refusals.append(refusal)
     originals = read_all_own_keys([track for _, track in made.values()])
     report.keys += sum(len(union([own.keys.frames for own in each.values()])) for each in originals)
@@ -124,7 +124,7 @@ def _is_plain(datablock: bpy.types.ID, prefixes: _Prefixes) -> bool:
     try:
         check_editable(datablock)
         tracks = find_tracks(datablock, channels_of(datablock), prefixes)
-    except Refusal:
+    except AnimationError:
         return False
     return bool(tracks) and not any(track.enabled for track in tracks)
 
@@ -135,7 +135,7 @@ def _find_plain(
     made: dict[tuple[int, int, str], tuple[Channels, Track]],
     report: Report,
 ) -> None:
-    """Add the tracks to be enabled to `made`, a track of several users once; raise Refusal where there are none."""
+    """Add the tracks to be enabled to `made`, a track of several users once; raise AnimationError for none."""
     check_editable(datablock)
     channels = channels_of(datablock)
     tracks = find_tracks(datablock, channels, prefixes)
@@ -146,15 +146,15 @@ def _find_plain(
         if track.enabled or (*channels.identity, track.path) in made:
             enabled = True
             continue
-        reason = why_not(track)
+        reason = blocking_reason(track)
         if reason:
             left_alone.append(track.refusal(reason))
         else:
             wanted.add(track.path)
     if not wanted and not enabled:
         if left_alone:
-            raise Refusal.of_all(left_alone)
-        raise Refusal(name_of(datablock), rpt_("it has no animated float property"), nothing_to_do=True)
+            raise AnimationError.of_all(left_alone)
+        raise AnimationError(name_of(datablock), rpt_("it has no animated float property"), nothing_to_do=True)
     report.notes += map(str, left_alone)
     channels = editable_channels(datablock)
     remove_strays(channels)
@@ -218,7 +218,7 @@ def _splines(track: Track, originals: Mapping[int, OwnKeys]) -> list[TrackSpline
         return []
     try:
         splines = track_splines(track, track.settings, originals, {})
-    except Refusal:
+    except AnimationError:
         return []
     return [run for spline in splines for run in spline.runs if len(run.frames) > 1]
 

@@ -11,7 +11,7 @@ import bpy
 from ..arguments import checked
 from ..bake.pipeline import Progress
 from ..bake.pipeline import bake as bake_many
-from ..errors import Refusal
+from ..errors import AnimationError
 from ..fcurves.channels import channels_of
 from ..report import Report
 from ..store.table.options import Options
@@ -68,7 +68,7 @@ def enable_and_bake(
         if _identity(datablock) == identities[datablock]:
             for track in _tracks(datablock):
                 if track.enabled and not track.baked and track.path not in paths:
-                    with suppress(Refusal):
+                    with suppress(AnimationError):
                         remove(datablock, [track.path])
     report.looks_of(kept)
     return report
@@ -77,7 +77,7 @@ def enable_and_bake(
 def _tracks(datablock: bpy.types.ID) -> list[Track]:
     try:
         return find_tracks(datablock, channels_of(datablock))
-    except Refusal:
+    except AnimationError:
         return []
 
 
@@ -88,5 +88,5 @@ def _enabled_paths(datablock: bpy.types.ID) -> set[str]:
 def _identity(datablock: bpy.types.ID) -> tuple[int, int] | None:
     try:
         return channels_of(datablock).identity
-    except Refusal:
+    except AnimationError:
         return None

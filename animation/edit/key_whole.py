@@ -17,13 +17,13 @@ from ..bake.plans.splines import Float64Array, values_at
 from ..fcurves.channels import Channels
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import is_among, union
-from ..fcurves.keyframes import FLAGS, FloatArray
+from ..fcurves.keyframes import FLAGS, Float32Array
 from ..report import Report
 from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.parameters import given_numbers, velocity_size
 from ..store.table.options import Options
 from ..store.table.rows import PARAMETERS, column_of, velocity_of
-from ..store.tracks import Track, find_tracks, why_not
+from ..store.tracks import Track, blocking_reason, find_tracks
 from ..translation import rpt_
 from .restore import put_back
 from .selected_keys import TrackKeys, set_parameters
@@ -33,10 +33,10 @@ from .selected_keys import TrackKeys, set_parameters
 class _Whole:
     """The values of a rotation at every frame at which one of its channels has a key."""
 
-    frames: FloatArray
+    frames: Float32Array
     values: dict[int, Float64Array]
     """Values of each component on the animator's own curves: the motion passes through these already."""
-    numbers: FloatArray
+    numbers: Float32Array
     """Parameters and velocities, one row a key, NaN where none was set."""
 
 
@@ -61,7 +61,7 @@ def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) ->
 
     Raises
     ------
-    Refusal
+    AnimationError
         The datablock can't be edited. Nothing was changed.
 
     Examples
@@ -80,7 +80,7 @@ def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) ->
         own = read_own_keys(track)
         if not own or is_keyed_whole(track, own):
             continue
-        reason = why_not(track) or track.table.fault
+        reason = blocking_reason(track) or track.table.fault
         frames = union([each.keys.frames for each in own.values()])
         near = np.flatnonzero(np.diff(frames) <= APART)
         if reason or len(near):

@@ -19,7 +19,7 @@ from .choose import writable
 def make_key(datablock: bpy.types.ID, track: Track, frame: float) -> None:
     """Make the track's baked motion at `frame` an own key in every channel; the next bake passes through it.
 
-    Raises Refusal where there is such a key already, or the track can't be edited.
+    Raises AnimationError where there is such a key already, or the track can't be edited.
     """
     if is_among(np.array([frame], dtype=np.float32), key_frames(track)).any():
         raise track.refusal(rpt_("it has a key there"), frame)

@@ -12,9 +12,9 @@ import numpy as np
 from ..arguments import checked
 from ..bake.pipeline import take_channel
 from ..datablocks import name_of
-from ..errors import Refusal
+from ..errors import AnimationError
 from ..fcurves.channels import Channels, channels_of
-from ..fcurves.cycles import give_away, repeat
+from ..fcurves.cycles import remove_cycles, repeat
 from ..fcurves.editable import check_editable
 from ..fcurves.frames import ONE_KEY, union
 from ..fcurves.keyframes import Keyframes, extrapolate, read, write
@@ -62,7 +62,7 @@ def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> R
 
     Raises
     ------
-    Refusal
+    AnimationError
         Nothing is baked, or the datablock can't be edited. Nothing was changed.
 
     Examples
@@ -72,11 +72,11 @@ def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> R
     2
     >>> animation.restore(ball)
     Traceback (most recent call last):
-    Refusal: "Ball": nothing on it is baked
+    AnimationError: "Ball": nothing on it is baked
     """
     report = _take_away(datablock, prefixes, _restore_track)
     if not report.tracks and not report.refusals:
-        raise Refusal(name_of(datablock), rpt_("nothing on it is baked"), nothing_to_do=True)
+        raise AnimationError(name_of(datablock), rpt_("nothing on it is baked"), nothing_to_do=True)
     return report
 
 
@@ -98,7 +98,7 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
 
     Raises
     ------
-    Refusal
+    AnimationError
         No track is TCB, or the datablock can't be edited. Nothing was changed.
 
     Examples
@@ -109,7 +109,7 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
     """
     report = _take_away(datablock, prefixes, _remove_track, strip=_strip)
     if not report.tracks and not report.refusals:
-        raise Refusal(name_of(datablock), rpt_("it has no TCB track"), nothing_to_do=True)
+        raise AnimationError(name_of(datablock), rpt_("it has no TCB track"), nothing_to_do=True)
     report.notes += _function_left(datablock)
     return report
 
@@ -134,7 +134,7 @@ def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Rep
 
     Raises
     ------
-    Refusal
+    AnimationError
         No track is TCB, or the datablock can't be edited. Nothing was changed.
 
     Examples
@@ -145,7 +145,7 @@ def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Rep
     """
     report = _take_away(datablock, prefixes, _apply_track, strip=_make_plain)
     if not report.tracks and not report.refusals:
-        raise Refusal(name_of(datablock), rpt_("it has no TCB track"), nothing_to_do=True)
+        raise AnimationError(name_of(datablock), rpt_("it has no TCB track"), nothing_to_do=True)
     report.notes += _function_left(datablock)
     return report
 
@@ -178,7 +178,7 @@ def _function_left(datablock: bpy.types.ID) -> list[str]:
         return []
     return [
         str(
-            Refusal(
+            AnimationError(
                 name_of(datablock),
                 rpt_("its frame function stays; the cross in Timing (remove_retiming) takes it away"),
             )
@@ -202,13 +202,13 @@ def _take_away(
     channels = channels_of(datablock)
     action = channels.action
     if action.library is not None:
-        raise Refusal(name_of(datablock), rpt_('its action "{:s}" is linked; open its own file', action.name))
+        raise AnimationError(name_of(datablock), rpt_('its action "{:s}" is linked; open its own file', action.name))
     report = Report.on([datablock])
     remove_strays(channels)
     tracks = list(filter(among, find_tracks(datablock, channels, prefixes)))
     table = read_table(action)
     if table.fault and (table.newer or strip is None):
-        raise Refusal(name_of(datablock), table.fault)
+        raise AnimationError(name_of(datablock), table.fault)
     if table.fault:
         return _remove_damaged(channels, tracks, report, strip or _strip)
     before = {id(track): track.state for track in tracks}
@@ -276,7 +276,7 @@ def _strip(track: Track) -> None:
 def _make_plain(track: Track) -> None:
     """Make keys in the track's curves that have stamps or identities plain ones."""
     for fcurve in track.channels.values():
-        give_away(fcurve)
+        remove_cycles(fcurve)
         remove_traces(fcurve)
 
 
@@ -329,7 +329,7 @@ def _apply_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> _
     kept = read_own_keys(track)
     _remove_function(channels, datablock, track)
     for index, fcurve in track.channels.items():
-        give_away(fcurve)
+        remove_cycles(fcurve)
         remove_traces(fcurve, kept.get(index))
     return _Done(len(union([own.keys.frames for own in kept.values()])), "")
 

@@ -20,7 +20,7 @@ from ...interp.retiming import Between, ConstantSpeed
 from ..arguments import Parameters, Positive, checked
 from ..bake.plans.splines import track_splines
 from ..datablocks import name_of
-from ..errors import Refusal
+from ..errors import AnimationError
 from ..fcurves.channels import Channels, channels_of, ensured_channels, is_without_curves, new_action
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import union
@@ -106,7 +106,7 @@ def retime(
 
     Raises
     ------
-    Refusal
+    AnimationError
         There is no motion that can be retimed so, or the datablock can't be edited.
     ValueError
         There is no such shape, or a number is out of range.
@@ -123,7 +123,7 @@ def retime(
         raise ValueError(rpt_("shape {!r} is none of {:s}", shape, ", ".join(SHAPES)))
     if shape in _BETWEEN:
         if not (by or track):
-            raise Refusal(name_of(datablock), rpt_("say which track is to have a constant speed"))
+            raise AnimationError(name_of(datablock), rpt_("say which track is to have a constant speed"))
         measured = find_track(of or datablock, by) if by else find_track(datablock, track)
         speed = _constant_speed(measured, _BETWEEN[shape], defaults or {})
         fcurve = _curve(datablock, track)
@@ -132,7 +132,7 @@ def retime(
     first, last = _bounds(datablock, track)
     middle = (first + last) / 2.0 if frame is None else frame
     if shape == "HOLD" and not first <= middle <= last:
-        raise Refusal(
+        raise AnimationError(
             name_of(datablock), rpt_("the frame to hold lies outside its motion, {:g} to {:g}", first, last), track
         )
     fcurve = _curve(datablock, track)
@@ -166,7 +166,7 @@ def remove_retiming(datablock: bpy.types.ID, track: str = "") -> None:
 
     Raises
     ------
-    Refusal
+    AnimationError
         There is no frame function.
 
     Examples
@@ -175,7 +175,7 @@ def remove_retiming(datablock: bpy.types.ID, track: str = "") -> None:
     >>> timing = animation.retime(ball, "REVERSE", track="location")
     >>> animation.remove_retiming(ball, "location")
     """
-    none = Refusal(name_of(datablock), rpt_("it has no frame function"), track, nothing_to_do=True)
+    none = AnimationError(name_of(datablock), rpt_("it has no frame function"), track, nothing_to_do=True)
     if is_without_curves(datablock):
         raise none
     check_editable(datablock)
@@ -197,10 +197,12 @@ def _bounds(datablock: bpy.types.ID, track: str) -> tuple[float, float]:
         found = [find_track(datablock, track)] if track else find_tracks(datablock, channels_of(datablock))
         keys = union([key_frames(each) for each in found if each.in_use])
         if not len(keys):
-            raise Refusal(name_of(datablock), rpt_("it has no keys"), track)
+            raise AnimationError(name_of(datablock), rpt_("it has no keys"), track)
         first, last = float(keys[0]), float(keys[-1])
     if not first < last:
-        raise Refusal(name_of(datablock), rpt_("it has keys at one frame only: there is no motion to time"), track)
+        raise AnimationError(
+            name_of(datablock), rpt_("it has keys at one frame only: there is no motion to time"), track
+        )
     return first, last
 
 
@@ -208,7 +210,7 @@ def _curve(datablock: bpy.types.ID, track: str) -> bpy.types.FCurve:
     """Return the F-curve to write to, without keys and modifiers."""
     path = frame_function_path(find_track(datablock, track).path) if track else FRAME_FUNCTION
     if is_driven(datablock, path):
-        raise Refusal(
+        raise AnimationError(
             name_of(datablock), rpt_("a driver decides its {:s}, not a curve; remove that driver first", path), track
         )
     animation = getattr(datablock, "animation_data", None)
@@ -241,7 +243,7 @@ def _curve(datablock: bpy.types.ID, track: str) -> bpy.types.FCurve:
 
 def _check_unlocked(datablock: bpy.types.ID, track: str, fcurve: bpy.types.FCurve) -> None:
     if fcurve.lock or (fcurve.group is not None and fcurve.group.lock):
-        raise Refusal(name_of(datablock), rpt_("its frame function is locked; unlock that channel first"), track)
+        raise AnimationError(name_of(datablock), rpt_("its frame function is locked; unlock that channel first"), track)
 
 
 def _find(channels: Channels, path: str) -> bpy.types.FCurve | None:

@@ -12,11 +12,11 @@ import numpy as np
 from ..arguments import checked
 from ..bake.plans.splines import options_of
 from ..datablocks import users_of
-from ..errors import Refusal
+from ..errors import AnimationError
 from ..fcurves.channels import HAS_SLOTS, Channels, channels_of
 from ..fcurves.editable import check_editable
 from ..fcurves.frames import SAME_FRAME, is_among, union
-from ..fcurves.keyframes import INTERPOLATION, BoolArray, FloatArray, IndexArray, read, read_attribute
+from ..fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, IndexArray, read, read_attribute
 from ..store.own_keys import OwnKeys, read_all_own_keys, read_own_keys
 from ..store.parameters import Numbers, check_parameter, read_parameters, read_velocities, velocity_size
 from ..store.recording import Part, enable_tracks, recorded, remove_traces, write_identities
@@ -46,7 +46,7 @@ class TrackKeys:
 
     datablock: bpy.types.ID
     track: Track
-    frames: FloatArray
+    frames: Float32Array
     selected: BoolArray
     """Which of the keys are selected in the animation editors."""
     own: Mapping[int, OwnKeys]
@@ -60,7 +60,7 @@ class TrackKeys:
         return TrackKeys(self.datablock, self.track, self.frames[rows], self.selected[rows], self.own)
 
     def parameters(self, defaults: Mapping[str, float]) -> dict[str, Numbers]:
-        """Return each parameter, one number a key, `defaults` where a key has none of its own; raise Refusal."""
+        """Return each parameter, one number a key, `defaults` where a key has none of its own; raise AnimationError."""
         return read_parameters(self.track, self.own, self.frames, defaults)
 
     def velocities(self) -> Numbers:
@@ -69,7 +69,7 @@ class TrackKeys:
 
 
 def found_again(chosen: Sequence[TrackKeys]) -> list[TrackKeys]:
-    """Find the same keys on their tracks as they are now; raise Refusal where a track is gone.
+    """Find the same keys on their tracks as they are now; raise AnimationError where a track is gone.
 
     Since they were found, Live may have baked the tracks, or the action may have been copied.
     """
@@ -89,7 +89,7 @@ def goes_by_velocities(track: Track) -> bool:
     """Return whether the track's method takes velocities of its keys; False where its settings can't be read."""
     try:
         return "velocities" in options_of(track, track.settings)
-    except Refusal:
+    except AnimationError:
         return False
 
 
@@ -99,7 +99,7 @@ def keys_of(datablock: bpy.types.ID, track: Track) -> TrackKeys:
 
 
 def key_at(datablock: bpy.types.ID, track: Track, frame: float) -> TrackKeys:
-    """Return the one key at `frame`; raise Refusal where there is none."""
+    """Return the one key at `frame`; raise AnimationError where there is none."""
     keys = keys_of(datablock, track)
     found = keys.take(np.abs(keys.frames - frame) <= SAME_FRAME)
     if not len(found):
@@ -159,7 +159,7 @@ def _users(action: bpy.types.Action) -> Iterator[tuple[bpy.types.ID, Channels]]:
     for user in users:
         try:
             channels = channels_of(user)
-        except Refusal:
+        except AnimationError:
             continue
         if channels.action == action and channels.identity not in seen:
             seen.add(channels.identity)
@@ -186,8 +186,8 @@ def set_parameters(
     """Set parameters of the keys, each with one number for all of them or one a key; and their interpolation.
 
     The track is made TCB where it isn't. `defaults`: parameters of keys that have none of their own; where given, a 0
-    is not written if it is the default anyway. Raises Refusal where the track can't be changed or a number is out of
-    its range, ValueError where Blender has no such interpolation; then nothing is changed.
+    is not written if it is the default anyway. Raises AnimationError where the track can't be changed or a number
+    is out of its range, ValueError where Blender has no such interpolation; then nothing is changed.
     """
     if interpolation is not None and interpolation not in INTERPOLATION:
         known = ", ".join(INTERPOLATION)
@@ -234,7 +234,7 @@ def _column(track: Track, index: int, name: str) -> int | None:
 
 
 def _write(
-    channels: Channels, track: Track, frames: FloatArray, changed: _Changed, interpolation: str | None = None
+    channels: Channels, track: Track, frames: Float32Array, changed: _Changed, interpolation: str | None = None
 ) -> None:
     """Give the keys of a TCB track at the frames new rows, with the numbers that `changed` returns.
 
@@ -326,7 +326,7 @@ def key_set(
 
     Raises
     ------
-    Refusal
+    AnimationError
         There is no such track or key, or a number is out of range. Nothing was changed.
     ValueError
         There is no such interpolation or parameter. Nothing was changed.
@@ -337,7 +337,7 @@ def key_set(
     >>> animation.key_set(ball, "rotation", 20, interpolation="CONSTANT")
     >>> animation.key_set(ball, "location", 21, tension=1.0)
     Traceback (most recent call last):
-    Refusal: "Ball", location, frame 21: no key at this frame
+    AnimationError: "Ball", location, frame 21: no key at this frame
     """
     for name in parameters:
         if name not in PARAMETERS:
@@ -349,7 +349,7 @@ def key_set(
 
 
 def _velocity_given(track: Track, velocity: float | Sequence[float], frame: float) -> dict[str, float]:
-    """Return a velocity as parameters; raise Refusal where its size is not that of the track."""
+    """Return a velocity as parameters; raise AnimationError where its size is not that of the track."""
     size, numbers = velocity_size(track), np.atleast_1d(velocity)
     if numbers.shape != (size,):
         raise track.refusal(rpt_("a velocity has {:d} numbers here, not {:d}", size, numbers.size), frame)
@@ -357,7 +357,7 @@ def _velocity_given(track: Track, velocity: float | Sequence[float], frame: floa
 
 
 def reset(keys: TrackKeys) -> None:
-    """Remove the keys' own parameters; raise Refusal where the track can't be changed."""
+    """Remove the keys' own parameters; raise AnimationError where the track can't be changed."""
     channels, track = writable(keys.datablock, keys.track)
     if track.enabled:
         _write(

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .keyframes import INTERPOLATION, BoolArray, FloatArray, IndexArray, Keyframes, made_like, merged
+from .keyframes import INTERPOLATION, BoolArray, Float32Array, IndexArray, Keyframes, made_like, merged
 
 Float64Array = npt.NDArray[np.float64]
 
@@ -62,7 +62,7 @@ def evaluate(keys: Keyframes, begin: IndexArray, frames: npt.ArrayLike, nu: int 
     return per_frame
 
 
-def cut(keys: Keyframes, frames: FloatArray) -> Keyframes:
+def cut(keys: Keyframes, frames: Float32Array) -> Keyframes:
     """Insert keys at ascending frames, each in a plain segment, by de Casteljau's construction: the curve stays."""
     begin = np.searchsorted(keys.frames, frames, side="right") - 1
     first, inverse = np.unique(begin, return_inverse=True)

@@ -14,7 +14,7 @@ from typing import Any
 import bpy
 
 from ..datablocks import name_of, users_of, users_of_each
-from ..errors import LayeredAction, Refusal
+from ..errors import AnimationError, LayeredActionError
 from ..translation import rpt_
 
 HAS_SLOTS = bpy.app.version >= (4, 4, 0)
@@ -60,30 +60,30 @@ class Channels:
 def channels_of(datablock: bpy.types.ID) -> Channels:
     """Return the F-curves that animate `datablock` now (in NLA tweak mode: those of the strip being tweaked).
 
-    Raises Refusal where there are none, with the reason.
+    Raises AnimationError where there are none, with the reason.
     """
     animation = getattr(datablock, "animation_data", None)
     if animation is None or animation.action is None:
         if animation is not None and any(track.strips for track in animation.nla_tracks):
-            raise Refusal(
+            raise AnimationError(
                 name_of(datablock), rpt_("its animation is in NLA strips only; enter tweak mode on a strip first")
             )
-        raise Refusal(name_of(datablock), rpt_("it has no animation"))
+        raise AnimationError(name_of(datablock), rpt_("it has no animation"))
     action = animation.action
     if not HAS_SLOTS:
         return Channels(action, 0, action)
     check_one_layer(datablock, action)
     if animation.action_slot is None:
-        raise Refusal(
+        raise AnimationError(
             name_of(datablock), rpt_('its action "{:s}" has no slot for it; choose a slot first', action.name)
         )
     bag = _channelbag(action, animation.action_slot)
     if bag is None:
-        raise Refusal(name_of(datablock), rpt_('its action "{:s}" has no F-curves for it', action.name))
+        raise AnimationError(name_of(datablock), rpt_('its action "{:s}" has no F-curves for it', action.name))
     return Channels(action, animation.action_slot.handle, bag)
 
 
-def why_layered(action: bpy.types.Action) -> str:
+def layered_reason(action: bpy.types.Action) -> str:
     """Return why an action with more than one layer or strip is not edited; empty where it has one of each at most.
 
     Blender 5.2 reads and plays such actions, but does not make them yet.
@@ -102,16 +102,16 @@ def why_layered(action: bpy.types.Action) -> str:
 
 
 def check_one_layer(datablock: bpy.types.ID, action: bpy.types.Action) -> None:
-    """Raise LayeredAction where the action, which animates the datablock, has more than one layer or strip."""
-    reason = why_layered(action)
+    """Raise LayeredActionError where the action, which animates the datablock, has more than one layer or strip."""
+    reason = layered_reason(action)
     if reason:
-        raise LayeredAction(name_of(datablock), reason)
+        raise LayeredActionError(name_of(datablock), reason)
 
 
-def layered_refusals(action: bpy.types.Action) -> list[LayeredAction]:
+def layered_refusals(action: bpy.types.Action) -> list[LayeredActionError]:
     """Return a refusal for each datablock that the action animates, where it has more than one layer or strip."""
-    reason = why_layered(action)
-    return [LayeredAction(name_of(user), reason) for user in users_of(action)] if reason else []
+    reason = layered_reason(action)
+    return [LayeredActionError(name_of(user), reason) for user in users_of(action)] if reason else []
 
 
 def users_of_channels(every: Iterable[Channels]) -> list[list[bpy.types.ID]]:
@@ -125,7 +125,7 @@ def animates(channels: Channels, datablock: bpy.types.ID) -> bool:
     """Return whether these F-curves animate the datablock."""
     try:
         return channels_of(datablock).identity == channels.identity
-    except Refusal:
+    except AnimationError:
         return False
 
 
@@ -169,7 +169,7 @@ def is_without_curves(datablock: bpy.types.ID) -> bool:
     action = animation.action
     if action is None:
         return not any(track.strips for track in animation.nla_tracks)
-    if not HAS_SLOTS or action.library is not None or animation.action_slot is None or why_layered(action):
+    if not HAS_SLOTS or action.library is not None or animation.action_slot is None or layered_reason(action):
         return False
     return _channelbag(action, animation.action_slot) is None
 

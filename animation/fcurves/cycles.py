@@ -48,7 +48,7 @@ def repeat(fcurve: bpy.types.FCurve, wanted: bool) -> None:
             setattr(modifier, name, right)
 
 
-def give_away(fcurve: bpy.types.FCurve) -> None:
+def remove_cycles(fcurve: bpy.types.FCurve) -> None:
     """Rename our modifier, so that it is one like any other."""
     for modifier in _ours(fcurve):
         modifier.name = _PLAIN

@@ -8,13 +8,13 @@ from typing import Any
 import bpy
 
 from ..datablocks import name_of
-from ..errors import Refusal
+from ..errors import AnimationError
 from ..translation import rpt_
 from .channels import Channels, assign, channels_of
 
 
 def editable_channels(datablock: bpy.types.ID) -> Channels:
-    """Return the F-curves of the datablock for editing; raise Refusal for linked data.
+    """Return the F-curves of the datablock for editing; raise AnimationError for linked data.
 
     A library override of an object whose action is linked gets a copy of the action here.
     """
@@ -28,18 +28,24 @@ def editable_channels(datablock: bpy.types.ID) -> Channels:
 
 
 def check_editable(datablock: bpy.types.ID) -> None:
-    """Raise Refusal where the datablock's animation can't be edited."""
+    """Raise AnimationError where the datablock's animation can't be edited."""
     if datablock.library is not None:
-        raise Refusal(name_of(datablock), rpt_("it is linked; make a library override of it, or open its own file"))
+        raise AnimationError(
+            name_of(datablock), rpt_("it is linked; make a library override of it, or open its own file")
+        )
     action = channels_of(datablock).action
     if action.library is not None and datablock.override_library is None:
-        raise Refusal(name_of(datablock), rpt_('its action "{:s}" is linked; make the action local first', action.name))
+        raise AnimationError(
+            name_of(datablock), rpt_('its action "{:s}" is linked; make the action local first', action.name)
+        )
     if action.library is not None:
         check_not_tweaked(datablock)
 
 
 def check_not_tweaked(datablock: bpy.types.ID) -> None:
-    """Raise Refusal where an NLA strip is in tweak mode, so that Blender rejects assigning another action."""
+    """Raise AnimationError where an NLA strip is in tweak mode, so that Blender rejects assigning another action."""
     animation: Any = getattr(datablock, "animation_data", None)
     if animation is not None and animation.use_tweak_mode:
-        raise Refusal(name_of(datablock), rpt_("an NLA strip of it is in tweak mode, so its action can't be exchanged"))
+        raise AnimationError(
+            name_of(datablock), rpt_("an NLA strip of it is in tweak mode, so its action can't be exchanged")
+        )

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .keyframes import BoolArray, FloatArray, IndexArray
-from .memoize import remembered
+from .keyframes import BoolArray, Float32Array, IndexArray
+from .memoize import memoized
 
 SAME_FRAME = 1e-3
 """Frames. Keys nearer than this are at one frame: far above the float32 error of moving a key, and a tenth of the
@@ -15,13 +15,13 @@ ONE_KEY = 0.0101
 """Frames. Blender replaces a key by one that is pasted or moved nearer than 0.01 to it."""
 
 
-@remembered
-def are_apart(frames: FloatArray) -> bool:
+@memoized
+def are_apart(frames: Float32Array) -> bool:
     """Return whether frames ascend, are finite, and no two of them are the same."""
     return bool(np.isfinite(frames).all() and (np.diff(frames) > SAME_FRAME).all())
 
 
-def union(arrays: list[FloatArray]) -> FloatArray:
+def union(arrays: list[Float32Array]) -> Float32Array:
     """Return the frames of all arrays, each once, ascending."""
     # Mostly all channels are keyed together.
     if arrays and len({frames.tobytes() for frames in arrays}) == 1 and are_apart(arrays[0]):
@@ -30,7 +30,7 @@ def union(arrays: list[FloatArray]) -> FloatArray:
     return frames[np.concatenate(([True], np.diff(frames) > SAME_FRAME))] if len(frames) else frames
 
 
-def is_among(frames: FloatArray, own: FloatArray) -> BoolArray:
+def is_among(frames: Float32Array, own: Float32Array) -> BoolArray:
     """Return which of the frames are among `own`, which ascend."""
     if not len(own):
         return np.zeros(len(frames), dtype=np.bool_)
@@ -39,6 +39,6 @@ def is_among(frames: FloatArray, own: FloatArray) -> BoolArray:
     return among
 
 
-def rows_of(own: FloatArray, frames: FloatArray) -> IndexArray:
+def rows_of(own: Float32Array, frames: Float32Array) -> IndexArray:
     """Return the rows of the `own` frames in `frames`, which ascend and have all of `own` among them."""
     return np.searchsorted(frames, own - np.float32(SAME_FRAME))

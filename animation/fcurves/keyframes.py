@@ -16,7 +16,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float32]
+Float32Array = npt.NDArray[np.float32]
 EnumArray = npt.NDArray[np.uint8]
 BoolArray = npt.NDArray[np.bool_]
 IndexArray = npt.NDArray[np.intp]
@@ -47,17 +47,17 @@ class Keyframes:
     Fields are named as those of `bpy.types.Keyframe`; `co` and handles have the shape (n, 2), the others (n,).
     """
 
-    co: FloatArray
-    handle_left: FloatArray
-    handle_right: FloatArray
+    co: Float32Array
+    handle_left: Float32Array
+    handle_right: Float32Array
     handle_left_type: EnumArray
     handle_right_type: EnumArray
     interpolation: EnumArray
     easing: EnumArray
     type: EnumArray
-    back: FloatArray
-    amplitude: FloatArray
-    period: FloatArray
+    back: Float32Array
+    amplitude: Float32Array
+    period: Float32Array
     select_control_point: BoolArray
     select_left_handle: BoolArray
     select_right_handle: BoolArray
@@ -73,11 +73,11 @@ class Keyframes:
         return len(self.co)
 
     @property
-    def frames(self) -> FloatArray:
+    def frames(self) -> Float32Array:
         return self.co[:, 0]
 
     @property
-    def values(self) -> FloatArray:
+    def values(self) -> Float32Array:
         return self.co[:, 1]
 
     @property
@@ -121,19 +121,19 @@ Write = Callable[[bpy.types.FCurve, Keyframes, Sequence[str]], None]
 """The function `write`, or another with the same result at the end of a bake."""
 
 
-def read_floats(fcurve: bpy.types.FCurve, name: str) -> FloatArray:
+def read_floats(fcurve: bpy.types.FCurve, name: str) -> Float32Array:
     """Read one of the keys' floats: `back`, `amplitude` or `period`."""
     floats = np.empty(len(fcurve.keyframe_points), dtype=np.float32)
     fcurve.keyframe_points.foreach_get(name, floats)
     return floats
 
 
-def places(fcurve: bpy.types.FCurve) -> FloatArray:
+def places(fcurve: bpy.types.FCurve) -> Float32Array:
     """Return frames and values of all keys in turn, shape (2 n,)."""
     return places_of(fcurve.keyframe_points)
 
 
-def places_of(points: Any) -> FloatArray:
+def places_of(points: Any) -> Float32Array:
     """Return frames and values of all keys in turn, shape (2 n,), from Blender's collection."""
     co = np.empty(2 * len(points), dtype=np.float32)
     points.foreach_get("co", co)
@@ -338,7 +338,7 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes, names: Sequence[str] = NAME
         write_flags(fcurve, [arrays[name] for name in FLAGS])
 
 
-def _bits(places: FloatArray) -> npt.NDArray[np.uint64]:
+def _bits(places: Float32Array) -> npt.NDArray[np.uint64]:
     """Return the bits of each pair of floats as one number."""
     return np.ascontiguousarray(places).view(np.uint64)[:, 0]
 

@@ -16,7 +16,7 @@ _Result = TypeVar("_Result")
 _KEPT = 8
 
 
-def remembered(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+def memoized(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
     """Memoize the last results of a function of arrays and hashable values; arrays that it returns become read-only.
 
     Arrays are compared by their bytes alone: each argument must always have the same type and number of dimensions.

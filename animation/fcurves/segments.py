@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import beziers, easing
-from .keyframes import INTERPOLATION, FloatArray, IndexArray, Keyframes, end_to_end
+from .keyframes import INTERPOLATION, Float32Array, IndexArray, Keyframes, end_to_end
 
 Float64Array = npt.NDArray[np.float64]
 
@@ -34,7 +34,7 @@ class ChannelSegments:
     keys: Keyframes
 
     @classmethod
-    def between(cls, frames: FloatArray, rows: IndexArray, channels: list[Keyframes]) -> ChannelSegments:
+    def between(cls, frames: Float32Array, rows: IndexArray, channels: list[Keyframes]) -> ChannelSegments:
         """Make the segments that begin at those rows of the frames, from pairs of keys of each channel."""
         at = frames.astype(np.float64)
         return cls(at[rows], at[rows + 1] - at[rows], end_to_end(channels))

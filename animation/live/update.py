@@ -33,7 +33,7 @@ from ..store.recording import are_up_to_date
 from ..store.table.custom_property import table_stamp
 from ..store.table.options import Options
 from ..store.table.stamps import GENERATED
-from ..store.tracks import NOT_IN_USE, Track, find_tracks, played_otherwise, refreshed, why_not
+from ..store.tracks import NOT_IN_USE, Track, blocking_reason, find_tracks, played_otherwise, refreshed
 from ..translation import rpt_
 from .note_edits import settle
 
@@ -294,7 +294,7 @@ def _look_at(
         return Report()
     present = refreshed(watch.users[0], channels, tracks)
     if not is_live:
-        report = settle(channels, [track for track in present if track.baked and not why_not(track)])
+        report = settle(channels, [track for track in present if track.baked and not blocking_reason(track)])
         watch.take(channels, present, report)
         return report
     in_vain = all(_only_generated_moved(track) for track in present)
@@ -350,7 +350,7 @@ def _names(tracks: Iterable[Track], points: Sequence[list[Any]]) -> list[tuple[o
 def _state_mark(track: Track, every: list[Any]) -> int:
     """Return a checksum of frames and values of keys, of settings, and of what prevents a bake of the track."""
     function = function_of(track)
-    chosen = (track.settings, track.order, function.checksum if function is not None else 0, why_not(track))
+    chosen = (track.settings, track.order, function.checksum if function is not None else 0, blocking_reason(track))
     return zlib.crc32(_marks([every])[0], zlib.crc32(repr(chosen).encode())) or 1
 
 

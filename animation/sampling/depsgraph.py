@@ -16,13 +16,13 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from .transforms import Frames, Matrices, UnknownMotionError, World
+from .transforms import Frames, Matrices, TransformSampler, UnknownMotionError
 
 Thing = tuple[int, str]
 """An object's `session_uid`, and the name of one of its bones, or ""."""
 
 
-class Stepping:
+class DepsgraphSampler:
     """Evaluation of objects and bones at `frames`, in parts that take a limited time."""
 
     def __init__(self, things: Sequence[Thing], frames: Frames) -> None:
@@ -81,9 +81,9 @@ def placed(scene: bpy.types.Scene, item: bpy.types.Object, bone: str, frames: Fr
     frames.
     """
     try:
-        return World(frames).matrices(item, bone)
+        return TransformSampler(frames).matrices(item, bone)
     except UnknownMotionError:
-        stepping = Stepping([(item.session_uid, bone)], frames)
+        stepping = DepsgraphSampler([(item.session_uid, bone)], frames)
         stepping.advance({item.session_uid: item}, scene, math.inf)
         return stepping.matrices((item.session_uid, bone))
 

@@ -14,7 +14,7 @@ from ...interp.splines import tcb
 from ..bake.plans.splines import Float64Array, TrackSpline, own_motion, quaternions_of
 from ..fcurves import beziers
 from ..fcurves.frames import SAME_FRAME, union
-from ..fcurves.keyframes import INTERPOLATION, FloatArray, IndexArray, Joined
+from ..fcurves.keyframes import INTERPOLATION, Float32Array, IndexArray, Joined
 from ..store.own_keys import OwnKeys
 from ..store.tracks import Track
 
@@ -71,7 +71,7 @@ class _Channel:
     track: Track
     index: int
     original: OwnKeys
-    frames: FloatArray
+    frames: Float32Array
     values: Float64Array
 
     @property

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..datablocks import name_of
-from ..errors import Refusal
+from ..errors import AnimationError
 from ..fcurves.channels import channels_of
 from ..fcurves.frames import SAME_FRAME, union
 from ..store.own_keys import key_frames
@@ -32,7 +32,7 @@ _MOST = 1_000_000
 """The most samples: more would take minutes and much memory."""
 
 
-class Playing:
+class PropertySampler:
     """The values of properties of one object and its data at `frames`, ascending."""
 
     def __init__(self, scene: bpy.types.Scene, item: bpy.types.Object, frames: Frames) -> None:
@@ -43,8 +43,8 @@ class Playing:
     def values(self, owner: Any, paths: Iterable[str]) -> dict[str, Values]:
         """Return the values of each property of `owner`, the object or its data, shape (frames, components).
 
-        Raises Refusal where one is not a finite number. Values from F-curves are not clamped to the property's limits;
-        values from stepping are, by Blender.
+        Raises AnimationError where one is not a finite number. Values from F-curves are not clamped to the
+        property's limits; values from stepping are, by Blender.
         """
         curves = curves_of(owner)
         result: dict[str, Values] = {}
@@ -64,7 +64,7 @@ class Playing:
             finite = np.isfinite(values).all(axis=1)
             if not finite.all():
                 frame = float(self.frames[np.argmin(finite)])
-                raise Refusal(name_of(owner), rpt_("what it plays is not a finite number"), path, frame)
+                raise AnimationError(name_of(owner), rpt_("what it plays is not a finite number"), path, frame)
         return result
 
     def _stepped(self, owner: Any, paths: Sequence[str]) -> dict[str, Values]:
@@ -84,7 +84,7 @@ def curves_of(owner: Any) -> dict[tuple[str, int], bpy.types.FCurve]:
     """Return the F-curves that animate the datablock and have an effect, by path and component."""
     try:
         return {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in channels_of(owner) if plays(fcurve)}
-    except Refusal:
+    except AnimationError:
         return {}
 
 
@@ -110,7 +110,7 @@ def keys_on(owner: Any, paths: Iterable[str]) -> Values:
     wanted = set(paths)
     try:
         found = [key_frames(track) for track in find_tracks(owner, channels_of(owner)) if track.path in wanted]
-    except Refusal:
+    except AnimationError:
         found = []
     frames = union(found).astype(np.float64)
     return frames[np.isfinite(frames)]
@@ -143,8 +143,8 @@ def sampled_frames(
 ) -> Frames:
     """Return sample frames, ascending: every `step` frames of the range, and the keys of the owners in it.
 
-    Default range: that of the scene, extended by keys before and after it. Raises Refusal where there are too many
-    frames.
+    Default range: that of the scene, extended by keys before and after it. Raises AnimationError where there are
+    too many frames.
     """
     owners = list(owners)
     keys = np.concatenate([np.empty(0), *map(all_keys, owners)])
@@ -155,7 +155,7 @@ def sampled_frames(
     if (high - low) / step > _MOST:
         text = n_("{:,.0f} samples from frame {:g} to {:g} are too many: give a shorter range")
         reason = rpt_(text, (high - low) / step, low, high)
-        raise Refusal(name_of(owners[0]) if owners else scene.name, reason)
+        raise AnimationError(name_of(owners[0]) if owners else scene.name, reason)
     steps = np.arange(math.floor(low / step), math.ceil(high / step) + 1) * step
     frames = np.unique(np.concatenate((steps, keys, [low, high])))
     among: Frames = frames[(frames >= low) & (frames <= high)]

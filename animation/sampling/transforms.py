@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ...interp import rotations
 from ..datablocks import bone_path
-from ..errors import LayeredAction, Refusal
+from ..errors import AnimationError, LayeredActionError
 from ..fcurves.channels import channels_of
 from ..store.tracks import EULER_ORDERS
 from ..translation import rpt_
@@ -36,7 +36,7 @@ class UnknownMotionError(Exception):
     """An object is animated by more than F-curves and parents; the text is for the user."""
 
 
-class World:
+class TransformSampler:
     """Transforms of objects and bones at `frames`, ascending, with a cache: for use at once, while nothing changes.
 
     `moved` are values that replace those of F-curves, by the object's `session_uid` and the property's path: of
@@ -52,9 +52,9 @@ class World:
         self._reading: set[int] = set()
         self._curves: dict[int, _Curves] = {}
 
-    def with_moved(self, moved: Moved) -> World:
+    def with_moved(self, moved: Moved) -> TransformSampler:
         """Return a World with other values in place of F-curves, which shares the values read from these."""
-        other = World(self.frames, moved)
+        other = TransformSampler(self.frames, moved)
         other._curves, other._read = self._curves, self._read
         return other
 
@@ -175,9 +175,9 @@ class World:
                 raise UnknownMotionError(rpt_("{:s} has drivers", item.name))
         try:
             channels = channels_of(item)
-        except LayeredAction as refusal:
+        except LayeredActionError as refusal:
             raise UnknownMotionError(str(refusal)) from refusal
-        except Refusal:
+        except AnimationError:
             return {}
         self._reading.add(channels.action.session_uid)
         if item.session_uid not in self._curves:

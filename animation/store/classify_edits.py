@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..fcurves.frames import ONE_KEY, SAME_FRAME
-from ..fcurves.keyframes import BoolArray, FloatArray, IndexArray, Keyframes
+from ..fcurves.keyframes import BoolArray, Float32Array, IndexArray, Keyframes
 from .table import identity
 from .table.custom_property import OWN, Channel, Written
 from .table.identity import Identities
@@ -55,7 +55,7 @@ class Changes:
 
     is_own: BoolArray
     """Which keys are the animator's."""
-    values: FloatArray
+    values: Float32Array
     """Own values of these keys, shape (n,) for all keys."""
     promoted: BoolArray
     """Which of the animator's keys were generated."""
@@ -67,7 +67,7 @@ class Changes:
     swallowed_by: IndexArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     """The rows of the generated keys into which they were merged; -1: replaced by a key that was pasted or moved
     there."""
-    doubtful: FloatArray = field(default_factory=lambda: np.empty(0, dtype=np.float32))
+    doubtful: Float32Array = field(default_factory=lambda: np.empty(0, dtype=np.float32))
     """Frames of promoted keys that may not be the animator's, and of returned keys that may have been deleted on
     purpose."""
 
@@ -129,7 +129,7 @@ def _as_written(keys: Keyframes, identities: Identities, is_own: BoolArray, writ
     return bool((keys.values[is_own] == written.own["co"][:, 1]).all() and np.diff(came_from).all())
 
 
-def values_without_bake(now: FloatArray, written: Written) -> FloatArray:
+def values_without_bake(now: Float32Array, written: Written) -> Float32Array:
     """Return the own values of keys that have the values `now` on the baked curve.
 
     Where the curve shows another value than the key's own, the own value changes by as much as the shown one, and is
@@ -142,19 +142,19 @@ def values_without_bake(now: FloatArray, written: Written) -> FloatArray:
     return values.astype(np.float32)
 
 
-def _differ(values: FloatArray | Float64Array, others: FloatArray | Float64Array) -> BoolArray:
+def _differ(values: Float32Array | Float64Array, others: Float32Array | Float64Array) -> BoolArray:
     different: BoolArray = np.abs(values - others) > _ROUNDING * np.maximum(1e-3, np.abs(others))
     return different
 
 
-def _can_be_snapped(before: Float64Array | float, now: FloatArray | float) -> BoolArray:
+def _can_be_snapped(before: Float64Array | float, now: Float32Array | float) -> BoolArray:
     """Return which frames may come from snapping: moved by whole frames, or now at whole frames."""
     shifts, frames = np.subtract(now, before), np.asarray(now)
     can_be: BoolArray = np.minimum(np.abs(shifts - np.round(shifts)), np.abs(frames - np.round(frames))) <= ONE_KEY
     return can_be
 
 
-def _is_within(frame: float, frames: FloatArray) -> bool:
+def _is_within(frame: float, frames: Float32Array) -> bool:
     """Return whether a frame is in the range of others, which ascend."""
     return len(frames) > 0 and bool(frames[0] <= frame <= frames[-1])
 
@@ -439,7 +439,7 @@ class _History:
             return (near[0], len(self.left)) if near[0] < self.source[row] else (-1, near[0])
         return min(near), max(near)
 
-    def own_values(self) -> tuple[FloatArray, BoolArray]:
+    def own_values(self) -> tuple[Float32Array, BoolArray]:
         """Return the own values of own keys, and which keys were merged.
 
         The own value is the value now; of a key merged with generated ones, the mean of the own keys among them; of a
@@ -696,7 +696,7 @@ class _History:
         return -1.0 if len(twice) and opposite.mean() > 0.5 else 1.0
 
     @property
-    def covered(self) -> FloatArray:
+    def covered(self) -> Float32Array:
         """Return the frames of own keys that pasting may have been meant to replace."""
         return np.array([self.frames[which] for which in self._covered_keys], dtype=np.float32)
 

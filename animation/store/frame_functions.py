@@ -21,10 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..datablocks import of_object
-from ..errors import Refusal
+from ..errors import AnimationError
 from ..fcurves.channels import channels_of
 from ..fcurves.keyframes import INTERPOLATION, places, places_of, read, read_unplaced
-from ..fcurves.memoize import remembered
+from ..fcurves.memoize import memoized
 from .paths import FRAME_FUNCTION
 from .tracks import Track
 
@@ -107,7 +107,7 @@ class FrameFunction:
         return crc
 
 
-@remembered
+@memoized
 def _played(function: FrameFunction, frames: Frames) -> Frames:
     """Evaluate a frame function, with a cache: most tracks that it plays have their keys at the same frames."""
     for fcurve in function.curves:
@@ -142,7 +142,7 @@ def curve_of(datablock: bpy.types.ID) -> bpy.types.FCurve | None:
     """Return the F-curve of the datablock's own frame function, muted or not."""
     try:
         channels = channels_of(datablock)
-    except Refusal:
+    except AnimationError:
         return None
     return next((fcurve for fcurve in channels if fcurve.data_path == FRAME_FUNCTION), None)
 

@@ -28,7 +28,7 @@ from ..fcurves.keyframes import (
     NO_KEYS,
     BoolArray,
     EnumArray,
-    FloatArray,
+    Float32Array,
     IndexArray,
     Joined,
     Keyframes,
@@ -57,7 +57,7 @@ _BESIDE = 4
 _KEYS_AT_ONCE = 50_000
 """Keys read together; they take some megabytes."""
 LEFT_PLACED, RIGHT_PLACED = 1, 2
-_NO_FRAMES: FloatArray = np.empty(0, dtype=np.float32)
+_NO_FRAMES: Float32Array = np.empty(0, dtype=np.float32)
 _AUTOMATIC = [HANDLE[name] for name in ("AUTO", "AUTO_CLAMPED", "VECTOR")]
 """Handle types that Blender places itself."""
 _ALIGNED = HANDLE["ALIGNED"]
@@ -111,20 +111,20 @@ class OwnKeys:
 
     keys: Keyframes
     identities: Identities
-    numbers: FloatArray
+    numbers: Float32Array
     rows: IndexArray
     chosen: EnumArray
     placed: EnumArray
     edited: bool = False
-    unrecorded: FloatArray = field(default_factory=lambda: _NO_FRAMES)
+    unrecorded: Float32Array = field(default_factory=lambda: _NO_FRAMES)
     """Frames of keys that were made, or became the animator's, since the bake."""
-    doubtful: FloatArray = field(default_factory=lambda: _NO_FRAMES)
+    doubtful: Float32Array = field(default_factory=lambda: _NO_FRAMES)
     """Frames of generated keys that may not be the animator's, and of own keys put back that may have been deleted."""
     standing: Standing | None = None
     """The keys of the F-curve as they were read, where it has only own keys."""
 
     @property
-    def parameters(self) -> FloatArray:
+    def parameters(self) -> Float32Array:
         """Return what was set of tension, continuity, bias and ease."""
         return self.numbers[:, : len(rows_.PARAMETERS)]
 
@@ -140,7 +140,7 @@ class OwnKeys:
         ends: BoolArray = self.keys.stepped | ((self.chosen & rows_.CHOSEN_INTERPOLATION) != 0)
         return ends
 
-    def named(self, keys: Keyframes, identities: Identities, numbers: FloatArray) -> OwnKeys:
+    def named(self, keys: Keyframes, identities: Identities, numbers: Float32Array) -> OwnKeys:
         """Return the same keys with other identities and numbers, in a fifth of the time of `replace`."""
         own = object.__new__(OwnKeys)
         vars(own).update(vars(self), keys=keys, identities=identities, numbers=numbers)
@@ -193,7 +193,7 @@ def _in_parts(tracks: Sequence[Track]) -> Iterator[list[Track]]:
         yield part
 
 
-def key_frames(track: Track) -> FloatArray:
+def key_frames(track: Track) -> Float32Array:
     """Return the frames of the animator's keys, all channels together, ascending."""
     return union([own.keys.frames for own in read_own_keys(track).values()])
 
@@ -318,13 +318,13 @@ class _Part(NamedTuple):
 
     keys: Keyframes
     identities: Identities
-    numbers: FloatArray
+    numbers: Float32Array
     stamped: BoolArray
     chosen: EnumArray
     """What the animator changed of the keys, where no bake has written them."""
 
 
-def numbers_of(identities: Identities) -> FloatArray:
+def numbers_of(identities: Identities) -> Float32Array:
     """Read the numbers set for keys, shape (n, k); NaN where none was."""
     numbers = np.full((len(identities), rows_.NUMBERS), np.nan, dtype=np.float32)
     at = session.rows.find(identities)
@@ -332,10 +332,10 @@ def numbers_of(identities: Identities) -> FloatArray:
     return numbers
 
 
-def numbers_in(rows: Rows) -> FloatArray:
+def numbers_in(rows: Rows) -> Float32Array:
     """Return the numbers set in rows, shape (n, k); NaN where none was."""
     given = (rows["given"][:, np.newaxis] >> np.arange(rows_.NUMBERS, dtype=np.uint32)) & np.uint32(1)
-    numbers: FloatArray = np.where(given.astype(np.bool_), rows["numbers"], np.float32(np.nan))
+    numbers: Float32Array = np.where(given.astype(np.bool_), rows["numbers"], np.float32(np.nan))
     return numbers
 
 
@@ -615,7 +615,7 @@ def _restored(
     return identity.with_identities(keys, np.ascontiguousarray(rows["identity"])), placed
 
 
-def _opposite(co: FloatArray, handle: FloatArray, other: FloatArray) -> FloatArray:
+def _opposite(co: Float32Array, handle: Float32Array, other: Float32Array) -> Float32Array:
     """Return the other handles of keys, aligned to the dragged ones as Blender does it: of the length that they had.
 
     On a baked curve both are free. Left to Blender, which of them turns would go by what is selected later.
@@ -623,7 +623,7 @@ def _opposite(co: FloatArray, handle: FloatArray, other: FloatArray) -> FloatArr
     towards, beyond = (co - handle).astype(np.float64), (other - co).astype(np.float64)
     length = np.hypot(*towards.T)[:, np.newaxis]
     turned = co + towards * np.hypot(*beyond.T)[:, np.newaxis] / np.where(length == 0.0, 1.0, length)
-    result: FloatArray = np.where(length == 0.0, other, turned).astype(np.float32)
+    result: Float32Array = np.where(length == 0.0, other, turned).astype(np.float32)
     return result
 
 
@@ -674,7 +674,7 @@ def _same_and_mirrored(own: Keyframes, written: Written, here: BoolArray) -> tup
     # Moving a key rounds the offsets of its handles.
     room = 1e-3 * (1.0 + np.abs(before_left) + np.abs(before_right))
 
-    def are(one: FloatArray, other: FloatArray) -> BoolArray:
+    def are(one: Float32Array, other: Float32Array) -> BoolArray:
         """Return which keys have handles with these offsets."""
         alike: BoolArray = ((np.abs(left - one) <= room) & (np.abs(right - other) <= room)).all(axis=1)
         return alike
@@ -687,7 +687,7 @@ def _same_and_mirrored(own: Keyframes, written: Written, here: BoolArray) -> tup
 
 def _recorded_handle(
     own: Keyframes, rows: Rows, sides: tuple[str, str], written: Written | None, same: BoolArray, mirrored: BoolArray
-) -> FloatArray:
+) -> Float32Array:
     """Return the recorded position of a handle that the bake placed, moved along with its key.
 
     What happened to the placed handle is applied to the recorded one: it was moved, scaled with the other handle of its
@@ -704,11 +704,11 @@ def _recorded_handle(
         swapped = (rows[other] - rows["co"]).astype(np.float64) * _MIRROR
         offset = np.where(mirrored[:, np.newaxis], swapped, np.where(scaled[:, np.newaxis], offset * ratio, offset))
         still &= ~(mirrored | scaled)[:, np.newaxis]
-    handle: FloatArray = np.where(still, rows[side], (own.co + offset).astype(np.float32))
+    handle: Float32Array = np.where(still, rows[side], (own.co + offset).astype(np.float32))
     return handle
 
 
-def _ratio(now: FloatArray, before: FloatArray) -> npt.NDArray[np.float64]:
+def _ratio(now: Float32Array, before: Float32Array) -> npt.NDArray[np.float64]:
     """Return by how much a handle was scaled, in frames and in values; 1 where it had no length."""
     short = np.abs(before) <= 1e-6
     ratio: npt.NDArray[np.float64] = np.where(short, 1.0, now.astype(np.float64) / np.where(short, 1.0, before))

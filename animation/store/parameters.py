@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from ...interp.keys import WORDS
 from ..fcurves.frames import SAME_FRAME
-from ..fcurves.keyframes import FloatArray
-from ..translation import rpt_, told
+from ..fcurves.keyframes import Float32Array
+from ..translation import rpt_, translated
 from .own_keys import OwnKeys
 from .table.rows import PARAMETERS, VELOCITY, column_of, velocity_of
 from .tracks import Track
@@ -28,7 +28,7 @@ _LOW, _HIGH = np.array([LIMITS[name] for name in PARAMETERS]).T
 Numbers = npt.NDArray[np.float64]
 
 
-def given_numbers(own: Mapping[int, OwnKeys], frames: FloatArray) -> FloatArray:
+def given_numbers(own: Mapping[int, OwnKeys], frames: Float32Array) -> Float32Array:
     """Read the numbers set for the keys at the frames, shape (n, numbers of a row); NaN where none was.
 
     Where channels have different numbers at a frame, the first channel with a key there decides.
@@ -43,7 +43,7 @@ def given_numbers(own: Mapping[int, OwnKeys], frames: FloatArray) -> FloatArray:
     return numbers
 
 
-def _rows_at(own: FloatArray, frames: FloatArray) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+def _rows_at(own: Float32Array, frames: Float32Array) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Return the indices of the frames that have own keys, and the rows of these keys."""
     row = np.clip(np.searchsorted(own, frames - np.float32(SAME_FRAME)), 0, len(own) - 1)
     at = np.flatnonzero(np.abs(own[row] - frames) <= SAME_FRAME)
@@ -51,11 +51,11 @@ def _rows_at(own: FloatArray, frames: FloatArray) -> tuple[npt.NDArray[np.intp],
 
 
 def read_parameters(
-    track: Track, own: Mapping[int, OwnKeys], frames: FloatArray, defaults: Mapping[str, float]
+    track: Track, own: Mapping[int, OwnKeys], frames: Float32Array, defaults: Mapping[str, float]
 ) -> dict[str, Numbers]:
     """Read each parameter, one number a key; a key that has none of its own gets the default.
 
-    Raises Refusal, naming the key, where a number is out of range.
+    Raises AnimationError, naming the key, where a number is out of range.
     """
     if not own:
         return {name: np.zeros(len(frames)) for name in PARAMETERS}
@@ -76,7 +76,7 @@ def velocity_size(track: Track) -> int:
     return 3 if track.is_rotation else len(track.rest)
 
 
-def read_velocities(track: Track, own: Mapping[int, OwnKeys], frames: FloatArray) -> Numbers:
+def read_velocities(track: Track, own: Mapping[int, OwnKeys], frames: Float32Array) -> Numbers:
     """Read the velocities of keys, per frame, shape (n, components); 0 where none was set.
 
     Of rotations they are angular velocities in the parent's frame, in radians, with the components x, y, z.
@@ -93,8 +93,8 @@ def read_velocities(track: Track, own: Mapping[int, OwnKeys], frames: FloatArray
     return velocities
 
 
-def check_parameter(track: Track, name: str, numbers: Numbers, frames: FloatArray) -> None:
-    """Raise Refusal where there is no such parameter, or a key's number is out of range; keys are at `frames`."""
+def check_parameter(track: Track, name: str, numbers: Numbers, frames: Float32Array) -> None:
+    """Raise AnimationError for an unknown parameter, or a key's number out of range; keys are at `frames`."""
     if name in map(velocity_of, range(velocity_size(track))):
         with np.errstate(over="ignore"):
             infinite = ~np.isfinite(numbers.astype(np.float32))
@@ -110,6 +110,6 @@ def check_parameter(track: Track, name: str, numbers: Numbers, frames: FloatArra
     outside = ~((numbers >= low) & (numbers <= high))
     if outside.any():
         key = int(np.argmax(outside))
-        word = told(WORDS[name])
+        word = translated(WORDS[name])
         reason = rpt_("{:s} {:g} does not lie in {:g} to {:g}", word, numbers[key], low, high)
         raise track.refusal(reason, float(frames[key]))

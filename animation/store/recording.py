@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..datablocks import users_of
-from ..errors import Refusal
-from ..fcurves.channels import Channels, channels_in, channels_of, why_layered
-from ..fcurves.keyframes import BoolArray, FloatArray, Joined, Keyframes, places, read, read_floats, write
+from ..errors import AnimationError
+from ..fcurves.channels import Channels, channels_in, channels_of, layered_reason
+from ..fcurves.keyframes import BoolArray, Float32Array, Joined, Keyframes, places, read, read_floats, write
 from .own_keys import RESTORED, OwnKeys, digest, identities_of, numbers_in, read_all_own_keys
 from .table import identity
 from .table import rows as rows_
@@ -257,7 +257,7 @@ def adopt_tracks(action: bpy.types.Action) -> None:
         return
     states = {}
     for datablock in users_of(action):
-        with suppress(Refusal):
+        with suppress(AnimationError):
             for track in find_tracks(datablock, channels_of(datablock)):
                 if track.state is not None and table.identity_at(track.slot, track.path) is None:
                     states[track.slot, track.path] = track.state
@@ -272,7 +272,7 @@ def clear_orphans(action: bpy.types.Action) -> None:
     layers, are left alone.
     """
     table = read_table(action)
-    if table.fault or not (len(table.rows) or table.places) or why_layered(action):
+    if table.fault or not (len(table.rows) or table.places) or layered_reason(action):
         return
     kept = _rows_in_use(action, table)
     if kept.tobytes() == table.rows.tobytes():
@@ -297,7 +297,7 @@ def _spelled(action: bpy.types.Action) -> Identities:
     return identity.spelled(_floats_of(action, "amplitude"), _floats_of(action, "period"))
 
 
-def _floats_of(action: bpy.types.Action, name: str) -> FloatArray:
+def _floats_of(action: bpy.types.Action, name: str) -> Float32Array:
     """Read one of the floats of all keys of the action."""
     every = [read_floats(fcurve, name) for channels in channels_in(action) for fcurve in channels]
     return np.concatenate(every) if every else np.empty(0, dtype=np.float32)

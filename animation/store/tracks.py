@@ -17,7 +17,7 @@ from ...interp import rotations
 from ...interp.batch import Cycle
 from ...interp.rotations.orientations import Path
 from ..datablocks import name_of
-from ..errors import Refusal
+from ..errors import AnimationError
 from ..fcurves.channels import Channels, channels_in, channels_of
 from ..fcurves.cycles import repeats
 from ..fcurves.keyframes import read_attribute
@@ -126,9 +126,9 @@ class Track:
         written = self.state.channels.get(index) if self.state is not None else None
         return now if written is None or now != "CONSTANT" else written.extrapolation
 
-    def refusal(self, reason: str, frame: float | None = None) -> Refusal:
+    def refusal(self, reason: str, frame: float | None = None) -> AnimationError:
         """Return a refusal that names the track."""
-        return Refusal(self.name, reason, self.path, frame)
+        return AnimationError(self.name, reason, self.path, frame)
 
 
 def default_settings(track: Track) -> Settings:
@@ -182,7 +182,7 @@ class Properties:
         self.name = name_of(datablock)
         try:
             found = find_tracks(datablock, channels_of(datablock))
-        except Refusal:
+        except AnimationError:
             found = []
         self._tracks = {track.path: track for track in found}
 
@@ -391,7 +391,7 @@ def played_otherwise(tracks: Iterable[Track], users: Sequence[bpy.types.ID]) -> 
 NOT_IN_USE = n_("not in use: the rotation mode is another")
 
 
-def why_not(track: Track, *, without_keys: bool = False) -> str:
+def blocking_reason(track: Track, *, without_keys: bool = False) -> str:
     """Return why the track can't be baked now; empty where it can, or would but for F-curves `without_keys`."""
     if track.table.fault:
         return track.table.fault

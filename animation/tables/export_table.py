@@ -18,10 +18,10 @@ from ...interp import rotations
 from ..arguments import Count, FrameRange, Positive, check_fields, checked
 from ..bake.plans.splines import quaternions_of
 from ..datablocks import name_of, of_object
-from ..errors import LayeredAction, Refusal
+from ..errors import AnimationError, LayeredActionError
 from ..fcurves.channels import channels_of
 from ..fcurves.frames import union
-from ..fcurves.keyframes import BoolArray, FloatArray
+from ..fcurves.keyframes import BoolArray, Float32Array
 from ..report import Report
 from ..store.own_keys import read_own_keys
 from ..store.table.options import SAMPLE_LIMIT
@@ -60,7 +60,7 @@ class TableContent:
     def __post_init__(self) -> None:
         check_fields(self)
 
-    def times(self, frames: FloatArray) -> npt.NDArray[np.floating]:
+    def times(self, frames: Float32Array) -> npt.NDArray[np.floating]:
         """Return the column of times: float32 where it has the keys' own frames."""
         if self.unit == "SECOND":
             return (frames.astype(np.float64) - self.frame_start) / self.rate
@@ -90,7 +90,7 @@ def export_table(item: bpy.types.Object, how: TableContent, bone: str = "") -> t
 
     Raises
     ------
-    Refusal
+    AnimationError
         There is no key, or the table would be too large.
 
     Examples
@@ -120,9 +120,9 @@ def _tracks(item: bpy.types.Object, bone: str) -> Iterator[tuple[bpy.types.ID, T
             continue
         try:
             channels = channels_of(datablock)
-        except LayeredAction:
+        except LayeredActionError:
             raise
-        except Refusal:
+        except AnimationError:
             continue
         for track in tracks_shown(datablock, channels, bone) if bone else find_tracks(datablock, channels):
             if track.in_use and any(len(fcurve.keyframe_points) for fcurve in track.channels.values()):
@@ -133,7 +133,7 @@ def _keys(item: bpy.types.Object, named: list[tuple[bpy.types.ID, Track, str]], 
     kept = [(track, path, read_own_keys(track)) for _, track, path in named]
     frames = union([original.keys.frames for _, _, originals in kept for original in originals.values()])
     if not len(frames):
-        raise Refusal(name_of(item), rpt_("it has no keys on a float property"), nothing_to_do=True)
+        raise AnimationError(name_of(item), rpt_("it has no keys on a float property"), nothing_to_do=True)
     properties = []
     for track, path, originals in kept:
         values = np.full((len(frames), len(originals)), np.nan, dtype=np.float32)
@@ -159,12 +159,12 @@ def _motion(item: bpy.types.Object, named: list[tuple[bpy.types.ID, Track, str]]
         if math.isfinite(point.co.x)
     ]
     if not ends:
-        raise Refusal(name_of(item), rpt_("it has no keys on a float property"), nothing_to_do=True)
+        raise AnimationError(name_of(item), rpt_("it has no keys on a float property"), nothing_to_do=True)
     low, high = how.frame_range or (min(ends), max(ends))
     steps = (high - low) / how.step * (1.0 + 1e-12)
     asked = (steps + 1.0) * sum(len(track.channels) for _, track, _ in named)
     if asked > how.sample_limit:
-        raise Refusal(
+        raise AnimationError(
             name_of(item),
             rpt_(
                 "about {:,.0f} samples were asked for, more than the limit of {:,}: "
@@ -178,7 +178,7 @@ def _motion(item: bpy.types.Object, named: list[tuple[bpy.types.ID, Track, str]]
     return Table(how.unit, how.times(frames), tuple(_played(track, path, frames, how) for _, track, path in named))
 
 
-def _played(track: Track, path: str, frames: FloatArray, how: TableContent) -> Property:
+def _played(track: Track, path: str, frames: Float32Array, how: TableContent) -> Property:
     """Return the values of the F-curves; of a rotation all components, those without F-curve as they are."""
     components = tuple(range(len(track.rest))) if track.is_rotation else tuple(sorted(track.channels))
     values = np.empty((len(frames), len(components)), dtype=np.float32)
@@ -197,7 +197,7 @@ def _property(
     path: str,
     components: tuple[int, ...],
     values: npt.NDArray[np.float32],
-    frames: FloatArray,
+    frames: Float32Array,
     how: TableContent,
 ) -> Property:
     """Return a rotation whose components all have values in the same rows in its form; other channels as they are."""
@@ -225,10 +225,10 @@ def _converted(
     path: str,
     components: tuple[int, ...],
     values: npt.NDArray[np.float32],
-    frames: FloatArray,
+    frames: Float32Array,
     how: TableContent,
 ) -> Property:
-    """Convert a rotation to another form; raise Refusal where a row lacks some components, or all are 0."""
+    """Convert a rotation to another form; raise AnimationError where a row lacks some components, or all are 0."""
     empty = np.isnan(values)
     there: BoolArray = np.asarray(~empty.all(axis=1), dtype=np.bool_)
     if (empty.any(axis=1) & there).any():

@@ -19,18 +19,18 @@ from ..bake.pipeline import Progress
 from ..bake.plans.sample_frames import APART
 from ..datablocks import name_of
 from ..edit.restore import remove_tracks
-from ..errors import Refusal
+from ..errors import AnimationError
 from ..fcurves.channels import ensured_channels, is_without_curves
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import union
-from ..fcurves.keyframes import BoolArray, FloatArray
+from ..fcurves.keyframes import BoolArray, Float32Array
 from ..fcurves.keying import key_curve
 from ..report import Report
 from ..sampling.properties import driven_components
 from ..store.paths import split
 from ..store.recording import enable_tracks
-from ..store.tracks import EULER_ORDERS, NOT_IN_USE, Properties, Track, find_tracks, why_not
-from ..translation import rpt_, told
+from ..store.tracks import EULER_ORDERS, NOT_IN_USE, Properties, Track, blocking_reason, find_tracks
+from ..translation import rpt_, translated
 
 Float64Array = npt.NDArray[np.float64]
 
@@ -78,7 +78,7 @@ class _Keyed:
 
     track: Track
     components: tuple[int, ...]
-    frames: FloatArray
+    frames: Float32Array
     values: Float64Array
     mode: str = ""
     """The rotation mode that the owner gets; empty: it stays."""
@@ -110,7 +110,7 @@ def import_table(
 
     Raises
     ------
-    Refusal
+    AnimationError
         Nothing was changed; the text names the property, and the line of a bad row.
 
     Examples
@@ -144,8 +144,10 @@ def import_table(
         _check_said_once(each)
     if not keyed:
         if known:
-            raise Refusal(name_of(item), rpt_("there are no values in the columns"), nothing_to_do=True)
-        raise Refusal(name_of(item), rpt_("none of the columns names a float property of it"), nothing_to_do=True)
+            raise AnimationError(name_of(item), rpt_("there are no values in the columns"), nothing_to_do=True)
+        raise AnimationError(
+            name_of(item), rpt_("none of the columns names a float property of it"), nothing_to_do=True
+        )
     for datablock in keyed:
         _check(datablock)
     for datablock, each in keyed.items():
@@ -171,7 +173,7 @@ def _check_said_once(keyed: list[_Keyed]) -> None:
         said |= places
 
 
-class _UnknownError(Refusal):
+class _UnknownError(AnimationError):
     """An error for a property that does not exist."""
 
 
@@ -191,7 +193,7 @@ def _place(item: bpy.types.Object, path: str, bone: str) -> tuple[bpy.types.ID, 
 def _keyed(
     owned: Properties, path: str, one: Property, table: Table, how: TableKeys, report: Report
 ) -> Iterator[_Keyed]:
-    """Yield the keys of one property; raise Refusal."""
+    """Yield the keys of one property; raise AnimationError."""
     datablock = owned.datablock
     if one.form == "VALUE":
         yield from _values(_known(owned, path), one, table, how)
@@ -225,7 +227,7 @@ def _keyed(
 
 
 def _values(track: Track, one: Property, table: Table, how: TableKeys) -> Iterator[_Keyed]:
-    """Yield the keys of a property, for each group of components with the same empty cells; raise Refusal."""
+    """Yield the keys of a property, for each group of components with the same empty cells; raise AnimationError."""
     for index in one.components:
         if index >= len(track.rest):
             raise track.refusal(rpt_("it has {:d} components, and the table has number {:d}", len(track.rest), index))
@@ -282,7 +284,7 @@ def _is_own(datablock: bpy.types.ID, path: str) -> bool:
     return name.startswith("[") or bool(owner.bl_rna.properties[name].is_animatable)
 
 
-def _frames(named: Track | bpy.types.ID, path: str, table: Table, rows: BoolArray, how: TableKeys) -> FloatArray:
+def _frames(named: Track | bpy.types.ID, path: str, table: Table, rows: BoolArray, how: TableKeys) -> Float32Array:
     """Return the frames of some rows as float32."""
     rate = how.rate if table.unit == "SECOND" else 1.0
     exact = table.times[rows].astype(np.float64) * rate + how.frame_start
@@ -308,14 +310,14 @@ def _at(
     rows: npt.NDArray[np.intp],
     bad: BoolArray,
     fault: str,
-) -> Refusal:
+) -> AnimationError:
     """Return the refusal for the first bad row."""
     name = named.name if isinstance(named, Track) else name_of(named)
-    return Refusal(name, told(TableError(fault, table.line_of(int(rows[np.argmax(bad)])))), path)
+    return AnimationError(name, translated(TableError(fault, table.line_of(int(rows[np.argmax(bad)])))), path)
 
 
 def _mode(datablock: bpy.types.ID, owner: str) -> str:
-    """Return the rotation mode of the owner; raise Refusal where it has none."""
+    """Return the rotation mode of the owner; raise AnimationError where it has none."""
     try:
         thing: Any = datablock.path_resolve(owner.removesuffix(".")) if owner else datablock
     except ValueError:
@@ -326,7 +328,7 @@ def _mode(datablock: bpy.types.ID, owner: str) -> str:
 
 
 def _rotation(
-    owned: Properties, owner: str, quaternions: Float64Array, frames: FloatArray, how: TableKeys, form: str
+    owned: Properties, owner: str, quaternions: Float64Array, frames: Float32Array, how: TableKeys, form: str
 ) -> _Keyed:
     """Convert orientations to the values of a rotation mode; quaternions stay as they are."""
     mode = _mode(owned.datablock, owner)
@@ -341,7 +343,9 @@ def _rotation(
     return _turned(owned, owner, target, rotations.follow_euler(unit, order), frames, mode)
 
 
-def _turned(owned: Properties, owner: str, target: str, values: Float64Array, frames: FloatArray, mode: str) -> _Keyed:
+def _turned(
+    owned: Properties, owner: str, target: str, values: Float64Array, frames: Float32Array, mode: str
+) -> _Keyed:
     track = _known(owned, owner + _ROTATION_PATHS.get(target, "rotation_euler"))
     return _Keyed(track, tuple(range(values.shape[1])), frames, values, target if target != mode else "")
 
@@ -350,7 +354,7 @@ def _matrices(
     owned: Properties,
     owner: str,
     values: Float64Array,
-    frames: FloatArray,
+    frames: Float32Array,
     table: Table,
     rows: npt.NDArray[np.intp],
     how: TableKeys,
@@ -388,7 +392,7 @@ def _matrices(
 
 
 def _check(datablock: bpy.types.ID) -> None:
-    """Raise Refusal where the datablock's animation can't be edited."""
+    """Raise AnimationError where the datablock's animation can't be edited."""
     if datablock.library is None and is_without_curves(datablock):
         return
     check_editable(datablock)
@@ -397,7 +401,7 @@ def _check(datablock: bpy.types.ID) -> None:
 def _check_track(keyed: _Keyed, driven: Set[tuple[str, int]], how: TableKeys) -> None:
     track = keyed.track
     # Tracks of another rotation mode may be locked or driven as well.
-    reason = why_not(replace(track, in_use=True), without_keys=True)
+    reason = blocking_reason(replace(track, in_use=True), without_keys=True)
     if reason:
         raise track.refusal(reason)
     for index in keyed.components:
@@ -421,7 +425,7 @@ def _write(
     if enabled:
         report.notes += remove_tracks(datablock, enabled).notes
         gone = rpt_("its TCB parameters were those of keys that are gone")
-        report.notes += [str(Refusal(name_of(datablock), gone, path)) for path in by_path if path in enabled]
+        report.notes += [str(AnimationError(name_of(datablock), gone, path)) for path in by_path if path in enabled]
     channels = ensured_channels(datablock)
     if channels.action.library is not None:
         channels = editable_channels(datablock)

@@ -24,7 +24,7 @@ from ..arguments import Count, FrameRange, Parameters, Positive, check_fields, c
 from ..bake.plans.sample_frames import APART
 from ..bake.plans.splines import TrackSpline, track_splines
 from ..datablocks import name_of
-from ..errors import Refusal
+from ..errors import AnimationError
 from ..fcurves import scratch_curves
 from ..fcurves.channels import Channels, channels_of
 from ..fcurves.editable import editable_channels
@@ -34,7 +34,7 @@ from ..store.frame_functions import FrameFunction, function_of
 from ..store.own_keys import read_own_keys
 from ..store.paths import BONES, split
 from ..store.table.options import SAMPLE_LIMIT
-from ..store.tracks import Track, find_tracks, is_derived, why_not
+from ..store.tracks import Track, blocking_reason, find_tracks, is_derived
 from ..translation import n_, rpt_
 
 Float64Array = npt.NDArray[np.float64]
@@ -134,7 +134,7 @@ def write_velocities(
 
     Raises
     ------
-    Refusal
+    AnimationError
         Nothing was written: there is no TCB track, or one can't be evaluated.
 
     Notes
@@ -201,7 +201,7 @@ def velocity_table(
 
     Raises
     ------
-    Refusal
+    AnimationError
         None of them has a TCB track, or one can't be evaluated.
 
     Examples
@@ -219,12 +219,16 @@ def velocity_table(
         try:
             found += [(datablock, each) for each in _moving(datablock, prefixes, how, report)]
             report.add(Report.on([datablock]))
-        except Refusal as refusal:
+        except AnimationError as refusal:
             if not refusal.nothing_to_do:
                 raise
             refusals.append(refusal)
     if not found or not how.quantities:
-        raise Refusal.of_all(refusals) if refusals else Refusal("", rpt_("nothing was asked for"), nothing_to_do=True)
+        raise (
+            AnimationError.of_all(refusals)
+            if refusals
+            else AnimationError("", rpt_("nothing was asked for"), nothing_to_do=True)
+        )
     ends = [each.ends for _, each in found]
     first, last = min(start for start, _ in ends), max(end for _, end in ends)
     _check_count(how, name_of(found[0][0]), sum(len(each.track.rest) for _, each in found) * _count(how, first, last))
@@ -244,12 +248,15 @@ def velocity_table(
 
 
 def _moving(datablock: bpy.types.ID, prefixes: Iterable[str] | None, how: Velocities, report: Report) -> list[_Moving]:
-    """Return the TCB tracks in use with their splines; report those that can't be baked, and raise Refusal for none."""
+    """Return the TCB tracks in use with their splines; report those that can't be baked.
+
+    Raises AnimationError where no track is left.
+    """
     found = []
     for track in find_tracks(datablock, channels_of(datablock), prefixes):
         if not (track.enabled and track.in_use):
             continue
-        reason = why_not(track)
+        reason = blocking_reason(track)
         originals = {} if reason else read_own_keys(track)
         if reason or not originals:
             report.refusals.append(track.refusal(reason or rpt_("it has no keys")))
@@ -259,15 +266,15 @@ def _moving(datablock: bpy.types.ID, prefixes: Iterable[str] | None, how: Veloci
             found.append(_Moving(track, splines, function_of(track)))
     if not found:
         if report.refusals:
-            raise Refusal.of_all(report.refusals)
-        raise Refusal(name_of(datablock), rpt_("it has no TCB track"), nothing_to_do=True)
+            raise AnimationError.of_all(report.refusals)
+        raise AnimationError(name_of(datablock), rpt_("it has no TCB track"), nothing_to_do=True)
     _check_count(how, name_of(datablock), sum(len(each.track.rest) * _count(how, *each.ends) for each in found))
     return found
 
 
 def _check_count(how: Velocities, name: str, asked: float) -> None:
     if asked > how.sample_limit:
-        raise Refusal(
+        raise AnimationError(
             name,
             rpt_(
                 "about {:,.0f} samples were asked for, more than the limit of {:,}: "
@@ -390,7 +397,7 @@ def has_velocities(datablock: bpy.types.ID, prefixes: Iterable[str] | None = Non
     """Return whether the datablock has written velocities; `prefixes` as in `write_velocities`."""
     try:
         return any(True for _ in _written(channels_of(datablock), prefixes))
-    except Refusal:
+    except AnimationError:
         return False
 
 
@@ -405,7 +412,7 @@ def _take_away(datablock: bpy.types.ID, prefixes: Iterable[str] | None) -> Repor
     channels = editable_channels(datablock)
     paths = list(_written(channels, prefixes))
     if not paths:
-        raise Refusal(name_of(datablock), rpt_("it has no velocities that were written"), nothing_to_do=True)
+        raise AnimationError(name_of(datablock), rpt_("it has no velocities that were written"), nothing_to_do=True)
     for path in dict.fromkeys(paths):
         _remove_curves(channels, path)
         owner, name = split(path)

@@ -61,6 +61,6 @@ def _measure_joint(name: str, chosen: dict[str, Any], checks: animation.Checks) 
     scenes = obj.users_scene
     try:
         return animation.joint_gap(obj, bone, scene=scenes[0] if scenes else None, **chosen)
-    except animation.Refusal as refusal:
+    except animation.AnimationError as refusal:
         checks.refusals.append(str(refusal))
         return None

@@ -8,8 +8,8 @@ from typing import Any
 
 import bpy
 
-from ...animation import Refusal, Report
-from ...animation.translation import told
+from ...animation import AnimationError, Report
+from ...animation.translation import translated
 from ...exchange.conversion import Conversion, stretch_of
 from ...exchange.exporting.exporter import EXPORT_STEPS, ExportOptions, export_scene
 from ...formats import three_ds
@@ -40,8 +40,8 @@ def export_file(job: Job, number: int, outcome: Outcome) -> None:
         options = ExportOptions(conversion, given["others"] == "SAMPLE", given["sample_limit"])
         made, report = export_scene(objects, scene, options, Ticker(outcome.file, EXPORT_STEPS))
         content = three_ds.write(made)
-    except (Refusal, three_ds.ThreeDSError) as error:
-        raise UnusableError(told(error)) from error
+    except (AnimationError, three_ds.ThreeDSError) as error:
+        raise UnusableError(translated(error)) from error
     outcome.notes += [*report.lines(), *report.notes]
     counts = report.made
     outcome.report = Report(len(made.nodes), len(made.nodes), counts["track"], counts["key"])

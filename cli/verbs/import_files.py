@@ -8,8 +8,8 @@ from typing import Any
 
 import bpy
 
-from ...animation.translation import n_, rpt_, told
-from ...exchange.conversion import Conversion, FloatArray, axes_of, stretch_of
+from ...animation.translation import n_, rpt_, translated
+from ...exchange.conversion import Conversion, Float64Array, axes_of, stretch_of
 from ...exchange.importing.importer import ImportOptions, import_files, set_range
 from ...exchange.rotation_keys import Choices
 from ...formats import three_ds
@@ -29,7 +29,7 @@ def import_file(job: Job, number: int, outcome: Outcome) -> None:
     except OSError as error:
         raise UnusableError(rpt_("can't be read: {}", error.strerror)) from error
     except three_ds.ThreeDSError as error:
-        raise UnusableError(told(error)) from error
+        raise UnusableError(translated(error)) from error
     version = version_of(outcome.file)
     if version is None:
         raise UnusableError(rpt_("it is gone"))
@@ -60,7 +60,7 @@ def _options(given: dict[str, Any], scene: Any) -> ImportOptions:
     return ImportOptions(conversion, choices, output=given["bake"], sample_limit=given["sample_limit"])
 
 
-def file_axes(given: dict[str, Any]) -> FloatArray:
+def file_axes(given: dict[str, Any]) -> Float64Array:
     """Return the axes of the file that were asked for. Raises UnusableError."""
     try:
         return axes_of(given["forward"], given["up"])

@@ -64,7 +64,7 @@ def _row(track: Track, outcome: Outcome) -> dict[str, Any] | None:
         velocities = read_velocities(track, kept, frames)
         settings = track.settings
         condition = STATES[state(track)]
-    except animation.Refusal as refusal:
+    except animation.AnimationError as refusal:
         outcome.errors.append(str(refusal))
         return None
     own = sum(len(channel.keys) for channel in kept.values())

@@ -9,12 +9,12 @@ from typing import Any
 
 import bpy
 
-from ...animation import Refusal, Report
+from ...animation import AnimationError, Report
 from ...animation.datablocks import bone_path
 from ...animation.tables.export_table import TableContent, export_table
 from ...animation.tables.import_table import TableKeys, import_table
 from ...animation.tables.velocities import Velocities, velocity_table, write_velocities
-from ...animation.translation import n_, rpt_, told
+from ...animation.translation import n_, rpt_, translated
 from ...formats import table
 from ...formats.headings import Unit
 from ..arguments.parser import Job
@@ -36,7 +36,7 @@ def import_keys(job: Job, number: int, outcome: Outcome) -> None:
     except OSError as error:
         raise UnusableError(rpt_("{} can't be read: {}", path, error.strerror)) from error
     except table.TableError as error:
-        raise UnusableError(rpt_("{}: {:s}", path, told(error))) from error
+        raise UnusableError(rpt_("{}: {:s}", path, translated(error))) from error
     obj = _only_object(job, outcome)
     if obj is None:
         return
@@ -46,7 +46,7 @@ def import_keys(job: Job, number: int, outcome: Outcome) -> None:
     try:
         ticker = Ticker(outcome.file, n_("{:,} of {:,} steps of the import done"))
         outcome.report = import_table(obj, read, how, _bone(obj, given["bone"]), ticker)
-    except Refusal as refusal:
+    except AnimationError as refusal:
         raise UnusableError(str(refusal)) from refusal
     outcome.notes += outcome.report.notes
     save(source, target, job.in_place, functools.partial(write_result, job, number, outcome, source))
@@ -66,8 +66,8 @@ def export_keys(job: Job, number: int, outcome: Outcome) -> None:
     how = TableContent(given["content"], given["step"], frames, unit, _rate(), given["start"], given["rotation"])
     try:
         made, outcome.report = export_table(obj, how, _bone(obj, given["bone"]))
-    except (Refusal, ValueError) as error:
-        raise UnusableError(told(error)) from error
+    except (AnimationError, ValueError) as error:
+        raise UnusableError(translated(error)) from error
     _save_table(job, number, outcome, source, made)
 
 
@@ -80,7 +80,7 @@ def export_velocities(job: Job, number: int, outcome: Outcome) -> None:
         return
     try:
         made, outcome.report = velocity_table(dict.fromkeys(datablocks), _velocities(job))
-    except Refusal as refusal:
+    except AnimationError as refusal:
         raise UnusableError(str(refusal)) from refusal
     outcome.errors += map(str, outcome.report.refusals)
     outcome.notes += outcome.report.notes
@@ -93,7 +93,7 @@ def write_all_velocities(datablocks: list[bpy.types.ID], job: Job) -> Report:
     for datablock in datablocks:
         try:
             report.add(write_velocities(datablock, None, _velocities(job)))
-        except Refusal as refusal:
+        except AnimationError as refusal:
             report.refusals.append(refusal)
     return report
 

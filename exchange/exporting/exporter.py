@@ -13,13 +13,13 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...animation import Refusal
+from ...animation import AnimationError
 from ...animation.bake.pipeline import Progress
 from ...animation.fcurves.channels import channels_of
 from ...animation.translation import n_, rpt_
 from ...formats import three_ds
 from ...interp.splines.tcb import Construction
-from ..conversion import Conversion, FloatArray, Frame
+from ..conversion import Conversion, Float64Array, Frame
 from ..importing.new_objects import WATTS
 from ..importing.plan_objects import DEGREES_MM, DUMMY, note
 from ..left_out import count_in_file, count_in_scene, left_of_objects
@@ -84,7 +84,7 @@ def export_scene(
 
     Raises
     ------
-    Refusal
+    AnimationError
         A track can't be written, or there would be too many samples; the text names it.
     """
     steps = export_steps(objects, scene, options)
@@ -111,7 +111,7 @@ def export_steps(objects: Iterable[Any], scene: bpy.types.Scene, options: Export
     ends: Any = scene
     limit = SampleLimit(options.sample_limit)
     for obj in sorted(items, key=lambda obj: str(obj.name)):
-        limit.take(len(frames_of(ends)), partial(Refusal, obj.name))
+        limit.take(len(frames_of(ends)), partial(AnimationError, obj.name))
     with looked_at(
         {obj for node in gathered for obj in (node.obj, node.target) if isinstance(obj, bpy.types.Object)}, scene
     ):
@@ -197,7 +197,7 @@ def _note_what_parents_lose(node: Gathered, aims: set[Any]) -> None:
 def _curves_of(obj: Any) -> list[bpy.types.FCurve]:
     try:
         return list(channels_of(obj))
-    except Refusal:
+    except AnimationError:
         return []
 
 
@@ -331,19 +331,19 @@ def _is_mirrored(node: Gathered) -> bool:
     return bool(node.obj.matrix_world.is_negative)
 
 
-def _sight(node: Gathered, world: FloatArray, conversion: Conversion) -> FloatArray:
+def _sight(node: Gathered, world: Float64Array, conversion: Conversion) -> Float64Array:
     if node.target is not None:
         return conversion.places_in_file(node.target.matrix_world.translation[:])
     return np.asarray(world[:3, 3] - world[:3, 2])
 
 
-def _camera(obj: Any, scene: bpy.types.Scene, world: FloatArray, target: FloatArray) -> three_ds.Camera:
+def _camera(obj: Any, scene: bpy.types.Scene, world: Float64Array, target: Float64Array) -> three_ds.Camera:
     lens = DEGREES_MM / float(fov_of(obj.data.lens, width_seen(obj.data, scene)))
     roll = math.degrees(rolls_of(world[np.newaxis, :3, :3])[0])
     return three_ds.Camera(world[:3, 3].astype(np.float32), target.astype(np.float32), roll, lens)
 
 
-def _light(obj: Any, world: FloatArray, target: FloatArray) -> three_ds.Light:
+def _light(obj: Any, world: Float64Array, target: Float64Array) -> three_ds.Light:
     light = obj.data
     spot = None
     if light.type == "SPOT":

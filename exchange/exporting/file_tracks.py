@@ -13,7 +13,7 @@ from ...formats.three_ds import Track
 from ...formats.three_ds.tracks import LAST_FRAME
 from ...interp import rotations
 from ..clean_keys import APART, AddNote, Keys
-from ..conversion import Conversion, FloatArray
+from ..conversion import Conversion, Float64Array
 
 _CYCLES = {"SINGLE": 0, "REPEAT": 2, "LOOP": 3}
 _LARGEST = float(np.finfo(np.float32).max)
@@ -40,7 +40,7 @@ def turns_track(keys: Keys, conversion: Conversion, add_note: AddNote) -> Track:
     return _track("ROTATION", frames, _rounded_turns(keys.values), keys)
 
 
-def _rounded_turns(turns: FloatArray) -> npt.NDArray[np.float32]:
+def _rounded_turns(turns: Float64Array) -> npt.NDArray[np.float32]:
     """Return turns as a file has them: of the opposite sense, none backwards, in float32.
 
     Each corrects the rounding of the ones before, so that errors do not add up from key to key. Blocks of turns are
@@ -67,7 +67,9 @@ def _rounded_turns(turns: FloatArray) -> npt.NDArray[np.float32]:
     return rows
 
 
-def _rounded(turns: FloatArray, wanted: FloatArray, stands: FloatArray) -> tuple[npt.NDArray[np.float32], FloatArray]:
+def _rounded(
+    turns: Float64Array, wanted: Float64Array, stands: Float64Array
+) -> tuple[npt.NDArray[np.float32], Float64Array]:
     """Return for n tracks the file's rows from current to wanted rotations, (n, 4), and the rotations reached."""
     left = rotations.multiply(wanted, rotations.conjugate(stands))
     axes, angles = rotations.to_axis_angle(left, turns[:, 1:])
@@ -84,7 +86,7 @@ def _track(kind: str, frames: npt.NDArray[np.int32], values: npt.NDArray[np.floa
     return Track(kind, frames, values, flags, parameters, _CYCLES[keys.cycle])
 
 
-def _file_frames(frames: FloatArray, conversion: Conversion, add_note: AddNote) -> npt.NDArray[np.int32]:
+def _file_frames(frames: Float64Array, conversion: Conversion, add_note: AddNote) -> npt.NDArray[np.int32]:
     """Return whole frames of the file, and note keys that were between them."""
     exact = conversion.in_file(frames)
     whole = np.clip(np.rint(exact), -LAST_FRAME, LAST_FRAME)

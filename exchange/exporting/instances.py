@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..conversion import Conversion, FloatArray, Frame
+from ..conversion import Conversion, Float64Array, Frame
 from ..importing.plan_objects import DUMMY, node_name
 from ..mesh_export import GEOMETRY
 from .names import Names
@@ -76,23 +76,23 @@ class Instances:
         apart = np.abs(points - self._around_pivot(other)).max(initial=0.0)
         return bool(apart <= _NEAR * np.abs(points).max(initial=0.0))
 
-    def _around_pivot(self, node: Gathered) -> FloatArray:
+    def _around_pivot(self, node: Gathered) -> Float64Array:
         """Return the vertices (n, 3) in the file's mesh, in the scene's units and axes."""
         points = np.empty(3 * len(node.obj.data.vertices), np.float32)
         node.obj.data.vertices.foreach_get("co", points)
         pivot = np.zeros(3) if node.pivot is None else node.pivot
-        moved: FloatArray = points.reshape(-1, 3) + Frame(self.conversion).points(pivot[np.newaxis])
+        moved: Float64Array = points.reshape(-1, 3) + Frame(self.conversion).points(pivot[np.newaxis])
         return moved
 
 
-def _corners(mesh: Any) -> FloatArray:
+def _corners(mesh: Any) -> Float64Array:
     """Return the vertex of each corner of a face."""
     corners = np.empty(len(mesh.loops), np.int32)
     mesh.loops.foreach_get("vertex_index", corners)
     return corners.astype(np.float64)
 
 
-def _mapped(mesh: Any) -> FloatArray:
+def _mapped(mesh: Any) -> Float64Array:
     """Return the texture coordinates of each corner; none where the mesh has none."""
     layer = mesh.uv_layers.active
     mapped = np.zeros(0 if layer is None else 2 * len(mesh.loops), np.float32)

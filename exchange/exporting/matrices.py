@@ -12,7 +12,7 @@ import numpy as np
 
 from ...animation.translation import rpt_
 from ...interp import rotations
-from ..conversion import FloatArray
+from ..conversion import Float64Array
 
 _NEAR = 1e-5
 _TURNING = ("TRACK_TO", "DAMPED_TRACK", "LOCKED_TRACK", "COPY_ROTATION", "LIMIT_ROTATION", "TRANSFORM")
@@ -43,7 +43,7 @@ def why_more_than_keys(obj: Any, parent: Any, aims: bool) -> str:
     return ""
 
 
-def inverse_of(obj: Any) -> tuple[FloatArray, FloatArray, float] | None:
+def inverse_of(obj: Any) -> tuple[Float64Array, Float64Array, float] | None:
     """Return the parent inverse as a location, a quaternion and a factor; None where it is not made of these."""
     matrix = np.array(obj.matrix_parent_inverse, dtype=np.float64)
     factor = float(np.cbrt(np.linalg.det(matrix[:3, :3])))
@@ -52,7 +52,7 @@ def inverse_of(obj: Any) -> tuple[FloatArray, FloatArray, float] | None:
     return matrix[:3, 3], rotations.from_matrix(matrix[:3, :3] / factor), factor
 
 
-def frames_of(scene: Any) -> FloatArray:
+def frames_of(scene: Any) -> Float64Array:
     """Return all frames of the scene."""
     return np.arange(scene.frame_start, scene.frame_end + 1, dtype=np.float64)
 
@@ -84,7 +84,7 @@ class Matrices:
     def __init__(self, items: Iterable[Any], scene: Any) -> None:
         self.scene = scene
         self.frames = frames_of(scene)
-        self._worlds: dict[Any, FloatArray] = {obj: np.empty((len(self.frames), 4, 4)) for obj in items}
+        self._worlds: dict[Any, Float64Array] = {obj: np.empty((len(self.frames), 4, 4)) for obj in items}
 
     def __len__(self) -> int:
         """Return the number of frames to go through."""
@@ -99,10 +99,10 @@ class Matrices:
                 worlds[row] = obj.evaluated_get(depsgraph).matrix_world
             yield row + 1
 
-    def world(self, obj: Any) -> FloatArray:
+    def world(self, obj: Any) -> Float64Array:
         return self._worlds[obj]
 
-    def local(self, obj: Any, parent: Any) -> tuple[FloatArray, FloatArray, FloatArray, bool]:
+    def local(self, obj: Any, parent: Any) -> tuple[Float64Array, Float64Array, Float64Array, bool]:
         """Return locations (n, 3), quaternions (n, 4), scales (n, 3), relative to `parent`, and whether they shear."""
         matrices = self._worlds[obj]
         if parent is not None:

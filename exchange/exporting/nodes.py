@@ -12,14 +12,14 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from ...animation import Refusal
+from ...animation import AnimationError
 from ...animation.fcurves.channels import channels_of
 from ...animation.translation import rpt_
 from ...formats import three_ds
 from ...interp import rotations
 from ...interp.splines.tcb import Construction
 from ..clean_keys import AddNote, Keys, still
-from ..conversion import Conversion, FloatArray, Frame
+from ..conversion import Conversion, Float64Array, Frame
 from ..imported_state import recall
 from ..importing.apply_plan import AIM, BLEND, LENS, ROLL_CONSTRAINT, SIZE
 from ..importing.plan_objects import Planned, add_keys, node_name
@@ -107,7 +107,7 @@ def find_source(gathered: Gathered, conversion: Conversion) -> None:
 
 
 class Writer:
-    """Adds tracks to nodes. Each method raises Refusal where a track can't be written."""
+    """Adds tracks to nodes. Each method raises AnimationError where a track can't be written."""
 
     def __init__(
         self, scene: Any, conversion: Conversion, samples_others: bool, matrices: Matrices, limit: SampleLimit
@@ -147,7 +147,7 @@ class Writer:
     def _tracks(self, datablock: Any) -> Tracks:
         return Tracks(datablock, self.samples_others, self.limit, self.conversion)
 
-    def _add(self, gathered: Gathered, kind: str, quantity: str, now: Keys, values: FloatArray) -> None:
+    def _add(self, gathered: Gathered, kind: str, quantity: str, now: Keys, values: Float64Array) -> None:
         """Add the track as it was read, if the keys have not changed since; else that of these values, the file's."""
         source, then = gathered.source, None if gathered.planned is None else gathered.planned.keys.get(quantity)
         read = None if source is None else source.track(kind)
@@ -184,7 +184,7 @@ class Writer:
         scale = scale.with_values(factor * scale.values)
         self._add(gathered, "SCALE", "scale", scale, frame.scales_in_file(scale.values))
 
-    def _turns(self, gathered: Gathered, tracks: Tracks, outer: FloatArray, frame: Frame) -> None:
+    def _turns(self, gathered: Gathered, tracks: Tracks, outer: Float64Array, frame: Frame) -> None:
         """Add the rotation track; `outer` is applied after the object's own rotation."""
         obj, add_note = gathered.obj, gathered.add_note
         rotation = tracks.rotation(obj)
@@ -310,7 +310,7 @@ def _visibility(obj: Any) -> Keys:
     """Return keys that are 1 where the object is hidden in renders."""
     try:
         curves = [fcurve for fcurve in channels_of(obj) if fcurve.data_path == "hide_render" and not fcurve.mute]
-    except Refusal:
+    except AnimationError:
         curves = []
     if not curves or not len(curves[0].keyframe_points):
         return still(np.array([float(obj.hide_render)]))
@@ -334,22 +334,22 @@ def width_seen(camera: Any, scene: Any) -> float:
     return float(fitted * width / height)
 
 
-def fov_of(lens: npt.ArrayLike, width: float) -> FloatArray:
+def fov_of(lens: npt.ArrayLike, width: float) -> Float64Array:
     """Return the horizontal fields of view, in degrees, of focal lengths."""
     return np.degrees(2.0 * np.arctan(width / 2.0 / np.asarray(lens, dtype=np.float64)))
 
 
-def hotspot_of(blend: npt.ArrayLike, size: npt.ArrayLike) -> FloatArray:
+def hotspot_of(blend: npt.ArrayLike, size: npt.ArrayLike) -> Float64Array:
     """Return the cone, radians, where a light of that blend begins to fade."""
     edge = np.cos(np.asarray(size, dtype=np.float64) / 2.0)
     return np.asarray(2.0 * np.arccos(np.clip(edge + np.asarray(blend) * (1.0 - edge), -1.0, 1.0)))
 
 
-def _unit(vectors: FloatArray) -> FloatArray:
+def _unit(vectors: Float64Array) -> Float64Array:
     return rotations.unit_vectors(vectors)[0]
 
 
-def rolls_of(worlds: FloatArray) -> FloatArray:
+def rolls_of(worlds: Float64Array) -> Float64Array:
     """Return the rolls, radians and continuous, of axes (n, 3, 3) that look along their -Z."""
     right, back = _unit(worlds[:, :, 0]), _unit(worlds[:, :, 2])
     level = np.cross([0.0, 0.0, 1.0], back)

@@ -24,7 +24,7 @@ from ...interp.keys import PARAMETERS
 from ...interp.piecewise import EASE_FROM, EASE_TO, PiecewiseSpline
 from ...interp.splines import tcb
 from ..clean_keys import Keys
-from ..conversion import Conversion, FloatArray
+from ..conversion import Conversion, Float64Array
 from ..rotation_keys import spline_of
 
 TENSION, CONTINUITY, BIAS = (PARAMETERS.index(name) for name in ("tension", "continuity", "bias"))
@@ -59,16 +59,16 @@ class Joined:
 class _Piece:
     """Consecutive keys: those of a spline, or added ones after it."""
 
-    frames: FloatArray
-    values: FloatArray
+    frames: Float64Array
+    values: Float64Array
     """Numbers, or quaternions."""
-    parameters: FloatArray
-    turns: FloatArray | None = None
+    parameters: Float64Array
+    turns: Float64Array | None = None
     """Turns from the key before, shape (n, 4), of a rotation's own keys."""
 
 
 def joined_keys(
-    whole: TrackSpline, conversion: Conversion, turns: Callable[[TrackSpline], FloatArray] | None
+    whole: TrackSpline, conversion: Conversion, turns: Callable[[TrackSpline], Float64Array] | None
 ) -> Joined:
     """Return keys for a spline of several runs; `turns` gives the turns of a rotation's run, and is None for values."""
     return _Joining(whole, conversion, turns).joined_keys()
@@ -78,7 +78,7 @@ class _Joining:
     """The search for the keys of one track."""
 
     def __init__(
-        self, whole: TrackSpline, conversion: Conversion, turns: Callable[[TrackSpline], FloatArray] | None
+        self, whole: TrackSpline, conversion: Conversion, turns: Callable[[TrackSpline], Float64Array] | None
     ) -> None:
         assert isinstance(whole.spline, PiecewiseSpline)
         self.spline = whole.spline
@@ -111,16 +111,16 @@ class _Joining:
             sum(len(own[run].frames) for run in sampled),
         )
 
-    def _whole_frames(self, start: float, end: float) -> FloatArray:
+    def _whole_frames(self, start: float, end: float) -> Float64Array:
         """Return the file's frames between two, rounded to whole ones, as frames of the scene."""
         first, last = np.rint(self.conversion.in_file([start, end]))
         return self.conversion.frames(np.arange(first, last + 1.0))
 
-    def _apart(self, values: FloatArray, others: FloatArray) -> FloatArray:
+    def _apart(self, values: Float64Array, others: Float64Array) -> Float64Array:
         """Return the distances between values and others, shape (n,)."""
         if self.is_rotation:
             return rotations.angle_between(values, others)
-        apart: FloatArray = np.abs(values - others).max(axis=1)
+        apart: Float64Array = np.abs(values - others).max(axis=1)
         return apart
 
     def _is_straight(self, gap: int) -> bool:
@@ -200,7 +200,7 @@ class _Joining:
         return [number for number, each in enumerate(apart) if (each > self.near).any()]
 
     @staticmethod
-    def _parts(values: FloatArray, frames: Sequence[FloatArray]) -> list[FloatArray]:
+    def _parts(values: Float64Array, frames: Sequence[Float64Array]) -> list[Float64Array]:
         """Split values at consecutive groups of frames."""
         return np.split(values, np.cumsum([len(each) for each in frames])[:-1])
 
@@ -229,7 +229,7 @@ class _Joining:
         return keys.with_values(turns)
 
 
-def _corner(parameters: FloatArray, arriving: float | None, leaving: float | None) -> npt.NDArray[np.float64]:
+def _corner(parameters: Float64Array, arriving: float | None, leaving: float | None) -> npt.NDArray[np.float64]:
     """Return the parameters of a key at which the motion arrives and leaves along the chords.
 
     `arriving`, `leaving`: the speeds in chords; None: any.

@@ -11,20 +11,20 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...animation import Refusal
+from ...animation import AnimationError
 from ...animation.bake.plans.splines import TrackSpline, track_splines
-from ...animation.errors import LayeredAction
+from ...animation.errors import LayeredActionError
 from ...animation.fcurves.channels import channels_of
 from ...animation.store.frame_functions import function_of
 from ...animation.store.own_keys import read_own_keys
 from ...animation.store.table.settings import Settings
-from ...animation.store.tracks import Track, find_tracks, why_not
+from ...animation.store.tracks import Track, blocking_reason, find_tracks
 from ...animation.translation import counted, iface_, n_, rpt_
 from ...interp import evaluate_many, rotations
 from ...interp.splines.methods import METHODS
 from ...interp.splines.tcb import METHOD
 from ..clean_keys import AddNote, Keys, still
-from ..conversion import Conversion, FloatArray
+from ..conversion import Conversion, Float64Array
 from ..rotation_keys import PROPERTIES, ModeKeys
 from .segments import joined_keys
 
@@ -61,7 +61,7 @@ class SampleLimit:
         self.most = most
         self.taken = 0
 
-    def take(self, count: int, refusal: Callable[[str], Refusal]) -> None:
+    def take(self, count: int, refusal: Callable[[str], AnimationError]) -> None:
         """Take that many samples. Raises the refusal with the reason where there would be too many."""
         self.taken += count
         if self.taken <= self.most:
@@ -81,21 +81,21 @@ class Tracks:
     def __init__(
         self, datablock: bpy.types.ID, samples_others: bool, limit: SampleLimit, conversion: Conversion
     ) -> None:
-        """Find the tracks of the datablock. Raises LayeredAction where that animates it."""
+        """Find the tracks of the datablock. Raises LayeredActionError where that animates it."""
         self.datablock = datablock
         self.samples_others = samples_others
         self.limit = limit
         self.conversion = conversion
         try:
             found = find_tracks(datablock, channels_of(datablock))
-        except LayeredAction:
+        except LayeredActionError:
             raise
-        except Refusal:
+        except AnimationError:
             found = []
         self._tracks = {track.path: track for track in found if track.in_use and _playing(track)}
 
     def numbers(self, path: str, add_note: AddNote) -> Keys:
-        """Return the keys of a property of numbers; one key where nothing animates it. Raises Refusal."""
+        """Return the keys of a property of numbers; one key where nothing animates it. Raises AnimationError."""
         track = self._tracks.get(path)
         if track is None:
             return still(_value(self.datablock, path))
@@ -110,7 +110,7 @@ class Tracks:
         return sampled(frames, self._played(track, splines, frames))
 
     def turns(self, obj: Any, add_note: AddNote) -> Keys:
-        """Return the keys of the rotation, as turns from the key before. Raises Refusal."""
+        """Return the keys of the rotation, as turns from the key before. Raises AnimationError."""
         track = self._rotation()
         if track is None:
             axis, angle = rotations.to_axis_angle(quaternion_of(obj))
@@ -127,7 +127,7 @@ class Tracks:
         return sampled_turns(frames, _quaternions(track, self._played(track, [], frames)))
 
     def rotation(self, obj: Any) -> RotationKeys:
-        """Return the rotation as the object's own properties have it. Raises Refusal."""
+        """Return the rotation as the object's own properties have it. Raises AnimationError."""
         track = self._rotation()
         if track is None:
             path = PROPERTIES.get(obj.rotation_mode, "rotation_euler")
@@ -138,7 +138,7 @@ class Tracks:
         settings = track.settings if _is_played_by_splines(track) else None
         return RotationKeys(obj.rotation_mode, keys, settings, len(splines[0].runs) == 1)
 
-    def played(self, *paths: str) -> tuple[FloatArray, FloatArray]:
+    def played(self, *paths: str) -> tuple[Float64Array, Float64Array]:
         """Return whole frames from the first to the last key of these properties, and their values, one a column."""
         tracks = [self._tracks.get(path) for path in paths]
         keyed = [track for track in tracks if track is not None]
@@ -159,7 +159,7 @@ class Tracks:
     def is_keyed(self, path: str) -> bool:
         return path in self._tracks
 
-    def _sampled_frames(self, track: Track, add_note: AddNote) -> FloatArray:
+    def _sampled_frames(self, track: Track, add_note: AddNote) -> Float64Array:
         """Return the frames at which a track is sampled, and note them."""
         frames = _whole_frames(track)
         self.limit.take(len(frames), track.refusal)
@@ -175,7 +175,7 @@ class Tracks:
         if not _is_played_by_splines(track):
             return []
         # Locked tracks can be read.
-        reason = "" if track.locked else why_not(track)
+        reason = "" if track.locked else blocking_reason(track)
         if reason:
             raise track.refusal(reason)
         for fcurve in track.channels.values():
@@ -206,7 +206,7 @@ class Tracks:
             add_note(_of(track, counted(found.sampled, singular, plural, found.samples)))
         return found.keys
 
-    def _played(self, track: Track, splines: list[TrackSpline], frames: FloatArray) -> FloatArray:
+    def _played(self, track: Track, splines: list[TrackSpline], frames: Float64Array) -> Float64Array:
         """Evaluate the components at the frames, shape (frames, components)."""
         values = np.tile([track.component(index) for index in range(len(track.rest))], (len(frames), 1))
         for index, fcurve in _playing(track).items():
@@ -247,14 +247,14 @@ def _why_sampled(track: Track) -> str:
     return "" if method == METHOD.name else rpt_("the file knows no {:s}", iface_(METHODS[method].label))
 
 
-def sampled(frames: FloatArray, values: FloatArray) -> Keys:
+def sampled(frames: Float64Array, values: Float64Array) -> Keys:
     """Return a key a sample; one key where all are the same."""
     if (np.ptp(values, axis=0) <= _SAME * np.maximum(1.0, np.abs(values).max(axis=0))).all():
         frames, values = frames[:1], values[:1]
     return Keys(frames, values, np.zeros((5, len(frames))))
 
 
-def sampled_turns(frames: FloatArray, quaternions: FloatArray) -> Keys:
+def sampled_turns(frames: Float64Array, quaternions: Float64Array) -> Keys:
     """Return a key a sample, as turns by the shorter way; one key where there are no turns."""
     if rotations.angle_between(quaternions, quaternions[0]).max() <= _SAME:
         frames, quaternions = frames[:1], quaternions[:1]
@@ -262,7 +262,7 @@ def sampled_turns(frames: FloatArray, quaternions: FloatArray) -> Keys:
     return Keys(frames, np.column_stack((angles, axes)), np.zeros((5, len(frames))))
 
 
-def quaternion_of(obj: Any) -> FloatArray:
+def quaternion_of(obj: Any) -> Float64Array:
     """Return the orientation of an object's own rotation property."""
     if obj.rotation_mode == "QUATERNION":
         return rotations.normalise(obj.rotation_quaternion[:])
@@ -272,17 +272,17 @@ def quaternion_of(obj: Any) -> FloatArray:
     return rotations.from_euler(obj.rotation_euler[:], obj.rotation_mode)
 
 
-def _value(datablock: Any, path: str) -> FloatArray:
+def _value(datablock: Any, path: str) -> Float64Array:
     value: Any = datablock.path_resolve(path)
     return np.array([value] if isinstance(value, float) else value[:], dtype=np.float64)
 
 
-def _keys(spline: TrackSpline, values: FloatArray) -> Keys:
+def _keys(spline: TrackSpline, values: Float64Array) -> Keys:
     keys = spline.spline.keys
     return Keys(keys.frames, values, np.array(keys.parameters), spline.spline.cycle)
 
 
-def _turns(track: Track, spline: TrackSpline) -> FloatArray:
+def _turns(track: Track, spline: TrackSpline) -> Float64Array:
     """Return the turns of a rotation's keys, shape (n, 4): angle and axis."""
     if track.settings.path == "AS_KEYED" and track.kind == "EULER":
         angles, axes = rotations.turns_of_euler(spline.values, track.order)
@@ -294,7 +294,7 @@ def _turns(track: Track, spline: TrackSpline) -> FloatArray:
     return np.column_stack((angles, axes))
 
 
-def _quaternions(track: Track, values: FloatArray) -> FloatArray:
+def _quaternions(track: Track, values: Float64Array) -> Float64Array:
     if track.kind == "QUATERNION":
         return rotations.normalise(values)
     if track.kind == "AXIS_ANGLE":
@@ -302,7 +302,7 @@ def _quaternions(track: Track, values: FloatArray) -> FloatArray:
     return rotations.from_euler(values, track.order)
 
 
-def _whole_frames(track: Track) -> FloatArray:
+def _whole_frames(track: Track) -> Float64Array:
     """Return the whole frames from the first to the last key of any component."""
     ends = [point.co.x for fcurve in track.channels.values() for point in fcurve.keyframe_points]
     return np.arange(np.floor(min(ends)), np.ceil(max(ends)) + 1.0)

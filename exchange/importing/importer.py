@@ -15,12 +15,12 @@ import numpy as np
 from ...animation import Options, Report
 from ...animation.bake.pipeline import Progress, approximately, bake_steps
 from ...animation.datablocks import name_of
-from ...animation.errors import TooManySamples
+from ...animation.errors import TooManySamplesError
 from ...animation.report import HandleError
 from ...animation.store.table.options import Output
-from ...animation.translation import rpt_, told
+from ...animation.translation import rpt_, translated
 from ...formats import three_ds
-from ..conversion import Conversion, FloatArray
+from ..conversion import Conversion, Float64Array
 from ..imported_state import as_converted, remember
 from ..left_out import count_in_file, count_in_scene, left_of_file
 from ..report import Exchanged, count_found
@@ -119,7 +119,7 @@ def import_steps(
     made = Made(collection)
     try:
         for name, scene in scenes.items():
-            done = Exchanged(notes=[told(warning) for warning in scene.warnings])
+            done = Exchanged(notes=[translated(warning) for warning in scene.warnings])
             yield from _import(scene, into, made, options, done)
             if len(scenes) > 1:
                 done.notes = [rpt_("{:s}: {:s}", name, text) for text in done.notes]
@@ -135,7 +135,7 @@ def import_steps(
     return report
 
 
-def _bake(report: Exchanged, ends: FloatArray, options: ImportOptions) -> Generator[tuple[int, int], None, None]:
+def _bake(report: Exchanged, ends: Float64Array, options: ImportOptions) -> Generator[tuple[int, int], None, None]:
     """Bake all keys, and where handles are far off samples."""
     if options.output == "HANDLES":
         report.baked.add((yield from bake_steps(report.animated, Options(output="HANDLES"), at_once=_AT_ONCE)))
@@ -146,7 +146,7 @@ def _bake(report: Exchanged, ends: FloatArray, options: ImportOptions) -> Genera
     report.notes += [*report.baked.refused, *report.baked.notes]
 
 
-def _bake_far(report: Exchanged, ends: FloatArray, options: ImportOptions) -> Generator[tuple[int, int], None, None]:
+def _bake_far(report: Exchanged, ends: Float64Array, options: ImportOptions) -> Generator[tuple[int, int], None, None]:
     """Bake as samples the rotations that handles play visibly far off, as turns of more than half a turn."""
     baked = report.baked
     far = [each for each in baked.handles if each["rotation"] and each["error"] > _FAR]
@@ -182,7 +182,7 @@ def _places(errors: Sequence[HandleError]) -> tuple[str, ...]:
 def _baked_to_the_end(
     report: Exchanged,
     prefixes: Mapping[bpy.types.ID, Sequence[str]],
-    ends: FloatArray,
+    ends: Float64Array,
     options: ImportOptions,
 ) -> _Baking:
     """Bake the tracks whose paths start so, those that cycle over the whole range that the files play.
@@ -204,7 +204,7 @@ def _baked_to_the_end(
 def _baked_within_limit(prefixes: Mapping[bpy.types.ID, Sequence[str]], how: Options) -> _Baking:
     """Bake the tracks; handles are to play them where they would come to more samples than the limit."""
     done = yield from bake_steps(prefixes, how, prefixes, at_once=_AT_ONCE)
-    refused = [refusal for refusal in done.refusals if isinstance(refusal, TooManySamples)]
+    refused = [refusal for refusal in done.refusals if isinstance(refusal, TooManySamplesError)]
     if not refused:
         return done
     by_handles = yield from bake_steps(prefixes, Options(output="HANDLES"), prefixes, at_once=_AT_ONCE)
@@ -212,7 +212,7 @@ def _baked_within_limit(prefixes: Mapping[bpy.types.ID, Sequence[str]], how: Opt
     return by_handles
 
 
-def _played_by_handles(refused: Sequence[TooManySamples], limit: int) -> str:
+def _played_by_handles(refused: Sequence[TooManySamplesError], limit: int) -> str:
     names = ", ".join(f'"{refusal.name}"' for refusal in refused[:_NAMED])
     if len(refused) > _NAMED:
         names = rpt_("{:s} and {:d} more", names, len(refused) - _NAMED)

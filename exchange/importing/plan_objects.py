@@ -16,7 +16,7 @@ from ...animation.translation import counted, n_, rpt_
 from ...formats.three_ds import COMPONENTS, Camera, Light, Mesh, Node, Object, Scene, Track
 from ...interp import rotations
 from ..clean_keys import AddNote, Keys, turn_keys, vector_keys
-from ..conversion import Conversion, FloatArray, Frame
+from ..conversion import Conversion, Float64Array, Frame
 from ..mesh_import import local_points, mirrors
 from ..rotation_keys import Choices, ModeKeys, keys_in_some_mode
 
@@ -85,7 +85,7 @@ class Planned:
     content: Mesh | Camera | Light | None = None
     target: int | None = None
     """Index of the object that it looks at."""
-    points: FloatArray | None = None
+    points: Float64Array | None = None
     """Vertices of its mesh, in its own space."""
     mirrored: bool = False
     keys: dict[str, Keys] = field(default_factory=dict)

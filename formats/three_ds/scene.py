@@ -17,7 +17,7 @@ from . import idents
 from .chunks import Chunk, ReadWarning
 from .hierarchy import find_parents
 
-FloatArray = npt.NDArray[np.float32]
+Float32Array = npt.NDArray[np.float32]
 FrameArray = npt.NDArray[np.int32]
 WordArray = npt.NDArray[np.uint16]
 
@@ -64,7 +64,7 @@ COMPONENTS = {
 """The number of floats of a key's value in each kind of track."""
 
 
-def _no_floats(columns: int) -> FloatArray:
+def _no_floats(columns: int) -> Float32Array:
     return np.zeros((0, columns), np.float32)
 
 
@@ -96,9 +96,9 @@ class Track:
 
     kind: str
     frames: FrameArray
-    values: FloatArray
+    values: Float32Array
     key_flags: WordArray
-    parameters: FloatArray
+    parameters: Float32Array
     flags: int = 0
     reserved: tuple[int, int] = (0, 0)
     names: tuple[bytes, ...] = ()
@@ -141,7 +141,7 @@ class Node:
     parent: int | None = None
     node_id: int | None = None
     flags: tuple[int, int] = (0, 0)
-    pivot: FloatArray | None = None
+    pivot: Float32Array | None = None
     instance_name: bytes | None = None
     tracks: tuple[Track, ...] = ()
     chunks: tuple[Chunk, ...] = ()
@@ -208,11 +208,11 @@ class Mesh:
         What is not modelled of the mesh, and of its faces: materials and smoothing groups.
     """
 
-    vertices: FloatArray = field(default_factory=lambda: _no_floats(3))
+    vertices: Float32Array = field(default_factory=lambda: _no_floats(3))
     faces: WordArray = field(default_factory=lambda: np.zeros((0, 3), np.uint16))
     face_flags: WordArray = field(default_factory=lambda: np.zeros(0, np.uint16))
-    texture_coordinates: FloatArray = field(default_factory=lambda: _no_floats(2))
-    matrix: FloatArray | None = None
+    texture_coordinates: Float32Array = field(default_factory=lambda: _no_floats(2))
+    matrix: Float32Array | None = None
     chunks: tuple[Chunk, ...] = ()
     face_chunks: tuple[Chunk, ...] = ()
 
@@ -221,8 +221,8 @@ class Mesh:
 class Camera:
     """A camera: its position, its target, its roll in degrees and its lens in millimetres."""
 
-    position: FloatArray
-    target: FloatArray
+    position: Float32Array
+    target: Float32Array
     roll: float = 0.0
     lens: float = 50.0
     chunks: tuple[Chunk, ...] = ()
@@ -232,7 +232,7 @@ class Camera:
 class Spotlight:
     """The spotlight of a light: its target, and its cones and roll in degrees."""
 
-    target: FloatArray
+    target: Float32Array
     hotspot: float
     falloff: float
     roll: float | None = None
@@ -243,8 +243,8 @@ class Spotlight:
 class Light:
     """A light: its position, its color (red, green, blue) and multiplier where the file has them, and its spotlight."""
 
-    position: FloatArray
-    color: FloatArray | None = None
+    position: Float32Array
+    color: Float32Array | None = None
     multiplier: float | None = None
     spotlight: Spotlight | None = None
     chunks: tuple[Chunk, ...] = ()

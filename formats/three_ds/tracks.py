@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ..messages import Text, n_
 from .chunks import ChunkError, ReadWarning, ThreeDSError, check_array, packed
-from .scene import COMPONENTS, FloatArray, FrameArray, Track, WordArray
+from .scene import COMPONENTS, Float32Array, FrameArray, Track, WordArray
 
 PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
 _NAMES = (n_("tension"), n_("continuity"), n_("bias"), n_("ease to"), n_("ease from"))
@@ -27,7 +27,7 @@ _HAS_PARAMETERS = (1 << len(PARAMETERS)) - 1
 LAST_FRAME = 1 << 24
 """The last frame, either way, that is not taken for damage: float32 can't hold all whole numbers beyond it."""
 
-_Arrays = tuple[FrameArray, FloatArray, WordArray, FloatArray]
+_Arrays = tuple[FrameArray, Float32Array, WordArray, Float32Array]
 """Frames, values, flags and parameters: the order of a track's attributes."""
 
 _TRACK_HEADER = struct.Struct("<HIII")
@@ -87,7 +87,7 @@ def _keys_of_one_size(data: bytes, start: int, end: int, count: int, components:
     all_flags = keys["flags"].copy()
     if np.bitwise_or.reduce(all_flags ^ flags) & _HAS_PARAMETERS:
         return None
-    parameters: FloatArray
+    parameters: Float32Array
     if flags & _HAS_PARAMETERS:
         parameters = np.zeros((len(PARAMETERS), count), np.float32)
         for row, name in enumerate(PARAMETERS):

@@ -18,8 +18,8 @@ import bpy
 import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
 
-from ...animation.sampling.depsgraph import Stepping, Thing
-from ...animation.sampling.transforms import UnknownMotionError, World
+from ...animation.sampling.depsgraph import DepsgraphSampler, Thing
+from ...animation.sampling.transforms import TransformSampler, UnknownMotionError
 from ...animation.translation import iface_
 from ...ui import handlers
 from .drawing import Picture, draw
@@ -54,7 +54,7 @@ class _State:
     wanted: dict[Wanted, None] = field(default_factory=dict)
     stepped: dict[Wanted, tuple[Plan, str]] = field(default_factory=dict)
     """Paths that Blender has to step through frames for, and why."""
-    stepping: Stepping | None = None
+    stepping: DepsgraphSampler | None = None
     drawn: int = 0
     """Paths in the viewport that was drawn last."""
     failed: bool = False
@@ -171,7 +171,7 @@ def _work() -> float | None:
 
 def _by_curves(objects: dict[int, Any]) -> None:
     end = time.perf_counter() + _PIECE
-    worlds: dict[bytes, World] = {}
+    worlds: dict[bytes, TransformSampler] = {}
     while _state.wanted and time.perf_counter() < end:
         wanted = next(iter(_state.wanted))
         del _state.wanted[wanted]
@@ -180,7 +180,7 @@ def _by_curves(objects: dict[int, Any]) -> None:
         if obj is None or (bone and bone not in obj.pose.bones):
             continue
         planned = plan(obj, bone, trace)
-        world = worlds.setdefault(planned.frames.tobytes(), World(planned.frames))
+        world = worlds.setdefault(planned.frames.tobytes(), TransformSampler(planned.frames))
         try:
             matrices = world.matrices(obj, bone)
         except UnknownMotionError as unknown:
@@ -201,7 +201,7 @@ def _by_stepping(objects: dict[int, Any]) -> None:
         return
     if _state.stepping is None:
         frames = np.unique(np.concatenate([planned.frames for planned, _ in _state.stepped.values()]))
-        _state.stepping = Stepping([owner for owner, _ in _state.stepped], frames)
+        _state.stepping = DepsgraphSampler([owner for owner, _ in _state.stepped], frames)
     stepping = _state.stepping
     scene: Any = bpy.context.scene
     stepping.advance(objects, scene, _PIECE)

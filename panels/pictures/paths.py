@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...animation import Refusal
+from ...animation import AnimationError
 from ...animation.datablocks import bone_path
 from ...animation.fcurves.channels import channels_of
 from ...animation.fcurves.frames import union
@@ -100,7 +100,7 @@ def _keys(obj: Any, bone: str, trace: Trace) -> Frames:
             name = track.path.removeprefix(f"{prefix}.")
             if track.in_use and (name in _LOCATION or (turns and track.is_rotation)):
                 found.append(key_frames(track))
-    except Refusal:
+    except AnimationError:
         return np.empty(0)
     frames = union(found).astype(np.float64)
     return frames[(frames >= trace.start) & (frames <= trace.end)]

@@ -64,7 +64,7 @@ def test_swapping_actions_takes_the_bake_along(animation) -> None:
     baked = item.animation_data.action
     share(other.animation_data.action, item)
     assert baked_frames(item) == 4
-    with pytest.raises(animation.Refusal, match="nothing on it is baked"):
+    with pytest.raises(animation.AnimationError, match="nothing on it is baked"):
         animation.restore(item)
     share(baked, item)
     animation.restore(item)
@@ -156,7 +156,7 @@ def test_no_slot_is_refused(animation) -> None:
     item = keyed()
     item.animation_data.action_slot = None
     before = action_bits(item.animation_data.action)
-    with pytest.raises(animation.Refusal, match=r'"Ball": its action "BallAction" has no slot for it'):
+    with pytest.raises(animation.AnimationError, match=r'"Ball": its action "BallAction" has no slot for it'):
         animation.bake(item)
     assert action_bits(item.animation_data.action) == before
 
@@ -166,7 +166,7 @@ def test_an_empty_slot_is_refused(animation) -> None:
     item, other = keyed(), new_object("Other")
     action = item.animation_data.action
     share(action, other, action.slots.new("OBJECT", "Other"))
-    with pytest.raises(animation.Refusal, match=r'"Other": .*has no F-curves'):
+    with pytest.raises(animation.AnimationError, match=r'"Other": .*has no F-curves'):
         animation.bake(other)
 
 
@@ -227,7 +227,7 @@ def test_animation_in_the_nla_only_is_refused(animation) -> None:
     action = item.animation_data.action
     push_down(item)
     before = action_bits(action)
-    with pytest.raises(animation.Refusal, match='"Ball": its animation is in NLA strips only; enter tweak mode'):
+    with pytest.raises(animation.AnimationError, match='"Ball": its animation is in NLA strips only; enter tweak mode'):
         animation.bake(item)
     assert action_bits(action) == before
 
@@ -291,7 +291,7 @@ def load(path: str, link: bool) -> bpy.types.Object:
 def test_linked_objects_are_refused(animation, baked_library, verb: str) -> None:
     item = load(baked_library, link=True)
     before = action_bits(item.animation_data.action)
-    with pytest.raises(animation.Refusal, match='"Ball": it is linked; make a library override'):
+    with pytest.raises(animation.AnimationError, match='"Ball": it is linked; make a library override'):
         getattr(animation, verb)(item)
     assert action_bits(item.animation_data.action) == before
 
@@ -301,7 +301,9 @@ def test_a_linked_action_on_a_local_object_is_refused(animation, library) -> Non
     item = new_object("Local")
     share(action, item)
     before = action_bits(action)
-    with pytest.raises(animation.Refusal, match='"Local": its action "BallAction" is linked; make the action local'):
+    with pytest.raises(
+        animation.AnimationError, match='"Local": its action "BallAction" is linked; make the action local'
+    ):
         animation.bake(item)
     assert action_bits(action) == before
 
@@ -333,7 +335,7 @@ def test_a_baked_override_survives_save_and_load(animation, library, tmp_path) -
 def test_a_refused_bake_of_an_override_leaves_the_linked_action_in_use(animation, library) -> None:
     item = load(library, link=True).override_create()
     original = item.animation_data.action
-    with pytest.raises(animation.Refusal):
+    with pytest.raises(animation.AnimationError):
         animation.bake(item, sample_limit=3)
     assert item.animation_data.action == original
     assert len(bpy.data.actions) == 1
@@ -372,7 +374,7 @@ def test_an_action_that_nobody_uses_is_left_alone(animation) -> None:
     action.use_fake_user = True
     bpy.data.objects.remove(item)
     before = action_bits(action)
-    with pytest.raises(animation.Refusal):
+    with pytest.raises(animation.AnimationError):
         animation.bake(new_object("Other"))
     assert action_bits(action) == before
 

@@ -220,13 +220,13 @@ def test_a_linked_action_is_refused(animation, tmp_path) -> None:
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     with bpy.data.libraries.load(path, link=True) as (there, here):
         here.objects = there.objects
-    with pytest.raises(animation.Refusal, match="linked"):
+    with pytest.raises(animation.AnimationError, match="linked"):
         animation.apply(bpy.data.objects["Thing"])
 
 
 def test_where_nothing_is_tcb_it_is_refused(animation) -> None:
     thing = mixed("XYZ")
     before = snapshot(thing)
-    with pytest.raises(animation.Refusal, match="it has no TCB track"):
+    with pytest.raises(animation.AnimationError, match="it has no TCB track"):
         animation.apply(thing)
     assert differences(before, snapshot(thing)) == []

@@ -89,7 +89,16 @@ WRONG = {
 }
 """By the name of the argument, where it differs with the function's, with asterisks where it stands for several."""
 STARS: dict[object, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
-NO_FUNCTIONS = {"ROTATION_TOLERANCE", "SAMPLE_LIMIT", "Refusal", "Report", "Checks", "Gap", "Relaxing", "Violation"}
+NO_FUNCTIONS = {
+    "ROTATION_TOLERANCE",
+    "SAMPLE_LIMIT",
+    "AnimationError",
+    "Report",
+    "Checks",
+    "Gap",
+    "Relaxation",
+    "Violation",
+}
 """Numbers, the error, and what functions return."""
 
 

@@ -141,7 +141,7 @@ def check(animation, walk: Walk, alike: Alike) -> bool:
     said = f"{len(walk.story)}: {walk.story[-1]}"
     try:
         faults = animation.bake(whole, **walk.options).refused
-    except animation.Refusal as refusal:
+    except animation.AnimationError as refusal:
         faults = [str(refusal)]
     by_timer = len(walk.story) % 2 == 0
     if by_timer:

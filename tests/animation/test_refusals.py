@@ -24,7 +24,7 @@ def thing():
 def refused(animation, datablock, *words: str, **options) -> None:
     """A bake is refused with all these words, and no F-curve and no action is another than before."""
     before, actions = snapshot(datablock), len(bpy.data.actions)
-    with pytest.raises(animation.Refusal) as refusal:
+    with pytest.raises(animation.AnimationError) as refusal:
         animation.bake(datablock, **options)
     assert [word for word in words if word not in str(refusal.value)] == [], str(refusal.value)
     assert snapshot(datablock) == before
@@ -45,7 +45,7 @@ def set_value(fcurve, row: int, value: float) -> None:
 
 def test_an_object_without_animation(animation) -> None:
     item = new_object("Ball")
-    with pytest.raises(animation.Refusal, match='"Ball": it has no animation'):
+    with pytest.raises(animation.AnimationError, match='"Ball": it has no animation'):
         animation.bake(item)
     assert item.animation_data is None
 
@@ -120,7 +120,7 @@ def test_what_can_not_be_enabled_is_named_once(animation, thing) -> None:
     key(thing, "scale", KEYS)
     for fcurve in fcurves(thing):
         fcurve.lock = True
-    with pytest.raises(animation.Refusal) as refusal:
+    with pytest.raises(animation.AnimationError) as refusal:
         animation.enable(thing)
     reason = "locked; unlock its channels first"
     assert str(refusal.value) == f'"Ball", location: {reason}; "Ball", scale: {reason}'
@@ -264,14 +264,14 @@ def test_a_parameter_of_the_table_out_of_range(animation, thing, name: str, valu
 @pytest.mark.parametrize("value", [1.01, -1.5])
 def test_a_parameter_out_of_range_is_not_set(animation, thing, name: str, value: float) -> None:
     before = snapshot(thing)
-    with pytest.raises(animation.Refusal, match=r'"Ball", location, frame 10: .*' + name.replace("_", " ")):
+    with pytest.raises(animation.AnimationError, match=r'"Ball", location, frame 10: .*' + name.replace("_", " ")):
         animation.key_set(thing, "location", 10, **{name: value})
     assert snapshot(thing) == before
 
 
 def test_a_good_parameter_beside_a_bad_one_is_not_set_either(animation, thing) -> None:
     before = snapshot(thing)
-    with pytest.raises(animation.Refusal):
+    with pytest.raises(animation.AnimationError):
         animation.key_set(thing, "location", 10, tension=0.5, bias=2)
     assert snapshot(thing) == before
 
@@ -282,18 +282,18 @@ def test_a_parameter_that_is_none(animation, thing) -> None:
 
 
 def test_a_track_that_is_none(animation, thing) -> None:
-    with pytest.raises(animation.Refusal, match=r'"Ball", scale: .*its tracks: location'):
+    with pytest.raises(animation.AnimationError, match=r'"Ball", scale: .*its tracks: location'):
         animation.key_set(thing, "scale", 10, tension=0.5)
 
 
 def test_a_frame_without_a_key(animation, thing) -> None:
-    with pytest.raises(animation.Refusal, match='"Ball", location, frame 11: no key'):
+    with pytest.raises(animation.AnimationError, match='"Ball", location, frame 11: no key'):
         animation.key_set(thing, "location", 11, tension=0.5)
 
 
 def test_a_generated_key_takes_no_parameters(animation, thing) -> None:
     animation.bake(thing)
-    with pytest.raises(animation.Refusal, match="frame 11: no key"):
+    with pytest.raises(animation.AnimationError, match="frame 11: no key"):
         animation.key_set(thing, "location", 11, tension=0.5)
 
 
@@ -305,7 +305,7 @@ def test_a_table_of_a_newer_schema_is_left_alone(animation, thing, bake_first: b
         animation.bake(thing)
     thing.animation_data.action["tcb_animation"]["schema"] = 99
     before = snapshot(thing)
-    with pytest.raises(animation.Refusal, match=r'"Ball".*newer.*schema 99'):
+    with pytest.raises(animation.AnimationError, match=r'"Ball".*newer.*schema 99'):
         getattr(animation, verb)(thing)
     assert snapshot(thing) == before
     assert thing.animation_data.action["tcb_animation"]["schema"] == 99
@@ -318,7 +318,7 @@ def test_no_key_is_set_in_a_table_of_a_newer_schema(animation, thing) -> None:
         lambda: animation.key_set(thing, "location", 10, tension=0.5),
         lambda: animation.choose(thing, "location", cycle="REPEAT"),
     ):
-        with pytest.raises(animation.Refusal, match="newer"):
+        with pytest.raises(animation.AnimationError, match="newer"):
             change()
 
 

@@ -146,5 +146,5 @@ def test_restoring_twice_is_refused_the_second_time(animation) -> None:
     key(thing, "location", [(0, (0, 0, 0)), (10, (1, 2, 3))])
     animation.bake(thing)
     animation.restore(thing)
-    with pytest.raises(animation.Refusal, match="nothing on it is baked"):
+    with pytest.raises(animation.AnimationError, match="nothing on it is baked"):
         animation.restore(thing)

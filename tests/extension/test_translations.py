@@ -167,7 +167,7 @@ def test_a_reason_of_the_mathematics_is_told_with_its_values_and_the_tracks_comp
         ball.keyframe_insert("location", index=2, frame=frame)
     animation.enable(ball)
     animation.choose(ball, "location", method="LOGARITHMIC")
-    with pytest.raises(animation.Refusal) as refused:
+    with pytest.raises(animation.AnimationError) as refused:
         animation.bake(ball)
     assert str(refused.value) == '"Ball", location, Bild 7: Komponente 2 ist 0, ohne Logarithmus'
 
@@ -183,7 +183,7 @@ def test_what_quotes_what_was_said_is_told_in_one_language(in_german):
         roll_pitch_yaw.RotationSpline.from_angles(keys, angles=logarithmic.METHOD)
     fault = error.value.fault
     assert fault == "as Euler angles by Logarithmic: component 0 of the value is 0, which has no logarithm"
-    told = in_german.told(fault)
+    told = in_german.translated(fault)
     assert told == "als Eulerwinkel nach Logarithmisch: Komponente 0 ist 0, ohne Logarithmus"
 
 
@@ -203,7 +203,7 @@ def test_a_note_of_the_mathematics_is_told_where_a_frame_function_plays_it_too(i
 
 def test_an_error_of_pythons_is_told_as_it_is(in_german):
     """A SyntaxError has the text of a line."""
-    assert in_german.told(SyntaxError("wrong", ("file.py", 1, 1, "the {line}"))) == "wrong (file.py, line 1)"
+    assert in_german.translated(SyntaxError("wrong", ("file.py", 1, 1, "the {line}"))) == "wrong (file.py, line 1)"
 
 
 def test_another_language_has_its_own_order(in_german):

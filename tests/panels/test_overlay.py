@@ -96,7 +96,7 @@ def test_an_object_is_where_blender_places_it(scene, animation, mode):
     item.delta_scale = (1, 2, 0.5)
     item.delta_rotation_euler = (0.4, 0.1, -0.2)
     item.delta_rotation_quaternion = Euler((0.4, 0.1, -0.2)).to_quaternion()
-    assert np.abs(animation.sampling.transforms.World(FRAMES).matrices(item) - seen(item)).max() < 1e-5
+    assert np.abs(animation.sampling.transforms.TransformSampler(FRAMES).matrices(item) - seen(item)).max() < 1e-5
 
 
 def test_parents_count_with_their_inverses(scene, animation):
@@ -106,28 +106,34 @@ def test_parents_count_with_their_inverses(scene, animation):
     child.parent, leaf.parent = parent, child
     child.matrix_parent_inverse = Matrix.LocRotScale((1, 2, 3), Euler((0.5, 1, 2)), (1, 2, 0.5))
     leaf.matrix_parent_inverse = Matrix.Rotation(1.0, 4, "X")
-    assert np.abs(animation.sampling.transforms.World(FRAMES).matrices(leaf) - seen(leaf)).max() < 1e-4
+    assert np.abs(animation.sampling.transforms.TransformSampler(FRAMES).matrices(leaf) - seen(leaf)).max() < 1e-4
 
 
 def test_bones_of_a_moved_armature_are_where_blender_places_them(rig, animation):
     for bone in ("hip", "arm", "hand"):
-        assert np.abs(animation.sampling.transforms.World(FRAMES).matrices(rig, bone) - seen(rig, bone)).max() < 1e-4
+        assert (
+            np.abs(animation.sampling.transforms.TransformSampler(FRAMES).matrices(rig, bone) - seen(rig, bone)).max()
+            < 1e-4
+        )
     rig.data.pose_position = "REST"
-    assert np.abs(animation.sampling.transforms.World(FRAMES).matrices(rig, "hand") - seen(rig, "hand")).max() < 1e-4
+    assert (
+        np.abs(animation.sampling.transforms.TransformSampler(FRAMES).matrices(rig, "hand") - seen(rig, "hand")).max()
+        < 1e-4
+    )
 
 
 def test_an_object_parented_to_a_bone_goes_with_its_tail(scene, rig, animation):
     item = empty(scene, "Held", 3)
     item.parent, item.parent_type, item.parent_bone = rig, "BONE", "arm"
     item.matrix_parent_inverse = Matrix.Translation((0.1, 0.2, 0.3))
-    assert np.abs(animation.sampling.transforms.World(FRAMES).matrices(item) - seen(item)).max() < 1e-4
+    assert np.abs(animation.sampling.transforms.TransformSampler(FRAMES).matrices(item) - seen(item)).max() < 1e-4
 
 
 def test_muted_channels_move_nothing(scene, animation, tcb_animation):
     item = empty(scene, "Thing", 1)
     for fcurve in tcb_animation.animation.fcurves.channels.channels_of(item):
         fcurve.mute = fcurve.data_path == "location"
-    assert np.abs(animation.sampling.transforms.World(FRAMES).matrices(item) - seen(item)).max() < 1e-5
+    assert np.abs(animation.sampling.transforms.TransformSampler(FRAMES).matrices(item) - seen(item)).max() < 1e-5
 
 
 def constrained(scene, target):
@@ -154,7 +160,7 @@ def test_what_is_moved_otherwise_is_named(scene, rig, animation):
         (rig, "hand", "hip has constraints"),
     ):
         with pytest.raises(animation.sampling.transforms.UnknownMotionError) as caught:
-            animation.sampling.transforms.World(FRAMES).matrices(thing, bone)
+            animation.sampling.transforms.TransformSampler(FRAMES).matrices(thing, bone)
         assert str(caught.value) == reason
 
 
@@ -168,7 +174,7 @@ def test_stepping_places_what_constraints_and_drivers_move(scene, rig, animation
     for handlers in (bpy.app.handlers.frame_change_pre, bpy.app.handlers.frame_change_post):
         handlers.append(lambda *_: seconds.append(1))
     things = [(item.session_uid, ""), (rig.session_uid, "hand")]
-    stepping = animation.sampling.depsgraph.Stepping(things, FRAMES)
+    stepping = animation.sampling.depsgraph.DepsgraphSampler(things, FRAMES)
     rounds = 0
     while not stepping.is_done:
         stepping.advance({each.session_uid: each for each in (item, rig)}, scene, 0.0)
@@ -204,7 +210,7 @@ def test_stepping_lets_drivers_read_the_frame_of_the_scene(scene, animation, pat
     child.location = (99, 99, 99)  # posed, not keyed
     bpy.context.view_layer.update()
     things = [(item.session_uid, ""), (child.session_uid, "")]
-    stepping = animation.sampling.depsgraph.Stepping(things, np.array(frames))
+    stepping = animation.sampling.depsgraph.DepsgraphSampler(things, np.array(frames))
     while not stepping.is_done:
         stepping.advance({each.session_uid: each for each in (item, child)}, scene, 0.0)
     bpy.context.view_layer.update()
@@ -232,7 +238,7 @@ def test_stepping_leaves_the_frames_of_other_scenes_alone(scene, animation):
 def traced(pictures, item, bone="", **choices):
     trace = pictures.paths.Trace(**{"point": "ORIGIN", "axis": "Z", "length": 1.0, "start": 1, "end": 50} | choices)
     planned = pictures.paths.plan(item, bone, trace)
-    world = pictures.overlay.World(planned.frames)
+    world = pictures.overlay.TransformSampler(planned.frames)
     tail = item.pose.bones[bone].bone.length if bone else 0.0
     return pictures.paths.path(planned, planned.frames, world.matrices(item, bone), trace, tail)
 

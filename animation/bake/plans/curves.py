@@ -11,7 +11,7 @@ import numpy as np
 
 from ....interp.fitting.curves import VALUE_TOLERANCE, Fit, Request
 from ....interp.rotations.representations import rotation_representation
-from ...fcurves.keyframes import BoolArray, FloatArray, IndexArray
+from ...fcurves.keyframes import BoolArray, Float32Array, IndexArray
 from ...store.tracks import Track
 from ...translation import rpt_
 from .protocol import Baked, ChannelKeys, Derivatives, Float64Array, Plan, PoseKeys, Results, Scope
@@ -251,7 +251,7 @@ class _Around:
         return self.before > 0 or self.after > 0
 
     @classmethod
-    def of(cls, keys: FloatArray, sampling: Sampling, cycle: str) -> _Around:
+    def of(cls, keys: Float32Array, sampling: Sampling, cycle: str) -> _Around:
         if cycle == "SINGLE" or len(keys) < 2:
             return cls()
         first, last = float(keys[0]), float(keys[-1])

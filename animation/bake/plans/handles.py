@@ -11,7 +11,7 @@ import numpy as np
 
 from ....interp.fitting.handles import Handles, Request
 from ...fcurves.cycles import can_repeat
-from ...fcurves.keyframes import BoolArray, EnumArray, FloatArray
+from ...fcurves.keyframes import BoolArray, EnumArray, Float32Array
 from ...store.table.rows import CHOSEN_HANDLES, CHOSEN_LEFT, CHOSEN_RIGHT
 from ...store.tracks import Track
 from ...translation import n_, rpt_
@@ -31,7 +31,7 @@ _CYCLES = n_("it cycles: handles play it between its keys alone, beside other mo
 def plan_handles(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
     """Return the plans of a track's splines, whose values are those that the channels must have at the keys.
 
-    Raises Refusal where handles can't play the track.
+    Raises AnimationError where handles can't play the track.
     """
     tolerance = tolerance_of(scope, splines)
     return [_plan(scope, spline, tolerance) for spline in splines]
@@ -161,7 +161,7 @@ class OwnHandles(Plan):
         whole = bool((self.baked | self.spline.between)[:-1].all())
         return self.scope.cycle != "SINGLE" and whole and all(map(can_repeat, curves))
 
-    def _places(self, fitted: Handles | None, chosen: EnumArray, rows: list[int]) -> tuple[FloatArray, FloatArray]:
+    def _places(self, fitted: Handles | None, chosen: EnumArray, rows: list[int]) -> tuple[Float32Array, Float32Array]:
         """Return the left and right handles, shape (channels, keys, 2); NaN for those that stay."""
         if fitted is None:
             none = np.full((len(rows), len(self.baked), 2), np.nan, dtype=np.float32)
@@ -173,9 +173,9 @@ class OwnHandles(Plan):
         )
 
     def _side(
-        self, fitted_side: FloatArray, chosen: BoolArray, fitted: Handles, rows: list[int], side: str
-    ) -> FloatArray:
-        places: FloatArray = fitted_side.transpose(1, 0, 2)[rows]
+        self, fitted_side: Float32Array, chosen: BoolArray, fitted: Handles, rows: list[int], side: str
+    ) -> Float32Array:
+        places: Float32Array = fitted_side.transpose(1, 0, 2)[rows]
         if np.count_nonzero(chosen):
             places = np.where(chosen[..., np.newaxis], np.nan, places)
         negated = fitted.signs < 0

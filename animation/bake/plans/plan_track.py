@@ -16,7 +16,7 @@ from ...store.table.options import Options
 from ...store.table.rows import CHOSEN_HANDLES
 from ...store.table.settings import Settings
 from ...store.tracks import Track
-from ...translation import n_, rpt_, told
+from ...translation import n_, rpt_, translated
 from .curves import plan_curves
 from .handles import RETIMED, plan_handles
 from .protocol import OwnChannels, Plan, Scope, TrackPlan
@@ -42,8 +42,8 @@ _OUTPUTS: dict[str, Callable[[Scope, Sequence[TrackSpline]], list[Plan]]] = {
 def plan_track(track: Track, settings: Settings, own: OwnChannels, options: Options) -> TrackPlan:
     """Return the plan of a track.
 
-    Raises Refusal where the keys or their parameters make no spline, and KeysError, which does not name the track,
-    where only an evaluation of the motion shows it.
+    Raises AnimationError where the keys or their parameters make no spline, and KeysError, which does not name the
+    track, where only an evaluation of the motion shows it.
     """
     splines = track_splines(track, settings, own, options.defaults)
     frames = union([spline.frames for spline in splines])
@@ -52,7 +52,7 @@ def plan_track(track: Track, settings: Settings, own: OwnChannels, options: Opti
     # A Cycles modifier repeats also the segments that Blender plays; generated keys outside the keys can't.
     cycle = "SINGLE" if broken and not by_handles else _cycle_beyond(track, settings)
     scope = Scope(track, own, options, sampling_of(own, options), cycle, frames)
-    notes = [told(note) for spline in splines for note in getattr(spline.spline, "notes", ())]
+    notes = [translated(note) for spline in splines for note in getattr(spline.spline, "notes", ())]
     function = function_of(track)
     if function is not None and by_handles:
         raise track.refusal(rpt_(RETIMED))

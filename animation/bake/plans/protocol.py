@@ -22,8 +22,8 @@ from ....interp.fitting.curves import Fit, Request
 from ....interp.fitting.handles import Handles
 from ....interp.fitting.handles import Request as HandlesRequest
 from ...fcurves.frames import is_among, rows_of
-from ...fcurves.keyframes import BoolArray, EnumArray, FloatArray, IndexArray
-from ...fcurves.memoize import remembered
+from ...fcurves.keyframes import BoolArray, EnumArray, Float32Array, IndexArray
+from ...fcurves.memoize import memoized
 from ...store.own_keys import OwnKeys
 from ...store.table.options import Options
 from ...store.table.settings import Settings
@@ -36,7 +36,7 @@ Float64Array = npt.NDArray[np.float64]
 
 OwnChannels = Mapping[int, OwnKeys]
 """The animator's keys of each channel that has any."""
-Evaluation = tuple[Spline, FloatArray | Float64Array]
+Evaluation = tuple[Spline, Float32Array | Float64Array]
 """A spline, and the frames at which it is evaluated."""
 
 STILL = 1e-6
@@ -90,9 +90,9 @@ class ChannelKeys:
     """The generated keys of channels whose own keys are at the same frames, and the segments that they fill."""
 
     components: list[int]
-    frames: FloatArray
+    frames: Float32Array
     """Frames of the generated keys, shape (n,), ascending."""
-    values: FloatArray
+    values: Float32Array
     """Shape (components, n)."""
     held: BoolArray
     """Which of the generated keys are CONSTANT: those close before a jump."""
@@ -100,9 +100,9 @@ class ChannelKeys:
     """For each of the animator's keys: whether the segment after it is baked."""
     derivatives: Derivatives | None = None
     """For Bezier keys; None: the keys are linear."""
-    shown: FloatArray | None = None
+    shown: Float32Array | None = None
     """Values of the animator's keys on the baked curves, shape (components, keys); None: their own values."""
-    handles: tuple[FloatArray, FloatArray] | None = None
+    handles: tuple[Float32Array, Float32Array] | None = None
     """Left and right handles of the animator's keys, where these play the baked segments: shape (components, keys, 2),
     NaN for those that stay. None where generated keys play them."""
     chosen: EnumArray | None = None
@@ -151,7 +151,7 @@ class ChannelKeys:
             chosen=None if self.chosen is None else self.chosen[rows],
         )
 
-    def without(self, host: IndexArray, own: FloatArray, values: FloatArray) -> tuple[ChannelKeys, _Missed | None]:
+    def without(self, host: IndexArray, own: Float32Array, values: Float32Array) -> tuple[ChannelKeys, _Missed | None]:
         """Return the keys without those that others replace, and the error this makes.
 
         `host`: for each key the one that replaces it, as `hosts` returns it: a generated key, or one of the animator's
@@ -260,7 +260,7 @@ class TrackPlan(Plan):
     track: Track
     settings: Settings
     own: OwnChannels
-    key_frames: FloatArray
+    key_frames: Float32Array
     """Frames of the animator's keys, all channels together."""
     plans: Sequence[Plan]
     notes: Sequence[str] = ()
@@ -300,7 +300,7 @@ class TrackPlan(Plan):
         host = hosts(keys.frames, keys.held, own) if len(keys.frames) else None
         return (keys, None) if host is None else keys.without(host, *self._own_places(keys))
 
-    def _own_places(self, keys: ChannelKeys) -> tuple[FloatArray, FloatArray]:
+    def _own_places(self, keys: ChannelKeys) -> tuple[Float32Array, Float32Array]:
         """Return the frames and values, one row a component, of the animator's keys on the baked curves."""
         if keys.components[0] not in self.own:
             return keys.frames[:0], keys.values[:, :0]
@@ -364,7 +364,7 @@ class TrackPlan(Plan):
             result += [part for part in parts if part.components]
         return result
 
-    def _own_values(self, keys: ChannelKeys) -> FloatArray:
+    def _own_values(self, keys: ChannelKeys) -> Float32Array:
         """Return the values of the animator's keys around baked segments, shape (components, k)."""
         if keys.components[0] not in self.own:
             return np.empty((len(keys.components), 0), dtype=np.float32)
@@ -373,12 +373,12 @@ class TrackPlan(Plan):
         around[1:] |= keys.baked[:-1]
         return (values if keys.shown is None else keys.shown)[:, around]
 
-    def _is_constant_throughout(self, keys: ChannelKeys, own: FloatArray) -> BoolArray:
+    def _is_constant_throughout(self, keys: ChannelKeys, own: Float32Array) -> BoolArray:
         """Return which channels are constant; the animator's keys are checked first, and mostly suffice to decide."""
         constant = self._is_constant(keys, own)
         return self._is_constant(keys, np.concatenate((keys.values, own), axis=1)) if constant.any() else constant
 
-    def _is_constant(self, keys: ChannelKeys, *parts: FloatArray) -> BoolArray:
+    def _is_constant(self, keys: ChannelKeys, *parts: Float32Array) -> BoolArray:
         """Return which channels have one value in each part, to float32 rounding, and derivatives of 0."""
         none = np.zeros(len(keys.components), dtype=np.bool_)
         # The components of a rotation are as exact as the largest of them.
@@ -398,7 +398,7 @@ class TrackPlan(Plan):
             constant &= keys.derivatives.largest * length <= rounding
         return constant
 
-    def _is_one_orientation(self, channels: list[tuple[ChannelKeys, FloatArray]]) -> bool:
+    def _is_one_orientation(self, channels: list[tuple[ChannelKeys, Float32Array]]) -> bool:
         """Return whether the animator's keys of a rotation have the same orientation as the generated ones."""
         rows = np.array([[self.track.component(index) for index in range(len(self.track.rest))]] * 2)
         for keys, own in channels:
@@ -413,7 +413,7 @@ class TrackPlan(Plan):
 class PoseKeys:
     """Keys of all c components of a spline at n frames, the animator's among them."""
 
-    frames: FloatArray
+    frames: Float32Array
     values: Float64Array
     """Shape (c, n)."""
     held: BoolArray
@@ -422,8 +422,8 @@ class PoseKeys:
     outgoing: Float64Array | None = None
 
 
-@remembered
-def _rows_among(frames: FloatArray, own: FloatArray) -> tuple[IndexArray, IndexArray, IndexArray, FloatArray]:
+@memoized
+def _rows_among(frames: Float32Array, own: Float32Array) -> tuple[IndexArray, IndexArray, IndexArray, Float32Array]:
     """Return the rows of keys that are the animator's, their rows among `own`, and rows and frames of the others."""
     mine = is_among(frames, own)
     others = np.flatnonzero(~mine)
@@ -440,10 +440,10 @@ class Scope:
     sampling: Sampling
     cycle: str
     """How the track continues outside its keys."""
-    key_frames: FloatArray
+    key_frames: Float32Array
     """Frames of the animator's keys, all channels together."""
 
-    def own_frames(self, component: int) -> FloatArray:
+    def own_frames(self, component: int) -> Float32Array:
         """Return the frames of the animator's keys of a component."""
         return self.own[component].keys.frames if component in self.own else np.empty(0, dtype=np.float32)
 

@@ -16,7 +16,7 @@ import numpy as np
 from ....interp import evaluate_many, rotations
 from ....interp.fitting.samples import fit_samples
 from ...fcurves.frames import is_among, union
-from ...fcurves.keyframes import BoolArray, FloatArray, IndexArray
+from ...fcurves.keyframes import BoolArray, Float32Array, IndexArray
 from ...store.frame_functions import FrameFunction
 from ...store.tracks import Track
 from ...translation import rpt_
@@ -40,7 +40,7 @@ _CLOSE = 1 / 8
 def plan_retimed(scope: Scope, splines: Sequence[TrackSpline], function: FrameFunction) -> list[Plan]:
     """Return the plans of a track's splines, for the frames of the scene.
 
-    Raises Refusal where the frame function reaches too far.
+    Raises AnimationError where the frame function reaches too far.
     """
     curves, keys = scope.options.output == "CURVES", scope.key_frames
     sampling = replace(scope.sampling, step=_CLOSE) if curves else scope.sampling
@@ -69,7 +69,7 @@ class RetimedSamples(Plan):
 
     scope: Scope
     spline: TrackSpline
-    frames: FloatArray
+    frames: Float32Array
     """Frames of the scene at which there may be samples."""
     held: BoolArray
     """Which samples are CONSTANT: those close before a jump of the function."""
@@ -146,7 +146,7 @@ def sample_count(own: OwnChannels, sampling: Sampling, function: FrameFunction, 
     return len(own) * (high - low) / (_CLOSE if output == "CURVES" else sampling.step)
 
 
-def _bounds(keys: FloatArray, sampling: Sampling, function: FrameFunction) -> tuple[float, float]:
+def _bounds(keys: Float32Array, sampling: Sampling, function: FrameFunction) -> tuple[float, float]:
     """Return the first and last frame to retime: they include all keys and the range.
 
     Without a range they include the function's keys, and the scene's frames if the function continues outside its keys.
@@ -162,7 +162,7 @@ def _bounds(keys: FloatArray, sampling: Sampling, function: FrameFunction) -> tu
     return min(places), max(places)
 
 
-def _jumps(function: FrameFunction, grid: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _jumps(function: FrameFunction, grid: Float32Array) -> tuple[Float32Array, Float32Array]:
     """Return the frames close before and after each jump of the function."""
     start, end = grid[:-1].astype(np.float64), grid[1:].astype(np.float64)
     first, last = function(start), function(end)
@@ -180,7 +180,7 @@ def _jumps(function: FrameFunction, grid: FloatArray) -> tuple[FloatArray, Float
     return start.astype(np.float32), end.astype(np.float32)
 
 
-def _passages(function: FrameFunction, grid: FloatArray, keys: FloatArray) -> FloatArray:
+def _passages(function: FrameFunction, grid: Float32Array, keys: Float32Array) -> Float32Array:
     """Return about the frames at which the function passes keys of the motion, where it may have corners.
 
     Frames close to the grid are left out.
@@ -192,13 +192,13 @@ def _passages(function: FrameFunction, grid: FloatArray, keys: FloatArray) -> Fl
     piece = np.repeat(np.arange(len(first)), count)
     key = np.arange(len(piece)) - np.repeat(np.cumsum(count) - count - first, count)
     share = (keys[key] - played[piece]) / (played[piece + 1] - played[piece])
-    found: FloatArray = (grid[piece] + share * (grid[piece + 1] - grid[piece])).astype(np.float32)
+    found: Float32Array = (grid[piece] + share * (grid[piece + 1] - grid[piece])).astype(np.float32)
     return away_from(np.unique(found), grid)
 
 
 def _places(
-    scope: Scope, spline: TrackSpline, frames: FloatArray, held: BoolArray, played: Float64Array
-) -> tuple[FloatArray, BoolArray, Float64Array, IndexArray]:
+    scope: Scope, spline: TrackSpline, frames: Float32Array, held: BoolArray, played: Float64Array
+) -> tuple[Float32Array, BoolArray, Float64Array, IndexArray]:
     """Return `frames`, `held`, `at` and `rows` of `RetimedSamples`; `played`: F at the frames."""
     if spline.spline.cycle == "SINGLE":
         played = np.clip(played, float(spline.frames[0]), float(spline.frames[-1]))
@@ -210,7 +210,7 @@ def _places(
     return frames, held, at, np.searchsorted(at, played)
 
 
-def _needed(frames: FloatArray, played: Float64Array, keys: FloatArray) -> BoolArray:
+def _needed(frames: Float32Array, played: Float64Array, keys: Float32Array) -> BoolArray:
     """Return which frames are needed: not those outside the keys before and after which F is constant."""
     changes = np.flatnonzero(np.diff(played))
     start, end = (changes[0], changes[-1] + 1) if len(changes) else (0, 0)
@@ -223,7 +223,7 @@ def _needed(frames: FloatArray, played: Float64Array, keys: FloatArray) -> BoolA
 def _followable(track: Track, spline: TrackSpline, played: Float64Array) -> Float64Array:
     """Return frames of a rotation, from the first key to all played ones, close enough to follow its angles.
 
-    Raises Refusal where the frames reach too far.
+    Raises AnimationError where the frames reach too far.
     """
     first = float(spline.frames[0])
     low, high = min(first, float(played.min())), max(first, float(played.max()))

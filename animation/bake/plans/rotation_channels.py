@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....interp import evaluate_many, rotations
-from ...fcurves.keyframes import FloatArray
+from ...fcurves.keyframes import Float32Array
 from ...store.tracks import Track
 from ...translation import rpt_
 from .protocol import Scope
@@ -110,7 +110,7 @@ def signs_through(jumps: npt.NDArray[np.bool_], baked: npt.NDArray[np.bool_], sc
     return signs
 
 
-def other_turns(track: Track, frames: FloatArray) -> list[str]:
+def other_turns(track: Track, frames: Float32Array) -> list[str]:
     """Return the note on keys at which Euler angles jump; jumps of signs and axes need none."""
     if track.kind != "EULER" or not len(frames):
         return []

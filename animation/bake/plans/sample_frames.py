@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...fcurves.memoize import remembered
+from ...fcurves.memoize import memoized
 
 Frames = npt.NDArray[np.float32]
 
@@ -31,7 +31,7 @@ class Sampling:
     start: float | None = None
     end: float | None = None
 
-    @remembered
+    @memoized
     def count(self, keys: Frames, cycle: str) -> float:
         """Return about how many samples a channel with these keys will get; 0 where a frame is not finite."""
         if not np.isfinite(keys).all():
@@ -46,7 +46,7 @@ class Sampling:
             seams = 2 * outside / (last - first)
         return frames / self.step + seams
 
-    @remembered
+    @memoized
     def cycled(self, keys: Frames, cycle: str) -> float:
         """Return about how many Bezier keys the cycles outside a channel's keys will have."""
         first, last = float(keys[0]), float(keys[-1])
@@ -59,7 +59,7 @@ class Sampling:
         """Return the range, or by default that of the keys."""
         return (first if self.start is None else self.start), (last if self.end is None else self.end)
 
-    @remembered
+    @memoized
     def segments(self, keys: Frames) -> npt.NDArray[np.bool_]:
         """Return which segments, after each key (False for the last key), the range touches.
 
@@ -74,7 +74,7 @@ class Sampling:
         """Return whether there is anything to bake: a segment, or cycles outside the keys."""
         return bool(self.segments(keys).any()) or cycle != "SINGLE"
 
-    @remembered
+    @memoized
     def samples(self, keys: Frames, baked: npt.NDArray[np.bool_], cycle: str) -> Frames:
         """Return the frames of samples in the segments that are `baked`; there is none at a key.
 
@@ -122,7 +122,7 @@ def is_near(frames: Frames, keys: Frames) -> npt.NDArray[np.bool_]:
     return near
 
 
-@remembered
+@memoized
 def hosts(frames: Frames, held: npt.NDArray[np.bool_], own: Frames) -> npt.NDArray[np.intp] | None:
     """Return the keys that replace generated ones at `frames`, where these would be too close to them.
 

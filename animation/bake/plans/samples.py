@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...fcurves.keyframes import BoolArray, FloatArray, IndexArray
-from ...fcurves.memoize import remembered
+from ...fcurves.keyframes import BoolArray, Float32Array, IndexArray
+from ...fcurves.memoize import memoized
 from .protocol import Baked, ChannelKeys, Evaluation, Plan, PoseKeys, Results, Scope
 from .rotation_channels import FOLLOWED, followed, other_turns, signs_through
 from .sample_frames import APART, PICKED
@@ -32,7 +32,7 @@ class ValueSamples(Plan):
 
     spline: TrackSpline
     baked: BoolArray
-    frames: FloatArray
+    frames: Float32Array
 
     @property
     def evaluations(self) -> Sequence[Evaluation]:
@@ -59,9 +59,9 @@ class RotationSamples(Plan):
     scope: Scope
     spline: TrackSpline
     baked: BoolArray
-    frames: FloatArray
+    frames: Float32Array
     """Frames at which the rotation is evaluated."""
-    guards: FloatArray
+    guards: Float32Array
     """For each key but the first, the frame before it at which a CONSTANT sample can be placed."""
     at_keys: IndexArray
     """The rows of the keys among `frames`."""
@@ -113,10 +113,10 @@ def _parts(spline: TrackSpline, step: float) -> IndexArray:
     return parts
 
 
-@remembered
+@memoized
 def _rotation_frames(
-    samples: FloatArray, keys: FloatArray, baked: BoolArray, parts: IndexArray
-) -> tuple[FloatArray, FloatArray, IndexArray, IndexArray]:
+    samples: Float32Array, keys: Float32Array, baked: BoolArray, parts: IndexArray
+) -> tuple[Float32Array, Float32Array, IndexArray, IndexArray]:
     """Return `frames`, `guards`, `at_keys` and `generated` of `RotationSamples`.
 
     Distances between samples and keys are divided into `parts` after each key.

@@ -16,17 +16,17 @@ from ....interp import Keys, KeysError, evaluate_many, rotations
 from ....interp.batch import Spline
 from ....interp.piecewise import PiecewiseSpline
 from ....interp.splines.methods import METHODS
-from ...errors import Refusal
+from ...errors import AnimationError
 from ...fcurves import scratch_curves
 from ...fcurves.frames import SAME_FRAME, are_apart, union
-from ...fcurves.keyframes import INTERPOLATION, BoolArray, FloatArray, Keyframes, end_to_end
+from ...fcurves.keyframes import INTERPOLATION, BoolArray, Float32Array, Keyframes, end_to_end
 from ...fcurves.segments import ChannelSegments
 from ...store.own_keys import OwnKeys
 from ...store.parameters import read_parameters, read_velocities
 from ...store.recording import plain_keys
 from ...store.table.settings import Settings
 from ...store.tracks import Track
-from ...translation import rpt_, told
+from ...translation import rpt_, translated
 
 Float64Array = npt.NDArray[np.float64]
 
@@ -46,7 +46,7 @@ class TrackSpline:
     """One spline of a track: the only one of a rotation, or that of the components keyed at the same frames."""
 
     components: list[int]
-    frames: FloatArray
+    frames: Float32Array
     """Frames of the keys, shape (n,)."""
     values: Float64Array
     """Values of the keys in the channels, shape (n, components)."""
@@ -92,7 +92,7 @@ def track_splines(
 ) -> list[TrackSpline]:
     """Return the splines of the track; `defaults` are the parameters of keys that have none of their own.
 
-    Raises Refusal, naming the key, where the keys or their parameters make no spline.
+    Raises AnimationError, naming the key, where the keys or their parameters make no spline.
     """
     for keys in {original.keys.frames.tobytes(): original.keys for original in originals.values()}.values():
         _check_frames(track, keys)
@@ -161,8 +161,8 @@ def _vector(
     return TrackSpline(components, frames, values, spline, splines)
 
 
-def _check_range(track: Track, spline: Spline, frames: FloatArray) -> None:
-    """Raise Refusal where a motion leaves float32: with velocities of keys, and polynomials, there is no limit."""
+def _check_range(track: Track, spline: Spline, frames: Float32Array) -> None:
+    """Raise AnimationError where a motion leaves float32: velocities of keys, and polynomials, have no limit."""
     keys = frames.astype(np.float64)
     places = keys[:-1, np.newaxis] + np.diff(keys)[:, np.newaxis] * _LOOKS
     with np.errstate(over="ignore", invalid="ignore"):
@@ -175,11 +175,11 @@ def _check_range(track: Track, spline: Spline, frames: FloatArray) -> None:
 
 
 def made_by(track: Track, settings: Settings) -> type[Any]:
-    """Return the class of the track's splines; raise Refusal where its method has none for this kind of track."""
+    """Return the class of the track's splines; raise AnimationError where its method has none for such tracks."""
     method = METHODS[settings.method]
     made = method.rotations if track.is_rotation else method.values
     if made is None:
-        label = told(method.label)
+        label = translated(method.label)
         if track.is_rotation:
             raise track.refusal(rpt_("{:s} is for values only", label))
         raise track.refusal(rpt_("{:s} is for rotations only", label))
@@ -198,7 +198,7 @@ def bends_by_parameters(track: Track, settings: Settings) -> bool:
     return (settings.angles if by_angles else settings.method) == Settings.method
 
 
-def _options(track: Track, settings: Settings, own: Mapping[int, OwnKeys], frames: FloatArray) -> dict[str, Any]:
+def _options(track: Track, settings: Settings, own: Mapping[int, OwnKeys], frames: Float32Array) -> dict[str, Any]:
     """Return the arguments of the method's class besides keys and cycle, by name."""
     options = {name: getattr(settings, name) for name in options_of(track, settings) if name != "velocities"}
     if "velocities" in options_of(track, settings):
@@ -208,8 +208,8 @@ def _options(track: Track, settings: Settings, own: Mapping[int, OwnKeys], frame
     return options
 
 
-def _velocities(track: Track, own: Mapping[int, OwnKeys], frames: FloatArray) -> Float64Array:
-    """Return the velocities of the keys; raise Refusal where an angular velocity is too large to be visible."""
+def _velocities(track: Track, own: Mapping[int, OwnKeys], frames: Float32Array) -> Float64Array:
+    """Return the velocities of the keys; raise AnimationError where an angular velocity is too large to be visible."""
     velocities = read_velocities(track, own, frames)
     if not track.is_rotation:
         velocities = velocities[:, list(own)]
@@ -221,11 +221,11 @@ def _velocities(track: Track, own: Mapping[int, OwnKeys], frames: FloatArray) ->
     return velocities
 
 
-def _refusal(track: Track, error: KeysError, frames: FloatArray, components: Sequence[int] = ()) -> Refusal:
-    """Convert the error to a Refusal with the key's frame in Blender, and the track's component."""
+def _refusal(track: Track, error: KeysError, frames: Float32Array, components: Sequence[int] = ()) -> AnimationError:
+    """Convert the error to a AnimationError with the key's frame in Blender, and the track's component."""
     if components and error.component is not None:
         error = error.on_component(components[error.component])
-    return track.refusal(told(error.fault), error.frame if error.key is None else float(frames[error.key]))
+    return track.refusal(translated(error.fault), error.frame if error.key is None else float(frames[error.key]))
 
 
 def _rotation(
@@ -261,7 +261,7 @@ def _cycle_of_runs(settings: Settings) -> Literal["SINGLE", "REPEAT"]:
 
 
 def _between(
-    own: Mapping[int, OwnKeys | None], frames: FloatArray, values: Float64Array, runs: Sequence[slice]
+    own: Mapping[int, OwnKeys | None], frames: Float32Array, values: Float64Array, runs: Sequence[slice]
 ) -> ChannelSegments:
     """Return the segments that Blender plays after each run but the last, from the components' own keys and handles.
 
@@ -285,7 +285,7 @@ def _between(
     return ChannelSegments.between(frames, rows, channels)
 
 
-def _widened(own: Mapping[int, OwnKeys], frames: FloatArray, begins: Sequence[BoolArray]) -> BoolArray:
+def _widened(own: Mapping[int, OwnKeys], frames: Float32Array, begins: Sequence[BoolArray]) -> BoolArray:
     """Return which segments of a rotation overlap segments of its channels that begin at the keys `begins`.
 
     A segment of a channel counts as a whole, so the result is extended until it covers whole segments of all channels.
@@ -313,7 +313,7 @@ def _rotation_spline(
     track: Track,
     settings: Settings,
     own: Mapping[int, OwnKeys],
-    frames: FloatArray,
+    frames: Float32Array,
     raw: Float64Array,
     defaults: Mapping[str, float],
 ) -> tuple[Spline, Float64Array | None]:
@@ -360,8 +360,8 @@ def _arcs(quaternions: Float64Array) -> Float64Array:
     return arcs
 
 
-def _check_turns(track: Track, settings: Settings, frames: FloatArray, turns: Float64Array, most: float) -> None:
-    """Raise Refusal, naming the key, where the angle from key to key is larger than the method can keep."""
+def _check_turns(track: Track, settings: Settings, frames: Float32Array, turns: Float64Array, most: float) -> None:
+    """Raise AnimationError, naming the key, where the angle from key to key is larger than the method can keep."""
     far = turns > most + _ROUNDED
     if far.any():
         key = int(np.argmax(far))
@@ -371,7 +371,7 @@ def _check_turns(track: Track, settings: Settings, frames: FloatArray, turns: Fl
                 " set keys between, or choose Turns: Shortest (path SHORTEST)",
                 turn=np.degrees(turns[key]),
                 most=np.degrees(most),
-                method=told(METHODS[settings.method].label),
+                method=translated(METHODS[settings.method].label),
             ),
             float(frames[key + 1]),
         )
@@ -386,7 +386,7 @@ def quaternions_of(track: Track, raw: Float64Array) -> Float64Array:
     return raw
 
 
-def values_at(track: Track, index: int, original: OwnKeys, frames: FloatArray) -> Float64Array:
+def values_at(track: Track, index: int, original: OwnKeys, frames: Float32Array) -> Float64Array:
     """Return the channel's value at each frame: its key's, or what the animator's own curve plays there."""
     own = original.keys.frames
     if len(own) == len(frames):
@@ -401,7 +401,7 @@ def values_at(track: Track, index: int, original: OwnKeys, frames: FloatArray) -
     return values
 
 
-def own_motion(track: Track, index: int, original: OwnKeys, frames: FloatArray) -> Float64Array:
+def own_motion(track: Track, index: int, original: OwnKeys, frames: Float32Array) -> Float64Array:
     """Return what the animator's own curve of a channel plays, by Blender's evaluation."""
     channel = track.channels[index]
     if plays_its_own_keys(track, index) and not original.edited:

@@ -18,7 +18,7 @@ from ...fcurves.keyframes import (
     DEFAULT_PERIOD,
     INTERPOLATION,
     EnumArray,
-    FloatArray,
+    Float32Array,
     Keyframes,
 )
 
@@ -30,11 +30,11 @@ _LOW = np.uint32(0xFFFF)
 _HIGH = np.uint32(0xFFFF0000)
 
 
-def _bits(floats: FloatArray) -> npt.NDArray[np.uint32]:
+def _bits(floats: Float32Array) -> npt.NDArray[np.uint32]:
     return np.ascontiguousarray(floats, dtype=np.float32).view(np.uint32)
 
 
-def spelled(amplitude: FloatArray, period: FloatArray) -> Identities:
+def spelled(amplitude: Float32Array, period: Float32Array) -> Identities:
     """Read the identities that amplitudes and periods contain, whether there are such keys or not."""
     result: Identities = (_bits(amplitude) << np.uint32(16)) | (_bits(period) & _LOW)
     return result
@@ -53,7 +53,7 @@ def spells_code(codes: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
     return may
 
 
-def codes_of(back: FloatArray) -> npt.NDArray[np.uint32]:
+def codes_of(back: Float32Array) -> npt.NDArray[np.uint32]:
     """Read the codes that `back` contains."""
     return _bits(back) & _LOW
 
@@ -90,15 +90,15 @@ def with_identities(keys: Keyframes, identities: Identities, interpolation: Enum
     )
 
 
-def _spell(floats: FloatArray, low: npt.NDArray[np.uint32]) -> FloatArray:
-    spelt: FloatArray = ((_bits(floats) & _HIGH) | low).view(np.float32)
+def _spell(floats: Float32Array, low: npt.NDArray[np.uint32]) -> Float32Array:
+    spelt: Float32Array = ((_bits(floats) & _HIGH) | low).view(np.float32)
     return spelt
 
 
-def without_identities(now: FloatArray, recorded: FloatArray) -> FloatArray:
+def without_identities(now: Float32Array, recorded: Float32Array) -> Float32Array:
     """Restore the recorded low bits of floats; floats whose upper bits were edited since stay as they are."""
     same = (_bits(now) & _HIGH) == (_bits(recorded) & _HIGH)
-    result: FloatArray = np.where(same, recorded, now)
+    result: Float32Array = np.where(same, recorded, now)
     return result
 
 
