@@ -15,7 +15,7 @@ if "_modules" in globals():
 
 
 def _modules() -> tuple[ModuleType, ...]:
-    """The modules that register something, in that order."""
+    """Return the modules that register something, in that order."""
     from . import cli, operators, panels
     from .ui import findings, handlers, keymaps, modifier_keys, preferences, properties, redraw, relaxation_settings
 
@@ -35,13 +35,13 @@ def _modules() -> tuple[ModuleType, ...]:
 
 
 def register() -> None:
-    """Called by Blender when the extension is enabled."""
+    """Register everything; Blender calls it when the extension is enabled."""
     for module in _modules():
         module.register()
 
 
 def unregister() -> None:
-    """Called by Blender when the extension is disabled."""
+    """Unregister everything; Blender calls it when the extension is disabled."""
     for module in reversed(_modules()):
         module.unregister()
 

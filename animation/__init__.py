@@ -90,7 +90,7 @@ __all__ = [
 
 
 @checked
-def bake(
+def bake(  # noqa: PLR0913
     datablock: bpy.types.ID,
     *,
     output: Output = "SAMPLES",
@@ -172,6 +172,6 @@ def bake(
     )
     only = None if prefixes is None else {datablock: list(prefixes)}
     report = bake_many([datablock], options, only)
-    if report.refusals and not report.tracks:
-        raise AnimationError.of_all(report.refusals)
+    if report.errors and not report.tracks:
+        raise AnimationError.of_all(report.errors)
     return report

@@ -118,18 +118,8 @@ def _fitting(name: str, wanted: Any, value: Any) -> Any:
         if isinstance(value, str) and value not in parts:
             raise ValueError(rpt_("{:s} must be one of {:s}, not {!r}", name, ", ".join(parts), value))
         return _instance(name, str, value)
-    if origin is tuple and parts[-1] is not Ellipsis:
-        several = _several(name, wanted, value)
-        if len(several) != len(parts):
-            raise ValueError(rpt_("{:s} must have {:d} numbers, not {:d}", name, len(parts), len(several)))
-        return tuple(_fitting(f"{name}[{n}]", *each) for n, each in enumerate(zip(parts, several, strict=True)))
-    if origin is not None and origin is not type and issubclass(origin, Mapping):
-        return {
-            _fitting(rpt_("a key of {:s}", name), parts[0], key): _fitting(f"{name}[{_shown(key)}]", parts[1], each)
-            for key, each in _instance(name, wanted, value).items()
-        }
-    if origin is not None and issubclass(origin, Iterable):
-        return (frozenset if origin is frozenset else tuple)(_each(name, parts[0], _several(name, wanted, value)))
+    if origin is not None and origin not in (type, Callable):
+        return _container(name, wanted, value)
     if wanted is float:
         return _number(name, value)
     if wanted is int:
@@ -138,6 +128,24 @@ def _fitting(name: str, wanted: Any, value: Any) -> Any:
         if not callable(value):
             raise _mistaken(name, wanted, value)
         return value
+    return _instance(name, wanted, value)
+
+
+def _container(name: str, wanted: Any, value: Any) -> Any:
+    """Return a tuple, mapping or set with its items converted, as `_fitting` does."""
+    origin, parts = get_origin(wanted), get_args(wanted)
+    if origin is tuple and parts[-1] is not Ellipsis:
+        several = _several(name, wanted, value)
+        if len(several) != len(parts):
+            raise ValueError(rpt_("{:s} must have {:d} numbers, not {:d}", name, len(parts), len(several)))
+        return tuple(_fitting(f"{name}[{n}]", *each) for n, each in enumerate(zip(parts, several, strict=True)))
+    if issubclass(origin, Mapping):
+        return {
+            _fitting(rpt_("a key of {:s}", name), parts[0], key): _fitting(f"{name}[{_shown(key)}]", parts[1], each)
+            for key, each in _instance(name, wanted, value).items()
+        }
+    if issubclass(origin, Iterable):
+        return (frozenset if origin is frozenset else tuple)(_each(name, parts[0], _several(name, wanted, value)))
     return _instance(name, wanted, value)
 
 

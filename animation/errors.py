@@ -6,6 +6,16 @@ from __future__ import annotations
 from .translation import rpt_
 
 
+def note_on(name: str, text: str, track: str = "", frame: float | None = None) -> str:
+    """Return the text behind the names of the datablock, the track and the key that it is about."""
+    place = [f'"{name}"']
+    if track:
+        place.append(track)
+    if frame is not None:
+        place.append(rpt_("frame {:g}", frame))
+    return f"{', '.join(place)}: {text}"
+
+
 class AnimationError(Exception):
     """A datablock, or one track of it, that is left as it is; the text says which and why.
 
@@ -31,18 +41,13 @@ class AnimationError(Exception):
         self.frame = frame
         self.reason = reason
         self.nothing_to_do = nothing_to_do
-        place = [f'"{name}"']
-        if track:
-            place.append(track)
-        if frame is not None:
-            place.append(rpt_("frame {:g}", frame))
-        super().__init__(f"{', '.join(place)}: {reason}")
+        super().__init__(note_on(name, reason, track, frame))
 
     @classmethod
-    def of_all(cls, refusals: list[AnimationError]) -> AnimationError:
-        """Join several refusals, each of which names its own track, into one."""
-        whole = cls(refusals[0].name, "; ".join(refusal.reason for refusal in refusals))
-        whole.args = ("; ".join(map(str, refusals)),)
+    def of_all(cls, errors: list[AnimationError]) -> AnimationError:
+        """Join several errors, each of which names its own track, into one."""
+        whole = cls(errors[0].name, "; ".join(error.reason for error in errors))
+        whole.args = ("; ".join(map(str, errors)),)
         return whole
 
 

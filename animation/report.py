@@ -65,7 +65,7 @@ class Report:
     rotation_change: float = 0.0
     """The largest change of rotations, an angle in radians."""
     rotation_change_at: str = ""
-    refusals: list[AnimationError] = field(default_factory=list)
+    errors: list[AnimationError] = field(default_factory=list)
     """What could not be done; the tracks and datablocks they name were not changed."""
     notes: list[str] = field(default_factory=list)
     """What was left alone, and what the user should know about the result."""
@@ -83,7 +83,7 @@ class Report:
         self.value_error = max(self.value_error, other.value_error)
         self.rotation_error = max(self.rotation_error, other.rotation_error)
         self.handles += other.handles
-        self.refusals += other.refusals
+        self.errors += other.errors
         self.looks_of(other)
 
     def looks_of(self, other: Report) -> None:
@@ -105,7 +105,7 @@ class Report:
     @property
     def refused(self) -> list[str]:
         """Return the texts of the errors."""
-        return [str(refusal) for refusal in self.refusals if not (refusal.nothing_to_do and self.tracks)]
+        return [str(refusal) for refusal in self.errors if not (refusal.nothing_to_do and self.tracks)]
 
     @property
     def _changes(self) -> list[tuple[str, str]]:

@@ -184,7 +184,7 @@ def _bake(datablocks: list[bpy.types.ID], job: Job, outcome: Outcome) -> None:
     left_alone = {text for datablock in plain for text in _tracks_that_bake_leaves_alone(datablock)}
     tick = Ticker(outcome.file, n_("{:,} of {:,} tracks"))
     outcome.report = animation.enable_and_bake(every, plain, job.options, job.keep_look, tick, whole=False)
-    refusals = map(str, outcome.report.refusals)
+    refusals = map(str, outcome.report.errors)
     outcome.errors += dict.fromkeys((*refusals, *(note for note in outcome.report.notes if note in left_alone)))
     outcome.notes += [note for note in outcome.report.notes if note not in left_alone]
 
@@ -193,7 +193,7 @@ def _tracks_that_bake_leaves_alone(datablock: bpy.types.ID) -> Iterator[str]:
     for track in tracks_of(datablock):
         reason = blocking_reason(track) if track.in_use and not track.enabled and has_keys(track) else ""
         if reason:
-            yield str(track.refusal(reason))
+            yield track.note(reason)
 
 
 def _take_away(datablocks: list[bpy.types.ID], verb: str, outcome: Outcome) -> None:
@@ -209,12 +209,12 @@ def _take_away(datablocks: list[bpy.types.ID], verb: str, outcome: Outcome) -> N
                 done.add(identity)
                 report.add(work(datablock))
         except animation.AnimationError as refusal:
-            report.refusals.append(refusal)
+            report.errors.append(refusal)
         tick(number + 1, len(datablocks))
     _add_report(report, outcome)
 
 
 def _add_report(report: animation.Report, outcome: Outcome) -> None:
     outcome.report = report
-    outcome.errors += map(str, report.refusals)
+    outcome.errors += map(str, report.errors)
     outcome.notes += report.notes

@@ -34,7 +34,7 @@ class TCB_OT_bake_in_world(bpy.types.Operator):
             try:
                 report.add(bake_in_world(obj, bones, step=self.step, defaults=selection.default_parameters(context)))
             except AnimationError as refusal:
-                report.refusals.append(refusal)
+                report.errors.append(refusal)
             except ValueError as error:
                 self.report({"ERROR"}, translated(error))
                 return {"CANCELLED"}

@@ -51,14 +51,14 @@ class TCB_OT_check(CustomRange, bpy.types.Operator):
         ]
         findings.put(context.window_manager, found)
         report_notes(self, checks.notes)
-        for refusal in checks.refusals[:SHOWN_NOTES]:
+        for refusal in checks.errors[:SHOWN_NOTES]:
             self.report({"WARNING"}, refusal)
         for violation in checks.violations[:SHOWN_NOTES]:
             self.report({"WARNING"}, str(violation))
         if len(checks.violations) > SHOWN_NOTES:
             more = len(checks.violations) - SHOWN_NOTES
             self.report({"WARNING"}, rpt_("… and {:d} more, in the sidebar's list", more))
-        self.report({"WARNING"} if checks.refusals else {"INFO"}, checks.summary)
+        self.report({"WARNING"} if checks.errors else {"INFO"}, checks.summary)
         redraw_editors()
         return {"FINISHED"}
 

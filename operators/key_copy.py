@@ -150,7 +150,7 @@ class TCB_OT_key_paste(bpy.types.Operator):
             velocities, left = _velocities(keys, own)
             set_parameters(keys, {**parameters, **velocities}, defaults)
             if left:
-                notes.append(str(keys.track.refusal(left)))
+                notes.append(keys.track.note(left))
 
         report = for_each_of(chosen, paste)
         report.notes += notes

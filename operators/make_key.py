@@ -33,8 +33,8 @@ class TCB_OT_make_key(bpy.types.Operator):
                 continue
             try:
                 make_key(datablock, track, selection.action_frame(context, datablock))
-            except AnimationError as refusal:
-                report.refusals.append(refusal)
+            except AnimationError as error:
+                report.errors.append(error)
                 continue
             report.tracks += 1
             report.keys += 1

@@ -40,8 +40,8 @@ class TCB_PT_motion(bpy.types.Panel):
         box = layout.box().column(align=True)
         try:
             measured = _measured(context)
-        except AnimationError as refusal:
-            box.label(text=refusal.reason, icon="ERROR", translate=False)
+        except AnimationError as error:
+            box.label(text=error.reason, icon="ERROR", translate=False)
         else:
             _draw_jumps(box, measured, track.is_rotation)
         layout.operator("tcb.velocities_write", icon="TRACKING_FORWARDS")

@@ -79,7 +79,7 @@ class TCB_PT_tracks(_InSidebar):
         tracks = selection.active_tracks(context)
         bones = context.mode != "POSE" and context.object is not None and has_animated_bones(context.object)
         if not tracks and not bones:
-            layered = [refusal for action in selection.active_actions(context) for refusal in layered_refusals(action)]
+            layered = [error for action in selection.active_actions(context) for error in layered_refusals(action)]
             if layered:
                 draw_text(layout, context, str(layered[0]))
             else:
@@ -220,5 +220,5 @@ def _draw_value(context: bpy.types.Context, layout: Any, datablock: bpy.types.ID
         box.label(text=iface_("Value at frame {:g}:", frame), translate=False)
         for index, value in values_now(track, frame, defaults).items():
             box.label(text=f"{component_label(datablock, track, index)} {value:.6g}", translate=False)
-    except AnimationError as refusal:
-        box.label(text=refusal.reason, icon="ERROR", translate=False)
+    except AnimationError as error:
+        box.label(text=error.reason, icon="ERROR", translate=False)

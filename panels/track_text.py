@@ -70,8 +70,8 @@ def editing_blocked_by(datablock: bpy.types.ID, track: Track) -> str:
     """Return why nothing of the track can be changed; empty where it can."""
     try:
         check_editable(datablock)
-    except AnimationError as refusal:
-        return refusal.reason
+    except AnimationError as error:
+        return error.reason
     return blocking_reason(track)
 
 
@@ -79,8 +79,8 @@ def settings_error(track: Track) -> str:
     """Return why the track's saved settings can't be read; empty where they can."""
     try:
         _ = track.settings
-    except AnimationError as refusal:
-        return refusal.reason
+    except AnimationError as error:
+        return error.reason
     return ""
 
 

@@ -152,7 +152,7 @@ def of_blend(path: Path, row: Row) -> None:
 
     enabled = animation.enable_many(dict.fromkeys(datablocks), keep_look=True)
     row["looks"] = f"{enabled.looks_changed} of {enabled.looks_kept}"
-    refused = Counter(str(refusal) for refusal in enabled.refusals)
+    refused = Counter(str(refusal) for refusal in enabled.errors)
     after = Curves()
     told(faults, "enable", before.differing(after, identities=False))
     tracks_of = module("cli.choosing").tracks_of
@@ -162,7 +162,7 @@ def of_blend(path: Path, row: Row) -> None:
     for output in ("SAMPLES", "CURVES", "HANDLES"):
         report = animation.bake_many(datablocks, animation.Options(output=output), whole=False)
         row["tracks"] = report.tracks
-        refused |= Counter(str(refusal) for refusal in report.refusals)
+        refused |= Counter(str(refusal) for refusal in report.errors)
         if output == "SAMPLES":
             given = exported(row)
         for datablock in datablocks:

@@ -157,7 +157,7 @@ def _update_each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) 
             except Exception as error:
                 # An error with one action must neither keep the others from being updated nor stop the timer.
                 traceback.print_exc()
-                done = Report(refusals=[AnimationError(action.name, rpt_("Live failed: {:s}", translated(error)))])
+                done = Report(errors=[AnimationError(action.name, rpt_("Live failed: {:s}", translated(error)))])
                 _keep_notes(action, done.refused)
             if done.tracks or done.notes:
                 _keep_notes(action, done.notes)

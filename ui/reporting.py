@@ -34,8 +34,8 @@ def for_each(selected: Selected, work: Callable[[bpy.types.ID, Iterable[str] | N
     for datablock, prefixes in selected.items():
         try:
             report.add(work(datablock, prefixes))
-        except AnimationError as refusal:
-            report.refusals.append(refusal)
+        except AnimationError as error:
+            report.errors.append(error)
     return report
 
 
@@ -47,8 +47,8 @@ def for_each_track(selected: Selected, track: str, work: Callable[[bpy.types.ID,
         for path in [f"{bone}.{track}" for bone in bones] if bones else [track]:
             try:
                 work(datablock, path)
-            except AnimationError as refusal:
-                report.refusals.append(refusal)
+            except AnimationError as error:
+                report.errors.append(error)
                 continue
             report.tracks += 1
             report.keys += keys
@@ -66,8 +66,8 @@ def for_each_of(chosen: Iterable[TrackKeys], work: Callable[[TrackKeys], None]) 
     for keys in chosen:
         try:
             work(keys)
-        except AnimationError as refusal:
-            report.refusals.append(refusal)
+        except AnimationError as error:
+            report.errors.append(error)
             continue
         report.tracks += 1
         report.keys += len(keys)

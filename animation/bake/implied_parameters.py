@@ -359,7 +359,7 @@ def _bent(
 
 def _said(track: Track, own: OwnChannels, row: int, reason: str) -> str:
     frame = float(next(iter(own.values())).keys.frames[row])
-    return str(track.refusal(rpt_(reason), frame))
+    return track.note(rpt_(reason), frame)
 
 
 @dataclass(frozen=True, eq=False)

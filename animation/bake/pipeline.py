@@ -118,7 +118,7 @@ def bake(
     Returns
     -------
     Report
-        Tracks that can't be baked are in `refusals`, with the key, and are not changed; the other datablocks are baked.
+        Tracks that can't be baked are in `errors`, with the key, and are not changed; the other datablocks are baked.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def bake(
     Examples
     --------
     >>> report = animation.bake_many([ball, rig], animation.Options(output="HANDLES"))
-    >>> report.objects, report.tracks, report.refusals
+    >>> report.objects, report.tracks, report.errors
     (2, 3, [])
     """
     steps = bake_steps(datablocks, options, prefixes, whole)
@@ -163,11 +163,11 @@ def bake_steps(
     jobs = _collected(datablocks, options, prefixes or {}, report)
     asked = sum(_asked(job) for job in jobs)
     if reason:
-        report.refusals += [AnimationError(name_of(job.datablocks[0]), reason) for job in jobs]
+        report.errors += [AnimationError(name_of(job.datablocks[0]), reason) for job in jobs]
         return report
     if asked > options.sample_limit:
         reason = too_many(asked, options.sample_limit)
-        report.refusals += [TooManySamplesError(name_of(job.datablocks[0]), reason, asked) for job in jobs]
+        report.errors += [TooManySamplesError(name_of(job.datablocks[0]), reason, asked) for job in jobs]
         return report
     with scratch_curves.kept():
         jobs = [job for job in jobs if _plan(job, report, whole)]
@@ -195,23 +195,23 @@ def rebake(
     report = Report()
     jobs = []
     reasons = {id(track): reason for track in tracks if (reason := blocking_reason(track))}
-    report.refusals += [track.refusal(reasons[id(track)]) for track in tracks if id(track) in reasons]
+    report.errors += [track.error(reasons[id(track)]) for track in tracks if id(track) in reasons]
     ready = [track for track in tracks if id(track) not in reasons]
     own_keys = read_all_own_keys(ready)
     for track, kept, implies in zip(ready, own_keys, may_imply(ready, own_keys), strict=True):
         try:
             if not kept:
-                raise track.refusal(rpt_("it has no keys"))
+                raise track.error(rpt_("it has no keys"))
             options = track.settings.options or otherwise
             own, notes = with_implied(track, kept, options.defaults) if implies else (kept, [])
             report.notes += notes
             job = _Job(list(datablocks), channels, [(track, own, options)], [])
             asked = _asked(job)
             if asked > otherwise.sample_limit:
-                raise track.refusal(too_many(asked, otherwise.sample_limit))
+                raise track.error(too_many(asked, otherwise.sample_limit))
             jobs.append(job)
         except AnimationError as refusal:
-            report.refusals.append(refusal)
+            report.errors.append(refusal)
     with scratch_curves.kept():
         jobs = [job for job in jobs if _plan(job, report, whole=True)]
     jobs, every = _evaluated(jobs, report, whole=True, known=_LIVE_FITS)
@@ -247,7 +247,7 @@ def _is_soluble(job: _Job, plan: TrackPlan, report: Report) -> bool:
     try:
         _evaluated_together([replace(job, plans=[plan])])
     except KeysError as error:
-        report.refusals.append(plan.track.refusal(translated(error.fault), error.frame))
+        report.errors.append(plan.track.error(translated(error.fault), error.frame))
         return False
     return True
 
@@ -279,7 +279,7 @@ def _collected(
             channels = channels_of(datablock)
             shared.setdefault(channels.identity, (channels, []))[1].append(datablock)
         except AnimationError as refusal:
-            report.refusals.append(refusal)
+            report.errors.append(refusal)
     found = []
     for channels, users in shared.values():
         whole = any(user not in prefixes for user in users)
@@ -289,7 +289,7 @@ def _collected(
             found.append((_Job(users, channels, [], []), tracks))
         else:
             reason = rpt_("it has no keys on a float property")
-            report.refusals.append(AnimationError(name_of(users[0]), reason, nothing_to_do=True))
+            report.errors.append(AnimationError(name_of(users[0]), reason, nothing_to_do=True))
     asked = [_asked_for(tracks) for _, tracks in found]
     # All tracks at once, which is faster than one after the other.
     originals = iter(read_all_own_keys([track for ones in asked for track, reason in ones if not reason]))
@@ -300,7 +300,7 @@ def _collected(
             _collect(job, tracks, ones, kept, options, report)
             jobs.append(job)
         except AnimationError as refusal:
-            report.refusals.append(refusal)
+            report.errors.append(refusal)
     for job, users in zip(jobs, _all_users(jobs), strict=True):
         job.notes += played_otherwise([track for track, _, _ in job.kept], users)
     return jobs
@@ -341,7 +341,7 @@ def _collect(
     enabled = any(track.enabled for track in tracks)
     if enabled:
         left = [track for track in tracks if track.in_use and not track.enabled]
-        job.notes += [str(track.refusal(rpt_("not TCB, so left as it is; Enable it to bake it too"))) for track in left]
+        job.notes += [track.note(rpt_("not TCB, so left as it is; Enable it to bake it too")) for track in left]
     left_alone = []
     implied = may_imply([track for track, _ in asked], originals)
     for (track, reason), kept, implies in zip(asked, originals, implied, strict=True):
@@ -350,7 +350,7 @@ def _collect(
             job.notes += notes
             job.kept.append((track, own, options))
         else:
-            left_alone.append((track, track.refusal(reason or rpt_("it has no keys"))))
+            left_alone.append((track, track.error(reason or rpt_("it has no keys"))))
     if not asked:
         raise AnimationError(
             name_of(job.datablocks[0]), rpt_("its TCB tracks have no F-curves any more"), nothing_to_do=True
@@ -359,7 +359,7 @@ def _collect(
         raise AnimationError.of_all([refusal for _, refusal in left_alone])
     for track, refusal in left_alone:
         if enabled and track.in_use:
-            report.refusals.append(refusal)
+            report.errors.append(refusal)
         else:
             job.notes.append(str(refusal))
 
@@ -424,11 +424,11 @@ def _plan(job: _Job, report: Report, whole: bool) -> bool:
         try:
             planned.append(_track_plan(track, own, options))
         except AnimationError as refusal:
-            report.refusals.append(refusal)
+            report.errors.append(refusal)
             if whole:
                 return False
     job.plans = [plan for plan in planned if plan.plans]
-    job.notes += [str(plan.track.refusal(note)) for plan in planned if not plan.plans for note in plan.notes]
+    job.notes += [plan.track.note(note) for plan in planned if not plan.plans for note in plan.notes]
     if not job.plans:
         report.notes += job.notes
     return bool(job.plans)
@@ -439,7 +439,7 @@ def _track_plan(track: Track, own: OwnChannels, options: Options) -> TrackPlan:
     try:
         return plan_track(track, replace(track.settings, options=options), own, options)
     except KeysError as error:
-        raise track.refusal(translated(error.fault), error.frame) from error
+        raise track.error(translated(error.fault), error.frame) from error
 
 
 def _write(job: _Job, every: Sequence[Baked]) -> Report:
@@ -526,8 +526,8 @@ def _count(report: Report, plan: TrackPlan, baked: Baked, notes: Sequence[str] =
         if others:
             text = n_("F-curve modifiers stay and act on the baked motion: {:s} (component {:d})")
             standing.append(rpt_(text, ", ".join(others), fcurve.array_index))
-    report.standing += [track.refusal(note) for note in standing]
-    report.notes += [str(track.refusal(note)) for note in (*standing, *notes)]
+    report.standing += [track.error(note) for note in standing]
+    report.notes += [track.note(note) for note in (*standing, *notes)]
 
 
 def _handle_error(track: Track, baked: Baked) -> HandleError:
@@ -577,12 +577,12 @@ def _note_of_one_bake(report: Report, plan: TrackPlan, baked: Baked) -> None:
     """
     if baked.is_approximate:
         reason = approximate(plan.track, baked.error, baked.error_frame)
-        report.notes.append(str(plan.track.refusal(reason)))
+        report.notes.append(plan.track.note(reason))
     for original in plan.own.values():
         if len(original.unrecorded):
             frames = ", ".join(f"{frame:g}" for frame in original.unrecorded[:3])
             reason = rpt_("keys made since the last bake get automatic handles: {:s}", frames)
-            report.notes.append(str(plan.track.refusal(reason)))
+            report.notes.append(plan.track.note(reason))
             break
 
 
@@ -616,7 +616,7 @@ def _note_of_gltf(report: Report, plan: TrackPlan, baked: Baked) -> None:
         reason = rpt_(_KEYED_APART)
     else:
         return
-    report.notes.append(str(plan.track.refusal(reason)))
+    report.notes.append(plan.track.note(reason))
 
 
 def note_doubts(report: Report, track: Track, kept: Iterable[OwnKeys]) -> None:
@@ -626,7 +626,7 @@ def note_doubts(report: Report, track: Track, kept: Iterable[OwnKeys]) -> None:
         doubtful = union(doubts)
         frames = ", ".join(f"{frame:g}" for frame in doubtful[:3])
         reason = rpt_("edited so that keys can't be told for sure; all that may be yours are kept: {:s}", frames)
-        report.notes.append(str(track.refusal(reason)))
+        report.notes.append(track.note(reason))
 
 
 def _written(

@@ -109,7 +109,7 @@ class Checks:
     samples: int = 0
     violations: list[Violation] = field(default_factory=list)
     """In order of objects, then of frames."""
-    refusals: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
     """What could not be checked, and why."""
     notes: list[str] = field(default_factory=list)
     """Single conditions that could not be checked, and why."""
@@ -119,7 +119,7 @@ class Checks:
     @property
     def holds(self) -> bool:
         """Return whether everything was checked, and nothing is violated."""
-        return not (self.violations or self.refusals or self.notes or self.joints_apart)
+        return not (self.violations or self.errors or self.notes or self.joints_apart)
 
     @property
     def summary(self) -> str:
@@ -132,7 +132,7 @@ class Checks:
             return rpt_("Nothing to check: no object")
         if self.holds:
             return rpt_("All conditions hold: {:s}", looked)
-        missed = len(self.refusals) + len(self.notes)
+        missed = len(self.errors) + len(self.notes)
         if missed and not self.objects:
             return rpt_("Not checked: {:,} of {:,}", missed, missed)
         found = [rpt_("{:d} violated", len(self.violations))] if self.violations else []
@@ -192,7 +192,7 @@ def check(
         try:
             frames = sampled_frames(seen, of_object(item), frame_range, step)
         except AnimationError as refusal:
-            result.refusals.append(rpt_("not checked: {:s}", str(refusal)))
+            result.errors.append(rpt_("not checked: {:s}", str(refusal)))
             continue
         result.objects += 1
         look = _Look(seen, item, frames, result.notes)
@@ -201,7 +201,7 @@ def check(
             try:
                 result.violations += sorted(condition(), key=lambda violation: violation.start)
             except AnimationError as refusal:
-                result.refusals.append(rpt_("not checked: {:s}", str(refusal)))
+                result.errors.append(rpt_("not checked: {:s}", str(refusal)))
     return result
 
 

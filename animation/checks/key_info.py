@@ -228,7 +228,7 @@ def check_can_be_drawn(track: Track, originals: Mapping[int, OwnKeys]) -> None:
     """Raise AnimationError for a rotation whose missing values need a new F-curve, which drawing must not make."""
     frames = {original.keys.frames.tobytes() for original in originals.values()}
     if track.is_rotation and len(frames) > 1 and not all(plays_its_own_keys(track, index) for index in track.channels):
-        raise track.refusal(rpt_("its channels are keyed at different frames: shown while it is not baked"))
+        raise track.error(rpt_("its channels are keyed at different frames: shown while it is not baked"))
 
 
 def _splines(track: Track, defaults: Mapping[str, float]) -> list[TrackSpline]:

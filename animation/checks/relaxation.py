@@ -193,7 +193,7 @@ class Relaxation:
 
 
 @checked
-def relax(
+def relax(  # noqa: PLR0913
     item: bpy.types.Object,
     wanted: Wanted,
     keys: Sequence[float] | Sequence[TrackKeys],
@@ -305,7 +305,7 @@ def relax(
         ) from unknown
 
 
-def _relax(
+def _relax(  # noqa: PLR0913
     part: _Part,
     wanted: Wanted,
     movers: list[_Mover],
@@ -401,9 +401,9 @@ class _Mover:
         self.track = track = keys.track
         reason = blocking_reason(track)
         if reason:
-            raise track.refusal(reason)
+            raise track.error(reason)
         if not track.enabled:
-            raise track.refusal(rpt_("not a TCB track; enable it first"))
+            raise track.error(rpt_("not a TCB track; enable it first"))
         self.prefix, self.name = _split(track)
         self.settings = track.settings
         self.function = function_of(track)
@@ -413,7 +413,7 @@ class _Mover:
             index: replace(own, keys=own.keys.with_(co=own.keys.co.astype(np.float64))) for index, own in kept.items()
         }
         if track.is_rotation and len(keys) and len({own.keys.frames.tobytes() for own in self.originals.values()}) > 1:
-            raise track.refusal(rpt_("its channels are keyed at different frames; key them together first"))
+            raise track.error(rpt_("its channels are keyed at different frames; key them together first"))
         self.slots = [
             (index, row)
             for index, own in sorted(self.originals.items())
@@ -508,7 +508,7 @@ def _split(track: Track) -> tuple[str, str]:
         return prefix, last
     if track.is_rotation and last.startswith("rotation"):
         return prefix, "rotation"
-    raise track.refusal(rpt_("only keys of location and rotation can be relaxed"))
+    raise track.error(rpt_("only keys of location and rotation can be relaxed"))
 
 
 def _bone_of(datablock: Any, prefix: str) -> str:
@@ -747,7 +747,7 @@ def _write(movers: Sequence[_Mover], numbers: Values) -> list[str]:
         baked = [track for track in (tracks[mover.track.path] for mover, _ in group) if track.baked]
         (users,) = users_of_channels([channels])
         report = rebake(users or [datablock], channels, baked, Options())
-        notes += [*map(str, report.refusals), *report.notes]
+        notes += [*map(str, report.errors), *report.notes]
         channels.action.update_tag()
     return notes
 

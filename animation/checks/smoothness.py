@@ -34,9 +34,9 @@ def smoothness(track: Track, defaults: Mapping[str, float]) -> Smoothness:
     """
     originals = read_own_keys(track)
     if not originals:
-        raise track.refusal(rpt_("it has no keys"))
+        raise track.error(rpt_("it has no keys"))
     if max(len(original.keys) for original in originals.values()) > MOST_KEYS:
-        raise track.refusal(rpt_("more than {:d} keys: not measured", MOST_KEYS))
+        raise track.error(rpt_("more than {:d} keys: not measured", MOST_KEYS))
     check_can_be_drawn(track, originals)
     splines = track_splines(track, track.settings, originals, defaults)
     measured = [jumps(spline.spline, track.is_rotation) for spline in splines]

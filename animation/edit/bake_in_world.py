@@ -115,8 +115,8 @@ def bake_in_world(
             item.name, rpt_("{:s}: only what F-curves and parents move can be baked so", str(unknown))
         ) from unknown
     report = bake([item], options)
-    if report.refusals and not report.tracks:
-        raise AnimationError.of_all(report.refusals)
+    if report.errors and not report.tracks:
+        raise AnimationError.of_all(report.errors)
     channels = channels_of(item)
     fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in channels}
     for motion in motions:
@@ -137,7 +137,7 @@ def _tracks(item: Any, bone: str) -> list[Track]:
         if last == "location" or (track.is_rotation and track.in_use and last.startswith("rotation")):
             reason = blocking_reason(track)
             if reason and track.enabled:
-                raise track.refusal(reason)
+                raise track.error(reason)
             if track.enabled:
                 found.append(track)
     if not found:
@@ -150,25 +150,25 @@ class _Motion:
 
     def __init__(self, item: Any, bone: str, track: Track, options: Options) -> None:
         if function_of(track) is not None:
-            raise track.refusal(rpt_("a frame function plays it; mute that first"))
+            raise track.error(rpt_("a frame function plays it; mute that first"))
         if "velocities" in options_of(track, track.settings):
-            raise track.refusal(rpt_("its velocities are given in its parent's axes; choose another method"))
+            raise track.error(rpt_("its velocities are given in its parent's axes; choose another method"))
         kept = read_own_keys(track)
         if len({own.keys.frames.tobytes() for own in kept.values()}) > 1:
-            raise track.refusal(rpt_("its channels are keyed at different frames; key them together first"))
+            raise track.error(rpt_("its channels are keyed at different frames; key them together first"))
         self.item, self.bone, self.track, self.kept = item, bone, track, kept
         self.defaults = options.defaults
         self.keys = union([own.keys.frames for own in kept.values()])
         if not np.isfinite(self.keys).all():
-            raise track.refusal(rpt_("a key stands at a frame that is not a finite number"))
+            raise track.error(rpt_("a key stands at a frame that is not a finite number"))
         if len(self.keys) < 2:
-            raise track.refusal(rpt_("it takes two keys to interpolate between"))
+            raise track.error(rpt_("it takes two keys to interpolate between"))
         every = np.ones(len(self.keys), dtype=np.bool_)
         every[-1] = False
         sampling = Sampling(options.step, math.floor(float(self.keys[0])))
         asked = len(track.rest) * sampling.count(self.keys, "SINGLE")
         if asked > options.sample_limit:
-            raise track.refusal(too_many(asked, options.sample_limit))
+            raise track.error(too_many(asked, options.sample_limit))
         samples = sampling.samples(self.keys, every, "SINGLE")
         self.frames = np.union1d(self.keys, samples)
         self.raw = np.empty((len(self.keys), len(track.rest)))
@@ -190,7 +190,7 @@ class _Motion:
         way = self._along(np.einsum("nij,nj->ni", at_keys[:, :3, :3], self.raw) + at_keys[:, :3, 3])
         gone = np.abs(np.linalg.det(at_frames[:, :3, :3])) < np.finfo(np.float32).tiny
         if gone.any():
-            raise self.track.refusal(rpt_("its parent's scale is zero there"), float(self.frames[np.argmax(gone)]))
+            raise self.track.error(rpt_("its parent's scale is zero there"), float(self.frames[np.argmax(gone)]))
         offset = way - at_frames[:, :3, 3]
         local = np.linalg.solve(at_frames[:, :3, :3], offset[:, :, np.newaxis])[:, :, 0]
         return self.frames, np.asarray(local, dtype=np.float64)
@@ -234,7 +234,7 @@ def _turns(matrices: Matrices, track: Track) -> Values:
     squares = np.einsum("nji,njk->nik", axes, axes)
     size = np.trace(squares, axis1=1, axis2=2)[:, np.newaxis, np.newaxis] / 3.0
     if (size <= 0.0).any() or (np.abs(squares - size * np.eye(3)) > _SKEWED * size).any():
-        raise track.refusal(rpt_("its parent is unequally scaled, so its rotation in the world is no rotation"))
+        raise track.error(rpt_("its parent is unequally scaled, so its rotation in the world is no rotation"))
     if (np.linalg.det(axes) < 0.0).any():
-        raise track.refusal(rpt_("its parent is mirrored, so its rotation in the world is no rotation"))
+        raise track.error(rpt_("its parent is mirrored, so its rotation in the world is no rotation"))
     return rotations.from_matrix(axes / np.sqrt(size))

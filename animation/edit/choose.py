@@ -27,7 +27,7 @@ def writable(datablock: bpy.types.ID, track: Track) -> tuple[Channels, Track]:
     check_editable(datablock)
     reason = blocking_reason(track)
     if reason:
-        raise track.refusal(reason)
+        raise track.error(reason)
     before = channels_of(datablock).identity
     channels = editable_channels(datablock)
     if channels.identity != before:
@@ -105,7 +105,7 @@ def choose(datablock: bpy.types.ID, track: str, **choices: str) -> None:
     check_editable(datablock)
     found = find_track(datablock, track)
     if not found.enabled:
-        raise found.refusal(found.table.fault or rpt_("not a TCB track; enable it first"))
+        raise found.error(found.table.fault or rpt_("not a TCB track; enable it first"))
     settings = found.settings
     for choice, option in choices.items():
         settings = chosen(settings, choice, option)

@@ -64,8 +64,8 @@ def enable(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None, keep_
     (2, 6, 2)
     """
     report = enable_many({datablock: prefixes}, keep_look)
-    if report.refusals:
-        raise report.refusals[0]
+    if report.errors:
+        raise report.errors[0]
     return report
 
 
@@ -90,7 +90,7 @@ def enable_many(
     Returns
     -------
     Report
-        Tracks that can't be TCB are in `refusals`, and are not changed.
+        Tracks that can't be TCB are in `errors`, and are not changed.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def enable_many(
         try:
             _find_plain(datablock, prefixes, made, report)
         except AnimationError as refusal:
-            report.refusals.append(refusal)
+            report.errors.append(refusal)
     originals = read_all_own_keys([track for _, track in made.values()])
     report.keys += sum(len(union([own.keys.frames for own in each.values()])) for each in originals)
     numbers = None
@@ -148,7 +148,7 @@ def _find_plain(
             continue
         reason = blocking_reason(track)
         if reason:
-            left_alone.append(track.refusal(reason))
+            left_alone.append(track.error(reason))
         else:
             wanted.add(track.path)
     if not wanted and not enabled:
@@ -263,7 +263,5 @@ def _compared(track: Track, samples: Iterable[tuple[Part, Float64Array, Float64A
         visible, words = change > _SEEN * spread, f"{change:.2g}"
     if visible:
         report.looks_changed = 1
-        report.notes.append(
-            str(track.refusal(rpt_("its motion changes by up to {:s}, which no parameters avoid", words), at))
-        )
+        report.notes.append(track.note(rpt_("its motion changes by up to {:s}, which no parameters avoid", words), at))
     return report

@@ -88,7 +88,7 @@ def key_whole(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) ->
                 "keys of its channels stand nearer than {:g} frames to each other; move them to one", APART
             )
             frame = None if reason else float(frames[near[0]])
-            report.refusals.append(track.refusal(reason or near_keys, frame))
+            report.errors.append(track.error(reason or near_keys, frame))
             continue
         report.keys += _key(datablock, channels, track, own, report)
         report.tracks += 1
@@ -147,4 +147,4 @@ def _give_numbers(datablock: bpy.types.ID, track: Track, whole: _Whole) -> None:
 
 def _without_counts(report: Report) -> Report:
     """Return the report of a bake within another operation without its counts."""
-    return Report(refusals=report.refusals, notes=report.notes)
+    return Report(errors=report.errors, notes=report.notes)

@@ -22,7 +22,7 @@ def make_key(datablock: bpy.types.ID, track: Track, frame: float) -> None:
     Raises AnimationError where there is such a key already, or the track can't be edited.
     """
     if is_among(np.array([frame], dtype=np.float32), key_frames(track)).any():
-        raise track.refusal(rpt_("it has a key there"), frame)
+        raise track.error(rpt_("it has a key there"), frame)
     channels, track = writable(datablock, track)
     for fcurve in track.channels.values():
         near = [point for point in fcurve.keyframe_points if abs(point.co.x - frame) <= SAME_FRAME]

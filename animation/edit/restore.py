@@ -12,7 +12,7 @@ import numpy as np
 from ..arguments import checked
 from ..bake.pipeline import take_channel
 from ..datablocks import name_of
-from ..errors import AnimationError
+from ..errors import AnimationError, note_on
 from ..fcurves.channels import Channels, channels_of
 from ..fcurves.cycles import remove_cycles, repeat
 from ..fcurves.editable import check_editable
@@ -24,7 +24,7 @@ from ..store.live_switch import switch_off
 from ..store.own_keys import RESTORED, OwnKeys, key_frames, read_own_keys, recorded_keys
 from ..store.paths import give_name, remove_strays, take_name
 from ..store.recording import remove_traces
-from ..store.table.custom_property import Channel, has_baked_tracks, read_table, remove_table, update
+from ..store.table.custom_property import Channel, State, has_baked_tracks, read_table, remove_table, update
 from ..store.table.stamps import has_stamps, is_generated
 from ..store.tracks import Track, find_tracks
 from ..translation import rpt_
@@ -75,7 +75,7 @@ def restore(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> R
     AnimationError: "Ball": nothing on it is baked
     """
     report = _take_away(datablock, prefixes, _restore_track)
-    if not report.tracks and not report.refusals:
+    if not report.tracks and not report.errors:
         raise AnimationError(name_of(datablock), rpt_("nothing on it is baked"), nothing_to_do=True)
     return report
 
@@ -108,7 +108,7 @@ def remove(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Re
     1
     """
     report = _take_away(datablock, prefixes, _remove_track, strip=_strip)
-    if not report.tracks and not report.refusals:
+    if not report.tracks and not report.errors:
         raise AnimationError(name_of(datablock), rpt_("it has no TCB track"), nothing_to_do=True)
     report.notes += _function_left(datablock)
     return report
@@ -144,7 +144,7 @@ def apply(datablock: bpy.types.ID, prefixes: Iterable[str] | None = None) -> Rep
     2
     """
     report = _take_away(datablock, prefixes, _apply_track, strip=_make_plain)
-    if not report.tracks and not report.refusals:
+    if not report.tracks and not report.errors:
         raise AnimationError(name_of(datablock), rpt_("it has no TCB track"), nothing_to_do=True)
     report.notes += _function_left(datablock)
     return report
@@ -177,11 +177,8 @@ def _function_left(datablock: bpy.types.ID) -> list[str]:
     if curve_of(datablock) is None or any(track.enabled for track in find_tracks(datablock, channels_of(datablock))):
         return []
     return [
-        str(
-            AnimationError(
-                name_of(datablock),
-                rpt_("its frame function stays; the cross in Timing (remove_retiming) takes it away"),
-            )
+        note_on(
+            name_of(datablock), rpt_("its frame function stays; the cross in Timing (remove_retiming) takes it away")
         )
     ]
 
@@ -212,18 +209,16 @@ def _take_away(
     if table.fault:
         return _remove_damaged(channels, tracks, report, strip or _strip)
     before = {id(track): track.state for track in tracks}
-    damaged: list[int | None] = []
+    damaged: list[int] = []
     for track in tracks:
-        if track.locked:
-            if track.enabled or any(has_stamps(fcurve) for fcurve in track.channels.values()):
-                report.refusals.append(track.refusal(rpt_("locked; unlock its channels first")))
-            continue
-        if track.table.fault and strip is None:
-            report.refusals.append(track.refusal(track.table.fault))
+        reason = _why_left(track, strip is not None)
+        if reason is not None:
+            report.errors += [track.error(reason)] if reason else []
             continue
         if track.table.fault and strip is not None:
             strip(track)
-            damaged.append(track.table.identity_at(track.slot, track.path))
+            identity = track.table.identity_at(track.slot, track.path)
+            damaged += [] if identity is None else [identity]
             done = _Done(len(key_frames(track)), rpt_("its damaged part of the TCB table is gone"))
         else:
             done = work(channels, datablock, track)
@@ -233,21 +228,33 @@ def _take_away(
         report.tracks += 1
         report.keys += done.keys
         if done.note:
-            report.notes.append(str(track.refusal(done.note)))
+            report.notes.append(track.note(done.note))
     touched = [track.state for track in tracks if before[id(track)] is not None and not track.locked]
-    states = [state for state in touched if state is not None]
-    gone = [*(state.identity for state in states), *(each for each in damaged if each is not None)]
-    if gone and strip is not None:
-        update(action, removed=gone)
-        if not read_table(action).places:
-            remove_table(action)
-    elif states:
-        update(action, states=states)
+    _update_table(action, [each for each in touched if each is not None], damaged, strip is not None)
     if report.tracks and not has_baked_tracks(action):
         said = switch_off(action)
         report.notes += [said] if said else []
     action.update_tag()
     return report
+
+
+def _update_table(action: bpy.types.Action, states: list[State], damaged: list[int], removes: bool) -> None:
+    """Write the states of tracks to the table, or remove their entries and those that are damaged from it."""
+    gone = [*(state.identity for state in states), *damaged]
+    if gone and removes:
+        update(action, removed=gone)
+        if not read_table(action).places:
+            remove_table(action)
+    elif states:
+        update(action, states=states)
+
+
+def _why_left(track: Track, removes: bool) -> str | None:
+    """Return why a track is left as it is, with no text where that needs none; None where it is not left."""
+    if track.locked:
+        has_traces = track.enabled or any(has_stamps(fcurve) for fcurve in track.channels.values())
+        return rpt_("locked; unlock its channels first") if has_traces else ""
+    return None if removes else track.table.fault or None
 
 
 def _remove_damaged(

@@ -65,7 +65,7 @@ class Timing:
 
 
 @checked
-def retime(
+def retime(  # noqa: PLR0913
     datablock: bpy.types.ID,
     shape: str = "AS_IT_IS",
     *,
@@ -281,7 +281,7 @@ def _constant_speed(track: Track, between: Between, defaults: Mapping[str, float
     splines = [each.spline for each in track_splines(track, track.settings, read_own_keys(track), defaults)]
     speed = ConstantSpeed(splines, between)
     if not speed.arc.length:
-        raise track.refusal(rpt_("it does not move: there is no speed to be made constant"))
+        raise track.error(rpt_("it does not move: there is no speed to be made constant"))
     return speed
 
 

@@ -103,7 +103,7 @@ def key_at(datablock: bpy.types.ID, track: Track, frame: float) -> TrackKeys:
     keys = keys_of(datablock, track)
     found = keys.take(np.abs(keys.frames - frame) <= SAME_FRAME)
     if not len(found):
-        raise track.refusal(rpt_("no key at this frame"), frame)
+        raise track.error(rpt_("no key at this frame"), frame)
     return found
 
 
@@ -352,7 +352,7 @@ def _velocity_given(track: Track, velocity: float | Sequence[float], frame: floa
     """Return a velocity as parameters; raise AnimationError where its size is not that of the track."""
     size, numbers = velocity_size(track), np.atleast_1d(velocity)
     if numbers.shape != (size,):
-        raise track.refusal(rpt_("a velocity has {:d} numbers here, not {:d}", size, numbers.size), frame)
+        raise track.error(rpt_("a velocity has {:d} numbers here, not {:d}", size, numbers.size), frame)
     return {velocity_of(component): number for component, number in enumerate(numbers.tolist())}
 
 

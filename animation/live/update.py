@@ -94,7 +94,7 @@ class Watch:
 
     def _look_at_modes(self) -> None:
         played = [track for track in self.tracks.values() if track.settings.digest != RESTORED]
-        unused = [str(track.refusal(rpt_(NOT_IN_USE))) for track in played if not track.in_use]
+        unused = [track.note(rpt_(NOT_IN_USE)) for track in played if not track.in_use]
         modes = [*unused, *played_otherwise(played, self.users[1:])]
         self.news += [line for line in modes if line not in self.modes]
         self.modes = modes
@@ -180,10 +180,10 @@ class Watch:
             self.standing[path] = []
         for note in report.standing:
             self.standing.setdefault(note.track, []).append(str(note))
-        for refusal in report.refusals:
-            path = refusal.track
+        for error in report.errors:
+            path = error.track
             if path in self.tracks:
-                self.refused[path] = _state_mark(self.tracks[path], self.points[path]), str(refusal)
+                self.refused[path] = _state_mark(self.tracks[path], self.points[path]), str(error)
 
 
 def refresh(
@@ -301,11 +301,9 @@ def _look_at(
     first = not all(track.baked for track in present)
     options = otherwise(watch.users) if otherwise is not None and first else _OPTIONS
     report = rebake(watch.users, channels, [track for track in present if track.in_use], options)
-    refused = {refusal.track for refusal in report.refusals}
+    refused = {error.track for error in report.errors}
     if in_vain and not refused:
-        report.notes += [
-            str(track.refusal(rpt_("only generated keys were moved: they are back"))) for track in present[:1]
-        ]
+        report.notes += [track.note(rpt_("only generated keys were moved: they are back")) for track in present[:1]]
     watch.take(channels, [track for track in present if track.path not in refused], report)
     return report
 

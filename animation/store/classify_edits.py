@@ -626,8 +626,10 @@ class _History:
         return (row, place, float(self.written["value"][self.own[which]])), moved
 
     def _snapped(self, which: int) -> dict[int, tuple[int, float, float]]:
-        """Where an own key may have been snapped onto a generated one of its value, which leaves no other trace than
-        that this is selected: that row, the frame and the own value."""
+        """Return where an own key may have been snapped onto a generated one of its value: row, frame and own value.
+
+        That leaves no other trace than that the generated key is selected.
+        """
         frame = float(np.floor(self.frames[which] + 0.5))
         alike = self.generated & (self.source >= 0) & (self.now == self.before)
         alike &= ~_differ(self.before, self.shown[[which]])

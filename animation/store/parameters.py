@@ -101,15 +101,15 @@ def check_parameter(track: Track, name: str, numbers: Numbers, frames: Float32Ar
         if infinite.any():
             key = int(np.argmax(infinite))
             reason = rpt_("{:s} {:g} is not a finite number in float32", name, numbers[key])
-            raise track.refusal(reason, float(frames[key]))
+            raise track.error(reason, float(frames[key]))
         return
     if name not in LIMITS:
         known = ", ".join((*LIMITS, VELOCITY))
-        raise track.refusal(rpt_("{!r} is none of {:s}", name, known), float(frames[0]))
+        raise track.error(rpt_("{!r} is none of {:s}", name, known), float(frames[0]))
     low, high = LIMITS[name]
     outside = ~((numbers >= low) & (numbers <= high))
     if outside.any():
         key = int(np.argmax(outside))
         word = translated(WORDS[name])
         reason = rpt_("{:s} {:g} does not lie in {:g} to {:g}", word, numbers[key], low, high)
-        raise track.refusal(reason, float(frames[key]))
+        raise track.error(reason, float(frames[key]))

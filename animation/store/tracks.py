@@ -17,7 +17,7 @@ from ...interp import rotations
 from ...interp.batch import Cycle
 from ...interp.rotations.orientations import Path
 from ..datablocks import name_of
-from ..errors import AnimationError
+from ..errors import AnimationError, note_on
 from ..fcurves.channels import Channels, channels_in, channels_of
 from ..fcurves.cycles import repeats
 from ..fcurves.keyframes import read_attribute
@@ -126,9 +126,13 @@ class Track:
         written = self.state.channels.get(index) if self.state is not None else None
         return now if written is None or now != "CONSTANT" else written.extrapolation
 
-    def refusal(self, reason: str, frame: float | None = None) -> AnimationError:
-        """Return a refusal that names the track."""
+    def error(self, reason: str, frame: float | None = None) -> AnimationError:
+        """Return an error that names the track."""
         return AnimationError(self.name, reason, self.path, frame)
+
+    def note(self, text: str, frame: float | None = None) -> str:
+        """Return a note that names the track."""
+        return note_on(self.name, text, self.path, frame)
 
 
 def default_settings(track: Track) -> Settings:
@@ -384,7 +388,7 @@ def played_otherwise(tracks: Iterable[Track], users: Sequence[bpy.types.ID]) -> 
             other = _track(user, name_of(user), track.path)
             played = track.in_use or (other is not None and other.in_use)
             if other is not None and played and (other.in_use, other.order) != (track.in_use, track.order):
-                notes.append(str(other.refusal(rpt_(text, track.name))))
+                notes.append(other.note(rpt_(text, track.name)))
     return notes
 
 

@@ -141,7 +141,7 @@ def _keys(item: bpy.types.Object, named: list[tuple[bpy.types.ID, Track, str]], 
             own = original.keys
             if not np.isfinite(own.co).all():
                 bad = ~np.isfinite(own.co).all(axis=1)
-                raise track.refusal(rpt_("its value is not a finite number"), float(own.frames[np.argmax(bad)]))
+                raise track.error(rpt_("its value is not a finite number"), float(own.frames[np.argmax(bad)]))
             rows = np.clip(np.searchsorted(frames, own.frames), 0, len(frames) - 1)
             # The union has only one frame for keys that are closer than rounding.
             rows -= np.abs(frames[np.maximum(rows - 1, 0)] - own.frames) < np.abs(frames[rows] - own.frames)
@@ -188,7 +188,7 @@ def _played(track: Track, path: str, frames: Float32Array, how: TableContent) ->
         values[:, column] = track.rest[index] if fcurve is None else [fcurve.evaluate(frame) for frame in at]
     finite = np.isfinite(values).all(axis=1)
     if not finite.all():
-        raise track.refusal(rpt_("what it plays is not a finite number"), float(frames[np.argmin(finite)]))
+        raise track.error(rpt_("what it plays is not a finite number"), float(frames[np.argmin(finite)]))
     return _property(track, path, components, values, frames, how)
 
 
@@ -232,12 +232,12 @@ def _converted(
     empty = np.isnan(values)
     there: BoolArray = np.asarray(~empty.all(axis=1), dtype=np.bool_)
     if (empty.any(axis=1) & there).any():
-        raise track.refusal(rpt_("its channels are keyed at different frames: write them as they are, or the motion"))
+        raise track.error(rpt_("its channels are keyed at different frames: write them as they are, or the motion"))
     raw = np.tile([track.component(index) for index in range(len(track.rest))], (int(there.sum()), 1))
     raw[:, list(components)] = values[there]
     zero = ~raw.any(axis=1)
     if track.kind == "QUATERNION" and zero.any():
-        raise track.refusal(rpt_("the quaternion is zero, which is no rotation"), float(frames[there][np.argmax(zero)]))
+        raise track.error(rpt_("the quaternion is zero, which is no rotation"), float(frames[there][np.argmax(zero)]))
     quaternions = rotations.normalise(rotations.unroll_signs(quaternions_of(track, raw)))
     owner = _owner(path)
     if how.rotation == "QUATERNION":

@@ -19,7 +19,7 @@ from ..bake.pipeline import Progress
 from ..bake.plans.sample_frames import APART
 from ..datablocks import name_of
 from ..edit.restore import remove_tracks
-from ..errors import AnimationError
+from ..errors import AnimationError, note_on
 from ..fcurves.channels import ensured_channels, is_without_curves
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import union
@@ -120,10 +120,29 @@ def import_table(
     6
     """
     report = Report()
+    count = len(table.properties)
+    keyed = _read_keyed(item, table, how, bone, report, progress)
+    for datablock in keyed:
+        _check(datablock)
+    for datablock, each in keyed.items():
+        driven = driven_components(datablock)
+        for one_keyed in each:
+            _check_track(one_keyed, driven, how)
+    steps = iter(range(count + 1, 2 * count))
+    tell = None if progress is None else lambda: progress(next(steps, 2 * count), 2 * count)
+    for datablock, each in keyed.items():
+        _write(datablock, each, how, report, tell)
+    report.add(Report.on(list(keyed)))
+    return report
+
+
+def _read_keyed(
+    item: bpy.types.Object, table: Table, how: TableKeys, bone: str, report: Report, progress: Progress | None
+) -> dict[bpy.types.ID, list[_Keyed]]:
+    """Return the keys to be made, by datablock; note the columns that name nothing, or raise AnimationError."""
     keyed: dict[bpy.types.ID, list[_Keyed]] = {}
     owners: dict[bpy.types.ID, Properties] = {}
     known = False
-    count = len(table.properties)
     for number, one in enumerate(table.properties):
         datablock, path = _place(item, one.path, bone)
         if datablock not in owners:
@@ -139,7 +158,7 @@ def import_table(
         if found:
             keyed.setdefault(datablock, []).extend(found)
         if progress is not None:
-            progress(number + 1, 2 * count)
+            progress(number + 1, 2 * len(table.properties))
     for each in keyed.values():
         _check_said_once(each)
     if not keyed:
@@ -148,18 +167,7 @@ def import_table(
         raise AnimationError(
             name_of(item), rpt_("none of the columns names a float property of it"), nothing_to_do=True
         )
-    for datablock in keyed:
-        _check(datablock)
-    for datablock, each in keyed.items():
-        driven = driven_components(datablock)
-        for one_keyed in each:
-            _check_track(one_keyed, driven, how)
-    steps = iter(range(count + 1, 2 * count))
-    tell = None if progress is None else lambda: progress(next(steps, 2 * count), 2 * count)
-    for datablock, each in keyed.items():
-        _write(datablock, each, how, report, tell)
-    report.add(Report.on(list(keyed)))
-    return report
+    return keyed
 
 
 def _check_said_once(keyed: list[_Keyed]) -> None:
@@ -167,9 +175,7 @@ def _check_said_once(keyed: list[_Keyed]) -> None:
     for each in keyed:
         places = {(each.track.path, index) for index in each.components}
         if places & said:
-            raise each.track.refusal(
-                rpt_("the table tells it twice: in columns of its own, and by a matrix that scales")
-            )
+            raise each.track.error(rpt_("the table tells it twice: in columns of its own, and by a matrix that scales"))
         said |= places
 
 
@@ -230,9 +236,9 @@ def _values(track: Track, one: Property, table: Table, how: TableKeys) -> Iterat
     """Yield the keys of a property, for each group of components with the same empty cells; raise AnimationError."""
     for index in one.components:
         if index >= len(track.rest):
-            raise track.refusal(rpt_("it has {:d} components, and the table has number {:d}", len(track.rest), index))
+            raise track.error(rpt_("it has {:d} components, and the table has number {:d}", len(track.rest), index))
     if one.is_single and len(track.rest) > 1:
-        raise track.refusal(rpt_("it has {:d} components: name one, as in {:s}[0]", len(track.rest), one.path))
+        raise track.error(rpt_("it has {:d} components: name one, as in {:s}[0]", len(track.rest), one.path))
     there = ~np.isnan(one.values)
     alike: dict[bytes, list[int]] = {}
     for column in range(len(one.components)):
@@ -403,15 +409,15 @@ def _check_track(keyed: _Keyed, driven: Set[tuple[str, int]], how: TableKeys) ->
     # Tracks of another rotation mode may be locked or driven as well.
     reason = blocking_reason(replace(track, in_use=True), without_keys=True)
     if reason:
-        raise track.refusal(reason)
+        raise track.error(reason)
     for index in keyed.components:
         if (track.path, index) in driven:
-            raise track.refusal(rpt_("a driver decides its component {:d}, which keys would not move", index))
+            raise track.error(rpt_("a driver decides its component {:d}, which keys would not move", index))
     has = [
         index for index in keyed.components if index in track.channels and len(track.channels[index].keyframe_points)
     ]
     if has and not how.replace:
-        raise track.refusal(rpt_("it has keys already, which the option replace (Replace Keys) would take away"))
+        raise track.error(rpt_("it has keys already, which the option replace (Replace Keys) would take away"))
 
 
 def _write(
@@ -425,7 +431,7 @@ def _write(
     if enabled:
         report.notes += remove_tracks(datablock, enabled).notes
         gone = rpt_("its TCB parameters were those of keys that are gone")
-        report.notes += [str(AnimationError(name_of(datablock), gone, path)) for path in by_path if path in enabled]
+        report.notes += [note_on(name_of(datablock), gone, path) for path in by_path if path in enabled]
     channels = ensured_channels(datablock)
     if channels.action.library is not None:
         channels = editable_channels(datablock)
@@ -436,7 +442,7 @@ def _write(
                 owner = path.rpartition(".")[0]
                 thing: Any = datablock.path_resolve(owner) if owner else datablock
                 thing.rotation_mode = each.mode
-                report.notes.append(str(each.track.refusal(rpt_("it rotates in mode {:s} now", each.mode))))
+                report.notes.append(each.track.note(rpt_("it rotates in mode {:s} now", each.mode)))
             for index, values in zip(each.components, each.values.T, strict=True):
                 fcurve = fcurves.get((path, index)) or channels.new(path, index, _group_of(path))
                 key_curve(fcurve, each.frames, values)
@@ -445,7 +451,7 @@ def _write(
         if tell is not None:
             tell()
     tracks = [track for track in find_tracks(datablock, channels) if track.path in by_path]
-    report.notes += [str(track.refusal(rpt_(NOT_IN_USE))) for track in tracks if not track.in_use]
+    report.notes += [track.note(rpt_(NOT_IN_USE)) for track in tracks if not track.in_use]
     if how.use_tcb:
         enable_tracks(channels, tracks)
     channels.action.update_tag()

@@ -164,7 +164,7 @@ def write_velocities(
         frames = _frames(how, *each.ends)
         for kind, values in _measured(each, frames, how, report).items():
             if np.abs(values).max(initial=0.0) > _LARGEST:
-                raise each.track.refusal(rpt_("its {:s} is more than float32 holds", rpt_(_WORDS[kind])))
+                raise each.track.error(rpt_("its {:s} is more than float32 holds", rpt_(_WORDS[kind])))
             written.append((each.track, kind, frames, values))
     channels = editable_channels(datablock)
     _remove(datablock, channels, [each.track for each in moving])
@@ -259,14 +259,14 @@ def _moving(datablock: bpy.types.ID, prefixes: Iterable[str] | None, how: Veloci
         reason = blocking_reason(track)
         originals = {} if reason else read_own_keys(track)
         if reason or not originals:
-            report.refusals.append(track.refusal(reason or rpt_("it has no keys")))
+            report.errors.append(track.error(reason or rpt_("it has no keys")))
             continue
         with scratch_curves.kept():
             splines = track_splines(track, track.settings, originals, how.defaults)
             found.append(_Moving(track, splines, function_of(track)))
     if not found:
-        if report.refusals:
-            raise AnimationError.of_all(report.refusals)
+        if report.errors:
+            raise AnimationError.of_all(report.errors)
         raise AnimationError(name_of(datablock), rpt_("it has no TCB track"), nothing_to_do=True)
     _check_count(how, name_of(datablock), sum(len(each.track.rest) * _count(how, *each.ends) for each in found))
     return found
@@ -313,9 +313,7 @@ def _measured(each: _Moving, frames: Float64Array, how: Velocities, report: Repo
         order = _ORDER[quantity]
         highest = min(spline.spline.derivatives for spline in each.splines)
         if order > highest:
-            report.notes.append(
-                str(track.refusal(rpt_("its method has no {:s}: left out", rpt_(_WORDS[quantity.lower()]))))
-            )
+            report.notes.append(track.note(rpt_("its method has no {:s}: left out", rpt_(_WORDS[quantity.lower()]))))
             continue
         values = np.zeros((len(frames), 3 if track.is_rotation else len(track.rest)))
         for spline in each.splines:

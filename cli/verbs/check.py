@@ -23,7 +23,7 @@ def check_motion(job: Job, outcome: Outcome) -> None:
     if not job.patterns:
         objects = list(bpy.data.objects)
     checks = animation.Checks()
-    checks.refusals += outcome.errors  # what was asked for by name and is not there
+    checks.errors += outcome.errors  # what was asked for by name and is not there
     for scene in bpy.data.scenes:
         shown = [obj for obj in dict.fromkeys(objects) if scene.objects.get(obj.name) == obj]
         objects = [obj for obj in objects if obj not in shown]
@@ -31,14 +31,14 @@ def check_motion(job: Job, outcome: Outcome) -> None:
         checks.objects += found.objects
         checks.samples += found.samples
         checks.violations += found.violations
-        checks.refusals += found.refusals
+        checks.errors += found.errors
         checks.notes += found.notes
     left = [rpt_('"{:s}": not checked: it is in no scene', obj.name) for obj in objects]
-    (checks.refusals if job.patterns else checks.notes).extend(left)
+    (checks.errors if job.patterns else checks.notes).extend(left)
     gaps = [gap for name in options["joint"] if (gap := _measure_joint(name, chosen, checks)) is not None]
     apart = [gap for gap in gaps if gap.distance > options["joint_tolerance"]]
     checks.joints_apart = len(apart)
-    outcome.errors[:] = [*checks.refusals, *map(str, checks.violations), *map(str, apart)]
+    outcome.errors[:] = [*checks.errors, *map(str, checks.violations), *map(str, apart)]
     outcome.notes += checks.notes + [str(gap) for gap in gaps if gap not in apart]
     outcome.report.objects = outcome.report.datablocks = checks.objects
     outcome.report.samples = checks.samples
@@ -56,11 +56,11 @@ def _measure_joint(name: str, chosen: dict[str, Any], checks: animation.Checks) 
         owner, _, bone = name.partition(":")
         obj = bpy.data.objects.get(owner)
     if obj is None:
-        checks.refusals.append(rpt_('no object is called "{:s}"; for a bone write OBJECT:BONE', name))
+        checks.errors.append(rpt_('no object is called "{:s}"; for a bone write OBJECT:BONE', name))
         return None
     scenes = obj.users_scene
     try:
         return animation.joint_gap(obj, bone, scene=scenes[0] if scenes else None, **chosen)
     except animation.AnimationError as refusal:
-        checks.refusals.append(str(refusal))
+        checks.errors.append(str(refusal))
         return None

@@ -82,7 +82,7 @@ def export_velocities(job: Job, number: int, outcome: Outcome) -> None:
         made, outcome.report = velocity_table(dict.fromkeys(datablocks), _velocities(job))
     except AnimationError as refusal:
         raise UnusableError(str(refusal)) from refusal
-    outcome.errors += map(str, outcome.report.refusals)
+    outcome.errors += map(str, outcome.report.errors)
     outcome.notes += outcome.report.notes
     _save_table(job, number, outcome, source, made)
 
@@ -94,7 +94,7 @@ def write_all_velocities(datablocks: list[bpy.types.ID], job: Job) -> Report:
         try:
             report.add(write_velocities(datablock, None, _velocities(job)))
         except AnimationError as refusal:
-            report.refusals.append(refusal)
+            report.errors.append(refusal)
     return report
 
 

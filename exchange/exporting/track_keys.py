@@ -144,7 +144,7 @@ class Tracks:
         keyed = [track for track in tracks if track is not None]
         ends = [_whole_frames(track) for track in keyed]
         frames = np.arange(min(each[0] for each in ends), max(each[-1] for each in ends) + 1.0)
-        self.limit.take(len(frames), keyed[0].refusal)
+        self.limit.take(len(frames), keyed[0].error)
         columns = [
             np.full(len(frames), _value(self.datablock, path)[0])
             if track is None
@@ -162,7 +162,7 @@ class Tracks:
     def _sampled_frames(self, track: Track, add_note: AddNote) -> Float64Array:
         """Return the frames at which a track is sampled, and note them."""
         frames = _whole_frames(track)
-        self.limit.take(len(frames), track.refusal)
+        self.limit.take(len(frames), track.error)
         reason = _why_sampled(track) or rpt_("its components have keys, or splines that end, at different frames")
         add_note(_of(track, rpt_("{:s}: written as {:d} samples", reason, len(frames))))
         return frames
@@ -171,13 +171,13 @@ class Tracks:
         """Return the splines of the track's components; none where something else plays it."""
         reason = _why_sampled(track)
         if reason and not self.samples_others:
-            raise track.refusal(rpt_("{:s}; let it be sampled, or make it TCB", reason))
+            raise track.error(rpt_("{:s}; let it be sampled, or make it TCB", reason))
         if not _is_played_by_splines(track):
             return []
         # Locked tracks can be read.
         reason = "" if track.locked else blocking_reason(track)
         if reason:
-            raise track.refusal(reason)
+            raise track.error(reason)
         for fcurve in track.channels.values():
             others = sorted({modifier.type.lower() for modifier in fcurve.modifiers if modifier.type != "CYCLES"})
             if others:
@@ -191,7 +191,7 @@ class Tracks:
         if len(spline.runs) == 1:
             return None
         found = joined_keys(spline, self.conversion, partial(_turns, track) if track.is_rotation else None)
-        self.limit.take(found.added + found.samples, track.refusal)
+        self.limit.take(found.added + found.samples, track.error)
         if found.filled:
             singular = n_(
                 "{:d} segment that is held or eased is written with {:d} keys more, and as it is at whole frames"

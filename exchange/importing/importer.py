@@ -167,7 +167,7 @@ def _bake_far(report: Exchanged, ends: Float64Array, options: ImportOptions) -> 
     turns = [each["error"] for each in baked.handles if each["rotation"]]
     baked.rotation_error = math.radians(max(turns, default=0.0))
     baked.samples += done.samples
-    baked.refusals += done.refusals
+    baked.errors += done.errors
     baked.notes += [
         place + rpt_("baked as samples, as handles would be off by up to {:.2g} degrees", error)
         for place, error in zip(_places(far), (each["error"] for each in far), strict=True)
@@ -204,7 +204,7 @@ def _baked_to_the_end(
 def _baked_within_limit(prefixes: Mapping[bpy.types.ID, Sequence[str]], how: Options) -> _Baking:
     """Bake the tracks; handles are to play them where they would come to more samples than the limit."""
     done = yield from bake_steps(prefixes, how, prefixes, at_once=_AT_ONCE)
-    refused = [refusal for refusal in done.refusals if isinstance(refusal, TooManySamplesError)]
+    refused = [refusal for refusal in done.errors if isinstance(refusal, TooManySamplesError)]
     if not refused:
         return done
     by_handles = yield from bake_steps(prefixes, Options(output="HANDLES"), prefixes, at_once=_AT_ONCE)

@@ -45,7 +45,7 @@ def test_a_shared_action_is_baked_once(animation) -> None:
     share(one.animation_data.action, two)
     report = animation.bake_many([one, two], animation.Options())
     assert (report.tracks, report.samples, report.datablocks) == (1, 3 * 37, 2)
-    assert report.refusals == []
+    assert report.errors == []
 
 
 def test_a_shared_action_is_restored_for_all(animation) -> None:

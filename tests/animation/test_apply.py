@@ -206,7 +206,7 @@ def test_a_locked_track_is_refused_and_the_others_are_done(animation) -> None:
     curve(thing, "location").lock = True
     before = snapshot(thing)
     report = animation.apply(thing)
-    assert [str(refusal) for refusal in report.refusals] == ['"Thing", location: locked; unlock its channels first']
+    assert [str(error) for error in report.errors] == ['"Thing", location: locked; unlock its channels first']
     assert report.tracks == 3
     kept = [(was, now) for was, now in zip(before, snapshot(thing), strict=True) if was["path"][0] == "location"]
     assert differences([was for was, _ in kept], [now for _, now in kept]) == []

@@ -217,7 +217,7 @@ def test_what_would_take_for_ever_is_left_out_with_a_word(animation):
     item = camera(clip_end=[(1, 100.0), (900_000, 0.01)])
     checks = animation.check(item)
     assert checks.violations == []
-    assert "too many: give a shorter range" in checks.refusals[0]
+    assert "too many: give a shorter range" in checks.errors[0]
     assert len(animation.check(item, frame_range=(899_990, 900_000)).violations) == 1
 
 
@@ -226,7 +226,7 @@ def test_a_scale_that_is_no_number_is_not_said_to_hold(animation):
     key(thing, "scale", [(1, (1, 1, 1)), (21, (1, 1, 2))])
     curve(thing, "scale", 2).keyframe_points[1].co.y = math.nan
     checks = animation.check(thing, frame_range=(1, 21))
-    assert checks.refusals == ['not checked: "Thing", scale, frame 1.25: what it plays is not a finite number']
+    assert checks.errors == ['not checked: "Thing", scale, frame 1.25: what it plays is not a finite number']
     assert not checks.holds
 
 

@@ -61,7 +61,7 @@ def test_a_bake_of_whole_rotations_plays_the_same_motion(animation, mode: str, o
     animation.bake(thing, output=output)
     before = orientations(thing)
     report = animation.key_whole(thing)
-    assert (report.tracks, report.keys, report.refusals) == (1, 4, [])
+    assert (report.tracks, report.keys, report.errors) == (1, 4, [])
     # It is baked as it was before.
     assert np.abs(orientations(thing) - before).max() < (3e-6 if output == "SAMPLES" else 6e-4)
     assert given(animation, thing, path, "tension") == [(15.0, float(np.float32(0.4)))]
@@ -112,7 +112,7 @@ def test_whole_rotations_and_locked_ones_are_left_alone(animation) -> None:
     curve(thing, "rotation_euler").lock = True
     before = snapshot(thing)
     report = animation.key_whole(thing)
-    assert [refusal.reason for refusal in report.refusals] == ["locked; unlock its channels first"]
+    assert [error.reason for error in report.errors] == ["locked; unlock its channels first"]
     assert differences(before, snapshot(thing)) == []
 
 

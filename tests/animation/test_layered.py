@@ -85,7 +85,7 @@ def test_others_are_baked_beside_it(animation, layer) -> None:
     key(other, "location", KEYS)
     layer(item.animation_data.action)
     report = animation.bake_many([item, other], animation.Options())
-    assert [is_said(str(refusal)) for refusal in report.refusals] == [True]
+    assert [is_said(str(error)) for error in report.errors] == [True]
     assert report.tracks == 1
 
 

@@ -141,8 +141,8 @@ def check(animation, walk: Walk, alike: Alike) -> bool:
     said = f"{len(walk.story)}: {walk.story[-1]}"
     try:
         faults = animation.bake(whole, **walk.options).refused
-    except animation.AnimationError as refusal:
-        faults = [str(refusal)]
+    except animation.AnimationError as error:
+        faults = [str(error)]
     by_timer = len(walk.story) % 2 == 0
     if by_timer:
         let_time_pass(animation)

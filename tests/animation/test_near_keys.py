@@ -94,7 +94,7 @@ def test_a_bake_of_a_rotation_keyed_nearly_together(animation, output: str, mode
     before = keys(item)
     (spline,) = splines_of(animation, item, rotation_path(mode))
     report = animation.bake(item, output=output, target=target)
-    assert not report.refusals
+    assert not report.errors
     assert nearest(item) > ONE_KEY
     after = keys(item)
     assert all(has(after[channel], own) for channel, own in before.items())
@@ -200,8 +200,8 @@ def test_whole_rotations_are_not_keyed_beside_keys(animation) -> None:
     item = ragged("XYZ", 0.006)
     before = keys(item)
     report = animation.key_whole(item)
-    (refusal,) = report.refusals
-    assert "frame 10: keys of its channels stand nearer than" in str(refusal)
+    (error,) = report.errors
+    assert "frame 10: keys of its channels stand nearer than" in str(error)
     assert all(has(own, before[channel]) and len(own) == 4 for channel, own in keys(item).items())
 
 

@@ -24,9 +24,9 @@ def thing():
 def refused(animation, datablock, *words: str, **options) -> None:
     """A bake is refused with all these words, and no F-curve and no action is another than before."""
     before, actions = snapshot(datablock), len(bpy.data.actions)
-    with pytest.raises(animation.AnimationError) as refusal:
+    with pytest.raises(animation.AnimationError) as error:
         animation.bake(datablock, **options)
-    assert [word for word in words if word not in str(refusal.value)] == [], str(refusal.value)
+    assert [word for word in words if word not in str(error.value)] == [], str(error.value)
     assert snapshot(datablock) == before
     assert len(bpy.data.actions) == actions
 
@@ -120,10 +120,10 @@ def test_what_can_not_be_enabled_is_named_once(animation, thing) -> None:
     key(thing, "scale", KEYS)
     for fcurve in fcurves(thing):
         fcurve.lock = True
-    with pytest.raises(animation.AnimationError) as refusal:
+    with pytest.raises(animation.AnimationError) as error:
         animation.enable(thing)
     reason = "locked; unlock its channels first"
-    assert str(refusal.value) == f'"Ball", location: {reason}; "Ball", scale: {reason}'
+    assert str(error.value) == f'"Ball", location: {reason}; "Ball", scale: {reason}'
 
 
 def test_a_muted_channel(animation, thing) -> None:
@@ -327,7 +327,7 @@ def test_a_locked_track_is_not_restored(animation, thing) -> None:
     curve(thing, "location", 2).lock = True
     before = snapshot(thing)
     report = animation.restore(thing)
-    assert any(str(refusal).startswith('"Ball", location: locked') for refusal in report.refusals)
+    assert any(str(error).startswith('"Ball", location: locked') for error in report.errors)
     assert snapshot(thing) == before
 
 
@@ -344,7 +344,7 @@ def test_one_bad_object_leaves_the_others_to_be_baked(animation, thing) -> None:
     before = snapshot(bad)
     report = animation.bake_many([new_object("Empty"), bad, thing], animation.Options())
     assert (report.datablocks, report.tracks) == (1, 1)
-    assert ["Empty" in str(report.refusals[0]), "Cube" in str(report.refusals[1])] == [True, True]
+    assert ["Empty" in str(report.errors[0]), "Cube" in str(report.errors[1])] == [True, True]
     assert snapshot(bad) == before
     assert len(co(curve(thing, "location"))) == 26
 

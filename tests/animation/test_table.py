@@ -758,8 +758,8 @@ def refusal_of(animation, change) -> str:
     """Why nothing was done, raised or reported."""
     try:
         report = change()
-    except animation.AnimationError as refusal:
-        return str(refusal)
+    except animation.AnimationError as error:
+        return str(error)
     assert report.tracks == 0
     return "; ".join(report.refused)
 

@@ -39,9 +39,9 @@ def plan_handles(scope: Scope, splines: Sequence[TrackSpline]) -> list[Plan]:
 
 def _plan(scope: Scope, spline: TrackSpline, tolerance: float) -> OwnHandles:
     if not spline.spline.interpolating:
-        raise scope.track.refusal(rpt_(_LEAVES))
+        raise scope.track.error(rpt_(_LEAVES))
     if scope.track.is_rotation and not is_keyed_whole(scope.track, scope.own):
-        raise scope.track.refusal(rpt_(_RAGGED))
+        raise scope.track.error(rpt_(_RAGGED))
     return OwnHandles(scope, spline, scope.segments(spline), tolerance)
 
 

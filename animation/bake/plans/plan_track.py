@@ -55,7 +55,7 @@ def plan_track(track: Track, settings: Settings, own: OwnChannels, options: Opti
     notes = [translated(note) for spline in splines for note in getattr(spline.spline, "notes", ())]
     function = function_of(track)
     if function is not None and by_handles:
-        raise track.refusal(rpt_(RETIMED))
+        raise track.error(rpt_(RETIMED))
     if function is not None:
         plans = plan_retimed(scope, splines, function)
         return TrackPlan(track, settings, own, frames, plans, notes, shown=True)

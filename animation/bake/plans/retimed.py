@@ -54,7 +54,7 @@ def plan_retimed(scope: Scope, splines: Sequence[TrackSpline], function: FrameFu
     held = np.isin(frames, before)
     played = function(frames)
     if not np.isfinite(played).all():
-        raise scope.track.refusal(
+        raise scope.track.error(
             rpt_("its frame function is not a finite number"), float(frames[np.argmin(np.isfinite(played))])
         )
     if not curves:
@@ -230,7 +230,7 @@ def _followable(track: Track, spline: TrackSpline, played: Float64Array) -> Floa
     step = 1.0
     while True:
         if (high - low) / step > _MOST_ORIENTATIONS:
-            raise track.refusal(
+            raise track.error(
                 rpt_("its frame function leads from frame {:g} to {:g} of it: too far to follow", low, high)
             )
         grid = np.arange(low, high + step, step)

@@ -117,10 +117,10 @@ def _check_frames(track: Track, keys: Keyframes) -> None:
     if are_apart(keys.frames):
         return
     if not np.isfinite(keys.frames).all():
-        raise track.refusal(rpt_("a key stands at a frame that is not a finite number"))
+        raise track.error(rpt_("a key stands at a frame that is not a finite number"))
     same = np.flatnonzero(np.diff(keys.frames) <= SAME_FRAME)
     if len(same):
-        raise track.refusal(rpt_("two keys at one frame; delete or move one of them"), float(keys.frames[same[0]]))
+        raise track.error(rpt_("two keys at one frame; delete or move one of them"), float(keys.frames[same[0]]))
 
 
 def _vector(
@@ -137,7 +137,7 @@ def _vector(
         not np.abs(values).max() <= _LARGEST
         and (large := np.isfinite(values).all(axis=1) & (np.abs(values).max(axis=1) > _LARGEST)).any()
     ):
-        raise track.refusal(
+        raise track.error(
             rpt_("its value is so large that the motion could leave float32"), float(frames[np.argmax(large)])
         )
     made = made_by(track, settings)
@@ -169,7 +169,7 @@ def _check_range(track: Track, spline: Spline, frames: Float32Array) -> None:
         size = np.abs(evaluate_many([spline], places.ravel())[0]).max(axis=1, initial=0.0)
     far = ~(size.reshape(places.shape) < _FARTHEST).all(axis=1)
     if far.any():
-        raise track.refusal(
+        raise track.error(
             rpt_("its motion after this key goes so far that float32 can't hold it"), float(keys[np.argmax(far)])
         )
 
@@ -181,8 +181,8 @@ def made_by(track: Track, settings: Settings) -> type[Any]:
     if made is None:
         label = translated(method.label)
         if track.is_rotation:
-            raise track.refusal(rpt_("{:s} is for values only", label))
-        raise track.refusal(rpt_("{:s} is for rotations only", label))
+            raise track.error(rpt_("{:s} is for values only", label))
+        raise track.error(rpt_("{:s} is for rotations only", label))
     return made
 
 
@@ -215,7 +215,7 @@ def _velocities(track: Track, own: Mapping[int, OwnKeys], frames: Float32Array) 
         velocities = velocities[:, list(own)]
     fast = np.abs(velocities).max(axis=1, initial=0.0) > _FASTEST
     if track.is_rotation and fast.any():
-        raise track.refusal(
+        raise track.error(
             rpt_("its angular velocity is above {:g} radians a frame", _FASTEST), float(frames[np.argmax(fast)])
         )
     return velocities
@@ -225,7 +225,7 @@ def _refusal(track: Track, error: KeysError, frames: Float32Array, components: S
     """Convert the error to a AnimationError with the key's frame in Blender, and the track's component."""
     if components and error.component is not None:
         error = error.on_component(components[error.component])
-    return track.refusal(translated(error.fault), error.frame if error.key is None else float(frames[error.key]))
+    return track.error(translated(error.fault), error.frame if error.key is None else float(frames[error.key]))
 
 
 def _rotation(
@@ -320,7 +320,7 @@ def _rotation_spline(
     """Return the spline, and the angles from key to key where the keys' values include whole turns."""
     finite = np.isfinite(raw).all(axis=1)
     if not finite.all():
-        raise track.refusal(rpt_("its value is not a finite number"), float(frames[np.argmin(finite)]))
+        raise track.error(rpt_("its value is not a finite number"), float(frames[np.argmin(finite)]))
     made = made_by(track, settings)
     options = _options(track, settings, own, frames)
     parameters = read_parameters(track, own, frames, defaults)
@@ -365,7 +365,7 @@ def _check_turns(track: Track, settings: Settings, frames: Float32Array, turns: 
     far = turns > most + _ROUNDED
     if far.any():
         key = int(np.argmax(far))
-        raise track.refusal(
+        raise track.error(
             rpt_(
                 "it turns {turn:.4g} degrees from the key before it; of more than {most:g} {method:s} keeps none:"
                 " set keys between, or choose Turns: Shortest (path SHORTEST)",
