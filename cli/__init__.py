@@ -24,9 +24,10 @@ from ..animation.translation import n_, rpt_
 from .arguments.parser import Job, parse
 from .blend_files import UnusableError, check_no_library, check_target, open_file, save
 from .choosing import choose, has_keys, nothing_to_do, tracks_of
-from .log import done_before, write_outcome, write_result, write_skipped
+from .log import write_outcome, write_result, write_skipped
 from .outcome import Outcome, Ticker, Total, announce, announce_for, print_outcome
 from .processes import do_all, serve
+from .skip_done import done_before
 from .streams import Stop, only_results_on_standard_output, stopped_by_interrupt, terminated_like_interrupted
 from .verbs.check import check_motion
 from .verbs.export import export_file

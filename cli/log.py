@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The log of what became of each file, by which the next run leaves out what is done."""
+"""The log of what became of each file; skip_done.py reads it again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import bpy
 
 from ..animation.translation import rpt_
 from .arguments.parser import Job
-from .blend_files import Source, UnusableError, Version, version_of
+from .blend_files import Source, UnusableError, Version
 from .outcome import Outcome, print_note
 
 
@@ -25,7 +25,7 @@ def write_result(job: Job, number: int, outcome: Outcome, source: Source, result
     if result is not None:
         inputs.pop(str(job.targets[number]), None)  # where that is replaced by the result
     try:
-        _append(job, number, outcome, {"result": result, "inputs": inputs, "asked": job.asked, "with": _with()})
+        _append(job, number, outcome, {"result": result, "inputs": inputs, "asked": job.asked, "with": made_with()})
     except OSError as error:
         raise UnusableError(_not_written(job, number, error)) from error
 
@@ -46,29 +46,6 @@ def write_outcome(job: Job, number: int, outcome: Outcome) -> None:
 
 def _not_written(job: Job, number: int, error: OSError) -> str:
     return rpt_("the log {} can't be written: {}", job.log_of(number), error.strerror)
-
-
-def done_before(job: Job, number: int) -> Outcome | None:
-    """Return the outcome of a file that a run before has done, and whose result would come out the same again."""
-    log = job.log_of(number)
-    if not job.skip_done or log is None:
-        return None
-    target = str(job.targets[number])
-    entry = _last_entries(log, version_of(log)).get(target, {})
-    if (
-        entry.get("status") not in ("done", "skipped")
-        or entry.get("asked") != job.asked
-        or entry.get("with") != _with()
-    ):
-        return None
-    files = dict(entry["inputs"])
-    output = None if entry["result"] is None else job.targets[number]
-    if output is not None:
-        files[target] = entry["result"]
-    is_same = os.path.exists(job.files[number]) and all(
-        version_of(path) == (None if version is None else tuple(version)) for path, version in files.items()
-    )
-    return Outcome(job.files[number], output=output, done_before=True) if is_same else None
 
 
 def _append(job: Job, number: int, outcome: Outcome, more: dict[str, Any]) -> None:
@@ -96,7 +73,7 @@ def _append(job: Job, number: int, outcome: Outcome, more: dict[str, Any]) -> No
 
 
 @functools.lru_cache(maxsize=1)
-def _last_entries(log: Path, _version: Version | None) -> dict[str, dict[str, Any]]:
+def last_entries(log: Path, _version: Version | None) -> dict[str, dict[str, Any]]:
     """Return the last entry of each result; a line that can't be parsed, of a process that was killed, is left out."""
     try:
         lines = log.read_bytes().splitlines()
@@ -113,6 +90,7 @@ def _last_entries(log: Path, _version: Version | None) -> dict[str, dict[str, An
 
 
 @functools.cache
-def _with() -> str:
+def made_with() -> str:
+    """Return the versions that a result depends on."""
     manifest = tomllib.loads(Path(__file__).parents[1].joinpath("blender_manifest.toml").read_text(encoding="utf-8"))
     return f"{manifest['name']} {manifest['version']}, Blender {bpy.app.version_string}"

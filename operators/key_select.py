@@ -16,7 +16,8 @@ from ..animation.store.parameters import Numbers
 from ..animation.store.table.rows import PARAMETERS, VELOCITY
 from ..animation.translation import rpt_
 from ..ui import preferences, selection
-from ..ui.properties import DESCRIPTIONS, MAX, from_50, of_50
+from ..ui.preferences import MAX, from_50, of_50
+from ..ui.properties import DESCRIPTIONS
 from ..ui.redraw import redraw_editors
 from ..ui.reporting import Status
 

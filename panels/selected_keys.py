@@ -12,7 +12,8 @@ from ..animation.datablocks import name_of
 from ..animation.edit.selected_keys import TrackKeys
 from ..animation.translation import iface_
 from ..ui import preferences, redraw, selection
-from ..ui.properties import SLIDERS_OF_VELOCITY, of_50, velocity_component
+from ..ui.preferences import of_50
+from ..ui.properties import SLIDERS_OF_VELOCITY, velocity_component
 from ..ui.shared_number import is_mixed
 from .bake import BakeOptionsPanel, BakePanel, DefaultsPanel
 from .pictures.diagram import draw_diagram

@@ -9,7 +9,8 @@ from typing import Any
 import bpy
 
 from ..animation import AnimationError
-from ..animation.checks.key_info import has_animated_bones, state, state_text, turn_now, values_now
+from ..animation.checks.key_info import turn_now, values_now
+from ..animation.checks.track_state import has_animated_bones, state, state_text
 from ..animation.datablocks import name_of
 from ..animation.edit.selected_keys import goes_by_velocities
 from ..animation.fcurves.channels import layered_refusals

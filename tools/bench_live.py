@@ -66,7 +66,7 @@ class Stages:
             (owner, name, stage, getattr(owner, name))
             for owner, name, stage in (
                 (live.Watch, "find", "detection"),
-                (live.Watch, "edited_soon", "detection"),
+                (live.Watch, "edited_at_first_look", "detection"),
                 (baking, "_evaluated", "evaluation"),
                 (baking, "_with_rows", "writing"),
                 (baking, "_write_tracks", "writing"),
@@ -183,7 +183,7 @@ def measure(output: str, count: int, path: Path) -> dict[str, Any]:
             assert report.tracks == tracks, report
             looks.append(stages.seconds)
             start = time.thread_time()
-            assert not live.look_on(watches, action).tracks
+            assert not live.check_remaining(watches, action).tracks
             rests.append(time.thread_time() - start)
         result[edit] = {stage: median(look[stage] for look in looks) for stage in STAGES}
         result[edit] |= {

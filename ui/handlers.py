@@ -22,7 +22,7 @@ from bpy.props import BoolProperty
 from ..animation import AnimationError, Options, Report, bake_many, enable_many
 from ..animation.datablocks import of_object, users_of
 from ..animation.fcurves.channels import layered_reason, layered_refusals
-from ..animation.live.update import Watch, is_unsure, look_on, refresh, refresh_all, standing_of
+from ..animation.live.update import Watch, check_remaining, is_unsure, refresh, refresh_all, standing_of
 from ..animation.store.live_switch import is_live, switch_off
 from ..animation.store.original_actions import is_set_aside
 from ..animation.store.recording import adopt_tracks, clear_orphans, keys_stand, play_restored
@@ -143,8 +143,8 @@ def _continue_comparison() -> None:
 
 
 def _compare_on(action: bpy.types.Action) -> Report:
-    otherwise, _, is_baked = _update_options(action, keyed=False)
-    return look_on(_state.watches, action, otherwise, _SLICE, is_baked)
+    options_for, _, is_baked = _update_options(action, keyed=False)
+    return check_remaining(_state.watches, action, options_for, _SLICE, is_baked)
 
 
 def _update_each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) -> Report:
@@ -370,9 +370,9 @@ def _is_edited(action: bpy.types.Action) -> bool:
 
 
 def _update_action(action: bpy.types.Action, keyed: bool) -> Report:
-    otherwise, frames, is_baked = _update_options(action, keyed)
-    report = refresh(_state.watches, action, otherwise, frames, is_baked)
-    report.add(look_on(_state.watches, action, otherwise, is_live=is_baked))
+    options_for, frames, is_baked = _update_options(action, keyed)
+    report = refresh(_state.watches, action, options_for, frames, is_baked)
+    report.add(check_remaining(_state.watches, action, options_for, is_live=is_baked))
     return report
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty
 
+from ..animation.store.parameters import LIMITS
 from ..animation.store.table.rows import PARAMETERS
 from . import keymaps
 
@@ -41,6 +42,22 @@ def numbers_of_50(context: bpy.types.Context) -> bool:
     addon = preferences.addons.get(PACKAGE)
     # A package that is run from a checkout is no add-on.
     return addon is not None and getattr(addon.preferences, "numbers", "") == "OF_50"
+
+
+MAX = 50.0
+"""The largest of 3ds Max's numbers."""
+
+
+def of_50(name: str, value: float) -> float:
+    """Convert a parameter to 3ds Max's numbers."""
+    low, high = LIMITS[name]
+    return (value - low) / (high - low) * MAX
+
+
+def from_50(name: str, number: float) -> float:
+    """Convert one of 3ds Max's numbers to a parameter."""
+    low, high = LIMITS[name]
+    return low + number / MAX * (high - low)
 
 
 def shown_names(context: bpy.types.Context) -> dict[str, str]:

@@ -32,6 +32,7 @@ from ..interp.splines.methods import METHODS
 from . import selection
 from .bake_options import BakeOptions, step
 from .modifier_keys import LastEvent, last_event
+from .preferences import MAX, from_50, of_50
 from .shared_number import SharedSlider
 
 DESCRIPTIONS = {
@@ -105,20 +106,6 @@ def parameter_of_50(name: str) -> Any:
         set=lambda self, number: setattr(self, name, from_50(name, number)),
         options={"SKIP_SAVE"},
     )
-
-
-MAX = 50.0
-
-
-def of_50(name: str, value: float) -> float:
-    """Convert a parameter to 3ds Max's numbers."""
-    low, high = LIMITS[name]
-    return (value - low) / (high - low) * MAX
-
-
-def from_50(name: str, number: float) -> float:
-    low, high = LIMITS[name]
-    return low + number / MAX * (high - low)
 
 
 def _key_parameter(name: str) -> Any:

@@ -10,7 +10,8 @@ import bpy
 import numpy as np
 
 from ..animation import AnimationError, find_track, of_object
-from ..animation.checks.key_info import KeyInfo, Sides, key_near, segments_beside, sides_in_common, tracks_of
+from ..animation.checks.key_info import KeyInfo, Sides, key_near, segments_beside, sides_in_common
+from ..animation.checks.track_state import tracks_of
 from ..animation.datablocks import action_time, bone_path, name_of
 from ..animation.edit.selected_keys import (
     TrackKeys,

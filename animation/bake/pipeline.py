@@ -50,7 +50,7 @@ from ..store.tracks import Track, blocking_reason, find_tracks, played_otherwise
 from ..translation import n_, rpt_, translated
 from .compose import baked_keys
 from .compose import plain_keys as composed_plain_keys
-from .implied_parameters import may_imply, with_implied
+from .parameters_from_edits import may_imply, with_implied
 from .plans.handles import approximate
 from .plans.plan_track import plan_track, sampling_of
 from .plans.protocol import Baked, ChannelKeys, OwnChannels, Results, TrackPlan

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Facts about a track for people: its keys and their parameters, its state, its value now."""
+"""A key of a track for people: its parameters, what is played beside it, and the track's value now."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import bpy
 import numpy as np
 import numpy.typing as npt
 
@@ -16,28 +15,18 @@ from ...interp import evaluate_many, rotations
 from ...interp.splines import tcb
 from ..bake.plans.splines import TrackSpline, plays_its_own_keys, track_splines
 from ..errors import AnimationError
-from ..fcurves.channels import channels_of
 from ..fcurves.frames import SAME_FRAME, union
 from ..fcurves.keyframes import INTERPOLATION, Float32Array, IndexArray
 from ..store.frame_functions import function_of
 from ..store.own_keys import OwnKeys, read_own_keys
 from ..store.parameters import read_parameters, read_velocities
-from ..store.paths import BONES
-from ..store.recording import is_up_to_date, plain_keys
+from ..store.recording import plain_keys
 from ..store.table.rows import PARAMETERS
-from ..store.tracks import Track, tracks_shown
-from ..translation import iface_, n_, rpt_
+from ..store.tracks import Track
+from ..translation import rpt_
 
 _AT = 0.02
 """Frames: a key this close to the current frame is at it."""
-
-STATES = {
-    "PLAIN": n_("not TCB"),
-    "TCB": n_("TCB"),
-    "HANDLES": n_("handles"),
-    "BAKED": n_("baked"),
-    "OUT_OF_DATE": n_("out of date"),
-}
 
 
 class Segment(NamedTuple):
@@ -68,47 +57,6 @@ class KeyInfo:
     parameters: dict[str, float]
     velocity: tuple[float, ...]
     sides: Sides
-
-
-def tracks_of(datablock: bpy.types.ID, bone: str = "") -> list[Track]:
-    """Return the tracks of one bone (its path), or of the datablock without its bones; [] where it has no animation."""
-    try:
-        return tracks_shown(datablock, channels_of(datablock), bone)
-    except AnimationError:
-        return []
-
-
-def has_animated_bones(datablock: bpy.types.ID) -> bool:
-    """Return whether any bone of the datablock has F-curves."""
-    try:
-        return any(fcurve.data_path.startswith(BONES) for fcurve in channels_of(datablock))
-    except AnimationError:
-        return False
-
-
-def state(track: Track) -> str:
-    """Return PLAIN, TCB, BAKED, HANDLES where these play it, or OUT_OF_DATE where keys or settings changed since."""
-    if not track.enabled:
-        return "PLAIN"
-    if not track.baked:
-        return "TCB"
-    if not is_up_to_date(track):
-        return "OUT_OF_DATE"
-    options = track.settings.options
-    return "HANDLES" if options is not None and options.output == "HANDLES" else "BAKED"
-
-
-def state_text(track: Track, current: str) -> str:
-    """Return the state as text; for handles with their maximum error, and its frame.
-
-    An error above the tolerance is marked.
-    """
-    error = track.state.error if track.state is not None else None
-    if current != "HANDLES" or error is None or not math.isfinite(error.frame):
-        return iface_(STATES[current])
-    size = rpt_("{:.2g}°", math.degrees(error.size)) if track.is_rotation else f"{error.size:.2g}"
-    text = n_("≈ {:s} off at {:g}") if error.is_approximate else n_("handles, {:s} at {:g}")
-    return rpt_(text, size, round(error.frame, 1))
 
 
 def key_near(track: Track, frame: float, defaults: Mapping[str, float]) -> KeyInfo | None:

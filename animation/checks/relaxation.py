@@ -426,7 +426,7 @@ class _Mover:
 
     @property
     def place(self) -> tuple[int, str]:
-        """Return the key under which `World` takes its motion."""
+        """Return the key under which `TransformSampler` takes its motion."""
         return self.datablock.session_uid, self.prefix + self.name
 
     @property

@@ -14,7 +14,7 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
-from ..bake.implied_parameters import with_implied
+from ..bake.parameters_from_edits import with_implied
 from ..bake.pipeline import note_doubts
 from ..bake.plans.protocol import OwnChannels
 from ..fcurves.channels import Channels

@@ -37,7 +37,7 @@ from ..store.tracks import NOT_IN_USE, Track, blocking_reason, find_tracks, play
 from ..translation import rpt_
 from .note_edits import settle
 
-Otherwise = Callable[[list[bpy.types.ID]], Options]
+OptionsFor = Callable[[list[bpy.types.ID]], Options]
 _OPTIONS = Options()
 
 
@@ -51,9 +51,9 @@ class Watch:
     tracks: dict[str, Track] = field(default_factory=dict)
     points: dict[str, list[Any]] = field(default_factory=dict)
     """The keys of each track's channels, as Blender's own collections: to get one takes longer than to read it."""
-    marks: dict[str, bytes] = field(default_factory=dict)
+    key_places: dict[str, bytes] = field(default_factory=dict)
     """Frames and values of each baked track's keys at the last check."""
-    names: dict[str, tuple[object, ...]] = field(default_factory=dict)
+    bake_inputs: dict[str, tuple[object, ...]] = field(default_factory=dict)
     """What else decides whether a baked track is up to date: identities of keys, settings, timing."""
     table: int = 0
     """The stamp of the table at the last check."""
@@ -65,14 +65,14 @@ class Watch:
     """Notes on rotations that are played in another rotation mode than they are baked in, or not at all."""
     news: list[str] = field(default_factory=list)
     """Those of `modes` that were not reported yet."""
-    rest: dict[str, _Rest] = field(default_factory=dict)
+    other_state: dict[str, _OtherState] = field(default_factory=dict)
     """For each track everything that an edit of its F-curves can change, except frames and values of their keys."""
     unsure: list[str] = field(default_factory=list)
     """Tracks of which only frames and values of keys have been checked."""
 
     def forget(self) -> None:
         """Drop everything that undo or loading a file has made invalid."""
-        self.users, self.pointers, self.tracks, self.points, self.marks, self.names = [], [], {}, {}, {}, {}
+        self.users, self.pointers, self.tracks, self.points, self.key_places, self.bake_inputs = [], [], {}, {}, {}, {}
         self.table = 0
 
     def find(self, channels: Channels, anew: bool) -> bool:
@@ -89,10 +89,10 @@ class Watch:
             self.pointers, self.table = _pointers(channels), table
             self.tracks = {track.path: track for track in find_tracks(self.users[0], channels) if track.enabled}
             self.points = {path: _points(track) for path, track in self.tracks.items()}
-            self._look_at_modes()
+            self._note_modes()
         return True
 
-    def _look_at_modes(self) -> None:
+    def _note_modes(self) -> None:
         played = [track for track in self.tracks.values() if track.settings.digest != RESTORED]
         unused = [track.note(rpt_(NOT_IN_USE)) for track in played if not track.in_use]
         modes = [*unused, *played_otherwise(played, self.users[1:])]
@@ -110,37 +110,37 @@ class Watch:
         """Return the baked tracks."""
         return [track for track in self.tracks.values() if track.baked]
 
-    def edited_soon(self) -> list[Track]:
+    def edited_at_first_look(self) -> list[Track]:
         """Return the tracks whose keys were moved, added, deleted or changed in value since the last check.
 
         If there are none, return those with other identities of keys, settings or timing.
         """
         baked = self.baked
-        marks = dict(zip([track.path for track in baked], _marks(self._points_of(baked)), strict=True))
-        told = [self.tracks[path] for path, mark in marks.items() if self.marks.get(path) != mark]
-        self.marks, self.unsure = marks, list(marks)
-        if not told:
-            names = dict(zip(marks, _names(baked, self._points_of(baked)), strict=True))
-            told = [self.tracks[path] for path, name in names.items() if self.names.get(path) != name]
-            self.names = names
+        marks = dict(zip([track.path for track in baked], _key_places(self._points_of(baked)), strict=True))
+        suspected = [self.tracks[path] for path, mark in marks.items() if self.key_places.get(path) != mark]
+        self.key_places, self.unsure = marks, list(marks)
+        if not suspected:
+            names = dict(zip(marks, _bake_inputs(baked, self._points_of(baked)), strict=True))
+            suspected = [self.tracks[path] for path, name in names.items() if self.bake_inputs.get(path) != name]
+            self.bake_inputs = names
         changed = []
-        for track, as_baked in zip(told, are_up_to_date(told), strict=True):
+        for track, as_baked in zip(suspected, are_up_to_date(suspected), strict=True):
             # The table must get the new path of a track that was renamed, or moved with its slot.
             if as_baked and track.is_at_home:
                 self.refused.pop(track.path, None)
             else:
                 changed.append(track)
-        return self._tried(changed)
+        return self._worth_trying(changed)
 
     def _points_of(self, tracks: Iterable[Track]) -> list[list[Any]]:
         return [self.points[track.path] for track in tracks]
 
     def not_played(self) -> list[Track]:
-        """Return the tracks that are not baked, and can be; without restored ones."""
+        """Return the TCB tracks that nothing plays yet, unless they were restored."""
         waiting = [track for track in self.tracks.values() if not track.baked and track.settings.digest != RESTORED]
-        return self._tried([track for track in waiting if track.in_use])
+        return self._worth_trying([track for track in waiting if track.in_use])
 
-    def _tried(self, tracks: list[Track]) -> list[Track]:
+    def _worth_trying(self, tracks: list[Track]) -> list[Track]:
         """Return the tracks that were not refused in their present state."""
         result = []
         for track in tracks:
@@ -159,10 +159,10 @@ class Watch:
             track = self.tracks.get(self.unsure.pop())
             if track is None or not track.baked:
                 continue
-            (rest,) = _rest([track], self._points_of([track]))
-            if not self.rest.setdefault(track.path, rest).is_like(rest):
+            (rest,) = _other_state([track], self._points_of([track]))
+            if not self.other_state.setdefault(track.path, rest).is_like(rest):
                 edited.append(track)
-                self.rest[track.path] = rest
+                self.other_state[track.path] = rest
         return edited
 
     def take(self, channels: Channels, tracks: Iterable[Track], report: Report) -> None:
@@ -172,9 +172,9 @@ class Watch:
         self.tracks |= taken
         self.points |= {path: _points(track) for path, track in taken.items()}
         points = self._points_of(taken.values())
-        self.marks |= zip(taken, _marks(points), strict=True)
-        self.names |= zip(taken, _names(taken.values(), points), strict=True)
-        self.rest |= zip(taken, _rest(taken.values(), points), strict=True)
+        self.key_places |= zip(taken, _key_places(points), strict=True)
+        self.bake_inputs |= zip(taken, _bake_inputs(taken.values(), points), strict=True)
+        self.other_state |= zip(taken, _other_state(taken.values(), points), strict=True)
         for path in taken:
             self.refused.pop(path, None)
             self.standing[path] = []
@@ -189,13 +189,13 @@ class Watch:
 def refresh(
     watches: dict[tuple[int, int], Watch],
     action: bpy.types.Action,
-    otherwise: Otherwise | None = None,
+    options_for: OptionsFor | None = None,
     keyed: Sequence[float] = (),
     is_live: bool = True,
 ) -> Report:
     """Update baked tracks of the action whose keys were edited since the last check, as found by a fast check.
 
-    `look_on` finds the other edits.
+    `check_remaining` finds the other edits.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def refresh(
         States at the last check, by action and slot; updated here.
     action
         Must be editable. Slots that nothing uses are left alone.
-    otherwise
+    options_for
         Returns the options for TCB tracks that are not baked, for the datablocks that use them; None: these are left
         alone.
     keyed
@@ -223,14 +223,14 @@ def refresh(
         for frame in keyed:
             for track in watch.tracks.values():
                 _make_keyed(track, action_time(watch.users[0], frame))
-        report.add(_look_at(watch, channels, watch.edited_soon(), otherwise, is_live))
+        report.add(_update_tracks(watch, channels, watch.edited_at_first_look(), options_for, is_live))
     return report
 
 
-def look_on(
+def check_remaining(
     watches: dict[tuple[int, int], Watch],
     action: bpy.types.Action,
-    otherwise: Otherwise | None = None,
+    options_for: OptionsFor | None = None,
     seconds: float = math.inf,
     is_live: bool = True,
 ) -> Report:
@@ -240,7 +240,7 @@ def look_on(
     """
     report = Report()
     for channels, watch in _watched(watches, action, anew=False):
-        report.add(_look_at(watch, channels, watch.edited(seconds), otherwise, is_live))
+        report.add(_update_tracks(watch, channels, watch.edited(seconds), options_for, is_live))
     return report
 
 
@@ -261,7 +261,7 @@ def is_unsure(watches: dict[tuple[int, int], Watch], action: bpy.types.Action) -
 def refresh_all(
     watches: dict[tuple[int, int], Watch],
     action: bpy.types.Action,
-    otherwise: Otherwise | None = None,
+    options_for: OptionsFor | None = None,
     keyed: Sequence[float] = (),
     is_live: bool = True,
 ) -> Report:
@@ -269,9 +269,9 @@ def refresh_all(
     for watch in [watch for (number, _), watch in watches.items() if number == action.session_uid]:
         watch.modes, watch.news = [], []
     for _, watch in _watched(watches, action, anew=True):
-        watch.marks, watch.names, watch.refused = {}, {}, {}
-    report = refresh(watches, action, otherwise, keyed, is_live)
-    report.add(look_on(watches, action, otherwise, is_live=is_live))
+        watch.key_places, watch.bake_inputs, watch.refused = {}, {}, {}
+    report = refresh(watches, action, options_for, keyed, is_live)
+    report.add(check_remaining(watches, action, options_for, is_live=is_live))
     return report
 
 
@@ -284,11 +284,11 @@ def _watched(
             yield channels, watch
 
 
-def _look_at(
-    watch: Watch, channels: Channels, tracks: list[Track], otherwise: Otherwise | None, is_live: bool
+def _update_tracks(
+    watch: Watch, channels: Channels, tracks: list[Track], options_for: OptionsFor | None, is_live: bool
 ) -> Report:
     """Bake tracks again; where they are not live, only record their edits."""
-    if otherwise is not None:
+    if options_for is not None:
         tracks = [*tracks, *watch.not_played()]
     if not tracks:
         return Report()
@@ -297,12 +297,12 @@ def _look_at(
         report = settle(channels, [track for track in present if track.baked and not blocking_reason(track)])
         watch.take(channels, present, report)
         return report
-    in_vain = all(_only_generated_moved(track) for track in present)
+    only_generated_moved = all(_only_generated_moved(track) for track in present)
     first = not all(track.baked for track in present)
-    options = otherwise(watch.users) if otherwise is not None and first else _OPTIONS
+    options = options_for(watch.users) if options_for is not None and first else _OPTIONS
     report = rebake(watch.users, channels, [track for track in present if track.in_use], options)
     refused = {error.track for error in report.errors}
-    if in_vain and not refused:
+    if only_generated_moved and not refused:
         report.notes += [track.note(rpt_("only generated keys were moved: they are back")) for track in present[:1]]
     watch.take(channels, [track for track in present if track.path not in refused], report)
     return report
@@ -316,7 +316,7 @@ def _points(track: Track) -> list[Any]:
     return [fcurve.keyframe_points for fcurve in track.channels.values()]
 
 
-def _marks(tracks: Sequence[list[Any]]) -> list[bytes]:
+def _key_places(tracks: Sequence[list[Any]]) -> list[bytes]:
     """Read frames and values of all keys of each track."""
     return [places for (places,) in _read(tracks, ("co",))]
 
@@ -335,8 +335,8 @@ def _read(tracks: Sequence[list[Any]], names: Sequence[str]) -> list[tuple[bytes
     return list(zip(*columns, strict=True))
 
 
-def _names(tracks: Iterable[Track], points: Sequence[list[Any]]) -> list[tuple[object, ...]]:
-    """Return what decides whose each key of the tracks is, and the rest of the input of a bake."""
+def _bake_inputs(tracks: Iterable[Track], points: Sequence[list[Any]]) -> list[tuple[object, ...]]:
+    """Return the identities of each track's keys, and its settings and timing: all else that a bake goes by."""
     result: list[tuple[object, ...]] = []
     marks = _read(points, [name for name in MARKS if name != "co"])
     for track, mark in zip(tracks, marks, strict=True):
@@ -349,7 +349,7 @@ def _state_mark(track: Track, every: list[Any]) -> int:
     """Return a checksum of frames and values of keys, of settings, and of what prevents a bake of the track."""
     function = function_of(track)
     chosen = (track.settings, track.order, function.checksum if function is not None else 0, blocking_reason(track))
-    return zlib.crc32(_marks([every])[0], zlib.crc32(repr(chosen).encode())) or 1
+    return zlib.crc32(_key_places([every])[0], zlib.crc32(repr(chosen).encode())) or 1
 
 
 def _only_generated_moved(track: Track) -> bool:
@@ -390,13 +390,13 @@ def _make_keyed(track: Track, frame: float) -> None:
             point.type = "KEYFRAME"
 
 
-class _Rest(NamedTuple):
+class _OtherState(NamedTuple):
     """What an edit of a track can change, except frames and values of its keys and what `_names` reads."""
 
     handles: bytes
     other: tuple[object, ...]
 
-    def is_like(self, other: _Rest) -> bool:
+    def is_like(self, other: _OtherState) -> bool:
         """Return whether both are the same, apart from frames of handles that an editor has rounded.
 
         An editor shows handles of an NLA strip in tweak mode in the time of the scene, and converts them back.
@@ -410,7 +410,7 @@ class _Rest(NamedTuple):
         return not away[:, 1].any() and float(away[:, 0].max(initial=0.0)) < SAME_FRAME
 
 
-def _rest(tracks: Iterable[Track], points: Sequence[list[Any]]) -> list[_Rest]:
+def _other_state(tracks: Iterable[Track], points: Sequence[list[Any]]) -> list[_OtherState]:
     """Read what an edit of the tracks can change, except frames and values of keys and what `_names` reads.
 
     Easing has no effect on a bake, but an edit of all keys changes that of generated ones, too.
@@ -421,5 +421,5 @@ def _rest(tracks: Iterable[Track], points: Sequence[list[Any]]) -> list[_Rest]:
             (fcurve.extrapolation, fcurve.mute, fcurve.lock, *(modifier.type for modifier in fcurve.modifiers))
             for fcurve in track.channels.values()
         )
-        result.append(_Rest(left + right, (*states, *map(zlib.crc32, arrays))))
+        result.append(_OtherState(left + right, (*states, *map(zlib.crc32, arrays))))
     return result

@@ -53,7 +53,7 @@ class TransformSampler:
         self._curves: dict[int, _Curves] = {}
 
     def with_moved(self, moved: Moved) -> TransformSampler:
-        """Return a World with other values in place of F-curves, which shares the values read from these."""
+        """Return a TransformSampler with other values in place of F-curves, which shares the values read from these."""
         other = TransformSampler(self.frames, moved)
         other._curves, other._read = self._curves, self._read
         return other

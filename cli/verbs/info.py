@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 
 from ... import animation
-from ...animation.checks.key_info import STATES, state
+from ...animation.checks.track_state import STATES, state
 from ...animation.datablocks import name_of
 from ...animation.fcurves.frames import union
 from ...animation.store.frame_functions import function_of
