@@ -106,7 +106,7 @@ def compare(path: Path, every: int) -> tuple[tuple[str, ...], list[Compared]]:
     load(path, every)
     animation: Any = importlib.import_module(f"{tcb.PACKAGE}.animation")
     splines: Any = importlib.import_module(f"{tcb.PACKAGE}.animation.bake.plans.splines")
-    rotations: Any = importlib.import_module(f"{tcb.PACKAGE}.interp.rotations.quaternions")
+    rotations: Any = importlib.import_module(f"{tcb.PACKAGE}.interp.rotations")
     own_keys: Any = importlib.import_module(f"{tcb.PACKAGE}.animation.store.own_keys")
     datablocks = [*bpy.data.objects, *bpy.data.cameras, *bpy.data.lights, *bpy.data.materials, *bpy.data.worlds]
     animated = [

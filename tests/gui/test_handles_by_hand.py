@@ -377,7 +377,7 @@ def test_keys_of_a_strip_in_tweak_mode_are_followed_and_then_left_alone(playing)
     assert is_as_played(playing)
     # The editor moves handles by a last place in its own time; that is no edit.
     writes = playing.run("""
-from bl_ext.user_default.tcb_animation.animation.live import watch
+from bl_ext.user_default.tcb_animation.animation.live import update as watch
 rebake, written = watch.rebake, []
 watch.rebake = lambda *given, **named: written.append(1) or rebake(*given, **named)
 def steps():

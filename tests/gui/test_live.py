@@ -130,7 +130,7 @@ def test_a_generated_key_that_is_dragged_alone_goes_back_and_the_tab_says_so(liv
     live.shot(PICTURES / "live_in_vain.png")
     assert own_frames(live) == [1, 20, 50]
     said = live.run("""
-from bl_ext.user_default.tcb_animation import handlers
+from bl_ext.user_default.tcb_animation.ui import handlers
 result = handlers.notes_of(bpy.data.objects['Cube'].animation_data.action)
 """)
     assert said == ['"Cube", location: only generated keys were moved: they are back']

@@ -167,7 +167,7 @@ def test_a_render_says_once_what_is_not_exact(playing):
 scene = bpy.context.scene
 scene.render.engine = 'BLENDER_WORKBENCH'
 scene.render.resolution_x = scene.render.resolution_y = 32
-from bl_ext.user_default.tcb_animation import handlers
+from bl_ext.user_default.tcb_animation.ui import handlers
 warn, handlers.shown = handlers._warn, []
 handlers._warn = lambda lines: (handlers.shown.append(lines), warn(lines))[1]
 """)
@@ -175,7 +175,7 @@ handlers._warn = lambda lines: (handlers.shown.append(lines), warn(lines))[1]
 def steps():
     bpy.ops.render.render('INVOKE_DEFAULT')
     yield 4.0
-    from bl_ext.user_default.tcb_animation import handlers
+    from bl_ext.user_default.tcb_animation.ui import handlers
     return handlers.shown
 """
     assert playing.run(render) == [['"CubeAction": rotation_quaternion']]
