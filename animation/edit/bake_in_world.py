@@ -21,7 +21,8 @@ import numpy.typing as npt
 
 from ...interp import evaluate_many, rotations
 from ..arguments import Parameters, Positive, checked
-from ..bake.pipeline import bake, too_many, too_near_keys
+from ..bake.job import too_many, too_near_keys
+from ..bake.pipeline import bake
 from ..bake.plans.rotation_channels import followed
 from ..bake.plans.sample_frames import Sampling
 from ..bake.plans.splines import options_of, quaternions_of, track_splines

@@ -9,7 +9,7 @@ from contextlib import suppress
 import bpy
 
 from ..arguments import checked
-from ..bake.pipeline import Progress
+from ..bake.job import Progress
 from ..bake.pipeline import bake as bake_many
 from ..errors import AnimationError
 from ..fcurves.channels import channels_of

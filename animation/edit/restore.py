@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 
 from ..arguments import checked
-from ..bake.pipeline import take_channel
+from ..bake.write import take_channel
 from ..datablocks import name_of
 from ..errors import AnimationError, note_on
 from ..fcurves.channels import Channels, channels_of

@@ -15,8 +15,8 @@ import bpy
 import numpy as np
 
 from ..bake.parameters_from_edits import with_implied
-from ..bake.pipeline import note_doubts
 from ..bake.plans.protocol import OwnChannels
+from ..bake.write import note_doubts
 from ..fcurves.channels import Channels
 from ..fcurves.frames import is_among
 from ..fcurves.keyframes import Keyframes, merged, read, write

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ...formats.table import Property, Table, TableError
 from ...interp import rotations
 from ..arguments import Positive, check_fields, checked
-from ..bake.pipeline import Progress
+from ..bake.job import Progress
 from ..bake.plans.sample_frames import APART
 from ..datablocks import name_of
 from ..edit.restore import remove_tracks

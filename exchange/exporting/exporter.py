@@ -14,7 +14,7 @@ import bpy
 import numpy as np
 
 from ...animation import AnimationError
-from ...animation.bake.pipeline import Progress
+from ...animation.bake.job import Progress
 from ...animation.fcurves.channels import channels_of
 from ...animation.translation import n_, rpt_
 from ...formats import three_ds

@@ -13,7 +13,8 @@ import bpy
 import numpy as np
 
 from ...animation import Options, Report
-from ...animation.bake.pipeline import Progress, approximately, bake_steps
+from ...animation.bake.job import Progress, approximately
+from ...animation.bake.pipeline import bake_steps
 from ...animation.datablocks import name_of
 from ...animation.errors import TooManySamplesError
 from ...animation.report import HandleError

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a bake is asked for: the tracks of datablocks that share F-curves, with their keys and plans."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import bpy
+
+from ...interp import KeysError
+from ..datablocks import name_of
+from ..errors import AnimationError
+from ..fcurves.channels import Channels, channels_of, users_of_channels
+from ..fcurves.editable import check_editable, check_not_tweaked
+from ..report import Report
+from ..store.frame_functions import function_of
+from ..store.own_keys import OwnKeys, read_all_own_keys
+from ..store.table.custom_property import State
+from ..store.table.options import Options
+from ..store.table.rows import NO_ROWS, Rows
+from ..store.tracks import Track, blocking_reason, find_tracks, played_otherwise
+from ..translation import rpt_, translated
+from .parameters_from_edits import may_imply, with_implied
+from .plans.plan_track import plan_track, sampling_of
+from .plans.protocol import OwnChannels, TrackPlan
+from .plans.retimed import sample_count
+from .plans.sample_frames import APART
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass
+class Job:
+    """The bake of one set of F-curves, read and checked in full before anything is written."""
+
+    datablocks: list[bpy.types.ID]
+    """The datablocks that share the F-curves; the first one's rotation modes are used."""
+    channels: Channels
+    kept: list[tuple[Track, OwnChannels, Options]]
+    """The tracks to bake, with the animator's keys and the options."""
+    notes: list[str]
+    plans: list[TrackPlan] = field(default_factory=list)
+    states: list[State] = field(default_factory=list)
+    """The tracks' entries in the table, one for each plan; set once the keys have rows."""
+    rows: Rows = field(default_factory=lambda: NO_ROWS)
+    """New rows."""
+
+
+def collected_jobs(
+    datablocks: Iterable[bpy.types.ID],
+    options: Options,
+    prefixes: Mapping[bpy.types.ID, Sequence[str]],
+    report: Report,
+) -> list[Job]:
+    """Make one job for all datablocks that share F-curves, with the tracks that any of them is to bake."""
+    shared: dict[tuple[int, int], tuple[Channels, list[bpy.types.ID]]] = {}
+    for datablock in datablocks:
+        try:
+            check_editable(datablock)
+            if options.target == "NEW_ACTION":
+                check_not_tweaked(datablock)
+            channels = channels_of(datablock)
+            shared.setdefault(channels.identity, (channels, []))[1].append(datablock)
+        except AnimationError as refusal:
+            report.errors.append(refusal)
+    found = []
+    for channels, users in shared.values():
+        whole = any(user not in prefixes for user in users)
+        starts = None if whole else [start for user in users for start in prefixes[user]]
+        tracks = find_tracks(users[0], channels, starts)
+        if tracks:
+            found.append((Job(users, channels, [], []), tracks))
+        else:
+            reason = rpt_("it has no keys on a float property")
+            report.errors.append(AnimationError(name_of(users[0]), reason, nothing_to_do=True))
+    asked = [_asked_for(tracks) for _, tracks in found]
+    # All tracks at once, which is faster than one after the other.
+    originals = iter(read_all_own_keys([track for ones in asked for track, reason in ones if not reason]))
+    jobs = []
+    for (job, tracks), ones in zip(found, asked, strict=True):
+        kept = [{} if reason else next(originals) for _, reason in ones]
+        try:
+            _collect(job, tracks, ones, kept, options, report)
+            jobs.append(job)
+        except AnimationError as refusal:
+            report.errors.append(refusal)
+    for job, users in zip(jobs, _all_users(jobs), strict=True):
+        job.notes += played_otherwise([track for track, _, _ in job.kept], users)
+    return jobs
+
+
+def _all_users(jobs: Sequence[Job]) -> list[list[bpy.types.ID]]:
+    """Return the datablocks that each job's F-curves animate, whether they are to be baked or not."""
+    given = Counter(job.channels.action for job in jobs for _ in job.datablocks)
+    more = [job.channels for job in jobs if job.channels.action.users > given[job.channels.action]]
+    users = iter(users_of_channels(more))
+    return [next(users) if job.channels.action.users > given[job.channels.action] else job.datablocks for job in jobs]
+
+
+def _asked_for(tracks: Sequence[Track]) -> list[tuple[Track, str]]:
+    """Return the TCB tracks, or where there never were any, all; each with the reason why it can't be baked, or "".
+
+    Where TCB tracks have lost their F-curves, the others stay plain.
+    """
+    # Where the table is damaged, the tracks' states are not known.
+    enabled = [track for track in tracks if track.enabled or track.table.fault]
+    had_some = any(slot == track.slot for track in tracks[:1] for slot, _ in track.table.places)
+    return [(track, blocking_reason(track)) for track in (enabled if enabled or had_some else tracks)]
+
+
+def _collect(
+    job: Job,
+    tracks: Sequence[Track],
+    asked: Sequence[tuple[Track, str]],
+    originals: Sequence[dict[int, OwnKeys]],
+    options: Options,
+    report: Report,
+) -> None:
+    """Add those of the tracks that have keys to the job.
+
+    Raises AnimationError where no track can be baked. An enabled track that can't be baked is an error; any other
+    gives a note.
+    """
+    enabled = any(track.enabled for track in tracks)
+    if enabled:
+        left = [track for track in tracks if track.in_use and not track.enabled]
+        job.notes += [track.note(rpt_("not TCB, so left as it is; Enable it to bake it too")) for track in left]
+    left_alone = []
+    implied = may_imply([track for track, _ in asked], originals)
+    for (track, reason), kept, implies in zip(asked, originals, implied, strict=True):
+        if kept:
+            own, notes = with_implied(track, kept, options.defaults) if implies else (kept, [])
+            job.notes += notes
+            job.kept.append((track, own, options))
+        else:
+            left_alone.append((track, track.error(reason or rpt_("it has no keys"))))
+    if not asked:
+        raise AnimationError(
+            name_of(job.datablocks[0]), rpt_("its TCB tracks have no F-curves any more"), nothing_to_do=True
+        )
+    if not job.kept:
+        raise AnimationError.of_all([refusal for _, refusal in left_alone])
+    for track, refusal in left_alone:
+        if enabled and track.in_use:
+            report.errors.append(refusal)
+        else:
+            job.notes.append(str(refusal))
+
+
+def too_near_keys(step: float) -> str:
+    """Return why a bake can't have such a step; empty where it can."""
+    if step >= APART:
+        return ""
+    return rpt_("a step of {:g} is below {:g} frames: Blender takes keys that near for one", step, APART)
+
+
+def too_many(asked: float, limit: int) -> str:
+    """Return why a bake of so many samples is refused."""
+    return rpt_(
+        "about {:s} samples were asked for, more than the limit of {:,}: "
+        "take a larger step, a shorter range or fewer objects, or raise the sample limit",
+        approximately(asked),
+        limit,
+    )
+
+
+def approximately(count: float) -> str:
+    """Return a count of samples as text."""
+    return f"{count:,.0f}" if count < 1e15 else f"{count:.3g}"
+
+
+def samples_asked(job: Job) -> float:
+    """Return about how many samples the job will have; computed before any is made."""
+    asked = 0.0
+    for track, kept, options in job.kept:
+        if options.output == "HANDLES":
+            continue
+        sampling, cycle = sampling_of(kept, options), _cycle(track)
+        function = function_of(track)
+        if function is not None:
+            asked += sample_count(kept, sampling, function, options.output)
+            continue
+        # Curves have few keys, except where cycles continue for long.
+        count = sampling.cycled if options.output == "CURVES" else sampling.count
+        alike: dict[bytes, list[OwnKeys]] = {}
+        for original in kept.values():
+            alike.setdefault(original.keys.frames.tobytes(), []).append(original)
+        asked += sum(len(each) * count(each[0].keys.frames, cycle) for each in alike.values())
+    return asked
+
+
+def _cycle(track: Track) -> str:
+    try:
+        return track.settings.cycle
+    except AnimationError:
+        # Reported when the track is planned.
+        return "SINGLE"
+
+
+def plan_tracks(job: Job, report: Report, whole: bool) -> bool:
+    """Plan the splines of a job; return whether there are any. A track that can't be planned is reported.
+
+    With `whole` one such track makes the result False.
+    """
+    planned = []
+    for track, own, options in job.kept:
+        try:
+            planned.append(_track_plan(track, own, options))
+        except AnimationError as refusal:
+            report.errors.append(refusal)
+            if whole:
+                return False
+    job.plans = [plan for plan in planned if plan.plans]
+    job.notes += [plan.track.note(note) for plan in planned if not plan.plans for note in plan.notes]
+    if not job.plans:
+        report.notes += job.notes
+    return bool(job.plans)
+
+
+def _track_plan(track: Track, own: OwnChannels, options: Options) -> TrackPlan:
+    """Plan a track; raise AnimationError, naming the key, where the keys make no spline."""
+    try:
+        return plan_track(track, replace(track.settings, options=options), own, options)
+    except KeysError as error:
+        raise track.error(translated(error.fault), error.frame) from error

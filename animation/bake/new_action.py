@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Write the keys of a bake, plain ones, into new actions; the animator's stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+import bpy
+
+from ..fcurves.channels import Channels, assign, channels_in
+from ..fcurves.cycles import remove_cycles, repeat
+from ..fcurves.keyframes import (
+    NAMES,
+    NO_KEYS,
+    Keyframes,
+    Write,
+    extrapolate,
+)
+from ..fcurves.selection_flags import selecting
+from ..report import Report
+from ..store.live_switch import switch_off
+from ..store.original_actions import bring_back, set_aside
+from ..store.paths import FRAME_FUNCTION, track_of
+from ..store.recording import plain_keys, remove_traces
+from ..store.table.custom_property import remove_table
+from ..store.tracks import Track
+from ..translation import rpt_
+from .compose import plain_keys as composed_plain_keys
+from .job import Job
+from .plans.protocol import Baked, ChannelKeys, TrackPlan
+from .united_frames import with_common_frames
+from .write import count_track, note_doubts, note_of_one_bake
+
+
+def write_new_actions(jobs: Sequence[Job], every: Sequence[list[Baked]]) -> Report:
+    """Write the motion as plain keys into copies of the actions, and assign these to the datablocks."""
+    report = Report()
+    copies: dict[bpy.types.Action, bpy.types.Action] = {}
+    for job, baked in zip(jobs, every, strict=True):
+        original = job.channels.action
+        action = copies.get(original)
+        if action is None:
+            if original.library is None:
+                bring_back(original)
+            action = copies[original] = original.copy()
+            action.name = f"{original.name}.baked"
+            switch_off(action)
+        copy = next(bag for bag in channels_in(action) if bag.slot_handle == job.channels.slot_handle)
+        report.add(_write_plain(job, copy, baked))
+        for datablock in job.datablocks:
+            assign(datablock, action, job.channels.slot_handle)
+            report.notes.append(
+                rpt_('"{:s}" now uses the action "{:s}"; "{:s}" is kept', datablock.name, action.name, original.name)
+            )
+    for original, action in copies.items():
+        for bag in channels_in(action):
+            _take_away_traces(bag)
+        remove_table(action)
+        if original.library is None:
+            set_aside(original, action)
+    return report
+
+
+def _write_plain(job: Job, copy: Channels, every: Sequence[Baked]) -> Report:
+    report = Report.on(job.datablocks)
+    report.notes += job.notes
+    fcurves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in copy}
+
+    def fcurve_of(track: Track, index: int) -> bpy.types.FCurve:
+        return fcurves.get((track.path, index)) or copy.new(track.path, index, track.group_name)
+
+    with selecting(copy.action) as keys:
+        for plan, baked in zip(job.plans, every, strict=True):
+            report.curve_keys += _write_plain_track(plan, baked, partial(fcurve_of, plan.track), keys.write)
+            count_track(report, plan, baked)
+            note_of_one_bake(report, plan, baked)
+            note_doubts(report, plan.track, plan.own.values())
+    return report
+
+
+def _write_plain_track(
+    plan: TrackPlan, baked: Baked, fcurve_of: Callable[[int], bpy.types.FCurve], write: Write
+) -> int:
+    """Write the keys of a track's channels; return how many keys were added to those that the bake has made."""
+    channels: dict[int, Keyframes] = {}
+    groups: dict[int, ChannelKeys] = {}
+    for group in baked.channels:
+        own = [plain_keys(plan.own[i]) if i in plan.own else NO_KEYS for i in group.components]
+        channels |= zip(group.components, composed_plain_keys(own, group), strict=True)
+        groups |= dict.fromkeys(group.components, group)
+    goes_on = {index: group.handles is not None for index, group in groups.items()}
+    outside = {index: plan.track.extrapolation(index) if on else "CONSTANT" for index, on in goes_on.items()}
+    written: Mapping[int, Keyframes] = channels
+    if not plan.track.is_rotation and not any(group.repeats for group in groups.values()):
+        written = with_common_frames(channels, {index: each == "LINEAR" for index, each in outside.items()})
+    for index, keys in written.items():
+        fcurve = fcurve_of(index)
+        extrapolate(fcurve, outside[index])
+        write(fcurve, keys, NAMES)
+        repeat(fcurve, groups[index].repeats)
+        remove_cycles(fcurve)
+    return sum(map(len, written.values())) - sum(map(len, channels.values()))
+
+
+def _take_away_traces(channels: Channels) -> None:
+    """Remove frame functions, and the stamps and identities of keys that were not in this bake."""
+    for fcurve in [each for each in channels if each.data_path == FRAME_FUNCTION or track_of(each.data_path)]:
+        channels.remove(fcurve)
+    for fcurve in channels:
+        remove_traces(fcurve)

@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Write the keys of a bake into the actions that the animator's keys are in, and what the table keeps of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import bpy
+import numpy as np
+
+from ..fcurves.channels import Channels, assign
+from ..fcurves.cycles import repeat
+from ..fcurves.editable import editable_channels
+from ..fcurves.frames import union
+from ..fcurves.keyframes import (
+    BY_NUMBERS,
+    INTERPOLATION,
+    NAMES,
+    Keyframes,
+    Write,
+    extrapolate,
+    read_joined,
+)
+from ..fcurves.selection_flags import selecting
+from ..report import HandleError, Report
+from ..store.own_keys import NO_OWN_KEYS, OwnKeys, digest
+from ..store.paths import remove_strays, split
+from ..store.recording import Part, as_written, new_state, recorded
+from ..store.table import identity
+from ..store.table.custom_property import GENERATED, Channel, Error, Extrapolation, State, Written, update
+from ..store.table.rows import joined
+from ..store.tracks import Track, find_tracks
+from ..translation import n_, rpt_
+from .compose import baked_keys
+from .job import Job
+from .plans.handles import approximate
+from .plans.protocol import Baked, ChannelKeys, TrackPlan
+
+_KEYS_AT_ONCE = 20_000
+"""Keys that are composed together; they take some megabytes."""
+
+
+_SIDES = ("handle_left", "handle_right")
+
+
+_ROUNDED = 1e-6
+"""Relative. Blender's rounding when it places handles."""
+
+
+def write_in_place(job: Job, every: Sequence[Baked]) -> Report:
+    report = Report.on(job.datablocks)
+    report.notes += job.notes
+    remove_strays(job.channels)
+    with selecting(job.channels.action) as keys:
+        write_tracks(job, every, report, keys.write)
+    for plan, baked in zip(job.plans, every, strict=True):
+        note_of_one_bake(report, plan, baked)
+        _note_of_gltf(report, plan, baked)
+    job.channels.action.update_tag()
+    return report
+
+
+def write_tracks(job: Job, every: Sequence[Baked], report: Report, write: Write) -> None:
+    """Write the channels of all tracks, and their entries in the table."""
+    for plan in job.plans:
+        note_doubts(report, plan.track, plan.own.values())
+    # Blender compares a new F-curve with all others, which is fastest while the processor's cache has nothing else.
+    notes = [
+        _make_curves(job.channels, job.datablocks[0], plan, baked) for plan, baked in zip(job.plans, every, strict=True)
+    ]
+    written = list(_written(job.plans, job.states, every, write))
+    for plan, state, baked, found in zip(job.plans, written, every, notes, strict=True):
+        plan.track.state = state
+        count_track(report, plan, baked, found)
+    update(job.channels.action, job.rows, written, known=job.plans[0].track.table)
+
+
+def _state_of(channels: Channels, plan: TrackPlan) -> State:
+    track = plan.track
+    if track.state is not None:
+        return track.state
+    return new_state(channels.action, track.table, channels.slot_handle, track.path, plan.settings)
+
+
+def with_rows(jobs: Sequence[Job]) -> list[Job]:
+    """Give the keys of all jobs rows and identities, on channels that can be edited."""
+    jobs = [job if job.channels.action.library is None else _on_a_local_copy(job) for job in jobs]
+    states = [[_state_of(job.channels, plan) for plan in job.plans] for job in jobs]
+    named, rows = recorded(
+        [
+            Part(state.identity, index, own, index in state.channels)
+            for job, own_states in zip(jobs, states, strict=True)
+            for plan, state in zip(job.plans, own_states, strict=True)
+            for index, own in plan.own.items()
+        ]
+    )
+    owns, fresh = iter(named), iter(rows)
+    result = []
+    for job, own_states in zip(jobs, states, strict=True):
+        plans = [replace(plan, own={index: next(owns) for index in plan.own}) for plan in job.plans]
+        own_rows = joined([next(fresh) for plan in plans for _ in plan.own])
+        result.append(replace(job, plans=plans, states=own_states, rows=own_rows))
+    return result
+
+
+def _on_a_local_copy(job: Job) -> Job:
+    """Move the job to the override's own copy of its linked action."""
+    channels = editable_channels(job.datablocks[0])
+    for other in job.datablocks[1:]:
+        assign(other, channels.action, channels.slot_handle)
+    tracks = {track.path: track for track in find_tracks(job.datablocks[0], channels)}
+    plans = [replace(plan, track=tracks[plan.track.path]) for plan in job.plans]
+    return replace(job, channels=channels, plans=plans)
+
+
+def count_track(report: Report, plan: TrackPlan, baked: Baked, notes: Sequence[str] = ()) -> None:
+    track = plan.track
+    report.tracks += 1
+    report.keys += len(plan.key_frames)
+    report.samples += baked.samples
+    report.curve_keys += baked.curve_keys
+    if track.is_rotation:
+        report.rotation_error = max(report.rotation_error, baked.error)
+    else:
+        report.value_error = max(report.value_error, baked.error)
+    if baked.is_by_handles:
+        report.handles.append(_handle_error(track, baked))
+    standing = list(baked.notes)
+    for fcurve in track.channels.values():
+        others = sorted({modifier.type for modifier in fcurve.modifiers if modifier.type != "CYCLES"})
+        if others:
+            text = n_("F-curve modifiers stay and act on the baked motion: {:s} (component {:d})")
+            standing.append(rpt_(text, ", ".join(others), fcurve.array_index))
+    report.standing += [track.error(note) for note in standing]
+    report.notes += [track.note(note) for note in (*standing, *notes)]
+
+
+def _handle_error(track: Track, baked: Baked) -> HandleError:
+    return {
+        "datablock": track.name,
+        "track": track.path,
+        "rotation": track.is_rotation,
+        "error": math.degrees(baked.error) if track.is_rotation else baked.error,
+        "frame": baked.error_frame if math.isfinite(baked.error_frame) else None,
+    }
+
+
+def _make_curves(channels: Channels, datablock: bpy.types.ID, plan: TrackPlan, baked: Baked) -> list[str]:
+    """Make the F-curves that the bake needs, and remove the channels that it leaves without keys; return notes."""
+    track = plan.track
+    needed = [index for keys in baked.channels for index in keys.components]
+    notes = [
+        take_channel(channels, datablock, track, index)
+        for index in list(track.channels)
+        if index not in needed and index not in plan.own
+    ]
+    for index in needed:
+        if index not in track.channels:
+            track.channels[index] = channels.new(track.path, index, track.group)
+    return [note for note in notes if note]
+
+
+def take_channel(channels: Channels, datablock: bpy.types.ID, track: Track, index: int) -> str:
+    """Remove a channel that has no keys of the animator's; return a note for the user, which may be empty.
+
+    If the bake made the channel, the property gets its value back.
+    """
+    rest = track.made.get(index)
+    channels.remove(track.channels.pop(index))
+    if rest is None:
+        return rpt_("component {:d} had no keys of its own any more, so its curve is gone", index)
+    owner_path, name = split(track.path)
+    owner = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
+    getattr(owner, name)[index] = rest
+    return ""
+
+
+def note_of_one_bake(report: Report, plan: TrackPlan, baked: Baked) -> None:
+    """Add notes that only a bake by hand gives.
+
+    While Live is on, keys are made all the time, and the list of tracks shows the error of handles.
+    """
+    if baked.is_approximate:
+        reason = approximate(plan.track, baked.error, baked.error_frame)
+        report.notes.append(plan.track.note(reason))
+    for original in plan.own.values():
+        if len(original.unrecorded):
+            frames = ", ".join(f"{frame:g}" for frame in original.unrecorded[:3])
+            reason = rpt_("keys made since the last bake get automatic handles: {:s}", frames)
+            report.notes.append(plan.track.note(reason))
+            break
+
+
+_OPPOSITE = n_("quaternions of opposite signs: glTF's exporter samples it anew; a new action has keys that it takes")
+
+
+_KEYED_APART = n_(
+    "channels keyed at different frames: glTF's exporter samples it anew; a new action has keys that it takes"
+)
+
+
+def _note_of_gltf(report: Report, plan: TrackPlan, baked: Baked) -> None:
+    """Add a note where glTF's exporter will resample a track baked in place because of how it was keyed.
+
+    A bake in place does not change the animator's keys.
+    """
+    if plan.track.kind == "QUATERNION" and any(keys.held.any() for keys in baked.channels):
+        values = [spline.values for each in plan.plans if (spline := getattr(each, "spline", None)) is not None]
+        if not any(((rows[1:] * rows[:-1]).sum(axis=1) < 0.0).any() for rows in values):
+            return
+        reason = rpt_(_OPPOSITE)
+    elif not plan.track.is_rotation and len({own.keys.frames.tobytes() for own in plan.own.values()}) > 1:
+        own = {component: original.keys.frames for component, original in plan.own.items()}
+        # Blender's own segments, and what is not to be baked, have the animator's keys alone.
+        every = {
+            np.union1d(own.pop(component), keys.frames).tobytes()
+            for keys in baked.channels
+            for component in keys.components
+            if component in own
+        }
+        if len(every | {np.unique(frames).tobytes() for frames in own.values()}) == 1:
+            return
+        reason = rpt_(_KEYED_APART)
+    else:
+        return
+    report.notes.append(plan.track.note(reason))
+
+
+def note_doubts(report: Report, track: Track, kept: Iterable[OwnKeys]) -> None:
+    """Add a note with the frames where the edits of the track's keys are ambiguous."""
+    doubts = [own.doubtful for own in kept if len(own.doubtful)]
+    if doubts:
+        doubtful = union(doubts)
+        frames = ", ".join(f"{frame:g}" for frame in doubtful[:3])
+        reason = rpt_("edited so that keys can't be told for sure; all that may be yours are kept: {:s}", frames)
+        report.notes.append(track.note(reason))
+
+
+def _written(
+    plans: Sequence[TrackPlan], states: Sequence[State], every: Sequence[Baked], write: Write
+) -> Iterator[State]:
+    """Write the baked keys of tracks; yield each track's entry in the table."""
+    found: list[dict[int, Channel]] = [{} for _ in plans]
+    for members in _composed_together(plans, every):
+        _write_alike([(plans[number], states[number], keys, found[number]) for number, keys in members], write)
+    for plan, state, baked, own in zip(plans, states, every, found, strict=True):
+        channels = {index: own[index] for keys in baked.channels for index in keys.components}
+        settings = replace(plan.settings, digest=digest(plan.track, plan.settings, plan.own))
+        error = Error(baked.error, baked.error_frame, baked.is_approximate) if baked.is_by_handles else None
+        track = plan.track
+        yield replace(state, slot=track.slot, path=track.path, settings=settings, channels=channels, error=error)
+
+
+def _composed_together(plans: Sequence[TrackPlan], every: Sequence[Baked]) -> Iterator[list[tuple[int, ChannelKeys]]]:
+    """Yield the channels' keys that have one layout together, each with the number of its plan.
+
+    NumPy's cost per call is the same for one channel as for a hundred; the number of keys is limited to save memory.
+    """
+    alike: dict[Hashable, list[tuple[int, ChannelKeys]]] = {}
+    for number, (plan, baked) in enumerate(zip(plans, every, strict=True)):
+        for keys in baked.channels:
+            own = [plan.own.get(index, NO_OWN_KEYS) for index in keys.components]
+            stand = all(each.standing is not None for each in own)
+            alike.setdefault((own[0].keys.frames.tobytes(), stand, *keys.layout), []).append((number, keys))
+    for members in alike.values():
+        _, first = members[0]
+        count = max(1, _KEYS_AT_ONCE // (len(first.components) * (len(first.frames) + len(first.baked))))
+        yield from (members[start : start + count] for start in range(0, len(members), count))
+
+
+def _write_alike(members: Sequence[tuple[TrackPlan, State, ChannelKeys, dict[int, Channel]]], write: Write) -> None:
+    """Write the keys of channels that have one layout, and record what the table stores of each."""
+    keys = ChannelKeys.joined([each for _, _, each, _ in members])
+    places = [(plan, state, index, found) for plan, state, each, found in members for index in each.components]
+    own = [plan.own.get(index, NO_OWN_KEYS) for plan, _, index, _ in places]
+    extrapolation: Extrapolation | None = "CONSTANT" if keys.baked[:-1].all() and keys.handles is None else None
+    is_ended = np.array([each.is_ended for each in own])
+    composed = baked_keys([_played(each, keys) for each in own], keys, is_ended)
+    standing = [each.standing for each in own if each.standing is not None]
+    names: Sequence[Sequence[str]] = [NAMES] * len(own)
+    if len(standing) == len(own) and not len(keys.frames):
+        names = composed.differing(standing)
+    noted = as_written(composed.own, own, composed.placed)
+    generated = np.empty(keys.values.shape, dtype=GENERATED)
+    generated["frame"], generated["value"] = keys.frames, keys.values
+    columns = zip(places, own, composed.channels, names, noted, generated, strict=True)
+    for (plan, state, index, found), each, written, other, own_written, made in columns:
+        track = plan.track
+        before, fcurve = state.channels.get(index), track.channels[index]
+        kept = track.extrapolation(index)
+        # When the extrapolation changes, Blender updates the curve, which may move its handles.
+        write(fcurve, written, NAMES if extrapolate(fcurve, extrapolation or kept) else other)
+        repeat(fcurve, keys.repeats)
+        if keys.chosen is not None:
+            _let_blender_place(fcurve, own_written)
+        rest = None if index in plan.own else track.made.get(index, track.rest[index])
+        edited = each.edited or (index in plan.own and before is not None and before.edited)
+        found[index] = Channel(kept, rest, edited, own_written, made)
+
+
+def _let_blender_place(fcurve: bpy.types.FCurve, written: Written) -> None:
+    """Let Blender place handles of types that the animator chose, and record where they are."""
+    fcurve.update()
+    keys = read_joined([fcurve], _SIDES).keys
+    for side in _SIDES:
+        places, before = getattr(keys, side), written[side]
+        # To align aligned handles again rounds them; repeated bakes must give the same bits.
+        moved = (np.abs(places - before) > _ROUNDED * (1.0 + np.abs(before))).any(axis=1)
+        written[side][moved] = places[moved]
+        fcurve.keyframe_points.foreach_set(side, written[side].ravel())
+
+
+def _played(own: OwnKeys, group: ChannelKeys) -> Keyframes:
+    """Return the own keys with their identities in all floats that the baked curve does not use."""
+    # Ten times as fast as `isin`.
+    kinds = own.keys.interpolation.tobytes()
+    if not any(kind in kinds for kind in BY_NUMBERS):
+        return own.keys
+    played = np.where(group.baked, np.uint8(INTERPOLATION["LINEAR"]), own.keys.interpolation)
+    return identity.with_identities(own.keys, own.identities, played)
