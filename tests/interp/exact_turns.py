@@ -10,7 +10,7 @@ from __future__ import annotations
 import mpmath as mp
 
 from tests.interp import exact
-from tests.interp.seed_002 import left_jacobian
+from tests.interp.holden_article import left_jacobian
 
 
 class Rotations(exact.Track):

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from scipy.interpolate import CubicHermiteSpline, CubicSpline, make_interp_spline
 from scipy.spatial.transform import Rotation, Slerp
 
-from tests.interp import exact, exact_turns, test_b_spline, test_shoemake
+from tests.interp import exact, exact_shoemake, exact_turns, scipy_b_splines
 
 Array = npt.NDArray[np.float64]
 Curve = Callable[[Array], Array]
@@ -203,7 +203,7 @@ def raw_cubic(frames: Array, known: Rotation) -> Curve:
 
 def shoemake(construction: str) -> Callable[[np.random.Generator, Array], Drawn]:
     def curve(frames: Array, known: Rotation) -> Curve:
-        return sampled(test_shoemake.exact_track(frames, quaternions(known), unset(frames), construction).rotation)
+        return sampled(exact_shoemake.exact_track(frames, quaternions(known), unset(frames), construction).rotation)
 
     return turning(curve)
 
@@ -221,7 +221,7 @@ def euler_angles(generator: np.random.Generator, frames: Array) -> Drawn:
 
 
 def cumulative(frames: Array, controls: Rotation) -> Curve:
-    spline = test_b_spline.cumulative(frames, controls)
+    spline = scipy_b_splines.cumulative(frames, controls)
     return lambda at: np.array([quaternions(spline(frame)) for frame in at])
 
 
@@ -296,7 +296,7 @@ REFERENCES: dict[str, tuple[str, dict[str, Reference]]] = {
     "B_SPLINE": (
         "B-splines",
         {
-            "values": Reference("scipy BSpline", values(test_b_spline.scipys)),
+            "values": Reference("scipy BSpline", values(scipy_b_splines.scipys)),
             "rotations": Reference("the products of scipy's Rotation and BSpline", turning(cumulative)),
         },
     ),

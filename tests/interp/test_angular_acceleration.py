@@ -15,14 +15,14 @@ from interp import Keys, evaluate_many, rotations
 from interp.rotations import sphere
 from interp.splines import tcb
 from tests.interp import exact
-from tests.interp.test_rotation_spline import (
+from tests.interp.random_keys import random_parameters, random_rotations
+from tests.interp.rotation_tracks import (
     CONSTRUCTIONS,
     CYCLES,
     ENDS,
+    angular_acceleration,
     exact_rotation_track,
     one_axis,
-    random_parameters,
-    random_rotations,
 )
 
 # As RotationSpline's docstring states it; to be multiplied by 1 / (pi - angle)³ of the flattest arc, and divided by the
@@ -30,15 +30,6 @@ from tests.interp.test_rotation_spline import (
 BOUND = 1e-11
 SHORTEST_EASE = 0.05
 AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
-
-
-def angular_acceleration(rotation, frame):
-    """2 q'' q*, of which the vector part is what (2 q' q*)' is, by a central difference of fourth order."""
-    step, middle = mp.mpf(10) ** -12, mp.mpf(float(frame))
-    around = [rotation(middle + side * step) for side in (-2, -1, 0, 1, 2)]
-    weights = [-1, 16, -30, 16, -1]
-    second = [mp.fsum(w * q[i] for w, q in zip(weights, around, strict=True)) / (12 * step**2) for i in range(4)]
-    return [2 * x for x in exact.multiply(second, exact.conjugate(around[2]))[1:]]
 
 
 def parameters_with_long_eases(generator, keys):

@@ -16,9 +16,9 @@ from splines import CatmullRom
 from interp import Keys, rotations
 from interp.splines import catmull_rom
 from tests.interp import exact, exact_turns
-from tests.interp.seed_002 import Article, catmull_rom_values, left_jacobian
-from tests.interp.test_angular_acceleration import angular_acceleration
-from tests.interp.test_rotation_spline import CYCLES, off, random_rotations
+from tests.interp.holden_article import Article, catmull_rom_values, left_jacobian
+from tests.interp.random_keys import random_rotations
+from tests.interp.rotation_tracks import CYCLES, angular_acceleration, off
 
 AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
 

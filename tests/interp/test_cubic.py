@@ -14,7 +14,7 @@ from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
 from interp import Keys, KeysError, evaluate_many
 from interp.splines import cubic
-from tests.interp.test_vector_spline import random_frames
+from tests.interp.random_keys import random_frames
 
 VALUE_CLASSES = [cubic.NaturalVectorSpline, cubic.ClampedVectorSpline]
 # As NaturalVectorSpline's docstring states it.

@@ -16,15 +16,14 @@ from scipy.spatial.transform import RotationSpline as ScipySpline
 from interp import Keys, KeysError, evaluate_many, rotations
 from interp.splines import cubic
 from tests.interp import exact, exact_turns
-from tests.interp.test_angular_acceleration import angular_acceleration
-from tests.interp.test_vector_spline import random_frames
+from tests.interp.random_keys import random_frames, random_turns
+from tests.interp.rotation_tracks import AXIS, angular_acceleration
 
 CLASSES = [cubic.NaturalRotationSpline, cubic.ClampedRotationSpline]
 # As NaturalRotationSpline's docstring states it, of samples, angular velocities and accelerations alike.
 BOUND = 1e-13
 # What scipy's own closed forms lose at small turns: `test_the_digits_that_scipy_misses_are_scipys`.
 SCIPYS = 1e-10
-AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
 
 
 class SettledScipySpline(ScipySpline):
@@ -32,19 +31,6 @@ class SettledScipySpline(ScipySpline):
 
     TOL = 1e-15
     MAX_ITER = 300
-
-
-def random_turns(seed, keys, largest):
-    """Frames and orientations, and those as scipy has them."""
-    generator = np.random.default_rng(seed)
-    frames = random_frames(generator, keys, 2.0, 20.0)
-    turns = generator.normal(size=(keys, 3))
-    turns *= generator.uniform(0.0, largest, (keys, 1)) / np.linalg.norm(turns, axis=1, keepdims=True)
-    orientations = [Rotation.from_rotvec(turns[0])]
-    for turn in turns[1:]:
-        orientations.append(Rotation.from_rotvec(turn) * orientations[-1])
-    known = Rotation.concatenate(orientations)
-    return frames, np.roll(known.as_quat(), 1, axis=1), known
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(3, 30), st.sampled_from([1e-8, 1e-3, 0.3, 1.0, 2.0]))

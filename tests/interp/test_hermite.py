@@ -12,8 +12,9 @@ from scipy.interpolate import CubicHermiteSpline
 
 from interp import Keys, KeysError, rotations
 from interp.splines import hermite
-from tests.interp.seed_002 import Article, hermite_values
-from tests.interp.test_rotation_spline import CYCLES, off, random_rotations
+from tests.interp.holden_article import Article, hermite_values
+from tests.interp.random_keys import random_rotations
+from tests.interp.rotation_tracks import CYCLES, off
 
 AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
 

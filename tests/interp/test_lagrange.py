@@ -13,7 +13,7 @@ from scipy.interpolate import barycentric_interpolate
 
 from interp import Keys, KeysError, evaluate_many
 from interp.splines import lagrange
-from tests.interp.test_vector_spline import random_frames
+from tests.interp.random_keys import random_frames
 
 # As VectorSpline's docstring states them.
 BOUND, DERIVATIVE_BOUND = 1e-14, 1e-13

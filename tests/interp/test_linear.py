@@ -14,7 +14,8 @@ from scipy.spatial.transform import Rotation, Slerp
 from interp import Keys, KeysError, evaluate_many, rotations
 from interp.splines import linear
 from tests.interp import exact
-from tests.interp.test_rotation_spline import CYCLES, PATHS, exact_rotation_track, off, random_rotations
+from tests.interp.random_keys import random_rotations
+from tests.interp.rotation_tracks import CYCLES, PATHS, exact_rotation_track, off
 
 AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
 

@@ -10,8 +10,8 @@ from scipy.spatial.transform import Rotation
 from interp import Keys, ease, evaluate_many, rotations
 from interp.fitting.curves import ROTATION_TOLERANCE, Request, fit_many
 from interp.splines.methods import METHODS
+from tests.interp.fitted_pieces import largest_difference, numbers_of
 from tests.interp.references import REFERENCES
-from tests.interp.test_fitting import largest_difference, numbers_of
 
 CYCLES = ["SINGLE", "REPEAT", "LOOP"]
 AXIS = np.array([2.0, -3.0, 6.0]) / 7.0

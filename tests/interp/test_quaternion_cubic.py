@@ -13,9 +13,9 @@ from scipy.interpolate import CubicHermiteSpline
 from interp import Keys, KeysError, rotations
 from interp.splines import catmull_rom, quaternion_cubic
 from tests.interp import exact
-from tests.interp.seed_002 import catmull_rom_values
-from tests.interp.test_angular_acceleration import angular_acceleration
-from tests.interp.test_rotation_spline import off, random_rotations
+from tests.interp.holden_article import catmull_rom_values
+from tests.interp.random_keys import random_rotations
+from tests.interp.rotation_tracks import angular_acceleration, off
 
 
 @pytest.mark.parametrize("step", [1e-6, 0.5, 2.0])

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from interp import Keys, KeysError, rotations
 from interp.splines import catmull_rom, linear, logarithmic, roll_pitch_yaw, shoemake, tcb
-from tests.interp.test_rotation_spline import random_rotations
+from tests.interp.random_keys import random_rotations
 
 ORDERS = ["XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"]
 

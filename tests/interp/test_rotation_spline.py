@@ -14,51 +14,16 @@ from scipy.spatial.transform import Rotation, RotationSpline, Slerp
 from interp import Keys, evaluate_many, rotations
 from interp.splines import tcb
 from tests.interp import exact
+from tests.interp.random_keys import random_parameters, random_rotations
+from tests.interp.rotation_tracks import CONSTRUCTIONS, CYCLES, ENDS, PATHS, exact_rotation_track, off, one_axis
 
-CYCLES = ["SINGLE", "REPEAT", "LOOP"]
-ENDS = ["3DS", "TANGENT"]
-CONSTRUCTIONS = ["DE_CASTELJAU", "SQUAD"]
-PATHS = ["SHORTEST", "AS_KEYED"]
 # As RotationSpline's docstring states it; to be multiplied by 1 / (pi - angle) of the flattest arc.
 BOUND = 1e-12
-
-
-def random_parameters(generator, keys):
-    """Parameters, a third of them at their limits or 0."""
-    parameters = generator.uniform(-1.0, 1.0, (5, keys))
-    special = generator.choice([-1.0, 0.0, 1.0], (5, keys))
-    parameters = np.where(generator.random((5, keys)) < 1 / 3, special, parameters)
-    parameters[3:] = np.abs(parameters[3:])
-    return parameters
-
-
-def random_rotations(generator, keys, step):
-    """Orientations, each a turn of about `step` radians from the one before, with any signs."""
-    turns = generator.normal(size=(keys, 3))
-    turns *= step * generator.uniform(0.5, 1.0, (keys, 1)) / np.linalg.norm(turns, axis=1, keepdims=True)
-    q = rotations.turns_to_rotations(np.linalg.norm(turns, axis=1), turns, first=generator.normal(size=4))
-    return q * generator.choice([-1.0, 1.0], (keys, 1))
-
-
-def off(found, expected):
-    """Distances between quaternions, signs included."""
-    return np.linalg.norm(found - expected, axis=1)
-
-
-def one_axis(angles, axis):
-    """Quaternions of turns about one axis, signs kept."""
-    return rotations.from_axis_angle(np.broadcast_to(axis, (len(angles), 3)), np.asarray(angles))
 
 
 def about_axis(q, axis):
     """Angles about a known axis of a continuous sequence."""
     return np.unwrap(2.0 * np.arctan2(q[:, 1:] @ axis, q[:, 0]), period=4.0 * np.pi)
-
-
-def exact_rotation_track(frames, q, parameters, **options):
-    track = exact.Track(frames, q, parameters, **options)
-    track.prepare_rotations()
-    return track
 
 
 @pytest.mark.parametrize("construction", CONSTRUCTIONS)

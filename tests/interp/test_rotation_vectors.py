@@ -13,7 +13,7 @@ from scipy.interpolate import CubicHermiteSpline
 from interp.rotations.rotation_vectors import RotationVectors, Turns
 from interp.rotations.sphere import exp, product
 from tests.interp import exact
-from tests.interp.test_angular_acceleration import angular_acceleration
+from tests.interp.rotation_tracks import angular_acceleration
 
 AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import mpmath as mp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,72 +11,12 @@ from hypothesis import strategies as st
 from interp import Keys, rotations
 from interp.splines import catmull_rom, shoemake
 from tests.interp import exact
-from tests.interp.test_angular_acceleration import angular_acceleration
-from tests.interp.test_rotation_spline import CYCLES, off, random_rotations
+from tests.interp.exact_shoemake import exact_track
+from tests.interp.random_keys import random_rotations
+from tests.interp.rotation_tracks import CYCLES, angular_acceleration, off
 
 AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
 KINDS = {"DE_CASTELJAU": shoemake.RotationSpline, "BLEND": shoemake.BlendSpline}
-
-
-class ExactShoemake(exact.Track):
-    """Szirmay-Kalos, section 13.5, by its words: mirrored, bisected, blended.
-
-    Neighbours at the nearer one's distance, and an arc divided as the lengths are, make it fit for any spacing; evenly
-    spaced they are the neighbours themselves, and the arc is bisected.
-    """
-
-    def mirrored(self, p, q):
-        """p mirrored with respect to q."""
-        twice = 2 * exact.dot(p, q)
-        return [twice * b - a for a, b in zip(p, q, strict=True)]
-
-    def bisected(self, p, q):
-        total = [a + b for a, b in zip(p, q, strict=True)]
-        return [x / exact.length(total) for x in total]
-
-    def towards(self, key):
-        """The control a[key] and how many frames away it is."""
-        before, after = self.quaternion_neighbours(key)
-        d1, d2 = self.spacing(key)
-        near = min(d1, d2)
-        if d1 == d2:
-            return self.bisected(self.mirrored(before, self.p[key]), after), near
-        near_before, near_after = self.slerp(self.p[key], before, near / d1), self.slerp(self.p[key], after, near / d2)
-        return self.slerp(self.mirrored(near_before, self.p[key]), near_after, d1 / (d1 + d2)), near
-
-    def along(self, key, frames):
-        """The great arc through a key and its control, that many frames from the key."""
-        control, near = self.towards(key)
-        return self.slerp(self.p[key], control, frames / near)
-
-    def rotation(self, frame):
-        n, t = self.at(frame)
-        if self.last == 0:
-            return self.p[0]
-        q, following, d = self.p[n], self.p[n + 1], self.f[n + 1] - self.f[n]
-        if self.last == 1:
-            return self.slerp(q, following, t)
-        starts, ends = self.is_end(n), self.is_end(n + 1)
-        if self.construction == "BLEND":
-            between = self.slerp(q, following, t)
-            left = None if starts else self.slerp(self.along(n, t * d), between, t)
-            right = None if ends else self.slerp(between, self.along(n + 1, (t - 1) * d), t)
-            if starts or ends:
-                return right if starts else left
-            return self.slerp(left, right, t)
-        third = mp.mpf(1) / 3
-        leave = self.slerp(q, self.along(n + 1, -d / 2), 2 * third) if starts else self.along(n, third * d)
-        arrive = self.slerp(following, self.along(n, d / 2), 2 * third) if ends else self.along(n + 1, -third * d)
-        points = [q, leave, arrive, following]
-        while len(points) > 1:
-            points = [self.slerp(points[i], points[i + 1], t) for i in range(len(points) - 1)]
-        return points[0]
-
-
-def exact_track(frames, q, parameters, construction, cycle="SINGLE", path="SHORTEST"):
-    track = ExactShoemake(frames, q, parameters, cycle=cycle, path=path, construction=construction)
-    track.prepare_rotations()
-    return track
 
 
 @pytest.mark.parametrize("construction", KINDS)

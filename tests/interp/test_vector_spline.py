@@ -13,6 +13,7 @@ from scipy.interpolate import BPoly, CubicHermiteSpline
 from interp import Keys
 from interp.splines import tcb
 from tests.interp import exact
+from tests.interp.random_keys import random_frames
 
 CYCLES = ["SINGLE", "REPEAT", "LOOP"]
 # As VectorSpline's docstring states it.
@@ -26,12 +27,6 @@ def random_parameters(generator, keys, eased=True):
     parameters = np.where(generator.random((5, keys)) < 1 / 3, special, parameters)
     parameters[3:] = np.abs(parameters[3:]) if eased else 0.0
     return parameters
-
-
-def random_frames(generator, keys, shortest=1.0, longest=40.0):
-    """Frames whose distances run over all magnitudes between two."""
-    lengths = np.exp(generator.uniform(np.log(shortest), np.log(longest), keys))
-    return np.cumsum(lengths) - 20.0
 
 
 def samples_of(generator, frames, beyond):

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the pieces of a fit play, and how far that is from the spline."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from scipy.interpolate import CubicHermiteSpline
+
+from interp import rotations
+
+AMONG_PIECES = 24
+
+
+def numbers_of(spline, held):
+    """A track's keys in channels that go on from each other."""
+    q = spline.keys.values
+    if held == "QUATERNION":
+        return q
+    if held == "AXIS_ANGLE":
+        axes, angles = rotations.follow_axis_angle(q)
+        return np.column_stack([angles, axes])
+    return rotations.follow_euler(q, held)
+
+
+def orientations(numbers, held):
+    if held == "QUATERNION":
+        return rotations.normalise(numbers)
+    if held == "AXIS_ANGLE":
+        return rotations.from_axis_angle(numbers[:, 1:], numbers[:, 0])
+    return rotations.from_euler(numbers, held)
+
+
+def segments(spline, numbers, fit):
+    """For each segment and channel the frames, values and derivatives of its pieces' ends."""
+    frames = spline.keys.frames
+    for index, (start, end) in enumerate(pairwise(frames)):
+        channels = []
+        for channel, knots in enumerate(fit.knots):
+            own = (knots.frames > start) & (knots.frames < end)
+            channels.append(
+                (
+                    np.concatenate([[start], knots.frames[own], [end]]),
+                    np.concatenate([numbers[index, [channel]], knots.values[own], fit.arriving[index + 1, [channel]]]),
+                    np.concatenate(
+                        [fit.outgoing[index, [channel]], knots.derivatives[own], fit.incoming[index + 1, [channel]]]
+                    ),
+                )
+            )
+        yield channels
+
+
+def largest_difference(spline, numbers, fit, held=None):
+    """Of what the pieces play from the spline, in each segment: an angle, or each channel's difference."""
+    found = []
+    for channels in segments(spline, numbers, fit):
+        places = np.concatenate([each[0] for each in channels])
+        frames = np.concatenate([np.linspace(a, b, AMONG_PIECES) for a, b in pairwise(places) if b > a])
+        played = np.stack([CubicHermiteSpline(*each)(frames) for each in channels], axis=1)
+        if held is None:
+            found.append(np.abs(played - spline(frames)).max(axis=0))
+        else:
+            found.append(rotations.angle_between(orientations(played, held), spline(frames)).max())
+    return np.array(found)

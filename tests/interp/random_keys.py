@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keys drawn at random: frames, orientations, TCB parameters."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from interp import rotations
+
+
+def random_frames(generator, keys, shortest=1.0, longest=40.0):
+    """Frames whose distances run over all magnitudes between two."""
+    lengths = np.exp(generator.uniform(np.log(shortest), np.log(longest), keys))
+    return np.cumsum(lengths) - 20.0
+
+
+def random_turns(seed, keys, largest):
+    """Frames and orientations, and those as scipy has them."""
+    generator = np.random.default_rng(seed)
+    frames = random_frames(generator, keys, 2.0, 20.0)
+    turns = generator.normal(size=(keys, 3))
+    turns *= generator.uniform(0.0, largest, (keys, 1)) / np.linalg.norm(turns, axis=1, keepdims=True)
+    orientations = [Rotation.from_rotvec(turns[0])]
+    for turn in turns[1:]:
+        orientations.append(Rotation.from_rotvec(turn) * orientations[-1])
+    known = Rotation.concatenate(orientations)
+    return frames, np.roll(known.as_quat(), 1, axis=1), known
+
+
+def random_parameters(generator, keys):
+    """Parameters, a third of them at their limits or 0."""
+    parameters = generator.uniform(-1.0, 1.0, (5, keys))
+    special = generator.choice([-1.0, 0.0, 1.0], (5, keys))
+    parameters = np.where(generator.random((5, keys)) < 1 / 3, special, parameters)
+    parameters[3:] = np.abs(parameters[3:])
+    return parameters
+
+
+def random_rotations(generator, keys, step):
+    """Orientations, each a turn of about `step` radians from the one before, with any signs."""
+    turns = generator.normal(size=(keys, 3))
+    turns *= step * generator.uniform(0.5, 1.0, (keys, 1)) / np.linalg.norm(turns, axis=1, keepdims=True)
+    q = rotations.turns_to_rotations(np.linalg.norm(turns, axis=1), turns, first=generator.normal(size=4))
+    return q * generator.choice([-1.0, 1.0], (keys, 1))

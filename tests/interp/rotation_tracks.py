@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tracks of rotations: their options, turns about one axis, the same at 50 digits, and how far two are apart."""
+
+from __future__ import annotations
+
+import mpmath as mp
+import numpy as np
+
+from interp import rotations
+from tests.interp import exact
+
+CYCLES = ["SINGLE", "REPEAT", "LOOP"]
+ENDS = ["3DS", "TANGENT"]
+CONSTRUCTIONS = ["DE_CASTELJAU", "SQUAD"]
+PATHS = ["SHORTEST", "AS_KEYED"]
+
+
+def off(found, expected):
+    """Distances between quaternions, signs included."""
+    return np.linalg.norm(found - expected, axis=1)
+
+
+def one_axis(angles, axis):
+    """Quaternions of turns about one axis, signs kept."""
+    return rotations.from_axis_angle(np.broadcast_to(axis, (len(angles), 3)), np.asarray(angles))
+
+
+def exact_rotation_track(frames, q, parameters, **options):
+    track = exact.Track(frames, q, parameters, **options)
+    track.prepare_rotations()
+    return track
+
+
+AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
+
+
+def angular_acceleration(rotation, frame):
+    """2 q'' q*, of which the vector part is what (2 q' q*)' is, by a central difference of fourth order."""
+    step, middle = mp.mpf(10) ** -12, mp.mpf(float(frame))
+    around = [rotation(middle + side * step) for side in (-2, -1, 0, 1, 2)]
+    weights = [-1, 16, -30, 16, -1]
+    second = [mp.fsum(w * q[i] for w, q in zip(weights, around, strict=True)) / (12 * step**2) for i in range(4)]
+    return [2 * x for x in exact.multiply(second, exact.conjugate(around[2]))[1:]]
