@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`animation`: that part of the installed package, in a new, empty file."""
+"""`animation`: that part of the installed package, in a new, empty file. `arm`: an armature there.
+
+`bakes`: the tracks that are baked again.
+"""
 
 from __future__ import annotations
 
@@ -12,3 +15,44 @@ import pytest
 @pytest.fixture
 def animation(tcb_animation: ModuleType, scene) -> ModuleType:
     return importlib.import_module(f"{tcb_animation.__name__}.animation")
+
+
+@pytest.fixture
+def arm(scene):
+    """An armature with an upper bone, a lower one on its tail, and a loose one beside it; the first two turn."""
+    import bpy
+
+    from tests.animation.curves import key
+
+    armature = bpy.data.armatures.new("Arm")
+    item = bpy.data.objects.new("Arm", armature)
+    scene.collection.objects.link(item)
+    bpy.context.view_layer.objects.active = item
+    bpy.ops.object.mode_set(mode="EDIT")
+    upper, lower, loose = (armature.edit_bones.new(name) for name in ("upper", "lower", "loose"))
+    upper.head, upper.tail = (0, 0, 0), (0, 0, 2)
+    lower.head, lower.tail = upper.tail, (0, 0.5, 4)
+    loose.head, loose.tail = (1, 0, 0), (1, 0, 1)
+    lower.parent, loose.parent = upper, upper
+    bpy.ops.object.mode_set(mode="OBJECT")
+    scene.frame_end = 41
+    for name in ("upper", "lower"):
+        item.pose.bones[name].rotation_mode = "XYZ"
+        path = f'pose.bones["{name}"].rotation_euler'
+        key(item, path, [(1, (0, 0, 0)), (21, (1, 0.5, 0)), (41, (0, 0, 2))])
+    return item
+
+
+@pytest.fixture
+def bakes(animation, monkeypatch) -> list[str]:
+    """The tracks that were baked again."""
+    done: list[str] = []
+    original = animation.live.update.rebake
+
+    def rebake(datablocks, channels, tracks, otherwise):
+        tracks = list(tracks)
+        done.extend(track.path for track in tracks)
+        return original(datablocks, channels, tracks, otherwise)
+
+    monkeypatch.setattr(animation.live.update, "rebake", rebake)
+    return done

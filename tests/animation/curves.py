@@ -200,3 +200,27 @@ def seen(frame: float, datablock: bpy.types.ID) -> bpy.types.ID:
     """The datablock as it is rendered at `frame`."""
     play(frame)
     return datablock.evaluated_get(bpy.context.evaluated_depsgraph_get())
+
+
+def function(datablock, keys, path: str = "tcb_frame", interpolation: str = "LINEAR", extrapolation: str = "CONSTANT"):
+    """An F-curve as an animator makes it."""
+    key(datablock, path, keys)
+    fcurve = curve(datablock, path)
+    fcurve.extrapolation = extrapolation
+    for point in fcurve.keyframe_points:
+        point.interpolation = interpolation
+    fcurve.update()
+    return fcurve
+
+
+def generated(fcurve) -> list[float]:
+    return [point.co.x for point in fcurve.keyframe_points if point.type == "GENERATED"]
+
+
+KEYS = [(0, (0, 0, 0)), (10, (5, 2, 3)), (25, (-1, 0, 2)), (40, (0, 4, -2))]
+
+
+def keyed(name: str = "Ball", path: str = "location") -> bpy.types.Object:
+    item = new_object(name)
+    key(item, path, KEYS)
+    return item

@@ -6,6 +6,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
+from tests.animation.action_users import load, push_down, share, tweak
 from tests.animation.curves import (
     HAS_SLOTS,
     action_bits,
@@ -28,12 +29,6 @@ def keyed(name: str = "Ball") -> bpy.types.Object:
     item = new_object(name)
     key(item, "location", KEYS, group="Places")
     return item
-
-
-def share(action: bpy.types.Action, item: bpy.types.Object, slot=None) -> None:
-    item.animation_data_create().action = action
-    if HAS_SLOTS:
-        item.animation_data.action_slot = slot or action.slots[0]
 
 
 def baked_frames(item: bpy.types.Object) -> int:
@@ -205,23 +200,6 @@ def test_merging_actions_keeps_each_bake(animation) -> None:
 # NLA
 
 
-def push_down(item: bpy.types.Object) -> bpy.types.NlaStrip:
-    data = item.animation_data
-    slot = data.action_slot if HAS_SLOTS else None
-    strip = data.nla_tracks.new().strips.new("Strip", 0, data.action)
-    if HAS_SLOTS:
-        strip.action_slot = slot
-    data.action = None
-    return strip
-
-
-def tweak(item: bpy.types.Object) -> None:
-    item.animation_data.nla_tracks[0].select = True
-    item.animation_data.nla_tracks.active = item.animation_data.nla_tracks[0]
-    item.animation_data.nla_tracks[0].strips[0].select = True
-    item.animation_data.use_tweak_mode = True
-
-
 def test_animation_in_the_nla_only_is_refused(animation) -> None:
     item = keyed()
     action = item.animation_data.action
@@ -278,13 +256,6 @@ def baked_library(animation, library) -> str:
     bpy.ops.wm.save_mainfile()
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     return library
-
-
-def load(path: str, link: bool) -> bpy.types.Object:
-    with bpy.data.libraries.load(path, link=link) as (_source, target):
-        target.objects = ["Ball"]
-    bpy.context.scene.collection.objects.link(target.objects[0])
-    return target.objects[0]
 
 
 @pytest.mark.parametrize("verb", ["bake", "enable", "restore", "remove"])

@@ -15,15 +15,15 @@ from tests.animation.curves import (
     curve,
     differences,
     fcurves,
+    function,
     has_table,
     is_frame_function,
     key,
     new_object,
     snapshot,
 )
-from tests.animation.test_rebake import mixed, parametrised
-from tests.animation.test_retimed import function
-from tests.animation.test_table import damaged
+from tests.animation.damage import damaged
+from tests.animation.random_tracks import mixed, parametrised
 
 FLOATS = ("back", "amplitude", "period")
 DEFAULTS = {"back": 1.70158, "amplitude": 0.8, "period": 4.1}

@@ -14,9 +14,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from tests.animation.curves import MODES, curve, fcurves, key, new_object, rotation_path
-from tests.animation.test_interpolation import FRAMES, OUTPUTS, choose
-from tests.animation.test_rotations import channels_at, quaternion_of, rotations_near_each_other, values_of
-from tests.animation.test_samples import VALUES
+from tests.animation.interpolation_choice import FRAMES, OUTPUTS, choose
+from tests.animation.locations import VALUES
+from tests.animation.rotations import channels_at, quaternion_of, rotations_near_each_other, values_of
 
 KINDS = ["CONSTANT", "LINEAR", "SINE", "CIRC", "BACK", "BOUNCE", "ELASTIC"]
 SMOOTH = ["CONSTANT", "LINEAR", "SINE", "BACK"]

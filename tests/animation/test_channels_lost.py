@@ -8,7 +8,7 @@ import bpy
 import pytest
 
 from tests.animation.curves import co, curve, differences, fcurves, given, has_table, key, new_object, snapshot
-from tests.animation.test_edits import dope_sheet
+from tests.animation.edits import dope_sheet
 from tools.edit_kinds import mark_selected
 
 LOCATION = [(0, (0, 0, 0)), (10, (5, 2, 3)), (20, (-1, 0, 2)), (30, (0, 4, -2))]

@@ -8,10 +8,8 @@ import random
 import numpy as np
 import pytest
 
-from tests.animation.curves import MODES, co, curve, fcurves, key, new_object, rotation_path
-from tests.animation.test_curves import generated
-from tests.animation.test_retimed import function
-from tests.animation.test_rotations import channels_at, rotations_near_each_other, values_of
+from tests.animation.curves import MODES, co, curve, fcurves, function, generated, key, new_object, rotation_path
+from tests.animation.rotations import channels_at, rotations_near_each_other, values_of
 
 OUTPUTS = ["SAMPLES", "CURVES"]
 RANGES = [None, (12.0, 28.0), (-35.0, 95.0)]

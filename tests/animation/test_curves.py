@@ -20,15 +20,17 @@ from tests.animation.curves import (
     curve,
     differences,
     fcurves,
+    function,
+    generated,
     key,
     new_object,
     rotation_path,
     snapshot,
 )
-from tests.animation.test_rebake import mixed, parametrised
-from tests.animation.test_restore import _random_action
-from tests.animation.test_retimed import function
-from tests.animation.test_rotations import (
+from tests.animation.locations import FRAMES, VALUES, expected_at
+from tests.animation.locations import keyed as keyed_location
+from tests.animation.random_tracks import mixed, parametrised, random_action
+from tests.animation.rotations import (
     ALL_PARAMETERS,
     channels_at,
     keyed,
@@ -36,8 +38,6 @@ from tests.animation.test_rotations import (
     rotations_near_each_other,
     values_of,
 )
-from tests.animation.test_samples import FRAMES, VALUES, expected_at
-from tests.animation.test_samples import keyed as keyed_location
 
 DEGREE = math.radians(1.0)
 TOLERANCE = 0.01 * DEGREE
@@ -48,10 +48,6 @@ SEED = 20250301
 def places(first: float, last: float) -> list[float]:
     """Ten a frame, as float32 has them."""
     return sorted({float(np.float32(place)) for place in np.arange(first, last + 0.05, 0.1)})
-
-
-def generated(fcurve) -> list[float]:
-    return [point.co.x for point in fcurve.keyframe_points if point.type == "GENERATED"]
 
 
 def widest_angle(thing, mode: str, keys, frames, cycle: str = "SINGLE", shortest: bool = True) -> float:
@@ -257,7 +253,7 @@ def test_restore_gives_back_the_bits_of_random_actions(animation, part: int) -> 
     wrong = []
     for number in range(part, 120, 4):
         dice = random.Random(SEED + number)
-        thing = _random_action(dice, number // 4)
+        thing = random_action(dice, number // 4)
         before = snapshot(thing)
         animation.enable(thing)
         for fcurve in fcurves(thing):

@@ -17,12 +17,9 @@ import numpy as np
 import pytest
 
 from tests.animation.curves import bits, co, curve, differences, fcurves, key, snapshot
+from tests.animation.exports import FRAMES, PLACES, complaints, fbx, gltf, rig
 from tests.cli import tool
 
-FRAMES = (1.0, 10.0, 25.0, 40.0)
-PLACES = ((0, 0, 0), (5, 2, 3), (-1, 0, 2), (0, 4, -2))
-TURNS = ((1.0, 0.0, 0.0, 0.0), (0.9, 0.3, 0.1, 0.0), (0.6, 0.2, 0.5, -0.4), (0.8, -0.1, 0.4, 0.2))
-BONES = ("Upper", "Lower")
 OURS = ("tcb_animation", "tcb_tracks", "tcb_live")
 TABLE = "tcb_animation"
 
@@ -34,24 +31,6 @@ def ball() -> bpy.types.Object:
     made = bpy.data.objects.new("Ball", mesh)
     bpy.context.scene.collection.objects.link(made)
     key(made, "location", list(zip(FRAMES, PLACES, strict=True)))
-    return made
-
-
-def rig() -> bpy.types.Object:
-    """An armature with two bones, both of which turn."""
-    armature = bpy.data.armatures.new("Rig")
-    made = bpy.data.objects.new("Rig", armature)
-    bpy.context.scene.collection.objects.link(made)
-    bpy.context.view_layer.objects.active = made
-    bpy.ops.object.mode_set(mode="EDIT")
-    parent = None
-    for number, name in enumerate(BONES):
-        bone = armature.edit_bones.new(name)
-        bone.head, bone.tail, bone.parent = (0, number, 0), (0, number + 1, 0), parent
-        parent = bone
-    bpy.ops.object.mode_set(mode="OBJECT")
-    for name in BONES:
-        key(made, f'pose.bones["{name}"].rotation_quaternion', list(zip(FRAMES, TURNS, strict=True)), group=name)
     return made
 
 
@@ -86,18 +65,6 @@ STATES = ("enabled", "samples", "curves", "new action", "removed", "live and rem
 PLAIN = ("new action", "removed", "live and removed")
 
 
-def gltf(path: Path, **options: Any) -> Path:
-    file = path.with_suffix(".gltf")
-    bpy.ops.export_scene.gltf(filepath=str(file), export_format="GLTF_SEPARATE", export_yup=False, **options)
-    return file
-
-
-def fbx(path: Path) -> Path:
-    file = path.with_suffix(".fbx")
-    bpy.ops.export_scene.fbx(filepath=str(file), use_custom_props=True)
-    return file
-
-
 def usd(path: Path) -> Path:
     # As text: the other kind is compressed.
     file = path.with_suffix(".usda")
@@ -112,13 +79,6 @@ def alembic(path: Path) -> Path:
 
 
 EXPORTERS = {"glTF": gltf, "FBX": fbx, "USD": usd, "Alembic": alembic}
-
-
-def complaints(capfd: pytest.CaptureFixture[str]) -> list[str]:
-    """Warnings and errors that were printed, but for those of libraries that Blender as a module comes without."""
-    printed = "\n".join(capfd.readouterr())
-    found = (line for line in printed.splitlines() if any(word in line.lower() for word in ("warning", "error")))
-    return [line for line in found if "library could not be found" not in line]
 
 
 def traces(file: Path) -> list[str]:
@@ -222,7 +182,7 @@ import sys
 import bpy
 
 sys.path.insert(0, sys.argv[1])
-from tests.animation.test_exporters import fbx, gltf
+from tests.animation.exports import fbx, gltf
 from pathlib import Path
 
 bpy.ops.wm.open_mainfile(filepath=sys.argv[2])

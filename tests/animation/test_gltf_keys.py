@@ -13,7 +13,7 @@ import pytest
 
 from tests.animation import reference
 from tests.animation.curves import co, curve, differences, fcurves, key, new_object, snapshot
-from tests.animation.test_exporters import FRAMES, PLACES, TURNS, complaints, gltf, rig
+from tests.animation.exports import FRAMES, PLACES, TURNS, complaints, gltf, rig
 
 MIXED = "there are keyframes with different interpolation methods in one channel"
 NUMBER = "the number of keyframes is not equal for all channel tracks"

@@ -18,6 +18,7 @@ from tests.animation.curves import (
     curve,
     differences,
     fcurves,
+    function,
     has_table,
     key,
     new_object,
@@ -25,8 +26,9 @@ from tests.animation.curves import (
     rotation_path,
     snapshot,
 )
-from tests.animation.test_retimed import function
-from tests.animation.test_rotations import (
+from tests.animation.locations import VALUES, expected_at
+from tests.animation.locations import keyed as keyed_location
+from tests.animation.rotations import (
     ALL_PARAMETERS,
     channels_at,
     keyed,
@@ -34,8 +36,6 @@ from tests.animation.test_rotations import (
     rotations_near_each_other,
     values_of,
 )
-from tests.animation.test_samples import VALUES, expected_at
-from tests.animation.test_samples import keyed as keyed_location
 
 FRAMES = [0.0, 7.0, 12.5, 30.0, 36.0]
 ROUNDING = 2e-6

@@ -12,7 +12,7 @@ from mathutils import Vector
 from scipy.spatial.transform import Rotation
 
 from tests.animation.curves import co, curve, differences, key, new_object, snapshot
-from tests.animation.test_live import handlers_of, let_time_pass
+from tests.animation.live import handlers_of, let_time_pass
 
 KEYS = [(0, (0, 1, 2)), (10, (5, -1, 2)), (25, (6, 1, 2)), (40, (-3, 0, 2))]
 

@@ -9,7 +9,6 @@ import pytest
 from mathutils import Matrix, Quaternion
 
 from tests.animation.curves import action_bits, animators_bits, fcurves, key, new_object, play, seen
-from tests.animation.test_joints import arm  # noqa: F401
 
 FRAMES = np.arange(1.0, 42.0)
 
@@ -118,7 +117,7 @@ def test_the_original_action_is_kept_to_the_last_bit_and_the_new_one_is_plain(an
     assert {kind for state in new for kind in state["type"]} == {"KEYFRAME"}
 
 
-def test_a_bone_is_interpolated_in_the_world_too(animation, arm):  # noqa: F811
+def test_a_bone_is_interpolated_in_the_world_too(animation, arm):
     key(arm, "location", [(1, (0, 0, 0)), (41, (3, 0, 0))])
     path = 'pose.bones["loose"].location'
     key(arm, path, [(1, (0, 0, 0)), (41, (0, 0, 0))])
@@ -177,7 +176,7 @@ def test_what_can_not_be_interpolated_there_is_refused_and_nothing_changes(anima
     assert action_bits(action) == before
 
 
-def test_a_bone_below_another_counts_with_the_motion_that_this_one_gets(animation, arm):  # noqa: F811
+def test_a_bone_below_another_counts_with_the_motion_that_this_one_gets(animation, arm):
     """Both turn in the world: upper and lower have the same orientation at all keys, so also between."""
     path = 'pose.bones["{}"].rotation_euler'.format
     key(arm, "rotation_euler", [(1, (0, 0, 0)), (41, (0, 0, 2))])

@@ -23,7 +23,10 @@ from tests.animation.curves import (
     rotation_path,
     snapshot,
 )
-from tests.animation.test_rotations import (
+from tests.animation.interpolation_choice import FRAMES, HELD, OUTPUTS, choose
+from tests.animation.locations import VALUES, expected_at
+from tests.animation.locations import keyed as keyed_location
+from tests.animation.rotations import (
     ALL_PARAMETERS,
     channels_at,
     keyed,
@@ -31,13 +34,7 @@ from tests.animation.test_rotations import (
     rotations_near_each_other,
     values_of,
 )
-from tests.animation.test_samples import VALUES, expected_at
-from tests.animation.test_samples import keyed as keyed_location
 
-FRAMES = [0.0, 7.0, 12.5, 30.0, 36.0]
-OUTPUTS = ["SAMPLES", "CURVES", "HANDLES"]
-HELD = 1
-"""The row of the key that is held: keys 0 and 1 are one spline, keys 2 to 4 another."""
 PLACES = [frame for frame in np.arange(-2, 40, 0.25).tolist() if frame not in FRAMES]
 
 
@@ -222,13 +219,6 @@ def test_enable_keeps_the_look_around_held_keys(animation) -> None:
 
 
 OTHERS = ["LINEAR", "SINE", "BACK", "BOUNCE"]
-
-
-def choose(thing: bpy.types.Object, kind: str, row: int = HELD) -> None:
-    """As by T in the Dope Sheet."""
-    for fcurve in fcurves(thing):
-        next(p for p in fcurve.keyframe_points if p.co.x == FRAMES[row]).interpolation = kind
-        fcurve.update()
 
 
 def plain(kind: str, name: str = "Plain") -> bpy.types.Object:

@@ -15,28 +15,6 @@ from tests.animation.curves import curve, key, new_object, play, seen
 FRAMES = np.arange(1, 41.25, 0.25)
 
 
-@pytest.fixture
-def arm(scene):
-    """An armature with an upper bone, a lower one on its tail, and a loose one beside it; the first two turn."""
-    armature = bpy.data.armatures.new("Arm")
-    item = bpy.data.objects.new("Arm", armature)
-    scene.collection.objects.link(item)
-    bpy.context.view_layer.objects.active = item
-    bpy.ops.object.mode_set(mode="EDIT")
-    upper, lower, loose = (armature.edit_bones.new(name) for name in ("upper", "lower", "loose"))
-    upper.head, upper.tail = (0, 0, 0), (0, 0, 2)
-    lower.head, lower.tail = upper.tail, (0, 0.5, 4)
-    loose.head, loose.tail = (1, 0, 0), (1, 0, 1)
-    lower.parent, loose.parent = upper, upper
-    bpy.ops.object.mode_set(mode="OBJECT")
-    scene.frame_end = 41
-    for name in ("upper", "lower"):
-        item.pose.bones[name].rotation_mode = "XYZ"
-        path = f'pose.bones["{name}"].rotation_euler'
-        key(item, path, [(1, (0, 0, 0)), (21, (1, 0.5, 0)), (41, (0, 0, 2))])
-    return item
-
-
 def gaps(item, ends):
     """What Blender makes of the distance between two points, given by a function of the evaluated object."""
     result = []

@@ -7,7 +7,6 @@ edit would have left without a bake; and when it bakes, and when not.
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
 from typing import Any
@@ -17,9 +16,21 @@ import numpy as np
 import pytest
 
 from tests.animation.curves import HAS_SLOTS, bags_in, co, curve, differences, key, new_object, snapshot
-from tests.animation.test_edits import editor, unlike
+from tests.animation.edits import unlike
+from tests.animation.live import (
+    copied,
+    handlers_of,
+    let_be_read,
+    let_time_pass,
+    live_object,
+    removed,
+    rig_of,
+    set_value,
+    unselected,
+)
 from tests.animation.walks import ALL, KEYS, NONE, Alike, Walk, rows
 from tools.edit_judge import DOUBT
+from tools.edit_kinds import editor
 
 EDITS = int(os.environ.get("TCB_WALK", "24"))
 OUTPUTS: dict[str, dict[str, Any]] = {
@@ -28,43 +39,6 @@ OUTPUTS: dict[str, dict[str, Any]] = {
     "curves": {"output": "CURVES"},
     "handles": {"output": "HANDLES"},
 }
-
-
-def copied(thing: bpy.types.Object, name: str) -> bpy.types.Object:
-    """An object with a copy of its action, not live."""
-    other = thing.copy()
-    other.name = name
-    action = other.animation_data.action = thing.animation_data.action.copy()
-    if HAS_SLOTS:
-        other.animation_data.action_slot = action.slots[0]
-    action.tcb_live = False
-    return other
-
-
-def removed(thing: bpy.types.Object) -> None:
-    bpy.data.actions.remove(thing.animation_data.action)
-    bpy.data.objects.remove(thing)
-
-
-def handlers_of(animation) -> Any:
-    return importlib.import_module(animation.__name__.replace(".animation", ".ui.handlers"))
-
-
-def let_time_pass(animation) -> None:
-    """What happens in a window after an edit: without one, no timer runs."""
-    handlers = handlers_of(animation)
-    bpy.context.view_layer.update()
-    handlers._state.edited_at = -handlers.QUIET
-    while handlers._tick() is not None:
-        handlers._state.edited_at = -handlers.QUIET
-
-
-def let_be_read(animation) -> None:
-    """Let all notes have been drawn long enough."""
-    handlers = handlers_of(animation)
-    for lines in handlers._state.notes.values():
-        handlers.note_seen(lines)
-    handlers._state.seen = {line: at - handlers.READING for line, at in handlers._state.seen.items()}
 
 
 def own_keys(animation, thing: bpy.types.Object) -> dict[tuple[str, int], list[list[float]]]:
@@ -111,14 +85,6 @@ def with_signs(wanted: Keys, got: Keys, shown: Keys) -> Keys:
                     for row in wanted[name]:
                         row[1] = number if row[0] == at else row[1]
     return wanted
-
-
-def unselected(state: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Whether generated keys are selected is nobody's concern: a bake leaves them deselected."""
-    for bits in state:
-        for name in ("select_control_point", "select_left_handle", "select_right_handle"):
-            bits[name] = [on and kind != "GENERATED" for on, kind in zip(bits[name], bits["type"], strict=True)]
-    return state
 
 
 def is_rounding(*difference: object) -> bool:
@@ -196,24 +162,6 @@ def thing(request, animation) -> bpy.types.Object:
     return live_object(animation, "Ball", request.param)
 
 
-def live_object(animation, name: str, output: str = "SAMPLES") -> bpy.types.Object:
-    item = new_object(name)
-    key(item, "location", [(0, (0, 1, 2)), (10, (5, -1, 2)), (25, (1, 1, 2.5)), (40, (-3, 0, 2))], group="Transform")
-    item.select_set(True)
-    bpy.context.view_layer.objects.active = item
-    animation.key_set(item, "location", 10, tension=0.5)
-    animation.bake(item, output=output)
-    item.animation_data.action.tcb_live = True
-    bpy.ops.tcb.sync()
-    return item
-
-
-def set_value(thing: bpy.types.Object, value: float, row: int = 0) -> None:
-    """Give the x of the animator's first key, or another of them, that value."""
-    points = curve(thing, "location").keyframe_points
-    [point for point in points if point.type != "GENERATED"][row].co_ui.y = value
-
-
 def is_as_baked(animation, thing: bpy.types.Object) -> bool:
     """Whether a bake of all would change nothing."""
     whole = copied(thing, "Whole")
@@ -221,21 +169,6 @@ def is_as_baked(animation, thing: bpy.types.Object) -> bool:
     same = differences(unselected(snapshot(whole, False)), unselected(snapshot(thing, False))) == []
     removed(whole)
     return same
-
-
-@pytest.fixture
-def bakes(animation, monkeypatch) -> list[str]:
-    """The tracks that were baked again."""
-    done: list[str] = []
-    original = animation.live.update.rebake
-
-    def rebake(datablocks, channels, tracks, otherwise):
-        tracks = list(tracks)
-        done.extend(track.path for track in tracks)
-        return original(datablocks, channels, tracks, otherwise)
-
-    monkeypatch.setattr(animation.live.update, "rebake", rebake)
-    return done
 
 
 def test_its_own_writing_is_no_edit(animation, thing, bakes) -> None:
@@ -678,16 +611,6 @@ def test_another_order_of_euler_angles_is_followed(animation, scene, output: str
     thing.rotation_mode = "ZYX"
     let_time_pass(animation)
     assert differences(unselected(snapshot(expected, False)), unselected(snapshot(thing, False))) == []
-
-
-def rig_of(bone: str) -> bpy.types.Object:
-    item = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
-    bpy.context.scene.collection.objects.link(item)
-    bpy.context.view_layer.objects.active = item
-    bpy.ops.object.mode_set(mode="EDIT")
-    item.data.edit_bones.new(bone).tail = (0, 0, 1)
-    bpy.ops.object.mode_set(mode="OBJECT")
-    return item
 
 
 def test_another_order_of_a_bones_euler_angles_is_followed_after_a_change_of_frame(animation, scene) -> None:

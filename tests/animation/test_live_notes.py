@@ -9,7 +9,7 @@ import bpy
 import pytest
 
 from tests.animation.curves import HAS_SLOTS, curve, key, new_object
-from tests.animation.test_live import handlers_of, let_be_read, let_time_pass, live_object, rig_of, set_value
+from tests.animation.live import handlers_of, let_be_read, let_time_pass, live_object, rig_of, set_value
 
 TURNS = [(0, (0.0, 0.1, 0.2)), (10, (1.2, 0.7, -0.4)), (30, (-0.3, 1.1, 0.9))]
 BONE = 'pose.bones["Bone"].rotation_euler'

@@ -10,9 +10,8 @@ import bpy
 import pytest
 
 from tests.animation.curves import HAS_SLOTS, co, curve, differences, key, new_object, snapshot
-from tests.animation.test_live import bakes, copied, handlers_of, let_time_pass, removed, set_value, unselected
+from tests.animation.live import copied, handlers_of, let_time_pass, removed, set_value, unselected
 
-__all__ = ["bakes"]
 SETTINGS: dict[str, dict[str, Any]] = {
     "Here": {"output": "HANDLES", "defaults": {"tension": 0.25}},
     "There": {"output": "HANDLES", "defaults": {"bias": -0.5, "ease_to": 0.5}},

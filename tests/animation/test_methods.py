@@ -9,7 +9,6 @@ import bpy
 import numpy as np
 import pytest
 
-from interp import Keys
 from interp.splines.methods import METHODS
 from tests.animation import reference
 from tests.animation.curves import (
@@ -23,20 +22,8 @@ from tests.animation.curves import (
     play,
     snapshot,
 )
+from tests.animation.methods import FRAMES, TURNS, VALUES, chosen, keyed, spline_of, unbaked
 
-FRAMES = (1.0, 8.0, 20.0, 29.0, 40.0)
-VALUES = ((0.5, 1.0, 2.0), (5.0, 1.5, 2.0), (1.0, 1.0, 2.5), (3.0, 4.0, 2.0), (2.0, 3.0, 2.5))
-TURNS = (
-    (1.0, 0.0, 0.0, 0.0),
-    (0.9, 0.3, 0.1, 0.0),
-    (0.8, 0.3, -0.4, 0.2),
-    (0.7, 0.6, -0.3, 0.2),
-    (0.9, 0.2, 0.0, 0.4),
-)
-VELOCITIES = {
-    "location": ((0.1, 0, 0), (-0.2, 0.1, 0.3), (0, 0, 0), (0.3, -0.2, 0.1), (0, 0.1, 0)),
-    "rotation": ((0.01, 0, 0), (0, 0.05, 0.02), (0, 0, 0), (0.03, -0.02, 0.01), (0, 0, 0.04)),
-}
 EACH = [
     (name, method.name)
     for method in METHODS.values()
@@ -53,44 +40,9 @@ def thing(scene) -> bpy.types.Object:
     return keyed(VALUES, TURNS)
 
 
-def keyed(values: Any, turns: Any) -> bpy.types.Object:
-    item = new_object("Thing", "QUATERNION")
-    key(item, "location", list(zip(FRAMES, values, strict=True)), group="Transform")
-    key(item, "rotation_quaternion", list(zip(FRAMES, turns, strict=True)), group="Transform")
-    item.select_set(True)
-    bpy.context.view_layer.objects.active = item
-    return item
-
-
 def test_a_track_is_tcb_until_it_is_told_otherwise(animation, thing) -> None:
     animation.enable(thing)
     assert {animation.find_track(thing, name).settings.method for name in ("location", "rotation")} == {"TCB"}
-
-
-def chosen(animation, thing: bpy.types.Object, name: str, method: str, **choices: str) -> None:
-    """Let a track go by the method; by velocities where it has any."""
-    animation.enable(thing)
-    animation.choose(thing, name, method=method, **choices)
-    if "velocities" in options_of(name, method):
-        for frame, velocity in zip(FRAMES, VELOCITIES[name], strict=True):
-            animation.key_set(thing, name, frame, velocity=velocity)
-    animation.key_set(thing, name, FRAMES[1], ease_from=0.25)
-    animation.key_set(thing, name, FRAMES[3], ease_to=0.5)
-
-
-def options_of(name: str, method: str) -> tuple[str, ...]:
-    made = METHODS[method]
-    return made.rotation_options if name == "rotation" else made.value_options
-
-
-def spline_of(name: str, method: str, cycle: str = "SINGLE", closed: bool = False) -> Any:
-    """The method's own spline of the keys as float32 has them; `closed`: the last key is the first one's pose."""
-    made = METHODS[method].rotations if name == "rotation" else METHODS[method].values
-    values = np.array(TURNS if name == "rotation" else VALUES, dtype=np.float32)
-    values[-1] = values[0] if closed else values[-1]
-    keys = Keys(FRAMES, values, ease_from=[0, 0.25, 0, 0, 0], ease_to=[0, 0, 0, 0.5, 0])
-    given = {"velocities": np.float32(VELOCITIES[name])} if "velocities" in options_of(name, method) else {}
-    return made(keys, cycle, **given)
 
 
 def off(thing: bpy.types.Object, name: str, spline: Any, frames: Any) -> float:
@@ -304,8 +256,3 @@ def test_whole_turns_are_kept_or_the_key_is_named(animation, scene, method: str)
     met = {"B_SPLINE": (2.0, 7.0)}.get(method, (1.0, 8.0))
     assert (heights[0], heights[-1]) == pytest.approx(met)
     assert max(np.diff(heights)) < 2.5
-
-
-def unbaked(state: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Without what tells how the last bake was made, and without what its keys were."""
-    return [bits for bits in state if not bits["path"][0].endswith((".settings", ".saved"))]

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from formats import three_ds
 from tests.animation.curves import MODES, co, curve, fcurves, key, new_object, rotation_path
-from tests.animation.test_rotations import channels_at, quaternion_of
+from tests.animation.rotations import channels_at, quaternion_of
 from tests.exchange.files import box, save, track
 from tests.exchange.files import scene as scene_of
 

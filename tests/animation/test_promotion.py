@@ -10,7 +10,8 @@ import pytest
 
 from tests.animation import reference
 from tests.animation.curves import bits, co, curve, fcurves, key, new_object, snapshot
-from tests.animation.test_edits import do, dope_sheet, editor, move, scale, select
+from tests.animation.edits import do, dope_sheet, move, scale, select
+from tools.edit_kinds import editor
 
 KEYS = [(0, (0, 0, 0)), (10, (5, 2, 3)), (25, (-1, 0, 2)), (40, (0, 4, -2))]
 

@@ -10,19 +10,20 @@ import numpy as np
 import pytest
 
 from tests.animation import reference
-from tests.animation.curves import co, curve, differences, fcurves, given, has_table, key, new_object, seen, snapshot
-
-Animated = tuple[Any, str, int]
-"""A datablock, the path of a property of it, and how many components that has."""
-
-FRAMES = (0, 10, 25, 40)
-NUMBERS = (0.5, 0.9, 0.2, 0.7)
-
-
-def keys_of(width: int) -> list:
-    return [
-        (frame, tuple(number + 0.01 * n for n in range(width))) for frame, number in zip(FRAMES, NUMBERS, strict=True)
-    ]
+from tests.animation.curves import co, curve, differences, given, has_table, key, new_object, seen, snapshot
+from tests.animation.properties import (
+    FRAMES,
+    NUMBERS,
+    RENAMES,
+    Animated,
+    bone_location,
+    custom,
+    keys_of,
+    material,
+    node_number,
+    rig,
+    shape_key,
+)
 
 
 def check(animation, datablock: bpy.types.ID, path: str, width: int = 1) -> None:
@@ -69,28 +70,6 @@ def object_colour() -> Animated:
     return new_object(), "color", 4
 
 
-def shape_key() -> Animated:
-    thing = bpy.data.objects.new("Mesh", bpy.data.meshes.new("Mesh"))
-    bpy.context.scene.collection.objects.link(thing)
-    thing.shape_key_add(name="Basis")
-    thing.shape_key_add(name='Wide "smile"')
-    block = thing.data.shape_keys.key_blocks[1]
-    return thing.data.shape_keys, block.path_from_id("value"), 1
-
-
-def material() -> bpy.types.Material:
-    result = bpy.data.materials.new("Paint")
-    if bpy.app.version < (5, 0, 0):
-        result.use_nodes = True
-    return result
-
-
-def node_number() -> Animated:
-    tree = material().node_tree
-    node = tree.nodes.new("ShaderNodeValue")
-    return tree, node.outputs[0].path_from_id("default_value"), 1
-
-
 def node_colour() -> Animated:
     tree = material().node_tree
     node = tree.nodes.new("ShaderNodeRGB")
@@ -122,21 +101,6 @@ def delta_location() -> Animated:
     return new_object(), "delta_location", 3
 
 
-def custom(name: str, value, on=new_object):
-    def make() -> Animated:
-        item = on()
-        item[name] = value
-        width = len(value) if isinstance(value, list) else 1
-        return item, f'["{bpy.utils.escape_identifier(name)}"]', width
-
-    make.__name__ = f"custom property {name}"
-    return make
-
-
-def bone_location() -> Animated:
-    return rig(), 'pose.bones["Arm.L"].location', 3
-
-
 def bone_custom() -> Animated:
     item = rig()
     item.pose.bones[0]["grip"] = 0.5
@@ -151,18 +115,6 @@ def armature_custom() -> Animated:
     item: Any = rig().data
     item["grip"] = 0.5
     return item, '["grip"]', 1
-
-
-def rig() -> bpy.types.Object:
-    armature = bpy.data.armatures.new("Rig")
-    item = bpy.data.objects.new("Rig", armature)
-    bpy.context.scene.collection.objects.link(item)
-    bpy.context.view_layer.objects.active = item
-    bpy.ops.object.mode_set(mode="EDIT")
-    armature.edit_bones.new("Arm.L").tail = (0, 0, 1)
-    armature.edit_bones.new("Arm.R").tail = (0, 0, 1)
-    bpy.ops.object.mode_set(mode="OBJECT")
-    return item
 
 
 PROPERTIES = [
@@ -223,27 +175,6 @@ def test_tracks_of_a_bones_name_do_not_reach_its_neighbours(animation) -> None:
     animation.bake(item, prefixes=['pose.bones["Arm.L"]'])
     assert [state for state in snapshot(item) if "Arm.R" in state["path"][0]] == before
     assert len(co(curve(item, 'pose.bones["Arm.L"].location'))) == 41
-
-
-def rename_bone(item: bpy.types.Object) -> str:
-    item.data.bones["Arm.L"].name = 'Left "arm"'
-    return item.pose.bones[0].path_from_id("location")
-
-
-def rename_shape_key(keys: bpy.types.Key) -> str:
-    block = keys.key_blocks[-1]
-    block.name = 'Grin "wide"'
-    return f"{block.path_from_id()}.value"
-
-
-def rename_node(tree: bpy.types.NodeTree) -> str:
-    path = fcurves(tree)[0].data_path
-    node = tree.path_resolve(path.split("]", 1)[0] + "]")
-    node.name = "Renamed"
-    return f'nodes["Renamed"]{path.split("]", 1)[1]}'
-
-
-RENAMES = [(bone_location, rename_bone), (shape_key, rename_shape_key), (node_number, rename_node)]
 
 
 @pytest.mark.parametrize("bake_first", [False, True])

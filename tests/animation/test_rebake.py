@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import random
-
 import bpy
 import pytest
 
@@ -19,30 +17,10 @@ from tests.animation.curves import (
     given,
     key,
     new_object,
-    rotation_path,
     snapshot,
     without_identities,
 )
-
-
-def mixed(mode: str, seed: int = 0) -> bpy.types.Object:
-    """An object with channels at different frames, in every kind of track."""
-    dice = random.Random(seed)
-    thing = new_object("Thing", mode)
-    thing["grip"] = 0.5
-    paths = {"location": 3, rotation_path(mode): 4 if mode in MODES[:2] else 3, "scale": 3, '["grip"]': 1}
-    for path, width in paths.items():
-        for index in range(width):
-            frames = sorted(dice.sample(range(-20, 60), dice.randint(2, 5)))
-            rows = [(frame + dice.choice([0, 0.25, 0.1]), (dice.uniform(0.2, 3),) * width) for frame in frames]
-            key(thing, path, rows, channels=[index])
-    return thing
-
-
-def parametrised(animation, thing: bpy.types.Object) -> None:
-    animation.enable(thing)
-    for fcurve in fcurves(thing):
-        animation.key_set(thing, fcurve.data_path, co(fcurve)[1, 0], tension=0.5, bias=-0.25, ease_to=0.3)
+from tests.animation.random_tracks import mixed, parametrised
 
 
 @pytest.mark.parametrize("step", [1.0, 0.25, 3.0])

@@ -10,7 +10,6 @@ import bpy
 import pytest
 
 from tests.animation.curves import (
-    MODES,
     PARAMETERS,
     bag_of,
     co,
@@ -18,70 +17,12 @@ from tests.animation.curves import (
     has_table,
     key,
     new_object,
-    rotation_path,
     snapshot,
 )
+from tests.animation.random_tracks import random_action
 
 ACTIONS = 200
 SEED = 20240229
-
-
-def _enum(name: str) -> list[str]:
-    return [item.identifier for item in bpy.types.Keyframe.bl_rna.properties[name].enum_items]
-
-
-def _random_curve(dice: random.Random, bag, path: str, index: int, frames: list[float]) -> None:
-    fcurve = bag.fcurves.new(path, index=index)
-    if dice.random() < 0.7:
-        fcurve.group = bag.groups.get("Things") or bag.groups.new("Things")
-    for frame in frames:
-        fcurve.keyframe_points.insert(frame, dice.uniform(-4, 4) or 1.0, options={"FAST"})
-    for point in fcurve.keyframe_points:
-        point.interpolation = dice.choice(_enum("interpolation"))
-        point.easing = dice.choice(_enum("easing"))
-        point.handle_left_type = dice.choice(_enum("handle_left_type"))
-        point.handle_right_type = dice.choice(_enum("handle_right_type"))
-        point.type = dice.choice(_enum("type"))
-        if dice.random() < 0.5:
-            point.back, point.amplitude, point.period = dice.uniform(-3, 3), dice.uniform(0, 3), dice.uniform(0, 9)
-        point.select_control_point, point.select_left_handle, point.select_right_handle = (
-            dice.random() < 0.5 for _ in range(3)
-        )
-        if dice.random() < 0.5:
-            point.handle_left_type = point.handle_right_type = "FREE"
-            point.handle_left = (point.co.x - dice.uniform(0, 30), dice.uniform(-40, 40))
-            point.handle_right = (point.co.x + dice.uniform(0, 30), dice.uniform(-40, 40))
-    if dice.random() < 0.7:
-        fcurve.update()
-    # Beyond its keys a rotation's steep line, met at another channel's keys, can be too many turns to count.
-    fcurve.extrapolation = dice.choice(["CONSTANT", "LINEAR"]) if "rotation" not in path else "CONSTANT"
-    fcurve.auto_smoothing = dice.choice(["NONE", "CONT_ACCEL"])
-    if dice.random() < 0.15:
-        modifier = fcurve.modifiers.new(dice.choice(["CYCLES", "NOISE", "STEPPED", "LIMITS"]))
-        modifier.mute = dice.random() < 0.3
-
-
-def _random_frames(dice: random.Random) -> list[float]:
-    frames = [dice.choice([-120.0, 0.0, 1.0, 900.0]) + dice.choice([0, 0, 0.37])]
-    for _ in range(dice.choice([0, 1, 2, 3, 5, 8])):
-        frames.append(frames[-1] + dice.choice([1, 2, 5, 11, 0.25, 0.1, dice.uniform(0.05, 9)]))
-    return frames
-
-
-def _random_action(dice: random.Random, number: int) -> bpy.types.Object:
-    mode = MODES[number % len(MODES)]
-    thing = new_object("Thing", mode)
-    thing.rotation_axis_angle = (0.3, 0.0, 0.0, 1.0)
-    thing["grip"] = 0.5
-    thing["sway"] = [0.1, 0.2, 0.3, 0.4, 0.5]
-    bag = bag_of(thing)
-    widths = {"location": 3, rotation_path(mode): 4 if number % 8 < 2 else 3, "scale": 3, '["grip"]': 1, '["sway"]': 5}
-    for path in dice.sample(sorted(widths), dice.randint(1, len(widths))):
-        frames = _random_frames(dice)
-        for index in range(widths[path]):
-            if dice.random() < 0.85 or index == 0:
-                _random_curve(dice, bag, path, index, frames if dice.random() < 0.7 else _random_frames(dice))
-    return thing
 
 
 def _bake_at_random(dice: random.Random, animation, thing: bpy.types.Object) -> Any:
@@ -104,7 +45,7 @@ def test_restore_gives_back_the_bits_of_random_actions(animation, part: int) -> 
     wrong = []
     for number in range(part, ACTIONS, 4):
         dice = random.Random(SEED + number)
-        thing = _random_action(dice, number // 4)
+        thing = random_action(dice, number // 4)
         before = snapshot(thing)
         baked = _bake_at_random(dice, animation, thing)
         # A range may touch nothing; then there is nothing to restore, and that must be so to the last bit too.
@@ -119,7 +60,7 @@ def test_remove_leaves_no_trace_of_random_actions(animation, part: int) -> None:
     wrong = []
     for number in range(part, 40, 2):
         dice = random.Random(SEED - 1 - number)
-        thing = _random_action(dice, number)
+        thing = random_action(dice, number)
         before, groups = snapshot(thing), [group.name for group in bag_of(thing).groups]
         _bake_at_random(dice, animation, thing)
         animation.remove(thing)

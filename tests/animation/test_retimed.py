@@ -19,13 +19,14 @@ from tests.animation.curves import (
     curve,
     differences,
     fcurves,
+    function,
     key,
     new_object,
     play,
     rotation_path,
     snapshot,
 )
-from tests.animation.test_live import let_time_pass
+from tests.animation.live import let_time_pass
 
 PLACES = [(1, (0.0, 0.0, 0.0)), (10, (5.0, 2.0, 3.0)), (25, (-1.0, 0.0, 2.0)), (40, (0.0, 4.0, -2.0))]
 TURNS = [(1.0, 0.0, 0.0, 0.0), (0.9, 0.3, 0.1, 0.0), (0.6, 0.2, 0.5, -0.4), (0.8, -0.1, 0.4, 0.2)]
@@ -45,17 +46,6 @@ def turns(mode: str) -> Sequence[tuple[float, ...]]:
     if mode == "QUATERNION":
         return TURNS
     return ANGLES if mode != "AXIS_ANGLE" else [(0.2, 0, 0, 1), (1.5, 0, 1, 1), (9.0, 0, 1, 1), (2.0, 1, 0, 0)]
-
-
-def function(datablock, keys, path: str = "tcb_frame", interpolation: str = "LINEAR", extrapolation: str = "CONSTANT"):
-    """An F-curve as an animator makes it."""
-    key(datablock, path, keys)
-    fcurve = curve(datablock, path)
-    fcurve.extrapolation = extrapolation
-    for point in fcurve.keyframe_points:
-        point.interpolation = interpolation
-    fcurve.update()
-    return fcurve
 
 
 def location(frame: float) -> list[float]:

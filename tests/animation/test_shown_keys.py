@@ -22,13 +22,17 @@ from tests.animation.curves import (
     rotation_path,
     snapshot,
 )
-from tests.animation.test_edits import editor
-from tests.animation.test_methods import FRAMES, TURNS, VALUES, chosen, spline_of, thing, unbaked
-from tests.animation.test_rotations import quaternion_of, values_of
+from tests.animation.methods import FRAMES, TURNS, VALUES, chosen, keyed, spline_of, unbaked
+from tests.animation.rotations import quaternion_of, values_of
+from tools.edit_kinds import editor
 
-__all__ = ["thing"]
 PASSING_BY = "B_SPLINE"
 OUTPUTS = {"samples": {}, "half samples": {"step": 0.5}, "curves": {"output": "CURVES"}}
+
+
+@pytest.fixture
+def thing(scene) -> bpy.types.Object:
+    return keyed(VALUES, TURNS)
 
 
 @pytest.fixture(params=OUTPUTS)

@@ -11,8 +11,11 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.animation.action_users import load, push_down, share, tweak, with_slots
+from tests.animation.clipboard import activate, copied, paste, select_all
 from tests.animation.curves import (
     HAS_SLOTS,
+    KEYS,
     PARAMETERS,
     bag_of,
     co,
@@ -22,21 +25,13 @@ from tests.animation.curves import (
     given,
     has_table,
     key,
+    keyed,
     new_object,
     snapshot,
 )
-from tests.animation.test_actions import load, push_down, share, tweak
-from tests.animation.test_properties import RENAMES, custom, keys_of, rig
+from tests.animation.damage import BAKED_DAMAGE, DAMAGE, WHOLE, damaged, forget
+from tests.animation.properties import RENAMES, custom, keys_of, rig
 from tools.edit_kinds import editor, mark_selected
-
-KEYS = [(0, (0, 0, 0)), (10, (5, 2, 3)), (25, (-1, 0, 2)), (40, (0, 4, -2))]
-with_slots = pytest.mark.skipif(not HAS_SLOTS, reason="this Blender has no slots")
-
-
-def keyed(name: str = "Ball", path: str = "location") -> bpy.types.Object:
-    item = new_object(name)
-    key(item, path, KEYS)
-    return item
 
 
 @pytest.fixture
@@ -64,28 +59,9 @@ def rows_of(animation, item: bpy.types.ID) -> np.ndarray:
     return animation.store.table.custom_property.read_table(item.animation_data.action).rows
 
 
-def select_all(item: bpy.types.ID, frames: tuple[float, ...] | None = None) -> None:
-    for fcurve in fcurves(item):
-        for point in fcurve.keyframe_points:
-            on = frames is None or any(abs(point.co.x - frame) < 0.01 for frame in frames)
-            point.select_control_point = point.select_left_handle = point.select_right_handle = on
-
-
-def activate(item: bpy.types.Object) -> None:
-    for other in bpy.context.view_layer.objects:
-        other.select_set(False)
-    item.select_set(True)
-    bpy.context.view_layer.objects.active = item
-
-
 def reopened(folder) -> None:
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "file.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(folder / "file.blend"))
-
-
-def forget(animation) -> None:
-    """As a new session knows it."""
-    animation.store.table.session.session.__init__()
 
 
 # Numbers
@@ -456,24 +432,6 @@ def test_transforms_that_become_deltas_stay_tcb(animation, ball, bake_first: boo
 # Pasted keys
 
 
-def copied(item: bpy.types.Object, frames: tuple[float, ...] | None = None) -> None:
-    activate(item)
-    select_all(item, frames)
-    with editor("DOPESHEET") as space:
-        space.dopesheet.show_only_selected = True
-        bpy.ops.action.copy()
-
-
-def paste(item: bpy.types.Object, frame: float) -> None:
-    activate(item)
-    for fcurve in fcurves(item):
-        fcurve.select = True
-    bpy.context.scene.frame_set(round(frame))
-    with editor("DOPESHEET") as space:
-        space.dopesheet.show_only_selected = True
-        bpy.ops.action.paste()
-
-
 def test_keys_pasted_onto_a_plain_object_leave_it_plain(animation, ball) -> None:
     plain = keyed("Plain")
     copied(ball, (10, 25))
@@ -616,139 +574,6 @@ def test_saving_writes_nothing_into_a_table_without_orphans(animation, ball, tmp
 
 
 # Damage
-
-ROW_WORDS = 23
-
-
-def words(name: str, change) -> Any:
-    """Change an array of the table, as integers."""
-
-    def damage(table: Any) -> None:
-        numbers = np.array(table[name], dtype=np.int32)
-        del table[name]
-        table[name] = change(numbers)
-
-    return damage
-
-
-def row(name: str, value: Any, where: int = 1) -> Any:
-    """Change a field of a row."""
-
-    def change(numbers: np.ndarray) -> np.ndarray:
-        from bl_ext.user_default.tcb_animation.animation.store.table.rows import ROW
-
-        rows = numbers.view(ROW)
-        rows[name][where] = value
-        return rows.view(np.int32)
-
-    return words("rows", change)
-
-
-def track(name: str, value: Any) -> Any:
-    def change(numbers: np.ndarray) -> np.ndarray:
-        from bl_ext.user_default.tcb_animation.animation.store.table.custom_property import _TRACK
-
-        tracks = numbers.view(_TRACK)
-        tracks[name] = value
-        return tracks.view(np.int32)
-
-    return words("tracks", change)
-
-
-def put(name: str, value: Any) -> Any:
-    def damage(table: Any) -> None:
-        if name in table:
-            del table[name]
-        table[name] = value
-
-    return damage
-
-
-def without(name: str) -> Any:
-    return lambda table: table.__delitem__(name)
-
-
-def fewer_rows(table: Any) -> None:
-    """Take rows out of a table, and leave nothing that does not fit."""
-    words("rows", lambda numbers: numbers[: 2 * ROW_WORDS])(table)
-    table["lengths"] = [2, *list(table["lengths"])[1:]]
-
-
-def no_rows(table: Any) -> None:
-    del table["rows"]
-    table["lengths"] = [0, *list(table["lengths"])[1:]]
-
-
-DAMAGE = {
-    "rows are missing": fewer_rows,
-    "all rows are missing": no_rows,
-    "a row's number is another": row("numbers", 0.125),
-    "a row is another track's": row("track", 7),
-    "a digest is another": track("digest", 7),
-    "another path": put("paths", "scale"),
-    "no stamp": without("stamp"),
-    "another stamp": put("stamp", 5),
-    "the stamp a string": put("stamp", "5"),
-    "the stamp an array": put("stamp", [1, 2]),
-    "no schema": without("schema"),
-    "schema a string": put("schema", "1"),
-    "schema a float": put("schema", 1.5),
-    "schema 0": put("schema", 0),
-    "schema below 0": put("schema", -3),
-    "no rows": without("rows"),
-    "no tracks": without("tracks"),
-    "no paths": without("paths"),
-    "paths a number": put("paths", 3),
-    "paths an array": put("paths", [1, 2]),
-    "too many paths": put("paths", "location\nscale"),
-    "rows a string": put("rows", "rows"),
-    "rows a number": put("rows", 7),
-    "rows a dictionary": put("rows", {"a": 1}),
-    "rows as doubles": words("rows", lambda numbers: numbers.astype(np.float64)),
-    "rows as floats": words("rows", lambda numbers: numbers.astype(np.float32)),
-    "rows of an odd length": words("rows", lambda numbers: numbers[:-3]),
-    "rows not in order": words("rows", lambda numbers: np.roll(numbers, ROW_WORDS)),
-    "rows twice": words("rows", lambda numbers: np.tile(numbers, 2)),
-    "huge rows": words("rows", lambda numbers: np.full(2_500_000, 7, dtype=np.int32)),
-    "a row's number is none": row("numbers", np.nan),
-    "a row's number is infinite": row("numbers", np.inf),
-    "a row's place is none": row("co", np.nan),
-    "a row's handle is none": row("handle_left", np.nan),
-    "a row's float is none": row("period", np.nan),
-    "a row's interpolation is none": row("interpolation", 200),
-    "a row's handle type is none": row("handle_left_type", 9),
-    "a row's type is none": row("type", 77),
-    "tracks as floats": words("tracks", lambda numbers: numbers.astype(np.float64)),
-    "tracks of an odd length": words("tracks", lambda numbers: numbers[:-1]),
-    "tracks twice": words("tracks", lambda numbers: np.tile(numbers, 2)),
-    "a choice is none": track("choices", 200),
-    "channels of an odd length": put("channels", [1]),
-    "own a string": put("own", "keys"),
-    "generated of a wrong length": put("generated", [0, 0, 0, 0]),
-    "own of an odd length": put("own", [1, 2, 3]),
-}
-BAKED_DAMAGE = {
-    "no channels": without("channels"),
-    "no own keys": without("own"),
-    "fewer own keys": words("own", lambda numbers: numbers[:-10]),
-    "no generated keys": without("generated"),
-    "fewer generated keys": words("generated", lambda numbers: numbers[:-2]),
-    "an extrapolation is none": words("channels", lambda numbers: np.where(np.arange(len(numbers)) == 2, 9, numbers)),
-    "a count below 0": words("channels", lambda numbers: np.where(numbers == 4, -4, numbers)),
-    "options are no numbers": track("options", np.nan),
-    "options out of range": track("options", -7.0),
-}
-WHOLE = {"an array": np.arange(4, dtype=np.int32), "a string": "table", "a number": 3, "empty": {}}
-
-
-def damaged(animation, item: bpy.types.Object, damage: str) -> None:
-    action: Any = item.animation_data.action
-    if damage in WHOLE:
-        del action["tcb_animation"]
-        action["tcb_animation"] = WHOLE[damage]
-    else:
-        (DAMAGE | BAKED_DAMAGE)[damage](action["tcb_animation"])
-    forget(animation)
 
 
 CASES = [(name, bake) for name in (*DAMAGE, *WHOLE) for bake in (False, True)] + [(n, True) for n in BAKED_DAMAGE]

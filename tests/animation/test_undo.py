@@ -10,10 +10,10 @@ from typing import Any
 import bpy
 import pytest
 
-from tests.animation.curves import action_bits, bag_of, given, key
-from tests.animation.test_actions import share
-from tests.animation.test_properties import RENAMES, keys_of
-from tests.animation.test_table import activate, copied, keyed, paste, with_slots
+from tests.animation.action_users import share, with_slots
+from tests.animation.clipboard import activate, copied, paste
+from tests.animation.curves import action_bits, bag_of, given, key, keyed
+from tests.animation.properties import RENAMES, keys_of
 from tools.edit_kinds import editor
 
 Step = Callable[[Any], object]

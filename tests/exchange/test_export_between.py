@@ -16,7 +16,7 @@ from mathutils import Matrix
 
 from formats import three_ds
 from tests.animation.curves import MODES, curve, fcurves, key, new_object, rotation_path
-from tests.animation.test_rotations import rotations_near_each_other, values_of
+from tests.animation.rotations import rotations_near_each_other, values_of
 from tests.exchange.test_import import world
 
 FRAMES = (0, 7, 12, 30, 36)

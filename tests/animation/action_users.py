@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Objects that share an action, push it down, tweak it, or come from another file with it."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+
+from tests.animation.curves import HAS_SLOTS
+
+
+def share(action: bpy.types.Action, item: bpy.types.Object, slot=None) -> None:
+    item.animation_data_create().action = action
+    if HAS_SLOTS:
+        item.animation_data.action_slot = slot or action.slots[0]
+
+
+def push_down(item: bpy.types.Object) -> bpy.types.NlaStrip:
+    data = item.animation_data
+    slot = data.action_slot if HAS_SLOTS else None
+    strip = data.nla_tracks.new().strips.new("Strip", 0, data.action)
+    if HAS_SLOTS:
+        strip.action_slot = slot
+    data.action = None
+    return strip
+
+
+def tweak(item: bpy.types.Object) -> None:
+    item.animation_data.nla_tracks[0].select = True
+    item.animation_data.nla_tracks.active = item.animation_data.nla_tracks[0]
+    item.animation_data.nla_tracks[0].strips[0].select = True
+    item.animation_data.use_tweak_mode = True
+
+
+def load(path: str, link: bool) -> bpy.types.Object:
+    with bpy.data.libraries.load(path, link=link) as (_source, target):
+        target.objects = ["Ball"]
+    bpy.context.scene.collection.objects.link(target.objects[0])
+    return target.objects[0]
+
+
+with_slots = pytest.mark.skipif(not HAS_SLOTS, reason="this Blender has no slots")

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keys copied and pasted as in the Dope Sheet."""
+
+from __future__ import annotations
+
+import bpy
+
+from tests.animation.curves import fcurves
+from tools.edit_kinds import editor
+
+
+def select_all(item: bpy.types.ID, frames: tuple[float, ...] | None = None) -> None:
+    for fcurve in fcurves(item):
+        for point in fcurve.keyframe_points:
+            on = frames is None or any(abs(point.co.x - frame) < 0.01 for frame in frames)
+            point.select_control_point = point.select_left_handle = point.select_right_handle = on
+
+
+def activate(item: bpy.types.Object) -> None:
+    for other in bpy.context.view_layer.objects:
+        other.select_set(False)
+    item.select_set(True)
+    bpy.context.view_layer.objects.active = item
+
+
+def copied(item: bpy.types.Object, frames: tuple[float, ...] | None = None) -> None:
+    activate(item)
+    select_all(item, frames)
+    with editor("DOPESHEET") as space:
+        space.dopesheet.show_only_selected = True
+        bpy.ops.action.copy()
+
+
+def paste(item: bpy.types.Object, frame: float) -> None:
+    activate(item)
+    for fcurve in fcurves(item):
+        fcurve.select = True
+    bpy.context.scene.frame_set(round(frame))
+    with editor("DOPESHEET") as space:
+        space.dopesheet.show_only_selected = True
+        bpy.ops.action.paste()

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Edits as the Dope Sheet makes them, and how edited F-curves differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import bpy
+import numpy as np
+
+from tests.animation.curves import fcurves, snapshot
+from tools.edit_kinds import editor
+
+Edit = Callable[[], object]
+
+
+def dope_sheet():
+    return editor("DOPESHEET")
+
+
+def select(things, *frames: float) -> None:
+    """What clicking the summary's diamonds at these frames selects; no frames: all."""
+    for thing in things:
+        for fcurve in fcurves(thing):
+            for point in fcurve.keyframe_points:
+                chosen = not frames or any(abs(point.co.x - frame) < 0.01 for frame in frames)
+                point.select_control_point = point.select_left_handle = point.select_right_handle = chosen
+
+
+def do(edit: Edit) -> None:
+    with dope_sheet():
+        assert edit() == {"FINISHED"}
+
+
+def move(frames: float) -> Edit:
+    return _transform("TIME_TRANSLATE", frames, snap=float(frames).is_integer())
+
+
+def scale(factor: float, snap: bool = True) -> Edit:
+    return _transform("TIME_SCALE", factor, snap)
+
+
+def _transform(mode: str, amount: float, snap: bool) -> Edit:
+    """Blender snaps to whole frames unless told otherwise, headless too."""
+
+    def edit():
+        bpy.context.scene.tool_settings.use_snap_anim = snap
+        return bpy.ops.transform.transform(mode=mode, value=(amount, 0, 0, 0))
+
+    return edit
+
+
+def snap() -> object:
+    return bpy.ops.action.snap(type="NEAREST_FRAME")
+
+
+def unlike(wanted: bpy.types.Object, got: bpy.types.Object, handles: bool = True) -> list:
+    """What differs between the user's F-curves: handles by more than the rounding of moving them, the rest at all."""
+    right = {state["path"]: state for state in snapshot(got, identities=False)}
+    left = snapshot(wanted, identities=False)
+    assert {state["path"] for state in left} == set(right)
+    pairs = [(state, right[state["path"]]) for state in left]
+    if not handles:
+        pairs = [({name: old[name] for name in old if "handle" not in name}, new) for old, new in pairs]
+    return [(old["path"][0], *difference) for old, new in pairs for difference in _unlike(old, new)]
+
+
+def _unlike(old: dict, new: dict) -> list:
+    result = []
+    for name, value in old.items():
+        a, b = value, new[name]
+        if isinstance(a, bytes):
+            a, b = (np.frombuffer(number, dtype=np.float32).tolist() for number in (a, b))
+        near = 1e-4 if name in ("handle_left", "handle_right") else 0
+        if isinstance(a, list) and len(a) == len(b):
+            result += [
+                (name, n, x, y)
+                for n, (x, y) in enumerate(zip(a, b, strict=True))
+                if x != y and not (near and abs(x - y) <= near * (1 + abs(x)))
+            ]
+        elif a != b:
+            result.append((name, a, b))
+    return result

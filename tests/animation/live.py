@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Live objects, edits of them, and the time that passes after these."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import bpy
+
+from tests.animation.curves import HAS_SLOTS, curve, key, new_object
+
+
+def copied(thing: bpy.types.Object, name: str) -> bpy.types.Object:
+    """An object with a copy of its action, not live."""
+    other = thing.copy()
+    other.name = name
+    action = other.animation_data.action = thing.animation_data.action.copy()
+    if HAS_SLOTS:
+        other.animation_data.action_slot = action.slots[0]
+    action.tcb_live = False
+    return other
+
+
+def removed(thing: bpy.types.Object) -> None:
+    bpy.data.actions.remove(thing.animation_data.action)
+    bpy.data.objects.remove(thing)
+
+
+def handlers_of(animation) -> Any:
+    return importlib.import_module(animation.__name__.replace(".animation", ".ui.handlers"))
+
+
+def let_time_pass(animation) -> None:
+    """What happens in a window after an edit: without one, no timer runs."""
+    handlers = handlers_of(animation)
+    bpy.context.view_layer.update()
+    handlers._state.edited_at = -handlers.QUIET
+    while handlers._tick() is not None:
+        handlers._state.edited_at = -handlers.QUIET
+
+
+def let_be_read(animation) -> None:
+    """Let all notes have been drawn long enough."""
+    handlers = handlers_of(animation)
+    for lines in handlers._state.notes.values():
+        handlers.note_seen(lines)
+    handlers._state.seen = {line: at - handlers.READING for line, at in handlers._state.seen.items()}
+
+
+def unselected(state: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Whether generated keys are selected is nobody's concern: a bake leaves them deselected."""
+    for bits in state:
+        for name in ("select_control_point", "select_left_handle", "select_right_handle"):
+            bits[name] = [on and kind != "GENERATED" for on, kind in zip(bits[name], bits["type"], strict=True)]
+    return state
+
+
+def live_object(animation, name: str, output: str = "SAMPLES") -> bpy.types.Object:
+    item = new_object(name)
+    key(item, "location", [(0, (0, 1, 2)), (10, (5, -1, 2)), (25, (1, 1, 2.5)), (40, (-3, 0, 2))], group="Transform")
+    item.select_set(True)
+    bpy.context.view_layer.objects.active = item
+    animation.key_set(item, "location", 10, tension=0.5)
+    animation.bake(item, output=output)
+    item.animation_data.action.tcb_live = True
+    bpy.ops.tcb.sync()
+    return item
+
+
+def set_value(thing: bpy.types.Object, value: float, row: int = 0) -> None:
+    """Give the x of the animator's first key, or another of them, that value."""
+    points = curve(thing, "location").keyframe_points
+    [point for point in points if point.type != "GENERATED"][row].co_ui.y = value
+
+
+def rig_of(bone: str) -> bpy.types.Object:
+    item = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
+    bpy.context.scene.collection.objects.link(item)
+    bpy.context.view_layer.objects.active = item
+    bpy.ops.object.mode_set(mode="EDIT")
+    item.data.edit_bones.new(bone).tail = (0, 0, 1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    return item
