@@ -54,3 +54,14 @@ def names_in(folder: Path) -> list[str]:
 
 def keys_of(datablock: Any, path: str, index: int = 0) -> dict[float, float]:
     return {point.co.x: point.co.y for point in curve(datablock, path, index).keyframe_points}
+
+
+def linked_from(library, file):
+    """Save as `file` a scene with an animated object of its own and one that is linked from `library`."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    save(file)
+    with bpy.data.libraries.load(str(library), link=True, relative=True) as (_there, here):
+        here.objects = ["Hips"]
+    bpy.context.scene.collection.objects.link(bpy.data.objects["Hips"])
+    thing("Prop", "location")
+    return save(file)

@@ -13,22 +13,14 @@ import pytest
 
 from tests.animation.curves import HAS_SLOTS, curve
 from tests.animation.layered import give_layer
-from tests.cli.scenes import key_count, load, names_in, save, state, thing
+from tests.cli.scenes import key_count, linked_from, load, names_in, save, state, thing
+from tests.cli.tool import refused
 
 NOBODY = 65534
 
 
 FAULTS = 3
 """Exit status: done, but something was refused."""
-
-
-def refused(ran, *words: str, status: int = 1) -> bool:
-    """Whether it is one error, with these words in it, and the exit status of a failure, or of faults."""
-    assert ran.status == status
-    assert len(ran.errors) == 1, ran.err
-    missing = [word for word in words if word not in ran.errors[0]]
-    assert not missing, ran.errors[0]
-    return True
 
 
 USAGE = [
@@ -360,17 +352,6 @@ def test_an_override_of_a_linked_object_is_baked(tcb, walk, tmp_path, options):
     load(file)
     baked = next(item for item in bpy.data.objects if item.name == "Hips" and item.library is None)
     assert len(curve(baked, "location").keyframe_points) == 40
-
-
-def linked_from(library, file):
-    """Save as `file` a scene with an animated object of its own and one that is linked from `library`."""
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    save(file)
-    with bpy.data.libraries.load(str(library), link=True, relative=True) as (_there, here):
-        here.objects = ["Hips"]
-    bpy.context.scene.collection.objects.link(bpy.data.objects["Hips"])
-    thing("Prop", "location")
-    return save(file)
 
 
 def test_a_missing_library_is_told(tcb, walk, tmp_path):

@@ -9,8 +9,8 @@ import os
 import bpy
 import pytest
 
-from tests.cli.scenes import load, names_in, save, state, thing
-from tests.cli.test_bad_input import linked_from, refused
+from tests.cli.scenes import linked_from, load, names_in, save, state, thing
+from tests.cli.tool import refused
 
 LOG = ".tcb-done.jsonl"
 

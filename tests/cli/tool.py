@@ -78,3 +78,12 @@ def is_alive(process: int) -> bool:
         return Path("/proc", str(process), "stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+def refused(ran, *words: str, status: int = 1) -> bool:
+    """Whether it is one error, with these words in it, and the exit status of a failure, or of faults."""
+    assert ran.status == status
+    assert len(ran.errors) == 1, ran.err
+    missing = [word for word in words if word not in ran.errors[0]]
+    assert not missing, ran.errors[0]
+    return True

@@ -17,7 +17,6 @@ import pytest
 import interp
 from interp import rotations
 from interp.splines import tcb
-from tests.docs.test_snippets import things  # noqa: F401  a fixture
 from tools import api_pages
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -64,7 +63,7 @@ def test_an_example_of_the_mathematics_shows_what_comes_out(name):
 
 
 @pytest.mark.parametrize("name", examples(SCRIPTS))
-def test_an_example_of_scripts_shows_what_comes_out(name, tcb_animation, things):  # noqa: F811
+def test_an_example_of_scripts_shows_what_comes_out(name, tcb_animation, things):
     run(name, SCRIPTS, tcb_animation.__name__)
 
 

@@ -22,8 +22,11 @@ from pathlib import Path
 import pytest
 
 from formats import table
-from tests.docs.test_documents import DOCUMENTS, ROOT
-from tests.docs.test_snippets import TABLE, files, things  # noqa: F401  fixtures
+from tests.docs.documents import (
+    DOCUMENTS,
+    ROOT,
+    TABLE,
+)
 
 # What is indented among formulas is one.
 PAGES = [ROOT / "CONTRIBUTING.md", *(page for page in DOCUMENTS if page.name != "formulas.md")]
@@ -165,7 +168,7 @@ def test_every_exception_is_for_a_command_of_the_documents():
 
 
 @pytest.fixture
-def checkout(files, tmp_path: Path, extension_zip: Path, monkeypatch) -> Path:  # noqa: F811
+def checkout(files, tmp_path: Path, extension_zip: Path, monkeypatch) -> Path:
     """A copy of the checkout to be in, with the files that documents name, and an action of every kind."""
     import bpy
 

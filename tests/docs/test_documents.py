@@ -12,13 +12,12 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+from tests.docs.documents import CODE, DOCUMENTS, ROOT
+
 MANUAL = ROOT / "docs" / "manual.md"
 MOST_BYTES, MOST_BYTES_TOGETHER = 120_000, 1_000_000
 
 LINK = re.compile(r"\]\(([^)\s]+)\)|src=\"([^\"]+)\"")
-CODE = re.compile(r"```python\n(.*?)```", re.DOTALL)
 
 
 def links(document: Path) -> Iterator[str]:

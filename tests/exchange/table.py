@@ -16,7 +16,7 @@ import numpy as np
 
 from formats import three_ds
 from tests.exchange.composition import Composition
-from tests.exchange.test_real_files import apart
+from tests.exchange.matrices import apart
 from tools import tcb
 
 HEADS = ("file", "nodes", "tracks", "keys", "with parameters", "at keys", "between keys", "vertices")

@@ -21,18 +21,11 @@ from formats import three_ds
 from tests.animation.curves import fcurves, key
 from tests.exchange.composition import Composition, matrix_of, orientations
 from tests.exchange.conftest import Export
-from tests.exchange.files import box, camera, save, scene, spotlight, track
-from tests.exchange.test_import import (
-    TILTED,
-    UPRIGHT,
-    family,
-    new_object,
-    spun,
-    watched,
-    world,
-)
+from tests.exchange.files import box, save, scene, track
+from tests.exchange.matrices import world
+from tests.exchange.scenes import SCENES, family, new_object
 from tests.formats.files import FILES
-from tests.formats.test_other_readers import agrees_with_lib3ds
+from tests.formats.lib3ds import agrees_with_lib3ds
 
 FRAMES = range(31)
 
@@ -63,28 +56,6 @@ def test_only_what_was_changed_is_written_anew(give: Export, shared_data: Path, 
         assert bits(before.track(kind)) == bits(after.track(kind))
     assert after.track("POSITION").parameters[0, 1] == -0.5
     assert after.track("POSITION").values.tolist() == before.track("POSITION").values.tolist()
-
-
-SCENES = {
-    "family": lambda: family(ids=True),
-    "camera": lambda: scene(
-        *watched("CAMERA", track("ROLL", (0, -10), (12, 400), (30, 90)), track("FOV", (0, 45), (20, 100), (30, 20))),
-        objects=(camera(b"Eye"),),
-    ),
-    "spotlight": lambda: scene(
-        *watched("SPOTLIGHT", track("HOTSPOT", (0, 20), (30, 60)), track("FALLOFF", (0, 50), (10, 80), (30, 70))),
-        objects=(spotlight(b"Eye"),),
-    ),
-    "hidden": lambda: scene(
-        three_ds.Node("OBJECT", b"Box", tracks=(track("HIDE", (5,), (9,)),)), objects=(box(b"Box"),)
-    ),
-    "cycle": lambda: scene(
-        three_ds.Node("OBJECT", b"Box", tracks=(track("SCALE", (0, 1, 1, 1), (9, 2, 2, 2), flags=3),))
-    ),
-    "spun upright": lambda: spun(UPRIGHT, (0.6, 0, 0.8, 450), (0.6, 0, 0.8, -720), (0.6, 0, 0.8, 90), tension=0.3),
-    "spun tilted": lambda: spun(TILTED, (0, 0, 1, 450), (0, 0, 1, -720), (0, 0, 1, 90), tension=0.3),
-    "long way": lambda: spun(TILTED, (0.6, 0, 0.8, 300), (0, 0.6, 0.8, -200)),
-}
 
 
 def forget_sources() -> None:

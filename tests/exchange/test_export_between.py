@@ -17,7 +17,7 @@ from mathutils import Matrix
 from formats import three_ds
 from tests.animation.curves import MODES, curve, fcurves, key, new_object, rotation_path
 from tests.animation.rotations import rotations_near_each_other, values_of
-from tests.exchange.test_import import world
+from tests.exchange.matrices import world
 
 FRAMES = (0, 7, 12, 30, 36)
 ROW = [(value, 2 * value, -value) for value in (0.0, 3.0, 1.0, 5.0, 2.0)]

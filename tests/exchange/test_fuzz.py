@@ -18,8 +18,7 @@ import numpy as np
 import pytest
 
 from formats import three_ds
-from tests.exchange.test_export import SCENES
-from tests.exchange.test_import import scene_with_everything, with_much_to_leave
+from tests.exchange.scenes import SCENES, scene_with_everything, with_much_to_leave
 from tools.fuzz_3ds import TRACKS, change, make_scene, make_seeds
 
 FILES = int(os.environ.get("TCB_FUZZ", "500"))

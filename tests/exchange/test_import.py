@@ -23,6 +23,19 @@ from tests.animation import reference
 from tests.animation.curves import fcurves
 from tests.exchange.composition import Composition, matrix_of, numbers
 from tests.exchange.files import box, camera, save, scene, spotlight, track
+from tests.exchange.matrices import world
+from tests.exchange.scenes import (
+    THREE_PLACES,
+    TILTED,
+    TWO_ROTATIONS,
+    UPRIGHT,
+    family,
+    new_object,
+    scene_with_everything,
+    spun,
+    watched,
+    with_much_to_leave,
+)
 
 Import = Callable[..., three_ds.Scene]
 
@@ -43,41 +56,8 @@ def said(capfd) -> Callable[[], str]:
     return lambda: capfd.readouterr().out
 
 
-def world(name: str, frame: float | None = None) -> np.ndarray:
-    if frame is not None:
-        bpy.context.scene.frame_set(int(frame), subframe=frame % 1)
-    item = bpy.data.objects[name]
-    return np.array(item.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world)
-
-
 def turned(frame: float, name: str = "Box") -> np.ndarray:
     return world(name, frame)[:3, :3]
-
-
-TWO_ROTATIONS = track("ROTATION", (0, 0.5, 0.6, 0.0, 0.8), (10, 1.1, 0.0, 1.0, 0.0), (25, -0.7, 0.0, 0.6, 0.8))
-THREE_PLACES = track("POSITION", (0, 1, 2, 3), (10, 4, -1, 2), (25, 0, 0, 5), parameters={1: (0.4, -0.3, 0.6, 0, 0)})
-
-
-def family(*, ids: bool) -> three_ds.Scene:
-    """A child before its parent, both with pivots, turns and scales."""
-    child = three_ds.Node(
-        "OBJECT",
-        b"Child",
-        parent=1,
-        node_id=0 if ids else None,
-        pivot=np.array([0.5, 0, 1], np.float32),
-        tracks=(THREE_PLACES, TWO_ROTATIONS),
-    )
-    parent = three_ds.Node(
-        "OBJECT",
-        b"Parent",
-        node_id=1 if ids else None,
-        pivot=np.array([0, 2, 0], np.float32),
-        tracks=(TWO_ROTATIONS, track("SCALE", (0, 1, 1, 1), (20, 2, 0.5, 1.5))),
-    )
-    matrix = np.eye(4)
-    matrix[:3] = [[0, -2, 0, 5], [1, 0, 0.3, 6], [0, 0, 1, 7]]
-    return scene(child, parent, objects=(box(b"Child", matrix), box(b"Parent")))
 
 
 @pytest.mark.parametrize("ids", [True, False])
@@ -130,21 +110,6 @@ def test_instances_share_their_mesh(bring: Import) -> None:
     assert bpy.data.objects["Box"].data == bpy.data.objects["Box.two"].data
 
 
-def with_much_to_leave() -> three_ds.Scene:
-    """Two boxes, of which one has bad faces and smoothing groups, with materials."""
-    faces = np.array([[0, 1, 2], [2, 0, 1], [2, 1, 0], [3, 3, 4], [5, 6, 5], [4, 6, 7]], np.uint16)
-    groups = np.array([1, 1, 4, 0, 0, 5], "<u4").tobytes()
-    chunks = (three_ds.Chunk(0x4130, b"Stone\0\1\0\0\0"), three_ds.Chunk(0x4150, groups))
-    bad = box(b"Bad")
-    assert isinstance(bad.content, three_ds.Mesh)
-    mesh = dataclasses.replace(bad.content, faces=faces, face_flags=np.full(6, 7, np.uint16), face_chunks=chunks)
-    items = dataclasses.replace(bad, content=mesh), box(b"Box"), camera(b"Eye"), spotlight(b"Lamp")
-    materials = tuple(three_ds.Chunk(0xAFFF, name) for name in (b"Stone", b"Wood"))
-    names = ((b"Box", None), (b"Box", b"again"), (b"Bad", None))
-    nodes = [three_ds.Node("OBJECT", name, instance_name=instance) for name, instance in names]
-    return three_ds.Scene(three_ds.Editor(items, chunks=materials), three_ds.Keyframer(tuple(nodes)))
-
-
 def test_what_is_left_of_a_file_is_counted_in_one_note(bring: Import, said) -> None:
     bring(with_much_to_leave())
     assert [polygon.vertices[:] for polygon in bpy.data.objects["Bad"].data.polygons] == [(0, 1, 2), (4, 6, 7)]
@@ -182,12 +147,6 @@ def test_objects_without_nodes_stand_where_the_editor_has_them(bring: Import) ->
     corners = [world("Box") @ (*vertex.co, 1) for vertex in bpy.data.objects["Box"].data.vertices]
     assert np.array(corners)[:, :3] == pytest.approx(made.objects[0].content.vertices, abs=1e-5)
     assert -world("Camera")[:3, 2] == pytest.approx(np.ones(3) / math.sqrt(3), abs=1e-6)
-
-
-def watched(kind: str, *more: three_ds.Track) -> tuple[three_ds.Node, three_ds.Node]:
-    target = "CAMERA_TARGET" if kind == "CAMERA" else "LIGHT_TARGET"
-    moving = track("POSITION", (0, 3, 5, 1), (20, -4, 6, 2), (30, 1, 4, 0))
-    return three_ds.Node(kind, b"Eye", tracks=(THREE_PLACES, *more)), three_ds.Node(target, b"Eye", tracks=(moving,))
 
 
 @pytest.mark.parametrize(("kind", "thing"), [("CAMERA", camera), ("SPOTLIGHT", spotlight)])
@@ -294,14 +253,6 @@ def test_what_hangs_from_the_ambient_light_hangs_from_what_that_does(bring: Impo
     assert '"Alone": hangs from the ambient light, which has no place: it is taken to have no parent' in lines
 
 
-def spun(start: tuple[float, ...], *turns: tuple[float, ...], tension: float = 0.0) -> three_ds.Scene:
-    """A box that turns about an axis (x, y, z, degrees a key, every ten frames) from an orientation."""
-    rows = [(0, *start), *((10 * (n + 1), -math.radians(turn[3]), *turn[:3]) for n, turn in enumerate(turns))]
-    rotations = track("ROTATION", *rows, parameters={1: (tension, 0, 0, 0, 0)})
-    return scene(three_ds.Node("OBJECT", b"Box", tracks=(rotations,)), objects=(box(b"Box"),))
-
-
-UPRIGHT, TILTED = (0.0, 0.0, 0.0, 1.0), (0.8, 0.6, 0.0, 0.8)
 UNIT = tuple(np.array([1.0, 2, 2]) / 3)
 
 
@@ -459,12 +410,6 @@ def test_keys_keep_their_frames_or_their_time(bring: Import) -> None:
     bring(made, timing="TIME")
     assert key_frames("Box.002") == [0, 8, 20]
     assert bpy.context.scene.render.fps == 24
-
-
-def new_object(name: str, data: bpy.types.ID | None = None) -> bpy.types.Object:
-    item = bpy.data.objects.new(name, data)
-    bpy.context.collection.objects.link(item)
-    return item
 
 
 def test_objects_that_are_there_take_the_animation_by_name(bring: Import, said) -> None:
@@ -644,12 +589,6 @@ def test_escape_cancels_an_import_and_says_so(scene, tcb_animation, steps) -> No
     assert called.modal(bpy.context, SimpleNamespace(type="ESC", value="PRESS")) == {"CANCELLED"}
     assert everything() == before
     assert said_of_it == [({"WARNING"}, "The import was cancelled: nothing of it is left")]
-
-
-def scene_with_everything() -> three_ds.Scene:
-    child = three_ds.Node("OBJECT", b"Box", parent=0, tracks=(THREE_PLACES, TWO_ROTATIONS))
-    more = track("ROLL", (0, 1), (9, 2)), track("FOV", (0, 40), (9, 50))
-    return scene(*watched("CAMERA", *more), child, objects=(box(b"Box"), camera(b"Eye")))
 
 
 def test_an_import_is_one_undo_step(scene, tmp_path: Path) -> None:

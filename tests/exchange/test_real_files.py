@@ -11,6 +11,7 @@ import pytest
 
 from formats import three_ds
 from tests.exchange.composition import Composition
+from tests.exchange.matrices import apart
 from tests.formats.files import FILES
 
 PARAMETERS = ("tension", "continuity", "bias", "ease_to", "ease_from")
@@ -28,14 +29,6 @@ def object_of(node: three_ds.Node) -> bpy.types.Object:
 
 def world_of(item: bpy.types.Object) -> np.ndarray:
     return np.array(item.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world)
-
-
-def apart(found: np.ndarray, expected: np.ndarray) -> float:
-    """The largest difference of two matrices; of their places over the distance from the origin, where that is more
-    than 1."""
-    turn = np.abs(found[:3, :3] - expected[:3, :3]).max()
-    place = np.abs(found[:3, 3] - expected[:3, 3]).max() / max(1.0, np.linalg.norm(expected[:3, 3]))
-    return float(max(turn, place))
 
 
 @pytest.mark.parametrize(("output", "most"), [("SAMPLES", 1e-5), ("HANDLES", 0.1)])

@@ -17,6 +17,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from formats import three_ds
+
 
 class Tcb(Structure):
     _fields_ = [("frame", c_int32), ("flags", c_uint16), ("parameters", c_float * 5)]
@@ -220,3 +222,31 @@ def _keys(pointer: ctypes._Pointer[Structure]) -> Iterator[Key]:
             value = list(key.value) if hasattr(key, "value") else []
         yield Key(key.tcb.frame, key.tcb.flags, list(key.tcb.parameters), value)
         pointer = key.next
+
+
+def agrees_with_lib3ds(path: Path) -> int:
+    """Hold every node and track of a file against what lib3ds reads of it, and return how many keys that were."""
+    scene = three_ds.read(path.read_bytes())
+    ids = [index if node.node_id is None else node.node_id for index, node in enumerate(scene.nodes)]
+    others = load(path, range(max(ids) + 1))
+    assert sorted(others) == sorted(ids)
+    keys = 0
+    for ident, node in zip(ids, scene.nodes, strict=True):
+        other = others[ident]
+        assert (other.name, other.parent, tuple(other.flags)) == (node.name, node.parent, node.flags)
+        if other.pivot is not None and node.pivot is not None:
+            assert other.pivot == node.pivot.tolist()
+        assert other.instance_name in (None, node.instance_name or b"")
+        for kind, (flags, other_keys) in other.tracks.items():
+            track = node.track(kind)
+            assert (0 if track is None else track.flags) == flags
+            if track is None:
+                assert other_keys == []
+                continue
+            values = list(track.names) if kind == "MORPH" else track.values.tolist()
+            rows = zip(
+                track.frames.tolist(), track.key_flags.tolist(), track.parameters.T.tolist(), values, strict=True
+            )
+            assert other_keys == [*rows], (node.name, kind)
+            keys += len(other_keys)
+    return keys

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from formats import three_ds
-from tests.formats import lib3ds
 from tests.formats.files import FILES
+from tests.formats.lib3ds import agrees_with_lib3ds
 from tools.fuzz_3ds import TRACKS
 
 NAMES = {"OBJECT": b"Box", "CAMERA": b"Cam", "CAMERA_TARGET": b"Cam", "LIGHT": b"Lamp", "AMBIENT": b"$AMBIENT$"}
@@ -62,34 +62,6 @@ def every_kind(with_ids: bool) -> three_ds.Scene:
     )
     keyframer = three_ds.Keyframer(tuple(nodes), three_ds.Header(5, b"TCB", 300), (0, 300), 0)
     return three_ds.Scene(three_ds.Editor(objects), keyframer)
-
-
-def agrees_with_lib3ds(path: Path) -> int:
-    """Hold every node and track of a file against what lib3ds reads of it, and return how many keys that were."""
-    scene = three_ds.read(path.read_bytes())
-    ids = [index if node.node_id is None else node.node_id for index, node in enumerate(scene.nodes)]
-    others = lib3ds.load(path, range(max(ids) + 1))
-    assert sorted(others) == sorted(ids)
-    keys = 0
-    for ident, node in zip(ids, scene.nodes, strict=True):
-        other = others[ident]
-        assert (other.name, other.parent, tuple(other.flags)) == (node.name, node.parent, node.flags)
-        if other.pivot is not None and node.pivot is not None:
-            assert other.pivot == node.pivot.tolist()
-        assert other.instance_name in (None, node.instance_name or b"")
-        for kind, (flags, other_keys) in other.tracks.items():
-            track = node.track(kind)
-            assert (0 if track is None else track.flags) == flags
-            if track is None:
-                assert other_keys == []
-                continue
-            values = list(track.names) if kind == "MORPH" else track.values.tolist()
-            rows = zip(
-                track.frames.tolist(), track.key_flags.tolist(), track.parameters.T.tolist(), values, strict=True
-            )
-            assert other_keys == [*rows], (node.name, kind)
-            keys += len(other_keys)
-    return keys
 
 
 @pytest.mark.parametrize("name", FILES)

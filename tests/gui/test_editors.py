@@ -10,44 +10,14 @@ import pytest
 
 from tools.graphical import place
 
-from .conftest import PICTURES, settle, turns
-from .test_main_path import CURVES
-
-ONLY_LOCATION = """
-for c in fcurves():
-    c.hide = c.lock = 'location' not in c.data_path
-"""
+from .conftest import PICTURES
+from .cube import CURVES, everything
+from .editors import hold_slider, move_on, open_editor, open_tcb_menu, start_dragging_bias, take_back
 
 
 def parameter(window: Any, name: str) -> Any:
     """What the keys of the location have: {frame: number}."""
     return window.run(f"{CURVES}\nresult = numbers({name!r})")
-
-
-def everything(window: Any) -> Any:
-    return window.run(f"{CURVES}\nresult = everything()")
-
-
-def open_editor(window: Any, kind: str) -> Any:
-    """Make the large area that editor with the tab TCB, all of it in view; the middle of it."""
-    window.run(
-        f"{CURVES}{ONLY_LOCATION}\nnext(a for a in win().screen.areas if a.type == 'DOPESHEET_EDITOR').type = 'INFO'"
-    )
-    if kind == "DOPESHEET_EDITOR":
-        window.run("area('VIEW_3D').ui_type = 'DOPESHEET'")
-    window.open_sidebar(kind, "TCB")
-    centre = window.run(f"""
-def steps():
-    a = max((a for a in win().screen.areas if a.type == {kind!r}), key=lambda a: a.height)
-    r = region(a, 'WINDOW')
-    with bpy.context.temp_override(window=win(), area=a, region=r):
-        bpy.ops.{"graph" if kind == "GRAPH_EDITOR" else "action"}.view_all()
-    bpy.ops.ed.undo_push(message='editor')
-    yield .5
-    return (r.x + r.width // 2, win().height - (r.y + r.height // 2))
-""")
-    assert centre
-    return centre
 
 
 def test_a_bias_typed_in_the_graph_editor_goes_to_all_selected_keys(window):
@@ -148,33 +118,6 @@ def test_escape_leaves_what_was_set_before_the_slider_was_taken_hold_of(window):
             assert everything(window) == own
 
 
-def hold_slider(window: Any, at: Any, steps: int) -> None:
-    """Press the mouse on the left part of a slider, and move it so many steps to the right."""
-    x, y = at
-    for place_ in ((x - 85, y), (x - 80, y)):
-        window.xdotool("mousemove", *place_)
-        time.sleep(0.3)
-    turns(window)
-    window.xdotool("mousedown", 1)
-    turns(window)
-    move_on(window, steps)
-
-
-def move_on(window: Any, steps: int) -> None:
-    for _step in range(steps):
-        window.xdotool("mousemove_relative", 5, 0)
-        turns(window)
-    turns(window)
-
-
-def take_back(window: Any) -> None:
-    """Esc while a slider is held."""
-    window.key("Escape")
-    window.xdotool("mouseup", 1)
-    time.sleep(0.3)
-    settle(window)
-
-
 def test_the_menu_its_presets_and_dragging_in_the_dope_sheet(window):
     centre = open_editor(window, "DOPESHEET_EDITOR")
     window.key("a", at=centre)
@@ -207,22 +150,6 @@ def test_the_menu_its_presets_and_dragging_in_the_dope_sheet(window):
     assert parameter(window, "bias") == {1.0: 0.25, 20.0: 0.25, 50.0: 0.25}
     window.key("ctrl+z", at=centre)
     assert everything(window) == mixed
-
-
-def start_dragging_bias(window: Any, at: Any, dx: int) -> None:
-    """From the menu, and move the mouse by so many pixels."""
-    open_tcb_menu(window, at)
-    window.key("d")
-    window.key("b")
-    for step in range(1, 11):
-        window.xdotool("mousemove", at[0] + dx * step // 10, at[1])
-    time.sleep(0.5)
-
-
-def open_tcb_menu(window: Any, at: Any) -> None:
-    """The keys' context menu, and there TCB, by its underlined letter."""
-    window.click(at, button=3)
-    window.key("t")
 
 
 def test_one_redraw_of_the_tab_looks_at_the_tracks_once(window):

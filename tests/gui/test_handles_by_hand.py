@@ -13,10 +13,10 @@ from scipy.spatial.transform import Rotation
 from tools.graphical import place
 
 from .conftest import NEW_FILE, PICTURES, settle, turns
-from .test_editors import open_editor, open_tcb_menu, start_dragging_bias
-from .test_live import diamond, drag, everything, open_dope_sheet, own_frames
-from .test_live_handles import AT_REST, is_as_played, value_at
-from .test_main_path import CURVES
+from .cube import CURVES
+from .dope_sheet import diamond, drag, everything, open_dope_sheet, own_frames
+from .editors import open_editor, open_tcb_menu, start_dragging_bias
+from .handles import AT_REST, is_as_played, value_at
 
 ROTATION = "rotation_quaternion"
 KEY = 20

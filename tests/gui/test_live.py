@@ -12,21 +12,8 @@ import pytest
 from tools.graphical import place
 
 from .conftest import PICTURES, settle
-from .test_main_path import CURVES
-
-
-def everything(window: Any) -> Any:
-    settle(window)
-    return window.run(f"{CURVES}\nresult = everything()")
-
-
-def own_frames(window: Any, path: str = "location") -> list[float]:
-    """Of the first channel, without the generated keys."""
-    frames = window.run(f"""{CURVES}
-channel = next(c for c in fcurves() if c.data_path == {path!r})
-result = [k.co.x for k in channel.keyframe_points if k.type != 'GENERATED']
-""")
-    return [round(frame, 3) for frame in frames]
+from .cube import CURVES
+from .dope_sheet import diamond, drag, everything, open_dope_sheet, own_frames
 
 
 def is_as_baked(window: Any) -> bool:
@@ -55,39 +42,6 @@ def live(window: Any) -> Any:
     curves = window.run(f"{CURVES}\nresult = [len(c.keyframe_points) for c in fcurves() if c.data_path == 'location']")
     assert curves == [50, 50, 50]
     return window
-
-
-def open_dope_sheet(window: Any) -> None:
-    window.run("""
-def steps():
-    next(a for a in win().screen.areas if a.type == 'DOPESHEET_EDITOR').type = 'INFO'
-    area('VIEW_3D').ui_type = 'DOPESHEET'
-    yield .5
-    big = area('DOPESHEET_EDITOR')
-    with bpy.context.temp_override(window=win(), area=big, region=region(big, 'WINDOW')):
-        bpy.ops.action.view_all()
-    bpy.ops.ed.undo_push(message='editor')
-    yield .5
-    return True
-""")
-
-
-def diamond(window: Any, frame: float) -> Any:
-    """Where the summary's diamond at that frame is."""
-    return window.run(f"""
-big = area('DOPESHEET_EDITOR')
-r = region(big, 'WINDOW')
-x, _ = r.view2d.view_to_region({frame}, 0, clip=False)
-result = (r.x + x, win().height - (r.y + r.height) + 36)
-""")
-
-
-def drag(window: Any, by: str) -> None:
-    """Move what is selected by so many frames."""
-    window.key("g")
-    for character in by:
-        window.key({"-": "minus"}.get(character, character))
-    window.key("Return")
 
 
 def test_a_dragged_key_is_followed_by_its_motion_on_release(live):

@@ -10,36 +10,10 @@ import pytest
 from tools.graphical import place
 
 from .conftest import PICTURES, settle
-from .test_editors import hold_slider, open_editor, take_back
-from .test_live import diamond, drag, everything, open_dope_sheet, own_frames
-from .test_main_path import CURVES, hermite_first_segment
-
-AT_REST = """
-for fcurve in fcurves():
-    for point in fcurve.keyframe_points:
-        point.interpolation = 'LINEAR'
-bpy.ops.ed.undo_push(message='linear')
-"""
-
-
-def handles(window: Any) -> Any:
-    """Where all keys and handles are; and of the first three curves' keys the types."""
-    return window.run(f"""{CURVES}
-result = [[tuple(round(n, 6) for n in (*k.co, *k.handle_left, *k.handle_right)) for k in c.keyframe_points]
-          for c in fcurves()]
-""")
-
-
-def value_at(window: Any, frame: float, index: int = 0) -> float:
-    return float(window.run(f"{CURVES}\nresult = fcurves()[{index}].evaluate({frame})"))
-
-
-def is_as_played(window: Any) -> bool:
-    """Whether handles stand where a bake of handles puts them."""
-    settle(window)
-    before = handles(window)
-    window.run("bpy.ops.tcb.bake(output='HANDLES')")
-    return bool(before == handles(window))
+from .cube import CURVES, hermite_first_segment
+from .dope_sheet import diamond, drag, everything, open_dope_sheet, own_frames
+from .editors import hold_slider, open_editor, take_back
+from .handles import AT_REST, is_as_played, value_at
 
 
 @pytest.fixture

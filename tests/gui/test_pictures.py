@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -13,13 +12,11 @@ import pytest
 
 from tools.graphical import place
 
-from .conftest import PICTURES
+from .screen import SAME, screen
 
 PACKAGE = "bl_ext.user_default.tcb_animation"
 PATH_COLOUR = (108, 172, 236)
 """Of a path's line on the viewport's grey."""
-SAME = 8
-"""Of 255: by rounding and where the picture stands between pixels. A size wrong by one pixel makes it 50 and more."""
 
 TOP_VIEW = """
 def steps():
@@ -38,15 +35,6 @@ def steps():
 @pytest.fixture
 def window(own_window: Any) -> Any:
     return own_window
-
-
-def screen(window: Any, name: str) -> Any:
-    """What is on the screen, shape (height, width, 3); kept as a picture too."""
-    file = PICTURES / name
-    window.shot(file)
-    width, height = window.size
-    pixels = subprocess.run(["convert", str(file), "-depth", "8", "rgb:-"], capture_output=True, check=True).stdout
-    return np.frombuffer(pixels, np.uint8).reshape(height, width, 3).astype(int)
 
 
 def log(window: Any) -> str:

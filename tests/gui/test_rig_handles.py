@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from .conftest import PICTURES, settle
-from .test_dope_sheet import RIG, RIG_CURVES, SHOW
-from .test_live import diamond
-from .test_pictures import SAME, screen
+from .dope_sheet import diamond
+from .rig import RIG, RIG_CURVES, SHOW
+from .screen import SAME, screen
 
 FRAMES = (1, 25, 40, 301, 601)
 """Wide apart: with all in view a frame has two pixels."""

@@ -9,8 +9,8 @@ from typing import Any
 from tools.graphical import place
 
 from .conftest import PICTURES
-from .test_editors import everything, open_editor
-from .test_main_path import CURVES
+from .cube import CURVES, everything
+from .editors import open_editor
 
 HERMITE = """
 from bl_ext.user_default.tcb_animation import animation

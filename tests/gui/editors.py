@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Animation editors with their sidebars, sliders and menus, used with the mouse."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from .conftest import settle, turns
+from .cube import CURVES
+
+ONLY_LOCATION = """
+for c in fcurves():
+    c.hide = c.lock = 'location' not in c.data_path
+"""
+
+
+def open_editor(window: Any, kind: str) -> Any:
+    """Make the large area that editor with the tab TCB, all of it in view; the middle of it."""
+    window.run(
+        f"{CURVES}{ONLY_LOCATION}\nnext(a for a in win().screen.areas if a.type == 'DOPESHEET_EDITOR').type = 'INFO'"
+    )
+    if kind == "DOPESHEET_EDITOR":
+        window.run("area('VIEW_3D').ui_type = 'DOPESHEET'")
+    window.open_sidebar(kind, "TCB")
+    centre = window.run(f"""
+def steps():
+    a = max((a for a in win().screen.areas if a.type == {kind!r}), key=lambda a: a.height)
+    r = region(a, 'WINDOW')
+    with bpy.context.temp_override(window=win(), area=a, region=r):
+        bpy.ops.{"graph" if kind == "GRAPH_EDITOR" else "action"}.view_all()
+    bpy.ops.ed.undo_push(message='editor')
+    yield .5
+    return (r.x + r.width // 2, win().height - (r.y + r.height // 2))
+""")
+    assert centre
+    return centre
+
+
+def hold_slider(window: Any, at: Any, steps: int) -> None:
+    """Press the mouse on the left part of a slider, and move it so many steps to the right."""
+    x, y = at
+    for place_ in ((x - 85, y), (x - 80, y)):
+        window.xdotool("mousemove", *place_)
+        time.sleep(0.3)
+    turns(window)
+    window.xdotool("mousedown", 1)
+    turns(window)
+    move_on(window, steps)
+
+
+def move_on(window: Any, steps: int) -> None:
+    for _step in range(steps):
+        window.xdotool("mousemove_relative", 5, 0)
+        turns(window)
+    turns(window)
+
+
+def take_back(window: Any) -> None:
+    """Esc while a slider is held."""
+    window.key("Escape")
+    window.xdotool("mouseup", 1)
+    time.sleep(0.3)
+    settle(window)
+
+
+def start_dragging_bias(window: Any, at: Any, dx: int) -> None:
+    """From the menu, and move the mouse by so many pixels."""
+    open_tcb_menu(window, at)
+    window.key("d")
+    window.key("b")
+    for step in range(1, 11):
+        window.xdotool("mousemove", at[0] + dx * step // 10, at[1])
+    time.sleep(0.5)
+
+
+def open_tcb_menu(window: Any, at: Any) -> None:
+    """The keys' context menu, and there TCB, by its underlined letter."""
+    window.click(at, button=3)
+    window.key("t")

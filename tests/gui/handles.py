@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Handles in a window, and whether they stand where a bake puts them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .conftest import settle
+from .cube import CURVES
+
+AT_REST = """
+for fcurve in fcurves():
+    for point in fcurve.keyframe_points:
+        point.interpolation = 'LINEAR'
+bpy.ops.ed.undo_push(message='linear')
+"""
+
+
+def handles(window: Any) -> Any:
+    """Where all keys and handles are; and of the first three curves' keys the types."""
+    return window.run(f"""{CURVES}
+result = [[tuple(round(n, 6) for n in (*k.co, *k.handle_left, *k.handle_right)) for k in c.keyframe_points]
+          for c in fcurves()]
+""")
+
+
+def value_at(window: Any, frame: float, index: int = 0) -> float:
+    return float(window.run(f"{CURVES}\nresult = fcurves()[{index}].evaluate({frame})"))
+
+
+def is_as_played(window: Any) -> bool:
+    """Whether handles stand where a bake of handles puts them."""
+    settle(window)
+    before = handles(window)
+    window.run("bpy.ops.tcb.bake(output='HANDLES')")
+    return bool(before == handles(window))
