@@ -82,13 +82,22 @@ def notes_of(action: bpy.types.Action) -> list[str]:
     return list(dict.fromkeys((*standing_of(_state.watches, action), *_state.notes.get(action.session_uid, ()))))
 
 
-def note_seen(lines: Iterable[str]) -> None:
-    """Record that lines of `notes_of` were drawn: after the time to read them, the next update may replace them."""
+def note_seen(lines: Iterable[str], since: float | None = None) -> None:
+    """Record that lines of `notes_of` were drawn: after the time to read them, the next update may replace them.
+
+    `since`: when they were, by `time.monotonic`; None: now. The earliest time counts.
+    """
+    at = time.monotonic() if since is None else since
     for line in lines:
-        _state.seen.setdefault(line, time.monotonic())
+        _state.seen[line] = min(_state.seen.get(line, at), at)
 
 
-def _keep_notes(action: bpy.types.Action, notes: Iterable[str]) -> None:
+def seen_notes() -> list[str]:
+    """Return the lines of `notes_of` that were drawn."""
+    return list(_state.seen)
+
+
+def keep_notes(action: bpy.types.Action, notes: Iterable[str]) -> None:
     """Keep the action's new notes, and those before that were not read yet."""
     now = time.monotonic()
     before = _state.notes.get(action.session_uid, [])
@@ -105,15 +114,19 @@ def mark(action: bpy.types.Action) -> None:
     """Mark the action to be updated soon."""
     _state.marked.add(action.session_uid)
     _state.edited_at = time.monotonic()
-    if not bpy.app.background and not bpy.app.timers.is_registered(_tick):
-        bpy.app.timers.register(_tick, first_interval=0.0)
+    if not bpy.app.background and not bpy.app.timers.is_registered(tick):
+        bpy.app.timers.register(tick, first_interval=0.0)
 
 
-def flush() -> Report:
-    """Update all marked actions that were edited, comparing them in full."""
+def flush(keyed: bool | None = None) -> Report:
+    """Update all marked actions that were edited, comparing them in full.
+
+    `keyed`: whether keys were just inserted at the current frame; None: whether the last operator did.
+    """
     numbers, _state.marked, _state.unsure = _state.marked | _state.unsure, set(), set()
-    keyed = _was_keyed()
-    return _update_each(numbers, lambda action: refresh_all(_state.watches, action, *_update_options(action, keyed)))
+    was_keyed = _was_keyed()
+    new = was_keyed if keyed is None else keyed
+    return _update_each(numbers, lambda action: refresh_all(_state.watches, action, *_update_options(action, new)))
 
 
 def _update_options(
@@ -158,9 +171,9 @@ def _update_each(numbers: Set[int], work: Callable[[bpy.types.Action], Report]) 
                 # An error with one action must neither keep the others from being updated nor stop the timer.
                 traceback.print_exc()
                 done = Report(errors=[AnimationError(action.name, rpt_("Live failed: {:s}", translated(error)))])
-                _keep_notes(action, done.refused)
+                keep_notes(action, done.refused)
             if done.tracks or done.notes:
-                _keep_notes(action, done.notes)
+                keep_notes(action, done.notes)
             report.add(done)
     if numbers and not bpy.app.background:
         redraw_editors()
@@ -182,7 +195,8 @@ def _is_watched(action: bpy.types.Action) -> bool:
     return is_live(action) or is_set_aside(action) or (not bpy.app.background and has_baked_tracks(action))
 
 
-def _mark_all() -> None:
+def mark_all() -> None:
+    """Mark all actions whose edits are watched."""
     for action in _watched_actions():
         mark(action)
 
@@ -260,8 +274,22 @@ def is_editing() -> bool:
     return any(operator.bl_idname.startswith(_EDITORS) for window in windows for operator in window.modal_operators)
 
 
-def _tick() -> float | None:
-    if not (_state.marked or _state.unsure):
+def is_pending() -> bool:
+    """Check whether edits may not be baked yet: actions are marked, or were not compared in full."""
+    return bool(_state.marked or _state.unsure)
+
+
+def compared_actions() -> set[int]:
+    """Return the `session_uid` of the actions of which it is known how their tracks were when last updated."""
+    return {number for number, _ in _state.watches}
+
+
+def tick(at_once: bool = False) -> float | None:
+    """Do the next part of what is pending, and return the seconds until there is more to do, or None.
+
+    The timer calls it in a window. `at_once`: compare in full without waiting for `QUIET` seconds without an edit.
+    """
+    if not is_pending():
         return None
     if is_busy():
         return _RETRY
@@ -269,7 +297,7 @@ def _tick() -> float | None:
         _flush_soon()
         return QUIET
     rest = _state.edited_at + QUIET - time.monotonic()
-    if rest > _SLICE:
+    if rest > _SLICE and not at_once:
         return rest
     _continue_comparison()
     return 0.0 if _state.unsure else None
@@ -286,7 +314,7 @@ def _before_frame_change(*_args: Any) -> None:
     if depsgraph is None:
         return
     if depsgraph.id_type_updated("ACTION"):
-        _mark_all()
+        mark_all()
     if depsgraph.id_type_updated("OBJECT"):
         _mark_changed_playback(bpy.data.objects)
 
@@ -308,7 +336,7 @@ def _after_update(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
             if _is_watched(action):
                 mark(action)
         if action is not None and _times_scene(action):
-            _mark_all()
+            mark_all()
     if bpy.app.background and not is_busy():
         _update_now(edited)
     session.written.clear()
@@ -387,7 +415,7 @@ def _after_undo(*_args: Any) -> None:
     """Mark everything after an undo: every reference held is dead, and any key may be another."""
     for watch in _state.watches.values():
         watch.forget()
-    _mark_all()
+    mark_all()
 
 
 @persistent
@@ -398,7 +426,7 @@ def _after_loading(*_args: Any) -> None:
     session.forget_actions()
     for action in bpy.data.actions:
         read_table(action)
-    _mark_all()
+    mark_all()
 
 
 @persistent
@@ -427,7 +455,7 @@ def _before_rendering(scene: bpy.types.Scene, *_args: Any) -> None:
     lines = [] if bpy.app.background else _new_warnings(scene)
     if lines:
         # This may be the render's thread.
-        bpy.app.timers.register(partial(_warn, lines), first_interval=0.0)
+        bpy.app.timers.register(partial(warn, lines), first_interval=0.0)
 
 
 def _new_warnings(scene: bpy.types.Scene) -> list[str]:
@@ -441,7 +469,7 @@ def _new_warnings(scene: bpy.types.Scene) -> list[str]:
     return lines
 
 
-def _warn(lines: list[str]) -> None:
+def warn(lines: list[str]) -> None:
     """Warn in a window of approximate tracks that are rendered."""
 
     def draw(menu: Any, _context: bpy.types.Context) -> None:
@@ -501,7 +529,7 @@ def _switched(action: bpy.types.Action, _context: bpy.types.Context) -> None:
     _state.notes.pop(action.session_uid, None)
     if is_live(action) and layered_reason(action):
         switch_off(action)
-        _keep_notes(action, map(str, layered_refusals(action)))
+        keep_notes(action, map(str, layered_refusals(action)))
     elif is_live(action) and action.is_editable:
         _make_tcb(action)
         play_restored(action)
@@ -515,7 +543,7 @@ def _make_tcb(action: bpy.types.Action) -> None:
     users = users_of(action)
     defaults = selection.defaults_of(_scene_of(users))
     report = enable_many(dict.fromkeys(users), keep_look=True, defaults=defaults)
-    _keep_notes(action, [*report.refused, *report.notes])
+    keep_notes(action, [*report.refused, *report.notes])
 
 
 def register() -> None:
@@ -528,11 +556,11 @@ def register() -> None:
     for name, handler in _HANDLERS:
         getattr(bpy.app.handlers, name).append(handler)
     # Blender has no data while it enables extensions at its start.
-    bpy.app.timers.register(_mark_all, first_interval=0.0)
+    bpy.app.timers.register(mark_all, first_interval=0.0)
 
 
 def unregister() -> None:
-    for timer in (_tick, _mark_all):
+    for timer in (tick, mark_all):
         if bpy.app.timers.is_registered(timer):
             bpy.app.timers.unregister(timer)
     for name, handler in _HANDLERS:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import time
 from typing import Any
 
 import bpy
@@ -35,17 +36,15 @@ def let_time_pass(animation) -> None:
     """What happens in a window after an edit: without one, no timer runs."""
     handlers = handlers_of(animation)
     bpy.context.view_layer.update()
-    handlers._state.edited_at = -handlers.QUIET
-    while handlers._tick() is not None:
-        handlers._state.edited_at = -handlers.QUIET
+    while handlers.tick(at_once=True) is not None:
+        pass
 
 
 def let_be_read(animation) -> None:
     """Let all notes have been drawn long enough."""
     handlers = handlers_of(animation)
-    for lines in handlers._state.notes.values():
-        handlers.note_seen(lines)
-    handlers._state.seen = {line: at - handlers.READING for line, at in handlers._state.seen.items()}
+    lines = [line for action in bpy.data.actions for line in handlers.notes_of(action)]
+    handlers.note_seen([*lines, *handlers.seen_notes()], since=time.monotonic() - handlers.READING)
 
 
 def unselected(state: list[dict[str, Any]]) -> list[dict[str, Any]]:

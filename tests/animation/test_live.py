@@ -210,19 +210,25 @@ def test_an_easing_that_all_keys_get_is_taken_back_from_generated_ones(animation
 def test_frame_changes_mark_nothing(animation, thing) -> None:
     for frame in range(5):
         bpy.context.scene.frame_set(frame)
-    assert handlers_of(animation)._state.marked == set()
+    assert not handlers_of(animation).is_pending()
+
+
+def call(present: Any) -> None:
+    """Call handlers as Blender does."""
+    for handler in present:
+        handler(bpy.context.scene, None)
 
 
 def test_nothing_is_baked_while_rendering_and_an_edit_before_it_is(animation, thing, bakes) -> None:
     handlers = handlers_of(animation)
     set_value(thing, 3.0)
-    handlers._before_rendering(bpy.context.scene)
+    call(bpy.app.handlers.render_init)
     assert bakes == ["location"]
     set_value(thing, 4.0)
     bpy.context.view_layer.update()
-    assert handlers._tick() == pytest.approx(0.05)
+    assert handlers.tick() == pytest.approx(0.05)
     assert bakes == ["location"]
-    handlers._after_rendering()
+    call(bpy.app.handlers.render_complete)
     let_time_pass(animation)
     assert bakes == ["location", "location"]
 
@@ -282,17 +288,23 @@ def test_undone_and_redone_edits_are_the_same_to_the_last_bit(animation, thing) 
         assert differences(state, snapshot(bpy.data.objects["Ball"])) == []
 
 
+def our_handlers() -> list[Any]:
+    every = [getattr(bpy.app.handlers, name) for name in dir(bpy.app.handlers)]
+    present = [handler for handlers in every if isinstance(handlers, list) for handler in handlers]
+    return [handler for handler in present if "tcb_animation" in handler.__module__]
+
+
 def test_nothing_of_it_is_left_when_the_extension_is_switched_off(animation, tcb_animation, thing) -> None:
     handlers = handlers_of(animation)
-    mine = [getattr(bpy.app.handlers, name) for name, _ in handlers._HANDLERS]
+    assert our_handlers() != []
     set_value(thing, 3.0)
     tcb_animation.unregister()
     try:
-        assert [each for present in mine for each in present if "tcb_animation" in each.__module__] == []
-        assert not bpy.app.timers.is_registered(handlers._tick)
-        assert not bpy.app.timers.is_registered(handlers._mark_all)
+        assert our_handlers() == []
+        assert not bpy.app.timers.is_registered(handlers.tick)
+        assert not bpy.app.timers.is_registered(handlers.mark_all)
         assert not hasattr(bpy.types.Action, "tcb_live")
-        assert handlers._state.watches == {}
+        assert handlers.compared_actions() == set()
         set_value(thing, 4.0)
         bpy.context.view_layer.update()
     finally:
@@ -314,7 +326,7 @@ def test_what_is_marked_may_be_deleted_or_renamed(animation, thing) -> None:
     bpy.data.objects.remove(thing)
     let_time_pass(animation)
     bpy.data.actions.remove(action)
-    handlers_of(animation)._mark_all()
+    handlers_of(animation).mark_all()
     let_time_pass(animation)
 
 

@@ -134,7 +134,7 @@ def test_slots_of_one_action_are_baked_each_as_the_scene_of_its_object_says(anim
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_keying_in_the_window_of_another_scene_is_at_the_frame_of_that_scene(
-    animation, scenes, balls, twin, monkeypatch, shared
+    animation, scenes, balls, twin, shared
 ) -> None:
     """Nothing tells which window the keys were inserted in."""
     item = twin if shared else put(balls["There"], scenes["There"])
@@ -145,10 +145,9 @@ def test_keying_in_the_window_of_another_scene_is_at_the_frame_of_that_scene(
     bpy.context.window.scene = scenes["There"]
     select_at(item, 15)
     handlers = handlers_of(animation)
-    monkeypatch.setattr(handlers, "_was_keyed", lambda: True)
     with bpy.context.temp_override(scene=scenes["Here"]):
-        handlers._mark_all()
-        handlers.flush()
+        handlers.mark_all()
+        handlers.flush(keyed=True)
     own = [point.co.x for point in curve(item, "location").keyframe_points if point.type != "GENERATED"]
     assert own == [0, 10, 15, 25, 40]
     own = [point.co.x for point in curve(item, "scale").keyframe_points if point.type != "GENERATED"]

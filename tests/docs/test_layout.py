@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Nothing in the product imports upwards, there are no circles, and no folder has more than a dozen modules.
 
+What tests share stands in modules beside them.
+
 docs/architecture.md has the same order, and its paths go down only.
 """
 
@@ -131,6 +133,34 @@ def test_the_root_has_only_what_blender_reads():
 def test_the_order_names_what_is_there():
     named = {each for places in ORDER for each in places}
     assert {each for each in named if each not in MODULES and not (ROOT / each).is_dir()} == set()
+
+
+# Tests
+
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
+PRIVATE = re.compile(r"\bhandlers(?:_of\(\w+\))?\._")
+
+
+def imported_by_test(file: Path) -> Iterator[str]:
+    """What a module of tests imports, in its functions and in the programs that it runs too."""
+    text = file.read_text(encoding="utf-8")
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom):
+            yield from (f"{'.' * node.level}{node.module or ''}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+    yield from re.findall(r"^ *(?:from|import) (tests\.[\w.]+)", text, re.MULTILINE)
+
+
+def test_no_module_imports_what_is_in_a_file_of_tests():
+    modules = {file.stem for file in TESTS if file.stem.startswith("test_")}
+    files = [*TESTS, *(ROOT / "tools").rglob("*.py"), *(ROOT / "examples").rglob("*.py")]
+    found = {(name_of(file), name) for file in files for name in imported_by_test(file)}
+    assert {(file, name) for file, name in found if modules & set(name.split("."))} == set()
+
+
+def test_tests_leave_private_names_of_the_live_scheduler_alone():
+    assert [name_of(file) for file in TESTS if PRIVATE.search(file.read_text(encoding="utf-8"))] == []
 
 
 # docs/architecture.md

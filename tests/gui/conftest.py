@@ -61,7 +61,7 @@ def steps():
     for _turn_of_blenders_loop in range(3):
         yield 0.1
     for _turn_of_blenders_loop in range(400):
-        if not (handlers._state.marked or handlers._state.unsure):
+        if not handlers.is_pending():
             return True
         yield 0.05
 """

@@ -142,8 +142,8 @@ scene = bpy.context.scene
 scene.render.engine = 'BLENDER_WORKBENCH'
 scene.render.resolution_x = scene.render.resolution_y = 32
 from bl_ext.user_default.tcb_animation.ui import handlers
-warn, handlers.shown = handlers._warn, []
-handlers._warn = lambda lines: (handlers.shown.append(lines), warn(lines))[1]
+warn, handlers.shown = handlers.warn, []
+handlers.warn = lambda lines: (handlers.shown.append(lines), warn(lines))[1]
 """)
     render = """
 def steps():

@@ -382,7 +382,7 @@ def test_a_long_sentence_is_wrapped_and_none_of_it_lost(cube, drawn, tcb_animati
     bpy.ops.tcb.bake()
     action.tcb_live = True
     sentence = "a sentence of many words that no sidebar of any usual width has room for in one line"
-    tcb_animation.ui.handlers._state.notes[action.session_uid] = [sentence]
+    tcb_animation.ui.handlers.keep_notes(action, [sentence])
     shown = drawn("TCB_PT_bake")
     start = next(row for row, line in enumerate(shown) if line.startswith("a sentence"))
     assert sentence not in shown
@@ -395,12 +395,12 @@ def test_notes_of_many_tracks_alike_are_one_line_and_those_that_are_drawn_count_
     action.tcb_live = True
     alike = [f'"Cube", pose.bones["{name}"].scale, frame 3: moved' for name in "ABCD"]
     others = [f'"Cube", location: {text}' for text in ("one", "two", "three")]
-    state = tcb_animation.ui.handlers._state
-    state.notes[action.session_uid] = [*alike, *others]
+    handlers = tcb_animation.ui.handlers
+    handlers.keep_notes(action, [*alike, *others])
     shown = " ".join(drawn("TCB_PT_bake"))
     assert " (and 3 more so) " in shown.replace("frame 3: moved", "")
     assert "… and 1 notes more" in shown
-    assert set(state.seen) == {*alike, *others[:2]}
+    assert set(handlers.seen_notes()) == {*alike, *others[:2]}
 
 
 def test_between_keys_make_key_is_offered(cube, scene, drawn):
