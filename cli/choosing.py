@@ -36,8 +36,10 @@ _NAMED = 3
 """Names that a message lists of many."""
 
 
-def nothing_to_do(job: Job) -> str:
-    """Return the message on a file in which there is nothing to do."""
+def nothing_to_do(job: Job, found: bool) -> str:
+    """Return the message on a file in which there is nothing to do; `found`: it has tracks to do it with."""
+    if found and job.verb == "bake":
+        return rpt_("nothing to bake: its TCB tracks have no segment in the range")
     return rpt_(_NOTHING_TO_DO[job.work])
 
 

@@ -15,6 +15,7 @@ from ..errors import AnimationError
 from ..fcurves.channels import Channels, channels_of, users_of_channels
 from ..fcurves.editable import check_editable, check_not_tweaked
 from ..report import Report
+from ..store import original_actions
 from ..store.frame_functions import function_of
 from ..store.own_keys import OwnKeys, read_all_own_keys
 from ..store.table.custom_property import State
@@ -61,6 +62,7 @@ def collected_jobs(
             check_editable(datablock)
             if options.target == "NEW_ACTION":
                 check_not_tweaked(datablock)
+                _check_not_baked_from_another(datablock)
             channels = channels_of(datablock)
             shared.setdefault(channels.identity, (channels, []))[1].append(datablock)
         except AnimationError as refusal:
@@ -89,6 +91,14 @@ def collected_jobs(
     for job, users in zip(jobs, _all_users(jobs), strict=True):
         job.notes += played_otherwise([track for track, _, _ in job.kept], users)
     return jobs
+
+
+def _check_not_baked_from_another(datablock: bpy.types.ID) -> None:
+    """Raise AnimationError where the action is itself a copy that a bake has made: its keys are no longer TCB."""
+    original = original_actions.originals().get(channels_of(datablock).action)
+    if original is not None:
+        text = rpt_('its action was baked from "{:s}": go Back to Original, then bake', original.name)
+        raise AnimationError(name_of(datablock), text)
 
 
 def _all_users(jobs: Sequence[Job]) -> list[list[bpy.types.ID]]:

@@ -360,7 +360,9 @@ def _add_output(verb: argparse.ArgumentParser, result: str | None = None, where:
             "--strict", action="store_true", help=rpt_("write no result where anything in the file is refused")
         )
         verb.add_argument(
-            "--copy-skipped", action="store_true", help=rpt_("copy a FILE in which there is nothing to do to --output")
+            "--copy-skipped",
+            action="store_true",
+            help=rpt_("save a FILE in which there is nothing to do to --output, too"),
         )
     verb.add_argument(
         "--skip-done",

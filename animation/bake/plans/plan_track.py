@@ -22,11 +22,14 @@ from .handles import RETIMED, plan_handles
 from .protocol import OwnChannels, Plan, Scope, TrackPlan
 from .retimed import plan_retimed
 from .rotation_channels import as_shown
-from .sample_frames import Sampling
+from .sample_frames import APART, Sampling
 from .samples import plan_samples
 from .splines import TrackSpline, track_splines
 
 UNTOUCHED = n_("the frame range touches none of its segments: nothing of it is baked")
+_KEYED_NEAR = n_(
+    "its channels have keys at frames {:g} and {:g}, so the motion turns sharply there; move them to one frame"
+)
 _CHOSEN = n_("handle types that you chose count where handles play; this bake plays TCB there")
 _LOOPS = n_("it loops, and Blender plays some of its segments: it repeats, with a corner where its end meets its start")
 LOOP_GAP = 1e-4
@@ -71,6 +74,9 @@ def plan_track(track: Track, settings: Settings, own: OwnChannels, options: Opti
         notes.append(rpt_(_LOOPS))
     if not by_handles and any(_has_chosen_handles(each) for each in own.values()):
         notes.append(rpt_(_CHOSEN))
+    if track.is_rotation and len(frames) > 1 and (np.diff(frames) <= APART).any():
+        near = int(np.argmax(np.diff(frames) <= APART))
+        notes.append(rpt_(_KEYED_NEAR, float(frames[near]), float(frames[near + 1])))
     shown = not all(spline.spline.interpolating for spline in splines)
     plans = _OUTPUTS[options.output](scope, [as_shown(track, spline) for spline in splines])
     return TrackPlan(track, settings, own, frames, plans, notes, shown)
