@@ -32,11 +32,23 @@ def rotation_path(mode: str) -> str:
     return {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(mode, "rotation_euler")
 
 
-def new_object(name: str = "Thing", mode: str = "XYZ") -> bpy.types.Object:
-    thing = bpy.data.objects.new(name, None)
+def new_object(name: str = "Thing", mode: str = "XYZ", data: bpy.types.ID | None = None) -> bpy.types.Object:
+    """Make an object in the scene: an empty, or of the data."""
+    thing = bpy.data.objects.new(name, data)
     bpy.context.scene.collection.objects.link(thing)
     thing.rotation_mode = mode
     return thing
+
+
+def new_rig(*bones: str, tail: tuple[float, float, float] = (0, 0, 1)) -> bpy.types.Object:
+    """Make an armature in the scene, active, with bones from its origin to `tail`."""
+    rig = new_object("Rig", data=bpy.data.armatures.new("Rig"))
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    for bone in bones:
+        rig.data.edit_bones.new(bone).tail = tail
+    bpy.ops.object.mode_set(mode="OBJECT")
+    return rig
 
 
 def bag_of(datablock: bpy.types.ID) -> Any:
@@ -220,7 +232,14 @@ def generated(fcurve) -> list[float]:
 KEYS = [(0, (0, 0, 0)), (10, (5, 2, 3)), (25, (-1, 0, 2)), (40, (0, 4, -2))]
 
 
-def keyed(name: str = "Ball", path: str = "location") -> bpy.types.Object:
-    item = new_object(name)
-    key(item, path, KEYS)
+def keyed(
+    name: str = "Ball",
+    path: str = "location",
+    keys: Sequence[tuple[float, Any]] = KEYS,
+    mode: str = "XYZ",
+    group: str = "",
+) -> bpy.types.Object:
+    """Make an object in the scene with keys of one property."""
+    item = new_object(name, mode)
+    key(item, path, keys, group)
     return item

@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 import pytest
 
-from tests.animation.curves import key
+from tests.animation.curves import key, new_object
 
 FRAMES = (1.0, 10.0, 25.0, 40.0)
 PLACES = ((0, 0, 0), (5, 2, 3), (-1, 0, 2), (0, 4, -2))
@@ -20,8 +20,7 @@ BONES = ("Upper", "Lower")
 def rig() -> bpy.types.Object:
     """An armature with two bones, both of which turn."""
     armature = bpy.data.armatures.new("Rig")
-    made = bpy.data.objects.new("Rig", armature)
-    bpy.context.scene.collection.objects.link(made)
+    made = new_object("Rig", data=armature)
     bpy.context.view_layer.objects.active = made
     bpy.ops.object.mode_set(mode="EDIT")
     parent = None

@@ -71,13 +71,3 @@ def set_value(thing: bpy.types.Object, value: float, row: int = 0) -> None:
     """Give the x of the animator's first key, or another of them, that value."""
     points = curve(thing, "location").keyframe_points
     [point for point in points if point.type != "GENERATED"][row].co_ui.y = value
-
-
-def rig_of(bone: str) -> bpy.types.Object:
-    item = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
-    bpy.context.scene.collection.objects.link(item)
-    bpy.context.view_layer.objects.active = item
-    bpy.ops.object.mode_set(mode="EDIT")
-    item.data.edit_bones.new(bone).tail = (0, 0, 1)
-    bpy.ops.object.mode_set(mode="OBJECT")
-    return item

@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from tests.animation.curves import fcurves, new_object
+from tests.animation.curves import fcurves, new_object, new_rig
 
 Animated = tuple[Any, str, int]
 """A datablock, the path of a property of it, and how many components that has."""
@@ -22,8 +22,7 @@ def keys_of(width: int) -> list:
 
 
 def shape_key() -> Animated:
-    thing = bpy.data.objects.new("Mesh", bpy.data.meshes.new("Mesh"))
-    bpy.context.scene.collection.objects.link(thing)
+    thing = new_object("Mesh", data=bpy.data.meshes.new("Mesh"))
     thing.shape_key_add(name="Basis")
     thing.shape_key_add(name='Wide "smile"')
     block = thing.data.shape_keys.key_blocks[1]
@@ -59,15 +58,7 @@ def bone_location() -> Animated:
 
 
 def rig() -> bpy.types.Object:
-    armature = bpy.data.armatures.new("Rig")
-    item = bpy.data.objects.new("Rig", armature)
-    bpy.context.scene.collection.objects.link(item)
-    bpy.context.view_layer.objects.active = item
-    bpy.ops.object.mode_set(mode="EDIT")
-    armature.edit_bones.new("Arm.L").tail = (0, 0, 1)
-    armature.edit_bones.new("Arm.R").tail = (0, 0, 1)
-    bpy.ops.object.mode_set(mode="OBJECT")
-    return item
+    return new_rig("Arm.L", "Arm.R")
 
 
 def rename_bone(item: bpy.types.Object) -> str:

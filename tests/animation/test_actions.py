@@ -9,6 +9,7 @@ import pytest
 from tests.animation.action_users import load, push_down, share, tweak
 from tests.animation.curves import (
     HAS_SLOTS,
+    KEYS,
     action_bits,
     bag_of,
     co,
@@ -17,18 +18,16 @@ from tests.animation.curves import (
     fcurves,
     has_table,
     key,
+    keyed,
     new_object,
     snapshot,
 )
 
-KEYS = [(0, (0, 0, 0)), (10, (5, 2, 3)), (25, (-1, 0, 2)), (40, (0, 4, -2))]
 with_slots = pytest.mark.skipif(not HAS_SLOTS, reason="this Blender has no slots")
 
 
-def keyed(name: str = "Ball") -> bpy.types.Object:
-    item = new_object(name)
-    key(item, "location", KEYS, group="Places")
-    return item
+def grouped(name: str = "Ball") -> bpy.types.Object:
+    return keyed(name, group="Places")
 
 
 def baked_frames(item: bpy.types.Object) -> int:
@@ -36,7 +35,7 @@ def baked_frames(item: bpy.types.Object) -> int:
 
 
 def test_a_shared_action_is_baked_once(animation) -> None:
-    one, two = keyed("One"), new_object("Two")
+    one, two = grouped("One"), new_object("Two")
     share(one.animation_data.action, two)
     report = animation.bake_many([one, two], animation.Options())
     assert (report.tracks, report.samples, report.datablocks) == (1, 3 * 37, 2)
@@ -44,7 +43,7 @@ def test_a_shared_action_is_baked_once(animation) -> None:
 
 
 def test_a_shared_action_is_restored_for_all(animation) -> None:
-    one, two = keyed("One"), new_object("Two")
+    one, two = grouped("One"), new_object("Two")
     share(one.animation_data.action, two)
     before = snapshot(one)
     animation.bake(two)
@@ -53,7 +52,7 @@ def test_a_shared_action_is_restored_for_all(animation) -> None:
 
 
 def test_swapping_actions_takes_the_bake_along(animation) -> None:
-    item, other = keyed(), keyed("Other")
+    item, other = grouped(), grouped("Other")
     before = snapshot(item)
     animation.bake(item)
     baked = item.animation_data.action
@@ -67,7 +66,7 @@ def test_swapping_actions_takes_the_bake_along(animation) -> None:
 
 
 def test_a_baked_action_on_another_object_is_restored_there(animation) -> None:
-    item, other = keyed(), new_object("Other")
+    item, other = grouped(), new_object("Other")
     before = snapshot(item)
     animation.bake(item)
     share(item.animation_data.action, other)
@@ -77,7 +76,7 @@ def test_a_baked_action_on_another_object_is_restored_there(animation) -> None:
 
 
 def test_a_duplicate_with_its_own_action_is_baked_by_itself(animation) -> None:
-    item = keyed()
+    item = grouped()
     animation.bake(item)
     other = item.copy()
     bpy.context.scene.collection.objects.link(other)
@@ -92,7 +91,7 @@ def test_a_duplicate_with_its_own_action_is_baked_by_itself(animation) -> None:
 
 @pytest.mark.parametrize("linked", [False, True])
 def test_duplicating_an_object_in_the_viewport_keeps_the_bake(animation, linked: bool) -> None:
-    item = keyed()
+    item = grouped()
     before = snapshot(item)
     animation.bake(item)
     baked = snapshot(item)
@@ -109,7 +108,7 @@ def test_duplicating_an_object_in_the_viewport_keeps_the_bake(animation, linked:
 
 
 def test_two_objects_bake_as_each_by_itself(animation) -> None:
-    one, two, alone = keyed("One"), keyed("Two"), keyed("Alone")
+    one, two, alone = grouped("One"), grouped("Two"), grouped("Alone")
     key(two, "scale", KEYS)
     animation.bake_many([one, two], animation.Options())
     animation.bake(alone)
@@ -121,7 +120,7 @@ def test_two_objects_bake_as_each_by_itself(animation) -> None:
 
 @with_slots
 def test_the_objects_own_slot_is_used_not_the_first(animation) -> None:
-    one, two = keyed("One"), new_object("Two")
+    one, two = grouped("One"), new_object("Two")
     action = one.animation_data.action
     slot = action.slots.new("OBJECT", "Two")
     share(action, two, slot)
@@ -137,7 +136,7 @@ def test_the_objects_own_slot_is_used_not_the_first(animation) -> None:
 
 @with_slots
 def test_each_slot_is_baked(animation) -> None:
-    one, two = keyed("One"), new_object("Two")
+    one, two = grouped("One"), new_object("Two")
     action = one.animation_data.action
     share(action, two, action.slots.new("OBJECT", "Two"))
     key(two, "location", KEYS)
@@ -148,7 +147,7 @@ def test_each_slot_is_baked(animation) -> None:
 
 @with_slots
 def test_no_slot_is_refused(animation) -> None:
-    item = keyed()
+    item = grouped()
     item.animation_data.action_slot = None
     before = action_bits(item.animation_data.action)
     with pytest.raises(animation.AnimationError, match=r'"Ball": its action "BallAction" has no slot for it'):
@@ -158,7 +157,7 @@ def test_no_slot_is_refused(animation) -> None:
 
 @with_slots
 def test_an_empty_slot_is_refused(animation) -> None:
-    item, other = keyed(), new_object("Other")
+    item, other = grouped(), new_object("Other")
     action = item.animation_data.action
     share(action, other, action.slots.new("OBJECT", "Other"))
     with pytest.raises(animation.AnimationError, match=r'"Other": .*has no F-curves'):
@@ -167,7 +166,7 @@ def test_an_empty_slot_is_refused(animation) -> None:
 
 @with_slots
 def test_separating_slots_keeps_each_bake(animation) -> None:
-    one, two = keyed("One"), new_object("Two")
+    one, two = grouped("One"), new_object("Two")
     action = one.animation_data.action
     share(action, two, action.slots.new("OBJECT", "Two"))
     key(two, "location", KEYS)
@@ -184,7 +183,7 @@ def test_separating_slots_keeps_each_bake(animation) -> None:
 
 @with_slots
 def test_merging_actions_keeps_each_bake(animation) -> None:
-    one, two = keyed("One"), keyed("Two")
+    one, two = grouped("One"), grouped("Two")
     before = snapshot(one), snapshot(two)
     animation.bake_many([one, two], animation.Options())
     for item in (two, one):
@@ -201,7 +200,7 @@ def test_merging_actions_keeps_each_bake(animation) -> None:
 
 
 def test_animation_in_the_nla_only_is_refused(animation) -> None:
-    item = keyed()
+    item = grouped()
     action = item.animation_data.action
     push_down(item)
     before = action_bits(action)
@@ -211,7 +210,7 @@ def test_animation_in_the_nla_only_is_refused(animation) -> None:
 
 
 def test_in_tweak_mode_the_strips_action_is_baked(animation) -> None:
-    item = keyed()
+    item = grouped()
     before = action_bits(item.animation_data.action)
     strip = push_down(item)
     tweak(item)
@@ -223,7 +222,7 @@ def test_in_tweak_mode_the_strips_action_is_baked(animation) -> None:
 
 
 def test_a_baked_action_that_is_pushed_down_plays_and_is_restored_in_tweak_mode(animation) -> None:
-    item = keyed()
+    item = grouped()
     before = snapshot(item)
     animation.bake(item)
     wanted = curve(item, "location").evaluate(17)
@@ -242,7 +241,7 @@ def test_a_baked_action_that_is_pushed_down_plays_and_is_restored_in_tweak_mode(
 def library(animation, tmp_path) -> str:
     """A file with an animated object, baked, and its action."""
     path = str(tmp_path / "library.blend")
-    item = keyed()
+    item = grouped()
     animation.key_set(item, "location", 10, tension=0.5)
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
@@ -339,7 +338,7 @@ def test_an_appended_bake_is_restored_and_baked_again(animation, baked_library) 
 
 
 def test_an_action_that_nobody_uses_is_left_alone(animation) -> None:
-    item = keyed()
+    item = grouped()
     animation.bake(item)
     action = item.animation_data.action
     action.use_fake_user = True
@@ -351,7 +350,7 @@ def test_an_action_that_nobody_uses_is_left_alone(animation) -> None:
 
 
 def test_a_bake_adds_no_f_curves_and_no_groups(animation) -> None:
-    item = keyed()
+    item = grouped()
     key(item, "scale", KEYS)
     before = [(fcurve.data_path, fcurve.array_index) for fcurve in fcurves(item)]
     animation.key_set(item, "location", 10, tension=0.5)

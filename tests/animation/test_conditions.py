@@ -10,14 +10,13 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.animation.curves import curve, key, new_object, play, seen
+from tests.animation.curves import curve, key, new_object, new_rig, play, seen
 
 
 def camera(name="Camera", **keys):
     """A camera object; `keys`: (frame, value) of each property of its data."""
     data = bpy.data.cameras.new(name)
-    item = bpy.data.objects.new(name, data)
-    bpy.context.scene.collection.objects.link(item)
+    item = new_object(name, data=data)
     for path, rows in keys.items():
         key(data, path.replace("__", "."), rows)
     return item
@@ -75,8 +74,7 @@ def test_a_camera_that_meets_all_conditions_has_no_violation(animation):
 
 def tracked(kind, **settings):
     """A camera that flies in an arc over its target, straight above it at frame 11."""
-    target = bpy.data.objects.new("Target", None)
-    bpy.context.scene.collection.objects.link(target)
+    target = new_object("Target")
     item = camera()
     rows = [(frame, (5 * math.cos(a), 0.0, 5 * math.sin(a))) for frame, a in ((1, 0.3), (11, math.pi / 2), (21, 2.8))]
     key(item, "location", rows)
@@ -164,13 +162,7 @@ def test_a_scale_that_is_zero_for_a_while_is_one_violation(animation):
 
 
 def test_a_bones_scale_is_looked_at(animation):
-    armature = bpy.data.armatures.new("Rig")
-    item = bpy.data.objects.new("Rig", armature)
-    bpy.context.scene.collection.objects.link(item)
-    bpy.context.view_layer.objects.active = item
-    bpy.ops.object.mode_set(mode="EDIT")
-    armature.edit_bones.new("arm").tail = (0, 0, 1)
-    bpy.ops.object.mode_set(mode="OBJECT")
+    item = new_rig("arm")
     key(item, 'pose.bones["arm"].scale', [(1, (1, 1, 1)), (21, (1, -1, 1))])
     assert only(animation.check(item)).track == 'pose.bones["arm"].scale'
 
@@ -241,13 +233,7 @@ def test_a_view_from_a_place_that_is_no_number_is_not_said_to_hold(animation):
 
 
 def test_a_setting_of_a_constraint_that_is_called_scale_may_pass_through_zero(animation):
-    data = bpy.data.armatures.new("Rig")
-    item = bpy.data.objects.new("Rig", data)
-    bpy.context.scene.collection.objects.link(item)
-    bpy.context.view_layer.objects.active = item
-    bpy.ops.object.mode_set(mode="EDIT")
-    data.edit_bones.new("arm").tail = (0, 0, 1)
-    bpy.ops.object.mode_set(mode="OBJECT")
+    item = new_rig("arm")
     item.pose.bones["arm"].constraints.new("TRANSFORM")
     key(item, 'pose.bones["arm"].constraints["Transformation"].from_min_x_scale', [(1, -1.0), (21, 1.0)])
     assert animation.check(item).violations == []

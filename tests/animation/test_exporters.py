@@ -16,7 +16,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.animation.curves import bits, co, curve, differences, fcurves, key, snapshot
+from tests.animation.curves import bits, co, curve, differences, fcurves, key, new_object, snapshot
 from tests.animation.exports import FRAMES, PLACES, complaints, fbx, gltf, rig
 from tests.cli import tool
 
@@ -28,8 +28,7 @@ def ball() -> bpy.types.Object:
     """A triangle with a keyed location."""
     mesh = bpy.data.meshes.new("Ball")
     mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
-    made = bpy.data.objects.new("Ball", mesh)
-    bpy.context.scene.collection.objects.link(made)
+    made = new_object("Ball", data=mesh)
     key(made, "location", list(zip(FRAMES, PLACES, strict=True)))
     return made
 

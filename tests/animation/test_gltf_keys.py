@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tests.animation import reference
-from tests.animation.curves import co, curve, differences, fcurves, key, new_object, snapshot
+from tests.animation.curves import co, curve, differences, fcurves, key, keyed, new_object, snapshot
 from tests.animation.exports import FRAMES, PLACES, TURNS, complaints, gltf, rig
 
 MIXED = "there are keyframes with different interpolation methods in one channel"
@@ -24,9 +24,7 @@ SIGNS = (1, -1, 1, -1)
 
 
 def thing(path: str, rows: Any, mode: str = "XYZ") -> bpy.types.Object:
-    made = new_object("Box", mode)
-    key(made, path, list(zip(FRAMES, rows, strict=True)))
-    return made
+    return keyed("Box", path, list(zip(FRAMES, rows, strict=True)), mode)
 
 
 def location(_animation) -> bpy.types.Object:

@@ -324,8 +324,7 @@ def test_one_key_and_still_tracks_stay_as_they_are(animation) -> None:
 def test_shape_keys_and_custom_properties_are_played(animation) -> None:
     mesh = bpy.data.meshes.new("Mesh")
     mesh.from_pydata([(0, 0, 0)], [], [])
-    thing = bpy.data.objects.new("Thing", mesh)
-    bpy.context.scene.collection.objects.link(thing)
+    thing = new_object("Thing", data=mesh)
     thing.shape_key_add(name="Basis")
     thing.shape_key_add(name="Smile")
     thing["grip"] = 0.5

@@ -15,7 +15,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.animation.curves import HAS_SLOTS, bags_in, co, curve, differences, key, new_object, snapshot
+from tests.animation.curves import HAS_SLOTS, bags_in, co, curve, differences, key, new_object, new_rig, snapshot
 from tests.animation.edits import unlike
 from tests.animation.live import (
     copied,
@@ -24,7 +24,6 @@ from tests.animation.live import (
     let_time_pass,
     live_object,
     removed,
-    rig_of,
     set_value,
     unselected,
 )
@@ -626,7 +625,7 @@ def test_another_order_of_euler_angles_is_followed(animation, scene, output: str
 
 
 def test_another_order_of_a_bones_euler_angles_is_followed_after_a_change_of_frame(animation, scene) -> None:
-    rigs = [rig_of("Bone") for _ in range(2)]
+    rigs = [new_rig("Bone") for _ in range(2)]
     for each, order in zip(rigs, ("XYZ", "YZX"), strict=True):
         each.pose.bones["Bone"].rotation_mode = order
         key(each, 'pose.bones["Bone"].rotation_euler', TURNS)

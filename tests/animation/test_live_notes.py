@@ -8,8 +8,8 @@ from typing import Any
 import bpy
 import pytest
 
-from tests.animation.curves import HAS_SLOTS, curve, key, new_object
-from tests.animation.live import handlers_of, let_be_read, let_time_pass, live_object, rig_of, set_value
+from tests.animation.curves import HAS_SLOTS, curve, key, new_object, new_rig
+from tests.animation.live import handlers_of, let_be_read, let_time_pass, live_object, set_value
 
 TURNS = [(0, (0.0, 0.1, 0.2)), (10, (1.2, 0.7, -0.4)), (30, (-0.3, 1.1, 0.9))]
 BONE = 'pose.bones["Bone"].rotation_euler'
@@ -30,7 +30,7 @@ def synced(capfd: pytest.CaptureFixture[str]) -> list[str]:
 
 def turned(animation, of_bone: bool, output: str) -> tuple[bpy.types.Object, Any, str]:
     """A live object, what of it turns, and the path of its rotation."""
-    item = rig_of("Bone") if of_bone else new_object("Turned")
+    item = new_rig("Bone") if of_bone else new_object("Turned")
     owner = item.pose.bones["Bone"] if of_bone else item
     owner.rotation_mode = "XYZ"
     path = BONE if of_bone else "rotation_euler"
@@ -83,7 +83,7 @@ def share(item: bpy.types.Object, other: bpy.types.Object) -> None:
 
 
 def second_user(item: bpy.types.Object, of_bone: bool, mode: str) -> tuple[bpy.types.Object, Any]:
-    other = rig_of("Bone") if of_bone else new_object()
+    other = new_rig("Bone") if of_bone else new_object()
     other.name = "Zwei"
     owner = other.pose.bones["Bone"] if of_bone else other
     owner.rotation_mode = mode
@@ -125,7 +125,7 @@ def other_action(item: bpy.types.Object) -> str:
 def test_a_bake_of_one_object_says_that_another_plays_the_action_in_another_rotation_mode(
     animation, scene, of_bone: bool, target: str
 ) -> None:
-    item = rig_of("Bone") if of_bone else new_object("Turned")
+    item = new_rig("Bone") if of_bone else new_object("Turned")
     path = BONE if of_bone else "rotation_euler"
     (item.pose.bones["Bone"] if of_bone else item).rotation_mode = "XYZ"
     key(item, path, TURNS)

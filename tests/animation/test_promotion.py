@@ -9,17 +9,14 @@ import bpy
 import pytest
 
 from tests.animation import reference
-from tests.animation.curves import bits, co, curve, fcurves, key, new_object, snapshot
+from tests.animation.curves import KEYS, bits, co, curve, fcurves, key, keyed, new_object, snapshot
 from tests.animation.edits import do, dope_sheet, move, scale, select
 from tools.edit_kinds import editor
-
-KEYS = [(0, (0, 0, 0)), (10, (5, 2, 3)), (25, (-1, 0, 2)), (40, (0, 4, -2))]
 
 
 @pytest.fixture
 def thing(animation):
-    item = new_object("Ball")
-    key(item, "location", KEYS)
+    item = keyed()
     animation.bake(item)
     item.select_set(True)
     bpy.context.view_layer.objects.active = item

@@ -85,8 +85,7 @@ def scene_gravity() -> Animated:
 
 
 def modifier() -> Animated:
-    thing = bpy.data.objects.new("Mesh", bpy.data.meshes.new("Mesh"))
-    bpy.context.scene.collection.objects.link(thing)
+    thing = new_object("Mesh", data=bpy.data.meshes.new("Mesh"))
     wave = thing.modifiers.new("My wave", "WAVE")
     return thing, wave.path_from_id("height") if hasattr(wave, "path_from_id") else 'modifiers["My wave"].height', 1
 

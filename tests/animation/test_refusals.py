@@ -9,16 +9,14 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.animation.curves import bits, co, curve, fcurves, key, new_object, rotation_path, snapshot
+from tests.animation.curves import bits, co, curve, fcurves, key, keyed, new_object, rotation_path, snapshot
 
 KEYS = [(0, (0, 0, 0)), (10, (1, 2, 3)), (25, (-1, 0, 2))]
 
 
 @pytest.fixture
 def thing():
-    item = new_object("Ball")
-    key(item, "location", KEYS)
-    return item
+    return keyed(keys=KEYS)
 
 
 def refused(animation, datablock, *words: str, **options) -> None:

@@ -164,8 +164,7 @@ def leg(scene):
     """An armature with a thigh and a shin whose turns let the ankle pass below the floor."""
     scene.frame_end = 60
     armature = bpy.data.armatures.new("Rig")
-    item = bpy.data.objects.new("Rig", armature)
-    scene.collection.objects.link(item)
+    item = new_object("Rig", data=armature)
     bpy.context.view_layer.objects.active = item
     bpy.ops.object.mode_set(mode="EDIT")
     thigh, shin = armature.edit_bones.new("thigh"), armature.edit_bones.new("shin")

@@ -202,8 +202,7 @@ def test_the_function_of_another_scene_changes_nothing(animation, scene):
 
 def test_a_scene_s_function_counts_for_what_its_objects_are_made_of(animation, scene):
     camera = bpy.data.cameras.new("Camera")
-    item = bpy.data.objects.new("Camera", camera)
-    scene.collection.objects.link(item)
+    new_object("Camera", data=camera)
     key(camera, "lens", [(1, 20.0), (40, 60.0)])
     function(scene, FUNCTIONS["reversed"])
     animation.bake(camera)

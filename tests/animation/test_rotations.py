@@ -6,13 +6,24 @@ from __future__ import annotations
 import math
 import random
 
-import bpy
 import numpy as np
 import pytest
 from mathutils import Quaternion
 
 from tests.animation import reference
-from tests.animation.curves import MODES, ORDERS, PARAMETERS, co, curve, fcurves, key, new_object, play, rotation_path
+from tests.animation.curves import (
+    MODES,
+    ORDERS,
+    PARAMETERS,
+    co,
+    curve,
+    fcurves,
+    key,
+    new_object,
+    new_rig,
+    play,
+    rotation_path,
+)
 from tests.animation.rotations import (
     ALL_PARAMETERS,
     channels_at,
@@ -59,14 +70,7 @@ def test_blender_shows_the_spline(animation, mode: str) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_pose_bones_turn_as_objects_do(animation, mode: str) -> None:
-    armature = bpy.data.armatures.new("Rig")
-    rig = bpy.data.objects.new("Rig", armature)
-    bpy.context.scene.collection.objects.link(rig)
-    bpy.context.view_layer.objects.active = rig
-    bpy.ops.object.mode_set(mode="EDIT")
-    bone = armature.edit_bones.new('An "arm"')
-    bone.tail = (0, 0, 1)
-    bpy.ops.object.mode_set(mode="OBJECT")
+    rig = new_rig('An "arm"')
     rig.pose.bones[0].rotation_mode = mode
     prefix = f"{rig.pose.bones[0].path_from_id()}."
     rows = values_of(mode, rotations_near_each_other(random.Random(7), 5, 1.2))

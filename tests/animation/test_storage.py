@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.animation.curves import co, curve, differences, fcurves, key, new_object, snapshot
+from tests.animation.curves import co, curve, differences, fcurves, key, new_object, new_rig, snapshot
 
 TABLE = "tcb_animation"
 KEYS = [(0, (0, 0, 0)), (10, (5, 2, 3)), (25, (-1, 0, 2)), (40, (0, 4, -2))]
@@ -83,17 +83,11 @@ def test_plain_keys_that_get_the_floats_of_own_ones_do_not_become_tcb(animation,
 
 
 def test_a_renamed_bone_keeps_its_track(animation) -> None:
-    armature = bpy.data.armatures.new("Rig")
-    rig = bpy.data.objects.new("Rig", armature)
-    bpy.context.scene.collection.objects.link(rig)
-    bpy.context.view_layer.objects.active = rig
-    bpy.ops.object.mode_set(mode="EDIT")
-    armature.edit_bones.new("Arm").tail = (0, 1, 0)
-    bpy.ops.object.mode_set(mode="OBJECT")
+    rig = new_rig("Arm", tail=(0, 1, 0))
     key(rig, 'pose.bones["Arm"].location', KEYS)
     animation.enable(rig)
     animation.bake(rig)
-    armature.bones["Arm"].name = "Limb"
+    rig.data.bones["Arm"].name = "Limb"
     assert fcurves(rig)[0].data_path == 'pose.bones["Limb"].location'
     assert animation.restore(rig).tracks == 1
     assert len(co(fcurves(rig)[0])) == len(KEYS)

@@ -20,6 +20,7 @@ from tests.animation.curves import (
     has_table,
     key,
     new_object,
+    new_rig,
     seen,
     snapshot,
 )
@@ -170,8 +171,7 @@ def test_a_whole_matrix_places_turns_and_scales_as_blenders_own(bring):
 
 def test_any_float_property_can_be_keyed_by_its_path(bring):
     camera = bpy.data.cameras.new("Eye")
-    thing = bpy.data.objects.new("Eye", camera)
-    bpy.context.scene.collection.objects.link(thing)
+    thing = new_object("Eye", data=camera)
     thing["grip"] = 0.5
     thing["wind"] = [0.0, 1.0, 2.0]
     bring(thing, 'frame,["grip"],["wind"][1],data.lens,data.shift_x\n1,0.25,3,35,0\n5,0.5,4,,0.5')
@@ -190,16 +190,7 @@ def test_empty_cells_leave_components_at_different_frames(bring):
 
 @pytest.fixture
 def rig(scene):
-    armature = bpy.data.armatures.new("Rig")
-    item = bpy.data.objects.new("Rig", armature)
-    scene.collection.objects.link(item)
-    bpy.context.view_layer.objects.active = item
-    bpy.ops.object.mode_set(mode="EDIT")
-    for name in ("left", 'right "R"'):
-        bone = armature.edit_bones.new(name)
-        bone.tail = (0, 1, 0)
-    bpy.ops.object.mode_set(mode="OBJECT")
-    return item
+    return new_rig("left", 'right "R"', tail=(0, 1, 0))
 
 
 def test_a_bone_takes_what_names_no_owner_and_others_what_names_them(bring, rig):
@@ -353,8 +344,7 @@ def test_a_component_that_a_driver_decides_is_refused_though_it_has_no_curve(bri
 
 def test_tracks_whose_paths_start_like_the_tables_keep_their_parameters(bring, animation, scene):
     lamp = bpy.data.lights.new("Lamp", "AREA")
-    item = bpy.data.objects.new("Lamp", lamp)
-    scene.collection.objects.link(item)
+    item = new_object("Lamp", data=lamp)
     key(lamp, "size", [(1, 1.0), (10, 2.0)])
     key(lamp, "size_y", [(1, 1.0), (10, 2.0)])
     animation.enable(lamp)

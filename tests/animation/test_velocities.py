@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from formats import table
-from tests.animation.curves import co, curve, differences, fcurves, key, new_object, seen, snapshot
+from tests.animation.curves import co, curve, differences, fcurves, key, new_object, new_rig, seen, snapshot
 from tests.interp import exact
 
 FRAMES = (1.0, 11.0, 14.0, 31.0)
@@ -177,14 +177,7 @@ def test_of_baked_tracks_they_are_those_of_the_keys(moving, write, animation):
 
 
 def test_a_bones_are_properties_of_the_bone(animation, write):
-    armature = bpy.data.armatures.new("Rig")
-    rig = bpy.data.objects.new("Rig", armature)
-    bpy.context.scene.collection.objects.link(rig)
-    bpy.context.view_layer.objects.active = rig
-    bpy.ops.object.mode_set(mode="EDIT")
-    for name in ("left", "right"):
-        armature.edit_bones.new(name).tail = (0, 1, 0)
-    bpy.ops.object.mode_set(mode="OBJECT")
+    rig = new_rig("left", "right", tail=(0, 1, 0))
     for name in ("left", "right"):
         rig.pose.bones[name]["grip"] = 0.0
         key(rig, f'pose.bones["{name}"]["grip"]', [(1, 0.0), (11, 5.0)])

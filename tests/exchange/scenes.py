@@ -6,7 +6,6 @@ from __future__ import annotations
 import dataclasses
 import math
 
-import bpy
 import numpy as np
 
 from formats import three_ds
@@ -67,12 +66,6 @@ def spun(start: tuple[float, ...], *turns: tuple[float, ...], tension: float = 0
 
 
 UPRIGHT, TILTED = (0.0, 0.0, 0.0, 1.0), (0.8, 0.6, 0.0, 0.8)
-
-
-def new_object(name: str, data: bpy.types.ID | None = None) -> bpy.types.Object:
-    item = bpy.data.objects.new(name, data)
-    bpy.context.collection.objects.link(item)
-    return item
 
 
 def scene_with_everything() -> three_ds.Scene:

@@ -18,12 +18,12 @@ import pytest
 from mathutils import Matrix
 
 from formats import three_ds
-from tests.animation.curves import fcurves, key
+from tests.animation.curves import fcurves, key, new_object
 from tests.exchange.composition import Composition, matrix_of, orientations
 from tests.exchange.conftest import Export
 from tests.exchange.files import box, save, scene, track
 from tests.exchange.matrices import world
-from tests.exchange.scenes import SCENES, family, new_object
+from tests.exchange.scenes import SCENES, family
 from tests.formats.files import FILES
 from tests.formats.lib3ds import agrees_with_lib3ds
 
@@ -116,7 +116,7 @@ def test_turns_do_not_lose_more_with_every_key(give: Export, tmp_path: Path) -> 
 def keyed(name: str, animation, *, tcb: bool = True, mode: str = "XYZ") -> bpy.types.Object:
     mesh = bpy.data.meshes.new(name)
     mesh.from_pydata([(0, 0, 0), (len(name), 0, 0), (0, 2, 0), (0, 0, 3)], [], [(0, 1, 2), (0, 1, 3)])
-    item = new_object(name, mesh)
+    item = new_object(name, data=mesh)
     item.rotation_mode = mode
     key(item, "location", [(0, (0, 0, 0)), (10, (4, 1, 2)), (30, (0, 5, 1))])
     key(item, "rotation_euler", [(0, (0, 0, 0.3)), (10, (0.5, 7.0, 0)), (30, (0, 9.0, 1))])
@@ -221,7 +221,7 @@ def test_a_parent_inverse_is_taken_into_the_keys(give: Export, animation, tmp_pa
 
 
 def test_a_camera_without_a_target_gets_one(give: Export, animation, tmp_path: Path) -> None:
-    item = new_object("Eye", bpy.data.cameras.new("Eye"))
+    item = new_object("Eye", data=bpy.data.cameras.new("Eye"))
     bpy.context.scene.frame_end = 30
     key(item, "location", [(0, (0, 0, 0)), (30, (4, 1, 2))])
     key(item, "rotation_euler", [(0, (1.0, 0.2, 0.3)), (30, (0.5, -0.8, 2.0))])
@@ -257,7 +257,7 @@ def test_objects_with_one_mesh_are_instances(give: Export) -> None:
     mesh = bpy.data.meshes.new("Box")
     mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 2, 0)], [], [(0, 1, 2)])
     for name in ("One", "Two"):
-        new_object(name, mesh)
+        new_object(name, data=mesh)
     given = give()
     assert [(node.name, node.instance_name) for node in given.nodes] == [(b"One", None), (b"One", b"Two")]
     assert [item.name for item in given.objects] == [b"One"]
@@ -313,7 +313,7 @@ def test_linked_duplicates_are_instances_and_move_the_same(
 ) -> None:
     first = keyed("Box", animation)
     for number in (1, 2):
-        copy = new_object(f"Box.{number:03}", first.data)
+        copy = new_object(f"Box.{number:03}", data=first.data)
         key(copy, "location", [(0, (number, 0, 0)), (10, (0, 4, number)), (30, (2, number, 1))])
         animation.enable(copy)
         animation.bake(copy)
@@ -335,7 +335,7 @@ def test_a_vertex_with_several_texture_coordinates_becomes_several(give: Export,
     mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 2, 0), (0, 0, 3)], [], [(0, 1, 2), (0, 1, 3)])
     layer = mesh.uv_layers.new()
     layer.data.foreach_set("uv", np.arange(12, dtype=np.float32) / 12)
-    new_object("Box", mesh)
+    new_object("Box", data=mesh)
     content = give().objects[0].content
     assert len(content.vertices) == 6
     assert sorted(content.texture_coordinates[content.faces.ravel()].ravel()) == pytest.approx(np.arange(12) / 12)
@@ -348,8 +348,8 @@ def test_what_is_left_of_a_scene_is_counted_in_one_note(give: Export, said) -> N
     for name in ("Stone", "Wood"):
         mesh.materials.append(bpy.data.materials.new(name))
     for name in ("One", "Two"):
-        new_object(name, mesh)
-    new_object("Eye", bpy.data.cameras.new("Eye"))
+        new_object(name, data=mesh)
+    new_object("Eye", data=bpy.data.cameras.new("Eye"))
     (content,) = (item.content for item in give().objects if isinstance(item.content, three_ds.Mesh))
     assert content.faces.tolist() == [[0, 1, 2], [0, 1, 3]]
     lines = said()
@@ -477,7 +477,7 @@ def test_an_instance_that_was_added_stands_where_it_does(give: Export, tmp_path:
     pivot = np.array([1, 2, 3], np.float32)
     made = scene(three_ds.Node("OBJECT", b"Box", pivot=pivot, tracks=()), objects=(box(b"Box"),))
     bpy.ops.import_anim.tcb_3ds(filepath=save(tmp_path / "made.3ds", made))
-    added = new_object("Added", bpy.data.objects["Box"].data)
+    added = new_object("Added", data=bpy.data.objects["Box"].data)
     added.location = (10, 0, 0)
     bpy.context.view_layer.update()
     expected = [added.matrix_world @ vertex.co for vertex in added.data.vertices]
@@ -486,7 +486,7 @@ def test_an_instance_that_was_added_stands_where_it_does(give: Export, tmp_path:
 
 
 def test_the_field_of_view_is_that_of_the_pictures_width(give: Export) -> None:
-    item = new_object("Eye", bpy.data.cameras.new("Eye"))
+    item = new_object("Eye", data=bpy.data.cameras.new("Eye"))
     render = bpy.context.scene.render
     render.resolution_x, render.resolution_y = 1000, 2000
     for fit in ("AUTO", "HORIZONTAL", "VERTICAL"):
@@ -506,14 +506,14 @@ def test_numbers_that_the_file_has_not_are_told(give: Export, said) -> None:
 
 
 def test_what_a_point_light_looks_at_is_written(give: Export) -> None:
-    light = new_object("Lamp", bpy.data.lights.new("Lamp", "POINT"))
+    light = new_object("Lamp", data=bpy.data.lights.new("Lamp", "POINT"))
     aim = light.constraints.new("TRACK_TO")
     aim.target, aim.track_axis, aim.up_axis = new_object("Aim"), "TRACK_NEGATIVE_Z", "UP_Y"
     assert {node.name for node in give().nodes} == {b"Lamp", b"Aim"}
 
 
 def test_a_spotlight_is_the_same_in_its_track_and_where_it_stands(give: Export) -> None:
-    lamp = new_object("Lamp", bpy.data.lights.new("Lamp", "SPOT"))
+    lamp = new_object("Lamp", data=bpy.data.lights.new("Lamp", "SPOT"))
     lamp.data.spot_blend, lamp.data.spot_size = 0.4, 1.2
     given = give()
     spot = given.objects[0].content.spotlight
@@ -525,7 +525,7 @@ def test_a_spotlight_is_the_same_in_its_track_and_where_it_stands(give: Export) 
 
 
 def test_what_the_file_does_not_have_of_a_parent_is_told(give: Export, said) -> None:
-    lamp = new_object("Lamp", bpy.data.lights.new("Lamp", "POINT"))
+    lamp = new_object("Lamp", data=bpy.data.lights.new("Lamp", "POINT"))
     new_object("Held").parent = lamp
     give()
     assert "hangs from" not in said()
@@ -653,11 +653,11 @@ def test_an_animation_of_the_background_that_is_no_color_is_told(give: Export, b
 def everything_animated(animation) -> None:
     keyed("A long name", animation)
     keyed("Child", animation).parent = bpy.data.objects["A long name"]
-    eye = new_object("Eye", bpy.data.cameras.new("Eye"))
+    eye = new_object("Eye", data=bpy.data.cameras.new("Eye"))
     aim = eye.constraints.new("TRACK_TO")
     aim.target, aim.track_axis, aim.up_axis = new_object("Aim"), "TRACK_NEGATIVE_Z", "UP_Y"
-    new_object("Lamp", bpy.data.lights.new("Lamp", "POINT"))
-    new_object("Spot", bpy.data.lights.new("Spot", "SPOT"))
+    new_object("Lamp", data=bpy.data.lights.new("Lamp", "POINT"))
+    new_object("Spot", data=bpy.data.lights.new("Spot", "SPOT"))
 
 
 def test_lib3ds_reads_the_same(give: Export, animation, tmp_path: Path) -> None:

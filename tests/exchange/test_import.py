@@ -20,7 +20,7 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from formats import three_ds
 from tests.animation import reference
-from tests.animation.curves import fcurves
+from tests.animation.curves import fcurves, new_object
 from tests.exchange.composition import Composition, matrix_of, numbers
 from tests.exchange.files import box, camera, save, scene, spotlight, track
 from tests.exchange.matrices import world
@@ -30,7 +30,6 @@ from tests.exchange.scenes import (
     TWO_ROTATIONS,
     UPRIGHT,
     family,
-    new_object,
     scene_with_everything,
     spun,
     watched,
@@ -415,7 +414,7 @@ def test_keys_keep_their_frames_or_their_time(bring: Import) -> None:
 def test_objects_that_are_there_take_the_animation_by_name(bring: Import, said) -> None:
     for name in ("LongObjectName", "Box.001", "Other"):
         new_object(name).keyframe_insert("location", frame=1)
-    eye = new_object("Eye", bpy.data.cameras.new("Eye"))
+    eye = new_object("Eye", data=bpy.data.cameras.new("Eye"))
     nodes = [three_ds.Node("OBJECT", name, tracks=(THREE_PLACES,)) for name in (b"LongObject", b"Box", b"Missing")]
     composition = Composition(bring(scene(*nodes, *watched("CAMERA")), target="MATCH"))
     for index, name in ((0, "LongObjectName"), (1, "Box.001"), (3, "Eye")):
@@ -435,7 +434,7 @@ def test_what_was_imported_is_selected(bring: Import) -> None:
 
 
 def test_an_import_leaves_edit_mode(bring: Import) -> None:
-    there = new_object("There", bpy.data.meshes.new("There"))
+    there = new_object("There", data=bpy.data.meshes.new("There"))
     bpy.context.view_layer.objects.active = there
     bpy.ops.object.mode_set(mode="EDIT")
     bring(scene_of(b"One"))
@@ -472,7 +471,7 @@ def test_fields_of_view_that_no_lens_has_are_told(bring: Import, said) -> None:
 def test_an_object_whose_geometry_lies_elsewhere_is_told(bring: Import, said) -> None:
     mesh = bpy.data.meshes.new("Box")
     mesh.from_pydata([(5, 5, 5)] * 8, [], [])
-    new_object("Box", mesh)
+    new_object("Box", data=mesh)
     bring(scene(three_ds.Node("OBJECT", b"Box", tracks=(THREE_PLACES,)), objects=(box(b"Box"),)), target="MATCH")
     assert '"Box": its vertices lie up to 5 from where the file has them' in said()
 
@@ -616,7 +615,7 @@ def test_files_are_in_the_menu_and_can_be_dropped(tcb_animation) -> None:
 
 def scene_to_match() -> None:
     """What `scene_with_everything` animates, by name, as an animator may have made it."""
-    eye, box_there = new_object("Eye", bpy.data.cameras.new("Eye")), new_object("Box")
+    eye, box_there = new_object("Eye", data=bpy.data.cameras.new("Eye")), new_object("Box")
     box_there.parent = new_object("Root")
     box_there.matrix_parent_inverse[0][3] = 3.0
     box_there.rotation_mode = "ZYX"
@@ -686,7 +685,7 @@ def test_a_match_leaves_no_copies_behind(bring: Import) -> None:
 
 
 def test_a_second_match_takes_the_drivers_of_the_first_away(bring: Import) -> None:
-    new_object("Eye", bpy.data.cameras.new("Eye"))
+    new_object("Eye", data=bpy.data.cameras.new("Eye"))
     turning = track("ROLL", (0, 1), (9, 2)), track("FOV", (0, 40), (9, 50))
     bring(scene(*watched("CAMERA", *turning), objects=(camera(b"Eye"),)), target="MATCH")
     bring(scene(*watched("CAMERA", track("ROLL", (0, 30)), track("FOV", (0, 60)))), target="MATCH")
@@ -698,7 +697,7 @@ def test_a_second_match_takes_the_drivers_of_the_first_away(bring: Import) -> No
 
 
 def test_a_driver_of_the_animators_own_is_left_and_told(bring: Import, said) -> None:
-    eye = new_object("Eye", bpy.data.cameras.new("Eye"))
+    eye = new_object("Eye", data=bpy.data.cameras.new("Eye"))
     eye.data.driver_add("lens").driver.expression = "31.0"
     bring(scene(*watched("CAMERA", track("FOV", (0, 40), (9, 50)))), target="MATCH")
     assert [curve.driver.expression for curve in eye.data.animation_data.drivers] == ["31.0"]

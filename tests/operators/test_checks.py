@@ -13,8 +13,7 @@ from tests.animation.curves import curve, key, new_object
 def eye(scene):
     """A selected, active camera whose clip planes cross at frame 12.5, with a scale through zero after 40.5."""
     data = bpy.data.cameras.new("Eye")
-    item = bpy.data.objects.new("Eye", data)
-    scene.collection.objects.link(item)
+    item = new_object("Eye", data=data)
     key(data, "clip_end", [(1, 100.0), (11, 0.5), (14, 0.5), (21, 100.0)])
     key(data, "clip_start", [(1, 0.1), (11, 0.4), (12.5, 0.6), (14, 0.4), (21, 0.1)])
     key(item, "scale", [(40, (1, 1, 1)), (41, (1, 1, -1))])

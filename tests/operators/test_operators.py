@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from tests.animation.curves import PARAMETERS, differences, fcurves, snapshot
+from tests.animation.curves import PARAMETERS, differences, fcurves, new_object, snapshot
 
 
 @pytest.fixture
@@ -205,8 +205,7 @@ def test_one_object_at_fault_is_named_and_the_others_are_baked(keyed, curve):
 
 def test_an_object_without_animation_is_named(keyed, scene):
     keyed("Good")
-    still = bpy.data.objects.new("Still", None)
-    scene.collection.objects.link(still)
+    still = new_object("Still")
     still.select_set(True)
     with pytest.raises(RuntimeError, match='"Still": it has no animation'):
         bpy.ops.tcb.bake()

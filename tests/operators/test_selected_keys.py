@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from tests.animation.curves import PARAMETERS, differences, snapshot
+from tests.animation.curves import PARAMETERS, differences, new_object, snapshot
 
 EDITORS = ["DOPESHEET", "FCURVES", "ACTION", "TIMELINE"]
 
@@ -296,8 +296,7 @@ def test_a_velocity_of_a_value_is_none_of_a_rotation(by_velocities, choose, edit
 def test_a_track_of_fewer_components_takes_what_fits(
     by_velocities, scene, choose, editor, velocities, capfd, tcb_animation
 ):
-    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
-    scene.collection.objects.link(camera)
+    camera = new_object("Camera", data=bpy.data.cameras.new("Camera"))
     camera.select_set(True)
     for frame, lens in ((1, 35.0), (21, 50.0)):
         camera.data.lens = lens

@@ -9,6 +9,8 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
+from tests.animation.curves import new_object
+
 
 @pytest.fixture(params=["DOPESHEET_EDITOR", "GRAPH_EDITOR"])
 def inside(request):
@@ -55,8 +57,7 @@ def keys_panel(inside):
 
 @pytest.fixture
 def cube(scene):
-    item = bpy.data.objects.new("Cube", None)
-    scene.collection.objects.link(item)
+    item = new_object("Cube")
     for frame in (1, 11, 31):
         item.location = (frame, 0.0, 0.0)
         item.keyframe_insert("location", frame=frame)
@@ -252,8 +253,7 @@ def test_of_values_and_rotations_together_no_velocity_is_shown(hermite, choose, 
 
 
 def test_a_track_of_one_component_has_one_slider(scene, choose, inside, keys_panel, numbers, tcb_animation):
-    lamp = bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT"))
-    scene.collection.objects.link(lamp)
+    lamp = new_object("Lamp", data=bpy.data.lights.new("Lamp", "POINT"))
     lamp.data.color = (1.0, 0.5, 0.0)
     for frame, energy in ((1, 10.0), (21, 30.0)):
         lamp.data.energy = energy

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix
 
+from tests.animation.curves import new_object
+
 FRAMES = np.arange(1.0, 51.0)
 
 
@@ -38,9 +40,7 @@ def seen(item, bone="", frames=FRAMES):
 
 def empty(scene, name, seed, *, keyed=("location", "rotation_euler", "scale"), mode="XYZ"):
     """An object that moves, turns and grows."""
-    item = bpy.data.objects.new(name, None)
-    scene.collection.objects.link(item)
-    item.rotation_mode = mode
+    item = new_object(name, mode)
     random = np.random.default_rng(seed)
     for frame in (1, 13, 30, 50):
         for path in keyed:
@@ -54,8 +54,7 @@ def empty(scene, name, seed, *, keyed=("location", "rotation_euler", "scale"), m
 def rig(scene):
     """A moving, turned armature whose three bones, the last of them connected, have keys."""
     armature = bpy.data.armatures.new("Rig")
-    item = bpy.data.objects.new("Rig", armature)
-    scene.collection.objects.link(item)
+    item = new_object("Rig", data=armature)
     bpy.context.view_layer.objects.active = item
     bpy.ops.object.mode_set(mode="EDIT")
     parent = None
@@ -137,8 +136,7 @@ def test_muted_channels_move_nothing(scene, animation, tcb_animation):
 
 
 def constrained(scene, target):
-    item = bpy.data.objects.new("Led", None)
-    scene.collection.objects.link(item)
+    item = new_object("Led")
     constraint = item.constraints.new("COPY_TRANSFORMS")
     constraint.target = target
     return item
@@ -277,8 +275,7 @@ def test_tangents_are_those_of_the_tcb_spline(scene, pictures, tcb_animation):
 
 
 def test_speed_is_how_far_it_goes_in_a_frame(scene, pictures):
-    item = bpy.data.objects.new("Even", None)
-    scene.collection.objects.link(item)
+    item = new_object("Even")
     for frame, place in ((1, 0.0), (51, 100.0)):
         item.location = (place, 0.0, 0.0)
         item.keyframe_insert("location", frame=frame)
@@ -290,9 +287,7 @@ def test_speed_is_how_far_it_goes_in_a_frame(scene, pictures):
 
 
 def test_the_tip_of_an_axis_shows_a_rotation(scene, pictures):
-    item = bpy.data.objects.new("Hand of a clock", None)
-    scene.collection.objects.link(item)
-    item.rotation_mode = "XYZ"
+    item = new_object("Hand of a clock", "XYZ")
     item.scale = (3, 3, 3)
     for frame, angle in ((1, 0.0), (26, math.pi / 4), (50, math.pi / 2)):
         item.rotation_euler = (0.0, 0.0, angle)

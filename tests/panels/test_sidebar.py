@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from tests.animation.curves import HAS_SLOTS, curve
+from tests.animation.curves import HAS_SLOTS, curve, new_object, new_rig
 from tests.animation.layered import give_layer
 
 
@@ -42,9 +42,7 @@ def _shown(items):
 
 @pytest.fixture
 def cube(scene):
-    item = bpy.data.objects.new("Cube", None)
-    scene.collection.objects.link(item)
-    item.rotation_mode = "QUATERNION"
+    item = new_object("Cube", "QUATERNION")
     for frame, turns in ((1, 0.0), (11, 0.1), (31, 0.2)):
         item.location = (turns, 0.0, 0.0)
         item.keyframe_insert("location", frame=frame)
@@ -68,8 +66,7 @@ def test_an_action_of_two_layers_is_told_where_the_list_would_stand(cube, drawn)
 
 
 def test_an_object_without_keys_is_named(scene, drawn):
-    item = bpy.data.objects.new("Still", None)
-    scene.collection.objects.link(item)
+    item = new_object("Still")
     bpy.context.view_layer.objects.active = item
     assert "Still has no keyframes" in drawn("TCB_PT_tracks")
 
@@ -301,17 +298,11 @@ def test_a_rotation_with_channels_keyed_apart_can_be_keyed_whole(cube, drawn):
 
 
 def test_in_pose_mode_the_active_bones_tracks_are_listed(scene, drawn):
-    armature = bpy.data.armatures.new("Rig")
-    rig = bpy.data.objects.new("Rig", armature)
-    scene.collection.objects.link(rig)
-    bpy.context.view_layer.objects.active = rig
-    bpy.ops.object.mode_set(mode="EDIT")
-    for name in ("upper", "lower"):
-        armature.edit_bones.new(name).tail = (0, 1, 0)
+    rig = new_rig("upper", "lower", tail=(0, 1, 0))
     bpy.ops.object.mode_set(mode="POSE")
     rig.pose.bones["upper"].keyframe_insert("location", frame=1)
     rig.pose.bones["lower"].keyframe_insert("scale", frame=1)
-    armature.bones.active = armature.bones["lower"]
+    rig.data.bones.active = rig.data.bones["lower"]
     shown = drawn("TCB_PT_tracks")
     assert "Scale" in shown
     assert "Location" not in shown
@@ -412,17 +403,11 @@ def test_between_keys_make_key_is_offered(cube, scene, drawn):
 
 
 def test_selected_bones_can_be_enabled_without_an_active_one(scene, drawn):
-    armature = bpy.data.armatures.new("Rig")
-    rig = bpy.data.objects.new("Rig", armature)
-    scene.collection.objects.link(rig)
-    bpy.context.view_layer.objects.active = rig
-    bpy.ops.object.mode_set(mode="EDIT")
-    bone = armature.edit_bones.new("Arm")
-    bone.tail = (0, 1, 0)
+    rig = new_rig("Arm", tail=(0, 1, 0))
     bpy.ops.object.mode_set(mode="POSE")
     rig.pose.bones["Arm"].keyframe_insert("location", frame=1)
     chosen = rig.pose.bones["Arm"] if bpy.app.version >= (5, 0, 0) else rig.data.bones["Arm"]
     chosen.select = True
-    armature.bones.active = None
+    rig.data.bones.active = None
     shown = drawn("TCB_PT_tracks")
     assert {"No active bone", "bpy.ops.tcb.enable()"} <= set(shown)
