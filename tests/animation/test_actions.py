@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from tests.animation.action_users import load, push_down, share, tweak
+from tests.animation.action_users import load, push_down, share, tweak, with_slots
 from tests.animation.curves import (
     HAS_SLOTS,
     KEYS,
@@ -22,8 +22,6 @@ from tests.animation.curves import (
     new_object,
     snapshot,
 )
-
-with_slots = pytest.mark.skipif(not HAS_SLOTS, reason="this Blender has no slots")
 
 
 def grouped(name: str = "Ball") -> bpy.types.Object:

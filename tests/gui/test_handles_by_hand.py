@@ -377,16 +377,16 @@ def test_keys_of_a_strip_in_tweak_mode_are_followed_and_then_left_alone(playing)
     assert is_as_played(playing)
     # The editor moves handles by a last place in its own time; that is no edit.
     writes = playing.run("""
-from bl_ext.user_default.tcb_animation.animation.live import update as watch
-rebake, written = watch.rebake, []
-watch.rebake = lambda *given, **named: written.append(1) or rebake(*given, **named)
+from bl_ext.user_default.tcb_animation.animation.live import update
+rebake, written = update.rebake, []
+update.rebake = lambda *given, **named: written.append(1) or rebake(*given, **named)
 def steps():
     for turn in range(10):
         for a in win().screen.areas:
             a.tag_redraw()
         bpy.context.scene.frame_set(40 + turn)
         yield 0.1
-    watch.rebake = rebake
+    update.rebake = rebake
     return len(written)
 """)
     assert writes == 0
