@@ -93,7 +93,7 @@ def test_with_other_options_it_is_done_again(bake, options):
 
 def test_another_version_does_it_again(bake, cli, monkeypatch):
     bake()
-    monkeypatch.setattr(cli.log, "_with", lambda: "TCB Animation 99, Blender 99")
+    monkeypatch.setattr(cli.skip_done, "made_with", lambda: "TCB Animation 99, Blender 99")
     assert bake()["status"] == "done"
 
 
