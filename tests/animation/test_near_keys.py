@@ -206,6 +206,13 @@ def test_whole_rotations_are_not_keyed_beside_keys(animation) -> None:
 
 
 @pytest.mark.parametrize("output", OUTPUTS)
+def test_a_bake_says_where_the_motion_turns_sharply(animation, output: str) -> None:
+    notes = animation.bake(ragged("XYZ", 0.002), output=output).notes
+    assert len([note for note in notes if "keys at frames 10 and 10.002" in note and "move them to one" in note]) == 1
+    assert not any("turns sharply" in note for note in animation.bake(ragged("XYZ", 0.0), output=output).notes)
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
 @pytest.mark.parametrize("frame_rate", [30.0, 29.97, 500.0])
 def test_what_is_imported(animation, tmp_path, output: str, frame_rate: float) -> None:
     turns = [(frame, 0.4 * (1 + row % 3), 0.6, 0.0, 0.8) for row, frame in enumerate((0, 7, 7, 8, 20, 33))]

@@ -336,3 +336,16 @@ def test_fbx_brings_the_motion_back(cube, tmp_path) -> None:
     bpy.ops.import_scene.fbx(filepath=path)
     item = next(item for item in bpy.data.objects if item.type == "MESH")
     check_read_back_from(item, 1e-3)
+
+
+def test_a_bake_of_what_was_baked_into_a_new_action_leads_back_first(animation) -> None:
+    """Its keys are plain: enabled anew with parameters 0 they would play another motion."""
+    item = keyed()
+    animation.bake(item, target="NEW_ACTION")
+    baked, before = item.animation_data.action, action_bits(item.animation_data.action)
+    with pytest.raises(animation.AnimationError, match='"Ball": .*baked from ".*": go Back to Original'):
+        animation.bake(item, target="NEW_ACTION", output="CURVES")
+    assert item.animation_data.action == baked
+    assert action_bits(baked) == before
+    animation.back_to_original(item)
+    assert animation.bake(item, target="NEW_ACTION", output="CURVES").tracks == 3

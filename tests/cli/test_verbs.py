@@ -110,6 +110,12 @@ def test_bake_leaves_what_is_not_tcb_alone_unless_it_is_to_enable_it(tcb, plain_
     assert (ran.status, ran.lines[0]["status"], "none of it is TCB" in ran.err) == (0, "skipped", True)
     assert walk.read_bytes() == before
     tcb("enable", walk, "--in-place", "--objects", "Head")
+    beyond = tcb("bake", walk, "--in-place", "--range", "500", "600")
+    assert (beyond.status, "no segment in the range" in beyond.err, "none of it is TCB" in beyond.err) == (
+        0,
+        True,
+        False,
+    )
     assert tcb("bake", walk, "--in-place").status == 0
     assert (state(walk), key_count("Head", "rotation_quaternion")) == ("as keyed", 40)
     assert tcb("bake", walk, "--in-place", "--enable").status == 0
