@@ -343,7 +343,7 @@ def test_a_bake_of_what_was_baked_into_a_new_action_leads_back_first(animation) 
     item = keyed()
     animation.bake(item, target="NEW_ACTION")
     baked, before = item.animation_data.action, action_bits(item.animation_data.action)
-    with pytest.raises(animation.AnimationError, match='"Ball": .*baked from ".*": go Back to Original'):
+    with pytest.raises(animation.AnimationError, match=r'"Ball": .*baked from ".*": go Back to Original'):
         animation.bake(item, target="NEW_ACTION", output="CURVES")
     assert item.animation_data.action == baked
     assert action_bits(baked) == before
