@@ -21,7 +21,7 @@ from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args,
 import bpy
 import numpy as np
 
-from ..interp.keys import PARAMETERS
+from ..interp.keys import LOWEST, PARAMETERS
 from .translation import n_, rpt_
 
 _P = ParamSpec("_P")
@@ -60,6 +60,10 @@ def _known(name: str, parameters: Mapping[str, float]) -> None:
     for parameter in parameters:
         if parameter not in PARAMETERS:
             raise ValueError(rpt_("{:s}: {!r} is none of {:s}", name, parameter, ", ".join(PARAMETERS)))
+        low = float(LOWEST[PARAMETERS.index(parameter), 0])
+        if not low <= parameters[parameter] <= 1.0:
+            text = rpt_("{:s}[{!r}] must be from {:g} to 1, not {:g}", name, parameter, low, parameters[parameter])
+            raise ValueError(text)
 
 
 Positive = Annotated[float, _positive]

@@ -173,16 +173,22 @@ class Report:
 def one_of_each(notes: Iterable[str]) -> dict[str, list[str]]:
     """Return one line for each kind of note, mapped to the notes it stands for.
 
-    Notes are of one kind where they differ only in the track they name and in numbers. The line is the first note, with
-    the number of the others.
+    Notes are of one kind where they differ only in the track they name and in numbers. The line is the note with the
+    largest first number, or else the first one, with the number of the others.
     """
     kinds: dict[str, list[str]] = {}
     for note in notes:
         kinds.setdefault(_NUMBERS.sub("", _PLACE.sub("", note)), []).append(note)
     return {
-        rpt_("{:s} (and {:d} more so)", alike[0], len(alike) - 1) if len(alike) > 1 else alike[0]: alike
+        rpt_("{:s} (and {:d} more so)", max(alike, key=_size), len(alike) - 1) if len(alike) > 1 else alike[0]: alike
         for alike in kinds.values()
     }
+
+
+def _size(note: str) -> float:
+    """Return the first number of a note behind the names in it; 0 where there is none."""
+    number = _NUMBERS.search(_PLACE.sub("", note))
+    return float(number[0].rstrip(".,").replace(",", "")) if number else 0.0
 
 
 def _tracks(n: int) -> str:

@@ -198,6 +198,14 @@ def _targets(
     elif into_folder:
         if os.path.exists(output) and not os.path.isdir(output):
             verb.error(rpt_("--output {:s} is a file, and the results need a folder", output))
+        if len(files) > 1 and output.lower().endswith(kind) and not os.path.isdir(output):
+            text = rpt_(
+                "--output {:s} names a {:s}, and there are {:d} files; for a folder, end it with a slash",
+                output,
+                kind,
+                len(files),
+            )
+            verb.error(text)
         names = [file.stem + result if result else file.name for file in files]
         targets = [Path(os.path.realpath(Path(output, name))) for name in names]
     elif output.lower().endswith(kind):
@@ -368,8 +376,8 @@ def _add_output(verb: argparse.ArgumentParser, result: str | None = None, where:
         "--skip-done",
         action="store_true",
         help=rpt_(
-            "leave out a FILE whose result is there, if neither has changed since (by time and size, and of the "
-            "libraries that it links from too), and the options, TCB Animation and Blender are the same; what is done "
+            "leave out a FILE that was done without faults and whose result is there, if neither has changed since (by "
+            "time and size, and of the libraries that it links from too), and the options, TCB Animation and Blender are the same; what is done "
             "is written down in --log, or in {:s} beside the results, so give this from the first run on",
             _LOG,
         ),

@@ -20,6 +20,14 @@ from tests.animation.curves import key, new_object
             ['"A", location, frame 3: off by 0.2', '"B: x", pose.bones["C: y"].scale, frame 4.5: off by 1e-05'],
             ['"A", location, frame 3: off by 0.2 (and 1 more so)'],
         ),
+        (
+            [
+                '"A", scale: changes by 0.2, no more',
+                '"B", scale: changes by 1,024.5, no more',
+                '"C", scale: changes by 3, no more',
+            ],
+            ['"B", scale: changes by 1,024.5, no more (and 2 more so)'],
+        ),
         (['"A": left', '"A": kept', '"B": left'], ['"A": left (and 1 more so)', '"A": kept']),
     ],
 )

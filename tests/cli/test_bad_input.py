@@ -32,6 +32,7 @@ USAGE = [
     ("an output that is the file read", ["bake", "walk.blend", "--output", "walk.blend"]),
     ("an output folder that is the file's own", ["bake", "walk.blend", "--output", "."]),
     ("two results of one name", ["bake", "walk.blend", "other/walk.blend", "--output", "out/"]),
+    ("one file's name for the results of two", ["bake", "walk.blend", "other/walk2.blend", "--output", "both.blend"]),
     ("a file given twice", ["bake", "walk.blend", "./walk.blend", "--in-place"]),
     ("a step of 0", ["bake", "walk.blend", "--in-place", "--step", "0"]),
     ("an empty range", ["bake", "walk.blend", "--in-place", "--range", "20", "10"]),
