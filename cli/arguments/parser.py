@@ -377,8 +377,8 @@ def _add_output(verb: argparse.ArgumentParser, result: str | None = None, where:
         action="store_true",
         help=rpt_(
             "leave out a FILE that was done without faults and whose result is there, if neither has changed since (by "
-            "time and size, and of the libraries that it links from too), and the options, TCB Animation and Blender are "
-            "the same; what is done is written down in --log, or in {:s} beside the results, so give this from the "
+            "time and size, and of the libraries that it links from too), and the options, TCB Animation and Blender "
+            "are the same; what is done is written down in --log, or in {:s} beside the results, so give this from the "
             "first run on",
             _LOG,
         ),
