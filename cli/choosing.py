@@ -12,7 +12,8 @@ import bpy
 
 from .. import animation
 from ..animation.datablocks import name_of
-from ..animation.fcurves.channels import HAS_SLOTS, channels_of, layered_reason
+from ..animation.fcurves.channels import channels_of
+from ..animation.fcurves.layers import HAS_SLOTS, layered_reason
 from ..animation.store.table.custom_property import read_table
 from ..animation.store.table.stamps import has_stamps
 from ..animation.store.tracks import Track, find_tracks

@@ -10,16 +10,23 @@ import bpy
 
 from ..animation import AnimationError
 from ..animation.checks.key_info import turn_now, values_now
-from ..animation.checks.track_state import has_animated_bones, state, state_text
+from ..animation.checks.track_state import has_animated_bones, state
 from ..animation.datablocks import name_of
 from ..animation.edit.selected_keys import goes_by_velocities
-from ..animation.fcurves.channels import layered_refusals
+from ..animation.fcurves.layers import layered_refusals
 from ..animation.store.tracks import Track
 from ..animation.translation import iface_, n_
 from ..ui import redraw, selection
 from .bake import BakeOptionsPanel, BakePanel, DefaultsPanel
 from .pictures.diagram import draw_diagram
-from .track_text import component_label, editing_blocked_by, settings_error, track_label, unused_parameters
+from .track_text import (
+    component_label,
+    editing_blocked_by,
+    settings_error,
+    state_text,
+    track_label,
+    unused_parameters,
+)
 from .widgets import (
     draw_choices,
     draw_key_heading,

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Texts on tracks: their labels, and why something of them can't be edited, read or used."""
+"""Texts on tracks: their labels, their state, how far off handles are, and why they can't be edited, read or used."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,11 +11,12 @@ import bpy
 
 from ..animation import AnimationError
 from ..animation.bake.plans.splines import bends_by_parameters
+from ..animation.checks.track_state import STATES
 from ..animation.edit.selected_keys import goes_by_velocities
 from ..animation.fcurves.editable import check_editable
 from ..animation.store.paths import split
 from ..animation.store.tracks import Track, blocking_reason
-from ..animation.translation import iface_, n_
+from ..animation.translation import iface_, n_, rpt_
 from ..interp.splines.methods import METHODS
 
 _COMPONENT_LETTERS = {
@@ -94,3 +96,16 @@ def unused_parameters(tracks: Sequence[Track]) -> str:
     by_velocities = any(map(goes_by_velocities, tracks))
     text = n_("{:s} goes by ease and velocity") if by_velocities else n_("{:s} goes by ease alone")
     return iface_(text, iface_(labels.pop()))
+
+
+def state_text(track: Track, current: str) -> str:
+    """Return the state as text; for handles with their maximum error, and its frame.
+
+    An error above the tolerance is marked.
+    """
+    error = track.state.error if track.state is not None else None
+    if current != "HANDLES" or error is None or not math.isfinite(error.frame):
+        return iface_(STATES[current])
+    size = rpt_("{:.2g}°", math.degrees(error.size)) if track.is_rotation else f"{error.size:.2g}"
+    text = n_("≈ {:s} off at {:g}") if error.is_approximate else n_("handles, {:s} at {:g}")
+    return rpt_(text, size, round(error.frame, 1))

@@ -21,7 +21,7 @@ from bpy.props import BoolProperty
 
 from ..animation import AnimationError, Options, Report, bake_many, enable_many
 from ..animation.datablocks import of_object, users_of
-from ..animation.fcurves.channels import layered_reason, layered_refusals
+from ..animation.fcurves.layers import layered_reason, layered_refusals
 from ..animation.live.update import Watch, check_remaining, is_unsure, refresh, refresh_all, standing_of
 from ..animation.store.live_switch import is_live, switch_off
 from ..animation.store.original_actions import is_set_aside

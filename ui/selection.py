@@ -22,7 +22,8 @@ from ..animation.edit.selected_keys import (
     selected_keys,
 )
 from ..animation.errors import LayeredActionError
-from ..animation.fcurves.channels import channels_of, layered_refusals
+from ..animation.fcurves.channels import channels_of
+from ..animation.fcurves.layers import layered_refusals
 from ..animation.store.parameters import Numbers
 from ..animation.store.paths import track_of
 from ..animation.store.table.custom_property import read_table

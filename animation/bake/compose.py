@@ -26,7 +26,7 @@ from ..fcurves.keyframes import (
     IndexArray,
     Keyframes,
 )
-from ..fcurves.memoize import memoized
+from ..memoize import memoized
 from ..store.own_keys import LEFT_PLACED, RIGHT_PLACED, Standing
 from ..store.table import stamps
 from ..store.table.custom_property import WRITTEN

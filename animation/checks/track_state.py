@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The state of a track for people: whether it is TCB, what plays it, and how far off its handles are."""
+"""The state of a track: whether it is TCB, what plays it, and whether that is up to date."""
 
 from __future__ import annotations
-
-import math
 
 import bpy
 
@@ -12,7 +10,7 @@ from ..fcurves.channels import channels_of
 from ..store.paths import BONES
 from ..store.recording import is_up_to_date
 from ..store.tracks import Track, tracks_shown
-from ..translation import iface_, n_, rpt_
+from ..translation import n_
 
 STATES = {
     "PLAIN": n_("not TCB"),
@@ -49,16 +47,3 @@ def state(track: Track) -> str:
         return "OUT_OF_DATE"
     options = track.settings.options
     return "HANDLES" if options is not None and options.output == "HANDLES" else "BAKED"
-
-
-def state_text(track: Track, current: str) -> str:
-    """Return the state as text; for handles with their maximum error, and its frame.
-
-    An error above the tolerance is marked.
-    """
-    error = track.state.error if track.state is not None else None
-    if current != "HANDLES" or error is None or not math.isfinite(error.frame):
-        return iface_(STATES[current])
-    size = rpt_("{:.2g}°", math.degrees(error.size)) if track.is_rotation else f"{error.size:.2g}"
-    text = n_("≈ {:s} off at {:g}") if error.is_approximate else n_("handles, {:s} at {:g}")
-    return rpt_(text, size, round(error.frame, 1))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The F-curves that animate a datablock, in every Blender version: the only module that knows slots.
+"""The F-curves that animate a datablock, in every Blender version.
 
 4.2 keeps F-curves in the action itself; 4.4 and later keep them per slot, in channelbags. The slot is always the one
 that the datablock's animation data names, never the first one of the action.
@@ -13,11 +13,10 @@ from typing import Any
 
 import bpy
 
-from ..datablocks import name_of, users_of, users_of_each
-from ..errors import AnimationError, LayeredActionError
+from ..datablocks import name_of, users_of_each
+from ..errors import AnimationError
 from ..translation import rpt_
-
-HAS_SLOTS = bpy.app.version >= (4, 4, 0)
+from .layers import HAS_SLOTS, check_one_layer, layered_reason
 
 
 @dataclass(frozen=True)
@@ -81,37 +80,6 @@ def channels_of(datablock: bpy.types.ID) -> Channels:
     if bag is None:
         raise AnimationError(name_of(datablock), rpt_('its action "{:s}" has no F-curves for it', action.name))
     return Channels(action, animation.action_slot.handle, bag)
-
-
-def layered_reason(action: bpy.types.Action) -> str:
-    """Return why an action with more than one layer or strip is not edited; empty where it has one of each at most.
-
-    Blender 5.2 reads and plays such actions, but does not make them yet.
-    """
-    layers: Any = action.layers if HAS_SLOTS else ()
-    strips = sum(len(layer.strips) for layer in layers)
-    if len(layers) <= 1 and strips <= 1:
-        return ""
-    return rpt_(
-        'its action "{:s}" has more than one layer or strip (layers: {:d}, strips: {:d}); '
-        "make one of them first, with Object > Animation > Bake Action",
-        action.name,
-        len(layers),
-        strips,
-    )
-
-
-def check_one_layer(datablock: bpy.types.ID, action: bpy.types.Action) -> None:
-    """Raise LayeredActionError where the action, which animates the datablock, has more than one layer or strip."""
-    reason = layered_reason(action)
-    if reason:
-        raise LayeredActionError(name_of(datablock), reason)
-
-
-def layered_refusals(action: bpy.types.Action) -> list[LayeredActionError]:
-    """Return a refusal for each datablock that the action animates, where it has more than one layer or strip."""
-    reason = layered_reason(action)
-    return [LayeredActionError(name_of(user), reason) for user in users_of(action)] if reason else []
 
 
 def users_of_channels(every: Iterable[Channels]) -> list[list[bpy.types.ID]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..memoize import memoized
 from .keyframes import BoolArray, Float32Array, IndexArray
-from .memoize import memoized
 
 SAME_FRAME = 1e-3
 """Frames. Keys nearer than this are at one frame: far above the float32 error of moving a key, and a tenth of the

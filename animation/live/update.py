@@ -21,9 +21,10 @@ import numpy as np
 
 from ..bake.pipeline import rebake
 from ..datablocks import action_time
-from ..fcurves.channels import Channels, animates, channels_in, layered_refusals, users_of_channels
+from ..fcurves.channels import Channels, animates, channels_in, users_of_channels
 from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import MARKS, UNPLACED, places, read_attribute, read_floats
+from ..fcurves.layers import layered_refusals
 from ..report import Report
 from ..store.frame_functions import function_of
 from ..store.live_switch import is_live as is_switched_on

@@ -24,7 +24,7 @@ from ..datablocks import of_object
 from ..errors import AnimationError
 from ..fcurves.channels import channels_of
 from ..fcurves.keyframes import INTERPOLATION, places, places_of, read, read_unplaced
-from ..fcurves.memoize import memoized
+from ..memoize import memoized
 from .paths import FRAME_FUNCTION
 from .tracks import Track
 

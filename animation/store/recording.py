@@ -15,8 +15,9 @@ import numpy.typing as npt
 
 from ..datablocks import users_of
 from ..errors import AnimationError
-from ..fcurves.channels import Channels, channels_in, channels_of, layered_reason
+from ..fcurves.channels import Channels, channels_in, channels_of
 from ..fcurves.keyframes import BoolArray, Float32Array, Joined, Keyframes, places, read, read_floats, write
+from ..fcurves.layers import layered_reason
 from .own_keys import RESTORED, OwnKeys, digest, identities_of, numbers_in, read_all_own_keys
 from .table import identity
 from .table import rows as rows_

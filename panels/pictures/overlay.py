@@ -22,7 +22,7 @@ from ...animation.sampling.depsgraph import DepsgraphSampler, Thing
 from ...animation.sampling.transforms import TransformSampler, UnknownMotionError
 from ...animation.translation import iface_
 from ...ui import handlers
-from .drawing import Picture, draw
+from .draw_paths import Picture, draw
 from .paths import Path, Plan, Trace, path, plan
 
 _MOST_FRAMES = 20_000

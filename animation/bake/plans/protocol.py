@@ -23,7 +23,7 @@ from ....interp.fitting.handles import Handles
 from ....interp.fitting.handles import Request as HandlesRequest
 from ...fcurves.frames import is_among, rows_of
 from ...fcurves.keyframes import BoolArray, EnumArray, Float32Array, IndexArray
-from ...fcurves.memoize import memoized
+from ...memoize import memoized
 from ...store.own_keys import OwnKeys
 from ...store.table.options import Options
 from ...store.table.settings import Settings

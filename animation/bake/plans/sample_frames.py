@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...fcurves.memoize import memoized
+from ...memoize import memoized
 
 Frames = npt.NDArray[np.float32]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...fcurves.keyframes import BoolArray, Float32Array, IndexArray
-from ...fcurves.memoize import memoized
+from ...memoize import memoized
 from .protocol import Baked, ChannelKeys, Evaluation, Plan, PoseKeys, Results, Scope
 from .rotation_channels import FOLLOWED, followed, other_turns, signs_through
 from .sample_frames import APART, PICKED

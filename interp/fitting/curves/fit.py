@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..channel_splines import in_batches
+from .fewest_pieces import fewest_pieces
 from .requests import Fit, Request
 from .results import results
-from .search import fewest_pieces
 from .strands import Strands
 
 
