@@ -54,6 +54,8 @@ def test_a_bake_selects_and_deselects_nothing(animation, item, output: str, targ
         animation.bake(item, output=output, target=target)
         after = {(each.data_path, each.array_index): selected(each) for each in fcurves(item)}
         assert after == before
+        if target == "NEW_ACTION":
+            animation.back_to_original(item)
 
 
 @pytest.mark.parametrize("keys", [3, 500])
