@@ -7,7 +7,11 @@ from __future__ import annotations
 import sys
 from types import ModuleType
 
+_before: ModuleType | None = None
+"""The session of before a reload: rows of keys that were copied, and are in no action."""
+
 if "_modules" in globals():
+    _before = sys.modules.get(f"{__name__}.animation.store.table.session")
     # Reload Scripts runs this module once more, and no other: the rest is imported anew when it is needed next.
     for _name in [name for name in sys.modules if name.startswith(f"{__name__}.")]:
         del sys.modules[_name]
@@ -38,6 +42,10 @@ def register() -> None:
     """Register everything; Blender calls it when the extension is enabled."""
     for module in _modules():
         module.register()
+    if _before is not None:
+        from .animation.store.table.session import session
+
+        session.rows.add(_before.session.rows[:])
 
 
 def unregister() -> None:

@@ -17,6 +17,9 @@ from .translation import counted, n_, rpt_
 _PLACE = re.compile(r'^"[^"]*"(, ([^":]|"[^"]*")*)?: ')
 """The start of a note: an object, and perhaps a track and a frame of it."""
 _NUMBERS = re.compile(r"[-+]?\d[\d.,]*(e[-+]?\d+)?")
+_SIZE = re.compile(r"(?<![\w.,])(\d{1,3}(,\d{3})+|\d+)(\.\d+)?(e[-+]?\d+)?(?![\w]|[.,]\d)")
+"""A number that stands by itself, as messages have them: no version, no date."""
+_QUOTED = re.compile(r'"[^"]*"')
 _ROUNDING = 1e-4
 """Units, or degrees. A smaller change of the motion is not visible."""
 
@@ -186,9 +189,9 @@ def one_of_each(notes: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _size(note: str) -> float:
-    """Return the first number of a note behind the names in it; 0 where there is none."""
-    number = _NUMBERS.search(_PLACE.sub("", note))
-    return float(number[0].rstrip(".,").replace(",", "")) if number else 0.0
+    """Return the first number of a note that is not part of a name; 0 where there is none."""
+    number = _SIZE.search(_QUOTED.sub("", _PLACE.sub("", note)))
+    return float(number[0].replace(",", "")) if number else 0.0
 
 
 def _tracks(n: int) -> str:

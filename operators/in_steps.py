@@ -64,8 +64,10 @@ class InSteps:
         return self._go_on(context, _SLICE) if event.type == "TIMER" else {"RUNNING_MODAL"}
 
     def cancel(self, context: bpy.types.Context) -> None:
-        self._steps.close()
-        self._end(context)
+        try:
+            self._steps.close()
+        finally:
+            self._end(context)
 
     def _go_on(self, context: bpy.types.Context, seconds: float) -> Status:
         """Work for so long; RUNNING_MODAL says that more is left to do."""

@@ -422,8 +422,12 @@ def _after_undo(*_args: Any) -> None:
 def _after_loading(*_args: Any) -> None:
     """Mark everything after loading a file, which may hold edits that were not baked, as an autosave does."""
     _state.clear()
-    # Keys that are copied from any of them bring their rows.
     session.forget_actions()
+    start()
+
+
+def start() -> None:
+    """Read the tables of the open file: keys that are copied bring their rows; then mark everything."""
     for action in bpy.data.actions:
         read_table(action)
     mark_all()
@@ -556,11 +560,11 @@ def register() -> None:
     for name, handler in _HANDLERS:
         getattr(bpy.app.handlers, name).append(handler)
     # Blender has no data while it enables extensions at its start.
-    bpy.app.timers.register(mark_all, first_interval=0.0)
+    bpy.app.timers.register(start, first_interval=0.0)
 
 
 def unregister() -> None:
-    for timer in (tick, mark_all):
+    for timer in (tick, start):
         if bpy.app.timers.is_registered(timer):
             bpy.app.timers.unregister(timer)
     for name, handler in _HANDLERS:

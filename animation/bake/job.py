@@ -18,7 +18,7 @@ from ..report import Report
 from ..store import original_actions
 from ..store.frame_functions import function_of
 from ..store.own_keys import OwnKeys, read_all_own_keys
-from ..store.table.custom_property import State
+from ..store.table.custom_property import State, read_table
 from ..store.table.options import Options
 from ..store.table.rows import NO_ROWS, Rows
 from ..store.tracks import Track, blocking_reason, find_tracks, played_otherwise
@@ -57,13 +57,18 @@ def collected_jobs(
 ) -> list[Job]:
     """Make one job for all datablocks that share F-curves, with the tracks that any of them is to bake."""
     shared: dict[tuple[int, int], tuple[Channels, list[bpy.types.ID]]] = {}
+    baked_from = original_actions.originals() if options.target == "NEW_ACTION" else {}
     for datablock in datablocks:
         try:
             check_editable(datablock)
             if options.target == "NEW_ACTION":
                 check_not_tweaked(datablock)
-                _check_not_baked_from_another(datablock)
             channels = channels_of(datablock)
+            original = baked_from.get(channels.action)
+            if original is not None and not read_table(channels.action).places:
+                # Its keys are no longer TCB: enabled anew they would play another motion.
+                text = rpt_('its action was baked from "{:s}": go Back to Original, then bake', original.name)
+                raise AnimationError(name_of(datablock), text)
             shared.setdefault(channels.identity, (channels, []))[1].append(datablock)
         except AnimationError as refusal:
             report.errors.append(refusal)
@@ -91,14 +96,6 @@ def collected_jobs(
     for job, users in zip(jobs, _all_users(jobs), strict=True):
         job.notes += played_otherwise([track for track, _, _ in job.kept], users)
     return jobs
-
-
-def _check_not_baked_from_another(datablock: bpy.types.ID) -> None:
-    """Raise AnimationError where the action is itself a copy that a bake has made: its keys are no longer TCB."""
-    original = original_actions.originals().get(channels_of(datablock).action)
-    if original is not None:
-        text = rpt_('its action was baked from "{:s}": go Back to Original, then bake', original.name)
-        raise AnimationError(name_of(datablock), text)
 
 
 def _all_users(jobs: Sequence[Job]) -> list[list[bpy.types.ID]]:

@@ -333,7 +333,9 @@ class _History:
         of_own = np.unique(np.round(now - before, 4))
         # More generated keys may have been keyed than went along.
         most = int(np.searchsorted(found, of_own[0])) if len(of_own) == 1 else int(np.argmax(counts))
-        if counts[most] < _FEWEST or abs(found[most]) < 1e-3:
+        stayed = int(counts[np.abs(found) < 1e-3].sum())
+        # Where more keys stayed than moved, the own keys were edited by themselves.
+        if counts[most] < _FEWEST or counts[most] <= stayed or abs(found[most]) < 1e-3:
             return []
         return [_Map(1.0, float(np.median(shifts[np.round(shifts, 4) == found[most]])))]
 
@@ -633,7 +635,10 @@ class _History:
         frame = float(np.floor(self.frames[which] + 0.5))
         alike = self.generated & (self.source >= 0) & (self.now == self.before)
         alike &= ~_differ(self.before, self.shown[[which]])
-        there = alike & (np.abs(self.keys.frames - frame) <= ONE_KEY) & self.keys.select_control_point
+        # Of a key that was moved by itself none beside it is selected.
+        selected = np.pad(self.keys.select_control_point, 1)
+        alone = selected[1:-1] & ~selected[:-2] & ~selected[2:]
+        there = alike & (np.abs(self.keys.frames - frame) <= ONE_KEY) & alone
         if abs(self.frames[which] - frame) <= ONE_KEY or not there.any():
             return {}
         self.unsure.append(frame)

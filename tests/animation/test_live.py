@@ -301,7 +301,7 @@ def test_nothing_of_it_is_left_when_the_extension_is_switched_off(animation, tcb
     try:
         assert our_handlers() == []
         assert not bpy.app.timers.is_registered(handlers.tick)
-        assert not bpy.app.timers.is_registered(handlers.mark_all)
+        assert not bpy.app.timers.is_registered(handlers.start)
         assert not hasattr(bpy.types.Action, "tcb_live")
         assert handlers.compared_actions() == set()
         set_value(thing, 4.0)

@@ -170,6 +170,19 @@ def test_cycles_that_start_close_to_whole_frames(animation, cycle: str, output: 
     assert np.abs(np.subtract.outer(starts, frames)).min(axis=1).max() < 1e-4
 
 
+@pytest.mark.parametrize("cycle", ["REPEAT", "LOOP"])
+def test_a_cycled_range_is_baked_to_its_ends(animation, cycle: str) -> None:
+    """A cycle that starts close beyond an end of the range takes no sample from it."""
+    item = new_object("Thing")
+    put(item, "location", 0, [1.0, 6.0, 11.004], [0.0, 3.0, 9.0])
+    animation.enable(item)
+    animation.choose(item, "location", cycle=cycle)
+    animation.bake(item, frame_range=(-9.0, 21.0))
+    frames = co(curve(item, "location"))[:, 0]
+    assert (frames[0], frames[-1]) == pytest.approx((-9.0, 21.0), abs=0.02)
+    assert frames[-1] == 21.0
+
+
 def test_guards_of_a_turn_that_jumps(animation) -> None:
     item = new_object("Thing", "XYZ")
     for index in range(3):

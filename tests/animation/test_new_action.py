@@ -349,3 +349,13 @@ def test_a_bake_of_what_was_baked_into_a_new_action_leads_back_first(animation) 
     assert action_bits(baked) == before
     animation.back_to_original(item)
     assert animation.bake(item, target="NEW_ACTION", output="CURVES").tracks == 3
+
+
+def test_a_baked_copy_that_was_made_tcb_again_can_be_baked(animation) -> None:
+    item = keyed()
+    animation.bake(item, target="NEW_ACTION")
+    animation.enable(item)
+    animation.key_set(item, "location", 10, tension=0.5)
+    copy = item.animation_data.action
+    animation.bake(item, target="NEW_ACTION")
+    assert item.animation_data.action != copy

@@ -28,6 +28,11 @@ from tests.animation.curves import key, new_object
             ],
             ['"B", scale: changes by 1,024.5, no more (and 2 more so)'],
         ),
+        (
+            ['"A": its action "shot 2024.11.24" has 3 more', '"B": its action "shot 2024.11.24" has 12 more'],
+            ['"B": its action "shot 2024.11.24" has 12 more (and 1 more so)'],
+        ),
+        (['"rig 1.2.3": v1.2.3 left', '"rig 1.2.4": v1.2.3 left'], ['"rig 1.2.3": v1.2.3 left (and 1 more so)']),
         (['"A": left', '"A": kept', '"B": left'], ['"A": left (and 1 more so)', '"A": kept']),
     ],
 )

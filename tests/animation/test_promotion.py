@@ -395,3 +395,26 @@ def test_the_same_value_keyed_on_an_untouched_curve_changes_nothing_else(animati
     animation.bake(thing)
     assert bits(curve(thing, "location", 2)) == before
     assert math.isclose(curve(thing, "location").evaluate(10), 5)
+
+
+@pytest.mark.parametrize("more", [[16], [6, 16], [6, 16, 26]])
+def test_keys_that_are_raised_as_the_own_keys_were_are_the_animators(animation, more: list[int]) -> None:
+    """All other generated keys stayed, so no move of all took these along."""
+    item = keyed(keys=[(1, (0,)), (11, (3,)), (21, (1,)), (31, (4,))])
+    animation.bake(item)
+    points = [point_at(curve(item, "location", 0), frame) for frame in (1, 11, 21, 31, *more)]
+    for point in points:
+        point.co.y += 1
+    animation.bake(item)
+    assert own_frames(item) == sorted([1, 11, 21, 31, *more])
+
+
+def test_a_key_that_was_deleted_in_still_motion_does_not_come_back_as_all_are_selected(animation) -> None:
+    item = keyed(keys=[(1, (2,)), (10.3, (2,)), (20, (2,)), (30, (5,))])
+    animation.bake(item)
+    fcurve = curve(item, "location", 0)
+    fcurve.keyframe_points.remove(point_at(fcurve, 10.3))
+    for point in fcurve.keyframe_points:
+        point.select_control_point = True
+    animation.bake(item)
+    assert own_frames(item) == [1, 20, 30]

@@ -98,7 +98,7 @@ class Sampling:
         wraps = first + turns * period
         if cycle == "REPEAT":
             wraps = np.concatenate((wraps, wraps + GUARD))
-        every = np.unique(np.asarray(wraps, dtype=np.float32))
+        every = np.unique(np.asarray(wraps[(wraps >= low) & (wraps <= high)], dtype=np.float32))
         # What lies too near to where a cycle starts, or a range ends, is left out.
         for more in (np.array([low, high], dtype=np.float32), self._grid(low, high)):
             every = np.unique(np.concatenate((every, away_from(more, every))))
@@ -141,6 +141,7 @@ def hosts(frames: Frames, held: npt.NDArray[np.bool_], own: Frames) -> npt.NDArr
         if last < 0 or frames[row] - frames[last] > APART:
             last = row
         elif held[row] and not held[last]:
+            host[host == len(own) + last] = len(own) + row
             host[last], last = len(own) + row, row
         else:
             host[row] = len(own) + last
