@@ -630,15 +630,13 @@ class _History:
     def _snapped(self, which: int) -> dict[int, tuple[int, float, float]]:
         """Return where an own key may have been snapped onto a generated one of its value: row, frame and own value.
 
-        That leaves no other trace than that the generated key is selected.
+        That leaves no other trace than that the generated key is selected. Where all keys are, the own key may have been
+        deleted as well: in doubt it is kept.
         """
         frame = float(np.floor(self.frames[which] + 0.5))
         alike = self.generated & (self.source >= 0) & (self.now == self.before)
         alike &= ~_differ(self.before, self.shown[[which]])
-        # Of a key that was moved by itself none beside it is selected.
-        selected = np.pad(self.keys.select_control_point, 1)
-        alone = selected[1:-1] & ~selected[:-2] & ~selected[2:]
-        there = alike & (np.abs(self.keys.frames - frame) <= ONE_KEY) & alone
+        there = alike & (np.abs(self.keys.frames - frame) <= ONE_KEY) & self.keys.select_control_point
         if abs(self.frames[which] - frame) <= ONE_KEY or not there.any():
             return {}
         self.unsure.append(frame)

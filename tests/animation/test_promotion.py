@@ -407,14 +407,3 @@ def test_keys_that_are_raised_as_the_own_keys_were_are_the_animators(animation, 
         point.co.y += 1
     animation.bake(item)
     assert own_frames(item) == sorted([1, 11, 21, 31, *more])
-
-
-def test_a_key_that_was_deleted_in_still_motion_does_not_come_back_as_all_are_selected(animation) -> None:
-    item = keyed(keys=[(1, (2,)), (10.3, (2,)), (20, (2,)), (30, (5,))])
-    animation.bake(item)
-    fcurve = curve(item, "location", 0)
-    fcurve.keyframe_points.remove(point_at(fcurve, 10.3))
-    for point in fcurve.keyframe_points:
-        point.select_control_point = True
-    animation.bake(item)
-    assert own_frames(item) == [1, 20, 30]
