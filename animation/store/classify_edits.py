@@ -630,8 +630,8 @@ class _History:
     def _snapped(self, which: int) -> dict[int, tuple[int, float, float]]:
         """Return where an own key may have been snapped onto a generated one of its value: row, frame and own value.
 
-        That leaves no other trace than that the generated key is selected. Where all keys are, the own key may have been
-        deleted as well: in doubt it is kept.
+        That leaves no other trace than that the generated key is selected. Where all keys are, the own key may have
+        been deleted as well: in doubt it is kept.
         """
         frame = float(np.floor(self.frames[which] + 0.5))
         alike = self.generated & (self.source >= 0) & (self.now == self.before)
