@@ -151,7 +151,9 @@ def hosts(frames: Frames, held: npt.NDArray[np.bool_], own: Frames) -> npt.NDArr
 
 
 def _gap(frames: Frames, keys: Frames) -> Frames:
-    """Return the distance of the nearest key from each frame."""
+    """Return the distance of the nearest key from each frame; infinite where there is no key."""
+    if not len(keys):
+        return np.full(len(frames), np.inf, dtype=np.float32)
     at = np.clip(np.searchsorted(keys, frames), 1, len(keys) - 1) if len(keys) > 1 else np.zeros(len(frames), np.intp)
     gap: Frames = np.minimum(np.abs(frames - keys[at]), np.abs(frames - keys[at - 1]))
     return gap
