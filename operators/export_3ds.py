@@ -85,10 +85,10 @@ class EXPORT_ANIM_OT_tcb_3ds(InSteps, bpy.types.Operator, ExportHelper):  # type
         conversion = Conversion(axes, 1.0 / self.global_scale, self.frame_start, stretch)
         options = ExportOptions(conversion, self.others == "SAMPLE", self.sample_limit)
         return self.start(
-            context, export_steps(objects, scene, options), Progress(context.window_manager, EXPORT_STEPS)
+            context, export_steps(objects, scene, options), Progress(context.window_manager, EXPORT_STEPS), self._finish
         )
 
-    def done(self, context: bpy.types.Context, result: tuple[three_ds.Scene, Exchanged]) -> Status:
+    def _finish(self, context: bpy.types.Context, result: tuple[three_ds.Scene, Exchanged]) -> Status:
         given: Any = self
         made, report = result
         try:

@@ -153,9 +153,9 @@ class IMPORT_ANIM_OT_tcb_3ds(InSteps, bpy.types.Operator, ImportHelper):  # type
         self._is_alone = not any(item.animation_data and item.animation_data.action for item in scene.objects)
         self._read, self._into, self._how = scenes, scene, options
         progress = Progress(context.window_manager, n_("{:d} of {:d} steps of the import done"))
-        return self.start(context, import_steps(scenes, scene, collection, options), progress)
+        return self.start(context, import_steps(scenes, scene, collection, options), progress, self._finish)
 
-    def done(self, context: bpy.types.Context, result: Exchanged) -> Status:
+    def _finish(self, context: bpy.types.Context, result: Exchanged) -> Status:
         report, scene = result, self._into
         if self.use_scene_range:
             rate = self.frame_rate if self.timing == "FRAMES" and self._is_alone else None

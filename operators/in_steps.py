@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operators that work in steps: where a person called them and they take long, Blender goes on between, and Esc ends
-them."""
+"""Operators that work in steps: started by hand, long work lets Blender go on between steps, and Esc ends it."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Generator
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import bpy
 
 from ..animation import AnimationError
+from ..animation.steps import Result, Steps
 from ..animation.translation import iface_, rpt_, translated
 from ..ui.reporting import Status
 from .bake import Progress
@@ -23,8 +23,7 @@ _SLICE, _PAUSE = 0.2, 0.01
 
 
 class InSteps:
-    """A generator that yields how many steps are done and in all, run to its end: what is closed before takes back what
-    it did."""
+    """A mixin that runs steps to their end, or closes them, whereupon they take back what they did."""
 
     hint: ClassVar[str]
     """What the status bar says while it goes on."""
@@ -34,15 +33,18 @@ class InSteps:
     """Then work that takes long goes on in steps, between which Esc ends it."""
     _timer: bpy.types.Timer | None = None
 
-    def done(self, context: bpy.types.Context, result: Any) -> Status:
-        """Finish with what the steps returned."""
-        raise NotImplementedError
-
     def start(
-        self, context: bpy.types.Context, steps: Generator[tuple[int, int], None, Any], progress: Progress
+        self,
+        context: bpy.types.Context,
+        steps: Steps[Result],
+        progress: Progress,
+        done: Callable[[bpy.types.Context, Result], Status],
     ) -> Status:
-        """Do the steps: all of them, or where a person waits those that take no time, and the rest by and by."""
-        self._steps, self._progress = steps, progress
+        """Do the steps: all of them, or where a person waits those that take no time, and the rest by and by.
+
+        `done` finishes with what the steps returned.
+        """
+        self._steps, self._progress, self._done = steps, progress, done
         if bpy.app.background or not self._is_by_hand:
             return self._go_on(context, math.inf)
         status = self._go_on(context, _AT_ONCE)
@@ -85,7 +87,7 @@ class InSteps:
         else:
             return {"RUNNING_MODAL"}
         self._end(context)
-        return self.done(context, result)
+        return self._done(context, result)
 
     def _failed(self, context: bpy.types.Context, error: Exception) -> Status:
         self._end(context)

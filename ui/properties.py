@@ -7,7 +7,7 @@ property to name: their rows in the Dope Sheet read "Frame Function" then, not a
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -152,6 +152,11 @@ def _key_velocity() -> Any:
                 elif not event.holds:
                     sliders[component].end_drag()
 
+    return _velocity_property(get, set_)
+
+
+def _velocity_property(get: Callable[[Any], list[float]], set_: Callable[[Any, Sequence[float]], None]) -> Any:
+    """Return the property of velocity sliders with that getter and setter."""
     return FloatVectorProperty(
         name="Velocity",
         description=VELOCITY_DESCRIPTION,
@@ -185,15 +190,7 @@ def _selected_velocity() -> Any:
             elif not event.holds:
                 sliders[component].end_drag()
 
-    return FloatVectorProperty(
-        name="Velocity",
-        description=VELOCITY_DESCRIPTION,
-        size=SLIDERS_OF_VELOCITY,
-        get=get,
-        set=set_,
-        precision=4,
-        options=set(),
-    )
+    return _velocity_property(get, set_)
 
 
 def velocity_component(context: bpy.types.Context, component: int) -> tuple[list[TrackKeys], Numbers]:

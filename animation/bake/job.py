@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import bpy
@@ -28,8 +28,6 @@ from .plans.plan_track import plan_track, sampling_of
 from .plans.protocol import OwnChannels, TrackPlan
 from .plans.retimed import sample_count
 from .plans.sample_frames import APART
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import bpy
@@ -20,11 +20,12 @@ from ..fcurves.keyframes import (
     write,
 )
 from ..report import Report
+from ..steps import Progress, Steps, run_steps
 from ..store.own_keys import read_all_own_keys
 from ..store.table.options import Options
 from ..store.tracks import Track, blocking_reason
 from ..translation import rpt_, translated
-from .job import Job, Progress, collected_jobs, plan_tracks, samples_asked, too_many, too_near_keys
+from .job import Job, collected_jobs, plan_tracks, samples_asked, too_many, too_near_keys
 from .new_action import write_new_actions
 from .parameters_from_edits import may_imply, with_implied
 from .plans.protocol import Baked, Results, TrackPlan
@@ -77,19 +78,7 @@ def bake(
     >>> report.objects, report.tracks, report.errors
     (2, 3, [])
     """
-    steps = bake_steps(datablocks, options, prefixes, whole)
-    while True:
-        try:
-            done, total = next(steps)
-        except StopIteration as stop:
-            report: Report = stop.value
-            return report
-        if progress is not None:
-            progress(done, total)
-
-
-Steps = Generator[tuple[int, int], None, Report]
-"""The number of tracks done and in all, and at the end what was done."""
+    return run_steps(bake_steps(datablocks, options, prefixes, whole), progress)
 
 
 def bake_steps(
@@ -98,7 +87,7 @@ def bake_steps(
     prefixes: Mapping[bpy.types.ID, Sequence[str]] | None = None,
     whole: bool = True,
     at_once: int | None = None,
-) -> Steps:
+) -> Steps[Report]:
     """Bake as `bake` does, step by step; yield the number of tracks done and the number of all.
 
     `at_once`: the number of datablocks whose splines are evaluated together; None: all.

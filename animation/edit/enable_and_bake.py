@@ -9,11 +9,11 @@ from contextlib import suppress
 import bpy
 
 from ..arguments import checked
-from ..bake.job import Progress
 from ..bake.pipeline import bake as bake_many
 from ..errors import AnimationError
 from ..fcurves.channels import channels_of
 from ..report import Report
+from ..steps import Progress
 from ..store.table.options import Options
 from ..store.tracks import Track, find_tracks
 from .enable import enable_many

@@ -15,7 +15,6 @@ import numpy.typing as npt
 from ...formats.table import Property, Table, TableError
 from ...interp import rotations
 from ..arguments import Positive, check_fields, checked
-from ..bake.job import Progress
 from ..bake.plans.sample_frames import APART
 from ..datablocks import name_of
 from ..edit.restore import remove_tracks
@@ -27,6 +26,7 @@ from ..fcurves.keyframes import BoolArray, Float32Array
 from ..fcurves.keying import key_curve
 from ..report import Report
 from ..sampling.properties import driven_components
+from ..steps import Progress
 from ..store.paths import split
 from ..store.recording import enable_tracks
 from ..store.tracks import EULER_ORDERS, NOT_IN_USE, Properties, Track, blocking_reason, find_tracks

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -14,8 +14,8 @@ import bpy
 import numpy as np
 
 from ...animation import AnimationError
-from ...animation.bake.job import Progress
 from ...animation.fcurves.channels import channels_of
+from ...animation.steps import Progress, Steps, run_steps
 from ...animation.translation import n_, rpt_
 from ...formats import three_ds
 from ...interp.splines.tcb import Construction
@@ -71,7 +71,7 @@ class ExportOptions:
     sample_limit: int = SAMPLE_LIMIT
 
 
-Steps = Generator[tuple[int, int], None, tuple[three_ds.Scene, Exchanged]]
+_Written = tuple[three_ds.Scene, Exchanged]
 """An export step by step: yields the steps done and the number of all; closing it leaves all as it was."""
 
 
@@ -87,18 +87,10 @@ def export_scene(
     AnimationError
         A track can't be written, or there would be too many samples; the text names it.
     """
-    steps = export_steps(objects, scene, options)
-    while True:
-        try:
-            done = next(steps)
-        except StopIteration as end:
-            written: tuple[three_ds.Scene, Exchanged] = end.value
-            return written
-        if progress is not None:
-            progress(*done)
+    return run_steps(export_steps(objects, scene, options), progress)
 
 
-def export_steps(objects: Iterable[Any], scene: bpy.types.Scene, options: ExportOptions) -> Steps:
+def export_steps(objects: Iterable[Any], scene: bpy.types.Scene, options: ExportOptions) -> Steps[_Written]:
     """Return the same as a generator of steps: frame by frame where objects are sampled, then object by object."""
     report = Exchanged()
     gathered = _gathered(objects, scene, options, report)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -13,11 +13,12 @@ import bpy
 import numpy as np
 
 from ...animation import Options, Report
-from ...animation.bake.job import Progress, approximately
+from ...animation.bake.job import approximately
 from ...animation.bake.pipeline import bake_steps
 from ...animation.datablocks import name_of
 from ...animation.errors import TooManySamplesError
 from ...animation.report import HandleError
+from ...animation.steps import Progress, Steps, run_steps
 from ...animation.store.table.options import Output
 from ...animation.translation import rpt_, translated
 from ...formats import three_ds
@@ -93,20 +94,7 @@ def import_files(
     Exchanged
         What was found, made and matched, and what was left.
     """
-    steps = import_steps(scenes, into, collection, options)
-    while True:
-        try:
-            done, total = next(steps)
-        except StopIteration as stop:
-            report: Exchanged = stop.value
-            return report
-        if progress is not None:
-            progress(done, total)
-
-
-Steps = Generator[tuple[int, int], None, Exchanged]
-"""An import step by step, which yields how many are done and in all; closed, it leaves nothing of what it made."""
-_Baking = Generator[tuple[int, int], None, Report]
+    return run_steps(import_steps(scenes, into, collection, options), progress)
 
 
 def import_steps(
@@ -114,7 +102,7 @@ def import_steps(
     into: bpy.types.Scene,
     collection: bpy.types.Collection,
     options: ImportOptions,
-) -> Steps:
+) -> Steps[Exchanged]:
     """As `import_files`, step by step: object by object, and then track by track."""
     report = Exchanged()
     made = Made(collection)
@@ -136,7 +124,7 @@ def import_steps(
     return report
 
 
-def _bake(report: Exchanged, ends: Float64Array, options: ImportOptions) -> Generator[tuple[int, int], None, None]:
+def _bake(report: Exchanged, ends: Float64Array, options: ImportOptions) -> Steps[None]:
     """Bake all keys, and where handles are far off samples."""
     if options.output == "HANDLES":
         report.baked.add((yield from bake_steps(report.animated, Options(output="HANDLES"), at_once=_AT_ONCE)))
@@ -147,7 +135,7 @@ def _bake(report: Exchanged, ends: Float64Array, options: ImportOptions) -> Gene
     report.notes += [*report.baked.refused, *report.baked.notes]
 
 
-def _bake_far(report: Exchanged, ends: Float64Array, options: ImportOptions) -> Generator[tuple[int, int], None, None]:
+def _bake_far(report: Exchanged, ends: Float64Array, options: ImportOptions) -> Steps[None]:
     """Bake as samples the rotations that handles play visibly far off, as turns of more than half a turn."""
     baked = report.baked
     far = [each for each in baked.handles if each["rotation"] and each["error"] > _FAR]
@@ -185,7 +173,7 @@ def _baked_to_the_end(
     prefixes: Mapping[bpy.types.ID, Sequence[str]],
     ends: Float64Array,
     options: ImportOptions,
-) -> _Baking:
+) -> Steps[Report]:
     """Bake the tracks whose paths start so, those that cycle over the whole range that the files play.
 
     `ends`: first and last frame of each file.
@@ -202,7 +190,7 @@ def _baked_to_the_end(
     return done
 
 
-def _baked_within_limit(prefixes: Mapping[bpy.types.ID, Sequence[str]], how: Options) -> _Baking:
+def _baked_within_limit(prefixes: Mapping[bpy.types.ID, Sequence[str]], how: Options) -> Steps[Report]:
     """Bake the tracks; handles are to play them where they would come to more samples than the limit."""
     done = yield from bake_steps(prefixes, how, prefixes, at_once=_AT_ONCE)
     refused = [refusal for refusal in done.errors if isinstance(refusal, TooManySamplesError)]
@@ -232,7 +220,7 @@ def _import(
     made: Made,
     options: ImportOptions,
     report: Exchanged,
-) -> Generator[tuple[int, int], None, None]:
+) -> Steps[None]:
     count_found(scene, report.found)
     choices = options.choices.of(scene)
     planned = plan(scene, options.conversion, choices, report.notes)

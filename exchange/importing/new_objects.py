@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import bpy
 
+from ...animation.steps import Steps
 from ...formats.three_ds import Light, Mesh
 from ...interp import rotations
 from ..conversion import Conversion
@@ -67,9 +68,7 @@ def _action_of(datablock: bpy.types.ID) -> bpy.types.Action | None:
     return None if animation is None else animation.action
 
 
-def make_objects(
-    planned: Sequence[Planned], made: Made, notes: list[str]
-) -> Generator[tuple[int, int], None, list[Any]]:
+def make_objects(planned: Sequence[Planned], made: Made, notes: list[str]) -> Steps[list[Any]]:
     """Make an object for each planned one, not yet placed; for an ambient light a world.
 
     Yields after each how much of an import is done, and all: until they are placed, none.

@@ -30,6 +30,7 @@ ORDER = (
     ("formats/__init__",),
     (
         "animation/memoize",
+        "animation/steps",
         "animation/translation",
         "animation/errors",
         "animation/arguments",
