@@ -27,7 +27,7 @@ from ..errors import AnimationError
 from ..fcurves.channels import channels_of, users_of_channels
 from ..fcurves.editable import check_editable, editable_channels
 from ..fcurves.frames import SAME_FRAME, is_among
-from ..fcurves.keyframes import places
+from ..fcurves.keyframes import read_coordinates
 from ..sampling.depsgraph import DepsgraphSampler
 from ..sampling.properties import STEP, Values, all_keys, between, keys_around, sampled_frames
 from ..sampling.transforms import Frames, Matrices, TransformSampler, UnknownMotionError
@@ -757,7 +757,7 @@ def _put(track: Track, mover: _Mover, numbers: Values) -> None:
         own = [
             (row, number) for number, (component, row) in zip(numbers, mover.slots, strict=True) if component == index
         ]
-        frames = places(fcurve)[::2]
+        frames = read_coordinates(fcurve)[::2]
         for row, number in own:
             frame = mover.originals[index].keys.frames[row]
             point = fcurve.keyframe_points[int(np.argmin(np.abs(frames - frame)))]

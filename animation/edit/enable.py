@@ -29,9 +29,9 @@ from ..store.tracks import Track, blocking_reason, find_tracks
 from ..translation import rpt_
 
 _Prefixes = Iterable[str] | None
-_SEEN = 0.01
+_VISIBLE_CHANGE = 0.01
 """Relative to a track's range: a visible change."""
-_SEEN_ANGLE = math.radians(1.0)
+_VISIBLE_ANGLE = math.radians(1.0)
 
 
 @checked
@@ -116,7 +116,7 @@ def enable_many(
 
 
 def plain_among(selected: Mapping[bpy.types.ID, _Prefixes]) -> dict[bpy.types.ID, _Prefixes]:
-    """Return those datablocks that have tracks but no TCB track: a bake enables all of theirs."""
+    """Return those datablocks that have tracks but no TCB track: a bake makes all their tracks TCB."""
     return {datablock: prefixes for datablock, prefixes in selected.items() if _is_plain(datablock, prefixes)}
 
 
@@ -192,9 +192,9 @@ def _keep_look(
 def _of_channels(
     originals: Mapping[int, OwnKeys], parameters: Float64Array, defaults: Mapping[str, float]
 ) -> dict[int, Numbers]:
-    """Give each channel its part of a track's parameters, shape (5, keys); NaN where a 0 is the default anyway."""
+    """Give each channel its part of a track's parameters, shape (5, keys); NaN where the default is meant."""
     frames = union([own.keys.frames for own in originals.values()])
-    # The last keys may be in channels with a single key, which parameters don't affect.
+    # `parameters` ends at the last key of a fitted part; later keys, of channels with a single key, keep 0.
     every = np.zeros((len(PARAMETERS), len(frames)))
     every[:, : parameters.shape[1]] = parameters
     given = [
@@ -257,10 +257,10 @@ def _compared(track: Track, samples: Iterable[tuple[Part, Float64Array, Float64A
     place = f"{track.name}: {track.path}: {rpt_('frame {:g}', at)}"
     if track.is_rotation:
         report.rotation_change, report.rotation_change_at = change, place
-        visible, words = change > _SEEN_ANGLE, rpt_("{:.2g} degrees", math.degrees(change))
+        visible, words = change > _VISIBLE_ANGLE, rpt_("{:.2g} degrees", math.degrees(change))
     else:
         report.value_change, report.value_change_at = change, place
-        visible, words = change > _SEEN * spread, f"{change:.2g}"
+        visible, words = change > _VISIBLE_CHANGE * spread, f"{change:.2g}"
     if visible:
         report.looks_changed = 1
         report.notes.append(track.note(rpt_("its motion changes by up to {:s}, which no parameters avoid", words), at))

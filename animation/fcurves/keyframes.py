@@ -128,12 +128,12 @@ def read_floats(fcurve: bpy.types.FCurve, name: str) -> Float32Array:
     return floats
 
 
-def places(fcurve: bpy.types.FCurve) -> Float32Array:
+def read_coordinates(fcurve: bpy.types.FCurve) -> Float32Array:
     """Return frames and values of all keys in turn, shape (2 n,)."""
-    return places_of(fcurve.keyframe_points)
+    return coordinates_of(fcurve.keyframe_points)
 
 
-def places_of(points: Any) -> Float32Array:
+def coordinates_of(points: Any) -> Float32Array:
     """Return frames and values of all keys in turn, shape (2 n,), from Blender's collection."""
     co = np.empty(2 * len(points), dtype=np.float32)
     points.foreach_get("co", co)

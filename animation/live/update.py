@@ -23,7 +23,7 @@ from ..bake.pipeline import rebake
 from ..datablocks import action_time
 from ..fcurves.channels import Channels, animates, channels_in, users_of_channels
 from ..fcurves.frames import SAME_FRAME
-from ..fcurves.keyframes import MARKS, UNPLACED, places, read_attribute, read_floats
+from ..fcurves.keyframes import MARKS, UNPLACED, read_attribute, read_coordinates, read_floats
 from ..fcurves.layers import layered_refusals
 from ..report import Report
 from ..store.frame_functions import function_of
@@ -360,7 +360,7 @@ def _only_generated_moved(track: Track) -> bool:
         written = track.state.channels.get(index) if track.state is not None else None
         if written is None:
             return False
-        frames, values = places(fcurve).reshape(-1, 2).T
+        frames, values = read_coordinates(fcurve).reshape(-1, 2).T
         generated = read_floats(fcurve, "amplitude") == np.float32(GENERATED)
         if not np.array_equal(np.stack((frames[~generated], values[~generated]), axis=1), written.own["co"]):
             return False
@@ -378,7 +378,7 @@ def _make_keyed(track: Track, frame: float) -> None:
     rows = {}
     for index, fcurve in track.channels.items():
         points = fcurve.keyframe_points
-        frames = places(fcurve)[::2]
+        frames = read_coordinates(fcurve)[::2]
         row = int(np.searchsorted(frames, np.float32(frame - SAME_FRAME)))
         if row == len(frames) or abs(frames[row] - frame) > SAME_FRAME or not points[row].select_control_point:
             return

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from ..datablocks import of_object
 from ..errors import AnimationError
 from ..fcurves.channels import channels_of
-from ..fcurves.keyframes import INTERPOLATION, places, places_of, read, read_unplaced
+from ..fcurves.keyframes import INTERPOLATION, coordinates_of, read, read_coordinates, read_unplaced
 from ..memoize import memoized
 from .paths import FRAME_FUNCTION
 from .tracks import Track
@@ -96,7 +96,7 @@ class FrameFunction:
         """Return a number that changes with what the curves play."""
         crc = 0
         for fcurve in self.curves:
-            arrays = [places(fcurve), *read_unplaced(fcurve), places_of(fcurve.sampled_points)]
+            arrays = [read_coordinates(fcurve), *read_unplaced(fcurve), coordinates_of(fcurve.sampled_points)]
             if not np.isin(arrays[-2], _PLAIN).all():
                 keys = read(fcurve)
                 arrays += [keys.easing, keys.back, keys.amplitude, keys.period]

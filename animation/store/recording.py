@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ..datablocks import users_of
 from ..errors import AnimationError
 from ..fcurves.channels import Channels, channels_in, channels_of
-from ..fcurves.keyframes import BoolArray, Float32Array, Joined, Keyframes, places, read, read_floats, write
+from ..fcurves.keyframes import BoolArray, Float32Array, Joined, Keyframes, read, read_coordinates, read_floats, write
 from ..fcurves.layers import layered_reason
 from .own_keys import RESTORED, OwnKeys, digest, identities_of, numbers_in, read_all_own_keys
 from .table import identity
@@ -369,7 +369,7 @@ def _all_stand(track: Track) -> bool:
 
 def _stands(fcurve: bpy.types.FCurve, written: Channel) -> bool:
     """Return whether all keys of a channel have the frames and values with which they were written."""
-    at = places(fcurve).reshape(-1, 2)
+    at = read_coordinates(fcurve).reshape(-1, 2)
     if len(at) != len(written.own) + len(written.generated):
         return False
     generated = written.generated.view(np.float32).reshape(-1, 2)

@@ -22,7 +22,7 @@ Size = Callable[[Float64Array], Float64Array]
 # many on both sides of the end.
 _FOR_SLOPE = 4
 _AROUND = 2
-# A piece is not made longer by less than this part of it.
+# A piece is not made longer by less than an eighth of it.
 _SLACK = 8
 
 
@@ -143,6 +143,7 @@ class _Samples:
         frames, values = self.frames, self.values
         count = end - start + 1
         if count >= _FOR_SLOPE:
+            # Row i of `_arriving` belongs to sample i + _FOR_SLOPE - 1.
             leave, arrive = self._leaving[start], self._arriving[end - _FOR_SLOPE + 1]
         else:
             leave, arrive = (_slope(frames, values, _around(row, part)) for row in (start, end))
