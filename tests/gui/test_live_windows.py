@@ -14,10 +14,12 @@ from .conftest import PICTURES, settle
 
 HALF = (800, 1000)
 """Each window has one half of the screen."""
-SETTINGS: dict[str, dict[str, Any]] = {
+Settings = dict[str, dict[str, Any]]
+BAKED: Settings = {
     "Scene": {"output": "SAMPLES", "step": 4.0},
     "There": {"output": "CURVES", "value_tolerance": 1e-3},
 }
+HANDLES: Settings = {"Scene": {"output": "HANDLES"}, "There": {"output": "HANDLES"}}
 
 SCENES = """
 from bl_ext.user_default.tcb_animation import animation
@@ -116,10 +118,10 @@ def differs(item, settings):
 class Windows:
     """Two windows side by side: number 0 with the scene "Scene", number 1 with "There"."""
 
-    def __init__(self, window: Any) -> None:
-        self.gui = window
+    def __init__(self, window: Any, settings: Settings) -> None:
+        self.gui, self.settings = window, settings
         before = self._windows()
-        window.run(SCENES.format(settings=SETTINGS))
+        window.run(SCENES.format(settings=settings))
         assert window.run(SECOND_WINDOW) == 2
         (new,) = self._windows() - before
         (old,) = before
@@ -186,7 +188,7 @@ result = [key.co.x for key in found.keyframe_points if key.type != 'GENERATED']
     def unlike_a_bake(self, item: str, scene: str) -> list[Any]:
         """The curves that a full bake with the settings of that scene would change."""
         settle(self.gui)
-        found = self.gui.run(f"{ACTIONS}\nresult = differs(bpy.data.objects[{item!r}], {SETTINGS[scene]!r})")
+        found = self.gui.run(f"{ACTIONS}\nresult = differs(bpy.data.objects[{item!r}], {self.settings[scene]!r})")
         return list(found)
 
     def everything(self) -> Any:
@@ -202,9 +204,9 @@ result = [key.co.x for key in found.keyframe_points if key.type != 'GENERATED']
         self.confirm(*({"-": "minus"}.get(character, character) for character in by))
 
 
-@pytest.fixture
-def windows(own_window: Any) -> Windows:
-    return Windows(own_window)
+@pytest.fixture(params=[BAKED, HANDLES], ids=["baked", "handles"])
+def windows(own_window: Any, request: pytest.FixtureRequest) -> Windows:
+    return Windows(own_window, request.param)
 
 
 def as_baked(windows: Windows) -> dict[str, list[Any]]:
