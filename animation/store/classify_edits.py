@@ -618,6 +618,7 @@ class _History:
             moved = bool(self.keys.select_control_point[elsewhere].any())
             # But where many keys are merged not every one gets the mean.
             near = elsewhere if len(elsewhere) or not self._is_packed(factor) else near
+            near = near if len(near) or factor == 1.0 else self._deleting(which, place)
             if len(near):
                 about = self._is_about(which, factor, offset, room)
                 row = -1 if (factor, offset) == (1.0, 0.0) else int(near[0])
@@ -626,6 +627,21 @@ class _History:
             return None, False
         moved, _, place, row = max(found, key=itemgetter(0, 1))
         return (row, place, float(self.written["value"][self.own[which]])), moved
+
+    def _deleting(self, which: int, place: float) -> IndexArray:
+        """Return the generated keys at whose frame Blender may have deleted an own key scaled to about `place`.
+
+        Of moved keys at one frame Blender merges the second into the first, but where a key between them came to stand
+        before both it deletes the first, and the second keeps its value.
+        """
+        frames, shifts = self.keys.frames, self.keys.frames - self.frames[which]
+        there = self.generated & self.keys.select_control_point & (self.source > which)
+        there &= (np.abs(shifts - np.round(shifts)) <= ONE_KEY) & (np.abs(frames - place) <= 2.0 * _SNAP)
+        rows = np.flatnonzero(there)
+        after = frames[rows, np.newaxis] - frames > ONE_KEY
+        between = (self.source > which) & (self.source < self.source[rows, np.newaxis])
+        deleting: IndexArray = rows[(after & between).any(axis=1)]
+        return deleting
 
     def _snapped(self, which: int) -> dict[int, tuple[int, float, float]]:
         """Return where an own key may have been snapped onto a generated one of its value: row, frame and own value.
