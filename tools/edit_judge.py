@@ -139,10 +139,10 @@ class Verdict:
                 elsewhere = difference.startswith("no key") and channel not in self.fewer
                 doubtful = (kind == "appeared" or elsewhere) and path in doubted
                 self.add("refused" if path in refused else "doubtful" if doubtful else kind, text)
-        self._tell_parameters(early)
+        self._tell_parameters(early, refused)
 
-    def _tell_parameters(self, doubted: Collection[str]) -> None:
-        """Reclassify parameters of doubtful keys, which have none or their own, as doubtful.
+    def _tell_parameters(self, doubted: Collection[str], refused: Collection[str]) -> None:
+        """Reclassify parameters of refused tracks, and of doubtful keys, which have none or their own.
 
         In channels announced before the last update such keys are among the others.
         """
@@ -154,7 +154,7 @@ class Verdict:
             path, _, difference = text.partition(": ")
             frame = difference.partition(" at ")[2].partition(",")[0]
             in_doubt = (path, frame) in doubtful or path in doubted
-            self.add("doubtful" if in_doubt else "parameters", text)
+            self.add("refused" if path in refused else "doubtful" if in_doubt else "parameters", text)
 
     @property
     def worst(self) -> str:

@@ -45,6 +45,8 @@ _ABOUT = 3
 """Keys on each side of a key that are taken for its neighbours."""
 _FEWEST = 3
 """The fewest keys that give evidence of a common map: some map fits any two."""
+_ABOUT_THERE = 1.5
+"""How far from a map's frame, in units of its tolerance, a mean still counts: the map is fitted to snapped keys."""
 _SNAP = 0.51
 """Frames. Blender snaps each moved key separately to a whole frame."""
 
@@ -490,7 +492,7 @@ class _History:
                 for row in (*rows[likely].tolist(), *near.tolist()):
                     missing = [each for each in moved if each not in found]
                     for which, frame, value, off in self._swallowed_by(row, missing):
-                        (found if off <= 1.0 else elsewhere).setdefault(which, (row, frame, value))
+                        (found if off <= _ABOUT_THERE else elsewhere).setdefault(which, (row, frame, value))
         for which in gone.tolist():
             if which in found:
                 continue
