@@ -8,6 +8,7 @@ import random
 import numpy as np
 import pytest
 
+from tests.all_pairs import all_pairs
 from tests.animation.curves import MODES, co, curve, fcurves, function, generated, key, new_object, rotation_path
 from tests.animation.rotations import channels_at, rotations_near_each_other, values_of
 
@@ -21,10 +22,9 @@ def counts(thing) -> dict[tuple[str, int], int]:
     return {(each.data_path, each.array_index): len(generated(each)) for each in fcurves(thing)}
 
 
-@pytest.mark.parametrize("output", OUTPUTS)
-@pytest.mark.parametrize("frame_range", RANGES)
-@pytest.mark.parametrize("cycle", CYCLES)
-@pytest.mark.parametrize("method", ["TCB", "B_SPLINE", "LAGRANGE"])
+@pytest.mark.parametrize(
+    ("output", "frame_range", "cycle", "method"), all_pairs(OUTPUTS, RANGES, CYCLES, ["TCB", "B_SPLINE", "LAGRANGE"])
+)
 def test_constant_channels_get_none_and_the_others_theirs(animation, output, frame_range, cycle, method):
     thing = new_object()
     key(thing, "location", [(frame, (n % 2, 1234.567, -0.1)) for n, frame in enumerate(FRAMES)])
@@ -39,11 +39,9 @@ def test_constant_channels_get_none_and_the_others_theirs(animation, output, fra
         assert set(played) == {float(np.float32(value))}
 
 
-@pytest.mark.parametrize("output", OUTPUTS)
-@pytest.mark.parametrize("frame_range", RANGES)
-@pytest.mark.parametrize("cycle", CYCLES)
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize(
+    ("output", "frame_range", "cycle", "mode", "apart"), all_pairs(OUTPUTS, RANGES, CYCLES, MODES, [False, True])
+)
 def test_a_rotation_that_stays_gets_none(animation, output, frame_range, cycle, mode, apart):
     thing = new_object("Thing", mode)
     (row,) = values_of(mode, rotations_near_each_other(random.Random(3), 1, 1.2))

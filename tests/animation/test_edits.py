@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
+from tests.all_pairs import all_pairs
 from tests.animation.curves import co, curve, differences, fcurves, key, new_object, snapshot
 from tests.animation.edits import Edit, do, move, scale, select, snap, unlike
-from tests.pairwise import pairwise
 from tools.edit_judge import parameters_of
 
 FRAMES = [0.0, 10.0, 25.0, 40.0, 44.0]
@@ -198,7 +198,7 @@ def is_played(thing: bpy.types.Object, difference: tuple) -> bool:
     return not rest or rest[0] // 2 != place
 
 
-@pytest.mark.parametrize(("name", "options", "mode"), pairwise(list(EDITS), [SAMPLES, HANDLES], MODES), ids=options_id)
+@pytest.mark.parametrize(("name", "options", "mode"), all_pairs(EDITS, [SAMPLES, HANDLES], MODES), ids=options_id)
 def test_baking_again_after_an_edit_is_a_fresh_bake_of_the_edited_keys_and_their_parameters(
     animation, twins, name: str, options
 ) -> None:
@@ -219,7 +219,7 @@ def test_baking_again_after_an_edit_is_a_fresh_bake_of_the_edited_keys_and_their
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "mode"), pairwise(list(EDITS), [*FINER, SAMPLES, HANDLES], MODES), ids=options_id
+    ("name", "options", "mode"), all_pairs(EDITS, [*FINER, SAMPLES, HANDLES], MODES), ids=options_id
 )
 def test_restore_after_an_edit_gives_the_edited_keys(animation, twins, name: str) -> None:
     select(twins, *EDITS[name][0])
@@ -282,7 +282,7 @@ IN_TURN: dict[str, list[tuple[list[float], Edit]]] = {
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "mode"), pairwise(list(IN_TURN), [*FINER, SAMPLES, HANDLES], MODES), ids=options_id
+    ("name", "options", "mode"), all_pairs(IN_TURN, [*FINER, SAMPLES, HANDLES], MODES), ids=options_id
 )
 def test_restore_after_two_edits_without_a_bake_between_gives_the_edited_keys(animation, twins, name: str) -> None:
     for frames, edit in IN_TURN[name]:

@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.all_pairs import all_pairs
 from tests.animation import reference
 from tests.animation.curves import co, curve, differences, fcurves, key, keyed, new_object, snapshot
 from tests.animation.exports import FRAMES, PLACES, TURNS, complaints, gltf, rig
@@ -160,9 +161,7 @@ def said(capfd: pytest.CaptureFixture[str], folder: Any) -> set[str]:
     return {line.rpartition("because ")[2].removeprefix("of ") for line in complaints(capfd)}
 
 
-@pytest.mark.parametrize("target", ["IN_PLACE", "NEW_ACTION"])
-@pytest.mark.parametrize("output", OUTPUTS)
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(("target", "output", "case"), all_pairs(["IN_PLACE", "NEW_ACTION"], OUTPUTS, CASES))
 def test_what_gltf_says_after_a_bake(animation, scene, capfd, tmp_path, case: str, output: str, target: str) -> None:
     make, in_place = CASES[case]
     made = make(animation)

@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.all_pairs import all_pairs
 from tests.animation import reference
 from tests.animation.curves import (
     MODES,
@@ -338,9 +339,7 @@ def kinds_of(thing: bpy.types.Object) -> list[list[str]]:
     return [[point.interpolation for point in fcurve.keyframe_points] for fcurve in fcurves(thing)]
 
 
-@pytest.mark.parametrize("kind", SET)
-@pytest.mark.parametrize("first", ["BEZIER", "LINEAR"])
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize(("kind", "first", "state"), all_pairs(SET, ["BEZIER", "LINEAR"], STATES))
 def test_key_set_chooses_the_interpolation_of_a_key_in_every_state(
     animation, state: str, first: str, kind: str
 ) -> None:

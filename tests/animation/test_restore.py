@@ -21,7 +21,8 @@ from tests.animation.curves import (
 )
 from tests.animation.random_tracks import random_action
 
-ACTIONS = 200
+ACTIONS = 64
+"""Two for each rotation mode and part; random ones, so that more of them would hardly find more."""
 SEED = 20240229
 
 
@@ -58,7 +59,7 @@ def test_restore_gives_back_the_bits_of_random_actions(animation, part: int) -> 
 @pytest.mark.parametrize("part", range(2))
 def test_remove_leaves_no_trace_of_random_actions(animation, part: int) -> None:
     wrong = []
-    for number in range(part, 40, 2):
+    for number in range(part, 16, 2):
         dice = random.Random(SEED - 1 - number)
         thing = random_action(dice, number)
         before, groups = snapshot(thing), [group.name for group in bag_of(thing).groups]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from mathutils import Quaternion
 
+from tests.all_pairs import all_pairs
 from tests.animation import reference
 from tests.animation.curves import (
     MODES,
@@ -41,9 +42,7 @@ def sampled_frames(thing, path: str) -> list[float]:
     return sorted({frame for f in fcurves(thing) if f.data_path == path for frame in co(f)[:, 0].tolist()})
 
 
-@pytest.mark.parametrize("step", [0.25, 1.0, 3.0])
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("parameters", [{}, ALL_PARAMETERS], ids=["defaults", "parameters"])
+@pytest.mark.parametrize(("step", "mode", "parameters"), all_pairs([0.25, 1.0, 3.0], MODES, [{}, ALL_PARAMETERS]))
 def test_samples_lie_on_the_spline(animation, mode: str, step: float, parameters: dict) -> None:
     rows = values_of(mode, rotations_near_each_other(random.Random(3), 5, 1.2))
     thing = new_object("Thing", mode)
@@ -85,7 +84,7 @@ def test_pose_bones_turn_as_objects_do(animation, mode: str) -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_random_tracks_lie_on_their_splines(animation, mode: str) -> None:
     path = rotation_path(mode)
-    for seed in range(12):
+    for seed in range(5):
         dice = random.Random(seed)
         count = dice.randint(1, 7)
         frames = np.float32(np.cumsum([dice.uniform(0.3, 20) for _ in range(count)]) - 30).tolist()
@@ -118,9 +117,9 @@ def test_cycles_go_on_beyond_the_keys(animation, mode: str, cycle: str) -> None:
         assert reference.apart(shown, reference.rotation(keys, frame, cycle)) < RADIAN, frame
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("axis", range(3))
-@pytest.mark.parametrize("degrees", [450.0, -450.0, 1080.0, 359.0, 360.0, 180.0])
+@pytest.mark.parametrize(
+    ("order", "axis", "degrees"), all_pairs(ORDERS, range(3), [450.0, -450.0, 1080.0, 359.0, 360.0, 180.0])
+)
 def test_one_euler_channel_turns_as_far_as_its_keys_say(animation, order: str, axis: int, degrees: float) -> None:
     thing = new_object("Thing", order)
     angles = [0.0, math.radians(degrees), math.radians(30)]

@@ -15,6 +15,7 @@ import pytest
 from mathutils import Matrix
 
 from formats import three_ds
+from tests.all_pairs import all_pairs
 from tests.animation.curves import MODES, curve, fcurves, key, new_object, rotation_path
 from tests.animation.rotations import rotations_near_each_other, values_of
 from tests.exchange.matrices import world
@@ -75,9 +76,7 @@ def moved(animation, values, parameters: Parameters = ()) -> bpy.types.Object:
     return item
 
 
-@pytest.mark.parametrize("parameters", [(), SPREAD])
-@pytest.mark.parametrize("row", range(4))
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("parameters", "row", "kind"), all_pairs([(), SPREAD], range(4), KINDS))
 def test_what_was_played_on_a_line_comes_back_with_its_keys(
     scene,
     animation,

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from interp import Keys, evaluate_many, rotations
 from interp.rotations import sphere
 from interp.splines import tcb
+from tests.all_pairs import all_pairs
 from tests.interp import exact
 from tests.interp.random_keys import random_parameters, random_rotations
 from tests.interp.rotation_tracks import (
@@ -38,9 +39,9 @@ def parameters_with_long_eases(generator, keys):
     return parameters
 
 
-@pytest.mark.parametrize("construction", CONSTRUCTIONS)
-@pytest.mark.parametrize("cycle", CYCLES)
-@pytest.mark.parametrize("step", [0.0, 1e-9, 1e-6, 1e-3, 0.1, 0.5, 1.5, 3.0])
+@pytest.mark.parametrize(
+    ("construction", "cycle", "step"), all_pairs(CONSTRUCTIONS, CYCLES, [0.0, 1e-9, 1e-6, 1e-3, 0.1, 0.5, 1.5, 3.0])
+)
 def test_angular_accelerations_agree_with_differences_at_50_digits(construction, cycle, step):
     generator = np.random.default_rng(21)
     frames = np.array([0.0, 4.0, 5.0, 12.0])

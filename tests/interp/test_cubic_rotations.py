@@ -15,6 +15,7 @@ from scipy.spatial.transform import RotationSpline as ScipySpline
 
 from interp import Keys, KeysError, evaluate_many, rotations
 from interp.splines import cubic
+from tests.all_pairs import all_pairs
 from tests.interp import exact, exact_turns
 from tests.interp.random_keys import random_frames, random_turns
 from tests.interp.rotation_tracks import AXIS, angular_acceleration
@@ -60,9 +61,7 @@ def exactly(frames, q, velocities):
     return exact_turns.track(exact_turns.SecondOrder, frames, q, np.zeros((5, len(frames))), velocities)
 
 
-@pytest.mark.parametrize("largest", [1e-8, 1e-3, 0.3, 2.0])
-@pytest.mark.parametrize("keys", [3, 12])
-@pytest.mark.parametrize("made", CLASSES)
+@pytest.mark.parametrize(("largest", "keys", "made"), all_pairs([1e-8, 1e-3, 0.3, 2.0], [3, 12], CLASSES))
 def test_it_solves_the_equations_as_50_digits_do(made, keys, largest):
     frames, q, _ = random_turns(keys, keys, largest)
     generator = np.random.default_rng(keys)

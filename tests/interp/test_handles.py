@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Handles of the animator's own keys play splines, and as near as is said.
 
-What handles play is evaluated here by halving, one channel after the other; angles are scipy's.
+What handles play is evaluated here by halving; angles are scipy's.
 """
 
 from __future__ import annotations
@@ -22,9 +22,13 @@ FLOAT32 = 2.0**-24
 
 
 def played(begin, right, left, end, share):
-    """The value at a share of the segment, of one channel; points are (frame, value)."""
+    """The value at a share of the segment; points are (frame, value), or with a column for each channel, (2, channels).
+
+    One channel has its values in the shape of `share`; several have a column each.
+    """
     points = [np.array(point, dtype=float) for point in (begin, right, left, end)]
-    target = begin[0] + share * (end[0] - begin[0])
+    share = share[(..., *[np.newaxis] * (points[1].ndim - 1))]
+    target = points[0][0] + share * (points[3][0] - points[0][0])
     low, high = np.zeros_like(target), np.ones_like(target)
 
     def at(t, row):
@@ -41,18 +45,12 @@ def played(begin, right, left, end, share):
 def segment_played(frames, numbers, fit, key, share=PLACES):
     """The values of all channels in a segment, shape (m, channels)."""
     ends = [numbers[row] * fit.signs[row] for row in (key, key + 1)]
-    return np.stack(
-        [
-            played(
-                (frames[key], ends[0][channel]),
-                fit.right[key, channel],
-                fit.left[key + 1, channel],
-                (frames[key + 1], ends[1][channel]),
-                share,
-            )
-            for channel in range(numbers.shape[1])
-        ],
-        axis=1,
+    return played(
+        (np.full_like(ends[0], frames[key]), ends[0]),
+        fit.right[key].T,
+        fit.left[key + 1].T,
+        (np.full_like(ends[1], frames[key + 1]), ends[1]),
+        share,
     )
 
 
@@ -94,7 +92,7 @@ ROUGH = [
 @pytest.mark.parametrize(("degrees", "eased", "median", "most", "largest"), ROUGH)
 def test_quaternions_are_nearer_than_a_rough_search_brings_them(degrees, eased, median, most, largest):
     generator = np.random.default_rng(1)
-    splines = [turning(generator, degrees, eased) for _ in range(40)]
+    splines = [turning(generator, degrees, eased) for _ in range(16)]
     worst = np.degrees(
         [
             angles_off(spline, fit, key).max()
@@ -137,7 +135,7 @@ def test_without_ease_quaternions_leave_and_reach_keys_as_the_spline_does():
 
 def test_beside_eases_little_speed_is_left():
     generator = np.random.default_rng(4)
-    splines = [turning(generator, 60, 0.5) for _ in range(40)]
+    splines = [turning(generator, 60, 0.5) for _ in range(16)]
     left = []
     for spline, fit in zip(splines, fit_handles(requests_of(splines)), strict=True):
         frames, q = spline.keys.frames, spline.keys.values * fit.signs[:, np.newaxis]
@@ -177,17 +175,15 @@ def test_scipy_finds_hardly_better_handles(degrees, eased):
         mine = shape_of(fit, key, frames, q)
 
         def turns(x, share, exact, q=q):
-            columns = [
-                played(
-                    (0.0, q[key, channel]),
-                    (x[channel], q[key, channel] + x[channel] * x[8 + channel]),
-                    (1.0 - x[4 + channel], q[key + 1, channel] - x[4 + channel] * x[12 + channel]),
-                    (1.0, q[key + 1, channel]),
-                    share,
-                )
-                for channel in range(4)
-            ]
-            return (Rotation.from_quat(np.stack(columns, axis=1), scalar_first=True) * exact).as_rotvec()
+            right, left, begins, ends = np.split(x, 4)
+            numbers = played(
+                (np.zeros(4), q[key]),
+                (right, q[key] + right * begins),
+                (1.0 - left, q[key + 1] - left * ends),
+                (np.ones(4), q[key + 1]),
+                share,
+            )
+            return (Rotation.from_quat(numbers, scalar_first=True) * exact).as_rotvec()
 
         def exact(share, frames=frames, spline=spline, length=length):
             return Rotation.from_quat(spline(frames[key] + share * length), scalar_first=True).inv()

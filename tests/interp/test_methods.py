@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 from interp import Keys, ease, evaluate_many, rotations
 from interp.fitting.curves import ROTATION_TOLERANCE, Request, fit_many
 from interp.splines.methods import METHODS
+from tests.all_pairs import all_pairs
 from tests.interp.fitted_pieces import largest_difference, numbers_of
 from tests.interp.references import REFERENCES
 
@@ -34,11 +35,11 @@ FREE_OF_AXES = [each for each in ROTATIONS if each.values[0] is not METHODS["ROL
 WINDING = [each for each in ROTATIONS if hasattr(each.values[0], "from_turns")]
 
 # Through keys that turn three times to and fro there may be no B-spline: it would have to turn farther between them.
+# Euler angles can't: at three turns some of these swing through half a turn in a hundredth of a frame.
 FAST = [
-    pytest.param(each.values[0], turns, id=f"{each.id}-{turns}")
-    for each in WINDING
-    for turns in (0.9, 1.25, 3.0)
-    if turns < 3.0 or each.values[0] is not METHODS["B_SPLINE_THROUGH"].rotations
+    pytest.param(made.values[0], turns, held, id=f"{made.id}-{turns}-{held}")
+    for made, turns, held in all_pairs(WINDING, [0.9, 1.25, 3.0], ["QUATERNION", "AXIS_ANGLE"])
+    if turns < 3.0 or made.values[0] is not METHODS["B_SPLINE_THROUGH"].rotations
 ]
 
 
@@ -149,10 +150,9 @@ def test_it_is_as_smooth_at_keys_and_across_the_seam_as_it_says(cls, kind, cycle
         assert jumps[smooth + 1] > 1e-3
 
 
-@pytest.mark.parametrize(("cls", "kind"), ALL)
-@pytest.mark.parametrize("cycle", CYCLES)
-@pytest.mark.parametrize("eased", [False, True])
-def test_derivatives_are_those_of_what_it_plays(cls, kind, cycle, eased):
+@pytest.mark.parametrize(("made", "cycle", "eased"), all_pairs(ALL, CYCLES, [False, True]))
+def test_derivatives_are_those_of_what_it_plays(made, cycle, eased):
+    cls, kind = made.values
     generator = np.random.default_rng(4)
     eases = generator.uniform(0.2, 0.6, (2, 6)) * eased
     keys = keys_of(generator, kind, 6, cycle == "LOOP", ease_to=eases[0], ease_from=eases[1])
@@ -299,10 +299,11 @@ def test_values_as_curves_are_within_the_tolerance(cls, kind, eased, tolerance):
         assert [len(knots.frames) for knots in fit.knots] == [0, 0, 0]
 
 
-@pytest.mark.parametrize(("cls", "kind"), ROTATIONS)
-@pytest.mark.parametrize("held", ["QUATERNION", "AXIS_ANGLE", "XYZ", "ZXY"])
-@pytest.mark.parametrize("step", [0.1, 1.0, 2.0])
-def test_rotations_as_curves_are_within_the_tolerance(cls, kind, held, step):
+@pytest.mark.parametrize(
+    ("made", "held", "step"), all_pairs(ROTATIONS, ["QUATERNION", "AXIS_ANGLE", "XYZ", "ZXY"], [0.1, 1.0, 2.0])
+)
+def test_rotations_as_curves_are_within_the_tolerance(made, held, step):
+    cls, kind = made.values
     generator = np.random.default_rng(13)
     eases = generator.uniform(0.0, 1.0, (2, 8)) * (generator.random((2, 8)) < 0.3)
     keys = keys_of(generator, kind, 8, frames=np.arange(8) * 20.0, step=step, ease_to=eases[0], ease_from=eases[1])
@@ -314,9 +315,7 @@ def test_rotations_as_curves_are_within_the_tolerance(cls, kind, held, step):
     assert (found <= fit.errors[:-1, 0] * 1.01).all()
 
 
-@pytest.mark.parametrize(("cls", "turns"), FAST)
-# Euler angles can't: at three turns some of these swing through half a turn in a hundredth of a frame.
-@pytest.mark.parametrize("held", ["QUATERNION", "AXIS_ANGLE"])
+@pytest.mark.parametrize(("cls", "turns", "held"), FAST)
 def test_fast_turns_as_curves_are_within_the_tolerance(cls, turns, held):
     generator = np.random.default_rng(14)
     axes = generator.normal(size=(5, 3)) * 0.2 + AXIS

@@ -3,18 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from itertools import combinations, product
 from typing import Any
 
 
-def pairwise(*axes: Sequence[Any]) -> list[tuple[Any, ...]]:
+def all_pairs(*axes: Iterable[Any]) -> list[tuple[Any, ...]]:
     """Choose combinations in which every two values of any two axes meet.
 
     Most faults need one or two certain values, hardly any three (Kuhn, Wallace and Gallo, "Software fault interactions
     and implications for software testing", 2004). The choice is greedy and always the same.
     """
-    places = list(product(*(range(len(axis)) for axis in axes)))
+    values = [list(axis) for axis in axes]
+    places = list(product(*(range(len(axis)) for axis in values)))
     meeting = {place: set(combinations(enumerate(place), 2)) for place in places}
     missing = set().union(*meeting.values())
     chosen = []
@@ -22,4 +23,4 @@ def pairwise(*axes: Sequence[Any]) -> list[tuple[Any, ...]]:
         best = max(places, key=lambda place: len(meeting[place] & missing))
         missing -= meeting[best]
         chosen.append(best)
-    return [tuple(axis[at] for axis, at in zip(axes, place, strict=True)) for place in sorted(chosen)]
+    return [tuple(axis[at] for axis, at in zip(values, place, strict=True)) for place in sorted(chosen)]
