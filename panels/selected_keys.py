@@ -16,6 +16,7 @@ from ..ui.preferences import of_50
 from ..ui.properties import SLIDERS_OF_VELOCITY, velocity_component
 from ..ui.shared_number import is_mixed
 from .bake import BakeOptionsPanel, BakePanel, DefaultsPanel
+from .live import MessagesPanel, draw_live
 from .pictures.diagram import draw_diagram
 from .track_text import editing_blocked_by, track_label, unused_parameters
 from .widgets import (
@@ -71,6 +72,16 @@ class _KeysPanel:
             alike = not ranges and sides is not None
             parameters = {name: float(own[0]) for name, own in numbers.items()} if alike else None
             draw_diagram(layout, parameters, sides or (None, None))
+
+
+class _LivePanel:
+    """The switch of Live"""
+
+    bl_label = "TCB"
+
+    def draw(self: Any, context: bpy.types.Context) -> None:
+        redraw.begin()
+        draw_live(self.layout, context)
 
 
 class _TrackPanel:
@@ -135,10 +146,12 @@ PANELS = tuple(
     panel
     for space, prefix in (("DOPESHEET_EDITOR", "DOPESHEET"), ("GRAPH_EDITOR", "GRAPH"))
     for panel in (
+        _panel(space, prefix, "live", _LivePanel),
+        _panel(space, prefix, "keys", _KeysPanel),
+        _panel(space, prefix, "track", _TrackPanel, "keys"),
         _panel(space, prefix, "bake", BakePanel),
         _panel(space, prefix, "bake_options", BakeOptionsPanel, "bake"),
         _panel(space, prefix, "defaults", DefaultsPanel, "bake"),
-        _panel(space, prefix, "keys", _KeysPanel),
-        _panel(space, prefix, "track", _TrackPanel, "keys"),
+        _panel(space, prefix, "messages", MessagesPanel),
     )
 )

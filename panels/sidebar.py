@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The sidebar tab TCB of the 3D viewport: bake, tracks, the key near the current frame, the track's choices."""
+"""The sidebar tab TCB of the 3D viewport: tracks, the key near the current frame, the track's choices, bake."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from typing import Any
 import bpy
 
 from ..animation import AnimationError
+from ..animation.bake.plans.handles import is_keyed_whole
 from ..animation.checks.key_info import turn_now, values_now
 from ..animation.checks.track_state import has_animated_bones, state
 from ..animation.datablocks import name_of
 from ..animation.edit.selected_keys import goes_by_velocities
 from ..animation.fcurves.layers import layered_refusals
+from ..animation.store.own_keys import read_own_keys
 from ..animation.store.tracks import Track
 from ..animation.translation import iface_, n_
 from ..ui import redraw, selection
 from .bake import BakeOptionsPanel, BakePanel, DefaultsPanel
+from .live import MessagesPanel, draw_live
 from .pictures.diagram import draw_diagram
 from .track_text import (
     component_label,
@@ -55,31 +58,11 @@ class _InSidebar(bpy.types.Panel):
     bl_category = "TCB"
 
 
-class TCB_PT_bake(BakePanel, _InSidebar):
-    """Bake, and take it away again"""
-
-    bl_idname = "TCB_PT_bake"
-
-
-class TCB_PT_bake_options(BakeOptionsPanel, _InSidebar):
-    """Options of the next bake"""
-
-    bl_idname = "TCB_PT_bake_options"
-    bl_parent_id = "TCB_PT_bake"
-
-
-class TCB_PT_defaults(DefaultsPanel, _InSidebar):
-    """The parameters of keys that have none of their own"""
-
-    bl_idname = "TCB_PT_defaults"
-    bl_parent_id = "TCB_PT_bake"
-
-
 class TCB_PT_tracks(_InSidebar):
-    """Tracks of the active object or bone, and their states"""
+    """Live, and the tracks of the active object or bone with their states"""
 
     bl_idname = "TCB_PT_tracks"
-    bl_label = "TCB Tracks"
+    bl_label = "TCB"
 
     def draw(self, context: bpy.types.Context) -> None:
         redraw.begin()
@@ -93,9 +76,9 @@ class TCB_PT_tracks(_InSidebar):
             else:
                 layout.label(text=_why_no_tracks(context), icon="INFO", translate=False)
             if not selection.why_nothing_is_selected(context):
-                layout.operator("tcb.enable")
-                layout.operator("tcb.remove")
+                _draw_enable(context, layout, [])
             return
+        draw_live(layout, context)
         bone = context.active_pose_bone if context.mode == "POSE" else None
         if bone is not None:
             layout.label(text=bone.name, icon="BONE_DATA", translate=False)
@@ -108,8 +91,7 @@ class TCB_PT_tracks(_InSidebar):
             row.label(text="other rotation mode")
         if bones:
             layout.label(text="Its bones' tracks: in Pose Mode", icon="BONE_DATA")
-        layout.operator("tcb.enable")
-        layout.operator("tcb.remove")
+        _draw_enable(context, layout, [track for _, track in tracks])
 
 
 class TCB_PT_key(_InSidebar):
@@ -181,6 +163,32 @@ class TCB_PT_track(_InSidebar):
         draw_choices(self.layout, context)
 
 
+class TCB_PT_bake(BakePanel, _InSidebar):
+    """Bake, and take it away again"""
+
+    bl_idname = "TCB_PT_bake"
+
+
+class TCB_PT_bake_options(BakeOptionsPanel, _InSidebar):
+    """Options of the next bake"""
+
+    bl_idname = "TCB_PT_bake_options"
+    bl_parent_id = "TCB_PT_bake"
+
+
+class TCB_PT_defaults(DefaultsPanel, _InSidebar):
+    """The parameters of keys that have none of their own"""
+
+    bl_idname = "TCB_PT_defaults"
+    bl_parent_id = "TCB_PT_bake"
+
+
+class TCB_PT_messages(MessagesPanel, _InSidebar):
+    """Messages of Live about the last edits, and of options that a bake would change"""
+
+    bl_idname = "TCB_PT_messages"
+
+
 def _draw_list(context: bpy.types.Context, layout: Any, tracks: list[tuple[bpy.types.ID, Track]]) -> None:
     shown = selection.active_track(context)
     assert shown is not None
@@ -199,6 +207,27 @@ def _draw_list(context: bpy.types.Context, layout: Any, tracks: list[tuple[bpy.t
         state_row = row.row()
         state_row.alignment = "RIGHT"
         state_row.label(text=state_text(track, current), translate=False)
+
+
+def _draw_enable(context: bpy.types.Context, layout: Any, tracks: list[Track]) -> None:
+    """Draw Enable, Remove, or both where the tracks or what else is selected may need either."""
+    enabled = [track.enabled for track in tracks]
+    several = len((context.mode == "POSE" and context.selected_pose_bones) or context.selected_objects) > 1
+    row = layout.row(align=True)
+    if several or not enabled or not all(enabled):
+        row.operator("tcb.enable")
+    if several or not enabled or any(enabled):
+        row.operator("tcb.remove")
+    if any(map(_needs_whole_keys, tracks)):
+        layout.operator("tcb.key_whole", icon="KEY_HLT")
+
+
+def _needs_whole_keys(track: Track) -> bool:
+    """Check for a TCB rotation that handles can't play, as its channels are not keyed at the same frames."""
+    if not (track.is_rotation and track.enabled):
+        return False
+    own = read_own_keys(track)
+    return bool(own) and not is_keyed_whole(track, own)
 
 
 def _why_no_tracks(context: bpy.types.Context) -> str:

@@ -34,13 +34,17 @@ def sidebar_settings(context: bpy.types.Context) -> Any:
 
 def draw_text(layout: Any, context: bpy.types.Context, text: str, icon: str = "INFO") -> None:
     """Draw a sentence, after an icon or "NONE", in as many lines as it takes where the region is narrow."""
+    column = layout.column(align=True)
+    for number, line in enumerate(wrapped(context, text)):
+        column.label(text=line, icon="BLANK1" if number and icon != "NONE" else icon, translate=False)
+
+
+def wrapped(context: bpy.types.Context, text: str) -> list[str]:
+    """Return the lines that a sentence takes beside an icon in the region."""
     region, user = context.region, context.preferences
     # Without a window there is no scale, and may be no region.
     width = region.width / ((user and user.system.ui_scale) or 1.0) if region is not None else 0.0
-    wrapped = textwrap.wrap(text, max(_SHORTEST, int((width - _BESIDE_TEXT) / _LETTER)))
-    column = layout.column(align=True)
-    for number, line in enumerate(wrapped):
-        column.label(text=line, icon="BLANK1" if number and icon != "NONE" else icon, translate=False)
+    return textwrap.wrap(text, max(_SHORTEST, int((width - _BESIDE_TEXT) / _LETTER)))
 
 
 def draw_key_heading(layout: Any, text: str) -> None:

@@ -15,9 +15,9 @@ from tests.animation.layered import give_layer
 
 @pytest.fixture
 def drawn(tcb_animation):
-    """drawn("TCB_PT_key"): what that panel shows: a list of texts, operator calls and property paths."""
+    """drawn("TCB_PT_key"): what that panel shows: texts, operator calls, property paths; or their count."""
 
-    def draw(name):
+    def draw(name, count=False):
         window = bpy.context.window_manager.windows[0]
         area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
         region = next(region for region in area.regions if region.type == "UI")
@@ -27,9 +27,15 @@ def drawn(tcb_animation):
                 return None
             popup = bpy.context.window_manager.popmenu_begin__internal(name)
             panel.draw(SimpleNamespace(layout=popup.layout), bpy.context)
-            return list(_shown(popup.layout.introspect()))
+            shown = popup.layout.introspect()
+            return rows(shown) if count else list(_shown(shown))
 
     return draw
+
+
+def rows(items):
+    """The number of single items of a layout, shown or empty."""
+    return sum(rows(item["items"]) if "items" in item else 1 for item in items)
 
 
 def _shown(items):
@@ -74,7 +80,7 @@ def test_an_object_without_keys_is_named(scene, drawn):
 def test_tracks_are_listed_with_their_states(cube, drawn):
     shown = drawn("TCB_PT_tracks")
     assert shown.count("not TCB") == 2
-    assert {"Location", "Quaternion Rotation", "bpy.ops.tcb.enable()", "bpy.ops.tcb.remove()"} <= set(shown)
+    assert {"Location", "Quaternion Rotation", "bpy.ops.tcb.enable()"} <= set(shown)
     bpy.ops.tcb.enable()
     assert drawn("TCB_PT_tracks").count("TCB") == 2
     bpy.ops.tcb.bake()
@@ -83,6 +89,28 @@ def test_tracks_are_listed_with_their_states(cube, drawn):
     shown = drawn("TCB_PT_tracks")
     assert shown.count("out of date") == 1
     assert shown.count("baked") == 1
+
+
+def test_enable_and_remove_are_offered_as_the_tracks_ask_for_them(cube, drawn, tcb_animation):
+    def offered():
+        return {name for name in ("enable", "remove") if f"bpy.ops.tcb.{name}()" in drawn("TCB_PT_tracks")}
+
+    assert offered() == {"enable"}
+    tcb_animation.animation.enable(cube, ["location"])
+    assert offered() == {"enable", "remove"}
+    bpy.ops.tcb.enable()
+    assert offered() == {"remove"}
+    # What else is selected may need either.
+    other = new_object("Other")
+    other.keyframe_insert("location", frame=1)
+    other.select_set(True)
+    assert offered() == {"enable", "remove"}
+
+
+def test_live_stands_above_the_tracks(cube, drawn):
+    bpy.ops.tcb.bake()
+    shown = drawn("TCB_PT_tracks")
+    assert shown.index("Action.tcb_live[0]") < shown.index("Location")
 
 
 def test_the_list_says_of_each_track_that_handles_play_how_far_off_these_are_and_where(cube, drawn, tcb_animation):
@@ -289,12 +317,12 @@ def test_where_there_are_generated_keys_a_button_leads_back_to_handles(cube, dra
 
 def test_a_rotation_with_channels_keyed_apart_can_be_keyed_whole(cube, drawn):
     bpy.ops.tcb.enable()
-    assert "bpy.ops.tcb.key_whole()" not in drawn("TCB_PT_bake")
+    assert "bpy.ops.tcb.key_whole()" not in drawn("TCB_PT_tracks")
     rotation = curve(cube, "rotation_quaternion")
     rotation.keyframe_points.insert(21, rotation.evaluate(21))
-    assert "bpy.ops.tcb.key_whole()" in drawn("TCB_PT_bake")
+    assert "bpy.ops.tcb.key_whole()" in drawn("TCB_PT_tracks")
     bpy.ops.tcb.key_whole()
-    assert "bpy.ops.tcb.key_whole()" not in drawn("TCB_PT_bake")
+    assert "bpy.ops.tcb.key_whole()" not in drawn("TCB_PT_tracks")
 
 
 def test_in_pose_mode_the_active_bones_tracks_are_listed(scene, drawn):
@@ -344,17 +372,17 @@ def begins(shown, text):
 def test_live_says_where_options_or_defaults_are_others_than_those_of_the_bake(cube, scene, drawn):
     bpy.ops.tcb.bake()
     scene.tcb.step = 0.5
-    assert not begins(drawn("TCB_PT_bake"), OTHERWISE)
+    assert not begins(drawn("TCB_PT_messages"), OTHERWISE)
     cube.animation_data.action.tcb_live = True
-    assert begins(drawn("TCB_PT_bake"), OTHERWISE)
+    assert begins(drawn("TCB_PT_messages"), OTHERWISE)
     scene.tcb.step = 1.0
-    assert not begins(drawn("TCB_PT_bake"), OTHERWISE)
+    assert not begins(drawn("TCB_PT_messages"), OTHERWISE)
     scene.tcb.defaults.tension = 0.3
-    assert begins(drawn("TCB_PT_bake"), OTHERWISE)
+    assert begins(drawn("TCB_PT_messages"), OTHERWISE)
     bpy.context.view_layer.update()
     bpy.ops.tcb.sync()
     bpy.ops.tcb.bake()
-    assert not begins(drawn("TCB_PT_bake"), OTHERWISE)
+    assert not begins(drawn("TCB_PT_messages"), OTHERWISE)
 
 
 def test_back_to_original_is_offered_where_a_new_action_plays(cube, drawn):
@@ -374,7 +402,7 @@ def test_a_long_sentence_is_wrapped_and_none_of_it_lost(cube, drawn, tcb_animati
     action.tcb_live = True
     sentence = "a sentence of many words that no sidebar of any usual width has room for in one line"
     tcb_animation.ui.handlers.keep_notes(action, [sentence])
-    shown = drawn("TCB_PT_bake")
+    shown = drawn("TCB_PT_messages")
     start = next(row for row, line in enumerate(shown) if line.startswith("a sentence"))
     assert sentence not in shown
     assert " ".join(shown[start:]).startswith(sentence)
@@ -388,10 +416,21 @@ def test_notes_of_many_tracks_alike_are_one_line_and_those_that_are_drawn_count_
     others = [f'"Cube", location: {text}' for text in ("one", "two", "three")]
     handlers = tcb_animation.ui.handlers
     handlers.keep_notes(action, [*alike, *others])
-    shown = " ".join(drawn("TCB_PT_bake"))
+    shown = " ".join(drawn("TCB_PT_messages"))
     assert " (and 3 more so) " in shown.replace("frame 3: moved", "")
-    assert "… and 1 notes more" in shown
-    assert set(handlers.seen_notes()) == {*alike, *others[:2]}
+    assert "… and 2 notes more" in shown
+    assert set(handlers.seen_notes()) == {*alike, others[0]}
+
+
+def test_messages_take_the_same_height_whether_there_are_none_or_many(cube, drawn, tcb_animation):
+    assert drawn("TCB_PT_messages") is None
+    bpy.ops.tcb.enable()
+    handlers = tcb_animation.ui.handlers
+    heights = set()
+    for number in range(12):
+        handlers.keep_notes(cube.animation_data.action, [f"{'xyz'[each % 3]}{each}: note" for each in range(number)])
+        heights.add(drawn("TCB_PT_messages", count=True))
+    assert len(heights) == 1
 
 
 def test_between_keys_make_key_is_offered(cube, scene, drawn):

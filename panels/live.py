@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Live in all sidebars: its switch, on top of the tab; its messages, in a panel of constant height at the bottom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ..animation.report import one_of_each
+from ..animation.store.live_switch import is_live
+from ..animation.store.table.options import Options
+from ..animation.translation import iface_
+from ..ui import handlers, redraw, selection
+from .track_text import settings_error
+from .widgets import draw_text, wrapped
+
+_LINES = 8
+"""Lines of the panel of messages, so that nothing below it moves when they come and go."""
+
+
+class MessagesPanel:
+    """Messages of Live about the last edits, and of options that a bake would change"""
+
+    bl_label = "Messages"
+    bl_order = 30
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return any(track.enabled for _, track in selection.active_tracks(context))
+
+    def draw(self: Any, context: bpy.types.Context) -> None:
+        redraw.begin()
+        column = self.layout.column(align=True)
+        free = _LINES
+        messages = _messages(context)
+        while messages:
+            text, notes = messages[0]
+            lines = wrapped(context, text)
+            # The last line counts those that have no room.
+            if free < len(lines) + (len(messages) > 1) and free < _LINES:
+                break
+            draw_text(column, context, text)
+            handlers.note_seen(notes)
+            free -= len(lines)
+            messages.pop(0)
+        if messages:
+            column.label(text=iface_("… and {:d} notes more", len(messages)), translate=False)
+            free -= 1
+        for _ in range(free):
+            column.label(text="")
+
+
+def _messages(context: bpy.types.Context) -> list[tuple[str, list[str]]]:
+    """Return the messages, each with the notes that it stands for."""
+    actions = selection.active_actions(context)
+    notes = one_of_each(line for action in actions for line in handlers.notes_of(action))
+    messages = list(notes.items())
+    if any(map(is_live, actions)) and _has_other_options(context):
+        messages.insert(0, (iface_("Baked with other options or defaults: Bake TCB takes these"), []))
+    return messages
+
+
+def draw_live(layout: Any, context: bpy.types.Context) -> None:
+    """Draw Live for each action of the active object and its data."""
+    actions = selection.active_actions(context)
+    for action in actions:
+        layout.prop(action, "tcb_live", text=iface_("Live: {:s}", action.name) if len(actions) > 1 else iface_("Live"))
+
+
+def _has_other_options(context: bpy.types.Context) -> bool:
+    """Check whether a live track that the sidebar lists was baked with other options than the sidebar's."""
+    options = handlers.sidebar_options(context.scene)
+    for datablock, track in selection.active_tracks(context):
+        animation: Any = getattr(datablock, "animation_data")  # noqa: B009  it has tracks
+        if track.baked and is_live(animation.action) and not settings_error(track):
+            kept = track.settings.options
+            if kept is not None and not (_plays_handles(kept, options) or kept == options):
+                return True
+    return False
+
+
+def _plays_handles(kept: Options, options: Options) -> bool:
+    """Check whether handles play a track with the sidebar's defaults: its other options don't matter to them."""
+    return kept.output == "HANDLES" and kept.defaults == options.defaults
