@@ -430,7 +430,7 @@ class _History:
         gone = np.flatnonzero(self.left)
         for factor, offset, room in self._time_maps:
             off = np.abs(factor * self.frames[gone] + offset - self.keys.frames[row])
-            yield gone[off <= max(room, _SNAP)], False
+            yield gone[off <= _ABOUT_THERE * max(room, _SNAP)], False
 
     def _neighbours(self, row: int, among: BoolArray, beside: BoolArray) -> tuple[int, int]:
         """Return the rows of the written keys, out of `among`, between which a key is now; only keys `beside` count."""
@@ -509,8 +509,7 @@ class _History:
             else:
                 found |= self._snapped(which)
         found |= self._covered_keys
-        occupied = self.keys.frames[~self.generated]
-        free = [which for which in found if (np.abs(occupied - found[which][1]) > ONE_KEY).all()]
+        free = [which for which in found if self._is_free(which, found[which][1])]
         # Of two at one frame the one that was moved there replaces the one that stood there.
         order = sorted(free, key=lambda which: (found[which][1], abs(self.frames[which] - found[which][1]) <= ONE_KEY))
         result = np.zeros(len(order), dtype=OWN)
@@ -520,6 +519,11 @@ class _History:
             result[at]["co"] = found[which][1:]
         _, first = np.unique(result["co"][:, 0], return_index=True)
         return result[first], rows[first]
+
+    def _is_free(self, which: int, frame: float) -> bool:
+        """Return whether no own key is at a frame, but one that was written at the frame of this one already."""
+        there = self.source[~self.generated & (np.abs(self.keys.frames - frame) <= ONE_KEY)]
+        return bool(((there >= 0) & (self.frames[there] == self.frames[which])).all())
 
     def _swallowed_by(self, row: int, moved: Sequence[int]) -> Iterator[tuple[int, float, float, float]]:
         """Yield the own key that was merged into a generated one.
