@@ -17,7 +17,7 @@ from ..fcurves.editable import check_editable, check_not_tweaked
 from ..report import Report
 from ..store import original_actions
 from ..store.frame_functions import function_of
-from ..store.own_keys import OwnKeys, read_all_own_keys
+from ..store.own_keys import OwnKeys, read_keys_to_write
 from ..store.table.custom_property import State, read_table
 from ..store.table.options import Options
 from ..store.table.rows import NO_ROWS, Rows
@@ -82,7 +82,7 @@ def collected_jobs(
             report.errors.append(AnimationError(name_of(users[0]), reason, nothing_to_do=True))
     asked = [_asked_for(tracks) for _, tracks in found]
     # All tracks at once, which is faster than one after the other.
-    originals = iter(read_all_own_keys([track for ones in asked for track, reason in ones if not reason]))
+    originals = iter(read_keys_to_write([track for ones in asked for track, reason in ones if not reason]))
     jobs = []
     for (job, tracks), ones in zip(found, asked, strict=True):
         kept = [{} if reason else next(originals) for _, reason in ones]

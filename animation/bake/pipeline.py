@@ -21,7 +21,7 @@ from ..fcurves.keyframes import (
 )
 from ..report import Report
 from ..steps import Progress, Steps, run_steps
-from ..store.own_keys import read_all_own_keys
+from ..store.own_keys import read_keys_to_write
 from ..store.table.options import Options
 from ..store.tracks import Track, blocking_reason
 from ..translation import rpt_, translated
@@ -132,7 +132,7 @@ def rebake(
     reasons = {id(track): reason for track in tracks if (reason := blocking_reason(track))}
     report.errors += [track.error(reasons[id(track)]) for track in tracks if id(track) in reasons]
     ready = [track for track in tracks if id(track) not in reasons]
-    own_keys = read_all_own_keys(ready)
+    own_keys = read_keys_to_write(ready)
     for track, kept, implies in zip(ready, own_keys, may_imply(ready, own_keys), strict=True):
         try:
             if not kept:

@@ -21,7 +21,7 @@ from ..fcurves.keyframes import Keyframes, extrapolate, read, write
 from ..report import Report
 from ..store.frame_functions import curve_of
 from ..store.live_switch import switch_off
-from ..store.own_keys import RESTORED, OwnKeys, key_frames, read_own_keys, recorded_keys
+from ..store.own_keys import RESTORED, OwnKeys, key_frames, read_keys_to_write, read_own_keys, recorded_keys
 from ..store.paths import give_name, remove_strays, take_name
 from ..store.recording import remove_traces
 from ..store.table.custom_property import Channel, State, has_baked_tracks, read_table, remove_table, update
@@ -290,7 +290,7 @@ def _make_plain(track: Track) -> None:
 def _restore_track(channels: Channels, datablock: bpy.types.ID, track: Track) -> _Done | None:
     if not track.baked and not any(has_stamps(fcurve) for fcurve in track.channels.values()):
         return None
-    kept = read_own_keys(track)
+    (kept,) = read_keys_to_write([track])
     notes = []
     for index in list(track.channels):
         if index in kept:

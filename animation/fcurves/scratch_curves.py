@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from .keyframes import Keyframes, write
+from .keyframes import Keyframes, read, write
 from .layers import HAS_SLOTS
 
 _kept: list[bpy.types.Action] = []
@@ -34,21 +34,33 @@ def evaluate(
     keys: Keyframes, edited: bool, extrapolation: Literal["CONSTANT", "LINEAR"], frames: npt.NDArray[np.float32]
 ) -> npt.NDArray[np.float64]:
     """Evaluate a curve with these keys at the frames; if they were `edited`, Blender places automatic handles first."""
-    if not _depth:
-        with kept():
-            return evaluate(keys, edited, extrapolation, frames)
-    if not _kept:
-        _kept.append(bpy.data.actions.new("TCB scratch"))
-    fcurves = _fcurves(_kept[0])
-    fcurve = fcurves.new("location", index=0)
-    try:
+    with _curve(keys) as fcurve:
         fcurve.extrapolation = extrapolation
-        write(fcurve, keys)
         if edited:
             fcurve.update()
         return np.array([fcurve.evaluate(float(frame)) for frame in frames], dtype=np.float64)
-    finally:
-        fcurves.remove(fcurve)
+
+
+def with_handles(keys: Keyframes) -> Keyframes:
+    """Return the keys with automatic handles as Blender places them."""
+    with _curve(keys) as fcurve:
+        fcurve.update()
+        return read(fcurve)
+
+
+@contextmanager
+def _curve(keys: Keyframes) -> Iterator[bpy.types.FCurve]:
+    """Lend a curve with these keys."""
+    with kept():
+        if not _kept:
+            _kept.append(bpy.data.actions.new("TCB scratch"))
+        fcurves = _fcurves(_kept[0])
+        fcurve = fcurves.new("location", index=0)
+        try:
+            write(fcurve, keys)
+            yield fcurve
+        finally:
+            fcurves.remove(fcurve)
 
 
 def _fcurves(action: Any) -> Any:

@@ -21,7 +21,7 @@ from ..fcurves.channels import Channels
 from ..fcurves.frames import is_among
 from ..fcurves.keyframes import Keyframes, merged, read, write
 from ..report import Report
-from ..store.own_keys import NEVER, OwnKeys, read_all_own_keys
+from ..store.own_keys import NEVER, OwnKeys, read_keys_to_write
 from ..store.recording import Part, as_written, recorded
 from ..store.table import identity
 from ..store.table.custom_property import GENERATED as GENERATED_KEY
@@ -39,7 +39,7 @@ def settle(channels: Channels, tracks: Sequence[Track]) -> Report:
     """
     report = Report()
     every: list[OwnChannels] = []
-    for track, read_keys in zip(tracks, read_all_own_keys(tracks), strict=True):
+    for track, read_keys in zip(tracks, read_keys_to_write(tracks), strict=True):
         options = track.settings.options
         own, notes = with_implied(track, read_keys, {} if options is None else options.defaults)
         every.append(own)

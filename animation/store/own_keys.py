@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..fcurves import scratch_curves
 from ..fcurves.frames import is_among, union
 from ..fcurves.keyframes import (
     BY_NUMBERS,
@@ -49,7 +50,7 @@ from .table.stamps import is_generated, is_stamped, unstamped
 from .tracks import Track
 
 PUSHED = 0.01
-"""Frames. Blender moves handles off their keys by 0.001 when it snaps these."""
+"""Frames. Blender moves handles off their keys by 0.001 when it snaps these, or gives them the type ALIGNED."""
 _HANDLE_MOVED = 1e-4
 """Relative. Moving a key rounds its handles' offsets; only a larger change is an edit of the handle."""
 _BESIDE = 4
@@ -57,6 +58,8 @@ _BESIDE = 4
 _KEYS_AT_ONCE = 50_000
 """Keys read together; they take some megabytes."""
 LEFT_PLACED, RIGHT_PLACED = 1, 2
+_UNSEEN = 4
+"""A bit beside those: both handles stood on the key when the animator aligned them, so Blender has to place them."""
 _NO_FRAMES: Float32Array = np.empty(0, dtype=np.float32)
 _AUTOMATIC = [HANDLE[name] for name in ("AUTO", "AUTO_CLAMPED", "VECTOR")]
 """Handle types that Blender places itself."""
@@ -177,6 +180,32 @@ def read_own_keys(track: Track) -> dict[int, OwnKeys]:
 def read_all_own_keys(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
     """Read the animator's keys of several tracks together, which is faster than one after the other."""
     return [each for together in _in_parts(tracks) for each in _read(together)]
+
+
+def read_keys_to_write(tracks: Sequence[Track]) -> list[dict[int, OwnKeys]]:
+    """Read the animator's keys of several tracks, in order to write or record them.
+
+    Where keys with automatic handles were aligned on a sampled curve, Blender places the handles first, by a scratch
+    curve: the recorded ones are those of before the keys around them were edited.
+    """
+    return [{index: _with_placed(own) for index, own in kept.items()} for kept in read_all_own_keys(tracks)]
+
+
+def _with_placed(own: OwnKeys) -> OwnKeys:
+    """Return the keys with the handles that Blender would have aligned."""
+    unseen = (own.placed & _UNSEEN) != 0
+    if not unseen.any():
+        return own
+    recorded = session.rows[session.rows.find(own.identities[unseen])]
+    kinds = {name: getattr(own.keys, name).copy() for name in ("handle_left_type", "handle_right_type")}
+    for name, before in kinds.items():
+        before[unseen] = recorded[name]
+    automatic = scratch_curves.with_handles(own.keys.with_(**kinds))
+    handles = {
+        name: np.where(unseen[:, np.newaxis], getattr(automatic, name), getattr(own.keys, name))
+        for name in ("handle_left", "handle_right")
+    }
+    return replace(own, keys=own.keys.with_(**handles), placed=own.placed & np.uint8(LEFT_PLACED | RIGHT_PLACED))
 
 
 def _in_parts(tracks: Sequence[Track]) -> Iterator[list[Track]]:
@@ -594,7 +623,11 @@ def _restored(
             automatic = (rows[kind] != HANDLE["FREE"]) & (rows[kind] != HANDLE["ALIGNED"])
             kinds = np.where(dragged & automatic, np.uint8(HANDLE["FREE"]), kinds)
             kinds = np.where(retyped, getattr(own, kind), kinds)
-            by_bake &= ~(retyped | dragged)
+            # Blender pushes handles off their key when it aligns them: where they stood on it they were never seen.
+            on_key = (np.abs((before[:, 0], offset[:, 0])) <= PUSHED).all(axis=0) & (before[:, 1] == offset[:, 1])
+            unseen = by_bake & retyped & on_key
+            by_bake &= ~(dragged | retyped & ~unseen)
+            placed[unseen & automatic & (kinds == _ALIGNED)] |= _UNSEEN
             pulled[side] = dragged
         if written is not None:
             now = np.where((here & _is_negated(written))[:, np.newaxis], own.co + (now - own.co) * _NEGATED, now)

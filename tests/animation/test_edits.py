@@ -292,6 +292,19 @@ def test_restore_after_two_edits_without_a_bake_between_gives_the_edited_keys(an
     assert unlike(twins[1], twins[0]) == []
 
 
+@pytest.mark.parametrize("options", [*FINER, SAMPLES], ids=options_id)
+@pytest.mark.parametrize("frames", [0.0, 4.0])
+def test_a_key_that_is_aligned_among_samples_gets_handles_as_blender_places_them(animation, twins, frames) -> None:
+    """On the samples its handles stand on it; without a bake the neighbour's move has changed them."""
+    select(twins, 25)
+    do(move(frames))
+    select(twins, 40)
+    do(lambda: bpy.ops.action.handle_type(type="ALIGNED"))
+    animation.bake(twins[0], output="CURVES")
+    animation.restore(twins[0])
+    assert unlike(twins[1], twins[0]) == []
+
+
 @pytest.mark.parametrize("options", [SAMPLES, HANDLES], ids=options_id)
 def test_two_moves_and_a_scaling_make_no_keys(animation, twins) -> None:
     for frames, edit in (([10, 25], move(-3)), ([], move(20)), ([], scale(2.0))):
