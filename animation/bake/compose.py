@@ -27,7 +27,8 @@ from ..fcurves.keyframes import (
     Keyframes,
 )
 from ..memoize import memoized
-from ..store.own_keys import LEFT_PLACED, RIGHT_PLACED, Standing
+from ..store.keys_without_bake import LEFT_PLACED, RIGHT_PLACED
+from ..store.own_keys import Standing
 from ..store.table import stamps
 from ..store.table.custom_property import WRITTEN
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT

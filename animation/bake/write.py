@@ -25,7 +25,8 @@ from ..fcurves.keyframes import (
 )
 from ..fcurves.selection_flags import selecting
 from ..report import HandleError, Report
-from ..store.own_keys import NO_OWN_KEYS, OwnKeys, digest
+from ..store.digest import digest
+from ..store.own_keys import NO_OWN_KEYS, OwnKeys
 from ..store.paths import remove_strays, split
 from ..store.recording import Part, as_written, new_state, recorded
 from ..store.table import identity

@@ -19,9 +19,11 @@ from ..fcurves.editable import check_editable
 from ..fcurves.frames import ONE_KEY, union
 from ..fcurves.keyframes import Keyframes, extrapolate, read, write
 from ..report import Report
+from ..store.digest import RESTORED
 from ..store.frame_functions import curve_of
+from ..store.keys_without_bake import recorded_keys
 from ..store.live_switch import switch_off
-from ..store.own_keys import RESTORED, OwnKeys, key_frames, read_keys_to_write, read_own_keys, recorded_keys
+from ..store.own_keys import OwnKeys, key_frames, read_keys_to_write, read_own_keys
 from ..store.paths import give_name, remove_strays, take_name
 from ..store.recording import remove_traces
 from ..store.table.custom_property import Channel, State, has_baked_tracks, read_table, remove_table, update

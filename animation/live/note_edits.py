@@ -21,7 +21,8 @@ from ..fcurves.channels import Channels
 from ..fcurves.frames import is_among
 from ..fcurves.keyframes import Keyframes, merged, read, write
 from ..report import Report
-from ..store.own_keys import NEVER, OwnKeys, read_keys_to_write
+from ..store.digest import NEVER
+from ..store.own_keys import OwnKeys, read_keys_to_write
 from ..store.recording import Part, as_written, recorded
 from ..store.table import identity
 from ..store.table.custom_property import GENERATED as GENERATED_KEY

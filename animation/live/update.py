@@ -26,9 +26,9 @@ from ..fcurves.frames import SAME_FRAME
 from ..fcurves.keyframes import MARKS, UNPLACED, read_attribute, read_coordinates, read_floats
 from ..fcurves.layers import layered_refusals
 from ..report import Report
+from ..store.digest import RESTORED, shape_of
 from ..store.frame_functions import function_of
 from ..store.live_switch import is_live as is_switched_on
-from ..store.own_keys import RESTORED, shape_of
 from ..store.paths import remove_strays
 from ..store.recording import are_up_to_date
 from ..store.table.custom_property import table_stamp

@@ -18,7 +18,8 @@ from ..errors import AnimationError
 from ..fcurves.channels import Channels, channels_in, channels_of
 from ..fcurves.keyframes import BoolArray, Float32Array, Joined, Keyframes, read, read_coordinates, read_floats, write
 from ..fcurves.layers import layered_reason
-from .own_keys import RESTORED, OwnKeys, digest, identities_of, numbers_in, read_all_own_keys
+from .digest import RESTORED, digest
+from .own_keys import OwnKeys, identities_of, numbers_in, read_all_own_keys
 from .table import identity
 from .table import rows as rows_
 from .table.custom_property import OWN, WRITTEN, Channel, State, Table, Written, read_table, update

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keys without a bake: what the bake changed of them comes from their rows, what the animator changed since stays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..fcurves.keyframes import FLAGS, HANDLE, INTERPOLATION, BoolArray, EnumArray, Float32Array, Keyframes, merged
+from .table import identity
+from .table import rows as rows_
+from .table.custom_property import Channel, Written
+from .table.identity import Identities
+from .table.rows import Rows
+from .table.session import session
+from .table.stamps import unstamped
+
+PUSHED = 0.01
+"""Frames. Blender moves handles off their keys by 0.001 when it snaps these, or gives them the type ALIGNED."""
+_HANDLE_MOVED = 1e-4
+"""Relative. Moving a key rounds its handles' offsets; only a larger change is an edit of the handle."""
+LEFT_PLACED, RIGHT_PLACED = 1, 2
+UNSEEN = 4
+"""A bit beside those: both handles stood on the key when the animator aligned them, so Blender has to place them."""
+_AUTOMATIC = [HANDLE[name] for name in ("AUTO", "AUTO_CLAMPED", "VECTOR")]
+"""Handle types that Blender places itself."""
+_ALIGNED = HANDLE["ALIGNED"]
+_SIDES = (("handle_left", "handle_right", LEFT_PLACED), ("handle_right", "handle_left", RIGHT_PLACED))
+_SWAPPED = np.array([0, RIGHT_PLACED, LEFT_PLACED, LEFT_PLACED | RIGHT_PLACED], dtype=np.uint8)
+"""Bits of placed handles, mapped to those with left and right swapped."""
+_MIRROR = np.array([-1.0, 1.0], dtype=np.float32)
+_NEGATED = np.array([1.0, -1.0], dtype=np.float32)
+
+
+def is_shown_elsewhere(written: Written) -> BoolArray:
+    """Return which keys have another value on the baked curve than their own."""
+    elsewhere: BoolArray = np.abs(written["co"][:, 1] - written["value"]) > 0.0
+    return elsewhere
+
+
+def _is_negated(written: Written) -> BoolArray:
+    """Return which keys of a quaternion are negated on the curve, which handles play so, values and handles both."""
+    shown, own = written["co"][:, 1], written["value"]
+    negated: BoolArray = (shown == -own) & (np.signbit(shown) != np.signbit(own))
+    return negated
+
+
+def keys_of_rows(rows: Rows) -> Keyframes:
+    """Make the keys that rows have recorded, none selected."""
+    none = np.zeros(len(rows), dtype=np.bool_)
+    arrays: dict[str, Any] = {name: np.ascontiguousarray(rows[name]) for name in rows_.RECORDED}
+    flags: dict[str, Any] = dict.fromkeys(FLAGS, none)
+    return Keyframes(**arrays, **flags)
+
+
+def recorded_keys(written: Written) -> Keyframes:
+    """Make the written keys as they are without the bake, from the table alone."""
+    at = session.rows.find(written["identity"])
+    recorded = keys_of_rows(session.rows[at[at >= 0]])
+    return identity.with_identities(recorded, np.ascontiguousarray(written["identity"][at >= 0]))
+
+
+def without_bake(own: Keyframes, identities: Identities, channel: Channel | None) -> tuple[Keyframes, EnumArray]:
+    """Return keys without the bake, but with the animator's changes since; and which handles a bake has placed."""
+    at = session.rows.find(identities)
+    known = at >= 0
+    result, placed = _as_made(own, ~known), np.zeros(len(own), dtype=np.uint8)
+    if not known.any():
+        return result, placed
+    rows = session.rows[at[known]]
+    written = _written_of(identities[known], channel)
+    shifted = written is not None and bool(is_shown_elsewhere(written).any())
+    restored, placed[known] = restored_from(own.take(known), rows, written, shifted)
+    return (restored if known.all() else merged(result.take(~known), restored)), placed
+
+
+def _as_made(own: Keyframes, fresh: BoolArray) -> Keyframes:
+    """Make new keys among baked ones smooth, as Blender makes them; attributes set since stay."""
+    if not fresh.any():
+        return own
+    inherited = fresh & (own.interpolation == INTERPOLATION["LINEAR"])
+    automatic = np.uint8(HANDLE["AUTO_CLAMPED"])
+    left = fresh & (own.handle_left_type == HANDLE["FREE"])
+    right = fresh & (own.handle_right_type == HANDLE["FREE"])
+    return unstamped(own).with_(
+        interpolation=np.where(inherited, np.uint8(INTERPOLATION["BEZIER"]), own.interpolation),
+        handle_left_type=np.where(left, automatic, own.handle_left_type),
+        handle_right_type=np.where(right, automatic, own.handle_right_type),
+    )
+
+
+def _written_of(identities: Identities, channel: Channel | None) -> Written | None:
+    """Return the keys as they were written, in the order of the identities; NaN frames for keys not of this channel."""
+    if channel is None or not len(channel.own):
+        return None
+    written = channel.own
+    order = np.argsort(written["identity"], kind="stable")
+    place = np.minimum(np.searchsorted(written["identity"][order], identities), len(written) - 1)
+    result = written[order[place]].copy()
+    result["co"][result["identity"] != identities] = np.nan
+    return result
+
+
+def restored_from(
+    own: Keyframes, rows: Rows, written: Written | None, shifted: BoolArray | bool
+) -> tuple[Keyframes, EnumArray]:
+    """Restore from rows what the bake changed, keep what was changed since, and return which handles a bake placed.
+
+    `shifted`: which keys are in channels where the bake shows other values than the keys' own.
+    """
+    here = np.zeros(len(own), dtype=np.bool_)
+    interpolation, placed = rows["interpolation"], np.zeros(len(own), dtype=np.uint8)
+    if written is not None:
+        here = np.isfinite(written["co"][:, 0])
+        changed = here & (own.interpolation != written["interpolation"])
+        interpolation = np.where(changed, own.interpolation, interpolation)
+        placed = np.where(here, written["placed"], placed)
+    # Keys pasted from another channel: on a sampled curve, handles that are off their key are the animator's.
+    stands = (own.handle_left == own.co).all(axis=1) & (own.handle_right == own.co).all(axis=1)
+    placed[~here & (stands | (own.interpolation != INTERPOLATION["LINEAR"]))] = LEFT_PLACED | RIGHT_PLACED
+    same, mirrored = (~here, here) if written is None else _same_and_mirrored(own, written, here)
+    # A mirror in time has swapped the handles of each key.
+    placed[mirrored] = _SWAPPED[placed[mirrored]]
+    sides: dict[str, npt.NDArray[Any]] = {}
+    pulled: dict[str, BoolArray] = {}
+    for side, other, bit in _SIDES:
+        kind = f"{side}_type"
+        by_bake = (placed & bit).astype(np.bool_)
+        kinds = rows[kind]
+        now = getattr(own, side)
+        if written is not None:
+            retyped = here & (getattr(own, kind) != written[kind])
+            offset, before = now - own.co, written[side] - written["co"]
+            size = 1e-3 + np.abs(own.co) + np.abs(written["co"]) + np.abs(before)
+            dragged = here & ~mirrored & (np.abs(offset - before) > _HANDLE_MOVED * size).any(axis=1)
+            # A handle placed on its key can only be pulled off it; values of merged keys change without their handles.
+            dragged &= np.where(before.any(axis=1), ~by_bake, np.abs(offset[:, 0]) > PUSHED)
+            # Where the bake shows other values, handles were shifted and shifted back, which rounds them.
+            by_bake |= here & ~dragged & shifted
+            # Blender itself places handles of the types that the animator chose.
+            dragged &= ~np.isin(written[kind], _AUTOMATIC)
+            # Where the key moved too, its handles moved with it.
+            dragged &= (own.frames == written["co"][:, 0]) & (own.values == written["value"])
+            automatic = (rows[kind] != HANDLE["FREE"]) & (rows[kind] != HANDLE["ALIGNED"])
+            kinds = np.where(dragged & automatic, np.uint8(HANDLE["FREE"]), kinds)
+            kinds = np.where(retyped, getattr(own, kind), kinds)
+            # Blender pushes handles off their key when it aligns them: where they stood on it they were never seen.
+            on_key = (np.abs((before[:, 0], offset[:, 0])) <= PUSHED).all(axis=0) & (before[:, 1] == offset[:, 1])
+            unseen = by_bake & retyped & on_key
+            by_bake &= ~(dragged | retyped & ~unseen)
+            placed[unseen & automatic & (kinds == _ALIGNED)] |= UNSEEN
+            pulled[side] = dragged
+        if written is not None:
+            now = np.where((here & _is_negated(written))[:, np.newaxis], own.co + (now - own.co) * _NEGATED, now)
+        recorded = _recorded_handle(own, rows, (side, other), written, same, mirrored)
+        handle = np.where(by_bake[:, np.newaxis], recorded, now)
+        sides |= {side: handle, kind: kinds.astype(np.uint8)}
+    for side, other, _ in _SIDES[::-1] if pulled else ():
+        aligned = pulled[side] & (sides[f"{side}_type"] == _ALIGNED) & (sides[f"{other}_type"] == _ALIGNED)
+        if aligned.any():
+            sides[other] = np.where(aligned[:, np.newaxis], _opposite(own.co, sides[side], sides[other]), sides[other])
+    keys = own.with_(
+        interpolation=interpolation.astype(np.uint8),
+        back=identity.without_identities(own.back, rows["back"]),
+        amplitude=identity.without_identities(own.amplitude, rows["amplitude"]),
+        period=identity.without_identities(own.period, rows["period"]),
+        **sides,
+    )
+    return identity.with_identities(keys, np.ascontiguousarray(rows["identity"])), placed
+
+
+def _opposite(co: Float32Array, handle: Float32Array, other: Float32Array) -> Float32Array:
+    """Return the other handles of keys, aligned to the dragged ones as Blender does it: of the length that they had.
+
+    On a baked curve both are free. Left to Blender, which of them turns would go by what is selected later.
+    """
+    towards, beyond = (co - handle).astype(np.float64), (other - co).astype(np.float64)
+    length = np.hypot(*towards.T)[:, np.newaxis]
+    turned = co + towards * np.hypot(*beyond.T)[:, np.newaxis] / np.where(length == 0.0, 1.0, length)
+    result: Float32Array = np.where(length == 0.0, other, turned).astype(np.float32)
+    return result
+
+
+def chosen_of(now: Keyframes, keys: Keyframes, identities: Identities, channel: Channel | None) -> EnumArray:
+    """Return what the animator changed of keys, by comparing them `now` and without a bake with their rows."""
+    chosen = np.zeros(len(keys), dtype=np.uint8)
+    at = session.rows.find(identities)
+    known = at >= 0
+    present = now.take(known)
+    written = _written_of(identities[known], channel)
+    chosen[known] = chosen_in(present, keys.take(known), session.rows[at[known]], written)
+    return chosen
+
+
+def chosen_in(now: Keyframes, keys: Keyframes, rows: Rows, written: Written | None) -> EnumArray:
+    """Return what the animator changed of keys that have rows, as bits `rows.CHOSEN_…`."""
+    before = rows["chosen"]
+    here = np.zeros(len(keys), dtype=np.bool_) if written is None else np.isfinite(written["co"][:, 0])
+    changed = keys.interpolation != rows["interpolation"]
+    if written is not None:
+        changed |= here & (now.interpolation != written["interpolation"])
+    other = keys.interpolation != INTERPOLATION["BEZIER"]
+    chosen = np.where(other & (changed | ((before & rows_.CHOSEN_INTERPOLATION) != 0)), rows_.CHOSEN_INTERPOLATION, 0)
+    for side, bit in (("handle_left_type", rows_.CHOSEN_LEFT), ("handle_right_type", rows_.CHOSEN_RIGHT)):
+        ours = before & bit
+        if written is not None:
+            kinds = getattr(now, side)
+            retyped = here & (kinds != written[side])
+            ours = np.where(retyped, np.where(kinds != HANDLE["FREE"], bit, 0), ours)
+        chosen |= ours
+    return chosen.astype(np.uint8)
+
+
+def _same_and_mirrored(own: Keyframes, written: Written, here: BoolArray) -> tuple[BoolArray, BoolArray]:
+    """Return which keys have both handles unchanged relative to the key, and which have them swapped by a mirror.
+
+    Keys that were not written into this channel count as unchanged.
+    """
+    left, right = own.handle_left - own.co, own.handle_right - own.co
+    before_left, before_right = written["handle_left"] - written["co"], written["handle_right"] - written["co"]
+    # Moving a key rounds the offsets of its handles.
+    room = 1e-3 * (1.0 + np.abs(before_left) + np.abs(before_right))
+
+    def are(one: Float32Array, other: Float32Array) -> BoolArray:
+        """Return which keys have handles with these offsets."""
+        alike: BoolArray = ((np.abs(left - one) <= room) & (np.abs(right - other) <= room)).all(axis=1)
+        return alike
+
+    same = ~here | are(before_left, before_right)
+    if same.all():
+        return same, np.zeros_like(same)
+    return same, ~same & are(before_right * _MIRROR, before_left * _MIRROR)
+
+
+def _recorded_handle(
+    own: Keyframes, rows: Rows, sides: tuple[str, str], written: Written | None, same: BoolArray, mirrored: BoolArray
+) -> Float32Array:
+    """Return the recorded position of a handle that the bake placed, moved along with its key.
+
+    What happened to the placed handle is applied to the recorded one: it was moved, scaled with the other handle of its
+    key, or swapped with it by a mirror. A placed handle that was dragged alone tells nothing.
+    """
+    side, other = sides
+    offset = (rows[side] - rows["co"]).astype(np.float64)
+    still = (own.co == rows["co"]).all(axis=1, keepdims=True)
+    if written is not None and not same.all():
+        ratio, ratio_beyond = (
+            _ratio(getattr(own, each) - own.co, written[each] - written["co"]) for each in (side, other)
+        )
+        scaled = ~same & ~mirrored & (np.abs(ratio - ratio_beyond) <= 1e-3 * (1.0 + np.abs(ratio))).all(axis=1)
+        swapped = (rows[other] - rows["co"]).astype(np.float64) * _MIRROR
+        offset = np.where(mirrored[:, np.newaxis], swapped, np.where(scaled[:, np.newaxis], offset * ratio, offset))
+        still &= ~(mirrored | scaled)[:, np.newaxis]
+    handle: Float32Array = np.where(still, rows[side], (own.co + offset).astype(np.float32))
+    return handle
+
+
+def _ratio(now: Float32Array, before: Float32Array) -> npt.NDArray[np.float64]:
+    """Return by how much a handle was scaled, in frames and in values; 1 where it had no length."""
+    short = np.abs(before) <= 1e-6
+    ratio: npt.NDArray[np.float64] = np.where(short, 1.0, now.astype(np.float64) / np.where(short, 1.0, before))
+    return ratio
