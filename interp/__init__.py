@@ -8,8 +8,8 @@
 """
 
 from . import rotations
-from .batch import evaluate_many
+from .batch import SplineBatch, evaluate_many
 from .keys import Keys, KeysError
 from .splines import tcb
 
-__all__ = ["Keys", "KeysError", "evaluate_many", "rotations", "tcb"]
+__all__ = ["Keys", "KeysError", "SplineBatch", "evaluate_many", "rotations", "tcb"]

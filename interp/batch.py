@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Batches of tracks: their keys end to end, with each key's neighbours; which segment a frame is in; evaluation.
+"""Batches of tracks: their keys end to end, with each key's neighbours; prepared segments; evaluation by look-up.
 
 A character has hundreds of tracks, and a call of NumPy costs the same for ten numbers as for a thousand. So the keys
 of all tracks lie end to end, everything that is the same for every track is computed for all of them at once, and a
@@ -9,16 +9,21 @@ segment of no length that holds its value.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+import operator
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import Any, Literal, Protocol, Self, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from . import ease
 from .keys import FARTHEST, Float64Array, Keys, numbers
+
+if TYPE_CHECKING:
+    from typing import Self
 
 IndexArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
@@ -79,7 +84,10 @@ class KeyBatch:
 
 
 class Curve(Protocol):
-    """The segments of several tracks, ready to be evaluated in their local parameter, 0 to 1."""
+    """The segments of several tracks, ready to be evaluated in their local parameter, 0 to 1.
+
+    It may have a method ``evaluate_one(segment, u, nu)``, too, of two numbers: the same bits, shape (components,).
+    """
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
         """Return values (nu = 0) or derivatives by u, shape (components, samples)."""
@@ -134,6 +142,15 @@ class Spline(Protocol):
         """Return the distance from the last key's value to the first's: 0 for a closed loop."""
         ...
 
+    def with_keys(self, keys: Keys) -> Self:
+        """Return the same spline with other keys, not checked: of the same frames and components."""
+        ...
+
+    @property
+    def prepared(self) -> Prepared:
+        """Return the spline's own segments, computed when it is first used."""
+        ...
+
     @classmethod
     def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Curve:
         """Return the segments of all splines."""
@@ -157,15 +174,6 @@ class Method:
     rotations: type[Any] | None
     value_options: tuple[str, ...] = ()
     rotation_options: tuple[str, ...] = ()
-
-
-def evaluate_one(spline: Spline, frames: npt.ArrayLike, nu: int) -> Float64Array:
-    """Evaluate one spline, as the splines' own calls do: frames may be one number."""
-    at = numbers("frames", frames)
-    if at.ndim > 1:
-        raise ValueError(f"frames must have one dimension, not {at.ndim}")
-    values = evaluate_many([spline], np.atleast_1d(at), nu)[0]
-    return values if at.ndim else values[0]
 
 
 def checked_keys(keys: Keys) -> Keys:
@@ -195,30 +203,47 @@ def checked_choice(name: str, choice: str, choices: Sequence[str]) -> str:
     return choice
 
 
+def checked_derivative(spline: Spline, nu: int) -> int:
+    """Return the order of a derivative, or raise TypeError or ValueError if a spline has none of it."""
+    try:
+        order = operator.index(nu)
+    except TypeError as error:
+        raise TypeError(f"nu must be an integer, not {nu!r}") from error
+    if not 0 <= order <= spline.derivatives:
+        raise ValueError(f"{type(spline).__name__} has derivatives 0 to {spline.derivatives}, not nu={nu!r}")
+    return order
+
+
 def evaluate_many(
-    splines: Sequence[Spline], frames: npt.ArrayLike | Sequence[npt.ArrayLike], nu: int = 0
+    splines: Sequence[Spline] | SplineBatch,
+    frames: npt.ArrayLike | Sequence[npt.ArrayLike],
+    nu: int = 0,
+    extrapolate: bool = False,
 ) -> list[Float64Array]:
     """Evaluate many tracks at once, which is several times faster than one after the other.
 
     Parameters
     ----------
-    splines : sequence of splines
-        Any mixture of classes, methods, cycles and numbers of components.
+    splines : sequence of splines, or SplineBatch
+        Any mixture of classes, methods, cycles and numbers of components. A `SplineBatch` is prepared already, for
+        whoever evaluates the same splines more than once.
     frames : array_like, shape (m,), or a sequence of such arrays, one a spline
         Frames to evaluate at, finite, in any order; fastest where they rise and all splines share them.
     nu : int
         0 for values; the derivative otherwise, as the splines' own calls give it.
+    extrapolate : bool
+        Outside the keys: hold the end values, or continue the end segments.
 
     Returns
     -------
     list of ndarray
-        What each ``spline(frames, nu)`` returns, in the order of `splines`: the same numbers, bit for bit, so that it
-        does not matter which tracks are baked together. Arrays share memory.
+        What each ``spline(frames, nu, extrapolate)`` returns, in the order of `splines`: the same numbers, bit for bit,
+        so that it does not matter which tracks are baked together. Arrays share memory.
 
     Raises
     ------
     TypeError
-        If `splines` is no sequence of splines, or `frames` are not numbers.
+        If `splines` is no sequence of splines, `frames` are not numbers, or `nu` is no integer.
     ValueError
         For frames that are not finite or beyond 1e100, a number of arrays that is not the number of splines, and a
         derivative that a spline has not.
@@ -230,19 +255,66 @@ def evaluate_many(
     >>> [values.shape for values in evaluate_many([rising, turning], [0, 2.5, 5])]
     [(3, 1), (3, 4)]
     """
-    splines = checked_splines("splines", splines)
-    shared, separate = _checked_frames(frames, len(splines))
-    batches: dict[Hashable, list[int]] = {}
-    for index, spline in enumerate(splines):
-        if nu not in range(spline.derivatives + 1):
-            raise ValueError(f"{type(spline).__name__} has derivatives 0 to {spline.derivatives}, not nu={nu!r}")
-        batches.setdefault(spline.batch, []).append(index)
-    results: dict[int, Float64Array] = {}
-    for indices in batches.values():
-        batch = [splines[index] for index in indices]
-        samples = shared if separate is None else [separate[index] for index in indices]
-        results.update(zip(indices, _evaluate_batch(batch, samples, nu), strict=True))
-    return [results[index] for index in range(len(splines))]
+    batch = splines if isinstance(splines, SplineBatch) else SplineBatch(splines)
+    return batch(frames, nu, extrapolate)
+
+
+class SplineBatch(Sequence["Spline"]):
+    """Many splines, prepared together: their segments are computed once, and evaluated by look-up after that.
+
+    Parameters
+    ----------
+    splines : sequence of splines
+        As for `evaluate_many`.
+
+    Notes
+    -----
+    A batch is immutable and can be pickled, and threads may share it. It is a sequence of its splines.
+
+    Examples
+    --------
+    >>> batch = SplineBatch([tcb.VectorSpline(Keys([0, 10], [0, end])) for end in (1, 2, 3)])
+    >>> [values.ravel().tolist() for values in batch([5, 10])]
+    [[0.5, 1.0], [1.0, 2.0], [1.5, 3.0]]
+    """
+
+    __slots__ = ("_groups", "_splines")
+
+    def __init__(self, splines: Iterable[Spline]) -> None:
+        self._splines = tuple(checked_splines("splines", splines))
+        batches: dict[Hashable, list[int]] = {}
+        for index, spline in enumerate(self._splines):
+            batches.setdefault(spline.batch, []).append(index)
+        self._groups: list[tuple[list[int], Prepared | None]] = [(indices, None) for indices in batches.values()]
+
+    def __len__(self) -> int:
+        """Return the number of splines."""
+        return len(self._splines)
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return one spline, or a tuple of some."""
+        return self._splines[index]
+
+    def __reduce__(self) -> tuple[type[SplineBatch], tuple[tuple[Spline, ...]]]:
+        """Return how to pickle it: by its splines."""
+        return SplineBatch, (self._splines,)
+
+    def __call__(
+        self, frames: npt.ArrayLike | Sequence[npt.ArrayLike], nu: int = 0, extrapolate: bool = False
+    ) -> list[Float64Array]:
+        """Evaluate all splines, as `evaluate_many` does."""
+        shared, separate = _checked_frames(frames, len(self))
+        for spline in self._splines:
+            checked_derivative(spline, nu)
+        results: dict[int, Float64Array] = {}
+        for number, (indices, prepared) in enumerate(self._groups):
+            if prepared is None:
+                splines = [self._splines[index] for index in indices]
+                prepared = splines[0].prepared if len(splines) == 1 else Prepared(splines)
+                self._groups[number] = indices, prepared
+            samples = shared if separate is None else [separate[index] for index in indices]
+            results.update(zip(indices, prepared.evaluate(samples, nu, extrapolate), strict=True))
+        return [results[index] for index in range(len(self))]
 
 
 def _checked_frames(
@@ -251,18 +323,24 @@ def _checked_frames(
     """Return one array for all splines, or a list of one each."""
     is_separate = frames.ndim == 2 if isinstance(frames, np.ndarray) else _holds_arrays(frames)
     if not is_separate:
-        return _checked_sample_frames("frames", cast(npt.ArrayLike, frames)), None
+        return _checked_row("frames", cast(npt.ArrayLike, frames)), None
     several = cast(Sequence[npt.ArrayLike], frames)
     if len(several) != count:
         raise ValueError(f"frames are {len(several)} arrays, for {count} splines")
-    return np.empty(0), [_checked_sample_frames(f"frames[{index}]", each) for index, each in enumerate(several)]
+    return np.empty(0), [_checked_row(f"frames[{index}]", each) for index, each in enumerate(several)]
 
 
-def _checked_sample_frames(name: str, frames: npt.ArrayLike) -> Float64Array:
-    """Return frames to evaluate at as float64, or raise ValueError."""
-    checked = numbers(name, frames)
+def _checked_row(name: str, frames: npt.ArrayLike) -> Float64Array:
+    """Return frames of one dimension to evaluate at, or raise ValueError."""
+    checked = checked_sample_frames(name, frames)
     if checked.ndim != 1:
         raise ValueError(f"{name} must have one dimension, not {checked.ndim}")
+    return checked
+
+
+def checked_sample_frames(name: str, frames: npt.ArrayLike) -> Float64Array:
+    """Return frames to evaluate at as float64, or raise TypeError or ValueError."""
+    checked = numbers(name, frames)
     if not np.isfinite(checked).all():
         raise ValueError(f"{name} must be finite")
     if np.abs(checked).max(initial=0.0) > FARTHEST:
@@ -273,17 +351,6 @@ def _checked_sample_frames(name: str, frames: npt.ArrayLike) -> Float64Array:
 def _holds_arrays(frames: object) -> bool:
     """Return whether an object is a sequence of arrays, not of frames."""
     return isinstance(frames, Sequence) and len(frames) > 0 and np.ndim(frames[0]) > 0
-
-
-def _evaluate_batch(
-    splines: Sequence[Spline], samples: Float64Array | list[Float64Array], nu: int
-) -> list[Float64Array]:
-    """Evaluate splines of one batch."""
-    tracks = end_to_end(splines)
-    curve = type(splines[0]).curve(splines, tracks)
-    frames, segment, ends = _segments_of(splines, tracks, samples, nu)
-    values = _evaluate(tracks, curve, frames, segment, nu)
-    return [values[start:end] for start, end in pairwise(ends)]
 
 
 def end_to_end(splines: Sequence[Spline]) -> KeyBatch:
@@ -318,44 +385,131 @@ def end_to_end(splines: Sequence[Spline]) -> KeyBatch:
     )
 
 
-def _segments_of(
-    splines: Sequence[Spline], tracks: KeyBatch, samples: Float64Array | list[Float64Array], nu: int
-) -> tuple[Float64Array, IndexArray, list[int]]:
-    """Return the frames of all samples, wrapped by cycles, their segments, and where each track's samples end."""
-    rising = False
-    if isinstance(samples, list):
-        sizes = [len(each) for each in samples]
-        frames = np.concatenate(samples)
-    else:
-        sizes = [len(samples)] * len(splines)
-        frames = np.tile(samples, len(splines))
-        rising = bool((samples[1:] >= samples[:-1]).all())
-    bounds = [0, *np.cumsum(sizes).tolist()]
-    if rising:
-        # Look up thousands of keys among the samples, not a million samples among the keys.
-        begins = np.searchsorted(samples, tracks.frames)
-        begins[tracks.first] = 0
-        ends = np.append(begins[1:], 0)
-        ends[tracks.last] = len(samples)
-        segment = np.repeat(np.arange(len(begins)), ends - begins)
-    else:
-        segment = np.empty(len(frames), dtype=np.intp)
-    for index, spline in enumerate(splines):
-        wraps = spline.cycle != "SINGLE"
-        if rising and not wraps:
-            continue
-        own = tracks.frames[tracks.first[index] : tracks.last[index] + 1]
-        part = slice(bounds[index], bounds[index + 1])
-        if wraps:
-            frames[part] = _wrapped(frames[part], own[0], own[-1])
-        found = np.searchsorted(own, frames[part], side="right")
-        segment[part] = tracks.first[index] + np.maximum(found - 1, 0)
-    if nu:
-        # The last key's derivative is the incoming one; the segment that it begins holds.
-        ends_segment = np.zeros(len(tracks.frames), dtype=np.bool_)
-        ends_segment[tracks.last[tracks.last > tracks.first]] = True
-        segment[ends_segment[segment] & (frames == tracks.frames[segment])] -= 1
-    return frames, segment, bounds
+class Prepared:
+    """Splines of one batch, ready to be evaluated: keys end to end, and the coefficients of their segments.
+
+    Parameters
+    ----------
+    splines : sequence of Spline
+        Of one `Spline.batch`.
+
+    Attributes
+    ----------
+    tracks : KeyBatch
+        The keys.
+    curve : Curve
+        The segments.
+    timing : Timing
+        Their local parameters.
+    """
+
+    def __init__(self, splines: Sequence[Spline]) -> None:
+        self.tracks = end_to_end(splines)
+        self.curve = type(splines[0]).curve(splines, self.tracks)
+        self.timing = Timing(self.tracks)
+        self._cycles = [spline.cycle != "SINGLE" for spline in splines]
+        self._ends_segment, self._ends_track = np.zeros((2, len(self.tracks.frames)), dtype=np.bool_)
+        has_segments = self.tracks.last > self.tracks.first
+        self._ends_segment[self.tracks.last[has_segments]] = True
+        self._ends_track[self.tracks.last[has_segments & ~np.array(self._cycles)]] = True
+        self._frames: list[float] = self.tracks.frames.tolist() if len(splines) == 1 else []
+        self._one: Callable[[int, float, int], Float64Array] = getattr(self.curve, "evaluate_one", self._evaluate_one)
+
+    def evaluate(
+        self, samples: Float64Array | list[Float64Array], nu: int, extrapolate: bool = False
+    ) -> list[Float64Array]:
+        """Return values or derivatives by frame of all splines, each of shape (samples, components).
+
+        Frames, checked, are the same for all splines, or an array for each.
+        """
+        frames, segment, ends = self._look_up(samples, nu, extrapolate)
+        blocks = [slice(start, start + BLOCK) for start in range(0, max(len(frames), 1), BLOCK)]
+        results = (self._block(frames[block], segment[block], nu, extrapolate) for block in blocks)
+        first = next(results)
+        values = np.empty((len(frames), len(first)))
+        for block, result in zip(blocks, chain([first], results), strict=True):
+            values[block] = result.T
+        return [values[start:end] for start, end in pairwise(ends)]
+
+    def evaluate_one(self, frame: float, nu: int, extrapolate: bool) -> Float64Array:
+        """Return the value or derivative of the only spline at one frame: what `evaluate` gives, to the bit.
+
+        A call of NumPy costs more than all of this in plain numbers: tools/bench_interp.py, "one sample".
+        """
+        keys = self._frames
+        first, last = keys[0], keys[-1]
+        if self._cycles[0]:
+            frame, extrapolate = _wrapped_one(frame, first, last), False
+        segment = (bisect_left if nu and frame == last else bisect_right)(keys, frame) - 1
+        if segment < 0:
+            segment = 0
+        if extrapolate and segment == len(keys) - 1 and segment:
+            segment -= 1
+        u, *rates = self.timing.at_one(frame, segment, nu, extrapolate)
+        result = self._one(segment, u, nu)
+        if nu == 0:
+            return result
+        result = result * rates[0] ** nu
+        return result + self._one(segment, u, 1) * rates[1] if nu == 2 else result
+
+    def locate(self, frames: Float64Array) -> tuple[IndexArray, Float64Array]:
+        """Return the segment and the local parameter of frames, of the only spline."""
+        at, segment, _ = self._look_up(frames, 0, False)
+        return segment, self.timing.at(at, segment, 0)[0]
+
+    def _evaluate_one(self, segment: int, u: float, nu: int) -> Float64Array:
+        """Return one sample of a curve that has only arrays of them."""
+        return self.curve.evaluate(np.array([segment]), np.array([u]), nu)[:, 0]
+
+    def _block(self, frames: Float64Array, segment: IndexArray, nu: int, extrapolate: bool) -> Float64Array:
+        """Return values or derivatives by frame, shape (components, samples), by the chain rule."""
+        u, *rates = self.timing.at(frames, segment, nu, extrapolate)
+        result = self.curve.evaluate(segment, u, nu)
+        if nu == 0:
+            return result
+        result = result * rates[0] ** nu
+        return result + self.curve.evaluate(segment, u, 1) * rates[1] if nu == 2 else result
+
+    def _look_up(
+        self, samples: Float64Array | list[Float64Array], nu: int, extrapolate: bool
+    ) -> tuple[Float64Array, IndexArray, list[int]]:
+        """Return the frames of all samples, wrapped by cycles, their segments, and where each track's samples end."""
+        tracks, rising = self.tracks, False
+        if isinstance(samples, list):
+            sizes = [len(each) for each in samples]
+            frames = np.concatenate(samples)
+        else:
+            sizes = [len(samples)] * len(self._cycles)
+            frames = np.tile(samples, len(self._cycles))
+            # To look keys up among the samples pays only where there are fewer of them.
+            rising = len(tracks.frames) < len(frames) and bool((samples[1:] >= samples[:-1]).all())
+        bounds = [0, *np.cumsum(sizes).tolist()]
+        if rising:
+            begins = np.searchsorted(samples, tracks.frames)
+            begins[tracks.first] = 0
+            ends = np.append(begins[1:], 0)
+            ends[tracks.last] = len(samples)
+            segment = np.repeat(np.arange(len(begins)), ends - begins)
+        else:
+            segment = np.empty(len(frames), dtype=np.intp)
+        for index, wraps in enumerate(self._cycles):
+            if rising and not wraps:
+                continue
+            own = tracks.frames[tracks.first[index] : tracks.last[index] + 1]
+            part = slice(bounds[index], bounds[index + 1])
+            if wraps:
+                frames[part] = _wrapped(frames[part], own[0], own[-1])
+            found = np.searchsorted(own, frames[part], side="right")
+            segment[part] = tracks.first[index] + np.maximum(found - 1, 0)
+        if nu or extrapolate:
+            # The last key's derivative is the incoming one; the segment that it begins holds.
+            at_last = (self._ends_segment if nu else self._ends_track)[segment]
+            if not extrapolate:
+                at_last &= frames == tracks.frames[segment]
+            elif nu:
+                at_last &= self._ends_track[segment] | (frames == tracks.frames[segment])
+            segment[at_last] -= 1
+        return frames, segment, bounds
 
 
 def _wrapped(frames: Float64Array, first: float, last: float) -> Float64Array:
@@ -367,6 +521,13 @@ def _wrapped(frames: Float64Array, first: float, last: float) -> Float64Array:
     turned = np.mod(frames - first, period)
     turned[turned == 0.0] = period
     return np.where(outside, np.minimum(first + turned, last), frames)
+
+
+def _wrapped_one(frame: float, first: float, last: float) -> float:
+    """Return `_wrapped` of one frame."""
+    if last == first or first <= frame <= last:
+        return frame
+    return min(first + ((frame - first) % (last - first) or last - first), last)
 
 
 class Timing:
@@ -382,48 +543,37 @@ class Timing:
         self._eased = ((self._ease_from > 0.0) | (self._ease_to > 0.0)) & ~holds
         self._any_eased = bool(self._eased.any())
 
-    def at(self, frames: Float64Array, segment: IndexArray, nu: int) -> list[Float64Array]:
-        """Return the local parameter and its derivatives by frame, the first `nu` of them."""
+    def at(self, frames: Float64Array, segment: IndexArray, nu: int, extrapolate: bool = False) -> list[Float64Array]:
+        """Return the local parameter and its derivatives by frame, the first `nu` of them.
+
+        Before a segment it is held at 0. Extrapolated it goes on beyond both ends, at the rate that it has there, which
+        is none where there is an ease.
+        """
         length = self._length[segment]
         u = (frames - self._start[segment]) / length
-        derivatives = [np.maximum(u, 0.0)]
+        derivatives = [u if extrapolate else np.maximum(u, 0.0)]
         if nu >= 1:
-            derivatives.append(np.where(u < 0.0, 0.0, 1.0 / length))
+            derivatives.append(1.0 / length if extrapolate else np.where(u < 0.0, 0.0, 1.0 / length))
         if nu == 2:
             derivatives.append(np.zeros_like(u))
         if self._any_eased and (eased := np.flatnonzero(self._eased[segment])).size:
             own = segment[eased]
+            eases = self._ease_from[own], self._ease_to[own]
             parameter, per_frame = derivatives[0][eased], derivatives[1][eased] if nu else None
+            inside = np.clip(parameter, 0.0, 1.0)
             for order, derivative in enumerate(derivatives):
-                value = ease.ease(parameter, self._ease_from[own], self._ease_to[own], order)
+                value = ease.ease(inside, *eases, order)
+                if extrapolate and order == 0:
+                    value += (parameter - inside) * ease.ease(inside, *eases, 1)
                 derivative[eased] = value if per_frame is None else value * per_frame**order
         return derivatives
 
-
-def _evaluate(tracks: KeyBatch, curve: Curve, frames: Float64Array, segment: IndexArray, nu: int) -> Float64Array:
-    """Return values or derivatives by frame, shape (samples, components)."""
-    timing = Timing(tracks)
-    blocks = [slice(start, start + BLOCK) for start in range(0, max(len(frames), 1), BLOCK)]
-    results = (_derivative(timing, curve, frames[block], segment[block], nu) for block in blocks)
-    first = next(results)
-    values = np.empty((len(frames), len(first)))
-    for block, result in zip(blocks, chain([first], results), strict=True):
-        values[block] = result.T
-    return values
-
-
-def _derivative(timing: Timing, curve: Curve, frames: Float64Array, segment: IndexArray, nu: int) -> Float64Array:
-    """Return values or derivatives by frame, shape (components, samples), by the chain rule."""
-    u, *rates = timing.at(frames, segment, nu)
-    result = curve.evaluate(segment, u, nu)
-    if nu == 0:
-        return result
-    result = result * rates[0] ** nu
-    return result + curve.evaluate(segment, u, 1) * rates[1] if nu == 2 else result
-
-
-def locate(spline: Spline, frames: Float64Array) -> tuple[Curve, IndexArray, Float64Array]:
-    """Return one spline's curve, and the segment and the local parameter of each frame."""
-    tracks = end_to_end([spline])
-    at, segment, _ = _segments_of([spline], tracks, frames, 0)
-    return type(spline).curve([spline], tracks), segment, Timing(tracks).at(at, segment, 0)[0]
+    def at_one(self, frame: float, segment: int, nu: int, extrapolate: bool) -> list[float]:
+        """Return what `at` gives for one frame, to the bit."""
+        if self._eased[segment]:
+            found = self.at(np.array([frame]), np.array([segment]), nu, extrapolate)
+            return [float(each[0]) for each in found]
+        length = float(self._length[segment])
+        u = (frame - float(self._start[segment])) / length
+        is_before = u < 0.0 and not extrapolate
+        return [0.0 if is_before else u, 0.0 if is_before else 1.0 / length, 0.0]

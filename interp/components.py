@@ -1,20 +1,141 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The base class of tracks of numbers: every component is a spline by itself."""
+"""The base classes of splines of all methods, and of tracks of numbers, whose components are splines by themselves."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
-from typing import Self
+from copy import copy
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import numpy.typing as npt
 
-from .batch import Continuity, Curve, Cycle, KeyBatch, checked_cycle, checked_keys, evaluate_one
-from .keys import Float64Array, Keys
+from .batch import (
+    Continuity,
+    Curve,
+    Cycle,
+    KeyBatch,
+    Prepared,
+    checked_cycle,
+    checked_derivative,
+    checked_keys,
+    checked_sample_frames,
+)
+from .keys import FARTHEST, Float64Array, Keys
+
+if TYPE_CHECKING:
+    from typing import Self
 
 
-class ComponentSpline(ABC):
+class BaseSpline(ABC):
+    """A track of any method: immutable, prepared when it is first used, and evaluated by look-up after that.
+
+    Its segments are computed once. It can be pickled, and threads may share it.
+
+    Parameters
+    ----------
+    keys : Keys
+        The keys.
+    cycle : "SINGLE", "REPEAT" or "LOOP"
+        Outside the keys: hold the end values; repeat the motion; repeat it, smooth across the seam.
+    """
+
+    derivatives: int = 2
+    interpolating: bool = True
+    is_cubic: bool
+    continuity: Continuity
+    support: int | None
+    keys: Keys
+    cycle: Cycle
+
+    def __init__(self, keys: Keys, cycle: Cycle = "SINGLE") -> None:
+        self._set(keys=checked_keys(keys), cycle=checked_cycle(cycle))
+
+    def _set(self, **attributes: Any) -> None:
+        """Set attributes, in constructors only, and drop what was prepared of others."""
+        vars(self).update(attributes)
+        vars(self).pop("prepared", None)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Raise AttributeError: splines are immutable."""
+        raise AttributeError(f"{type(self).__name__} is immutable: make another for another {name}")
+
+    def __delattr__(self, name: str) -> None:
+        """Raise AttributeError: splines are immutable."""
+        self.__setattr__(name, None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what to pickle: all but the prepared segments."""
+        return {name: value for name, value in vars(self).items() if name != "prepared"}
+
+    def with_keys(self, keys: Keys) -> Self:
+        """Return the same spline with other keys, not checked: of the same frames and components."""
+        spline = copy(self)
+        spline._set(keys=keys)
+        return spline
+
+    @cached_property
+    def prepared(self) -> Prepared:
+        """Return the spline's segments, computed when it is first used."""
+        return Prepared([self])
+
+    def __call__(self, frames: npt.ArrayLike, nu: int = 0, extrapolate: bool = False) -> Float64Array:
+        """Evaluate.
+
+        Parameters
+        ----------
+        frames : array_like, of any shape, or a number
+            Frames, finite, in any order. At F[n-1] plus whole periods a cycle has its last key; just after, its first.
+        nu : 0, 1 or 2
+            Values, or their derivatives a frame, ease included. At a key, of the segment that starts there; at
+            the last key, of the one that ends there; 0 where the value is held. Of rotations unit quaternions; angular
+            velocities in radians a frame in the parent's frame, ``q(f + h) = exp(velocity h / 2) q(f)`` for small h
+            (scipy's RotationSpline gives them in the body's); and their derivatives, angular accelerations in radians
+            a frame squared.
+        extrapolate : bool
+            Outside the keys: hold the end values, or continue the end segments, at a constant rate of their local
+            parameter. An end with an ease has rate 0, so there the value is held. Cycles have no outside.
+
+        Returns
+        -------
+        ndarray
+            Of the shape of `frames` and one axis more: the components of values, w, x, y, z of quaternions, or x, y, z
+            of angular velocities.
+
+        Raises
+        ------
+        TypeError
+            If `frames` are not real numbers or `nu` is no integer.
+        ValueError
+            For frames that are not finite or beyond 1e100, and a derivative that the spline has not.
+        """
+        nu = checked_derivative(self, nu)
+        if isinstance(frames, float | int | np.floating | np.integer) and abs(frame := float(frames)) <= FARTHEST:
+            return self.prepared.evaluate_one(frame, nu, extrapolate)
+        at = checked_sample_frames("frames", frames)
+        values = self.prepared.evaluate(at.ravel(), nu, extrapolate)[0]
+        return values.reshape(*at.shape, values.shape[1])
+
+    @property
+    @abstractmethod
+    def loop_gap(self) -> float:
+        """Return the distance from the last key's value to the first's, of rotations the angle: 0 for a closed loop."""
+
+    @property
+    @abstractmethod
+    def batch(self) -> Hashable:
+        """Return the identifier of the batch: splines with the same one are computed together."""
+
+    @classmethod
+    @abstractmethod
+    def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Curve:
+        """Return the segments of all splines."""
+
+
+class ComponentSpline(BaseSpline):
     """A track of numbers.
 
     Parameters
@@ -25,20 +146,6 @@ class ComponentSpline(ABC):
         Outside the keys: hold the end values; repeat the motion; repeat it, smooth across the seam.
     """
 
-    derivatives = 2
-    interpolating = True
-    is_cubic: bool
-    continuity: Continuity
-    support: int | None
-
-    def __init__(self, keys: Keys, cycle: Cycle = "SINGLE") -> None:
-        self.keys = checked_keys(keys)
-        self.cycle = checked_cycle(cycle)
-
-    def __call__(self, frames: npt.ArrayLike, nu: int = 0) -> Float64Array:
-        """Evaluate, as `tcb.VectorSpline` does: values, or derivatives a frame with nu = 1 or 2."""
-        return evaluate_one(self, frames, nu)
-
     @property
     def loop_gap(self) -> float:
         """Return the distance from the last key's value to the first's: 0 for a closed loop."""
@@ -48,8 +155,3 @@ class ComponentSpline(ABC):
     def batch(self) -> Hashable:
         """Return the identifier of the batch: tracks with the same number of components are computed together."""
         return type(self), self.keys.values.shape[1]
-
-    @classmethod
-    @abstractmethod
-    def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Curve:
-        """Return the segments of all splines."""

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .batch import IndexArray, KeyBatch
 from .keys import Float64Array
+
+if TYPE_CHECKING:
+    from typing import Self
 
 
 class Cubics:
@@ -30,13 +33,21 @@ class Cubics:
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
         """Return values or derivatives by u, shape (components, samples)."""
-        coefficients = self._coefficients.take(segment, axis=1)
-        p, linear, square, cube = coefficients.reshape(4, self._components, -1)
-        result: Float64Array
-        if nu == 0:
-            result = ((cube * u + square) * u + linear) * u + p
-        elif nu == 1:
-            result = (3.0 * cube * u + 2.0 * square) * u + linear
-        else:
-            result = 6.0 * cube * u + 2.0 * square
-        return result
+        return _polynomial(self._coefficients.take(segment, axis=1).reshape(4, self._components, -1), u, nu)
+
+    def evaluate_one(self, segment: int, u: float, nu: int) -> Float64Array:
+        """Return the value or derivative by u at one place, shape (components,): the same bits."""
+        return _polynomial(self._coefficients[:, segment].reshape(4, self._components), u, nu)
+
+
+def _polynomial(coefficients: Float64Array, u: Float64Array | float, nu: int) -> Float64Array:
+    """Return cubics or their derivatives."""
+    p, linear, square, cube = coefficients
+    result: Float64Array
+    if nu == 0:
+        result = ((cube * u + square) * u + linear) * u + p
+    elif nu == 1:
+        result = (3.0 * cube * u + 2.0 * square) * u + linear
+    else:
+        result = 6.0 * cube * u + 2.0 * square
+    return result

@@ -340,4 +340,5 @@ def checked_velocities(keys: Keys, velocities: npt.ArrayLike | None, components:
         key, component = (int(index) for index in np.argwhere(~finite)[0])
         fault = n_("component {:d} of the velocity is {!s}, not a finite number", component, rows[key, component])
         raise keys.error(fault, key, component)
+    rows.flags.writeable = False
     return rows

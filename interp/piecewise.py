@@ -5,34 +5,35 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from .batch import (
     BoolArray,
     Continuity,
     Curve,
-    Cycle,
     IndexArray,
     KeyBatch,
     Spline,
     checked_choice,
     checked_splines,
     end_to_end,
-    evaluate_one,
 )
+from .components import BaseSpline
 from .keys import PARAMETERS, Float64Array, Keys
 from .rotations import sphere
 from .rotations.representations import RotationRepresentation, angular_motion, rotation_representation
+
+if TYPE_CHECKING:
+    from typing import Self
 
 EASE_TO, EASE_FROM = PARAMETERS.index("ease_to"), PARAMETERS.index("ease_from")
 _NO_LENGTH = np.array([[0.0], [1.0], [0.0], [0.0]])
 """The rotation that Blender plays for a quaternion of length 0."""
 
 
-class PiecewiseSpline:
+class PiecewiseSpline(BaseSpline):
     """Splines one after the other, with another curve, or a held value, from each to the next.
 
     Each is a spline of its own: it ends at its last key as at the end of a track, whatever comes after. Ease counts
@@ -62,6 +63,11 @@ class PiecewiseSpline:
     """
 
     loop_gap = 0.0
+    runs: tuple[Spline, ...]
+    ends: IndexArray
+    """The last key of each run."""
+    _curve: Curve | None
+    _representation: RotationRepresentation | None
 
     def __init__(
         self,
@@ -71,27 +77,21 @@ class PiecewiseSpline:
         cycle: Literal["SINGLE", "REPEAT"] = "SINGLE",
     ) -> None:
         checked_choice("cycle", cycle, ("SINGLE", "REPEAT"))
-        self.cycle: Cycle = cycle
-        self.runs = tuple(checked_splines("runs", runs))
+        self._set(cycle=cycle, runs=tuple(checked_splines("runs", runs)))
         if not self.runs:
             raise ValueError("a piecewise spline needs at least one run of keys")
         if len({run.batch for run in self.runs}) > 1 or any(run.cycle != "SINGLE" for run in self.runs):
             raise ValueError("all runs of a piecewise spline must be of one method and not cycle")
-        self._curve = between
-        self._representation = None if representation is None else rotation_representation(representation)
+        self._set(_curve=between)
+        self._set(_representation=None if representation is None else rotation_representation(representation))
         keys = [run.keys for run in self.runs]
-        self.ends = np.cumsum([len(each) for each in keys]) - 1
-        """The last key of each run."""
+        self._set(ends=np.cumsum([len(each) for each in keys]) - 1)
         parameters = np.concatenate([each.parameters for each in keys], axis=1)
         parameters[EASE_FROM, self.ends[:-1]] = parameters[EASE_TO, self.ends[:-1] + 1] = 0.0
         frames, values = (
             np.concatenate(arrays) for arrays in ([each.frames for each in keys], [each.values for each in keys])
         )
-        self.keys = Keys(frames, values, *parameters)
-
-    def __call__(self, frames: npt.ArrayLike, nu: int = 0) -> Float64Array:
-        """Return values, or derivatives a frame, as the runs' own calls give them; a held value has derivative 0."""
-        return evaluate_one(self, frames, nu)
+        self._set(keys=Keys(frames, values, *parameters))
 
     @property
     def between(self) -> BoolArray:
@@ -106,27 +106,27 @@ class PiecewiseSpline:
         return type(self), self.runs[0].batch
 
     @property
-    def derivatives(self) -> int:
+    def derivatives(self) -> int:  # type: ignore[override]
         """Return the highest derivative of the runs."""
         return self.runs[0].derivatives
 
     @property
-    def continuity(self) -> Continuity:
+    def continuity(self) -> Continuity:  # type: ignore[override]
         """Return the continuity class within runs."""
         return self.runs[0].continuity
 
     @property
-    def support(self) -> int | None:
+    def support(self) -> int | None:  # type: ignore[override]
         """Return how many keys on each side of a segment it depends on, within its run."""
         return self.runs[0].support
 
     @property
-    def interpolating(self) -> bool:
+    def interpolating(self) -> bool:  # type: ignore[override]
         """Return whether the runs pass through their keys."""
         return self.runs[0].interpolating
 
     @property
-    def is_cubic(self) -> bool:
+    def is_cubic(self) -> bool:  # type: ignore[override]
         """Return whether the runs' segments without ease are cubics in the frame."""
         return self.runs[0].is_cubic
 

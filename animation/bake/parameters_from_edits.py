@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...interp import rotations
-from ...interp.batch import Spline, end_to_end
+from ...interp.batch import Spline
 from ...interp.fitting.tangents import tcb_of_tangents
 from ...interp.rotations.representations import rotation_representation
 from ..fcurves import beziers
@@ -458,7 +458,7 @@ class _Key:
         """Return the spline's tangents with these parameters of the key, by the local parameter of each segment."""
         run, place = _run_of(self.track, self.with_bending(parameters), self.row, self.defaults)
         spline: Spline = run.spline
-        curve = type(spline).curve([spline], end_to_end([spline]))
+        curve = spline.prepared.curve
         ends = {"handle_left": (place - 1, 1.0), "handle_right": (place, 0.0)}
         return {
             side: curve.evaluate(np.array([segment]), np.array([share]), 1)[:, 0]

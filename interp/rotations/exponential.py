@@ -16,7 +16,11 @@ from . import sphere
 
 def cross(a: Float64Array, b: Float64Array) -> Float64Array:
     """Return cross products, shape (3, …)."""
-    return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+    rows = np.empty(np.broadcast_shapes(a.shape, b.shape))
+    rows[0] = a[1] * b[2] - a[2] * b[1]
+    rows[1] = a[2] * b[0] - a[0] * b[2]
+    rows[2] = a[0] * b[1] - a[1] * b[0]
+    return rows
 
 
 def turned(turn: Float64Array, vectors: Float64Array) -> Float64Array:

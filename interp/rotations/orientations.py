@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
-from typing import Literal, Self, cast, get_args
+from typing import Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from ..batch import Continuity, Curve, Cycle, KeyBatch, checked_choice, checked_cycle, checked_keys, evaluate_one
+from ..batch import Cycle, KeyBatch, checked_choice
+from ..components import BaseSpline
 from ..keys import Float64Array, Keys, KeysError, numbers
 from ..messages import n_
 from . import sphere
@@ -129,7 +129,7 @@ def neighbours(tracks: KeyBatch, q: Float64Array) -> tuple[Float64Array, Float64
     return before, after
 
 
-class OrientationSpline(ABC):
+class OrientationSpline(BaseSpline):
     """The base class of tracks of rotations.
 
     Parameters
@@ -147,36 +147,16 @@ class OrientationSpline(ABC):
         For a zero quaternion, and as keyed for neighbours that are antipodal to within 1e-10: no arc joins them.
     """
 
-    derivatives = 2
-    interpolating = True
     is_cubic = False
-    continuity: Continuity
-    support: int | None
+    path: Path
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", path: Path = "SHORTEST") -> None:
-        self.keys = checked_keys(keys).with_values(normalised(keys))
-        self.cycle = checked_cycle(cycle)
-        self.path = cast(Path, checked_choice("path", path, get_args(Path)))
+        super().__init__(keys, cycle)
+        self._set(
+            keys=keys.with_values(normalised(keys)), path=cast(Path, checked_choice("path", path, get_args(Path)))
+        )
         if self.path == "AS_KEYED":
             check_arcs(self.keys)
-
-    def __call__(self, frames: npt.ArrayLike, nu: int = 0) -> Float64Array:
-        """Evaluate.
-
-        Parameters
-        ----------
-        frames : array_like, shape (m,), or a number
-            As for `tcb.VectorSpline`.
-        nu : 0, 1 or 2
-            Unit quaternions; angular velocities in the parent's frame in radians a frame, ease included; or their
-            derivatives, angular accelerations in radians a frame squared. At keys and outside them as for
-            `tcb.RotationSpline`.
-
-        Returns
-        -------
-        ndarray, shape (m, 4), w, x, y, z, or (m, 3), x, y, z; without the first axis for a number
-        """
-        return evaluate_one(self, frames, nu)
 
     @property
     def loop_gap(self) -> float:
@@ -187,8 +167,3 @@ class OrientationSpline(ABC):
     def batch(self) -> Hashable:
         """Return the identifier of the batch: all tracks of the method are computed together."""
         return type(self)
-
-    @classmethod
-    @abstractmethod
-    def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Curve:
-        """Return the segments of all splines."""

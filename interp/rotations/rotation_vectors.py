@@ -8,7 +8,7 @@ the next one. Source: docs/formulas.md, "Cubics of rotation vectors".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self, cast, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ from .exponential import acceleration_of_exp, rate_of_velocity, velocity_of_exp
 from .orientations import OrientationSpline, Path, path_signs, turned_keys
 from .turns import Convention
 from .whole_turns import WholeTurns
+
+if TYPE_CHECKING:
+    from typing import Self
 
 
 class Turns(NamedTuple):
@@ -137,9 +140,11 @@ class TurningSpline(OrientationSpline):
         As for `orientations.OrientationSpline`.
     """
 
+    _turns: Float64Array | None
+
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", path: Path = "SHORTEST") -> None:
         super().__init__(keys, cycle, path)
-        self._turns: Float64Array | None = None
+        self._set(_turns=None)
 
     @classmethod
     def from_turns(  # noqa: PLR0913 (the parameters of `Keys` and of the constructor)
@@ -170,9 +175,9 @@ class TurningSpline(OrientationSpline):
         turns = Keys(frames, numbers("angles", angles), tension, continuity, bias, ease_to, ease_from)
         keys, angle, unit = turned_keys(turns, axes, first, convention)
         spline = cls(keys, cycle, **options)
-        spline.path = cast(Path, checked_choice("path", path, get_args(Path)))
+        spline._set(path=cast(Path, checked_choice("path", path, get_args(Path))))
         if spline.path == "AS_KEYED":
-            spline._turns = angle[1:, np.newaxis] * unit[1:]
+            spline._set(_turns=angle[1:, np.newaxis] * unit[1:])
         return spline
 
     @staticmethod

@@ -5,11 +5,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..batch import Curve, KeyBatch, end_to_end
 from . import sphere
 from .rotation_vectors import TurningSpline
+
+if TYPE_CHECKING:
+    from typing import Self
 
 
 class SolvedSpline(TurningSpline):
@@ -37,9 +40,8 @@ class SolvedSpline(TurningSpline):
 
     def check(self) -> None:
         """Raise KeysError if there is no solution."""
-        tracks = end_to_end([self])
-        if sphere.length(self.turns([self], tracks).onward).max() > self.certain_turn:
-            self.curve([self], tracks)
+        if sphere.length(self.turns([self], end_to_end([self])).onward).max() > self.certain_turn:
+            _ = self.prepared
 
     @classmethod
     @abstractmethod

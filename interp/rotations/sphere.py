@@ -35,26 +35,28 @@ def product(p: Float64Array, q: Float64Array) -> Float64Array:
     """Return the quaternion products p q."""
     pw, px, py, pz = p
     qw, qx, qy, qz = q
-    return np.stack(
-        np.broadcast_arrays(
-            pw * qw - px * qx - py * qy - pz * qz,
-            pw * qx + px * qw + py * qz - pz * qy,
-            pw * qy - px * qz + py * qw + pz * qx,
-            pw * qz + px * qy - py * qx + pz * qw,
-        )
-    )
+    rows = np.empty((4, *np.broadcast_shapes(pw.shape, qw.shape)))
+    rows[0] = pw * qw - px * qx - py * qy - pz * qz
+    rows[1] = pw * qx + px * qw + py * qz - pz * qy
+    rows[2] = pw * qy - px * qz + py * qw + pz * qx
+    rows[3] = pw * qz + px * qy - py * qx + pz * qw
+    return rows
 
 
 def conjugate(q: Float64Array) -> Float64Array:
     """Return conjugates."""
-    return np.stack([q[0], -q[1], -q[2], -q[3]])
+    rows = -q
+    rows[0] = q[0]
+    return rows
 
 
 def exp(v: Float64Array) -> Float64Array:
     """Return the unit quaternions exp(v) of vectors (3, …): a turn by twice their length."""
     angle = length(v)
-    # sin(angle) / angle, 1 at 0: np.sinc is that of pi times its argument.
-    return np.concatenate([np.cos(angle)[np.newaxis], v * np.sinc(angle / np.pi)])
+    rows = np.empty((4, *angle.shape))
+    rows[0] = np.cos(angle)
+    rows[1:] = v * np.divide(np.sin(angle), angle, out=np.ones_like(angle), where=angle > 0.0)
+    return rows
 
 
 def log(q: Float64Array) -> Float64Array:

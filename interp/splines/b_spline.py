@@ -13,7 +13,7 @@ Source: docs/formulas.md, "B-splines", "B-splines of rotations" and "B-splines t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from ..rotations.rotation_vectors import TurningSpline
 from ..rotations.solved_turns import SolvedSpline
 from ..tridiagonal import solve, times
 from .cubic import NaturalVectorSpline
+
+if TYPE_CHECKING:
+    from typing import Self
 
 # Radians. Longer steps of Newton's method are shortened: the linearisation holds for no larger turns.
 _LONGEST_STEP = 0.5

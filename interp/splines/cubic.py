@@ -7,7 +7,7 @@ Source: docs/formulas.md, "C2 cubics" and "C2 rotations".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,9 @@ from ..messages import n_
 from ..rotations.orientations import Path
 from ..rotations.rotation_vectors import RotationVectors
 from ..rotations.solved_turns import SolvedSpline
+
+if TYPE_CHECKING:
+    from typing import Self
 
 # Radians. With turns of up to this from key to key all keys tried had a solution; at 2.4 some had none.
 _CERTAIN_TURN = 1.7
@@ -76,10 +79,11 @@ class ClampedVectorSpline(ComponentSpline):
     continuity: Continuity = "C2"
     support = None
     is_cubic = True
+    velocities: Float64Array
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", velocities: npt.ArrayLike | None = None) -> None:
         super().__init__(keys, cycle)
-        self.velocities = checked_velocities(keys, velocities, keys.values.shape[1])
+        self._set(velocities=checked_velocities(keys, velocities, keys.values.shape[1]))
 
     @classmethod
     def curve(cls, splines: Sequence[Self], tracks: KeyBatch) -> Cubics:
@@ -116,6 +120,7 @@ class NaturalRotationSpline(SolvedSpline):
     continuity: Continuity = "C2"
     support = None
     certain_turn = _CERTAIN_TURN
+    velocities: Float64Array
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", path: Path = "SHORTEST") -> None:
         super().__init__(keys, cycle, path)
@@ -152,6 +157,7 @@ class ClampedRotationSpline(SolvedSpline):
     continuity: Continuity = "C2"
     support = None
     certain_turn = _CERTAIN_TURN
+    velocities: Float64Array
 
     def __init__(
         self,
@@ -161,7 +167,7 @@ class ClampedRotationSpline(SolvedSpline):
         velocities: npt.ArrayLike | None = None,
     ) -> None:
         super().__init__(keys, cycle, path)
-        self.velocities = checked_velocities(keys, velocities, 3)
+        self._set(velocities=checked_velocities(keys, velocities, 3))
         self.check()
 
     @classmethod

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ..batch import Continuity, Cycle, KeyBatch, Method
 from ..components import ComponentSpline
 from ..cubics import Cubics
-from ..keys import Keys, checked_velocities
+from ..keys import Float64Array, Keys, checked_velocities
 from ..messages import n_
 from ..rotations.orientations import Path
 from ..rotations.rotation_vectors import RotationVectors, TurningSpline
@@ -45,10 +45,11 @@ class VectorSpline(ComponentSpline):
     continuity: Continuity = "C1"
     support = 1
     is_cubic = True
+    velocities: Float64Array
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", velocities: npt.ArrayLike | None = None) -> None:
         super().__init__(keys, cycle)
-        self.velocities = checked_velocities(keys, velocities, keys.values.shape[1])
+        self._set(velocities=checked_velocities(keys, velocities, keys.values.shape[1]))
 
     @classmethod
     def curve(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> Cubics:
@@ -80,6 +81,7 @@ class RotationSpline(TurningSpline):
 
     continuity: Continuity = "C1"
     support = 1
+    velocities: Float64Array
 
     def __init__(
         self,
@@ -89,7 +91,7 @@ class RotationSpline(TurningSpline):
         velocities: npt.ArrayLike | None = None,
     ) -> None:
         super().__init__(keys, cycle, path)
-        self.velocities = checked_velocities(keys, velocities, 3)
+        self._set(velocities=checked_velocities(keys, velocities, 3))
 
     @classmethod
     def curve(cls, splines: Sequence[RotationSpline], tracks: KeyBatch) -> RotationVectors:

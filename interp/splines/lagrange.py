@@ -7,14 +7,17 @@ It is here for comparison: between many keys it swings far beyond them. Source: 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Self
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ..batch import Continuity, Cycle, IndexArray, KeyBatch, Method, end_to_end
+from ..batch import Continuity, Cycle, IndexArray, KeyBatch, Method
 from ..components import ComponentSpline
 from ..keys import Float64Array, Keys, KeysError
 from ..messages import n_
+
+if TYPE_CHECKING:
+    from typing import Self
 
 CALM_KEYS = 10
 """Through this many evenly spaced keys the polynomial swings 18 times as far as the keys, at worst."""
@@ -56,13 +59,14 @@ class VectorSpline(ComponentSpline):
 
     support = None
     is_cubic = False
+    swing: float
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE") -> None:
         super().__init__(keys, cycle)
         if len(keys) > _MOST_KEYS:
             raise KeysError(n_("has {:d} keys; a polynomial is laid through {:d} at most", len(keys), _MOST_KEYS))
-        swings = _Polynomials(end_to_end([self])).swings()
-        self.swing = float(swings.max(initial=1.0))
+        swings = cast(_Polynomials, self.prepared.curve).swings()
+        vars(self)["swing"] = float(swings.max(initial=1.0))
         # NaN counts as too large.
         if not self.swing <= _FARTHEST:
             fault = n_("a polynomial through {:d} such keys is lost in its swings after this one", len(keys))
@@ -103,7 +107,7 @@ class _Polynomials:
         self._length = tracks.frames[tracks.segment_end] - tracks.frames
         self._first, self._last = np.repeat(tracks.first, counts), np.repeat(tracks.last, counts)
         # Values and derivatives at the keys: a derivative is a polynomial too, evaluated by the same sum.
-        self._at_keys = [np.ascontiguousarray(tracks.values.T)]
+        self._at_keys = {0: np.ascontiguousarray(tracks.values.T)}
         # 1 over the products of each key's distances to the others, times 2^scale: a track's largest is near 1.
         product, exponent = self._products(np.arange(len(self._frames)), np.zeros(len(self._frames)))
         scale = np.minimum.reduceat(exponent, tracks.first)
@@ -153,7 +157,9 @@ class _Polynomials:
 
     def _derivatives_at_keys(self, nu: int) -> Float64Array:
         """Return derivatives by frame at the keys, (d, K), from those one lower (Schneider and Werner)."""
-        while len(self._at_keys) <= nu:
+        for order in range(1, nu + 1):
+            if order in self._at_keys:
+                continue
             values, key = self._at_keys[0], np.arange(len(self._frames))
             total = np.zeros_like(values)
             for other, there in self._others(key):
@@ -161,10 +167,10 @@ class _Polynomials:
                 beside = (there > 0.0) & (distance != 0.0)
                 safe = np.where(beside, distance, 1.0)
                 slope = (values - values[:, other]) / safe
-                if len(self._at_keys) == 2:
+                if order == 2:
                     slope = 2.0 * (self._at_keys[1] - slope) / safe
                 total -= np.where(beside, self._weights[other] / self._weights, 0.0) * slope
-            self._at_keys.append(total)
+            self._at_keys[order] = total
         return self._at_keys[nu]
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:

@@ -8,10 +8,11 @@ uneven spacing and ends as in `catmull_rom`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 
-from ..batch import Continuity, Cycle, IndexArray, KeyBatch, Method, end_to_end
+from ..batch import Continuity, Cycle, IndexArray, KeyBatch, Method
 from ..components import ComponentSpline
 from ..cubics import Cubics
 from ..keys import Float64Array, Keys
@@ -60,7 +61,7 @@ class VectorSpline(ComponentSpline):
                     "component {:d} of the value is {:g}, of another sign than the first key's", component, value
                 )
             raise keys.error(fault, key, component)
-        large = _largest_logarithms(keys, _onward(end_to_end([self]))) > _LARGEST
+        large = _largest_logarithms(keys, cast(Exponentials, self.prepared.curve).onward) > _LARGEST
         if large.any():
             raise keys.error(n_("after it the spline of the logarithms goes beyond float32"), int(np.argmax(large)))
 
@@ -94,17 +95,27 @@ class Exponentials:
 
     def __init__(self, start: Float64Array, onward: Cubics) -> None:
         self._start = start
-        self._onward = onward
+        self.onward = onward
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
         """Return values or derivatives by u, shape (components, samples)."""
-        values: Float64Array = self._start.take(segment, axis=1) * np.exp(self._onward.evaluate(segment, u, 0))
+        values: Float64Array = self._start.take(segment, axis=1) * np.exp(self.onward.evaluate(segment, u, 0))
         if nu == 0:
             return values
-        rates = self._onward.evaluate(segment, u, 1)
+        rates = self.onward.evaluate(segment, u, 1)
         if nu == 1:
             return values * rates
-        return values * (rates * rates + self._onward.evaluate(segment, u, 2))
+        return values * (rates * rates + self.onward.evaluate(segment, u, 2))
+
+    def evaluate_one(self, segment: int, u: float, nu: int) -> Float64Array:
+        """Return the value or derivative by u at one place, shape (components,): the same bits."""
+        values: Float64Array = self._start[:, segment] * np.exp(self.onward.evaluate_one(segment, u, 0))
+        if nu == 0:
+            return values
+        rates = self.onward.evaluate_one(segment, u, 1)
+        if nu == 1:
+            return values * rates
+        return values * (rates * rates + self.onward.evaluate_one(segment, u, 2))
 
 
 METHOD = Method(

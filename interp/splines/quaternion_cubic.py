@@ -7,10 +7,11 @@ Source: docs/formulas.md, "Quaternion components"; uneven spacing and ends as in
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 
-from ..batch import Continuity, Cycle, IndexArray, KeyBatch, Method, end_to_end
+from ..batch import Continuity, Cycle, IndexArray, KeyBatch, Method
 from ..cubics import Cubics
 from ..keys import Float64Array, Keys
 from ..messages import n_
@@ -52,7 +53,7 @@ class RotationSpline(OrientationSpline):
 
     def __init__(self, keys: Keys, cycle: Cycle = "SINGLE", path: Path = "SHORTEST") -> None:
         super().__init__(keys, cycle, path)
-        key = _first_short(_components([self], end_to_end([self])), len(self.keys))
+        key = _first_short(cast(Normalised, self.prepared.curve).components, len(self.keys))
         if key is not None:
             fault = n_(
                 "on the way to the next key the four components come within {!s} of 0, where they mean none;"
@@ -71,21 +72,21 @@ class Normalised:
     """Segments that are those of four components, normalised."""
 
     def __init__(self, components: Cubics) -> None:
-        self._components = components
+        self.components = components
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
         """Return values or derivatives by u, shape (components, samples)."""
-        p = self._components.evaluate(segment, u, 0)
+        p = self.components.evaluate(segment, u, 0)
         if nu == 0:
             values: Float64Array = p / sphere.length(p)
             return values
         # p = r q gives p' / p = r' / r + q' / q, of which the vector is half the angular velocity; and its derivative
         # is p'' / p less the square of p' / p.
         inverse = sphere.conjugate(p) / sphere.dot(p, p)
-        ratio = sphere.product(self._components.evaluate(segment, u, 1), inverse)
+        ratio = sphere.product(self.components.evaluate(segment, u, 1), inverse)
         if nu == 1:
             return 2.0 * ratio[1:]
-        change = sphere.product(self._components.evaluate(segment, u, 2), inverse)
+        change = sphere.product(self.components.evaluate(segment, u, 2), inverse)
         acceleration: Float64Array = 2.0 * change[1:] - 4.0 * ratio[0] * ratio[1:]
         return acceleration
 

@@ -8,7 +8,7 @@ XYZ.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Self, cast, get_args
+from typing import TYPE_CHECKING, cast, get_args
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from ..rotations import sphere
 from ..rotations.exponential import cross, rotated
 from ..rotations.orientations import OrientationSpline
 from . import tcb
+
+if TYPE_CHECKING:
+    from typing import Self
 
 
 class RotationSpline(OrientationSpline):
@@ -51,15 +54,17 @@ class RotationSpline(OrientationSpline):
 
     # On all keys: those before a key decide which of its equivalent triples it takes.
     support = None
+    order: rotations.Order
+    angles: Method
+    spline: Spline
 
     def __init__(
         self, keys: Keys, cycle: Cycle = "SINGLE", angles: Method = tcb.METHOD, order: rotations.Order = "XYZ"
     ) -> None:
         super().__init__(keys, cycle)
-        self.order = cast(rotations.Order, checked_choice("order", order, get_args(rotations.Order)))
-        self.angles = angles
+        self._set(order=cast(rotations.Order, checked_choice("order", order, get_args(rotations.Order))), angles=angles)
         followed = rotations.follow_euler(_with_neighbours(self.keys.values, self._is_looped), self.order)
-        self.spline: Spline = _spline_of(angles, self._angle_keys(followed), self.keys)
+        self._set(spline=_spline_of(angles, self._angle_keys(followed), self.keys))
 
     @classmethod
     def from_angles(
@@ -79,11 +84,11 @@ class RotationSpline(OrientationSpline):
             raise KeysError(n_("Euler angles have the components x, y, z, not {:d}", keys.values.shape[1]))
         # Made with a method that accepts all keys at first: the spline of the given angles replaces it below.
         spline = cls(keys.with_values(rotations.from_euler(keys.values, order)), cycle, tcb.METHOD, order)
-        spline.angles, values = angles, keys.values
+        values = keys.values
         if spline._is_looped:
             period = 2.0 * np.pi * np.rint((values[-1] - values[0]) / (2.0 * np.pi))
             values = np.concatenate([values[:-1] - period, values, values[1:] + period])
-        spline.spline = _spline_of(angles, spline._angle_keys(values), spline.keys)
+        spline._set(angles=angles, spline=_spline_of(angles, spline._angle_keys(values), spline.keys))
         return spline
 
     @property

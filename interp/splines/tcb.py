@@ -6,7 +6,6 @@ Source: docs/formulas.md, "Values" and "Rotations by TCB".
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
 from typing import Literal, NamedTuple, cast, get_args
 
@@ -20,16 +19,13 @@ from ..batch import (
     KeyBatch,
     Method,
     checked_choice,
-    checked_cycle,
-    checked_keys,
-    evaluate_one,
-    locate,
 )
+from ..components import ComponentSpline
 from ..cubics import Cubics
 from ..keys import Float64Array, Keys, numbers
 from ..messages import n_
 from ..rotations import sphere
-from ..rotations.orientations import Path, check_arcs, neighbours, normalised, path_signs, turned_keys
+from ..rotations.orientations import OrientationSpline, Path, neighbours, path_signs, turned_keys
 from ..rotations.sphere_curves import DeCasteljau, RotationSegments, Squad
 from ..rotations.whole_turns import WholeTurns
 
@@ -99,7 +95,7 @@ def tangents(
     return incoming, outgoing
 
 
-class VectorSpline:
+class VectorSpline(ComponentSpline):
     """A track of numbers: locations, scales, lenses, colours. Every component is a spline by itself.
 
     Parameters
@@ -124,42 +120,9 @@ class VectorSpline:
     array([0.      , 0.133333])
     """
 
-    derivatives = 2
     continuity: Continuity = "C1"
     support = 2
-    interpolating = True
     is_cubic = True
-
-    def __init__(self, keys: Keys, cycle: Cycle = "SINGLE") -> None:
-        self.keys = checked_keys(keys)
-        self.cycle = checked_cycle(cycle)
-
-    def __call__(self, frames: npt.ArrayLike, nu: int = 0) -> Float64Array:
-        """Evaluate.
-
-        Parameters
-        ----------
-        frames : array_like, shape (m,), or a number
-            Frames, finite, in any order. At F[n-1] plus whole periods a cycle has its last key; just after, its first.
-        nu : 0, 1 or 2
-            Values, or their derivatives a frame, ease included. At a key, of the segment that starts there; at
-            the last key, of the one that ends there; 0 where the value is held.
-
-        Returns
-        -------
-        ndarray, shape (m, d), or (d,) for a number
-        """
-        return evaluate_one(self, frames, nu)
-
-    @property
-    def loop_gap(self) -> float:
-        """Return the distance from the last key's value to the first's: 0 for a closed loop."""
-        return math.hypot(*(self.keys.values[-1] - self.keys.values[0]).tolist())
-
-    @property
-    def batch(self) -> Hashable:
-        """Return the identifier of the batch: tracks with the same number of components are computed together."""
-        return VectorSpline, self.keys.values.shape[1]
 
     @classmethod
     def chords(cls, splines: Sequence[VectorSpline], tracks: KeyBatch) -> tuple[Float64Array, Float64Array]:
@@ -191,7 +154,7 @@ class _KeyTurns(NamedTuple):
         return np.append(1.0, np.cumprod(1.0 - 2.0 * np.mod(self.number, 2.0)))
 
 
-class RotationSpline:
+class RotationSpline(OrientationSpline):
     """A track of rotations.
 
     Parameters
@@ -231,11 +194,11 @@ class RotationSpline:
     array([ 45., 135.])
     """
 
-    derivatives = 2
     continuity: Continuity = "C1"
     support = 2
-    interpolating = True
-    is_cubic = False
+    ends: Ends
+    construction: Construction
+    _turns: _KeyTurns | None
 
     def __init__(
         self,
@@ -245,14 +208,12 @@ class RotationSpline:
         construction: Construction = "DE_CASTELJAU",
         path: Path = "SHORTEST",
     ) -> None:
-        self.keys = checked_keys(keys).with_values(normalised(keys))
-        self.cycle = checked_cycle(cycle)
-        self.ends = cast(Ends, checked_choice("ends", ends, get_args(Ends)))
-        self.construction = cast(Construction, checked_choice("construction", construction, get_args(Construction)))
-        self.path = cast(Path, checked_choice("path", path, get_args(Path)))
-        self._turns: _KeyTurns | None = None
-        if self.path == "AS_KEYED":
-            check_arcs(self.keys)
+        super().__init__(keys, cycle, path)
+        self._set(
+            ends=cast(Ends, checked_choice("ends", ends, get_args(Ends))),
+            construction=cast(Construction, checked_choice("construction", construction, get_args(Construction))),
+            _turns=None,
+        )
 
     @classmethod
     def from_turns(  # noqa: PLR0913 (the parameters of `Keys` and of the constructor)
@@ -311,30 +272,12 @@ class RotationSpline:
         turns = Keys(frames, numbers("angles", angles), tension, continuity, bias, ease_to, ease_from)
         keys, angle, turned_axes = turned_keys(turns, axes, first, convention)
         spline = cls(keys, cycle, ends, construction)
-        spline.path = cast(Path, checked_choice("path", path, get_args(Path)))
+        spline._set(path=cast(Path, checked_choice("path", path, get_args(Path))))
         if spline.path == "AS_KEYED":
             size = np.abs(angle[1:]) + _NEARLY_WHOLE
-            spline._turns = _KeyTurns(np.sign(angle[1:]) * np.floor(size / (2.0 * np.pi)), turned_axes[1:])
+            number = np.sign(angle[1:]) * np.floor(size / (2.0 * np.pi))
+            spline._set(_turns=_KeyTurns(number, turned_axes[1:]))
         return spline
-
-    def __call__(self, frames: npt.ArrayLike, nu: int = 0) -> Float64Array:
-        """Evaluate.
-
-        Parameters
-        ----------
-        frames : array_like, shape (m,), or a number
-            As for `VectorSpline`.
-        nu : 0, 1 or 2
-            Unit quaternions, or angular velocities in radians a frame, ease included, in the parent's frame: ``q(f +
-            h) = exp(velocity h / 2) q(f)`` for small h. (scipy's RotationSpline gives them in the body's.) Or their
-            derivatives, angular accelerations in radians a frame squared. At keys and outside them as for
-            `VectorSpline`.
-
-        Returns
-        -------
-        ndarray, shape (m, 4), w, x, y, z, or (m, 3), x, y, z; without the first axis for a number
-        """
-        return evaluate_one(self, frames, nu)
 
     def turn_from_key(self, frames: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
         """Return the turn to each sample from the key before it: the numbers of 3D Studio's key info.
@@ -364,7 +307,7 @@ class RotationSpline:
         array([450., 900.])
         """
         at = np.atleast_1d(numbers("frames", frames))
-        curve, segment, u = locate(self, at)
+        curve, (segment, u) = self.prepared.curve, self.prepared.locate(at)
         at_key = (u == 0.0) | (segment == len(self.keys) - 1)
         key = np.where(at_key, segment - 1, segment)
         absolute = (key < 0)[:, np.newaxis]
@@ -381,11 +324,6 @@ class RotationSpline:
                 angles, axes, np.where(absolute, axes * angles[:, np.newaxis], walked)
             )
         return angles, axes
-
-    @property
-    def loop_gap(self) -> float:
-        """Return the angle in radians from the last key's orientation to the first's: 0 for a closed loop."""
-        return float(rotations.angle_between(self.keys.values[-1], self.keys.values[0]))
 
     @property
     def has_whole_turns(self) -> bool:

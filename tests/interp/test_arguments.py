@@ -168,12 +168,12 @@ def test_frames_to_evaluate_at_are_real_numbers(cls, keys, wrong):
 
 @pytest.mark.parametrize("wrong", ["x", 1.5, None, -1, 3, [1]])
 def test_a_derivative_that_there_is_not_is_named(wrong):
-    with pytest.raises((TypeError, ValueError), match=r"nu="):
+    with pytest.raises((TypeError, ValueError), match=r"nu"):
         SPLINE(1.0, wrong)
 
 
-@pytest.mark.parametrize("wrong", [[[1.0, 2.0]], [1e308], [np.nan], [[1.0], [2.0]]])
-def test_frames_that_are_no_row_of_frames_are_named(wrong):
+@pytest.mark.parametrize("wrong", [[1e308], [np.nan], np.inf, [[1.0], [np.nan]]])
+def test_frames_that_are_not_finite_are_named(wrong):
     with pytest.raises(ValueError, match=r"^frames must"):
         SPLINE(wrong)
 
@@ -293,6 +293,6 @@ def test_the_euler_angles_of_one_quaternion_are_scipys():
 
 
 def test_all_that_is_public_is_tried():
-    assert set(interp.__all__) == {"Keys", "KeysError", "evaluate_many", "rotations", "tcb"}
+    assert set(interp.__all__) == {"Keys", "KeysError", "SplineBatch", "evaluate_many", "rotations", "tcb"}
     known = {name for function in FUNCTIONS for name in inspect.signature(function.values[0]).parameters}
     assert known - set(PLAIN) - set(CHOICES) == {"angles"}

@@ -62,9 +62,7 @@ def shown(spline):
     """The spline with the keys that channels have to have, which are its own where it meets them."""
     if spline.interpolating:
         return spline
-    met = type(spline)(spline.keys)
-    met.keys = spline.keys.with_values(spline(spline.keys.frames))
-    return met
+    return spline.with_keys(spline.keys.with_values(spline(spline.keys.frames)))
 
 
 def apart(kind, found, expected):

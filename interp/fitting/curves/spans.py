@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
 from ...batch import BoolArray, IndexArray
 from ...keys import Float64Array
+
+if TYPE_CHECKING:
+    from typing import Self
 
 
 @dataclass(frozen=True)

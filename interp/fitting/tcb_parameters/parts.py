@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,9 +45,7 @@ class Part:
 
     def with_parameters(self, parameters: Float64Array) -> Spline:
         """Return the spline with parameters (5, keys) of the track's keys, which are in their ranges."""
-        spline = copy(self.spline)
-        spline.keys = spline.keys.with_parameters(parameters[:, self.rows])
-        return spline
+        return self.spline.with_keys(self.spline.keys.with_parameters(parameters[:, self.rows]))
 
     @property
     def has_whole_turns(self) -> bool:
