@@ -37,11 +37,16 @@ version:
 check:
 	@$(in_checks) "$$python" -m ruff format --check . && "$$python" -m ruff check . && "$$python" tools/check_types.py
 
+# On every core; each process has a Blender with the extension installed. PYTEST="--numprocesses 0": in one process.
+in_parallel = --numprocesses auto --maxprocesses 8 --dist worksteal
+
 test-blender:
-	@$(in_blender) "$$python" -m pytest tests --ignore tests/gui $(PYTEST)
+	@$(in_blender) "$$python" -m pytest tests --ignore tests/gui $(in_parallel) $(PYTEST)
 
 test-core:
-	@python=$$(tools/environment.sh core) && "$$python" -m pytest -q -m "not slow" tests/interp tests/formats $(PYTEST)
+	@python=$$(tools/environment.sh core) && \
+	    "$$python" -m pytest -q -m "not slow" tests/interp tests/formats $(in_parallel) $(PYTEST)
+	@echo "Left out: tests marked slow, and all that need Blender; make test runs them"
 
 # Two windows at a time, each on a screen of its own: a test waits for most of its time.
 test-gui:

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import bpy
 import numpy as np
 import pytest
@@ -24,6 +22,7 @@ from tests.animation.curves import (
     seen,
     snapshot,
 )
+from tests.lines_run import lines_run
 
 
 @pytest.fixture
@@ -559,26 +558,6 @@ def test_columns_that_lead_to_nothing_can_be_left_out(bring):
         'left out: "Ball", data.lens: its data is empty, so there is no such property',
     ]
     assert co(curve(ball, "location")).tolist() == [[1, 2], [9, 5]]
-
-
-def lines_run(work):
-    """How many lines of the package's code run."""
-    count = 0
-
-    def trace(frame, event, _argument):
-        nonlocal count
-        if "tcb_animation" not in frame.f_code.co_filename:
-            return None
-        count += event == "line"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        work()
-    finally:
-        sys.settrace(before)
-    return count
 
 
 @pytest.mark.parametrize("columns", ["components", "properties", "keyed", "TCB"])

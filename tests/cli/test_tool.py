@@ -9,7 +9,6 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import DEVNULL, PIPE
@@ -18,7 +17,7 @@ import bpy
 import pytest
 
 from tests.cli.scenes import names_in, state
-from tests.cli.tool import TOOL, large, run, writing_began, writing_ended
+from tests.cli.tool import TOOL, large, needs_proc, run, wait_until, writing_began, writing_ended
 
 
 def test_it_needs_no_installed_extension_and_prints_nothing_but_json(walk, tmp_path):
@@ -82,15 +81,19 @@ def test_a_full_disk_leaves_the_file_as_it_was(walk):
 # Killed
 
 
-MOMENTS = {"while Blender writes": writing_began, "before the result gets its name": writing_ended}
+MOMENTS = {
+    "while Blender writes": lambda folder, _process: writing_began(folder),
+    "before the result gets its name": lambda folder, _process: writing_ended(folder),
+}
 
 
-def stop_when(walk: Path, moment: Callable[[Path], bool], number: int) -> int:
-    """Bake in place, send the signal at the moment, and return the exit status."""
+def stop_when(walk: Path, moment: Callable[[Path, int], object], number: int) -> int:
+    """Bake in place, send the signal at the moment, and return the exit status.
+
+    `moment`: whether it is there, of the file's folder and the process.
+    """
     process = subprocess.Popen([*TOOL, "bake", str(walk), "--in-place"], stdout=DEVNULL, stderr=DEVNULL)
-    deadline = time.monotonic() + 60
-    while process.poll() is None and not moment(walk.parent):
-        assert time.monotonic() < deadline
+    wait_until(lambda: process.poll() is not None or moment(walk.parent, process.pid))
     process.send_signal(number)
     return process.wait(timeout=60)
 
@@ -113,18 +116,28 @@ def test_killed_it_leaves_the_old_file_and_a_name_that_tells_what_it_is(walk, mo
     assert state(walk) == "baked"
 
 
-@pytest.mark.parametrize("seconds", [0.4, 0.7, 1.0])
-def test_killed_at_any_time_it_leaves_the_old_file_or_the_new_one(walk, seconds):
-    before = large(walk).read_bytes()
-    end = time.monotonic() + seconds
-    stop_when(walk, lambda _folder: time.monotonic() >= end, signal.SIGKILL)
-    assert walk.read_bytes() == before or state(walk) == "baked"
+def loads_blender(_folder: Path, process: int) -> bool:
+    try:
+        return "/bpy/" in Path("/proc", str(process), "maps").read_text()
+    except OSError:
+        return False
+
+
+EARLIER = {"at once": lambda _folder, _process: True, "when Blender is being loaded": loads_blender}
+
+
+@needs_proc
+@pytest.mark.parametrize("moment", EARLIER)
+def test_killed_before_it_writes_it_leaves_the_old_file(walk, moment):
+    before = walk.read_bytes()
+    assert stop_when(walk, EARLIER[moment], signal.SIGKILL) == -signal.SIGKILL
+    assert (walk.read_bytes(), names_in(walk.parent)) == (before, ["walk.blend"])
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_asked_to_stop_it_takes_away_what_is_half_written(walk, number, status):
     before = large(walk).read_bytes()
-    ended = stop_when(walk, writing_began, number)
+    ended = stop_when(walk, MOMENTS["while Blender writes"], number)
     assert names_in(walk.parent) == ["walk.blend"]
     if walk.read_bytes() == before:
         assert ended == status

@@ -6,7 +6,9 @@ Matrices are 4 x 4, for column vectors. Nothing of the importer is used.
 
 from __future__ import annotations
 
+import functools
 import math
+from pathlib import Path
 
 import numpy as np
 
@@ -82,19 +84,20 @@ def look(position: np.ndarray, target: np.ndarray, roll: float) -> np.ndarray:
 
 
 class Composition:
-    """The nodes of a scene, at any frame."""
+    """The nodes of a scene, at any frame. What was composed is kept."""
 
     def __init__(self, scene: three_ds.Scene) -> None:
         assert scene.keyframer is not None
         self.scene = scene
         self.parents = scene.keyframer.parents()
+        self.world = functools.cache(self._world)
         self.places = {(node.kind, node.name): index for index, node in enumerate(scene.nodes)}
 
     def target(self, node: three_ds.Node) -> int | None:
         kind = {"CAMERA": "CAMERA_TARGET", "SPOTLIGHT": "LIGHT_TARGET"}.get(node.kind)
         return None if kind is None else self.places.get((kind, node.name))
 
-    def world(self, index: int, frame: float) -> np.ndarray:
+    def _world(self, index: int, frame: float) -> np.ndarray:
         node = self.scene.nodes[index]
         local = np.eye(4)
         for kind in ("POSITION", "ROTATION", "SCALE"):
@@ -135,3 +138,9 @@ class Composition:
         if node.pivot is not None:
             points[:, :3] -= node.pivot
         return (points @ self.world(index, frame).T)[:, :3]
+
+
+@functools.cache
+def composition_of(path: Path) -> Composition:
+    """Return that of a file, one for all tests."""
+    return Composition(three_ds.read(path.read_bytes()))

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from formats import three_ds
-from tests.exchange.composition import Composition
+from tests.exchange.composition import composition_of
 from tests.formats.lib3ds import RawNode
 
 UNAIMED = ["RotatingCube.3DS", "claw.3DS", "mak_running.3DS", "skull.3ds", "test1.3ds"]
@@ -29,7 +28,7 @@ def test_at_keys_nodes_are_where_lib3ds_has_them(shared_data: Path, name: str) -
     library.lib3ds_file_free.argtypes = [ctypes.c_void_p]
     library.lib3ds_file_node_by_id.restype = ctypes.POINTER(RawNode)
     library.lib3ds_file_node_by_id.argtypes = [ctypes.c_void_p, ctypes.c_uint16]
-    composition = Composition(three_ds.read((shared_data / name).read_bytes()))
+    composition = composition_of(shared_data / name)
     file = library.lib3ds_file_load(bytes(shared_data / name))
     for frame in composition.key_frames():
         library.lib3ds_file_eval(file, float(frame))

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import importlib
 import math
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from tests.animation import reference
 from tests.animation.curves import key, new_object, rotation_path
 from tests.exchange.composition import matrix_of, orientation, orientations
 from tests.formats import lib3ds
+from tests.lines_run import lines_run
 
 AT_KEYS = 1e-6
 """Radians."""
@@ -146,17 +146,20 @@ def test_the_turns_of_fifty_thousand_keys_are_rounded_at_once_and_do_not_drift(a
         importlib.import_module(f"{package}.exchange.{name}")
         for name in ("clean_keys", "conversion", "exporting.file_tracks")
     )
+
+    def written(turns: np.ndarray) -> np.ndarray:
+        keys = clean_keys.Keys(np.arange(len(turns), dtype=float), turns, np.zeros((5, len(turns))))
+        return file_tracks.turns_track(keys, conversion.Conversion(), print).values.astype(float)
+
     count = 50_000
     rng = np.random.default_rng(5)
     axes = rng.normal(size=(count, 3))
     axes /= np.linalg.norm(axes, axis=1, keepdims=True)
     turns = np.column_stack((rng.uniform(0.1, 3.0, count), axes))
-    keys = clean_keys.Keys(np.arange(count, dtype=float), turns, np.zeros((5, count)))
-    start = time.perf_counter()
-    written = file_tracks.turns_track(keys, conversion.Conversion(), print).values.astype(float)
-    assert time.perf_counter() - start < 2
+    few, many = (lines_run(lambda part=part: written(turns[:part])) for part in (1000, 4000))
+    assert many < 4.4 * few
     # A file turns in the opposite sense.
-    said = [Rotation.from_rotvec(-row[:1] * row[1:] / np.linalg.norm(row[1:])) for row in written]
+    said = [Rotation.from_rotvec(-row[:1] * row[1:] / np.linalg.norm(row[1:])) for row in written(turns)]
     meant = [Rotation.from_rotvec(row[:1] * row[1:]) for row in turns]
     wanted = played = Rotation.identity()
     for number, (one, other) in enumerate(zip(meant, said, strict=True)):

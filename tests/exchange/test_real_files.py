@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from formats import three_ds
-from tests.exchange.composition import Composition
+from tests.exchange.composition import composition_of
 from tests.exchange.matrices import apart
 from tests.formats.files import FILES
 
@@ -37,7 +37,7 @@ def test_every_object_is_where_the_file_has_it_at_every_frame(
     scene, shared_data: Path, name: str, output: str, most: float
 ) -> None:
     bpy.ops.import_anim.tcb_3ds(filepath=str(shared_data / name), output=output)
-    composition = Composition(read(shared_data / name))
+    composition = composition_of(shared_data / name)
     frames = composition.key_frames()
     for frame in range(frames[0], frames[-1] + 1):
         scene.frame_set(frame)
@@ -49,7 +49,7 @@ def test_every_object_is_where_the_file_has_it_at_every_frame(
 @pytest.mark.parametrize("name", FILES)
 def test_every_vertex_is_where_the_file_has_it(scene, shared_data: Path, name: str) -> None:
     bpy.ops.import_anim.tcb_3ds(filepath=str(shared_data / name), output="SAMPLES")
-    composition = Composition(read(shared_data / name))
+    composition = composition_of(shared_data / name)
     scene.frame_set(7)
     for index, node in enumerate(composition.scene.nodes):
         item = object_of(node)
