@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import bpy
 
 from ..animation import AnimationError
-from ..animation.steps import Result, Steps
+from ..animation.steps import Result, Steps, collector_paused
 from ..animation.translation import iface_, rpt_, translated
 from ..ui.reporting import Status
 from .bake import Progress
@@ -75,8 +75,9 @@ class InSteps:
         """Work for so long; RUNNING_MODAL says that more is left to do."""
         end = time.monotonic() + seconds
         try:
-            while time.monotonic() < end:
-                self._progress(*next(self._steps))
+            with collector_paused():
+                while time.monotonic() < end:
+                    self._progress(*next(self._steps))
         except StopIteration as stop:
             result = stop.value
         except AnimationError as refusal:

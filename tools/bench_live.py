@@ -68,8 +68,8 @@ class Stages:
                 (live.Watch, "find", "detection"),
                 (live.Watch, "edited_at_first_look", "detection"),
                 (baking, "_evaluated", "evaluation"),
-                (baking, "_with_rows", "writing"),
-                (baking, "_write_tracks", "writing"),
+                (baking, "with_rows", "writing"),
+                (baking, "write_tracks", "writing"),
                 (live.Watch, "take", "writing"),
             )
         ]

@@ -25,10 +25,11 @@ from ..fcurves.keyframes import (
     Float32Array,
     IndexArray,
     Keyframes,
+    Part,
+    end_to_end,
 )
 from ..memoize import memoized
 from ..store.keys_without_bake import LEFT_PLACED, RIGHT_PLACED
-from ..store.own_keys import Standing
 from ..store.table import stamps
 from ..store.table.custom_property import WRITTEN
 from ..store.table.rows import CHOSEN_LEFT, CHOSEN_RIGHT
@@ -82,22 +83,21 @@ class Composed:
 
     @property
     def channels(self) -> list[Keyframes]:
-        """Return each channel's keys; channels that share an array share it here too."""
-        count = len(self.arrays["co"])
-        rows = {id(array): list(array) if array.ndim > 1 else [array] * count for array in self.arrays.values()}
-        columns = zip(*(rows[id(self.arrays[name])] for name in NAMES), strict=True)
-        return list(map(Keyframes.of_columns, columns))
+        """Return each channel's keys."""
+        shape = self.arrays["co"].shape[:2]
+        every = {
+            name: array if array.ndim > 1 else np.broadcast_to(array, shape) for name, array in self.arrays.items()
+        }
+        keys = Keyframes(**every)
+        return [Part(keys, channel) for channel in range(shape[0])]
 
-    def differing(self, standing: Sequence[Standing]) -> list[list[str]]:
+    def differing(self, standing: Sequence[Keyframes]) -> list[list[str]]:
         """Return for each channel the attributes in which its keys differ from its present ones, equal in number."""
         n, shape = len(standing), self.arrays["co"].shape[:2]
         other = []
-        together = Standing.joined(standing)
+        together = end_to_end(standing)
         for name in NAMES:
-            if together is None:
-                before = np.concatenate([each.attribute(name) for each in standing])
-            else:
-                before = together.attribute(name)
+            before = getattr(together, name)
             differs = _bits(self.arrays[name]) != _bits(before.reshape(*shape, *before.shape[1:]))
             other.append(differs.reshape(n, -1).any(axis=1))
         return [list(compress(NAMES, channel)) for channel in np.array(other).T.tolist()]
@@ -252,8 +252,9 @@ def _bits(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def _every(own: Sequence[Keyframes], names: Sequence[str]) -> npt.NDArray[Any]:
     """Return attributes of the animator's keys, shape (names, channels, n, ...)."""
-    arrays = [getattr(keys, name) for name in names for keys in own]
-    return np.concatenate(arrays).reshape(len(names), len(own), *arrays[0].shape)
+    together = end_to_end(own)
+    arrays = np.stack([getattr(together, name) for name in names])
+    return arrays.reshape(len(names), len(own), -1, *arrays.shape[2:])
 
 
 def _place_handles(arrays: Arrays, co: Float32Array, derivatives: Derivatives, layout: _Layout) -> None:

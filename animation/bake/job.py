@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import bpy
+import numpy as np
 
 from ...interp import KeysError
 from ..datablocks import name_of
@@ -176,24 +177,18 @@ def approximately(count: float) -> str:
     return f"{count:,.0f}" if count < 1e15 else f"{count:.3g}"
 
 
-def samples_asked(job: Job) -> float:
-    """Return about how many samples the job will have; computed before any is made."""
-    asked = 0.0
-    for track, kept, options in job.kept:
-        if options.output == "HANDLES":
-            continue
-        sampling, cycle = sampling_of(kept, options), _cycle(track)
-        function = function_of(track)
-        if function is not None:
-            asked += sample_count(kept, sampling, function, options.output)
-            continue
-        # Curves have few keys, except where cycles continue for long.
-        count = sampling.cycled if options.output == "CURVES" else sampling.count
-        alike: dict[bytes, list[OwnKeys]] = {}
-        for original in kept.values():
-            alike.setdefault(original.keys.frames.tobytes(), []).append(original)
-        asked += sum(len(each) * count(each[0].keys.frames, cycle) for each in alike.values())
-    return asked
+def samples_asked(track: Track, own: OwnChannels, options: Options) -> float:
+    """Return about how many samples the bake of a track will have; computed before any is made."""
+    if options.output == "HANDLES":
+        return 0.0
+    sampling, cycle = sampling_of(own, options), _cycle(track)
+    function = function_of(track)
+    if function is not None:
+        return sample_count(own, sampling, function, options.output)
+    # Curves have few keys, except where cycles continue for long.
+    count = sampling.cycled if options.output == "CURVES" else sampling.count
+    alike = Counter(original.keys.frames.tobytes() for original in own.values())
+    return sum(number * count(np.frombuffer(frames, np.float32), cycle) for frames, number in alike.items())
 
 
 def _cycle(track: Track) -> str:

@@ -20,7 +20,7 @@ from ..fcurves.keyframes import (
     write,
 )
 from ..report import Report
-from ..steps import Progress, Steps, run_steps
+from ..steps import Progress, Steps, collector_paused, run_steps
 from ..store.own_keys import read_keys_to_write
 from ..store.table.options import Options
 from ..store.tracks import Track, blocking_reason
@@ -96,7 +96,7 @@ def bake_steps(
     options = options if reason else options.as_kept()
     report = Report()
     jobs = collected_jobs(datablocks, options, prefixes or {}, report)
-    asked = sum(samples_asked(job) for job in jobs)
+    asked = sum(samples_asked(*kept) for job in jobs for kept in job.kept)
     if reason:
         report.errors += [AnimationError(name_of(job.datablocks[0]), reason) for job in jobs]
         return report
@@ -120,6 +120,7 @@ def bake_steps(
     return report
 
 
+@collector_paused()
 def rebake(
     datablocks: Sequence[bpy.types.ID], channels: Channels, tracks: Sequence[Track], otherwise: Options
 ) -> Report:
@@ -128,11 +129,11 @@ def rebake(
     `datablocks` are those that share the channels. A track that can't be baked does not keep the others from it.
     """
     report = Report()
-    jobs = []
     reasons = {id(track): reason for track in tracks if (reason := blocking_reason(track))}
     report.errors += [track.error(reasons[id(track)]) for track in tracks if id(track) in reasons]
     ready = [track for track in tracks if id(track) not in reasons]
     own_keys = read_keys_to_write(ready)
+    job = Job(list(datablocks), channels, [], [])
     for track, kept, implies in zip(ready, own_keys, may_imply(ready, own_keys), strict=True):
         try:
             if not kept:
@@ -140,19 +141,19 @@ def rebake(
             options = track.settings.options or otherwise
             own, notes = with_implied(track, kept, options.defaults) if implies else (kept, [])
             report.notes += notes
-            job = Job(list(datablocks), channels, [(track, own, options)], [])
-            asked = samples_asked(job)
+            asked = samples_asked(track, own, options)
             if asked > otherwise.sample_limit:
                 raise track.error(too_many(asked, otherwise.sample_limit))
-            jobs.append(job)
+            job.kept.append((track, own, options))
         except AnimationError as refusal:
             report.errors.append(refusal)
     with scratch_curves.kept():
-        jobs = [job for job in jobs if plan_tracks(job, report, whole=True)]
-    jobs, every = _evaluated(jobs, report, whole=True, known=_LIVE_FITS)
-    if jobs:
-        (whole,) = with_rows([replace(jobs[0], plans=[plan for job in jobs for plan in job.plans])])
-        write_tracks(whole, [each for baked in every for each in baked], report, write)
+        if not plan_tracks(job, report, whole=False):
+            return report
+    report.notes += job.notes
+    jobs, every = _evaluated([job], report, whole=False, known=_LIVE_FITS)
+    for soluble, baked in zip(with_rows(jobs), every, strict=True):
+        write_tracks(soluble, baked, report, write)
         channels.action.update_tag()
     return report
 

@@ -7,8 +7,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from itertools import accumulate
 from typing import Any, Literal
 
@@ -62,13 +62,6 @@ class Keyframes:
     select_left_handle: BoolArray
     select_right_handle: BoolArray
 
-    @classmethod
-    def of_columns(cls, columns: Iterable[npt.NDArray[Any]]) -> Keyframes:
-        """Make keys from the arrays of all attributes in their order: three times as fast as the constructor."""
-        keys = object.__new__(cls)
-        vars(keys).update(zip(NAMES, columns, strict=True))
-        return keys
-
     def __len__(self) -> int:
         return len(self.co)
 
@@ -95,7 +88,8 @@ class Keyframes:
 
     def with_(self, **arrays: npt.NDArray[np.generic]) -> Keyframes:
         """Return the keys with these arrays in place of their own."""
-        return replace(self, **arrays)  # type: ignore[arg-type]
+        others = {name: getattr(self, name) for name in NAMES if name not in arrays}
+        return Keyframes(**others, **arrays)  # type: ignore[arg-type]
 
 
 NAMES = tuple(field.name for field in fields(Keyframes))
@@ -171,9 +165,53 @@ def made_like(keys: Keyframes, co: npt.ArrayLike, left: npt.ArrayLike, right: np
     )
 
 
+class Part(Keyframes):
+    """The keys of one channel among those of many; an attribute is cut out of theirs when it is first read.
+
+    A channel has fourteen of them, of which most work needs a few. `every` has the keys of all channels: concatenated,
+    and `rows` is a slice of them; or one row a channel, and `rows` is its index.
+    """
+
+    every: Keyframes
+    rows: slice | int
+
+    def __init__(self, every: Keyframes, rows: slice | int) -> None:
+        vars(self).update(every=every, rows=rows)
+
+    def __getattr__(self, name: str) -> npt.NDArray[Any]:
+        if name not in _DTYPES:
+            raise AttributeError(name)
+        array: npt.NDArray[Any] = getattr(self.every, name)[self.rows]
+        vars(self)[name] = array
+        return array
+
+
+class _Concatenated(Keyframes):
+    """The keys of channels one after the other; an attribute is concatenated when it is first read."""
+
+    def __init__(self, channels: Sequence[Keyframes]) -> None:
+        vars(self).update(channels=channels)
+
+    def __getattr__(self, name: str) -> npt.NDArray[Any]:
+        if name not in _DTYPES:
+            raise AttributeError(name)
+        array: npt.NDArray[Any] = np.concatenate([getattr(keys, name) for keys in vars(self)["channels"]])
+        vars(self)[name] = array
+        return array
+
+
 def end_to_end(channels: Sequence[Keyframes]) -> Keyframes:
-    """Concatenate the keys of channels."""
-    return Keyframes(**{name: np.concatenate([getattr(keys, name) for keys in channels]) for name in NAMES})
+    """Concatenate the keys of channels; consecutive parts of the same keys are not copied."""
+    every, start, end = None, 0, 0
+    for keys in channels:
+        if not isinstance(keys, Part) or not isinstance(keys.rows, slice):
+            return _Concatenated(channels)
+        if every is None:
+            every, start = keys.every, keys.rows.start
+        elif keys.every is not every or keys.rows.start != end:
+            return _Concatenated(channels)
+        end = keys.rows.stop
+    return _Concatenated(channels) if every is None else Part(every, slice(start, end))
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,9 +252,9 @@ class Joined:
 
     @property
     def channels(self) -> list[Keyframes]:
-        """Return each channel's keys, as views."""
-        columns = zip(*(self.of_channels(getattr(self.keys, name)) for name in NAMES), strict=True)
-        return list(map(Keyframes.of_columns, columns))
+        """Return each channel's keys."""
+        ends = accumulate(self.counts)
+        return [Part(self.keys, slice(end - count, end)) for count, end in zip(self.counts, ends, strict=True)]
 
 
 MARKS = ("co", "type", "back", "amplitude", "period")
@@ -327,15 +365,14 @@ def write(fcurve: bpy.types.FCurve, keys: Keyframes, names: Sequence[str] = NAME
         for name in _PAIRS:
             points.foreach_set(name, getattr(keys, name).ravel())
     put = points.foreach_set
-    arrays = vars(keys)
     for name in _SINGLE:
-        array = arrays[name]
+        array = getattr(keys, name)
         # New keys already have easing 0, as most keys do.
         if fresh and name == "easing" and not np.count_nonzero(array):
             continue
         put(name, array)
     if flags:
-        write_flags(fcurve, [arrays[name] for name in FLAGS])
+        write_flags(fcurve, [getattr(keys, name) for name in FLAGS])
 
 
 def _bits(places: Float32Array) -> npt.NDArray[np.uint64]:

@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import accumulate, compress
-from typing import Any, NamedTuple
+from itertools import compress
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ..fcurves import scratch_curves
 from ..fcurves.frames import is_among, union
@@ -64,29 +63,6 @@ _NO_FRAMES: Float32Array = np.empty(0, dtype=np.float32)
 _STEPPED = bytes([INTERPOLATION["CONSTANT"]])
 
 
-class Standing(NamedTuple):
-    """Keys of one channel, as a slice of those of many."""
-
-    every: Keyframes
-    rows: slice
-
-    @classmethod
-    def joined(cls, every: Sequence[Standing]) -> Standing | None:
-        """Join the keys of several channels where they are consecutive, as most are, which are read together."""
-        first = every[0]
-        end = first.rows.stop
-        for each in every[1:]:
-            if each.every is not first.every or each.rows.start != end or end is None:
-                return None
-            end = each.rows.stop
-        return Standing(first.every, slice(first.rows.start, end))
-
-    def attribute(self, name: str) -> npt.NDArray[Any]:
-        """Return one of their attributes."""
-        array: npt.NDArray[Any] = getattr(self.every, name)[self.rows]
-        return array
-
-
 @dataclass(frozen=True, eq=False)
 class OwnKeys:
     """The animator's keys of one channel, without a bake.
@@ -120,7 +96,7 @@ class OwnKeys:
     """Frames of keys that were made, or became the animator's, since the bake."""
     doubtful: Float32Array = field(default_factory=lambda: _NO_FRAMES)
     """Frames of generated keys that may not be the animator's, and of own keys put back that may have been deleted."""
-    standing: Standing | None = None
+    standing: Keyframes | None = None
     """The keys of the F-curve as they were read, where it has only own keys."""
 
     @property
@@ -305,11 +281,7 @@ def _as_left(channels: Sequence[Channel], own: Joined, places: IndexArray) -> li
     moved = (before.frames != written["co"][:, 0]) | (before.values != written["value"])
     changed = own.sums(_is_retyped(keys, rows) | moved) > 0
     edited = [channel.edited or otherwise for channel, otherwise in zip(channels, changed.tolist(), strict=True)]
-    ends = accumulate(own.counts)
-    standing = [
-        None if len(channel.generated) else Standing(own.keys, slice(end - count, end))
-        for channel, count, end in zip(channels, own.counts, ends, strict=True)
-    ]
+    standing = [None if len(channel.generated) else now for channel, now in zip(channels, own.channels, strict=True)]
     arrays = map(own.of_channels, (identities, numbers_in(rows), places, chosen, placed))
     each = zip(Joined(keys, own.counts).channels, *arrays, edited, standing, strict=True)
     return [
@@ -373,9 +345,8 @@ def _of_track(track: Track, channels: Mapping[int, _Part]) -> dict[int, OwnKeys]
         written = _written(track, index)
         if written is None and not np.count_nonzero(part.stamped):
             rows, placed = np.arange(len(part.keys)), np.zeros(len(part.keys), dtype=np.uint8)
-            standing = Standing(part.keys, slice(None))
             result[index] = OwnKeys(
-                part.keys, part.identities, part.numbers, rows, part.chosen, placed, standing=standing
+                part.keys, part.identities, part.numbers, rows, part.chosen, placed, standing=part.keys
             )
         else:
             changes[index] = classify(part.keys, part.identities, written)

@@ -244,9 +244,11 @@ class Table:
 
     def with_tracks(self, added: Sequence[State], removed: Iterable[int]) -> Table:
         """Return a table with tracks added, and others removed by their identities."""
-        gone = np.array([*removed, *(state.identity for state in added)], dtype=np.uint32)
-        kept = np.isin(self.arrays["tracks"]["identity"], gone, invert=True)
-        kept_channels = np.isin(self.arrays["channels"]["track"], gone, invert=True)
+        gone = {*removed, *(state.identity for state in added)}
+        kept, kept_channels = (
+            np.array([identity not in gone for identity in owners.tolist()], dtype=np.bool_)
+            for owners in (self.arrays["tracks"]["identity"], self.arrays["channels"]["track"])
+        )
         channels = [(state.identity, index, each) for state in added for index, each in state.channels.items()]
         parts = {
             "tracks": [self.arrays["tracks"][kept], np.array([_track(state) for state in added], dtype=_TRACK)],
@@ -260,7 +262,7 @@ class Table:
                 *(channel.generated for _, _, channel in channels),
             ],
         }
-        paths = [*compress(self.lines, kept.tolist()), *(state.path for state in added)]
+        paths = [*compress(self.lines, kept), *(state.path for state in added)]
         arrays = {name: rows_.joined(each, _ARRAYS[name]) for name, each in parts.items()}
         return Table({"rows": self.rows, **arrays}, "\n".join(paths))
 
