@@ -9,11 +9,11 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, IntProperty
 
-from ..animation import SAMPLE_LIMIT, enable_and_bake
+from ..animation import enable_and_bake
 from ..animation.edit.enable import plain_among
 from ..animation.translation import n_, rpt_, translated
 from ..ui import bake_options, selection
-from ..ui.bake_options import BakeOptions
+from ..ui.bake_options import BakeOptions, declared
 from ..ui.reporting import Status, finish
 from .enable import warn_of_changes
 from .on_selection import OnSelection
@@ -33,9 +33,7 @@ class TCB_OT_bake(OnSelection, BakeOptions, bpy.types.Operator):
         "now, as Enable TCB gives them; otherwise with the defaults. On where you press a button, off in scripts",
         options={"SKIP_SAVE"},
     )
-    sample_limit: IntProperty(
-        name="Sample Limit", description="Refuse to make more samples than this", default=SAMPLE_LIMIT, min=1
-    )
+    sample_limit: declared("sample_limit", IntProperty, min=1)
 
     def draw(self, _context: bpy.types.Context) -> None:
         layout: Any = self.layout

@@ -3,32 +3,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from bpy.props import EnumProperty, FloatProperty
 
-from ..animation import ROTATION_TOLERANCE, Options
+from ..animation import Options
+from ..animation.store.table.options import shown
 
-OUTPUT_ITEMS = [
-    ("SAMPLES", "Samples", "A linear key every so many frames: what 3D Studio played"),
-    ("CURVES", "Curves", "The fewest Bezier keys that come within a tolerance; right between frames too"),
-    ("HANDLES", "Handles", "No keys but yours, whose handles play the motion as near as they can"),
-]
 RANGE_ITEMS = [
     ("KEYS", "All Keys", "From the first to the last key of each track"),
     ("SCENE", "Scene Range", "The scene's frame range, out to the keys around it; cycles throughout it"),
     ("CUSTOM", "Custom Range", "A range of frames, out to the keys around it; cycles throughout it"),
 ]
-TARGET_ITEMS = [
-    ("IN_PLACE", "This Action", "Generated keys beside yours, which Restore takes away again"),
-    ("NEW_ACTION", "New Action", "Plain keys in a copy of the action, for export; the object then plays the copy"),
-]
+_DEFAULTS = Options()
 
 
-def step(default: float = 1.0, soft_max: float = 10.0, **limits: Any) -> Any:
+def declared(name: str, kind: Callable[..., Any] = FloatProperty, **limits: Any) -> Any:
+    """Return the property of an option, with the name, description and default that it is declared with."""
+    option = shown(name)
+    if option.choices:
+        limits["items"], kind = [(value, *texts) for value, texts in option.choices.items()], EnumProperty
+    # A number of Blender's has no None.
+    limits.setdefault("default", getattr(_DEFAULTS, name) or 0.0)
+    return kind(name=option.name, description=option.description, **limits)
+
+
+def step(soft_max: float = 10.0, **limits: Any) -> Any:
     """Return the property of the frames from one sample to the next."""
-    description = "Frames from sample to sample"
-    return FloatProperty(name="Step", description=description, default=default, soft_max=soft_max, **limits)
+    return declared("step", soft_max=soft_max, **limits)
 
 
 class CustomRange:
@@ -41,27 +44,11 @@ class CustomRange:
 class BakeOptions(CustomRange):
     """Options that the operator and the sidebar share."""
 
-    output: EnumProperty(name="Output", description="What the baked curves are made of", items=OUTPUT_ITEMS)
+    output: declared("output")
     step: step(soft_min=0.05)
-    value_tolerance: FloatProperty(
-        name="Value Tolerance",
-        description="How near curves come to values, in the property's units; handles that are farther off are said to "
-        "be approximate. 0: to 1/10 000 of the range of its keys",
-        default=0.0,
-        min=0.0,
-        soft_max=0.1,
-        precision=5,
-    )
-    rotation_tolerance: FloatProperty(
-        name="Rotation Tolerance",
-        description="How near curves come to rotations; handles that are farther off are said to be approximate",
-        default=ROTATION_TOLERANCE,
-        min=1e-6,
-        soft_max=0.1,
-        precision=5,
-        subtype="ANGLE",
-    )
-    target: EnumProperty(name="Target", description="Where the baked keys go", items=TARGET_ITEMS)
+    value_tolerance: declared("value_tolerance", min=0.0, soft_max=0.1, precision=5)
+    rotation_tolerance: declared("rotation_tolerance", min=1e-6, soft_max=0.1, precision=5, subtype="ANGLE")
+    target: declared("target")
     frames: EnumProperty(name="Frames", description="What to bake", items=RANGE_ITEMS)
 
 

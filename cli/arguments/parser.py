@@ -11,11 +11,11 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from ...animation import Options
 from ...animation.store.parameters import LIMITS
-from ...animation.store.table.options import Output, Target
+from ...animation.store.table.options import shown
 from ...animation.translation import n_, rpt_
 from .check import CHECK_EXAMPLES, add_check_options, check_options
 from .exchange import (
@@ -26,7 +26,7 @@ from .exchange import (
     add_import_options,
     exchange_options,
 )
-from .numbers import at_least_one, count, frame_range, frames, number, positive, within
+from .numbers import at_least_one, count, distance, frame_range, frames, number, positive, within
 from .tables import (
     EXPORT_TABLE_EXAMPLES,
     IMPORT_TABLE_EXAMPLES,
@@ -180,7 +180,7 @@ def _options(verb: argparse.ArgumentParser, given: argparse.Namespace) -> Option
         sample_limit=given.sample_limit,
         defaults={name: value for name in LIMITS if (value := getattr(given, name)) is not None},
         output=given.output_mode,
-        value_tolerance=given.value_tolerance,
+        value_tolerance=given.value_tolerance or None,
         rotation_tolerance=math.radians(given.rotation_tolerance),
     )
 
@@ -385,6 +385,18 @@ def _add_output(verb: argparse.ArgumentParser, result: str | None = None, where:
     )
 
 
+def _add_option(to: argparse._ArgumentGroup, name: str, flag: str = "", **more: Any) -> None:
+    """Add an option of a bake, with the description, choices and default that it is declared with."""
+    option = shown(name)
+    lines = [rpt_(option.description), *(f"{value}: {rpt_(text)}" for value, (_, text) in option.choices.items())]
+    more = {"default": getattr(_BAKE, name), "choices": list(option.choices) or None} | more
+    to.add_argument(
+        flag or f"--{name.replace('_', '-')}",
+        help=f"{'. '.join(lines)} ({rpt_('default: %(default)s')})",
+        **more,
+    )
+
+
 def _add_bake_options(bake: argparse.ArgumentParser) -> None:
     bake.add_argument(
         "--enable",
@@ -395,46 +407,12 @@ def _add_bake_options(bake: argparse.ArgumentParser) -> None:
         ),
     )
     how = bake.add_argument_group(rpt_("how to bake"))
-    how.add_argument(
-        "--output-mode",
-        choices=get_args(Output),
-        default=_BAKE.output,
-        help=rpt_(
-            "SAMPLES: a linear key every --step frames; CURVES: the fewest Bezier keys that come within the "
-            "tolerances, right between frames too; HANDLES: no keys but the animator's, whose handles play the motion "
-            "as near as they can (default: %(default)s)"
-        ),
-    )
-    how.add_argument(
-        "--value-tolerance",
-        type=positive,
-        metavar="NUMBER",
-        help=rpt_(
-            "how near curves come to values, in each property's units (default: 1/10000 of the range of its keys); "
-            "farther off, handles are said to be approximate"
-        ),
-    )
-    how.add_argument(
-        "--rotation-tolerance",
-        type=positive,
-        default=round(math.degrees(_BAKE.rotation_tolerance), 6),
-        metavar="DEGREES",
-        help=rpt_(
-            "how near curves come to rotations; farther off, handles are said to be approximate (default: %(default)s)"
-        ),
-    )
-    how.add_argument(
-        "--target",
-        choices=get_args(Target),
-        default=_BAKE.target,
-        help=rpt_(
-            "IN_PLACE: beside the keys, and restore takes it away again; NEW_ACTION: plain keys in a copy of the "
-            "action, for export (default: %(default)s)"
-        ),
-    )
-    how.add_argument(
-        "--step", type=frames, default=_BAKE.step, metavar="FRAMES", help=rpt_("from sample to sample (default: 1)")
-    )
+    _add_option(how, "output", "--output-mode")
+    _add_option(how, "value_tolerance", type=distance, default=0, metavar="NUMBER")
+    degrees = round(math.degrees(_BAKE.rotation_tolerance), 6)
+    _add_option(how, "rotation_tolerance", type=positive, default=degrees, metavar="DEGREES")
+    _add_option(how, "target")
+    _add_option(how, "step", type=frames, metavar="FRAMES")
     how.add_argument(
         "--range",
         type=number,
@@ -442,13 +420,7 @@ def _add_bake_options(bake: argparse.ArgumentParser) -> None:
         metavar=("START", "END"),
         help=rpt_("the segments that these frames touch, and cycles throughout them (default: first to last key)"),
     )
-    how.add_argument(
-        "--sample-limit",
-        type=at_least_one,
-        default=_BAKE.sample_limit,
-        metavar="N",
-        help=rpt_("refuse a file that would get more samples than this (default: %(default)s)"),
-    )
+    _add_option(how, "sample_limit", type=at_least_one, metavar="N")
     parameters = bake.add_argument_group(rpt_("parameters, in this bake, of keys that have none set"))
     for name, (low, high) in LIMITS.items():
         parameters.add_argument(

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Literal, get_args
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from ....interp.fitting.curves import ROTATION_TOLERANCE
 from ...arguments import Count, FrameRange, Parameters, Positive, check_fields
-from ...translation import rpt_
+from ...translation import n_, rpt_
 from .rows import PARAMETERS
 
 SAMPLE_LIMIT = 10_000_000
@@ -21,6 +21,21 @@ SAMPLE_LIMIT = 10_000_000
 Output = Literal["SAMPLES", "CURVES", "HANDLES"]
 OUTPUTS: tuple[Output, ...] = get_args(Output)
 Target = Literal["IN_PLACE", "NEW_ACTION"]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How the operator, the sidebar and the command show an option: its name, and what it is, untranslated."""
+
+    name: str
+    description: str
+    choices: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Name and description of each value, where it has a few."""
+
+
+def _as(name: str, description: str, choices: Mapping[str, tuple[str, str]] | None = None) -> dict[str, Shown]:
+    """Return the metadata of a field that is shown so."""
+    return {"shown": Shown(name, description, choices or {})}
 
 
 @dataclass(frozen=True)
@@ -64,14 +79,58 @@ class Options:
     ValueError: step -1 is not a positive number
     """
 
-    target: Target = "IN_PLACE"
-    step: Positive = 1.0
+    target: Target = field(
+        default="IN_PLACE",
+        metadata=_as(
+            n_("Target"),
+            n_("Where the baked keys go"),
+            {
+                "IN_PLACE": (n_("This Action"), n_("Generated keys beside yours, which Restore takes away again")),
+                "NEW_ACTION": (
+                    n_("New Action"),
+                    n_("Plain keys in a copy of the action, for export; the object then plays the copy"),
+                ),
+            },
+        ),
+    )
+    step: Positive = field(default=1.0, metadata=_as(n_("Step"), n_("Frames from sample to sample")))
     frame_range: FrameRange | None = None
-    sample_limit: Count = SAMPLE_LIMIT
+    sample_limit: Count = field(
+        default=SAMPLE_LIMIT, metadata=_as(n_("Sample Limit"), n_("Refuse to make more samples than this"))
+    )
     defaults: Parameters = field(default_factory=dict)
-    output: Output = "SAMPLES"
-    value_tolerance: Positive | None = None
-    rotation_tolerance: Positive = ROTATION_TOLERANCE
+    output: Output = field(
+        default="SAMPLES",
+        metadata=_as(
+            n_("Output"),
+            n_("What the baked curves are made of"),
+            {
+                "SAMPLES": (n_("Samples"), n_("A linear key every so many frames: what 3D Studio played")),
+                "CURVES": (
+                    n_("Curves"),
+                    n_("The fewest Bezier keys that come within a tolerance; right between frames too"),
+                ),
+                "HANDLES": (n_("Handles"), n_("No keys but yours, whose handles play the motion as near as they can")),
+            },
+        ),
+    )
+    value_tolerance: Positive | None = field(
+        default=None,
+        metadata=_as(
+            n_("Value Tolerance"),
+            n_(
+                "How near curves come to values, in the property's units; handles that are farther off are said to be "
+                "approximate. 0: to 1/10 000 of the range of its keys"
+            ),
+        ),
+    )
+    rotation_tolerance: Positive = field(
+        default=ROTATION_TOLERANCE,
+        metadata=_as(
+            n_("Rotation Tolerance"),
+            n_("How near curves come to rotations; handles that are farther off are said to be approximate"),
+        ),
+    )
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -99,6 +158,12 @@ class Options:
     def from_numbers(cls, numbers: Sequence[float]) -> Options:
         """Return the options for stored numbers; raise ValueError where `numbers` can't have written them."""
         return _from_numbers(tuple(numbers))
+
+
+def shown(name: str) -> Shown:
+    """Return how an option is shown."""
+    found: Shown = next(each.metadata["shown"] for each in fields(Options) if each.name == name)
+    return found
 
 
 @lru_cache(maxsize=16)
