@@ -103,12 +103,12 @@ def check_fields(options: Any) -> None:
 
 
 @functools.cache
-def _annotations(of: Any) -> dict[str, Any]:
+def _annotations(of: object) -> dict[str, Any]:
     # Resolved at the first call: annotations may name classes that are defined later.
     return get_type_hints(of, include_extras=True)
 
 
-def _fitting(name: str, wanted: Any, value: Any) -> Any:
+def _fitting(name: str, wanted: object, value: object) -> Any:
     """Return the value converted to the wanted type; raise TypeError or ValueError, which name the argument."""
     origin, parts = get_origin(wanted), get_args(wanted)
     if origin is Annotated:
@@ -153,7 +153,7 @@ def _container(name: str, wanted: Any, value: Any) -> Any:
     return _instance(name, wanted, value)
 
 
-def _one_of(name: str, wanted: Any, value: Any) -> Any:
+def _one_of(name: str, wanted: object, value: object) -> Any:
     others = [part for part in get_args(wanted) if part is not NoneType]
     if value is None and len(others) < len(get_args(wanted)):
         return None
@@ -167,11 +167,11 @@ def _one_of(name: str, wanted: Any, value: Any) -> Any:
     raise _mistaken(name, wanted, value)
 
 
-def _each(name: str, wanted: Any, values: Iterable[Any]) -> list[Any]:
+def _each(name: str, wanted: object, values: Iterable[Any]) -> list[Any]:
     return [_fitting(f"{name}[{number}]", wanted, value) for number, value in enumerate(values)]
 
 
-def _several(name: str, wanted: Any, value: Any) -> list[Any]:
+def _several(name: str, wanted: object, value: Any) -> list[Any]:
     """Return the elements of an iterable; raise TypeError for str and bytes, and for structs of Blender's."""
     if not isinstance(value, str | bytes | bpy.types.bpy_struct):
         # Blender's vectors can be iterated, but are not instances of Iterable.
@@ -191,7 +191,7 @@ def _instance(name: str, wanted: Any, value: Any) -> Any:
     return value
 
 
-def _number(name: str, value: Any) -> float:
+def _number(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise _mistaken(name, float, value)
     try:
@@ -205,7 +205,7 @@ def _number(name: str, value: Any) -> float:
     return number
 
 
-def _whole_number(name: str, value: Any) -> int:
+def _whole_number(name: str, value: object) -> int:
     if isinstance(value, Integral) and not isinstance(value, bool):
         return index(value)
     if not isinstance(value, float):
@@ -215,11 +215,11 @@ def _whole_number(name: str, value: Any) -> int:
     return int(value)
 
 
-def _mistaken(name: str, wanted: Any, value: Any) -> TypeError:
+def _mistaken(name: str, wanted: object, value: object) -> TypeError:
     return TypeError(rpt_("{:s} must be {:s}, not {:s}", name, _named(wanted), _shown(value)))
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return reprlib.repr(value)
 
 

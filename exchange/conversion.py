@@ -7,8 +7,8 @@ Source: docs/formulas.md, "Numbers of 3D Studio files".
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
+import bpy
 import numpy as np
 import numpy.typing as npt
 from bpy_extras.io_utils import axis_conversion
@@ -79,7 +79,7 @@ def axes_of(forward: str, up: str) -> Float64Array:
     return np.array(axis_conversion(from_forward=forward, from_up=up), dtype=np.float64).round()
 
 
-def stretch_of(scene: Any, rate: float) -> float:
+def stretch_of(scene: bpy.types.Scene, rate: float) -> float:
     """Return the frames of the scene for one of a file at that rate, so that keys keep their time."""
     return float(scene.render.fps / scene.render.fps_base / rate)
 

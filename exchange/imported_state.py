@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import Any
 
+import bpy
 import numpy as np
 
 from ..formats import three_ds
@@ -19,7 +19,7 @@ PROPERTIES = (PROPERTY, _CONVERSION)
 """Names of the custom properties that hold it."""
 
 
-def remember(datablock: Any, node: three_ds.Node, converted: str) -> None:
+def remember(datablock: bpy.types.ID, node: three_ds.Node, converted: str) -> None:
     """Keep the node, as bytes of a file, and its conversion, as `as_converted` returns it."""
     datablock[PROPERTY] = three_ds.write(three_ds.Scene(keyframer=three_ds.Keyframer((node,))))
     datablock[_CONVERSION] = converted
@@ -32,7 +32,7 @@ def as_converted(conversion: Conversion, choices: Choices) -> str:
     return json.dumps(values)
 
 
-def recall(datablock: Any) -> tuple[three_ds.Node, Conversion, Choices] | None:
+def recall(datablock: bpy.types.ID) -> tuple[three_ds.Node, Conversion, Choices] | None:
     """Return the node that the datablock was, and its conversion; None where it comes from no file."""
     kept = datablock.get(PROPERTY)
     if not isinstance(kept, bytes):

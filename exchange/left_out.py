@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+import bpy
 import numpy as np
 
 from ..formats import three_ds
@@ -50,7 +51,7 @@ def left_of_objects(items: Iterable[Any]) -> Counter[str]:
     return Counter(material=len(materials), smooth_mesh=sum(map(_is_smooth, meshes)))
 
 
-def _is_smooth(mesh: Any) -> bool:
+def _is_smooth(mesh: bpy.types.Mesh) -> bool:
     smooth = np.zeros(len(mesh.polygons), dtype=np.bool_)
     mesh.polygons.foreach_get("use_smooth", smooth)
     return bool(smooth.any())

@@ -26,7 +26,7 @@ _FLAT = 1e-9
 
 
 def mesh_of(
-    obj: Any, world: Float64Array, frame: Frame, pivot: Float64Array, left: Counter[str], add_note: AddNote
+    obj: bpy.types.Object, world: Float64Array, frame: Frame, pivot: Float64Array, left: Counter[str], add_note: AddNote
 ) -> Mesh | None:
     """Return the object's geometry as triangles, with its modifiers, where the object stands; None where there is none.
 

@@ -51,5 +51,5 @@ def _selected(context: bpy.types.Context) -> dict[Any, list[str]]:
     return {obj: [] for obj in sorted(context.selected_objects, key=_depth)}
 
 
-def _depth(obj: Any) -> int:
+def _depth(obj: bpy.types.Object) -> int:
     return 0 if obj.parent is None else 1 + _depth(obj.parent)

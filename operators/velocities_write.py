@@ -48,7 +48,7 @@ class _Options(CustomRange):
 
     def draw(self, _context: bpy.types.Context) -> None:
         given: Any = self
-        layout: Any = given.layout
+        layout: bpy.types.UILayout = given.layout
         layout.use_property_split = True
         layout.use_property_decorate = False
         for name in _OPTIONS:

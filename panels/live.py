@@ -61,7 +61,7 @@ def _messages(context: bpy.types.Context) -> list[tuple[str, list[str]]]:
     return messages
 
 
-def draw_live(layout: Any, context: bpy.types.Context) -> None:
+def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw Live for each action of the active object and its data."""
     actions = selection.active_actions(context)
     for action in actions:

@@ -56,7 +56,7 @@ def _measured(context: bpy.types.Context) -> Smoothness:
     return smoothness(found[1], selection.default_parameters(context))
 
 
-def _draw_jumps(layout: Any, measured: Smoothness, is_rotation: bool) -> None:
+def _draw_jumps(layout: bpy.types.UILayout, measured: Smoothness, is_rotation: bool) -> None:
     as_measured = iface_("{:s} as measured; largest jumps:", measured.continuity)
     layout.label(text=as_measured if measured.continuity else iface_("It jumps as measured; most:"), translate=False)
     for order, jump in enumerate(measured.jumps):

@@ -98,7 +98,7 @@ class _TrackPanel:
         draw_choices(self.layout, context)
 
 
-def _draw_velocity(layout: Any, context: bpy.types.Context) -> bool:
+def _draw_velocity(layout: bpy.types.UILayout, context: bpy.types.Context) -> bool:
     """Draw sliders for the velocity of the keys whose method uses it; return whether it differs between keys."""
     tracks = [(keys.datablock, keys.track) for keys, _ in selection.chosen_velocities(context)]
     if not tracks:

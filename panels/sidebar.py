@@ -209,7 +209,7 @@ def _draw_list(context: bpy.types.Context, layout: Any, tracks: list[tuple[bpy.t
         state_row.label(text=state_text(track, current), translate=False)
 
 
-def _draw_enable(context: bpy.types.Context, layout: Any, tracks: list[Track]) -> None:
+def _draw_enable(context: bpy.types.Context, layout: bpy.types.UILayout, tracks: list[Track]) -> None:
     """Draw Enable, Remove, or both where the tracks or what else is selected may need either."""
     enabled = [track.enabled for track in tracks]
     several = len((context.mode == "POSE" and context.selected_pose_bones) or context.selected_objects) > 1
@@ -242,7 +242,7 @@ def _state(track: Track) -> str:
     return "OUT_OF_DATE" if settings_error(track) else state(track)
 
 
-def _draw_value(context: bpy.types.Context, layout: Any, datablock: bpy.types.ID, track: Track) -> None:
+def _draw_value(context: bpy.types.Context, layout: bpy.types.UILayout, datablock: bpy.types.ID, track: Track) -> None:
     """Draw the value now; of a rotation the turn from the key before, as 3D Studio's Key Info shows it."""
     box = layout.box().column(align=True)
     frame = selection.action_frame(context, datablock)

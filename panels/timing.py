@@ -41,7 +41,7 @@ class TCB_PT_timing(bpy.types.Panel):
             layout.label(text=text, icon="TIME", translate=False)
 
 
-def _draw_level(layout: Any, level: str, fcurve: bpy.types.FCurve | None) -> None:
+def _draw_level(layout: bpy.types.UILayout, level: str, fcurve: bpy.types.FCurve | None) -> None:
     labels = {"TRACK": n_("Track"), "OBJECT": n_("Object"), "SCENE": n_("Scene")}
     row = layout.split(factor=0.3)
     row.label(text=labels[level])

@@ -47,7 +47,7 @@ def wrapped(context: bpy.types.Context, text: str) -> list[str]:
     return textwrap.wrap(text, max(_SHORTEST, int((width - _BESIDE_TEXT) / _LETTER)))
 
 
-def draw_key_heading(layout: Any, text: str) -> None:
+def draw_key_heading(layout: bpy.types.UILayout, text: str) -> None:
     """Draw a heading between buttons that go to the previous and the next key."""
     row = layout.row(align=True)
     row.operator("tcb.key_jump", text="", icon="PREV_KEYFRAME").direction = "PREVIOUS"
@@ -58,7 +58,11 @@ def draw_key_heading(layout: Any, text: str) -> None:
 
 
 def draw_parameters(
-    layout: Any, context: bpy.types.Context, owner: Any, ranges: Mapping[str, str] | None = None, unused: str = ""
+    layout: bpy.types.UILayout,
+    context: bpy.types.Context,
+    owner: bpy.types.ID,
+    ranges: Mapping[str, str] | None = None,
+    unused: str = "",
 ) -> None:
     """Draw a slider for each parameter, with the range of those that differ from key to key beside it.
 
@@ -79,7 +83,10 @@ def draw_parameters(
 
 
 def draw_velocity(
-    layout: Any, owner: Any, tracks: Sequence[tuple[bpy.types.ID, Track]], ranges: Mapping[int, str] | None = None
+    layout: bpy.types.UILayout,
+    owner: bpy.types.ID,
+    tracks: Sequence[tuple[bpy.types.ID, Track]],
+    ranges: Mapping[int, str] | None = None,
 ) -> None:
     """Draw a slider for each component of the tracks' velocities, with ranges as `draw_parameters`."""
     layout.label(text="Velocity a frame:")
@@ -98,7 +105,7 @@ def draw_velocity(
             row.label(text=ranges[index], translate=False)
 
 
-def draw_key_tools(layout: Any) -> None:
+def draw_key_tools(layout: bpy.types.UILayout) -> None:
     """Draw the buttons for the parameters of keys: presets, copy, paste, reset."""
     row = layout.row(align=True)
     row.popover("TCB_PT_presets", text="Presets", icon="PRESET")

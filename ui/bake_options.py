@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import bpy
 from bpy.props import EnumProperty, FloatProperty
 
 from ..animation import Options
@@ -19,7 +20,7 @@ RANGE_ITEMS = [
 _DEFAULTS = Options()
 
 
-def declared(name: str, kind: Callable[..., Any] = FloatProperty, **limits: Any) -> Any:
+def declared(name: str, kind: Callable[..., Any] = FloatProperty, **limits: object) -> Any:
     """Return the property of an option, with the name, description and default that it is declared with."""
     option = shown(name)
     if option.choices:
@@ -63,13 +64,13 @@ def used(settings: Any) -> list[str]:
     return [name for name in _NAMES if name not in unused]
 
 
-def copy(settings: Any, operator: Any) -> None:
+def copy(settings: object, operator: object) -> None:
     """Hand all options to an operator: it keeps those that are not set from its last call."""
     for name in _NAMES:
         setattr(operator, name, getattr(settings, name))
 
 
-def frame_range(settings: Any, scene: Any) -> tuple[float, float] | None:
+def frame_range(settings: Any, scene: bpy.types.Scene) -> tuple[float, float] | None:
     """Return the first and last frame to bake; None: from the first to the last key."""
     if settings.frames == "SCENE":
         return float(scene.frame_start), float(scene.frame_end)

@@ -304,7 +304,7 @@ def tick(at_once: bool = False) -> float | None:
 
 
 @persistent
-def _before_frame_change(*_args: Any) -> None:
+def _before_frame_change(*_args: object) -> None:
     """Mark all actions: Blender reports an update without its datablocks when it first evaluates another frame.
 
     Its datablocks can't be read here: until the evaluation, removed ones are among them, and reading these crashes.
@@ -411,7 +411,7 @@ def _times_scene(action: bpy.types.ID) -> bool:
 
 
 @persistent
-def _after_undo(*_args: Any) -> None:
+def _after_undo(*_args: object) -> None:
     """Mark everything after an undo: every reference held is dead, and any key may be another."""
     for watch in _state.watches.values():
         watch.forget()
@@ -419,7 +419,7 @@ def _after_undo(*_args: Any) -> None:
 
 
 @persistent
-def _after_loading(*_args: Any) -> None:
+def _after_loading(*_args: object) -> None:
     """Mark everything after loading a file, which may hold edits that were not baked, as an autosave does."""
     _state.clear()
     session.forget_actions()
@@ -434,7 +434,7 @@ def start() -> None:
 
 
 @persistent
-def _before_saving(*_args: Any) -> None:
+def _before_saving(*_args: object) -> None:
     # What is not baked in the file is baked when it is loaded.
     if not is_editing():
         flush_all()
@@ -443,7 +443,7 @@ def _before_saving(*_args: Any) -> None:
 
 def _settle_tables() -> None:
     """Let each table have the rows of its action's keys, and no others."""
-    actions: Any = bpy.data.actions
+    actions: bpy.types.BlendDataActions = bpy.data.actions
     if len(session.rows):
         local = [action for action in actions if action.is_editable]
         for action in local:
@@ -453,7 +453,7 @@ def _settle_tables() -> None:
 
 
 @persistent
-def _before_rendering(scene: bpy.types.Scene, *_args: Any) -> None:
+def _before_rendering(scene: bpy.types.Scene, *_args: object) -> None:
     flush_all()
     _state.rendering = True
     lines = [] if bpy.app.background else _new_warnings(scene)
@@ -492,7 +492,7 @@ _MOST_LINES = 6
 
 
 @persistent
-def _after_rendering(*_args: Any) -> None:
+def _after_rendering(*_args: object) -> None:
     _state.rendering = False
 
 

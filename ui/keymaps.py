@@ -33,7 +33,7 @@ _OFFERS = (
 _items: list[tuple[Any, Any]] = []
 
 
-def draw(layout: Any, context: bpy.types.Context) -> None:
+def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw the shortcuts as the user has them, to be ticked and changed."""
     layout.label(text="Shortcuts, off until ticked:")
     keyconfig: Any = getattr(context.window_manager, "keyconfigs").user  # noqa: B009  always there while drawing

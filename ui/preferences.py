@@ -29,7 +29,7 @@ class TCBPreferences(bpy.types.AddonPreferences):
     numbers: EnumProperty(name="Numbers", description="How parameters are shown and typed", items=_NUMBERS)
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout: Any = self.layout
+        layout: bpy.types.UILayout = self.layout
         row = layout.row()
         row.label(text="Numbers:")
         row.prop(self, "numbers", expand=True)

@@ -112,11 +112,11 @@ def _key_parameter(name: str) -> Any:
     """Return the slider of one parameter of the key that the sidebar of the 3D viewport shows."""
     slider = SharedSlider(LIMITS[name])
 
-    def get(_self: Any) -> float:
+    def get(_self: object) -> float:
         found = selection.active_key(bpy.context)
         return found[2].parameters[name] if found else 0.0
 
-    def set_(_self: Any, value: float) -> None:
+    def set_(_self: object, value: float) -> None:
         event = last_event(bpy.context)
         _slide(slider, event, name, selection.key_shown(bpy.context), np.array([get(None)]), value)
 
@@ -136,12 +136,12 @@ def _key_velocity() -> Any:
     """Return the sliders of the velocity of the key that the sidebar of the 3D viewport shows."""
     sliders = _velocity_sliders()
 
-    def get(_self: Any) -> list[float]:
+    def get(_self: object) -> list[float]:
         found = selection.active_key(bpy.context)
         velocity = list(found[2].velocity[:SLIDERS_OF_VELOCITY]) if found else []
         return [*velocity, *[0.0] * (SLIDERS_OF_VELOCITY - len(velocity))]
 
-    def set_(_self: Any, values: Sequence[float]) -> None:
+    def set_(_self: object, values: Sequence[float]) -> None:
         event = last_event(bpy.context)
         for keys in selection.key_shown(bpy.context):
             before = get(None)
@@ -177,7 +177,7 @@ def _selected_velocity() -> Any:
         chosen, numbers = velocity_component(bpy.context, component)
         return chosen, numbers, sliders[component].shown(_identity(chosen), numbers) if len(numbers) else 0.0
 
-    def get(_self: Any) -> list[float]:
+    def get(_self: object) -> list[float]:
         return [shown(component)[2] for component in range(SLIDERS_OF_VELOCITY)]
 
     def set_(self: Any, values: Sequence[float]) -> None:
@@ -252,7 +252,7 @@ def _selected_parameter(name: str) -> Any:
     """Return the slider of one parameter of the selected keys."""
     slider = SharedSlider(LIMITS[name])
 
-    def get(_self: Any) -> float:
+    def get(_self: object) -> float:
         chosen, numbers = _numbers(name)
         return slider.shown(_identity(chosen), numbers) if len(numbers) else 0.0
 
@@ -292,11 +292,11 @@ def choice(name: str, **options: Any) -> Any:
 def _track_choice(name: str) -> Any:
     """Return the property of one choice of the track that the sidebar shows, or of those of the selected keys."""
 
-    def get(_self: Any) -> int:
+    def get(_self: object) -> int:
         tracks = selection.chosen_tracks(bpy.context)
         return CHOICES[name].index(getattr(tracks[0][1].settings, name)) if tracks else 0
 
-    def set_(_self: Any, value: int) -> None:
+    def set_(_self: object, value: int) -> None:
         for datablock, track in selection.chosen_tracks(bpy.context):
             # The panel says why it can't be done.
             with suppress(AnimationError):
@@ -305,7 +305,7 @@ def _track_choice(name: str) -> Any:
     return choice(name, get=get, set=set_, options=set(), **({"items": _methods} if name == "method" else {}))
 
 
-def _methods(_self: Any, context: bpy.types.Context | None) -> list[tuple[str, str, str, int]]:
+def _methods(_self: object, context: bpy.types.Context | None) -> list[tuple[str, str, str, int]]:
     """Return the methods that all the tracks shown can have."""
     kinds = {track.is_rotation for _, track in selection.chosen_tracks(context or bpy.context)}
     return _METHODS_OF[

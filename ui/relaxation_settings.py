@@ -119,7 +119,7 @@ class TCBRelaxation(Relaxation, bpy.types.PropertyGroup):
     )
 
 
-def draw_condition(layout: Any, settings: Any, search: bool = False) -> None:
+def draw_condition(layout: bpy.types.UILayout, settings: Any, search: bool = False) -> None:
     """Draw the settings of the condition; with `search` the target can be looked up."""
     layout.prop(settings, "wanted")
     if settings.wanted == "LIMITS":

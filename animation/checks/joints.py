@@ -142,7 +142,7 @@ def _parent_bone(child: Any) -> str:
     return child.parent_bone if child.parent_type == "BONE" and pose and child.parent_bone in pose.bones else ""
 
 
-def _with_parents(item: Any) -> list[bpy.types.ID]:
+def _with_parents(item: bpy.types.Object) -> list[bpy.types.ID]:
     parent = item.parent
     return [item] if parent is None else [item, *_with_parents(parent)]
 

@@ -149,7 +149,7 @@ def _tracks(item: Any, bone: str) -> list[Track]:
 class _Motion:
     """A track's keys, and the channels' values with which it follows its spline in the world."""
 
-    def __init__(self, item: Any, bone: str, track: Track, options: Options) -> None:
+    def __init__(self, item: bpy.types.Object, bone: str, track: Track, options: Options) -> None:
         if function_of(track) is not None:
             raise track.error(rpt_("a frame function plays it; mute that first"))
         if "velocities" in options_of(track, track.settings):

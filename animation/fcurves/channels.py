@@ -163,7 +163,7 @@ def assign(datablock: bpy.types.ID, action: bpy.types.Action, slot_handle: int) 
         animation.action_slot = next(slot for slot in action.slots if slot.handle == slot_handle)
 
 
-def _channelbag(action: bpy.types.Action, slot: Any) -> Any:
+def _channelbag(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> Any:
     for strip in _keyframe_strips(action):
         bag = strip.channelbag(slot)
         if bag is not None:

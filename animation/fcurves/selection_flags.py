@@ -34,7 +34,7 @@ class Writer:
             kept = [array.copy() for array in flags] if _is_any(flags) else None
             self._curves.append((fcurve, len(keys), kept))
 
-    def select(self, action: Any) -> None:
+    def select(self, action: bpy.types.Action) -> None:
         """Set the selection of all keys written, and leave that of the action's other keys as it is."""
         free = sum(count for _, count, flags in self._curves if flags is None)
         is_free = free and _deselect(action, {fcurve.as_pointer() for fcurve, _, _ in self._curves}, free // 2)
@@ -45,7 +45,7 @@ class Writer:
                 write_flags(fcurve, [np.zeros(count, dtype=np.bool_)] * len(FLAGS))
 
 
-def _deselect(action: Any, written: set[int], most: int) -> bool:
+def _deselect(action: bpy.types.Action, written: set[int], most: int) -> bool:
     """Deselect all keys but those of the F-curves that were not written; return whether it was done.
 
     It is not done where these F-curves have more than `most` keys, whose selection would have to be read and restored.

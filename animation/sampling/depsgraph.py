@@ -125,7 +125,7 @@ def _aside(scene: bpy.types.Scene, items: Sequence[bpy.types.Object]) -> Iterato
             each[:] = kept
 
 
-def _scene_of(items: Sequence[bpy.types.Object], scene: Any) -> Any:
+def _scene_of(items: Sequence[bpy.types.Object], scene: bpy.types.Scene) -> Any:
     """Make a scene of these objects with the time mapping of `scene`."""
     made: Any = bpy.data.scenes.new("TCB paths")
     made.render.frame_map_old, made.render.frame_map_new = scene.render.frame_map_old, scene.render.frame_map_new
@@ -139,7 +139,7 @@ def _is_read(scene: bpy.types.Scene, aside: Any) -> bool:
     return any(each.original == scene for each in aside.view_layers[0].depsgraph.ids)
 
 
-def _frame_of(scene: Any) -> tuple[int, float]:
+def _frame_of(scene: bpy.types.Scene) -> tuple[int, float]:
     return scene.frame_current, scene.frame_subframe
 
 

@@ -40,7 +40,7 @@ class PropertySampler:
         self.item = item
         self.frames = frames
 
-    def values(self, owner: Any, paths: Iterable[str]) -> dict[str, Values]:
+    def values(self, owner: bpy.types.ID, paths: Iterable[str]) -> dict[str, Values]:
         """Return the values of each property of `owner`, the object or its data, shape (frames, components).
 
         Raises AnimationError where one is not a finite number. Values from F-curves are not clamped to the
@@ -67,7 +67,7 @@ class PropertySampler:
                 raise AnimationError(name_of(owner), rpt_("what it plays is not a finite number"), path, frame)
         return result
 
-    def _stepped(self, owner: Any, paths: Sequence[str]) -> dict[str, Values]:
+    def _stepped(self, owner: bpy.types.ID, paths: Sequence[str]) -> dict[str, Values]:
         if not paths:
             return {}
         sizes = [len(_numbers(owner, path)) for path in paths]
@@ -80,7 +80,7 @@ class PropertySampler:
         return dict(zip(paths, np.split(rows, np.cumsum(sizes)[:-1], axis=1), strict=True))
 
 
-def curves_of(owner: Any) -> dict[tuple[str, int], bpy.types.FCurve]:
+def curves_of(owner: bpy.types.ID) -> dict[tuple[str, int], bpy.types.FCurve]:
     """Return the F-curves that animate the datablock and have an effect, by path and component."""
     try:
         return {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in channels_of(owner) if plays(fcurve)}
@@ -94,7 +94,7 @@ def has_strips(owner: Any) -> bool:
     return animation is not None and any(len(track.strips) for track in animation.nla_tracks)
 
 
-def is_driven(owner: Any, path: str) -> bool:
+def is_driven(owner: object, path: str) -> bool:
     """Return whether a driver decides the property, or a component of it."""
     return any(driven == path for driven, _ in driven_components(owner))
 
@@ -105,7 +105,7 @@ def driven_components(owner: Any) -> set[tuple[str, int]]:
     return set() if animation is None else {(d.data_path, d.array_index) for d in animation.drivers if not d.mute}
 
 
-def keys_on(owner: Any, paths: Iterable[str]) -> Values:
+def keys_on(owner: bpy.types.ID, paths: Iterable[str]) -> Values:
     """Return the frames of the animator's keys on those properties, ascending."""
     wanted = set(paths)
     try:
@@ -116,7 +116,7 @@ def keys_on(owner: Any, paths: Iterable[str]) -> Values:
     return frames[np.isfinite(frames)]
 
 
-def all_keys(owner: Any) -> Values:
+def all_keys(owner: bpy.types.ID) -> Values:
     """Return the frames of all the animator's keys on the datablock, ascending."""
     return keys_on(owner, {path for path, _ in curves_of(owner)})
 

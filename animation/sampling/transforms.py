@@ -70,11 +70,11 @@ class TransformSampler:
         path = f"{bone_path(owner)}." if bone else ""
         return rotations.from_matrix(self._rotation(owner, self._curves_of(item, path), "", path))
 
-    def before_constraints(self, item: Any) -> Matrices:
+    def before_constraints(self, item: bpy.types.Object) -> Matrices:
         """Return the matrices of the object before its own constraints; raise UnknownMotionError."""
         return self._once((item.session_uid, "", "before"), lambda: self._unconstrained(item))
 
-    def read(self, item: Any, bone: str = "") -> set[int]:
+    def read(self, item: bpy.types.Object, bone: str = "") -> set[int]:
         """Return the `session_uid` of everything read for it: while none of these changes, its matrices stay valid."""
         return self._placed[(item.session_uid, bone or None)][1]
 
@@ -89,11 +89,11 @@ class TransformSampler:
         self._reading |= read
         return matrices
 
-    def _object(self, item: Any) -> Matrices:
+    def _object(self, item: bpy.types.Object) -> Matrices:
         _check(item.constraints, item)
         return self.before_constraints(item)
 
-    def _unconstrained(self, item: Any) -> Matrices:
+    def _unconstrained(self, item: bpy.types.Object) -> Matrices:
         self._reading.add(item.session_uid)
         if item.rigid_body is not None:
             raise UnknownMotionError(rpt_("{:s} is a rigid body", item.name))
@@ -127,12 +127,12 @@ class TransformSampler:
         moved: Matrices = self.matrices(parent, bone.name) @ at_the_tail
         return moved
 
-    def _bone(self, item: Any, bone: Any) -> Matrices:
+    def _bone(self, item: Any, bone: bpy.types.PoseBone) -> Matrices:
         self._reading.add(item.data.session_uid)
         placed: Matrices = self.matrices(item) @ self._posed(item, bone)
         return placed
 
-    def _posed(self, item: Any, bone: Any) -> Matrices:
+    def _posed(self, item: bpy.types.Object, bone: bpy.types.PoseBone) -> Matrices:
         """Return the matrices of the bone in the armature's space."""
         return self._once((item.session_uid, bone.name, "posed"), lambda: self._pose(item, bone))
 
@@ -195,7 +195,7 @@ class TransformSampler:
             self._read[key] = self._played(owner, curves, name, path)
         return self._read[key]
 
-    def _played(self, owner: Any, curves: _Curves, name: str, path: str) -> npt.NDArray[np.float64]:
+    def _played(self, owner: bpy.types.ID, curves: _Curves, name: str, path: str) -> npt.NDArray[np.float64]:
         values = np.empty((len(self.frames), len(still := getattr(owner, name))))
         for index, value in enumerate(still):
             fcurve = curves.get((path + name, index))

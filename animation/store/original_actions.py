@@ -38,7 +38,7 @@ def is_set_aside(action: Any) -> bool:
 
 def originals() -> dict[bpy.types.Action, bpy.types.Action]:
     """Return the original actions by the new ones that were baked from them."""
-    actions: Any = bpy.data.actions
+    actions: bpy.types.BlendDataActions = bpy.data.actions
     return {each[_COPY]: each for each in actions if isinstance(each.get(_COPY), bpy.types.Action)}
 
 

@@ -361,7 +361,7 @@ def _track(datablock: bpy.types.ID, title: str, path: str) -> Track | None:
     return track
 
 
-def _components(owner: Any, name: str) -> tuple[float, ...] | None:
+def _components(owner: bpy.types.ID, name: str) -> tuple[float, ...] | None:
     if name.startswith("["):
         return _custom_components(owner[bpy.utils.unescape_identifier(name[1:-1])])
     prop = owner.bl_rna.properties.get(name)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import bpy
 import numpy as np
@@ -112,7 +112,7 @@ def export_table(item: bpy.types.Object, how: TableContent, bone: str = "") -> t
 
 def _tracks(item: bpy.types.Object, bone: str) -> Iterator[tuple[bpy.types.ID, Track, str]]:
     """Yield the tracks in use that have keys, with their datablocks and their names in the table."""
-    data: Any = item.data
+    data: object = item.data
     keys = getattr(data, "shape_keys", None)
     for datablock in [item] if bone else of_object(item):
         prefix = {item: "", data: "data.", keys: "data.shape_keys."}.get(datablock)

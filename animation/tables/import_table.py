@@ -284,7 +284,7 @@ def _why_unknown(datablock: bpy.types.ID, path: str) -> str:
 def _is_own(datablock: bpy.types.ID, path: str) -> bool:
     """Return whether keys can animate the property: not one of the animation itself, nor of another datablock."""
     owner_path, name = split(path)
-    owner: Any = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
+    owner: bpy.types.ID = datablock.path_resolve(owner_path.removesuffix(".")) if owner_path else datablock
     if path.startswith("animation_data.") or getattr(owner, "id_data", datablock) != datablock:
         return False
     return name.startswith("[") or bool(owner.bl_rna.properties[name].is_animatable)
@@ -325,7 +325,7 @@ def _at(
 def _mode(datablock: bpy.types.ID, owner: str) -> str:
     """Return the rotation mode of the owner; raise AnimationError where it has none."""
     try:
-        thing: Any = datablock.path_resolve(owner.removesuffix(".")) if owner else datablock
+        thing: object = datablock.path_resolve(owner.removesuffix(".")) if owner else datablock
     except ValueError:
         thing = None
     if not hasattr(thing, "rotation_mode"):

@@ -49,7 +49,7 @@ def import_file(job: Job, number: int, outcome: Outcome) -> None:
     outcome.output = target
 
 
-def _options(given: dict[str, Any], scene: Any) -> ImportOptions:
+def _options(given: dict[str, Any], scene: bpy.types.Scene) -> ImportOptions:
     conversion = Conversion(
         axes=file_axes(given),
         scale=given["scale"],

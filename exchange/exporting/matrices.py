@@ -20,7 +20,7 @@ _TURNING = ("TRACK_TO", "DAMPED_TRACK", "LOCKED_TRACK", "COPY_ROTATION", "LIMIT_
 _TRANSFORMS = ("location", "rotation", "scale", "delta_")
 
 
-def why_more_than_keys(obj: Any, parent: Any, aims: bool) -> str:
+def why_more_than_keys(obj: Any, parent: bpy.types.Object, aims: bool) -> str:
     """Return why the object's own channels do not give its motion relative to `parent`; empty where they do.
 
     `parent`: what it hangs from in the file.
@@ -43,7 +43,7 @@ def why_more_than_keys(obj: Any, parent: Any, aims: bool) -> str:
     return ""
 
 
-def inverse_of(obj: Any) -> tuple[Float64Array, Float64Array, float] | None:
+def inverse_of(obj: bpy.types.Object) -> tuple[Float64Array, Float64Array, float] | None:
     """Return the parent inverse as a location, a quaternion and a factor; None where it is not made of these."""
     matrix = np.array(obj.matrix_parent_inverse, dtype=np.float64)
     factor = float(np.cbrt(np.linalg.det(matrix[:3, :3])))
@@ -52,13 +52,13 @@ def inverse_of(obj: Any) -> tuple[Float64Array, Float64Array, float] | None:
     return matrix[:3, 3], rotations.from_matrix(matrix[:3, :3] / factor), factor
 
 
-def frames_of(scene: Any) -> Float64Array:
+def frames_of(scene: bpy.types.Scene) -> Float64Array:
     """Return all frames of the scene."""
     return np.arange(scene.frame_start, scene.frame_end + 1, dtype=np.float64)
 
 
 @contextmanager
-def looked_at(items: Iterable[Any], scene: Any) -> Iterator[None]:
+def looked_at(items: Iterable[Any], scene: bpy.types.Scene) -> Iterator[None]:
     """Let Blender evaluate the objects, hidden ones too, while frames are set; then show the former frame again.
 
     Blender leaves out what is hidden in the viewport, or keyed to be, unless something depends on it.
@@ -81,7 +81,7 @@ class Matrices:
     They are sampled within `looked_at`, and can be asked for afterwards.
     """
 
-    def __init__(self, items: Iterable[Any], scene: Any) -> None:
+    def __init__(self, items: Iterable[Any], scene: bpy.types.Scene) -> None:
         self.scene = scene
         self.frames = frames_of(scene)
         self._worlds: dict[Any, Float64Array] = {obj: np.empty((len(self.frames), 4, 4)) for obj in items}
@@ -99,10 +99,12 @@ class Matrices:
                 worlds[row] = obj.evaluated_get(depsgraph).matrix_world
             yield row + 1
 
-    def world(self, obj: Any) -> Float64Array:
+    def world(self, obj: bpy.types.Object) -> Float64Array:
         return self._worlds[obj]
 
-    def local(self, obj: Any, parent: Any) -> tuple[Float64Array, Float64Array, Float64Array, bool]:
+    def local(
+        self, obj: bpy.types.Object, parent: bpy.types.Object
+    ) -> tuple[Float64Array, Float64Array, Float64Array, bool]:
         """Return locations (n, 3), quaternions (n, 4), scales (n, 3), relative to `parent`, and whether they shear."""
         matrices = self._worlds[obj]
         if parent is not None:

@@ -109,7 +109,7 @@ class Tracks:
         frames = self._sampled_frames(track, add_note)
         return sampled(frames, self._played(track, splines, frames))
 
-    def turns(self, obj: Any, add_note: AddNote) -> Keys:
+    def turns(self, obj: bpy.types.Object, add_note: AddNote) -> Keys:
         """Return the keys of the rotation, as turns from the key before. Raises AnimationError."""
         track = self._rotation()
         if track is None:
@@ -126,7 +126,7 @@ class Tracks:
             return sampled_turns(frames, evaluate_many([splines[0].spline], frames)[0])
         return sampled_turns(frames, _quaternions(track, self._played(track, [], frames)))
 
-    def rotation(self, obj: Any) -> RotationKeys:
+    def rotation(self, obj: bpy.types.Object) -> RotationKeys:
         """Return the rotation as the object's own properties have it. Raises AnimationError."""
         track = self._rotation()
         if track is None:
@@ -262,7 +262,7 @@ def sampled_turns(frames: Float64Array, quaternions: Float64Array) -> Keys:
     return Keys(frames, np.column_stack((angles, axes)), np.zeros((5, len(frames))))
 
 
-def quaternion_of(obj: Any) -> Float64Array:
+def quaternion_of(obj: bpy.types.Object) -> Float64Array:
     """Return the orientation of an object's own rotation property."""
     if obj.rotation_mode == "QUATERNION":
         return rotations.normalise(obj.rotation_quaternion[:])
@@ -272,7 +272,7 @@ def quaternion_of(obj: Any) -> Float64Array:
     return rotations.from_euler(obj.rotation_euler[:], obj.rotation_mode)
 
 
-def _value(datablock: Any, path: str) -> Float64Array:
+def _value(datablock: bpy.types.ID, path: str) -> Float64Array:
     value: Any = datablock.path_resolve(path)
     return np.array([value] if isinstance(value, float) else value[:], dtype=np.float64)
 

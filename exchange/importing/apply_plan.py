@@ -51,7 +51,7 @@ class Applied:
         if not animated and not markers:
             return
         channels = write_action(datablock, name, animated)
-        action: Any = channels.action
+        action: bpy.types.Action = channels.action
         for frame, shown in markers:
             action.pose_markers.new(shown).frame = round(frame)
         for prop in animated:
@@ -95,11 +95,13 @@ def apply(planned: Planned, obj: Any, target: Any, axes: Any, applied: Applied) 
         _cones_and_color(planned, obj.data, applied)
 
 
-def _vector(datablock: Any, path: str, keys: Keys, applied: Applied) -> list[Animated]:
+def _vector(datablock: bpy.types.ID, path: str, keys: Keys, applied: Applied) -> list[Animated]:
     return _property(datablock, path, keys, applied, Settings(keys.cycle))
 
 
-def _property(datablock: Any, path: str, keys: Keys, applied: Applied, settings: Settings | None) -> list[Animated]:
+def _property(
+    datablock: bpy.types.ID, path: str, keys: Keys, applied: Applied, settings: Settings | None
+) -> list[Animated]:
     """Give a property its first value, and keys where there are more; without settings these are samples."""
     value = keys.values[0]
     setattr(datablock, path, value if len(value) > 1 else float(value[0]))
@@ -117,7 +119,7 @@ def _quantity(datablock: Any, name: str, keys: Keys) -> list[Animated]:
     return [] if keys.is_still else [Animated(f'["{name}"]', keys, Settings(keys.cycle))]
 
 
-def _visibility(obj: Any, path: str, keys: Keys, applied: Applied) -> list[Animated]:
+def _visibility(obj: bpy.types.Object, path: str, keys: Keys, applied: Applied) -> list[Animated]:
     setattr(obj, path, bool(keys.values[0, 0]))
     if keys.is_still:
         applied.hold()
@@ -140,7 +142,7 @@ def _aim(obj: Any, target: Any, axes: Any) -> None:
         aim.space_object = axes
 
 
-def _roll(planned: Planned, obj: Any, target: Any, applied: Applied) -> list[Animated]:
+def _roll(planned: Planned, obj: Any, target: object, applied: Applied) -> list[Animated]:
     """Roll the object about its line of sight."""
     keys = planned.keys.get("roll")
     if keys is None or (keys.is_still and keys.values[0, 0] == 0.0):
@@ -161,7 +163,7 @@ def _roll(planned: Planned, obj: Any, target: Any, applied: Applied) -> list[Ani
     return animated
 
 
-def _lens(planned: Planned, camera: Any, applied: Applied) -> None:
+def _lens(planned: Planned, camera: bpy.types.Camera, applied: Applied) -> None:
     keys = planned.keys.get("fov")
     if keys is None or not _is_free(camera, {"lens": LENS}, applied):
         return
@@ -225,7 +227,7 @@ def blend_of(hotspot: float, size: float) -> float:
 
 
 def _color(
-    planned: Planned, datablock: Any, name: str, applied: Applied, animated: list[Animated] | None = None
+    planned: Planned, datablock: bpy.types.ID, name: str, applied: Applied, animated: list[Animated] | None = None
 ) -> None:
     written = list(animated or [])
     if "color" in planned.keys:

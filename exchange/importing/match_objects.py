@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
+import bpy
 import numpy as np
 
 from ...animation.translation import rpt_
@@ -56,13 +57,13 @@ def _names(planned: Planned) -> set[str]:
     return {planned.name, name}
 
 
-def _fits(planned: Planned, obj: Any) -> bool:
+def _fits(planned: Planned, obj: bpy.types.Object) -> bool:
     if planned.kind in ("CAMERA", "LIGHT"):
         return bool(obj.type == planned.kind)
     return obj.type not in ("CAMERA", "LIGHT")
 
 
-def why_left(obj: Any) -> str:
+def why_left(obj: bpy.types.Object) -> str:
     """Return why an object, or a world, can't be animated; empty where it can."""
     shown = obj.data if getattr(obj, "type", "") in ("CAMERA", "LIGHT") else obj
     if obj.library is not None or shown.library is not None:

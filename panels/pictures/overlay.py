@@ -62,7 +62,7 @@ class _State:
 
 
 _state = _State()
-_handle: Any = None
+_handle: object = None
 
 
 def status(context: bpy.types.Context) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import bpy
 import numpy as np
 import numpy.typing as npt
 
@@ -67,7 +68,7 @@ class Plan:
     """All frames, ascending."""
 
 
-def plan(obj: Any, bone: str, trace: Trace) -> Plan:
+def plan(obj: bpy.types.Object, bone: str, trace: Trace) -> Plan:
     keys = _keys(obj, bone, trace)
     gaps = np.diff(keys)
     reach = np.stack([np.concatenate(([0.0], gaps)), np.concatenate((gaps, [0.0]))]) if len(keys) else np.empty((2, 0))

@@ -292,14 +292,14 @@ _BAKED, _APPROXIMATE = 1, 2
 _DAMAGED = n_("its TCB table is damaged ({:s}); Remove TCB takes it away")
 
 
-def table_stamp(action: Any) -> int:
+def table_stamp(action: bpy.types.Action) -> int:
     """Read a number that changes with the action's rows and tracks; 0 where it has no table."""
     stored = action.get(PROPERTY)
     stamp = stored.get("stamp", 0) if hasattr(stored, "get") else 0
     return stamp if isinstance(stamp, int) else 0
 
 
-def has_baked_tracks(action: Any) -> bool:
+def has_baked_tracks(action: bpy.types.Action) -> bool:
     """Return whether the action has baked tracks, without reading its table."""
     stored = action.get(PROPERTY)
     return bool(hasattr(stored, "get") and stored.get("baked", 0))
