@@ -3,7 +3,7 @@
 # BPY=4.2, 4.5, 5.0 or 5.2 chooses the Blender; without it, the newest that the Python found can run.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test version check test-blender test-core test-gui screenshots bench api zip format clean
+.PHONY: help demo test version check test-blender test-core test-gui screenshots bench api zip wheel format clean
 .NOTPARALLEL:
 
 in_blender = python=$$(tools/environment.sh bpy $(BPY)) &&
@@ -12,7 +12,8 @@ in_checks = python=$$(tools/environment.sh check) &&
 help:
 	@echo "make demo      bake the example scene, print a table, save the .blend, a plot and a picture"
 	@echo "make test      format, lint, types, and all tests in Blender (GUI=no, CHECK=no: without those)"
-	@echo "make test-core  tests of the mathematics and file formats, in an environment without Blender"
+	@echo "make test-core  tests of the mathematics and file formats, in an environment without Blender;"
+	@echo "                CORE=oldest: of the mathematics, with Python 3.10 and NumPy 1.24"
 	@echo "                one test: .venv-bpy-5.2/bin/python -m pytest -q tests/animation/test_handles.py -k cycle"
 	@echo "make check     format, lint and types only"
 	@echo "make test-gui  tests in a graphical Blender, where one is set up"
@@ -20,6 +21,7 @@ help:
 	@echo "make bench     what a bake costs, beside what else there is; docs/performance.md has a longer run"
 	@echo "make api       write docs/api.md and docs/api_interp.md anew, from the docstrings"
 	@echo "make zip       build the extension into dist/"
+	@echo "make wheel     build the mathematics alone, tcb-splines, into dist/"
 	@echo "make format    put the code into its format"
 	@echo "make clean     remove what was built; the environments stay (.venv*)"
 	@echo "BPY=4.2|4.5|5.0|5.2 chooses the Blender, as in: make test BPY=4.2"
@@ -44,8 +46,8 @@ test-blender:
 	@$(in_blender) "$$python" -m pytest tests --ignore tests/gui $(in_parallel) $(PYTEST)
 
 test-core:
-	@python=$$(tools/environment.sh core) && \
-	    "$$python" -m pytest -q -m "not slow" tests/interp tests/formats $(in_parallel) $(PYTEST)
+	@python=$$(tools/environment.sh core $(CORE)) && "$$python" -m pytest -q -m "not slow" \
+	  tests/interp $(if $(filter oldest,$(CORE)),,tests/formats) $(in_parallel) $(PYTEST)
 	@echo "Left out: tests marked slow, and all that need Blender; make test runs them"
 
 # Two windows at a time, each on a screen of its own: a test waits for most of its time.
@@ -63,6 +65,9 @@ api:
 
 zip:
 	@$(in_blender) "$$python" tools/build_zip.py
+
+wheel:
+	@python=$$(tools/environment.sh core) && "$$python" -m pip wheel --quiet --no-deps --wheel-dir dist . && ls dist/*.whl
 
 format:
 	@$(in_checks) "$$python" -m ruff check --fix . && "$$python" -m ruff format .

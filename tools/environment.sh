@@ -5,7 +5,8 @@
 #                                   VERSION the newest of which there is one, else the newest that `python3` can run,
 #                                   or failing that any Python found
 # environment.sh bench [VERSION]    the same, and what tools/bench.py measures against
-# environment.sh core               a virtual environment without Blender, for the tests that need none
+# environment.sh core [oldest]      a virtual environment without Blender, for the tests that need none: of the newest
+#                                   Python and NumPy, or the oldest that the package of the mathematics works with
 # environment.sh check              a virtual environment with the format, lint and type checkers
 # environment.sh versions           the Blender versions that this project is tested with
 # environment.sh runnable VERSION   exit status 0 if this machine has the Python which that Blender needs
@@ -174,9 +175,14 @@ case ${1:-} in
     echo "$python"
     ;;
   core)
-    python_version=$(python_of "$(default_version)")
-    set_up .venv-core "$python_version" requirements-tests.txt
-    echo "$root/.venv-core/bin/python"
+    if [[ ${2:-} == oldest ]]; then
+      set_up .venv-core-oldest 3.10 requirements-core-oldest.txt
+      echo "$root/.venv-core-oldest/bin/python"
+    else
+      python_version=$(python_of "$(default_version)")
+      set_up .venv-core "$python_version" requirements-tests.txt
+      echo "$root/.venv-core/bin/python"
+    fi
     ;;
   check)
     python_version=$(python_of "$(default_version)")
@@ -197,7 +203,7 @@ case ${1:-} in
     in_graphical "${@:2}"
     ;;
   *)
-    sed -n '3,15s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+    sed -n '3,16s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
     exit 2
     ;;
 esac
