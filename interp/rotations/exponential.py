@@ -30,8 +30,9 @@ def turned(turn: Float64Array, vectors: Float64Array) -> Float64Array:
 
 def rotated(q: Float64Array, vectors: Float64Array) -> Float64Array:
     """Return vectors turned by unit quaternions."""
-    still = np.concatenate([np.zeros_like(vectors[:1]), vectors])
-    return sphere.product(sphere.product(q, still), sphere.conjugate(q))[1:]
+    across = cross(2.0 * q[1:], vectors)
+    result: Float64Array = vectors + q[0] * across + cross(q[1:], across)
+    return result
 
 
 def _jacobian(angle: Float64Array) -> tuple[Float64Array, Float64Array]:

@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Curves on the sphere of quaternions from four control quaternions a segment: de Casteljau and squad.
+"""Curves on the sphere of quaternions from four quaternions a segment: de Casteljau, squad and Shoemake's blend.
 
-Both are slerps of slerps. Written so they cost two sines an arc and eight multiplications to build each quaternion
+All are slerps of slerps. Written so they cost two sines an arc and eight multiplications to build each quaternion
 between. The values here come from the Gram form instead: the sample is a weighted sum of the segment's four controls,
 and the weights need only the angles of the arcs, whose cosines are sums of weights times the six dot products of the
-controls. No quaternion between is built, and terms of the segment alone are computed once a segment. Only near-
-antipodal arcs, where a cosine does not determine the angle well enough, and derivatives go through the slerps as
-written.
+controls. No quaternion between is built, and terms of the segment alone are computed once a segment. Derivatives of the
+weights give angular velocities. Only near-antipodal arcs, where a cosine does not determine the angle well enough, arcs
+that turn fast where they vanish, and second derivatives go through the slerps as written.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import Protocol
+from typing import TypeVar
 
 import numpy as np
 
@@ -27,6 +29,12 @@ _LEAST_COSINE = -0.9
 # The largest cosine whose angle is not 0; slerp's weights at that angle, 1.5e-8, are the straight ones to the last bit.
 _MOST_COSINE = 1.0 - 2.0**-53
 
+# Where an arc's cosine changes by more than this times its sine's square, rounding of that cosine costs the derivatives
+# of the weights two digits.
+_SUDDEN = 64.0
+# Rounding changes the cosine of arcs that do not change at all by no more.
+_NO_RATE = 1e-13
+
 
 def _ready_arcs(p: Float64Array, q: Float64Array) -> tuple[Float64Array, Float64Array, Float64Array]:
     """Return half the angles of arcs, their 1 / sine and cosines for `_weights`, which needs angles above 0."""
@@ -39,33 +47,63 @@ def _ready_arcs(p: Float64Array, q: Float64Array) -> tuple[Float64Array, Float64
     return 0.5 * angle, np.divide(1.0, sine, out=np.zeros_like(sine), where=sine > 0.0), sphere.dot(p, q)
 
 
-def _weights(
-    half_angle: Float64Array, inverse_sine: Float64Array, cosine: Float64Array, u: Float64Array
-) -> tuple[Float64Array, Float64Array]:
+class _Rated:
+    """Numbers with their derivatives, which sums and products carry along."""
+
+    __array_ufunc__ = None
+    __slots__ = ("rate", "value")
+
+    def __init__(self, value: Float64Array, rate: Float64Array | float) -> None:
+        self.value, self.rate = value, rate
+
+    def __add__(self, other: _Rated) -> _Rated:
+        """Return the sum."""
+        return _Rated(self.value + other.value, self.rate + other.rate)
+
+    def __mul__(self, other: _Rated | Float64Array | float) -> _Rated:
+        """Return the product; a plain number is constant."""
+        if isinstance(other, _Rated):
+            return _Rated(self.value * other.value, self.rate * other.value + self.value * other.rate)
+        return _Rated(self.value * other, self.rate * other)
+
+    __rmul__ = __mul__
+
+
+_Number = TypeVar("_Number", Float64Array, _Rated)
+
+
+def _slerp_weights(
+    half_angle: Float64Array, inverse_sine: Float64Array, cosine: Float64Array | _Rated, u: _Number
+) -> tuple[_Number, _Number]:
     """Return slerp's weights of an arc's start and end at u.
 
-    With angle a they are sin((1-u) a) / sin(a) = cos(u a) - cos(a) b and b = sin(u a) / sin(a). One tangent gives this
-    sine and cosine both, and where NumPy has a vector unit to use, it is eight times faster than its sine. At u = 0
-    they are exactly 1 and 0.
+    With angle a they are sin((1-u) a) / sin(a) = cos(u a) - cos(a) b and b = sin(u a) / sin(a). The
+    derivatives of the angle are those of its cosine over -sin(a), which cancels.
     """
-    tangent = np.tan(u * half_angle)
-    versed = 2.0 / (1.0 + tangent * tangent)
-    end: Float64Array = tangent * versed
-    end *= inverse_sine
-    versed -= 1.0
-    versed -= cosine * end
-    return versed, end
+    t, g = (each.value if isinstance(each, _Rated) else each for each in (u, cosine))
+    along, across = sphere.cosine_and_sine(t * half_angle)
+    end = across * inverse_sine
+    start = along - g * end
+    if not isinstance(u, _Rated):
+        return start, end
+    pace = 2.0 * half_angle * u.rate
+    end_rate, start_rate = pace * inverse_sine * along, -pace * across
+    if isinstance(cosine, _Rated):
+        end_rate -= cosine.rate * ((t * along - end * g) * inverse_sine * inverse_sine)
+        start_rate -= cosine.rate * (end * (1.0 - t))
+    start_rate -= g * end_rate
+    return _Rated(start, start_rate), _Rated(end, end_rate)
 
 
-def _weights_of_cosine(cosine: Float64Array, u: Float64Array) -> tuple[Float64Array, Float64Array]:
+def _weights_of_cosine(cosine: _Number, u: _Number) -> tuple[_Number, _Number]:
     """Return slerp's weights at u of an arc of which only the cosine is known, not near -1."""
-    cosine = np.minimum(np.maximum(cosine, _LEAST_COSINE), _MOST_COSINE)
-    return _weights(0.5 * np.arccos(cosine), 1.0 / np.sqrt((1.0 - cosine) * (1.0 + cosine)), cosine, u)
+    value = cosine.value if isinstance(cosine, _Rated) else cosine
+    value = np.minimum(np.maximum(value, _LEAST_COSINE), _MOST_COSINE)
+    clipped = _Rated(value, cosine.rate) if isinstance(cosine, _Rated) else value
+    return _slerp_weights(0.5 * np.arccos(value), 1.0 / np.sqrt((1.0 - value) * (1.0 + value)), clipped, u)
 
 
-def _blend(
-    controls: Float64Array, weights: tuple[Float64Array, Float64Array, Float64Array, Float64Array]
-) -> Float64Array:
+def _blend(controls: Float64Array, weights: Sequence[Float64Array | float]) -> Float64Array:
     """Return the weighted sums of four controls, (4 controls, 4 components, samples) -> (4 components, samples)."""
     total: Float64Array = controls[0] * weights[0]
     for control, weight in zip(controls[1:], weights[1:], strict=True):
@@ -73,7 +111,65 @@ def _blend(
     return total
 
 
-class DeCasteljau:
+class GramCurve(ABC):
+    """Segments whose points are weighted sums of four quaternions of the segment.
+
+    Parameters
+    ----------
+    controls : ndarray, shape (4, 4, K)
+        The quaternions, components, segments.
+    constants : sequence of ndarray, shape (K,)
+        What else `_construct` needs of a segment: angles, and dot products of the controls.
+    steep : ndarray of bool, shape (K,)
+        The segments that have an arc of their own near half a circle.
+    """
+
+    def __init__(self, controls: Float64Array, constants: Iterable[Float64Array], steep: BoolArray) -> None:
+        self._controls = controls
+        self._steep = steep
+        self._any_steep = bool(steep.any())
+        self._columns = np.concatenate([controls.reshape(16, -1), np.stack([*constants])])
+
+    @staticmethod
+    @abstractmethod
+    def _construct(constants: Float64Array, u: _Number) -> tuple[Sequence[_Number], Sequence[_Number]]:
+        """Return the weights of the four controls at u, and the cosines of the arcs between points that move."""
+
+    @abstractmethod
+    def value_and_derivatives(self, segment: IndexArray, u: Float64Array) -> sphere.WithDerivatives:
+        """Return quaternions with their first and second derivatives by u, (4, samples) each, by slerps as written."""
+
+    def value(self, segment: IndexArray, u: Float64Array) -> Float64Array:
+        """Return the quaternions at u, shape (4, samples)."""
+        columns = self._columns.take(segment, axis=1)
+        weights, cosines = self._construct(columns[16:], u)
+        values = _blend(columns[:16].reshape(4, 4, -1), weights)
+        least = cosines[0]
+        for cosine in cosines[1:]:
+            least = np.minimum(least, cosine)
+        if self._any_steep or least.min(initial=1.0) < _LEAST_COSINE:
+            careful = np.flatnonzero((least < _LEAST_COSINE) | self._steep[segment])
+            values[:, careful] = self.value_and_derivatives(segment[careful], u[careful]).value
+        return values
+
+    def value_and_rate(self, segment: IndexArray, u: Float64Array) -> tuple[Float64Array, Float64Array]:
+        """Return quaternions and their derivatives by u, both of shape (4, samples)."""
+        columns = self._columns.take(segment, axis=1)
+        weights, cosines = self._construct(columns[16:], _Rated(u, 1.0))
+        controls = columns[:16].reshape(4, 4, -1)
+        values = _blend(controls, [weight.value for weight in weights])
+        rates = _blend(controls, [weight.rate for weight in weights])
+        careful = self._steep[segment]
+        for cosine in cosines:
+            sine_square = (1.0 - cosine.value) * (1.0 + cosine.value)
+            careful |= (cosine.value < _LEAST_COSINE) | (np.abs(cosine.rate) > _SUDDEN * sine_square + _NO_RATE)
+        if careful.any():
+            at = np.flatnonzero(careful)
+            values[:, at], rates[:, at], _ = self.value_and_derivatives(segment[at], u[at])
+        return values, rates
+
+
+class DeCasteljau(GramCurve):
     """Segments of the de Casteljau construction (docs/formulas.md, "De Casteljau on the sphere").
 
     Parameters
@@ -83,22 +179,19 @@ class DeCasteljau:
     """
 
     def __init__(self, controls: Float64Array) -> None:
-        self._controls = controls
         c0, c1, c2, c3 = controls
         arcs = [_ready_arcs(c0, c1), _ready_arcs(c1, c2), _ready_arcs(c2, c3)]
         dots = [sphere.dot(c0, c2), sphere.dot(c1, c3), sphere.dot(c0, c3)]
-        self._steep: BoolArray = np.minimum(np.minimum(arcs[0][2], arcs[1][2]), arcs[2][2]) < _LEAST_COSINE
-        self._any_steep = bool(self._steep.any())
-        self._columns = np.concatenate([controls.reshape(16, -1), np.stack([*chain.from_iterable(arcs), *dots])])
+        steep = np.minimum(np.minimum(arcs[0][2], arcs[1][2]), arcs[2][2]) < _LEAST_COSINE
+        super().__init__(controls, [*chain.from_iterable(arcs), *dots], steep)
 
-    def value(self, segment: IndexArray, u: Float64Array) -> Float64Array:
-        """Return the quaternions at u, shape (4, samples)."""
-        columns = self._columns.take(segment, axis=1)
-        half0, per_sine0, g01, half1, per_sine1, g12, half2, per_sine2, g23, g02, g13, g03 = columns[16:]
+    @staticmethod
+    def _construct(constants: Float64Array, u: _Number) -> tuple[Sequence[_Number], Sequence[_Number]]:
+        half0, per_sine0, g01, half1, per_sine1, g12, half2, per_sine2, g23, g02, g13, g03 = constants
         # First level: e0, e1, e2 between neighbouring controls; second: f0, f1 between those; third: the sample.
-        a0, b0 = _weights(half0, per_sine0, g01, u)
-        a1, b1 = _weights(half1, per_sine1, g12, u)
-        a2, b2 = _weights(half2, per_sine2, g23, u)
+        a0, b0 = _slerp_weights(half0, per_sine0, g01, u)
+        a1, b1 = _slerp_weights(half1, per_sine1, g12, u)
+        a2, b2 = _slerp_weights(half2, per_sine2, g23, u)
         e0_e1 = a0 * (a1 * g01 + b1 * g02) + b0 * (a1 + b1 * g12)
         e1_e2 = a1 * (a2 * g12 + b2 * g13) + b1 * (a2 + b2 * g23)
         e0_e2 = a0 * (a2 * g02 + b2 * g03) + b0 * (a2 * g12 + b2 * g13)
@@ -107,24 +200,7 @@ class DeCasteljau:
         f0_f1 = f0_0 * (f1_1 * e0_e1 + f1_2 * e0_e2) + f0_1 * (f1_1 + f1_2 * e1_e2)
         x0, x1 = _weights_of_cosine(f0_f1, u)
         y0, y1, y2 = x0 * f0_0, x0 * f0_1 + x1 * f1_1, x1 * f1_2
-        values = _blend(columns[:16].reshape(4, 4, -1), (y0 * a0, y0 * b0 + y1 * a1, y1 * b1 + y2 * a2, y2 * b2))
-        least = np.minimum(np.minimum(e0_e1, e1_e2), f0_f1)
-        if self._any_steep or least.min(initial=1.0) < _LEAST_COSINE:
-            careful = np.flatnonzero((least < _LEAST_COSINE) | self._steep[segment])
-            values[:, careful] = self.value_and_rate(segment[careful], u[careful])[0]
-        return values
-
-    def value_and_rate(self, segment: IndexArray, u: Float64Array) -> tuple[Float64Array, Float64Array]:
-        """Return quaternions and their derivatives by u, both of shape (4, samples), by slerps as written."""
-        points = list(self._controls.take(segment, axis=2))
-        rates = [np.zeros_like(points[0])] * len(points)
-        while len(points) > 1:
-            steps = [
-                sphere.slerp_with_rate(points[i], rates[i], points[i + 1], rates[i + 1], u, 1.0)
-                for i in range(len(points) - 1)
-            ]
-            points, rates = [step[0] for step in steps], [step[1] for step in steps]
-        return points[0], rates[0]
+        return (y0 * a0, y0 * b0 + y1 * a1, y1 * b1 + y2 * a2, y2 * b2), (e0_e1, e1_e2, f0_f1)
 
     def value_and_derivatives(self, segment: IndexArray, u: Float64Array) -> sphere.WithDerivatives:
         """Return quaternions with their first and second derivatives by u, each of shape (4, samples)."""
@@ -135,7 +211,7 @@ class DeCasteljau:
         return points[0]
 
 
-class Squad:
+class Squad(GramCurve):
     """Segments of the squad construction (docs/formulas.md, "Squad").
 
     Parameters
@@ -145,35 +221,20 @@ class Squad:
     """
 
     def __init__(self, controls: Float64Array) -> None:
-        self._controls = controls
         c0, c1, c2, c3 = controls
         arcs = [_ready_arcs(c0, c3), _ready_arcs(c1, c2)]
         dots = [sphere.dot(c0, c1), sphere.dot(c0, c2), sphere.dot(c3, c1), sphere.dot(c3, c2)]
-        self._steep: BoolArray = np.minimum(arcs[0][2], arcs[1][2]) < _LEAST_COSINE
-        self._any_steep = bool(self._steep.any())
-        self._columns = np.concatenate([controls.reshape(16, -1), np.stack([*chain.from_iterable(arcs), *dots])])
+        steep = np.minimum(arcs[0][2], arcs[1][2]) < _LEAST_COSINE
+        super().__init__(controls, [*chain.from_iterable(arcs), *dots], steep)
 
-    def value(self, segment: IndexArray, u: Float64Array) -> Float64Array:
-        """Return the quaternions at u, shape (4, samples)."""
-        columns = self._columns.take(segment, axis=1)
-        half0, per_sine0, g03, half1, per_sine1, g12, g01, g02, g31, g32 = columns[16:]
-        a0, b0 = _weights(half0, per_sine0, g03, u)
-        a1, b1 = _weights(half1, per_sine1, g12, u)
+    @staticmethod
+    def _construct(constants: Float64Array, u: _Number) -> tuple[Sequence[_Number], Sequence[_Number]]:
+        half0, per_sine0, g03, half1, per_sine1, g12, g01, g02, g31, g32 = constants
+        a0, b0 = _slerp_weights(half0, per_sine0, g03, u)
+        a1, b1 = _slerp_weights(half1, per_sine1, g12, u)
         e0_e1 = a0 * (a1 * g01 + b1 * g02) + b0 * (a1 * g31 + b1 * g32)
-        x0, x1 = _weights_of_cosine(e0_e1, 2.0 * u * (1.0 - u))
-        values = _blend(columns[:16].reshape(4, 4, -1), (x0 * a0, x1 * a1, x1 * b1, x0 * b0))
-        if self._any_steep or e0_e1.min(initial=1.0) < _LEAST_COSINE:
-            careful = np.flatnonzero((e0_e1 < _LEAST_COSINE) | self._steep[segment])
-            values[:, careful] = self.value_and_rate(segment[careful], u[careful])[0]
-        return values
-
-    def value_and_rate(self, segment: IndexArray, u: Float64Array) -> tuple[Float64Array, Float64Array]:
-        """Return quaternions and their derivatives by u, both of shape (4, samples), by slerps as written."""
-        c0, c1, c2, c3 = self._controls.take(segment, axis=2)
-        still = np.zeros_like(c0)
-        keys = sphere.slerp_with_rate(c0, still, c3, still, u, 1.0)
-        between = sphere.slerp_with_rate(c1, still, c2, still, u, 1.0)
-        return sphere.slerp_with_rate(*keys, *between, 2.0 * u * (1.0 - u), 2.0 - 4.0 * u)
+        x0, x1 = _weights_of_cosine(e0_e1, _between(u))
+        return (x0 * a0, x1 * a1, x1 * b1, x0 * b0), (e0_e1,)
 
     def value_and_derivatives(self, segment: IndexArray, u: Float64Array) -> sphere.WithDerivatives:
         """Return quaternions with their first and second derivatives by u, each of shape (4, samples)."""
@@ -185,26 +246,105 @@ class Squad:
         )
 
 
-class SphereCurve(Protocol):
-    """Segments of a curve on the sphere, with its derivatives by the local parameter."""
+def _between(u: _Number) -> _Number:
+    """Return squad's blend of its two arcs, 2 u (1 - u)."""
+    if isinstance(u, _Rated):
+        return _Rated(2.0 * u.value * (1.0 - u.value), (2.0 - 4.0 * u.value) * u.rate)
+    return 2.0 * u * (1.0 - u)
 
-    def value(self, segment: IndexArray, u: Float64Array) -> Float64Array:
-        """Return the quaternions at u, shape (4, samples)."""
-        ...
 
-    def value_and_rate(self, segment: IndexArray, u: Float64Array) -> tuple[Float64Array, Float64Array]:
-        """Return quaternions and their derivatives by u, both of shape (4, samples)."""
-        ...
+class Blend(GramCurve):
+    """Segments blended from the arc between their keys and those that leave and arrive at them.
+
+    Parameters
+    ----------
+    start, end : ndarray, shape (4, K)
+        The keys.
+    leaving, arriving : ndarray, shape (3, K)
+        Angular velocities by u at both.
+    weight : ndarray, shape (2, K)
+        Of the curve that arrives right, as a + b u.
+    """
+
+    def __init__(
+        self,
+        start: Float64Array,
+        end: Float64Array,
+        leaving: Float64Array,
+        arriving: Float64Array,
+        weight: Float64Array,
+    ) -> None:
+        self._parts = np.concatenate([start, end, leaving, arriving, weight])
+        half_angle, cosine_row = _ready_arcs(start, end)[:2], sphere.dot(start, end)
+        # A quarter circle on from the keys in the directions of their velocities; 0 where there is none.
+        speeds = sphere.length(leaving), sphere.length(arriving)
+        ahead, behind = (
+            sphere.product(np.concatenate([np.zeros_like(turn[:1]), turn]), q)
+            * np.divide(1.0, speed, out=np.zeros_like(speed), where=speed > 0.0)
+            for turn, q, speed in ((leaving, start, speeds[0]), (arriving, end, speeds[1]))
+        )
+        dots = [sphere.dot(ahead, end), sphere.dot(start, behind), sphere.dot(ahead, behind)]
+        constants = [*half_angle, cosine_row, speeds[0] / 2.0, speeds[1] / 2.0, *dots, *weight]
+        super().__init__(np.stack([start, ahead, behind, end]), constants, cosine_row < _LEAST_COSINE)
+
+    @staticmethod
+    def _construct(constants: Float64Array, u: _Number) -> tuple[Sequence[_Number], Sequence[_Number]]:
+        half, per_sine, g, leaving, arriving, ahead_end, start_behind, ahead_behind, constant, slope = constants
+        a, b = _slerp_weights(half, per_sine, g, u)
+        # The point that leaves the start, that on the arc between the keys, and the one that arrives at the end.
+        c1, s1 = _turning(leaving, u, 0.0)
+        c2, s2 = _turning(arriving, u, 1.0)
+        left_arc = c1 * (a + b * g) + s1 * (b * ahead_end)
+        right_arc = a * (c2 * g + s2 * start_behind) + b * c2
+        ends = c1 * (c2 * g + s2 * start_behind) + s1 * (c2 * ahead_end + s2 * ahead_behind)
+        x0, x1 = _weights_of_cosine(left_arc, u)
+        y0, y1 = _weights_of_cosine(right_arc, u)
+        across = x0 * y0 * left_arc + x0 * y1 * ends + x1 * y0 + x1 * y1 * right_arc
+        z0, z1 = _weights_of_cosine(across, _linear(constant, slope, u))
+        between = z0 * x1 + z1 * y0
+        weights = (z0 * x0 * c1 + between * a, z0 * x0 * s1, z1 * y1 * s2, between * b + z1 * y1 * c2)
+        return weights, (left_arc, right_arc, across)
 
     def value_and_derivatives(self, segment: IndexArray, u: Float64Array) -> sphere.WithDerivatives:
         """Return quaternions with their first and second derivatives by u, each of shape (4, samples)."""
-        ...
+        parts = self._parts.take(segment, axis=1)
+        start, end, leaving, arriving, (constant, slope) = np.split(parts, [4, 8, 11, 14])
+        at = local_parameter(u)
+        between = sphere.slerp_with_derivatives(constant_points(start), constant_points(end), at)
+        left = sphere.slerp_with_derivatives(_turning_points(start, leaving, u), between, at)
+        right = sphere.slerp_with_derivatives(between, _turning_points(end, arriving, u - 1.0), at)
+        return sphere.slerp_with_derivatives(
+            left, right, sphere.WithDerivatives(constant + slope * u, slope, np.zeros_like(u))
+        )
+
+
+def _turning(speed: Float64Array, u: _Number, origin: float) -> tuple[_Number, _Number]:
+    """Return cosine and sine of an angle that grows with u at a speed, from 0 at the origin."""
+    angle = speed * ((u.value if isinstance(u, _Rated) else u) - origin)
+    cosine, sine = sphere.cosine_and_sine(0.5 * angle)
+    if isinstance(u, _Rated):
+        return _Rated(cosine, -speed * sine * u.rate), _Rated(sine, speed * cosine * u.rate)
+    return cosine, sine
+
+
+def _linear(constant: Float64Array, slope: Float64Array, u: _Number) -> _Number:
+    """Return constant + slope u."""
+    if isinstance(u, _Rated):
+        return _Rated(constant + slope * u.value, slope * u.rate)
+    return constant + slope * u
+
+
+def _turning_points(q: Float64Array, velocity: Float64Array, u: Float64Array) -> sphere.WithDerivatives:
+    """Return quaternions that turn at constant angular velocities, from q at 0."""
+    value = sphere.product(sphere.exp(u * velocity / 2.0), q)
+    half = np.concatenate([np.zeros_like(velocity[:1]), velocity / 2.0])
+    return sphere.WithDerivatives(value, sphere.product(half, value), -sphere.dot(half, half) * value)
 
 
 class RotationSegments:
     """Segments of rotation tracks: a curve on the sphere, with whole turns added to it."""
 
-    def __init__(self, curve: SphereCurve, whole_turns: WholeTurns | None = None) -> None:
+    def __init__(self, curve: GramCurve, whole_turns: WholeTurns | None = None) -> None:
         self._curve = curve
         self.whole_turns = whole_turns
 

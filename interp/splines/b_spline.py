@@ -233,31 +233,46 @@ class _CumulativeTurns:
         held = tracks.last[~tracks.looped]
         for turn in self._turns:
             turn[:, held] = 0.0
+        self._sizes = [sphere.length(turn) for turn in self._turns]
+        self._axes = [
+            np.divide(turn, size, out=np.zeros_like(turn), where=size > 0.0)
+            for turn, size in zip(self._turns, self._sizes, strict=True)
+        ]
 
     def evaluate(self, segment: IndexArray, u: Float64Array, nu: int) -> Float64Array:
         """Return values or derivatives by u, shape (components, samples)."""
-        turns = [turn[:, segment] for turn in self._turns]
-        steps = [turn * along for turn, along in zip(turns, self._weights.at(segment, u, 0), strict=True)]
-        control = self._control[:, segment]
+        steps = self._steps(segment, self._weights.at(segment, u, 0))
+        control = self._control.take(segment, axis=1)
         if nu == 0:
             values = control
             for step in steps:
-                values = sphere.product(values, sphere.exp(step / 2.0))
+                values = sphere.product(values, step)
             return values
+        turns = [turn.take(segment, axis=1) for turn in self._turns]
         rates = [turn * rate for turn, rate in zip(turns, self._weights.at(segment, u, 1), strict=True)]
         velocity = np.zeros_like(rates[0])
         if nu == 1:
             for step, rate in zip(steps[::-1], rates[::-1], strict=True):
-                velocity = turned(step, rate + velocity)
+                velocity = rotated(step, rate + velocity)
             return rotated(control, velocity)
         changes = [turn * change for turn, change in zip(turns, self._weights.at(segment, u, 2), strict=True)]
         acceleration = np.zeros_like(velocity)
         for step, rate, change in zip(steps[::-1], rates[::-1], changes[::-1], strict=True):
             # Each turn's rate is along its own axis, which the turn does not change.
-            velocity, acceleration = turned(step, velocity), turned(step, acceleration)
+            velocity, acceleration = rotated(step, velocity), rotated(step, acceleration)
             acceleration = change + acceleration + cross(rate, velocity)
             velocity = rate + velocity
         return rotated(control, acceleration)
+
+    def _steps(self, segment: IndexArray, along: Sequence[Float64Array]) -> list[Float64Array]:
+        """Return the quaternions of parts of the three turns, each of shape (4, samples)."""
+        steps = []
+        for size, axis, part in zip(self._sizes, self._axes, along, strict=True):
+            step = np.empty((4, len(segment)))
+            step[0], sine = sphere.cosine_and_sine(size.take(segment) * (0.25 * part))
+            step[1:] = axis.take(segment, axis=1) * sine
+            steps.append(step)
+        return steps
 
 
 def _controls(

@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..batch import Continuity, IndexArray, KeyBatch, Method
+from ..batch import Continuity, KeyBatch, Method
 from ..keys import Float64Array
 from ..messages import n_
 from ..rotations import sphere
 from ..rotations.orientations import OrientationSpline, neighbours, path_signs
-from ..rotations.sphere_curves import DeCasteljau, RotationSegments, constant_points, local_parameter
+from ..rotations.sphere_curves import Blend, DeCasteljau, RotationSegments
 
 
 class RotationSpline(OrientationSpline):
@@ -95,57 +95,7 @@ class BlendSpline(OrientationSpline):
         alone = first[last - first == 1]
         arc = 2.0 * sphere.log(sphere.product(q[:, alone + 1], sphere.conjugate(q[:, alone])))
         leaving[:, alone] = arriving[:, alone] = arc
-        return RotationSegments(_Blend(q, q[:, tracks.segment_end], leaving, arriving, weight))
-
-
-class _Blend:
-    """Segments that are blended from the arc between their keys and those that leave and arrive at them.
-
-    Parameters
-    ----------
-    start, end : ndarray, shape (4, K)
-        The keys.
-    leaving, arriving : ndarray, shape (3, K)
-        Angular velocities by u at both.
-    weight : ndarray, shape (2, K)
-        Of the curve that arrives right, as a + b u.
-    """
-
-    def __init__(
-        self,
-        start: Float64Array,
-        end: Float64Array,
-        leaving: Float64Array,
-        arriving: Float64Array,
-        weight: Float64Array,
-    ) -> None:
-        self._columns = np.concatenate([start, end, leaving, arriving, weight])
-
-    def value(self, segment: IndexArray, u: Float64Array) -> Float64Array:
-        start, end, leaving, arriving, (constant, slope) = self._of_segments(segment)
-        between = sphere.slerp(start, end, u)
-        left = sphere.slerp(_turned(start, u * leaving), between, u)
-        right = sphere.slerp(between, _turned(end, (u - 1.0) * arriving), u)
-        return sphere.slerp(left, right, constant + slope * u)
-
-    def value_and_rate(self, segment: IndexArray, u: Float64Array) -> tuple[Float64Array, Float64Array]:
-        return self.value_and_derivatives(segment, u)[:2]
-
-    def value_and_derivatives(self, segment: IndexArray, u: Float64Array) -> sphere.WithDerivatives:
-        start, end, leaving, arriving, (constant, slope) = self._of_segments(segment)
-        at = local_parameter(u)
-        between = sphere.slerp_with_derivatives(constant_points(start), constant_points(end), at)
-        left = sphere.slerp_with_derivatives(_turning(start, leaving, u), between, at)
-        right = sphere.slerp_with_derivatives(between, _turning(end, arriving, u - 1.0), at)
-        return sphere.slerp_with_derivatives(
-            left, right, sphere.WithDerivatives(constant + slope * u, slope, np.zeros_like(u))
-        )
-
-    def _of_segments(
-        self, segment: IndexArray
-    ) -> tuple[Float64Array, Float64Array, Float64Array, Float64Array, Float64Array]:
-        columns = self._columns.take(segment, axis=1)
-        return columns[:4], columns[4:8], columns[8:11], columns[11:14], columns[14:]
+        return RotationSegments(Blend(q, q[:, tracks.segment_end], leaving, arriving, weight))
 
 
 class _Controls(NamedTuple):
@@ -175,13 +125,6 @@ def _controls(splines: Sequence[OrientationSpline], tracks: KeyBatch) -> _Contro
 def _turned(q: Float64Array, turn: Float64Array) -> Float64Array:
     """Return quaternions turned by rotation vectors."""
     return sphere.product(sphere.exp(turn / 2.0), q)
-
-
-def _turning(q: Float64Array, velocity: Float64Array, u: Float64Array) -> sphere.WithDerivatives:
-    """Return quaternions that turn at constant angular velocities, from q at 0."""
-    value = _turned(q, u * velocity)
-    half = np.concatenate([np.zeros_like(velocity[:1]), velocity / 2.0])
-    return sphere.WithDerivatives(value, sphere.product(half, value), -sphere.dot(half, half) * value)
 
 
 METHOD = Method(
