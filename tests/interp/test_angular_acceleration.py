@@ -39,6 +39,7 @@ def parameters_with_long_eases(generator, keys):
     return parameters
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("construction", "cycle", "step"), all_pairs(CONSTRUCTIONS, CYCLES, [0.0, 1e-9, 1e-6, 1e-3, 0.1, 0.5, 1.5, 3.0])
 )
@@ -117,6 +118,7 @@ class _WholeTurns:
         return exact.multiply(exact.exp(outer), exact.multiply(exact.exp(inner), self.rest.rotation(frame)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("construction", CONSTRUCTIONS)
 @pytest.mark.parametrize("tilt", [0.0, 1e-9, 1e-4, 0.1, 1.0])
 def test_whole_turns_agree_with_differences_at_50_digits(construction, tilt):
@@ -141,7 +143,7 @@ def test_whole_turns_agree_with_differences_at_50_digits(construction, tilt):
 
 # Limited as in test_rotation_spline's test of one axis, and for its reason.
 @pytest.mark.parametrize(("construction", "largest"), [("DE_CASTELJAU", 130), ("SQUAD", 78)])
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(
     turns=st.lists(st.tuples(st.integers(-3, 3), st.floats(0, 1)), min_size=2, max_size=6),
     lengths=st.lists(st.floats(0.1, 50), min_size=6, max_size=6),
@@ -162,7 +164,7 @@ def test_about_one_axis_it_is_the_second_derivative_of_the_angle(construction, l
     np.testing.assert_allclose(spline(at, 2), expected, rtol=0, atol=1e-9 * max(1.0, np.abs(expected).max()))
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6), st.sampled_from(CYCLES), st.sampled_from(CONSTRUCTIONS), st.sampled_from(ENDS))
 def test_turning_the_parent_turns_it_and_turning_the_body_leaves_it(seed, cycle, construction, ends):
     generator = np.random.default_rng(seed)

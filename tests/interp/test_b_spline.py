@@ -28,7 +28,7 @@ def as_scipy(q):
 
 
 @given(st.lists(st.floats(0.01, 100.0), min_size=1, max_size=12), st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_values_are_scipys_with_knots_at_the_keys_and_natural_ends(lengths, seed):
     frames = np.cumsum([-7.0, *lengths])
     values = np.random.default_rng(seed).normal(size=(len(frames), 2)) * 10.0
@@ -64,7 +64,7 @@ def test_a_loop_is_scipys_periodic_spline():
 
 
 @given(st.lists(st.floats(0.01, 100.0), min_size=1, max_size=12), st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_it_stays_between_the_four_keys_around_it(lengths, seed):
     frames = np.cumsum([-7.0, *lengths])
     values = np.random.default_rng(seed).normal(size=len(frames))
@@ -95,7 +95,7 @@ def test_through_its_keys_it_is_scipys_make_interp_spline(cycle, ends):
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(3, 12), st.sampled_from([1e-8, 1e-3, 0.3, 1.0, 3.0]))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_rotations_are_the_cumulative_spline_of_scipys_basis(seed, keys, largest):
     frames, q, known = random_turns(seed, keys, largest)
     spline, reference = b_spline.RotationSpline(Keys(frames, q)), cumulative(frames, known)

@@ -15,6 +15,7 @@ from splines import CatmullRom
 
 from interp import Keys, rotations
 from interp.splines import catmull_rom
+from tests.all_pairs import all_pairs
 from tests.interp import exact, exact_turns
 from tests.interp.holden_article import Article, catmull_rom_values, left_jacobian
 from tests.interp.random_keys import random_rotations
@@ -28,7 +29,7 @@ def spaced(generator, keys):
     return np.cumsum(10.0 ** generator.uniform(-0.5, 1.5, keys))
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6), st.integers(3, 8))
 def test_values_are_the_hermite_spline_of_numpy_s_gradients_whatever_the_spacing(seed, keys):
     generator = np.random.default_rng(seed)
@@ -41,7 +42,7 @@ def test_values_are_the_hermite_spline_of_numpy_s_gradients_whatever_the_spacing
         np.testing.assert_allclose(spline(at[:-1], nu), expected, rtol=0, atol=1e-12 * (1.0 + np.abs(expected).max()))
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6), st.integers(3, 8))
 def test_a_loop_s_values_are_those_of_the_keys_repeated(seed, keys):
     generator = np.random.default_rng(seed)
@@ -79,7 +80,7 @@ def test_evenly_spaced_values_are_the_article_s(seed):
             np.testing.assert_allclose(spline(3.0 + n + x, 1), velocity, rtol=0, atol=1e-13)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(st.lists(st.floats(0.1, 30.0), min_size=3, max_size=7), st.floats(-1.0, 1.0), st.floats(-1.0, 1.0))
 def test_parabolas_are_met_at_the_ends_too(lengths, slope, bend):
     frames = np.cumsum(lengths)
@@ -89,6 +90,7 @@ def test_parabolas_are_met_at_the_ends_too(lengths, slope, bend):
     np.testing.assert_allclose(spline(at)[:, 0], slope * at + bend * at**2, rtol=0, atol=1e-13 * scale)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nu", [0, 1])
 @pytest.mark.parametrize("step", [1e-6, 0.1, 0.5, 1.5, 2.9])
 def test_evenly_spaced_rotations_are_the_article_s_with_the_end_velocity_it_asks_for(step, nu):
@@ -119,9 +121,7 @@ def test_the_article_as_printed_is_the_same_about_one_axis_and_jumps_in_velocity
     assert max(abs(float(x)) for x in jumps) > 0.01
 
 
-@pytest.mark.parametrize("cycle", CYCLES)
-@pytest.mark.parametrize("keys", [1, 2, 3, 5])
-@pytest.mark.parametrize("step", [0.0, 1e-8, 0.5, 2.0, 3.1])
+@pytest.mark.parametrize(("cycle", "keys", "step"), all_pairs(CYCLES, [1, 2, 3, 5], [0.0, 1e-8, 0.5, 2.0, 3.1]))
 def test_rotations_of_any_spacing_agree_with_50_digits(cycle, keys, step):
     generator = np.random.default_rng(keys)
     frames, q = np.cumsum(generator.uniform(2.0, 12.0, keys)), random_rotations(generator, keys, step)
@@ -154,7 +154,7 @@ def test_the_article_s_jacobian_that_tests_go_by_is_that_of_the_exponential(size
     assert max(abs(a - b) for a, b in zip(found, expected, strict=True)) < 1e-20
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     turns=st.lists(st.floats(-25.0, 25.0), min_size=1, max_size=7),
     lengths=st.lists(st.floats(0.5, 30.0), min_size=7, max_size=7),

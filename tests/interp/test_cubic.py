@@ -39,7 +39,7 @@ def assert_agrees(spline, reference, frames):
 
 
 @given(spacings, seeds)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_a_natural_spline_is_scipys(lengths, seed):
     frames = np.cumsum([-7.0, *lengths])
     values = np.random.default_rng(seed).normal(size=(len(frames), 2)) * 10.0
@@ -48,7 +48,7 @@ def test_a_natural_spline_is_scipys(lengths, seed):
 
 
 @given(spacings, seeds)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_a_clamped_spline_is_scipys_with_the_velocities_of_the_first_and_last_key(lengths, seed):
     generator = np.random.default_rng(seed)
     frames = np.cumsum([-7.0, *lengths])
@@ -67,7 +67,7 @@ def test_without_velocities_it_starts_and_ends_at_rest():
 
 @pytest.mark.parametrize("made", VALUE_CLASSES)
 @given(st.lists(st.floats(0.01, 100.0), min_size=2, max_size=12), seeds)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_a_loop_is_scipys_periodic_spline(made, lengths, seed):
     frames = np.cumsum([-7.0, *lengths])
     values = np.random.default_rng(seed).normal(size=(len(frames), 2)) * 10.0

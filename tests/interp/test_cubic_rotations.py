@@ -35,7 +35,7 @@ class SettledScipySpline(ScipySpline):
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(3, 30), st.sampled_from([1e-8, 1e-3, 0.3, 1.0, 2.0]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_with_scipys_velocities_at_its_ends_it_is_scipys(seed, keys, largest):
     frames, q, known = random_turns(seed, keys, largest)
     reference = SettledScipySpline(frames, known)
@@ -61,6 +61,7 @@ def exactly(frames, q, velocities):
     return exact_turns.track(exact_turns.SecondOrder, frames, q, np.zeros((5, len(frames))), velocities)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("largest", "keys", "made"), all_pairs([1e-8, 1e-3, 0.3, 2.0], [3, 12], CLASSES))
 def test_it_solves_the_equations_as_50_digits_do(made, keys, largest):
     frames, q, _ = random_turns(keys, keys, largest)

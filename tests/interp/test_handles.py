@@ -105,6 +105,7 @@ def test_quaternions_are_nearer_than_a_rough_search_brings_them(degrees, eased, 
     assert worst.max() <= largest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("degrees", "eased"), [(20, 0.0), (90, 0.0), (170, 0.0), (30, 1.0), (90, 1.0)])
 def test_errors_are_the_largest_and_where_they_are_said_to_be(degrees, eased):
     generator = np.random.default_rng(2)
@@ -239,6 +240,7 @@ def test_a_pure_ease_is_played_nearly_within_a_hundredth():
         assert fit.errors[0, 0] == pytest.approx(off.max(), rel=0.05)
 
 
+@pytest.mark.slow
 def test_eased_values_are_as_near_as_scipy_brings_them():
     generator = np.random.default_rng(6)
     parameters = np.vstack([generator.uniform(-0.7, 0.7, (3, 8)), np.full((1, 8), 0.6), np.full((1, 8), 0.3)])

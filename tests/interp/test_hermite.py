@@ -19,7 +19,7 @@ from tests.interp.rotation_tracks import CYCLES, off
 AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6), st.integers(2, 8), st.sampled_from(CYCLES))
 def test_values_are_scipy_s_whatever_the_spacing_and_the_cycle(seed, keys, cycle):
     generator = np.random.default_rng(seed)
@@ -75,7 +75,7 @@ def test_as_printed_the_article_does_not_end_with_the_velocity_that_is_given():
     assert np.abs(printed - velocities[1]).max() > 0.1
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6), st.sampled_from(CYCLES), st.sampled_from(["SHORTEST", "AS_KEYED"]))
 def test_rotations_have_the_given_velocities_on_both_sides_of_each_key(seed, cycle, path):
     generator = np.random.default_rng(seed)
@@ -88,7 +88,7 @@ def test_rotations_have_the_given_velocities_on_both_sides_of_each_key(seed, cyc
     np.testing.assert_allclose(spline(before, 1), velocities[1:], rtol=0, atol=1e-10)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     turns=st.lists(st.floats(-25.0, 25.0), min_size=2, max_size=6),
     rates=st.lists(st.floats(-2.0, 2.0), min_size=6, max_size=6),

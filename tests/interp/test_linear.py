@@ -13,6 +13,7 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from interp import Keys, KeysError, evaluate_many, rotations
 from interp.splines import linear
+from tests.all_pairs import all_pairs
 from tests.interp import exact
 from tests.interp.random_keys import random_rotations
 from tests.interp.rotation_tracks import CYCLES, PATHS, exact_rotation_track, off
@@ -28,7 +29,7 @@ class ExactSlerp(exact.Track):
         return self.slerp(self.p[n], self.p[n + 1], t) if self.last else self.p[0]
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(
     lengths=st.lists(st.floats(0.01, 100.0), min_size=1, max_size=8),
     values=st.lists(st.floats(-1e3, 1e3), min_size=16, max_size=16),
@@ -54,7 +55,7 @@ def test_key_values_are_met_exactly():
     assert (linear.VectorSpline(Keys(frames, values))(frames) == values).all()
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6), st.floats(0.0, 3.0))
 def test_rotations_by_the_shortest_path_are_scipy_s_slerp(seed, step):
     generator = np.random.default_rng(seed)
@@ -65,10 +66,9 @@ def test_rotations_by_the_shortest_path_are_scipy_s_slerp(seed, step):
     assert rotations.angle_between(linear.RotationSpline(Keys(frames, q))(at), expected).max() < 1e-14
 
 
-@pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("cycle", CYCLES)
-@pytest.mark.parametrize("keys", [1, 2, 3, 6])
-@pytest.mark.parametrize("step", [0.0, 1e-9, 0.3, 3.0])
+@pytest.mark.parametrize(
+    ("path", "cycle", "keys", "step"), all_pairs(PATHS, CYCLES, [1, 2, 3, 6], [0.0, 1e-9, 0.3, 3.0])
+)
 def test_rotations_are_the_printed_slerp_at_50_digits_ease_and_signs_included(path, cycle, keys, step):
     generator = np.random.default_rng(keys)
     frames = np.cumsum(generator.uniform(0.5, 40.0, keys))

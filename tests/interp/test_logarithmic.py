@@ -35,7 +35,7 @@ def test_evenly_spaced_values_are_the_article_s(sign):
             np.testing.assert_allclose(spline(n + x, 1) / spline(n + x), velocity, rtol=0, atol=1e-12)
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6), st.integers(3, 8), st.sampled_from(["SINGLE", "REPEAT"]))
 def test_it_is_the_exponential_of_scipy_s_spline_of_the_logarithms(seed, keys, cycle):
     generator = np.random.default_rng(seed)

@@ -297,6 +297,7 @@ def test_values_as_curves_are_within_the_tolerance(cls, kind, eased, tolerance):
         assert [len(knots.frames) for knots in fit.knots] == [0, 0, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("made", "held", "step"), all_pairs(ROTATIONS, ["QUATERNION", "AXIS_ANGLE", "XYZ", "ZXY"], [0.1, 1.0, 2.0])
 )
@@ -313,6 +314,7 @@ def test_rotations_as_curves_are_within_the_tolerance(made, held, step):
     assert (found <= fit.errors[:-1, 0] * 1.01).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cls", "turns", "held"), FAST)
 def test_fast_turns_as_curves_are_within_the_tolerance(cls, turns, held):
     generator = np.random.default_rng(14)

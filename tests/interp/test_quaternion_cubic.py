@@ -33,7 +33,7 @@ def test_evenly_spaced_rotations_are_the_article_s(step):
             np.testing.assert_allclose(spline(n + x, 1), expected, rtol=0, atol=1e-14)
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6), st.integers(3, 7))
 def test_samples_are_scipy_s_spline_of_the_components_normalised(seed, keys):
     generator = np.random.default_rng(seed)

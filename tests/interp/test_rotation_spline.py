@@ -13,6 +13,7 @@ from scipy.spatial.transform import Rotation, RotationSpline, Slerp
 
 from interp import Keys, evaluate_many, rotations
 from interp.splines import tcb
+from tests.all_pairs import all_pairs
 from tests.interp import exact
 from tests.interp.random_keys import random_parameters, random_rotations
 from tests.interp.rotation_tracks import CONSTRUCTIONS, CYCLES, ENDS, PATHS, exact_rotation_track, off, one_axis
@@ -26,10 +27,9 @@ def about_axis(q, axis):
     return np.unwrap(2.0 * np.arctan2(q[:, 1:] @ axis, q[:, 0]), period=4.0 * np.pi)
 
 
-@pytest.mark.parametrize("construction", CONSTRUCTIONS)
-@pytest.mark.parametrize("cycle", CYCLES)
-@pytest.mark.parametrize("keys", [1, 2, 3, 6])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    ("construction", "cycle", "keys", "seed"), all_pairs(CONSTRUCTIONS, CYCLES, [1, 2, 3, 6], range(4))
+)
 def test_samples_agree_with_the_formulas_at_50_digits(construction, cycle, keys, seed):
     generator = np.random.default_rng([seed, keys])
     # Squad as published turns each neighbour to the shorter way by itself; as keyed is de Casteljau's.
@@ -99,9 +99,7 @@ def test_the_bound_holds_for_segments_from_a_thousandth_of_a_frame_to_a_million(
     assert off(found, exact.rows([track.rotation(frame) for frame in at])).max() < BOUND / track.flattest
 
 
-@pytest.mark.parametrize("construction", CONSTRUCTIONS)
-@pytest.mark.parametrize("cycle", CYCLES)
-@pytest.mark.parametrize("step", [0.0, 1e-6, 0.5, 1.5])
+@pytest.mark.parametrize(("construction", "cycle", "step"), all_pairs(CONSTRUCTIONS, CYCLES, [0.0, 1e-6, 0.5, 1.5]))
 def test_angular_velocities_agree_with_differences_at_50_digits(construction, cycle, step):
     generator = np.random.default_rng(11)
     frames = np.array([0.0, 4.0, 5.0, 12.0])
@@ -153,7 +151,7 @@ def test_two_plain_keys_are_scipys_slerp(construction, ends):
 # Up to these steps every arc of the construction is below 360 degrees of rotation, whatever continuity, bias, spacing
 # and tension from 0: tangents are at most 2.6 steps, the arc between inner controls 1 + 2 x 2.6 / 3 or 2 + 2.6 of them.
 @pytest.mark.parametrize(("construction", "largest"), [("DE_CASTELJAU", 130), ("SQUAD", 78)])
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(
     steps=st.lists(st.floats(-1, 1), min_size=2, max_size=6),
     lengths=st.lists(st.floats(0.1, 50), min_size=6, max_size=6),
@@ -190,7 +188,7 @@ def test_both_constructions_agree_at_keys_at_their_velocities_and_nearly_between
     assert 1e-3 < apart < 0.1
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6), st.sampled_from(CYCLES), st.sampled_from(CONSTRUCTIONS), st.sampled_from(ENDS))
 def test_turning_the_parent_or_the_body_turns_every_sample(seed, cycle, construction, ends):
     generator = np.random.default_rng(seed)
@@ -212,7 +210,7 @@ def test_turning_the_parent_or_the_body_turns_every_sample(seed, cycle, construc
     np.testing.assert_allclose(turned(at, 1), carried, rtol=0, atol=1e-10)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6), st.sampled_from(CONSTRUCTIONS), st.floats(1e-3, 1e3))
 def test_stretching_time_stretches_the_motion(seed, construction, factor):
     generator = np.random.default_rng(seed)

@@ -156,7 +156,7 @@ def test_an_unknown_order_is_refused():
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@settings(max_examples=25)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10**6), size=st.floats(0.1, 30))
 def test_followed_eulers_give_back_a_smooth_sequence_whatever_its_whole_turns(order, seed, size):
     generator = np.random.default_rng(seed)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from interp import Keys, rotations
 from interp.splines import catmull_rom, shoemake
+from tests.all_pairs import all_pairs
 from tests.interp import exact
 from tests.interp.exact_shoemake import exact_track
 from tests.interp.random_keys import random_rotations
@@ -19,10 +20,9 @@ AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
 KINDS = {"DE_CASTELJAU": shoemake.RotationSpline, "BLEND": shoemake.BlendSpline}
 
 
-@pytest.mark.parametrize("construction", KINDS)
-@pytest.mark.parametrize("cycle", CYCLES)
-@pytest.mark.parametrize("keys", [1, 2, 3, 6])
-@pytest.mark.parametrize("spacing", ["even", "uneven"])
+@pytest.mark.parametrize(
+    ("construction", "cycle", "keys", "spacing"), all_pairs(KINDS, CYCLES, [1, 2, 3, 6], ["even", "uneven"])
+)
 def test_samples_agree_with_the_formulas_at_50_digits(construction, cycle, keys, spacing):
     generator = np.random.default_rng(keys)
     frames = np.arange(keys) * 7.0 if spacing == "even" else np.cumsum(generator.uniform(2.0, 9.0, keys))
@@ -61,7 +61,7 @@ def test_angular_velocities_and_accelerations_agree_with_differences_at_50_digit
 
 
 @pytest.mark.parametrize("construction", KINDS)
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(
     turns=st.lists(st.floats(-1.2, 1.2), min_size=1, max_size=7),
     lengths=st.lists(st.floats(5.0, 10.0), min_size=7, max_size=7),
@@ -77,7 +77,7 @@ def test_about_one_axis_it_is_the_catmull_rom_spline_of_the_angle(construction, 
 
 
 @pytest.mark.parametrize("construction", KINDS)
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6), st.sampled_from(CYCLES))
 def test_velocities_go_on_at_keys_of_any_spacing_and_across_a_seam(construction, seed, cycle):
     generator = np.random.default_rng(seed)

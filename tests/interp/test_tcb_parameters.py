@@ -84,6 +84,7 @@ def test_parameters_are_found_again_among_whole_turns():
     assert difference("rotation", one.with_parameters(found), one) < 1e-3 * difference("rotation", plain, one)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", RANDOM)
 def test_the_fit_is_as_near_as_scipys(kind):
     generator = np.random.default_rng(2)

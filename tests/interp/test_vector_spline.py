@@ -12,6 +12,7 @@ from scipy.interpolate import BPoly, CubicHermiteSpline
 
 from interp import Keys
 from interp.splines import tcb
+from tests.all_pairs import all_pairs
 from tests.interp import exact
 from tests.interp.random_keys import random_frames
 
@@ -41,9 +42,7 @@ def samples_of(generator, frames, beyond):
     )
 
 
-@pytest.mark.parametrize("cycle", CYCLES)
-@pytest.mark.parametrize("keys", [1, 2, 3, 4, 7])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("cycle", "keys", "seed"), all_pairs(CYCLES, [1, 2, 3, 4, 7], range(6)))
 def test_values_agree_with_the_formulas_at_50_digits(cycle, keys, seed):
     generator = np.random.default_rng([seed, keys])
     frames = random_frames(generator, keys)
@@ -222,7 +221,7 @@ def tracks(draw, smallest=2, components=1):
     return np.cumsum(lengths), np.array(values), np.array(parameters)
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(tracks(components=3), st.sampled_from(CYCLES))
 def test_components_are_splines_of_their_own(track, cycle):
     frames, values, parameters = track
@@ -232,7 +231,7 @@ def test_components_are_splines_of_their_own(track, cycle):
     assert (together == np.stack(alone, axis=1)).all()
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(tracks(smallest=3))
 def test_without_continuity_the_speed_does_not_jump_at_inner_keys(track):
     frames, values, parameters = track
@@ -243,7 +242,7 @@ def test_without_continuity_the_speed_does_not_jump_at_inner_keys(track):
     np.testing.assert_allclose(spline(before, 1) / scale, spline(frames[1:-1], 1) / scale, rtol=0, atol=1e-9)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(tracks(), st.floats(-3, 3), st.floats(-50, 50))
 def test_values_may_be_scaled_and_moved_before_or_after(track, scale, shift):
     frames, values, parameters = track
@@ -253,7 +252,7 @@ def test_values_may_be_scaled_and_moved_before_or_after(track, scale, shift):
     np.testing.assert_allclose(before, after, rtol=0, atol=1e-11)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(tracks())
 def test_a_track_played_backwards_swaps_bias_and_eases(track):
     frames, values, parameters = track

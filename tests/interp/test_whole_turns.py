@@ -39,7 +39,7 @@ def test_450_degrees_are_a_turn_and_a_quarter(construction):
 
 # What is left of the turns is limited as in test_rotation_spline's test of one axis, and for its reason.
 @pytest.mark.parametrize(("construction", "largest"), [("DE_CASTELJAU", 130), ("SQUAD", 78)])
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(
     turns=st.lists(st.tuples(st.integers(-3, 3), st.floats(0, 1)), min_size=2, max_size=6),
     lengths=st.lists(st.floats(0.1, 50), min_size=6, max_size=6),
@@ -218,7 +218,7 @@ def test_one_euler_channel_that_changes_is_a_turn_of_that_size(order, channel, c
         np.testing.assert_allclose(axes[1] * np.sign(angles[1]), axis, rtol=0, atol=1e-6 if change < 1 else 1e-12)
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(
     st.lists(st.lists(st.floats(-20, 20), min_size=3, max_size=3), min_size=1, max_size=5),
     st.sampled_from(["XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"]),
