@@ -31,8 +31,10 @@ bpy.ops.ed.undo_push(message='twins')
 KEYS = f"""{CURVES}
 def keys(name):
     '''Of each channel: frame, value, and what stands at the key but its handles.'''
-    return {{(c.data_path, c.array_index): [(k.co.x, k.co.y, k.interpolation, k.easing, k.type) for k in c.keyframe_points]
-            for c in fcurves_of(name)}}
+    def known(key):
+        return key.co.x, key.co.y, key.interpolation, key.easing, key.type
+
+    return {{(c.data_path, c.array_index): list(map(known, c.keyframe_points)) for c in fcurves_of(name)}}
 
 def fcurves_of(name):
     animation = bpy.data.objects[name].animation_data
