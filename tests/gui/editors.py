@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from .conftest import settle, turns
@@ -42,8 +41,7 @@ def hold_slider(window: Any, at: Any, steps: int) -> None:
     x, y = at
     for place_ in ((x - 85, y), (x - 80, y)):
         window.xdotool("mousemove", *place_)
-        time.sleep(0.3)
-    turns(window)
+        turns(window)
     window.xdotool("mousedown", 1)
     turns(window)
     move_on(window, steps)
@@ -60,7 +58,6 @@ def take_back(window: Any) -> None:
     """Esc while a slider is held."""
     window.key("Escape")
     window.xdotool("mouseup", 1)
-    time.sleep(0.3)
     settle(window)
 
 
@@ -71,7 +68,7 @@ def start_dragging_bias(window: Any, at: Any, dx: int) -> None:
     window.key("b")
     for step in range(1, 11):
         window.xdotool("mousemove", at[0] + dx * step // 10, at[1])
-    time.sleep(0.5)
+        turns(window)
 
 
 def open_tcb_menu(window: Any, at: Any) -> None:

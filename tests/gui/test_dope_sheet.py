@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import ast
-import time
 from typing import Any
 
 import pytest
 
-from .conftest import PICTURES
+from .conftest import PICTURES, settle
 from .rig import BONES, FRAMES, RIG, RIG_CURVES, SHOW
 
 
@@ -31,7 +30,7 @@ def test_a_rig_has_its_own_rows_only(window: Any, output: str) -> None:
     window.run(RIG)
     rows, own, keys = baked(window, output)
     window.run(SHOW)
-    time.sleep(1.0)
+    settle(window)
     window.shot(PICTURES / f"rig_{output.lower()}.png")
     assert rows == own == 10 * BONES
     assert (keys == 10 * BONES * len(FRAMES)) == (output == "HANDLES")

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
 
 from tools.graphical import place
 
-from .conftest import PICTURES
+from .conftest import PICTURES, settle
 from .cube import CURVES, everything
 from .editors import hold_slider, move_on, open_editor, open_tcb_menu, start_dragging_bias, take_back
 
@@ -52,7 +51,7 @@ def test_a_bias_typed_in_the_graph_editor_goes_to_all_selected_keys(window):
     shifted = parameter(window, "bias")
     window.xdotool("mouseup", 1)
     window.xdotool("keyup", "alt")
-    time.sleep(0.3)
+    settle(window)
     assert parameter(window, "bias") == shifted
     assert shifted[20.0] == shifted[50.0] > 0.5
     assert shifted[1.0] - shifted[20.0] == pytest.approx(-1, abs=2e-4)
@@ -108,7 +107,7 @@ def test_escape_leaves_what_was_set_before_the_slider_was_taken_hold_of(window):
     for first, then in (("bias", "tension"), ("tension", "bias")):
         hold_slider(window, place(buttons, f"selected.{first}"), 8)
         window.xdotool("mouseup", 1)
-        time.sleep(0.3)
+        settle(window)
         window.type_value(place(buttons, f"selected.{first}"), "0")
         assert parameter(window, first) == {1.0: 0.0, 20.0: 0.0, 50.0: 0.0}
         own = everything(window)
